@@ -1,0 +1,138 @@
+//! Places: a labelled directory, and what it turned out to stand on.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A place as the user asked for it: `label=/path`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceRequest {
+    /// What the reports call it.
+    pub label: String,
+    /// The directory.
+    pub path: PathBuf,
+}
+
+/// Why a text is not a place.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum PlaceSyntaxError {
+    /// No `=` in it.
+    #[error("`{0}` is not a place: write it as label=/path, for example disk={0}")]
+    NoLabel(String),
+    /// Nothing before or behind the `=`.
+    #[error("`{0}` is not a place: both the label and the path must be given, as in disk=/var/log")]
+    Empty(String),
+    /// A label with characters that would not read well in an arm's name.
+    #[error("`{0}` is not a label: use letters, digits, `-`, `_` and `.`, at most 32 of them")]
+    Label(String),
+    /// A kind of place that has to be made first.
+    #[error(
+        "`{0}` asks for a place to be made ({1}); make and mount it, and pass its directory instead"
+    )]
+    Made(String, String),
+}
+
+impl FromStr for PlaceRequest {
+    type Err = PlaceSyntaxError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (label, target) =
+            text.split_once('=').ok_or_else(|| PlaceSyntaxError::NoLabel(text.to_owned()))?;
+        if label.is_empty() || target.is_empty() {
+            return Err(PlaceSyntaxError::Empty(text.to_owned()));
+        }
+        Self::new(label, target)
+    }
+}
+
+impl PlaceRequest {
+    /// A place from its label and its target, as a plan file names them.
+    pub fn new(label: &str, target: &str) -> Result<Self, PlaceSyntaxError> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if label.is_empty() || label.len() > 32 || !label.chars().all(fits) {
+            return Err(PlaceSyntaxError::Label(label.to_owned()));
+        }
+        for kind in ["tmpfs", "image", "zram"] {
+            if target.strip_prefix(kind).is_some_and(|rest| rest.starts_with(':')) {
+                return Err(PlaceSyntaxError::Made(target.to_owned(), kind.to_owned()));
+            }
+        }
+        Ok(Self { label: label.to_owned(), path: PathBuf::from(target) })
+    }
+}
+
+/// What kind of storage a place stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StorageKind {
+    /// A local file system on a block device.
+    Disk,
+    /// A file system in memory: tmpfs or ramfs, or one on a RAM block device.
+    Memory,
+    /// A network file system: NFS, SMB, Ceph and the like.
+    Network,
+    /// A file system in user space.
+    Fuse,
+    /// None of the above, or it could not be told.
+    Other,
+}
+
+/// One block device of the stack behind a place, from the file system down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceLayer {
+    /// The kernel's name: `vda2`, `dm-0`, `loop3`.
+    pub name: String,
+    /// `disk`, `partition`, `loop`, `device-mapper`, `md`, `ram`, `zram`.
+    pub kind: String,
+    /// The device's numbers.
+    pub major: u32,
+    /// The device's numbers.
+    pub minor: u32,
+    /// The hardware's own name, where it tells one.
+    pub model: Option<String>,
+    /// Whether it has turning platters, where the kernel says.
+    pub rotational: Option<bool>,
+    /// `write back` or `write through`, where the kernel says.
+    pub write_cache: Option<String>,
+    /// The I/O scheduler in use.
+    pub scheduler: Option<String>,
+}
+
+/// What a place stands on, as far as it could be read. Sizes in bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlaceFacts {
+    /// The user's name for it.
+    pub label: String,
+    /// The directory, absolute, links resolved.
+    pub path: PathBuf,
+    /// What kind of storage it is.
+    pub kind: StorageKind,
+    /// The file system's type: `ext4`, `tmpfs`, `overlay`.
+    pub filesystem: String,
+    /// What is mounted, as the mount table names it: `/dev/vda2`, `server:/export`.
+    /// `null` for a file system without a device.
+    pub device: Option<String>,
+    /// The block devices behind it, from the file system down. The last are the
+    /// ones whose counters tell what reached the hardware. Empty where there
+    /// are none or they could not be told (`unread` says why).
+    pub devices: Vec<DeviceLayer>,
+    /// Where the file system is mounted.
+    pub mount_point: PathBuf,
+    /// The mount options that bear on speed, safety or space.
+    pub mount_options: Vec<String>,
+    /// Whether the mount is read-only.
+    pub read_only: bool,
+    /// The size of the file system.
+    pub total_bytes: u64,
+    /// What this user may still write.
+    pub free_bytes: u64,
+    /// How many files may still be made, where the file system has a limit.
+    pub free_inodes: Option<u64>,
+    /// The number that tells file systems apart (`st_dev`).
+    pub filesystem_id: u64,
+    /// What could not be read, each with the reason.
+    pub unread: Vec<String>,
+}
