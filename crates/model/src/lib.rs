@@ -1,4 +1,11 @@
 //! The nouns of iotoll: places, studies, plans and results, with their units
 //! and their schema. No I/O happens here.
 
+pub mod arm;
 pub mod place;
+pub mod plan;
+pub mod plan_file;
+pub mod result;
+pub mod sample;
+pub mod study;
+pub mod units;

@@ -1,0 +1,274 @@
+//! A plan: which arms are timed, for how long, and what difference matters.
+//!
+//! A [`Draft`] gathers what the plan file and then the flags say; later words
+//! replace earlier ones. [`Draft::finish`] fills in the defaults and checks
+//! what can be checked without looking at the machine.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::arm::{Arm, expand};
+use crate::place::PlaceRequest;
+use crate::study::{ParamValue, Params, StrategySpec, StudySpec, nearest};
+use crate::units::parse_duration;
+
+/// The smallest difference that matters, when nothing else is said.
+pub const DEFAULT_WORTH: f64 = 0.05;
+/// How long a run may take, when nothing else is said.
+pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
+/// More arms than this cannot each be timed often enough to learn anything.
+const ARMS_MAX: usize = 256;
+
+/// A usage error: what was said that cannot be done, and what could be.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{0}")]
+pub struct PlanError(pub String);
+
+/// One study of a plan, with the strategies and parameter values to be timed.
+#[derive(Clone, Debug)]
+pub struct StudyPlan {
+    /// The study.
+    pub spec: &'static StudySpec,
+    /// The strategies; the first is the base. Empty means all.
+    pub strategies: Vec<&'static StrategySpec>,
+    /// The parameters that were given; one with several values is a factor.
+    pub factors: Vec<(&'static str, Vec<ParamValue>)>,
+}
+
+/// What was asked for so far.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The smallest relative difference that matters.
+    pub worth: Option<f64>,
+    /// How long the run may take.
+    pub budget: Option<Duration>,
+    /// What the random order is made from.
+    pub seed: Option<u64>,
+    /// The places; the first is the base.
+    pub places: Vec<PlaceRequest>,
+    /// The studies. Empty means the default ones.
+    pub studies: Vec<StudyPlan>,
+}
+
+/// Everything that a run is told.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The smallest relative difference that matters.
+    pub worth: f64,
+    /// How long the run may take.
+    pub budget: Duration,
+    /// What the random order is made from.
+    pub seed: u64,
+    /// The places; the first is the base.
+    pub places: Vec<PlaceRequest>,
+    /// The studies, with the values of each parameter.
+    pub studies: Vec<StudyPlan>,
+}
+
+impl StudyPlan {
+    /// A study with all its strategies and its default parameters.
+    pub fn new(spec: &'static StudySpec) -> Self {
+        Self { spec, strategies: Vec::new(), factors: Vec::new() }
+    }
+
+    /// Gives a parameter one value or several, replacing what it had.
+    pub fn set(&mut self, name: &'static str, values: Vec<ParamValue>) {
+        self.factors.retain(|(known, _)| *known != name);
+        self.factors.push((name, values));
+    }
+
+    /// Every combination of the parameters' values, in the study's own order.
+    pub fn combinations(&self) -> Vec<Params> {
+        let mut rows = vec![Vec::new()];
+        for param in self.spec.params {
+            let given = self.factors.iter().find(|(name, _)| *name == param.name);
+            let values = given.map_or_else(|| vec![param.default_value()], |(_, v)| v.clone());
+            rows = rows
+                .into_iter()
+                .flat_map(|row| {
+                    values.iter().map(move |value| [row.clone(), vec![(param.name, *value)]].concat())
+                })
+                .collect();
+        }
+        rows.into_iter().map(Params).collect()
+    }
+}
+
+impl Draft {
+    /// Keeps the named studies alone, adding those that no plan file mentioned.
+    pub fn select_studies(
+        &mut self,
+        names: &[String],
+        registry: &[&'static StudySpec],
+    ) -> Result<(), PlanError> {
+        let mut selected = Vec::new();
+        for (position, name) in names.iter().enumerate() {
+            let spec = find_study(name, registry)?;
+            if names[..position].contains(name) {
+                continue;
+            }
+            let planned: Vec<_> =
+                self.studies.iter().filter(|s| s.spec.name == spec.name).cloned().collect();
+            if planned.is_empty() {
+                selected.push(StudyPlan::new(spec));
+            } else {
+                selected.extend(planned);
+            }
+        }
+        self.studies = selected;
+        Ok(())
+    }
+
+    /// Keeps the named strategies alone, in this order; a study that has none
+    /// of them is left out.
+    pub fn select_strategies(&mut self, names: &[String]) -> Result<(), PlanError> {
+        for name in names {
+            if self.studies.iter().all(|s| s.spec.strategy(name).is_none()) {
+                return Err(self.unknown_strategy(name));
+            }
+        }
+        for study in &mut self.studies {
+            study.strategies.clear();
+            for strategy in names.iter().filter_map(|name| study.spec.strategy(name)) {
+                if !study.strategies.iter().any(|s| s.name == strategy.name) {
+                    study.strategies.push(strategy);
+                }
+            }
+        }
+        self.studies.retain(|s| !s.strategies.is_empty());
+        Ok(())
+    }
+
+    fn unknown_strategy(&self, name: &str) -> PlanError {
+        let known: Vec<&str> =
+            self.studies.iter().flat_map(|s| s.spec.strategies).map(|s| s.name).collect();
+        let studies: Vec<&str> = self.studies.iter().map(|s| s.spec.name).collect();
+        PlanError(format!(
+            "no strategy `{name}` in the {} {}{}",
+            if studies.len() == 1 { "study" } else { "studies" },
+            studies.join(", "),
+            suggestion(name, known)
+        ))
+    }
+
+    /// Takes one `STUDY.KEY=VALUE[,VALUE...]`.
+    pub fn set(
+        &mut self,
+        assignment: &str,
+        registry: &[&'static StudySpec],
+    ) -> Result<(), PlanError> {
+        let shape = || {
+            PlanError(format!("`{assignment}` is not of the form STUDY.KEY=VALUE, as in log.record=8193"))
+        };
+        let (target, value) = assignment.split_once('=').ok_or_else(shape)?;
+        let (study, key) = target.trim().split_once('.').ok_or_else(shape)?;
+        let spec = find_study(study, registry)?;
+        let param = spec.param(key).ok_or_else(|| unknown_key(key, spec))?;
+        let values = value
+            .split(',')
+            .map(|one| param.parse(one.trim()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|e| PlanError(format!("{study}.{key}: {e}")))?;
+        let mut touched = false;
+        for planned in self.studies.iter_mut().filter(|s| s.spec.name == spec.name) {
+            planned.set(param.name, values.clone());
+            touched = true;
+        }
+        if touched {
+            Ok(())
+        } else {
+            Err(PlanError(format!("{study}.{key} is set, but the study {study} is not part of this run")))
+        }
+    }
+
+    /// The plan, with defaults where nothing was said. `seed` is used when none was given.
+    pub fn finish(self, seed: u64) -> Result<Plan, PlanError> {
+        let mut studies = self.studies;
+        for study in &mut studies {
+            if study.strategies.is_empty() {
+                study.strategies = study.spec.strategies.iter().collect();
+            }
+        }
+        let plan = Plan {
+            worth: self.worth.unwrap_or(DEFAULT_WORTH),
+            budget: self.budget.unwrap_or(DEFAULT_BUDGET),
+            seed: self.seed.unwrap_or(seed),
+            places: self.places,
+            studies,
+        };
+        plan.check()?;
+        Ok(plan)
+    }
+}
+
+impl Plan {
+    /// The arms, each place's together, in the order of the plan.
+    pub fn arms(&self) -> Vec<Arm> {
+        expand(self)
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        for (position, place) in self.places.iter().enumerate() {
+            if self.places[..position].iter().any(|earlier| earlier.label == place.label) {
+                return Err(PlanError(format!(
+                    "the label `{}` is used twice: give each place a label of its own",
+                    place.label
+                )));
+            }
+        }
+        let arms = self.arms();
+        if arms.len() > ARMS_MAX {
+            return Err(PlanError(format!(
+                "this plan makes {} arms, and {ARMS_MAX} is the most: name fewer strategies, \
+                 parameter values or places",
+                arms.len()
+            )));
+        }
+        for (position, arm) in arms.iter().enumerate() {
+            if arms[..position].iter().any(|earlier| earlier.id == arm.id) {
+                return Err(PlanError(format!("the plan names the arm {} twice", arm.id)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The study of that name.
+pub fn find_study(
+    name: &str,
+    registry: &[&'static StudySpec],
+) -> Result<&'static StudySpec, PlanError> {
+    registry.iter().find(|s| s.name == name).copied().ok_or_else(|| {
+        let known = registry.iter().map(|s| s.name);
+        PlanError(format!(
+            "no study `{name}`{}; `iotoll studies` lists them",
+            suggestion(name, known)
+        ))
+    })
+}
+
+/// Reads a budget: long enough for a few blocks, short enough to be meant.
+pub fn parse_budget(text: &str) -> Result<Duration, String> {
+    let budget = parse_duration(text).map_err(|e| e.to_string())?;
+    let range = Duration::from_secs(1)..=Duration::from_hours(24);
+    if range.contains(&budget) {
+        Ok(budget)
+    } else {
+        Err(format!("a budget of {text} makes no sense: give from 1s to 24h"))
+    }
+}
+
+pub(crate) fn unknown_key(key: &str, spec: &StudySpec) -> PlanError {
+    let known: Vec<&str> = spec.params.iter().map(|p| p.name).collect();
+    PlanError(format!("the study {} has no key `{key}`{}", spec.name, suggestion(key, known)))
+}
+
+/// `; did you mean …?`, or the list where nothing is near.
+pub(crate) fn suggestion<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(typed, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None => format!("; there is {}", known.join(", ")),
+    }
+}

@@ -1,0 +1,241 @@
+//! The result file: everything that one run measured and concluded.
+//!
+//! Its shape is what others rely on. Times are in nanoseconds and sizes in
+//! bytes unless the name says otherwise.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arm::Axis;
+use crate::place::PlaceFacts;
+use crate::sample::Sample;
+
+/// The version of the format.
+pub const SCHEMA: &str = "iotoll.result/1";
+
+/// One run, whole.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "iotoll.result/1")]
+pub struct RunResult {
+    /// `iotoll.result/1`.
+    pub schema: String,
+    /// When and how it ran.
+    pub run: Run,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What measuring itself costs here.
+    pub floor: Floor,
+    /// The places; the first is the base.
+    pub places: Vec<PlaceFacts>,
+    /// What was timed.
+    pub arms: Vec<ArmResult>,
+    /// What follows from it.
+    pub comparisons: Vec<Comparison>,
+    /// The raw readings, slice by slice, so that the run can be analysed again.
+    pub samples: Vec<Sample>,
+}
+
+/// When and how a run ran.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// A random name, unique to the run.
+    pub id: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What the random order was made from.
+    pub seed: u64,
+    /// The version of iotoll.
+    pub version: String,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// The machine.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// The kernel's release.
+    pub kernel: String,
+    /// The processor's name.
+    pub cpu: String,
+    /// Processors that this process may use.
+    pub cpus: usize,
+    /// The machine's memory.
+    pub memory_bytes: u64,
+    /// A limit on this process's memory below that, if its control group has one.
+    pub memory_limit_bytes: Option<u64>,
+}
+
+/// The harness's own cost.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Floor {
+    /// What timing and recording one operation costs; part of every toll.
+    pub record_ns: f64,
+    /// Where the time comes from: `tsc` or `monotonic`.
+    pub clock: String,
+}
+
+/// One arm's tolls over all its slices.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ArmResult {
+    /// Its name: `log/held@disk`.
+    pub id: String,
+    /// The study.
+    pub study: String,
+    /// How it does its I/O.
+    pub strategy: String,
+    /// The place's label.
+    pub place: String,
+    /// The parameters, written as a plan file has them.
+    pub params: BTreeMap<String, String>,
+    /// Slices timed, those of warming up aside.
+    pub slices: u64,
+    /// Operations timed.
+    pub operations: u64,
+    /// Time per operation. `null` where no slice was completed.
+    pub time_per_op_ns: Option<Latency>,
+    /// Processor time per operation.
+    pub cpu_ns_per_op: Cpu,
+    /// What reached the system and the device.
+    pub io: Io,
+    /// Whether what was written could be read back; `null` where it was not checked.
+    pub integrity: Option<Integrity>,
+    /// Figures of the study's own, each with its unit in its name.
+    pub metrics: BTreeMap<String, f64>,
+    /// Why the arm could not be timed to the end, if so.
+    pub failure: Option<String>,
+}
+
+/// A distribution of times per operation. The mean is all time over all
+/// operations; the rest are percentiles of single operations, within 1%.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Time over operations.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 90th percentile.
+    pub p90: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The 99.9th percentile.
+    pub p999: f64,
+    /// The longest, exactly.
+    pub max: f64,
+}
+
+/// Processor time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// In the process's own code.
+    pub user: f64,
+    /// In the kernel.
+    pub system: f64,
+}
+
+/// What was asked for and what reached the device, over all slices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Io {
+    /// What the study asked the system to write or read.
+    pub requested_bytes: u64,
+    /// What the devices behind the place read and wrote within the timed spans,
+    /// for anyone; `null` where it cannot be read.
+    pub device_bytes: Option<u64>,
+    /// Calls that forced data to the device, within the timed spans.
+    pub sync_calls: u64,
+    /// Time in those calls, per operation.
+    pub sync_ns_per_op: f64,
+    /// Forcing what was left unwritten to the device, per slice, outside the toll.
+    pub deferred_sync_ns: f64,
+}
+
+/// What became of the records that were written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Integrity {
+    /// Records checked.
+    pub records: u64,
+    /// Not found.
+    pub lost: u64,
+    /// Cut off.
+    pub torn: u64,
+    /// Mixed with another's.
+    pub interleaved: u64,
+    /// Found more than once.
+    pub duplicated: u64,
+    /// Out of their writer's order.
+    pub reordered: u64,
+}
+
+/// What can be said of two arms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The other takes surely less time, by more than `worth`.
+    Faster,
+    /// The other takes surely more time, by more than `worth`.
+    Slower,
+    /// They differ surely by less than `worth`.
+    Same,
+    /// The budget ran out first.
+    Unclear,
+    /// The measurement cannot be trusted.
+    Invalid,
+}
+
+/// Two arms, held against each other.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The id of the arm that the other is held against.
+    pub base: String,
+    /// The id of the arm that is judged.
+    pub other: String,
+    /// What they differ in.
+    pub axis: Axis,
+    /// The other's time per operation over the base's: the centre of the
+    /// blocks' paired ratios. `null` where nothing could be compared.
+    pub ratio: Option<f64>,
+    /// The interval that decided. `null` where it is still without bound.
+    pub ratio_low: Option<f64>,
+    /// The interval that decided. `null` where it is still without bound.
+    pub ratio_high: Option<f64>,
+    /// How sure the interval is.
+    pub confidence: f64,
+    /// What an operation saves by the ratio; negative where it costs more.
+    pub saves_ns_per_op: Option<f64>,
+    /// The smallest relative difference that matters.
+    pub worth: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Blocks that the interval rests on.
+    pub blocks: u64,
+    /// Why the verdict is `unclear` or `invalid`.
+    pub why: Option<String>,
+    /// What explains the difference, or its absence.
+    pub causes: Vec<Cause>,
+}
+
+/// One explanation, with the figures that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// A stable name.
+    pub code: String,
+    /// The figures, each with its unit in its name.
+    pub evidence: BTreeMap<String, f64>,
+    /// The same in a sentence.
+    pub text: String,
+}
+
+impl RunResult {
+    /// The JSON Schema of the result file.
+    pub fn json_schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+
+    /// The arm of that id.
+    pub fn arm(&self, id: &str) -> Option<&ArmResult> {
+        self.arms.iter().find(|arm| arm.id == id)
+    }
+}

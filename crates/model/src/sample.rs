@@ -1,0 +1,48 @@
+//! What a slice yields: raw readings, from which everything else is computed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One timed slice. Times in nanoseconds, sizes in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// The arm, as an index into the result's `arms`.
+    pub arm: usize,
+    /// The block, from 0.
+    pub block: usize,
+    /// The slice's place within its block, from 0.
+    pub position: usize,
+    /// Operations done.
+    pub operations: u64,
+    /// From before the first operation to after the last, and after whatever
+    /// sync belongs to the timed work.
+    pub elapsed_ns: u64,
+    /// The 99th percentile of the operations' latency.
+    pub p99_ns: f64,
+    /// Forcing what the slice left unwritten to the device, under its own clock.
+    pub deferred_sync_ns: u64,
+    /// What the study asked the system to write or read.
+    pub requested_bytes: u64,
+    /// Calls that forced data to the device, within the timed span.
+    pub sync_calls: u64,
+    /// Time within those calls.
+    pub sync_ns: u64,
+    /// The process's time on a processor, in its own code.
+    pub user_ns: u64,
+    /// The process's time on a processor, in the kernel.
+    pub system_ns: u64,
+    /// What the devices behind the place read while the slice ran, for anyone.
+    /// `null` where there is no device or its counters cannot be read.
+    pub device_read_bytes: Option<u64>,
+    /// What they were given to write while the slice ran, by anyone.
+    pub device_written_bytes: Option<u64>,
+    /// What they were given to write while the deferred sync ran.
+    pub device_deferred_bytes: Option<u64>,
+}
+
+impl Sample {
+    /// The slice's toll.
+    pub fn time_per_op_ns(&self) -> f64 {
+        self.elapsed_ns as f64 / self.operations.max(1) as f64
+    }
+}
