@@ -1,1 +1,19 @@
-//! Being written.
+//! From a plan to blocks, to slices, to samples, and from samples to verdicts.
+//!
+//! Owns the traits that the rest plugs into: [`study::Study`] is what is timed,
+//! [`machine::Site`] is a place as slices use it, [`rig::Rig`] is what slices
+//! run on. Everything up to the samples touches the machine through a rig;
+//! everything after ([`conclude`]) is a pure function of what was saved. The
+//! engine emits [`measure::Event`]s and never prints.
+
+pub mod clock;
+pub mod conclude;
+mod floor;
+pub mod machine;
+pub mod measure;
+mod order;
+pub mod probes;
+pub mod recorder;
+pub mod rig;
+mod standing;
+pub mod study;

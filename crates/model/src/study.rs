@@ -15,6 +15,8 @@ pub struct StudySpec {
     pub about: &'static str,
     /// What one operation is, for "per …": `record`.
     pub operation: &'static str,
+    /// Whether its speed is best told in bytes per second as well.
+    pub moves_bytes: bool,
     /// Its strategies; the first is the base that the others are compared with.
     pub strategies: &'static [StrategySpec],
     /// Its parameters.

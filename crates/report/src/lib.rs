@@ -1,1 +1,13 @@
-//! Being written.
+//! Results in words and tables. Everything here is a pure function of a saved
+//! result; nothing here can measure.
+//!
+//! Texts carry ANSI styles; whoever prints them strips those where they do not
+//! belong.
+
+mod place;
+mod risk;
+mod table;
+pub mod terminal;
+mod words;
+
+pub use place::places;

@@ -1,0 +1,176 @@
+//! From samples to arms' tolls and to verdicts: pure functions of what was saved.
+
+use std::collections::BTreeMap;
+
+use model::arm::{Arm, Pair};
+use model::result::{ArmResult, Comparison, Cpu, Io, Latency, Verdict};
+use model::sample::Sample;
+use stats::{Decision, Histogram};
+
+use crate::measure::{Job, Measurement};
+use crate::standing::{ERROR_RATE, Standing, Standings};
+
+/// The arms' tolls, in the arms' order.
+pub fn arm_results(
+    arms: &[Arm],
+    place_labels: &[String],
+    measurement: &Measurement,
+) -> Vec<ArmResult> {
+    arms.iter()
+        .enumerate()
+        .map(|(index, arm)| {
+            let samples: Vec<&Sample> =
+                measurement.samples.iter().filter(|s| s.arm == index).collect();
+            let totals = Totals::of(&samples);
+            ArmResult {
+                id: arm.id.clone(),
+                study: arm.study.name.to_owned(),
+                strategy: arm.strategy.name.to_owned(),
+                place: place_labels[arm.place].clone(),
+                params: arm.params.0.iter().map(|(k, v)| ((*k).to_owned(), v.to_string())).collect(),
+                slices: samples.len() as u64,
+                operations: totals.operations,
+                time_per_op_ns: (totals.operations > 0).then(|| {
+                    latency(&totals, &measurement.latencies[index], measurement.tick_ns)
+                }),
+                cpu_ns_per_op: Cpu {
+                    user: totals.per_op(totals.user_ns),
+                    system: totals.per_op(totals.system_ns),
+                },
+                io: totals.io(),
+                integrity: None,
+                metrics: metrics(arm, &totals),
+                failure: measurement.failures[index].clone(),
+            }
+        })
+        .collect()
+}
+
+/// The verdicts, in the pairs' order.
+pub fn comparisons(job: &Job<'_>, measurement: &Measurement, arms: &[ArmResult]) -> Vec<Comparison> {
+    let mut standings = Standings::new(job.pairs, job.worth);
+    standings.take_all(&measurement.samples);
+    standings.0.iter().map(|standing| comparison(standing, job, measurement, arms)).collect()
+}
+
+fn comparison(
+    standing: &Standing,
+    job: &Job<'_>,
+    measurement: &Measurement,
+    arms: &[ArmResult],
+) -> Comparison {
+    let Pair { base, other, axis } = standing.pair;
+    let interval = standing.mean.interval();
+    let bounded = |log: f64| log.is_finite().then(|| log.exp());
+    let ratio = (standing.mean.blocks() > 0).then(|| interval.estimate.exp());
+    let base_ns = arms[base].time_per_op_ns.map(|t| t.mean);
+    let failure = [base, other].into_iter().find_map(|arm| {
+        measurement.failures[arm].as_ref().map(|why| format!("{} failed: {why}", arms[arm].id))
+    });
+    let (verdict, why) = match failure {
+        Some(why) => (Verdict::Invalid, Some(why)),
+        None => verdict(standing, measurement.interrupted),
+    };
+    Comparison {
+        base: arms[base].id.clone(),
+        other: arms[other].id.clone(),
+        axis,
+        ratio,
+        ratio_low: bounded(interval.low),
+        ratio_high: bounded(interval.high),
+        confidence: 1.0 - ERROR_RATE,
+        saves_ns_per_op: ratio.zip(base_ns).map(|(ratio, base_ns)| base_ns * (1.0 - ratio)),
+        worth: job.worth,
+        verdict,
+        blocks: standing.mean.blocks() as u64,
+        why,
+        causes: Vec::new(),
+    }
+}
+
+fn verdict(standing: &Standing, interrupted: bool) -> (Verdict, Option<String>) {
+    match standing.mean.decision() {
+        Decision::Less => (Verdict::Faster, None),
+        Decision::Greater => (Verdict::Slower, None),
+        Decision::Within => (Verdict::Same, None),
+        Decision::Open => {
+            let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
+            let why = match standing.mean.blocks() {
+                0 => format!("{end} before the first block was complete"),
+                blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
+            };
+            (Verdict::Unclear, Some(why))
+        }
+    }
+}
+
+#[derive(Default)]
+struct Totals {
+    slices: u64,
+    operations: u64,
+    elapsed_ns: u64,
+    requested_bytes: u64,
+    sync_calls: u64,
+    sync_ns: u64,
+    deferred_sync_ns: u64,
+    user_ns: u64,
+    system_ns: u64,
+    device_bytes: Option<u64>,
+}
+
+impl Totals {
+    fn of(samples: &[&Sample]) -> Self {
+        let sum = |field: fn(&Sample) -> u64| samples.iter().map(|s| field(s)).sum();
+        Self {
+            slices: samples.len() as u64,
+            operations: sum(|s| s.operations),
+            elapsed_ns: sum(|s| s.elapsed_ns),
+            requested_bytes: sum(|s| s.requested_bytes),
+            sync_calls: sum(|s| s.sync_calls),
+            sync_ns: sum(|s| s.sync_ns),
+            deferred_sync_ns: sum(|s| s.deferred_sync_ns),
+            user_ns: sum(|s| s.user_ns),
+            system_ns: sum(|s| s.system_ns),
+            device_bytes: samples
+                .iter()
+                .map(|s| s.device_read_bytes.zip(s.device_written_bytes).map(|(r, w)| r + w))
+                .sum(),
+        }
+    }
+
+    fn per_op(&self, total_ns: u64) -> f64 {
+        total_ns as f64 / self.operations.max(1) as f64
+    }
+
+    fn io(&self) -> Io {
+        Io {
+            requested_bytes: self.requested_bytes,
+            device_bytes: self.device_bytes.filter(|_| self.slices > 0),
+            sync_calls: self.sync_calls,
+            sync_ns_per_op: self.per_op(self.sync_ns),
+            deferred_sync_ns: self.deferred_sync_ns as f64 / self.slices.max(1) as f64,
+        }
+    }
+}
+
+fn latency(totals: &Totals, ticks: &Histogram, tick_ns: f64) -> Latency {
+    let at = |q: f64| ticks.quantile(q) * tick_ns;
+    Latency {
+        mean: totals.per_op(totals.elapsed_ns),
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: ticks.max() as f64 * tick_ns,
+    }
+}
+
+fn metrics(arm: &Arm, totals: &Totals) -> BTreeMap<String, f64> {
+    let mut metrics = BTreeMap::new();
+    if arm.study.moves_bytes && totals.elapsed_ns > 0 {
+        // Bytes per microsecond are megabytes per second.
+        let mb_per_s = totals.requested_bytes as f64 / totals.elapsed_ns as f64 * 1e3;
+        metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
+    }
+    metrics
+}

@@ -1,0 +1,25 @@
+//! The harness's own toll: what timing an operation costs when there is none.
+
+use model::result::Floor;
+
+use crate::clock::Clock;
+use crate::recorder::Recorder;
+
+const LAPS: u64 = 20_000;
+const ROUNDS: usize = 25;
+
+/// Times the recorder on empty operations, in about 10 ms. The median of
+/// several rounds: a round that was disturbed says nothing about the recorder.
+pub(crate) fn measure(clock: &Clock, recorder: &mut Recorder) -> Floor {
+    let mut rounds_ns: Vec<f64> = (0..ROUNDS)
+        .map(|_| {
+            recorder.start();
+            for _ in 0..LAPS {
+                recorder.lap();
+            }
+            recorder.finish();
+            recorder.elapsed_ns() as f64 / LAPS as f64
+        })
+        .collect();
+    Floor { record_ns: stats::median(&mut rounds_ns), clock: clock.source().to_owned() }
+}

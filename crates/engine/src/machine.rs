@@ -1,0 +1,152 @@
+//! The real rig: runs slices on real places, with probes around each.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use model::arm::Arm;
+use model::result::Floor;
+use model::sample::Sample;
+use stats::Histogram;
+
+use crate::clock::Clock;
+use crate::floor;
+use crate::probes::{DeviceBytes, Usage};
+use crate::recorder::{Recorder, StopFlag};
+use crate::rig::Rig;
+use crate::study::{Doing, Operations, Study, StudyError};
+
+/// A place as slices use it.
+pub trait Site {
+    /// A fresh and empty folder for one slice.
+    fn fresh_folder(&mut self) -> std::io::Result<OwnedFd>;
+
+    /// Removes the slice's folder and waits, within reason, until what this
+    /// left to be written back has been.
+    fn settle(&mut self) -> std::io::Result<()>;
+
+    /// The counters of the devices behind the place, where they can be read.
+    fn device_bytes(&mut self) -> Option<DeviceBytes>;
+}
+
+/// Runs slices on this machine.
+pub struct Machine<'a> {
+    began: Instant,
+    stop: StopFlag,
+    clock: Clock,
+    recorder: Recorder,
+    sites: Vec<Box<dyn Site + 'a>>,
+    jobs: Vec<ArmJob>,
+}
+
+struct ArmJob {
+    arm: Arm,
+    study: &'static dyn Study,
+    operations: Operations,
+}
+
+impl<'a> Machine<'a> {
+    /// A rig for arms, each with the study that runs it; `began` is when the
+    /// budget started to count.
+    ///
+    /// # Errors
+    /// In words, where an arm's parameters do not go together.
+    pub fn new(
+        arms: &[Arm],
+        study_of: impl Fn(&Arm) -> &'static dyn Study,
+        sites: Vec<Box<dyn Site + 'a>>,
+        stop: StopFlag,
+        began: Instant,
+    ) -> Result<Self, String> {
+        let jobs = arms
+            .iter()
+            .map(|arm| {
+                let study = study_of(arm);
+                let operations =
+                    study.operations(&arm.params).map_err(|why| format!("{}: {why}", arm.id))?;
+                Ok(ArmJob { arm: arm.clone(), study, operations })
+            })
+            .collect::<Result<_, String>>()?;
+        let clock = Clock::new();
+        let recorder = Recorder::new(clock.clone(), StopFlag::clone(&stop));
+        Ok(Self { began, stop, clock, recorder, sites, jobs })
+    }
+
+    fn timed_slice(&mut self, arm: usize, operations: u64) -> Result<Sample, StudyError> {
+        let job = &self.jobs[arm];
+        let site = &mut self.sites[job.arm.place];
+        let recorder = &mut self.recorder;
+        let folder = site.fresh_folder().doing("making a folder for a slice")?;
+        let mut task =
+            job.study.prepare(job.arm.strategy.name, &job.arm.params, folder.as_fd())?;
+
+        let device_before = site.device_bytes();
+        let usage_before = Usage::now();
+        recorder.start();
+        let outcome = task.run(operations, recorder);
+        recorder.finish();
+        let used = Usage::now().since(usage_before);
+        let device_after = site.device_bytes();
+        outcome?;
+
+        let flush_began = self.clock.ticks();
+        task.flush()?;
+        let deferred = self.clock.between(flush_began, self.clock.ticks());
+        let device_flushed = site.device_bytes();
+
+        let during = DeviceBytes::between(device_before, device_after);
+        let flushed = DeviceBytes::between(device_after, device_flushed);
+        Ok(Sample {
+            operations,
+            elapsed_ns: recorder.elapsed_ns(),
+            p99_ns: recorder.latencies().quantile(0.99) * self.clock.tick_ns(),
+            deferred_sync_ns: deferred.as_nanos() as u64,
+            requested_bytes: task.requested_bytes(),
+            sync_calls: recorder.sync_calls(),
+            sync_ns: recorder.sync_ns(),
+            user_ns: used.user_ns,
+            system_ns: used.system_ns,
+            device_read_bytes: during.map(|d| d.read),
+            device_written_bytes: during.map(|d| d.written),
+            device_deferred_bytes: flushed.map(|d| d.written),
+            ..Sample::default()
+        })
+    }
+}
+
+impl Rig for Machine<'_> {
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn floor(&mut self) -> Floor {
+        floor::measure(&self.clock, &mut self.recorder)
+    }
+
+    fn tick_ns(&self) -> f64 {
+        self.clock.tick_ns()
+    }
+
+    fn operations(&self, arm: usize) -> Operations {
+        self.jobs[arm].operations
+    }
+
+    fn slice(
+        &mut self,
+        arm: usize,
+        operations: u64,
+        latencies: &mut Histogram,
+    ) -> Result<Sample, StudyError> {
+        let outcome = self.timed_slice(arm, operations);
+        // Whatever became of the slice, its files go.
+        let settled = self.sites[self.jobs[arm].arm.place].settle();
+        let sample = outcome?;
+        settled.doing("removing the slice's files")?;
+        latencies.clone_from(self.recorder.latencies());
+        Ok(sample)
+    }
+}

@@ -1,0 +1,298 @@
+//! The main loop: calibrate, warm up, then blocks until everything is decided
+//! or the budget is spent.
+
+use std::time::Duration;
+
+use model::arm::{Arm, Pair};
+use model::result::Floor;
+use model::sample::Sample;
+use stats::Histogram;
+
+use crate::order::Orders;
+use crate::rig::Rig;
+use crate::standing::Standings;
+use crate::study::StudyError;
+
+/// A slice should last this long where the budget allows: long enough that
+/// starting and ending it do not matter, short enough for many blocks.
+const SLICE_MAX: Duration = Duration::from_millis(50);
+/// Below this, starting and ending a slice begin to show.
+const SLICE_MIN: Duration = Duration::from_millis(4);
+/// The blocks that the budget should have room for.
+const BLOCKS_WANTED: u32 = 40;
+/// The share of the budget that goes into the slices themselves; the rest goes
+/// into making files, settling and removing them.
+const SLICE_SHARE: f64 = 0.5;
+/// Even when all is decided earlier, the tolls shown rest on this many blocks.
+const BLOCKS_MIN: usize = 10;
+/// Where nothing is compared, this many blocks describe an arm well enough.
+const BLOCKS_ALONE: usize = 20;
+/// What is still open after so many blocks is too close to call.
+const BLOCKS_MAX: usize = 2000;
+/// Warming up is over once no arm is faster than the block before by more than this share...
+const WARM_GAIN: f64 = 0.10;
+/// ...or after so many blocks.
+const WARM_BLOCKS_MAX: usize = 3;
+
+/// What is to be measured.
+pub struct Job<'a> {
+    /// The arms.
+    pub arms: &'a [Arm],
+    /// Which of them are compared.
+    pub pairs: &'a [Pair],
+    /// The smallest relative difference that matters.
+    pub worth: f64,
+    /// When to end at the latest, counted by the rig's clock.
+    pub budget: Duration,
+    /// What the random order is made from.
+    pub seed: u64,
+}
+
+/// What was measured.
+pub struct Measurement {
+    /// What measuring itself costs.
+    pub floor: Floor,
+    /// All slices after warming up, block by block.
+    pub samples: Vec<Sample>,
+    /// Each arm's latencies over those slices.
+    pub latencies: Vec<Histogram>,
+    /// How long one unit of the latencies is, in nanoseconds.
+    pub tick_ns: f64,
+    /// Why an arm could not go on, if so.
+    pub failures: Vec<Option<String>>,
+    /// Whether the run was told to end early.
+    pub interrupted: bool,
+}
+
+/// What happens while measuring, for whoever shows progress.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// An arm's slices got their size.
+    Calibrated {
+        /// The arm.
+        arm: usize,
+        /// Operations per slice.
+        operations: u64,
+    },
+    /// A slice is about to run.
+    Slice {
+        /// The arm.
+        arm: usize,
+        /// The block; `None` while warming up.
+        block: Option<usize>,
+    },
+    /// A block is complete.
+    Block {
+        /// How many there are now.
+        blocks: usize,
+        /// Comparisons decided.
+        decided: usize,
+        /// Comparisons in all.
+        comparisons: usize,
+    },
+    /// An arm cannot go on.
+    Failed {
+        /// The arm.
+        arm: usize,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Measures a job on a rig.
+pub fn measure(job: &Job<'_>, rig: &mut dyn Rig, events: &mut dyn FnMut(Event)) -> Measurement {
+    let floor = rig.floor();
+    let mut session = Session::new(job, rig, events);
+    let outcome = session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
+    let interrupted = matches!(outcome, Err(Stop::Told));
+    Measurement {
+        floor,
+        tick_ns: session.rig.tick_ns(),
+        samples: session.samples,
+        latencies: session.latencies,
+        failures: session.failures,
+        interrupted,
+    }
+}
+
+/// Why measuring ends before its natural end.
+enum Stop {
+    /// Someone wants it to.
+    Told,
+    /// The budget is spent.
+    Budget,
+}
+
+struct Session<'a> {
+    job: &'a Job<'a>,
+    rig: &'a mut dyn Rig,
+    events: &'a mut dyn FnMut(Event),
+    orders: Orders,
+    operations: Vec<u64>,
+    failures: Vec<Option<String>>,
+    samples: Vec<Sample>,
+    latencies: Vec<Histogram>,
+    scratch: Histogram,
+    standings: Standings,
+    /// How long a block takes, going by the latest ones.
+    block_time: Duration,
+}
+
+impl<'a> Session<'a> {
+    fn new(job: &'a Job<'a>, rig: &'a mut dyn Rig, events: &'a mut dyn FnMut(Event)) -> Self {
+        let arms = job.arms.len();
+        Self {
+            job,
+            rig,
+            events,
+            orders: Orders::new(job.seed),
+            operations: vec![1; arms],
+            failures: vec![None; arms],
+            samples: Vec::new(),
+            latencies: vec![Histogram::new(); arms],
+            scratch: Histogram::new(),
+            standings: Standings::new(job.pairs, job.worth),
+            block_time: Duration::ZERO,
+        }
+    }
+
+    /// Finds for each arm how many operations fill a slice.
+    fn calibrate(&mut self) -> Result<(), Stop> {
+        let target = slice_target(self.job.budget, self.job.arms.len());
+        for arm in 0..self.job.arms.len() {
+            let limits = self.rig.operations(arm);
+            let mut operations = limits.fit(1.0);
+            while let Some(sample) = self.slice(arm, operations, None)? {
+                let elapsed_ns = sample.elapsed_ns.max(1) as f64;
+                let full = limits.fit(operations as f64 * target.as_nanos() as f64 / elapsed_ns);
+                // A short slice says little about a long one: grow by at most tenfold.
+                let next = full.min(limits.fit(operations as f64 * 10.0));
+                let settled = elapsed_ns * 4.0 >= target.as_nanos() as f64 || next == operations;
+                operations = next;
+                if settled {
+                    break;
+                }
+            }
+            self.operations[arm] = operations;
+            (self.events)(Event::Calibrated { arm, operations });
+        }
+        Ok(())
+    }
+
+    /// Runs whole blocks that do not count, until the arms stop getting faster.
+    fn warm_up(&mut self) -> Result<(), Stop> {
+        let mut before: Option<Vec<Sample>> = None;
+        for _ in 0..WARM_BLOCKS_MAX {
+            let block = self.block(None)?;
+            let warm = before.is_some_and(|before| !gained(&before, &block));
+            if warm {
+                break;
+            }
+            before = Some(block);
+        }
+        Ok(())
+    }
+
+    /// Runs blocks until all is decided or the budget is spent.
+    fn blocks(&mut self) -> Result<(), Stop> {
+        let mut blocks = 0;
+        while blocks < BLOCKS_MAX && self.wants_more(blocks) {
+            let block = self.block(Some(blocks))?;
+            self.standings.take_block(&block);
+            self.samples.extend(block);
+            blocks += 1;
+            (self.events)(Event::Block {
+                blocks,
+                decided: self.standings.decided(),
+                comparisons: self.job.pairs.len(),
+            });
+        }
+        Ok(())
+    }
+
+    fn wants_more(&self, blocks: usize) -> bool {
+        let any_left = self.failures.iter().any(Option::is_none);
+        let least = if self.job.pairs.is_empty() { BLOCKS_ALONE } else { BLOCKS_MIN };
+        any_left && (blocks < least || (0..self.job.arms.len()).any(|arm| self.open(arm)))
+    }
+
+    /// Whether an arm is part of a comparison that is open and can be decided.
+    fn open(&self, arm: usize) -> bool {
+        self.standings.open_pairs().any(|pair| {
+            (pair.base == arm || pair.other == arm)
+                && self.failures[pair.base].is_none()
+                && self.failures[pair.other].is_none()
+        })
+    }
+
+    /// Runs every arm that is still needed once, in random order.
+    fn block(&mut self, number: Option<usize>) -> Result<Vec<Sample>, Stop> {
+        let began = self.rig.elapsed();
+        // A block that would end beyond the budget is not begun.
+        if began + self.block_time.mul_f64(1.1) > self.job.budget {
+            return Err(Stop::Budget);
+        }
+        let all_needed = number.is_none_or(|n| n < BLOCKS_MIN) || self.job.pairs.is_empty();
+        let needed: Vec<bool> =
+            (0..self.job.arms.len()).map(|arm| all_needed || self.open(arm)).collect();
+        let mut block = Vec::new();
+        let mut latencies = Vec::new();
+        for arm in self.orders.next(needed.len(), |arm| needed[arm]) {
+            if self.failures[arm].is_some() {
+                continue;
+            }
+            if let Some(sample) = self.slice(arm, self.operations[arm], number)? {
+                block.push(Sample { position: block.len(), ..sample });
+                latencies.push(self.scratch.clone());
+            }
+        }
+        if number.is_some() {
+            for (sample, seen) in block.iter().zip(&latencies) {
+                self.latencies[sample.arm].merge(seen);
+            }
+        }
+        let took = self.rig.elapsed().saturating_sub(began);
+        // One slow block is remembered for a while, but not for ever.
+        self.block_time = took.max(self.block_time.mul_f64(0.7));
+        Ok(block)
+    }
+
+    /// Runs one slice; nothing where the arm fails, which ends that arm alone.
+    fn slice(
+        &mut self,
+        arm: usize,
+        operations: u64,
+        block: Option<usize>,
+    ) -> Result<Option<Sample>, Stop> {
+        if self.rig.stopped() {
+            return Err(Stop::Told);
+        }
+        if self.rig.elapsed() > self.job.budget {
+            return Err(Stop::Budget);
+        }
+        (self.events)(Event::Slice { arm, block });
+        match self.rig.slice(arm, operations, &mut self.scratch) {
+            Ok(sample) => Ok(Some(Sample { arm, block: block.unwrap_or(0), ..sample })),
+            Err(StudyError::Stopped) => Err(Stop::Told),
+            Err(error) => {
+                let why = error.to_string();
+                self.failures[arm] = Some(why.clone());
+                (self.events)(Event::Failed { arm, why });
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn slice_target(budget: Duration, arms: usize) -> Duration {
+    let slices = BLOCKS_WANTED * arms.max(1) as u32;
+    (budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, SLICE_MAX)
+}
+
+/// Whether any arm got faster from one block to the next by more than warming up would.
+fn gained(before: &[Sample], after: &[Sample]) -> bool {
+    after.iter().any(|now| {
+        let earlier = before.iter().find(|s| s.arm == now.arm);
+        earlier.is_some_and(|s| now.time_per_op_ns() < s.time_per_op_ns() * (1.0 - WARM_GAIN))
+    })
+}

@@ -1,0 +1,37 @@
+//! What slices run on: the real machine, or a simulated one in tests.
+
+use std::time::Duration;
+
+use model::result::Floor;
+use model::sample::Sample;
+use stats::Histogram;
+
+use crate::study::{Operations, StudyError};
+
+/// Runs slices. Everything that touches the machine is behind this.
+pub trait Rig {
+    /// Time since the run began.
+    fn elapsed(&self) -> Duration;
+
+    /// Whether the run was told to end.
+    fn stopped(&self) -> bool;
+
+    /// What measuring itself costs.
+    fn floor(&mut self) -> Floor;
+
+    /// How long one unit of the latencies is, in nanoseconds.
+    fn tick_ns(&self) -> f64;
+
+    /// How many operations a slice of that arm may have.
+    fn operations(&self, arm: usize) -> Operations;
+
+    /// Runs one slice on fresh files, with earlier writeback settled. The
+    /// latencies of its operations replace those in `latencies`; the sample's
+    /// arm, block and position are left for the caller to fill in.
+    fn slice(
+        &mut self,
+        arm: usize,
+        operations: u64,
+        latencies: &mut Histogram,
+    ) -> Result<Sample, StudyError>;
+}

@@ -1,0 +1,63 @@
+//! How the comparisons stand: the blocks' paired log ratios, fed to their
+//! sequences block by block. Used while measuring, to know when to stop, and
+//! again on saved samples, to conclude: the same code, so the same verdicts.
+
+use model::arm::Pair;
+use model::sample::Sample;
+use stats::{Decision, Sequence, Settings};
+
+/// One wrong verdict in twenty at the most, each comparison by itself.
+pub const ERROR_RATE: f64 = 0.05;
+
+/// One comparison so far.
+pub struct Standing {
+    /// What is compared.
+    pub pair: Pair,
+    /// Of the mean time per operation. This one decides when to stop.
+    pub mean: Sequence,
+    /// Of the 99th percentile.
+    pub p99: Sequence,
+}
+
+/// All comparisons so far.
+pub struct Standings(pub Vec<Standing>);
+
+impl Standings {
+    /// Nothing known yet.
+    pub fn new(pairs: &[Pair], worth: f64) -> Self {
+        let sequence = || Sequence::new(Settings { worth, error_rate: ERROR_RATE });
+        Self(pairs.iter().map(|&pair| Standing { pair, mean: sequence(), p99: sequence() }).collect())
+    }
+
+    /// Takes in one block's samples.
+    pub fn take_block(&mut self, block: &[Sample]) {
+        let of = |arm: usize| block.iter().find(|s| s.arm == arm);
+        for standing in &mut self.0 {
+            if let (Some(base), Some(other)) = (of(standing.pair.base), of(standing.pair.other)) {
+                standing.mean.push(log_ratio(other.time_per_op_ns(), base.time_per_op_ns()));
+                standing.p99.push(log_ratio(other.p99_ns, base.p99_ns));
+            }
+        }
+    }
+
+    /// Takes in saved samples, which are in the order in which they were measured.
+    pub fn take_all(&mut self, samples: &[Sample]) {
+        for block in samples.chunk_by(|a, b| a.block == b.block) {
+            self.take_block(block);
+        }
+    }
+
+    /// How many are decided.
+    pub fn decided(&self) -> usize {
+        self.0.iter().filter(|s| s.mean.decision() != Decision::Open).count()
+    }
+
+    /// What is still open.
+    pub fn open_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+        self.0.iter().filter(|s| s.mean.decision() == Decision::Open).map(|s| s.pair)
+    }
+}
+
+fn log_ratio(other: f64, base: f64) -> f64 {
+    (other / base).ln()
+}

@@ -1,0 +1,117 @@
+//! What a study must do to be timed.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use model::study::{Params, StudySpec};
+use thiserror::Error;
+
+use crate::recorder::Recorder;
+
+/// One kind of application I/O, ready to be timed.
+pub trait Study: Sync {
+    /// Its name, strategies and parameters.
+    fn spec(&self) -> &'static StudySpec;
+
+    /// How many operations a slice may have, or why these parameters do not go together.
+    fn operations(&self, params: &Params) -> Result<Operations, String>;
+
+    /// The most that one slice of so many operations leaves in the folder, in bytes.
+    fn space_bytes(&self, params: &Params, operations: u64) -> u64;
+
+    /// Makes ready, outside the clock, what the slice needs in its fresh and
+    /// empty folder. The task may keep a duplicate of the folder's descriptor.
+    fn prepare(
+        &self,
+        strategy: &str,
+        params: &Params,
+        folder: BorrowedFd<'_>,
+    ) -> Result<Box<dyn Task>, StudyError>;
+}
+
+/// One slice's work.
+pub trait Task {
+    /// Does the operations under the clock, one [`Recorder::lap`] after each.
+    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError>;
+
+    /// Forces what the slice left unwritten to the device.
+    fn flush(&mut self) -> Result<(), StudyError>;
+
+    /// What [`Task::run`] asked the system to write or read, in bytes.
+    fn requested_bytes(&self) -> u64;
+}
+
+/// How many operations a slice may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operations {
+    /// A slice has a multiple of this many, so that work done once in so many
+    /// operations is in every slice in its due share.
+    pub granule: u64,
+    /// A slice has no more than this.
+    pub max: u64,
+}
+
+impl Operations {
+    /// Always the same number.
+    pub fn exactly(operations: u64) -> Self {
+        Self { granule: operations, max: operations }
+    }
+
+    /// The nearest number that a slice may have.
+    pub fn fit(self, wanted: f64) -> u64 {
+        let granules = (wanted / self.granule as f64).round().max(1.0) as u64;
+        granules.saturating_mul(self.granule).min(self.max.max(self.granule))
+    }
+}
+
+/// Why a slice ended early.
+#[derive(Debug, Error)]
+pub enum StudyError {
+    /// A system call failed.
+    #[error("{doing}: {source}{}", advice(source))]
+    Io {
+        /// What was being done: "appending to the log".
+        doing: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A write took less than it was given.
+    #[error("{doing}: only {written} of {wanted} bytes were taken; the place may be full")]
+    Short {
+        /// What was being done.
+        doing: &'static str,
+        /// Bytes taken.
+        written: usize,
+        /// Bytes given.
+        wanted: usize,
+    },
+    /// The run was told to end.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// What to do about an error of the system.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "; free some space there or choose another place",
+        io::ErrorKind::QuotaExceeded => "; the quota is used up: free some space or choose another place",
+        io::ErrorKind::FileTooLarge => "; a limit on file sizes is in force: see `ulimit -f`",
+        io::ErrorKind::ReadOnlyFilesystem => "; the file system has become read-only",
+        _ => match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+            Some(rustix::io::Errno::MFILE) => "; too many open files: see `ulimit -n`",
+            _ => "",
+        },
+    }
+}
+
+/// Gives a failed system call its context.
+pub trait Doing<T> {
+    /// Says what was being done.
+    fn doing(self, doing: &'static str) -> Result<T, StudyError>;
+}
+
+impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
+    fn doing(self, doing: &'static str) -> Result<T, StudyError> {
+        self.map_err(|e| StudyError::Io { doing, source: e.into() })
+    }
+}

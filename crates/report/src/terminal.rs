@@ -1,0 +1,168 @@
+//! The report that a person reads in a terminal, 80 columns wide unless said otherwise.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use model::arm::Axis;
+use model::result::{ArmResult, Comparison, RunResult, Verdict};
+use model::study::StudySpec;
+use model::units::{count, percent, time};
+
+use crate::{place, risk, table, words};
+
+/// How many columns there are.
+pub type Width = usize;
+
+/// The width to write for where no terminal says otherwise.
+pub const WIDTH: Width = 80;
+/// More comparisons than this are not each put in a sentence.
+const SENTENCES_MAX: usize = 12;
+
+/// The whole report.
+pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
+    let mut out = title(result);
+    out += "\n";
+    out += &place::places(&result.places, width);
+    for arms in by_study_and_params(result) {
+        out += "\n";
+        out += &study(result, &arms, studies, width);
+    }
+    out += &meaning(result, studies, width);
+    out += &risks(result, width);
+    out += &small_print(result, width);
+    out
+}
+
+/// A bold line.
+pub(crate) fn heading(text: &str) -> String {
+    let bold = Style::new().bold();
+    format!("{bold}{text}{bold:#}\n")
+}
+
+/// Wrapped text with its indents.
+pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
+    let options = textwrap::Options::new(width.max(30))
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let mut out = textwrap::fill(text, options);
+    out.push('\n');
+    out
+}
+
+fn title(result: &RunResult) -> String {
+    let blocks = result.arms.iter().map(|arm| arm.slices).max().unwrap_or_default();
+    let state = if result.run.interrupted { "interrupted after" } else { "took" };
+    heading(&format!("iotoll {}", result.run.version))
+        + &format!(
+            "{} arms, {} blocks, {state} {:.0} s; seed {}\n",
+            result.arms.len(),
+            count(blocks),
+            result.run.seconds,
+            result.run.seed
+        )
+}
+
+/// The arms in groups that share a study and its parameters.
+fn by_study_and_params(result: &RunResult) -> Vec<Vec<&ArmResult>> {
+    let mut groups: Vec<Vec<&ArmResult>> = Vec::new();
+    for arm in &result.arms {
+        let same = |g: &&mut Vec<&ArmResult>| {
+            g.first().is_some_and(|a| a.study == arm.study && a.params == arm.params)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(arm),
+            None => groups.push(vec![arm]),
+        }
+    }
+    groups
+}
+
+fn study(
+    result: &RunResult,
+    arms: &[&ArmResult],
+    studies: &[&'static StudySpec],
+    width: Width,
+) -> String {
+    let Some(first) = arms.first() else { return String::new() };
+    let about = studies.iter().find(|s| s.name == first.study).map_or("", |s| s.about);
+    let params: Vec<String> = first.params.iter().map(|(k, v)| format!("{k} {v}")).collect();
+    let mut out = heading(&format!("{}: {about}", first.study));
+    out += &paragraph("  ", "  ", &params.join(", "), width);
+    out += &table::by_place(result, arms, width);
+    let strategies_compared = arms.iter().any(|arm| {
+        result.comparisons.iter().any(|c| c.other == arm.id && c.axis == Axis::Strategy)
+    });
+    if strategies_compared {
+        out += "\n";
+        out += &table::by_strategy(result, arms, width);
+    }
+    out
+}
+
+fn meaning(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
+    if result.comparisons.is_empty() {
+        return String::new();
+    }
+    let mut told: Vec<&Comparison> = result.comparisons.iter().collect();
+    let untold = told.len().saturating_sub(SENTENCES_MAX);
+    if untold > 0 {
+        told.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        told.truncate(SENTENCES_MAX);
+    }
+    let mut out = format!("\n{}", heading("What it means"));
+    for comparison in told {
+        let arm = result.arm(&comparison.other);
+        let spec = arm.and_then(|arm| studies.iter().find(|s| s.name == arm.study));
+        let operation = spec.map_or("operation", |s| s.operation);
+        let text = words::sentence(result, comparison, operation);
+        out += &paragraph("  • ", "    ", &text, width);
+    }
+    if untold > 0 {
+        let text = format!("{untold} more comparisons are in the tables above and in --json.");
+        out += &paragraph("  • ", "    ", &text, width);
+    }
+    out
+}
+
+/// What deserves a sentence most: what could not be measured, then what differs most.
+fn weight(comparison: &Comparison) -> f64 {
+    match comparison.verdict {
+        Verdict::Invalid => f64::INFINITY,
+        _ => comparison.ratio.map_or(0.0, |ratio| ratio.ln().abs()),
+    }
+}
+
+fn risks(result: &RunResult, width: Width) -> String {
+    let mut out = String::new();
+    for place in result.places.iter().skip(1) {
+        let risks = risk::risks(place);
+        if !risks.is_empty() {
+            out += &format!("\n{}", heading(&format!("What moving to {} would risk", place.label)));
+        }
+        for text in risks {
+            out += &paragraph("  • ", "    ", &text, width);
+        }
+    }
+    out
+}
+
+fn small_print(result: &RunResult, width: Width) -> String {
+    let mut text = format!(
+        "Timing each operation costs {} here (clock: {}) and is part of every toll.",
+        time(result.floor.record_ns),
+        result.floor.clock
+    );
+    if let Some(first) = result.comparisons.first() {
+        let _ = write!(
+            text,
+            " Intervals hold at {} for each comparison by itself, whenever it stopped; \
+             a difference under {} counts as none.",
+            percent(first.confidence),
+            percent(first.worth)
+        );
+    }
+    let dim = Style::new().dimmed();
+    format!("\n{dim}{}{dim:#}", paragraph("", "", &text, width))
+}
