@@ -1,2 +1,45 @@
-//! The binary.
-fn main() {}
+//! `iotoll` tells what file I/O costs an application, and whether it would pay
+//! to move it to other storage or to do it another way.
+//!
+//! One file per command. This crate alone prints, reads the command line and
+//! decides exit codes.
+
+mod clean;
+mod cli;
+mod compare;
+mod dry_run;
+mod exit;
+mod machine;
+mod man;
+mod output;
+mod places_command;
+mod plan;
+mod preflight;
+mod progress;
+mod signals;
+mod site;
+mod studies_command;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    exit::guarded(|| run(cli.command))
+}
+
+fn run(command: Command) -> anyhow::Result<Exit> {
+    signals::ignore_file_size_signal()?;
+    match command {
+        Command::Compare(args) => compare::run(&args),
+        Command::Places(args) => places_command::run(&args),
+        Command::Studies => studies_command::run(),
+        Command::Clean(args) => clean::run(&args),
+        Command::Completions(args) => man::completions(&args),
+        Command::Man(args) => man::page(&args),
+    }
+}

@@ -99,6 +99,10 @@ pub struct DeviceLayer {
     pub write_cache: Option<String>,
     /// The I/O scheduler in use.
     pub scheduler: Option<String>,
+    /// The names of the layers directly below: the disk of a partition, the members
+    /// of a mapped device, the device that holds a loop device's file. Empty at the
+    /// bottom, and where what lies below could not be told.
+    pub below: Vec<String>,
 }
 
 /// What a place stands on, as far as it could be read. Sizes in bytes.
@@ -115,9 +119,8 @@ pub struct PlaceFacts {
     /// What is mounted, as the mount table names it: `/dev/vda2`, `server:/export`.
     /// `null` for a file system without a device.
     pub device: Option<String>,
-    /// The block devices behind it, from the file system down. The last are the
-    /// ones whose counters tell what reached the hardware. Empty where there
-    /// are none or they could not be told (`unread` says why).
+    /// The block devices behind it, from the file system down, each once. Empty
+    /// where there are none or they could not be told (`unread` says why).
     pub devices: Vec<DeviceLayer>,
     /// Where the file system is mounted.
     pub mount_point: PathBuf,
@@ -131,8 +134,18 @@ pub struct PlaceFacts {
     pub free_bytes: u64,
     /// How many files may still be made, where the file system has a limit.
     pub free_inodes: Option<u64>,
-    /// The number that tells file systems apart (`st_dev`).
+    /// The number that tells file systems apart: the mount table's device number,
+    /// and `st_dev` only where the table could not be read. The two differ on btrfs,
+    /// whose subvolumes each have an `st_dev` of their own.
     pub filesystem_id: u64,
     /// What could not be read, each with the reason.
     pub unread: Vec<String>,
+}
+
+impl PlaceFacts {
+    /// The devices at the bottom of the stack: those whose counters tell what
+    /// reached the hardware.
+    pub fn bottom_devices(&self) -> impl Iterator<Item = &DeviceLayer> {
+        self.devices.iter().filter(|layer| layer.below.is_empty())
+    }
 }

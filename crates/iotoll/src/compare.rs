@@ -1,0 +1,121 @@
+//! `iotoll compare`: the main job, from flags to report.
+
+use std::time::Instant;
+
+use anyhow::anyhow;
+use engine::conclude;
+use engine::machine::{Machine, Site};
+use engine::measure::{Job, Measurement, measure};
+use model::arm::{Arm, Pair, pairs};
+use model::place::PlaceFacts;
+use model::plan::Plan;
+use model::result::{Run, RunResult, SCHEMA, Verdict};
+use places::WorkDir;
+
+use crate::cli::CompareArgs;
+use crate::exit::{Exit, UsageError};
+use crate::output::{self, JsonTarget};
+use crate::progress::Progress;
+use crate::site::PlaceSite;
+use crate::{dry_run, machine, plan, preflight, signals};
+
+pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    let began = Instant::now();
+    let plan = plan::from_args(args)?;
+    let arms = plan.arms();
+    let pairs = pairs(&arms);
+    let places = preflight::inspect(&plan, args)?;
+    preflight::check_space(&places, &arms)?;
+    if args.dry_run {
+        output::result(&dry_run::describe(&plan, &arms, &pairs, &places, output::width()))?;
+        return Ok(Exit::Done);
+    }
+    let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let started = jiff::Timestamp::now();
+    let measurement = measure_on_places(&plan, &arms, &pairs, began)?;
+    let result = conclude(&plan, &arms, &pairs, places, &measurement, (started, began));
+    if !matches!(json, Some(JsonTarget::Stdout)) {
+        let text = report::terminal::report(&result, &studies::specs(), output::width());
+        output::result(&text)?;
+    }
+    if let Some(json) = json {
+        json.write(&result)?;
+    }
+    exit_code(args, &result)
+}
+
+/// Measures, in working folders that are gone afterwards.
+fn measure_on_places(
+    plan: &Plan,
+    arms: &[Arm],
+    pairs: &[Pair],
+    began: Instant,
+) -> anyhow::Result<Measurement> {
+    let stop = signals::stop_flag()?;
+    let folders = plan
+        .places
+        .iter()
+        .map(|place| WorkDir::create(&place.label, &place.path))
+        .collect::<Result<Vec<_>, _>>()?;
+    for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
+        output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
+    }
+    let sites = folders.iter().map(|f| Box::new(PlaceSite::new(f)) as Box<dyn Site>).collect();
+    let mut rig = Machine::new(arms, preflight::study_of, sites, stop, began).map_err(UsageError)?;
+    let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
+    let mut progress = Progress::new(began, plan.budget);
+    let measurement = measure(&job, &mut rig, &mut |event| progress.show(&event, arms));
+    progress.finish();
+    drop(rig);
+    for folder in folders {
+        folder.remove()?;
+    }
+    Ok(measurement)
+}
+
+fn conclude(
+    plan: &Plan,
+    arms: &[Arm],
+    pairs: &[Pair],
+    places: Vec<PlaceFacts>,
+    measurement: &Measurement,
+    (started, began): (jiff::Timestamp, Instant),
+) -> RunResult {
+    let labels: Vec<String> = places.iter().map(|place| place.label.clone()).collect();
+    let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
+    let arms = conclude::arm_results(arms, &labels, measurement);
+    let comparisons = conclude::comparisons(&job, measurement, &arms);
+    RunResult {
+        schema: SCHEMA.to_owned(),
+        run: Run {
+            id: format!("{:016x}", rand::random::<u64>()),
+            started: format!("{started:.0}"),
+            seconds: began.elapsed().as_secs_f64(),
+            seed: plan.seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            interrupted: measurement.interrupted,
+        },
+        machine: machine::describe(),
+        floor: measurement.floor.clone(),
+        places,
+        arms,
+        comparisons,
+        samples: measurement.samples.clone(),
+    }
+}
+
+fn exit_code(args: &CompareArgs, result: &RunResult) -> anyhow::Result<Exit> {
+    if result.run.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    if result.arms.iter().all(|arm| arm.failure.is_some()) {
+        let why = result.arms.iter().find_map(|arm| arm.failure.clone()).unwrap_or_default();
+        return Err(anyhow!("nothing could be measured: {why}"));
+    }
+    let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
+    if args.require_verdict && result.comparisons.iter().any(|c| without(c.verdict)) {
+        output::note("a verdict was required, and not every comparison has one");
+        return Ok(Exit::NoVerdict);
+    }
+    Ok(Exit::Done)
+}

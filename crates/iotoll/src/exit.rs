@@ -1,0 +1,88 @@
+//! Exit codes, and how errors become sentences.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use model::place::PlaceSyntaxError;
+use model::plan::PlanError;
+use model::plan_file::PlanFileError;
+use places::{PlaceError, WorkDirError};
+
+/// How a command ended. The numbers are documented and relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// All was done.
+    Done = 0,
+    /// It could not be done.
+    CouldNot = 1,
+    /// Wrong usage or input.
+    Usage = 2,
+    /// A verdict was required and none could be given.
+    NoVerdict = 4,
+    /// Interrupted; what was measured so far has been reported.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Wrong usage that no other type describes.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Runs a command; an error or a panic becomes a sentence and an exit code.
+/// A panic has unwound by then, so working folders are gone.
+pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(String::new, |l| format!(" ({l})"));
+        let what = panic.payload_as_str().unwrap_or("no reason given");
+        anstream::eprintln!("iotoll: a defect in iotoll itself: {what}{place}; please report it");
+    }));
+    match catch_unwind(AssertUnwindSafe(command)) {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(error)) if is_broken_pipe(&error) => Exit::Done.into(),
+        Ok(Err(error)) => {
+            anstream::eprintln!("iotoll: {error:#}");
+            code_of(&error).into()
+        }
+        Err(_) => Exit::CouldNot.into(),
+    }
+}
+
+fn code_of(error: &anyhow::Error) -> Exit {
+    let usage = error.chain().any(|cause| {
+        cause.is::<UsageError>()
+            || cause.is::<PlanError>()
+            || cause.is::<PlanFileError>()
+            || cause.is::<PlaceSyntaxError>()
+            || cause.downcast_ref().is_some_and(names_no_directory)
+            || matches!(cause.downcast_ref(), Some(WorkDirError::Place(e)) if names_no_directory(e))
+    });
+    if usage { Exit::Usage } else { Exit::CouldNot }
+}
+
+/// Whether the user named something that is no directory, which is wrong input
+/// rather than the machine's refusal.
+fn names_no_directory(error: &PlaceError) -> bool {
+    use PlaceError::{Missing, NotADirectory, TooLong};
+    matches!(error, Missing(_) | NotADirectory(_) | TooLong(_))
+}
+
+/// Whoever read the output has gone away, as `head` does: that is no error.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}

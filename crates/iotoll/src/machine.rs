@@ -1,0 +1,29 @@
+//! The machine that a run ran on.
+
+use std::fs;
+use std::thread::available_parallelism;
+
+use model::result::Machine;
+
+pub(crate) fn describe() -> Machine {
+    let uname = rustix::system::uname();
+    Machine {
+        kernel: uname.release().to_string_lossy().into_owned(),
+        cpu: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
+        cpus: available_parallelism().map_or(1, usize::from),
+        memory_bytes: memory_bytes().unwrap_or_default(),
+        memory_limit_bytes: None,
+    }
+}
+
+fn memory_bytes() -> Option<u64> {
+    let total = field("/proc/meminfo", "MemTotal")?;
+    Some(total.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+/// The value behind `name :` in one of the kernel's text files.
+fn field(file: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.starts_with(name))?;
+    line.split_once(':').map(|(_, value)| value.trim().to_owned())
+}

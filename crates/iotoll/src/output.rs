@@ -1,0 +1,69 @@
+//! Everything that is printed goes through here: results to standard output,
+//! all else to standard error, styles only where they are wanted.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use model::result::RunResult;
+
+use crate::exit::UsageError;
+
+/// Columns to write for: the terminal's, within reason, and 80 elsewhere.
+pub(crate) fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stdout());
+    terminal.map_or(report::terminal::WIDTH, |(width, _)| usize::from(width.0).clamp(40, 100))
+}
+
+/// Prints a result.
+pub(crate) fn result(text: &str) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Says something that is not the result.
+pub(crate) fn note(text: &str) {
+    // Nobody can be told that telling failed.
+    let _ = writeln!(anstream::stderr().lock(), "iotoll: {text}");
+}
+
+/// Where the JSON goes.
+pub(crate) enum JsonTarget {
+    /// Standard output, in place of the report.
+    Stdout,
+    /// A file, opened before anything is measured.
+    File(PathBuf, File),
+}
+
+impl JsonTarget {
+    /// Opens the target, so that a wrong path is told of before the run and not after.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout);
+        }
+        let file = File::options().write(true).create(true).truncate(false).open(path);
+        let file = file.map_err(|e| {
+            UsageError(format!("cannot write the result to {}: {e}", path.display()))
+        })?;
+        Ok(Self::File(path.to_owned(), file))
+    }
+
+    /// Writes the result.
+    pub(crate) fn write(self, result: &RunResult) -> anyhow::Result<()> {
+        let mut json = serde_json::to_string_pretty(result).context("writing the result as JSON")?;
+        json.push('\n');
+        match self {
+            Self::Stdout => {
+                let mut out = io::stdout().lock();
+                out.write_all(json.as_bytes())?;
+                Ok(out.flush()?)
+            }
+            Self::File(path, mut file) => file
+                .set_len(0)
+                .and_then(|()| file.write_all(json.as_bytes()))
+                .with_context(|| format!("writing the result to {}", path.display())),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! `iotoll places`: what places stand on, without measuring anything.
+
+use crate::cli::PlacesArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::plan::default_places;
+
+pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
+    let requested =
+        if args.places.is_empty() { default_places() } else { args.places.clone() };
+    let facts = requested
+        .iter()
+        .map(|place| places::inspect(&place.label, &place.path))
+        .collect::<Result<Vec<_>, _>>()?;
+    output::result(&report::places(&facts, output::width()))?;
+    Ok(Exit::Done)
+}

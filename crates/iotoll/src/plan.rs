@@ -1,0 +1,67 @@
+//! From flags and plan file to a plan.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use model::place::PlaceRequest;
+use model::plan::{Draft, Plan, StudyPlan};
+use model::plan_file;
+
+use crate::cli::CompareArgs;
+use crate::exit::UsageError;
+
+/// A plan file larger than this is something else.
+const PLAN_BYTES_MAX: u64 = 1 << 20;
+
+/// The places of a run that names none.
+pub(crate) fn default_places() -> Vec<PlaceRequest> {
+    let place = |label: &str, path| PlaceRequest { label: label.to_owned(), path: PathBuf::from(path) };
+    vec![place("disk", "."), place("ram", "/dev/shm")]
+}
+
+/// The plan that the flags describe.
+pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
+    let registry = studies::specs();
+    let mut draft = match &args.plan {
+        Some(file) => {
+            let text = read(file)?;
+            plan_file::parse(&text, &file.display().to_string(), &registry)?
+        }
+        None => Draft::default(),
+    };
+    if !args.places.is_empty() {
+        draft.places.clone_from(&args.places);
+    }
+    if draft.places.is_empty() {
+        draft.places = default_places();
+    }
+    if !args.study.is_empty() {
+        draft.select_studies(&args.study, &registry)?;
+    }
+    if draft.studies.is_empty() {
+        draft.studies = registry.iter().map(|spec| StudyPlan::new(spec)).collect();
+    }
+    if !args.strategy.is_empty() {
+        draft.select_strategies(&args.strategy)?;
+    }
+    for assignment in &args.set {
+        draft.set(assignment, &registry)?;
+    }
+    draft.worth = args.worth.or(draft.worth);
+    draft.budget = args.budget.or(draft.budget);
+    draft.seed = args.seed.or(draft.seed);
+    Ok(draft.finish(u64::from(rand::random::<u32>()))?)
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    let wrong = |why: &dyn std::fmt::Display| {
+        UsageError(format!("cannot read the plan file {}: {why}", file.display()))
+    };
+    let size = fs::metadata(file).map_err(|e| wrong(&e))?.len();
+    if size > PLAN_BYTES_MAX {
+        return Err(wrong(&"it is over 1 MiB, which no plan is")).context("reading the plan");
+    }
+    let bytes = fs::read(file).map_err(|e| wrong(&e))?;
+    Ok(String::from_utf8(bytes).map_err(|_| wrong(&"it is not text in UTF-8"))?)
+}

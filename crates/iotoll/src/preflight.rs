@@ -1,0 +1,69 @@
+//! What is checked before a run touches anything.
+
+use anyhow::bail;
+use engine::study::Study;
+use model::arm::Arm;
+use model::place::PlaceFacts;
+use model::plan::Plan;
+
+use crate::cli::CompareArgs;
+use crate::exit::UsageError;
+use crate::output;
+
+/// The study that runs an arm.
+pub(crate) fn study_of(arm: &Arm) -> &'static dyn Study {
+    let found = studies::find(arm.study.name);
+    found.unwrap_or_else(|| unreachable!("the plan was made from the registry"))
+}
+
+/// The facts of the plan's places; an error where the default ones are one and the same.
+pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<PlaceFacts>> {
+    let facts = plan
+        .places
+        .iter()
+        .map(|place| places::inspect(&place.label, &place.path))
+        .collect::<Result<Vec<_>, _>>()?;
+    for (position, place) in facts.iter().enumerate() {
+        let twin = facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
+        let Some(twin) = twin else { continue };
+        let text = format!(
+            "{} ({}) and {} ({}) stand on the same file system, {}",
+            twin.label,
+            twin.path.display(),
+            place.label,
+            place.path.display(),
+            place.filesystem
+        );
+        let chosen = !args.places.is_empty() || args.plan.is_some();
+        if !chosen {
+            bail!(UsageError(format!(
+                "{text}, so there is nothing to compare. Name a directory on other storage, as in \
+                 `iotoll compare disk=/var/tmp ram=/dev/shm`, or one place alone to compare \
+                 strategies on it, as in `iotoll compare ram=/dev/shm`"
+            )));
+        }
+        output::note(&format!(
+            "{text}: expect no difference. To compare storage, pass a directory on another file \
+             system (`iotoll places LABEL=PATH` shows what a directory stands on)"
+        ));
+    }
+    Ok(facts)
+}
+
+/// Refuses what would not fit.
+pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result<()> {
+    for (index, place) in places.iter().enumerate() {
+        let mut need_bytes = 0;
+        for arm in arms.iter().filter(|arm| arm.place == index) {
+            let study = study_of(arm);
+            let operations = study
+                .operations(&arm.params)
+                .map_err(|why| UsageError(format!("{}: {why}", arm.id)))?;
+            need_bytes = need_bytes.max(study.space_bytes(&arm.params, operations.max));
+        }
+        if need_bytes > place.free_bytes {
+            bail!("{}: needs {need_bytes}", place.label);
+        }
+    }
+    Ok(())
+}

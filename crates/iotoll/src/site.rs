@@ -1,0 +1,41 @@
+//! A place's working folder, as the engine's slices use it.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use engine::machine::Site;
+use engine::probes::DeviceBytes;
+use places::WorkDir;
+
+/// The one sub-folder that there is at a time.
+const SLICE: &str = "slice";
+
+/// One place of a run.
+pub(crate) struct PlaceSite<'a> {
+    work: &'a WorkDir,
+}
+
+impl<'a> PlaceSite<'a> {
+    pub(crate) fn new(work: &'a WorkDir) -> Self {
+        Self { work }
+    }
+}
+
+impl Site for PlaceSite<'_> {
+    fn fresh_folder(&mut self) -> io::Result<OwnedFd> {
+        let folder = self.work.subdir(SLICE).map_err(io::Error::other)?;
+        folder.fd().try_clone_to_owned()
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        self.work.remove_subdir(SLICE).map_err(io::Error::other)?;
+        // The folder's own change commits the journal, so that the next slice
+        // does not pay for this one's removal.
+        rustix::fs::fsync(self.work.fd())?;
+        Ok(())
+    }
+
+    fn device_bytes(&mut self) -> Option<DeviceBytes> {
+        None
+    }
+}

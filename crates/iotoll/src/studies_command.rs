@@ -1,0 +1,26 @@
+//! `iotoll studies`: what can be timed.
+
+use std::fmt::Write as _;
+
+use crate::exit::Exit;
+use crate::output;
+
+pub(crate) fn run() -> anyhow::Result<Exit> {
+    let mut out = String::new();
+    for (index, spec) in studies::specs().into_iter().enumerate() {
+        let gap = if index == 0 { "" } else { "\n" };
+        let bold = anstyle::Style::new().bold();
+        writeln!(out, "{gap}{bold}{}{bold:#}  {}", spec.name, spec.about)?;
+        writeln!(out, "  strategies")?;
+        for strategy in spec.strategies {
+            writeln!(out, "    {:<12} {}", strategy.name, strategy.about)?;
+        }
+        writeln!(out, "  parameters")?;
+        for param in spec.params {
+            writeln!(out, "    {:<12} {}", param.name, param.about)?;
+            writeln!(out, "    {:<12} {} [default: {}]", "", param.accepts(), param.default)?;
+        }
+    }
+    output::result(&out)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,195 @@
+//! Removing what killed runs left.
+//!
+//! A folder is a leftover when its lock can be taken (see the rule in `workdir.rs`), and
+//! it is removed while that lock is held. Only folders with our exact kind of name are
+//! looked at, directly in the given directory, that are real directories owned by the
+//! effective user: root, too, leaves those of others to them.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::error::{PlaceError, PlaceName};
+use crate::open::OpenPlace;
+use crate::removal::{names, open_child};
+use crate::workdir::{DIGITS, Folder, LOCK, PREFIX, is_linked, remove_folder};
+
+/// What became of the working folders in a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CleanReport {
+    /// What killed runs had left, now gone.
+    pub removed: Vec<RemovedFolder>,
+    /// What live runs are working in, untouched.
+    pub in_use: Vec<HeldFolder>,
+    /// What could not be removed, or not entirely.
+    pub failed: Vec<FailedFolder>,
+}
+
+/// A folder that is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemovedFolder {
+    /// Where it was.
+    pub path: PathBuf,
+    /// What the file system had set aside for its files.
+    pub bytes: u64,
+    /// How many files it had, the lock file and directories aside.
+    pub files: u64,
+}
+
+/// A folder that a live run holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The run's process, where its lock file tells.
+    pub pid: Option<u32>,
+}
+
+/// A folder that is still there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What hindered, in a sentence.
+    pub why: String,
+}
+
+/// Removes what killed runs left directly in a directory.
+pub fn clean(path: &Path) -> Result<CleanReport, PlaceError> {
+    let place = PlaceName::bare(path);
+    let dir = OpenPlace::open(&place)?;
+    sweep(&dir).map_err(|error| PlaceError::from_io(&place, "listing it", error))
+}
+
+/// The same, of a directory that is open.
+pub(crate) fn sweep(place: &OpenPlace) -> io::Result<CleanReport> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let dir = rustix::fs::openat(&place.fd, c".", flags, Mode::empty())?;
+    let mut report = CleanReport::default();
+    for name in names(dir.as_fd())? {
+        if is_our_name(&name) && is_our_directory(dir.as_fd(), &name) {
+            let path = place.path.join(name.to_string_lossy().as_ref());
+            match take(dir.as_fd(), &name, path.clone()) {
+                Fate::Removed { files, bytes } => {
+                    report.removed.push(RemovedFolder { path, bytes, files });
+                }
+                Fate::Held { pid } => report.in_use.push(HeldFolder { path, pid }),
+                Fate::Failed { why } => report.failed.push(FailedFolder { path, why }),
+                Fate::Gone => {}
+            }
+        }
+    }
+    Ok(report)
+}
+
+fn is_our_name(name: &CStr) -> bool {
+    let digits = name.to_bytes().strip_prefix(PREFIX.as_bytes());
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    digits.is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(is_digit))
+}
+
+fn is_our_directory(dir: BorrowedFd<'_>, name: &CStr) -> bool {
+    rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| {
+        FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+            && stat.st_uid == rustix::process::geteuid().as_raw()
+    })
+}
+
+/// What became of one folder.
+enum Fate {
+    Removed {
+        files: u64,
+        bytes: u64,
+    },
+    Held {
+        pid: Option<u32>,
+    },
+    Failed {
+        why: String,
+    },
+    /// Another process removed it meanwhile.
+    Gone,
+}
+
+impl Fate {
+    fn from_errno(action: &str, error: Errno) -> Self {
+        match error {
+            Errno::NOENT => Self::Gone,
+            Errno::XDEV => Self::Failed {
+                why: "something is mounted on it; unmount that, and clean again".to_owned(),
+            },
+            _ => Self::Failed { why: format!("{action} failed: {}", io::Error::from(error)) },
+        }
+    }
+}
+
+fn take(dir: BorrowedFd<'_>, name: &CStr, path: PathBuf) -> Fate {
+    let folder = match open_child(dir, name) {
+        Ok(fd) => Folder { path, fd },
+        Err(error) => return Fate::from_errno("opening it", error),
+    };
+    match open_lock(&folder) {
+        Ok(lock) => take_locked(dir, name, &folder, lock),
+        Err(Errno::NOENT) => take_unlocked(dir, name, &folder),
+        Err(error) => Fate::from_errno("opening its lock file", error),
+    }
+}
+
+fn open_lock(folder: &Folder) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    rustix::fs::openat(folder.fd(), LOCK, flags, Mode::empty())
+}
+
+fn take_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd) -> Fate {
+    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => return Fate::Held { pid: holder(&lock) },
+        Err(error) => return Fate::from_errno("locking it", error),
+    }
+    match is_linked(&lock) {
+        Ok(true) => {}
+        Ok(false) => return Fate::Gone,
+        Err(error) => return Fate::from_errno("looking at its lock file", error),
+    }
+    match remove_folder(dir, name, folder, lock) {
+        Ok(tally) => Fate::Removed { files: tally.files, bytes: tally.bytes },
+        Err(failure) => Fate::Failed {
+            why: format!(
+                "{} could not be removed: {}",
+                failure.path.display(),
+                io::Error::from(failure.error)
+            ),
+        },
+    }
+}
+
+/// Without a lock file a folder is one that its maker has not locked yet, or never came
+/// to lock, and so it is empty. Removing it takes no more than `rmdir`, which fails when
+/// that changes; its maker notices and makes another.
+fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
+    match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
+        Ok(()) => Fate::Removed { files: 0, bytes: 0 },
+        Err(Errno::NOTEMPTY | Errno::EXIST) => match open_lock(folder) {
+            // Its maker was quicker.
+            Ok(lock) => Fate::Held { pid: holder(&lock) },
+            Err(_) => Fate::Failed {
+                why: "it has files but no lock file, so no run of iotoll left it; look into it, \
+                      and remove it by hand"
+                    .to_owned(),
+            },
+        },
+        Err(error) => Fate::from_errno("removing it", error),
+    }
+}
+
+/// The process that its lock file names.
+fn holder(lock: &OwnedFd) -> Option<u32> {
+    let mut text = [0_u8; 64];
+    let length = rustix::io::pread(lock, &mut text, 0).ok()?;
+    let text = str::from_utf8(&text[..length]).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("pid ")?.parse().ok())
+}

@@ -1,0 +1,344 @@
+//! The block devices behind a file system, down to the hardware.
+//!
+//! What is written to a file may pass through a partition, a mapped device with several
+//! members, a loop device whose file is on another file system, and so on. Its toll is
+//! explained by the counters of what is at the bottom, so the whole way is resolved,
+//! from what `/sys` tells (`sysfs-block`, `sysfs-fs-btrfs` in the kernel's
+//! `Documentation/ABI`). What cannot be told becomes a sentence, never an error: a
+//! container often sees only part of the way.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use model::place::{DeviceLayer, StorageKind};
+
+use crate::machine::{DeviceNumber, Machine, attribute};
+use crate::mounts::{Mount, Mounts};
+
+/// How many steps down are taken. Real stacks have a handful; a circle of loop devices
+/// and overlays must end somewhere.
+const STEPS_MAX: usize = 32;
+
+/// What a file system keeps its files on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    Memory,
+    Network,
+    Fuse,
+    /// In another directory.
+    Overlay,
+    /// On block devices, under a number that is none of theirs.
+    Btrfs,
+    /// On block devices that only its own tools can tell.
+    Pooled,
+    /// On the block device that its number names, if it names one.
+    Device,
+}
+
+/// What a file system of this type keeps its files on.
+pub(crate) fn keeping(filesystem: &str) -> Keeping {
+    match filesystem {
+        "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs" => Keeping::Memory,
+        "nfs" | "nfs4" | "cifs" | "smb3" | "smbfs" | "ceph" | "9p" | "virtiofs" | "afs"
+        | "lustre" | "gpfs" | "beegfs" | "pvfs2" | "vboxsf" | "prl_fs" => Keeping::Network,
+        "fuse" | "fuseblk" => Keeping::Fuse,
+        "overlay" => Keeping::Overlay,
+        "btrfs" => Keeping::Btrfs,
+        "zfs" | "bcachefs" => Keeping::Pooled,
+        _ if filesystem.starts_with("fuse.") => Keeping::Fuse,
+        _ => Keeping::Device,
+    }
+}
+
+/// The devices behind a mount, gathered from the file system down.
+pub(crate) struct Stack<'a> {
+    machine: &'a Machine,
+    mounts: &'a Mounts,
+    steps: usize,
+    ends: Vec<StorageKind>,
+    pub(crate) layers: Vec<DeviceLayer>,
+    pub(crate) unread: Vec<String>,
+}
+
+impl<'a> Stack<'a> {
+    pub(crate) fn behind(machine: &'a Machine, mounts: &'a Mounts, mount: &Mount) -> Self {
+        let (layers, unread, ends) = (Vec::new(), Vec::new(), Vec::new());
+        let mut stack = Self { machine, mounts, steps: 0, ends, layers, unread };
+        stack.file_system(mount);
+        stack
+    }
+
+    /// What kind of storage the whole ends on. Where its ends differ, the slowest
+    /// decides: only what is in memory throughout is in memory.
+    pub(crate) fn kind(&self) -> StorageKind {
+        use StorageKind::{Disk, Fuse, Memory, Network, Other};
+        let order = [Network, Fuse, Disk, Other, Memory];
+        order.into_iter().find(|kind| self.ends.contains(kind)).unwrap_or(Other)
+    }
+
+    /// The names of the devices directly below a file system.
+    fn file_system(&mut self, mount: &Mount) -> Vec<String> {
+        if !self.may_step_down() {
+            return Vec::new();
+        }
+        match keeping(&mount.filesystem) {
+            Keeping::Memory => self.end(StorageKind::Memory),
+            Keeping::Network => self.end(StorageKind::Network),
+            Keeping::Fuse => self.fuse(mount),
+            Keeping::Overlay => self.overlay(mount),
+            Keeping::Btrfs => self.btrfs(mount),
+            Keeping::Pooled => {
+                let filesystem = &mount.filesystem;
+                self.unread.push(format!(
+                    "the devices behind {filesystem} {} are not told: only its own tools know them",
+                    mount.source.display()
+                ));
+                self.end(StorageKind::Disk)
+            }
+            Keeping::Device if mount.device.is_anonymous() => {
+                self.unread.push(format!(
+                    "what {} keeps its files on is not known: it names no device",
+                    mount.filesystem
+                ));
+                self.end(StorageKind::Other)
+            }
+            Keeping::Device => self.device(mount.device).into_iter().collect(),
+        }
+    }
+
+    fn end(&mut self, kind: StorageKind) -> Vec<String> {
+        self.ends.push(kind);
+        Vec::new()
+    }
+
+    /// Every step down counts, so that a circle ends.
+    fn may_step_down(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps == STEPS_MAX {
+            self.unread.push(format!(
+                "what lies behind is deeper than {STEPS_MAX} steps, and was not followed further"
+            ));
+        }
+        self.steps < STEPS_MAX
+    }
+
+    /// Only `fuseblk` stands on a device that the kernel knows of.
+    fn fuse(&mut self, mount: &Mount) -> Vec<String> {
+        self.ends.push(StorageKind::Fuse);
+        if mount.device.is_anonymous() {
+            return Vec::new();
+        }
+        self.device(mount.device).into_iter().collect()
+    }
+
+    /// All that is written to an overlay goes to its upper directory.
+    fn overlay(&mut self, mount: &Mount) -> Vec<String> {
+        match mount.super_option("upperdir") {
+            Some(upper) => self.holder(Path::new(upper), "the overlay's upper directory"),
+            None => {
+                self.unread.push(
+                    "the overlay has no upper directory (it is read-only), so the device behind \
+                     it was not looked for"
+                        .to_owned(),
+                );
+                self.end(StorageKind::Other)
+            }
+        }
+    }
+
+    /// The devices below the file system that holds a file or directory, or the device
+    /// that the path is the node of.
+    fn holder(&mut self, path: &Path, what: &str) -> Vec<String> {
+        let shown = path.display();
+        let identity = match self.machine.identify(path) {
+            Ok(identity) if path.is_absolute() => identity,
+            Ok(_) => {
+                self.unread.push(format!("{what}, {shown}, is not told in full"));
+                return self.end(StorageKind::Other);
+            }
+            Err(error) => {
+                self.unread.push(format!(
+                    "{what}, {shown}, cannot be seen from here ({error}), so what is behind it is \
+                     not known"
+                ));
+                return self.end(StorageKind::Other);
+            }
+        };
+        if let Some(node) = identity.node {
+            return self.device(node).into_iter().collect();
+        }
+        match self.mounts.of(path, &identity) {
+            Some(mount) => self.file_system(&mount.clone()),
+            None => {
+                self.unread.push(format!("{what}, {shown}, is on no mount that can be seen here"));
+                self.end(StorageKind::Other)
+            }
+        }
+    }
+
+    /// A btrfs has a number that is no device's. Its members are listed in `/sys`, and
+    /// the mount's source is one of them.
+    fn btrfs(&mut self, mount: &Mount) -> Vec<String> {
+        let members = self.source_device(mount).map(|source| self.btrfs_members(source));
+        let Some(members) = members else {
+            self.unread.push(format!(
+                "the devices of the btrfs on {} were not found in /sys",
+                mount.source.display()
+            ));
+            return self.end(StorageKind::Disk);
+        };
+        members.into_iter().filter_map(|member| self.device(member)).collect()
+    }
+
+    /// The members of the btrfs that has this device: at least itself.
+    fn btrfs_members(&self, source: DeviceNumber) -> Vec<DeviceNumber> {
+        let file_systems = entries(&self.machine.locate("/sys/fs/btrfs"));
+        let members = file_systems.iter().map(|fs| numbers_in(&fs.join("devices")));
+        members.into_iter().find(|members| members.contains(&source)).unwrap_or(vec![source])
+    }
+
+    /// The number of the device that a mount's source names: by its node in `/dev`, or,
+    /// where that is missing, by the name that `/sys` knows.
+    fn source_device(&self, mount: &Mount) -> Option<DeviceNumber> {
+        let source = Path::new(&mount.source);
+        if let Some(node) = self.machine.identify(source).ok().and_then(|identity| identity.node) {
+            return Some(node);
+        }
+        let name = source.file_name()?;
+        let class = self.machine.locate("/sys/class/block");
+        let named = class.join(name);
+        let mapped = || {
+            let has_name = |dir: &PathBuf| {
+                attribute(&dir.join("dm/name")).is_some_and(|mapped| *mapped == *name)
+            };
+            entries(&class).into_iter().find(has_name)
+        };
+        let dir = if named.exists() { named } else { mapped()? };
+        DeviceNumber::parse(&attribute(&dir.join("dev"))?)
+    }
+
+    /// Adds a device and all below it, and returns its name. A device that several
+    /// others stand on is listed once.
+    fn device(&mut self, number: DeviceNumber) -> Option<String> {
+        let known =
+            |layer: &&DeviceLayer| (layer.major, layer.minor) == (number.major, number.minor);
+        if let Some(layer) = self.layers.iter().find(known) {
+            return Some(layer.name.clone());
+        }
+        if !self.may_step_down() {
+            return None;
+        }
+        let link = self.machine.locate(format!("/sys/dev/block/{number}"));
+        let dir = match fs::canonicalize(&link) {
+            Ok(dir) => dir,
+            Err(error) => {
+                self.unread.push(format!("/sys/dev/block/{number} cannot be read ({error})"));
+                self.ends.push(StorageKind::Disk);
+                return None;
+            }
+        };
+        let layer = layer(&dir, number);
+        let (name, index) = (layer.name.clone(), self.layers.len());
+        self.layers.push(layer);
+        let below = self.below(&dir, index);
+        self.layers[index].below = below;
+        Some(name)
+    }
+
+    /// The names of what is directly below a device.
+    fn below(&mut self, dir: &Path, index: usize) -> Vec<String> {
+        let kind = self.layers[index].kind.clone();
+        match kind.as_str() {
+            "partition" => self.disk_of(dir).into_iter().collect(),
+            "loop" => self.loop_file(dir, index),
+            "ram" | "zram" => self.end(StorageKind::Memory),
+            _ => {
+                let members = numbers_in(&dir.join("slaves"));
+                if members.is_empty() {
+                    return self.end(StorageKind::Disk);
+                }
+                members.into_iter().filter_map(|member| self.device(member)).collect()
+            }
+        }
+    }
+
+    /// A partition's directory is within that of its disk.
+    fn disk_of(&mut self, dir: &Path) -> Option<String> {
+        let number =
+            attribute(&dir.parent()?.join("dev")).and_then(|text| DeviceNumber::parse(&text));
+        if number.is_none() {
+            self.unread.push(format!("the disk of the partition {} is not told", dir.display()));
+            self.ends.push(StorageKind::Disk);
+        }
+        self.device(number?)
+    }
+
+    fn loop_file(&mut self, dir: &Path, index: usize) -> Vec<String> {
+        let name = self.layers[index].name.clone();
+        let Ok(mut file) = fs::read(dir.join("loop/backing_file")) else {
+            self.unread.push(format!("the file behind {name} is not told"));
+            return self.end(StorageKind::Other);
+        };
+        if file.last() == Some(&b'\n') {
+            file.pop();
+        }
+        let path = PathBuf::from(OsString::from_vec(file));
+        self.holder(&path, &format!("the file behind {name}"))
+    }
+}
+
+/// What `/sys` tells of one device. A partition's queue is its disk's.
+fn layer(dir: &Path, number: DeviceNumber) -> DeviceLayer {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = |file: &str| attribute(&dir.join(file));
+    DeviceLayer {
+        kind: device_kind(dir, &name).to_owned(),
+        name,
+        major: number.major,
+        minor: number.minor,
+        model: text("device/model").or_else(|| text("device/name")),
+        rotational: text("queue/rotational").map(|flag| flag != "0"),
+        write_cache: text("queue/write_cache"),
+        scheduler: text("queue/scheduler").map(|list| chosen(&list).to_owned()),
+        below: Vec::new(),
+    }
+}
+
+fn device_kind(dir: &Path, name: &str) -> &'static str {
+    let has = |file: &str| dir.join(file).exists();
+    let is_numbered = |prefix: &str| {
+        let rest = name.strip_prefix(prefix);
+        rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    match () {
+        () if has("partition") => "partition",
+        () if has("loop") || is_numbered("loop") => "loop",
+        () if has("dm") => "device-mapper",
+        () if has("md") => "md",
+        () if is_numbered("zram") => "zram",
+        () if is_numbered("ram") => "ram",
+        () => "disk",
+    }
+}
+
+/// The scheduler in brackets: `none [mq-deadline] kyber`.
+fn chosen(list: &str) -> &str {
+    let bracketed = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(list, |(name, _)| name)
+}
+
+/// The numbers of the devices that a directory of links lists.
+fn numbers_in(dir: &Path) -> Vec<DeviceNumber> {
+    let number = |entry: &PathBuf| DeviceNumber::parse(&attribute(&entry.join("dev"))?);
+    entries(dir).iter().filter_map(number).collect()
+}
+
+/// What is in a directory, in the order of the names; nothing where it cannot be read.
+fn entries(dir: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}

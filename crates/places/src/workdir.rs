@@ -1,0 +1,330 @@
+//! The private folder that a run works in.
+//!
+//! Its lock file, `flock`ed for the life of the run, tells a live folder from what a
+//! killed run left: the kernel drops the lock with the process, however it ends. One
+//! rule makes that safe at all times: **whoever holds the lock of the lock file that is
+//! linked in the folder owns the folder**, to work in it or to remove it. A folder
+//! between `mkdir` and its lock has no owner. A cleaner may take it away, but only while
+//! it is empty, which `rmdir` sees to; its maker then notices and makes another.
+//!
+//! The lock's descriptor closes on `exec`. A worker that is forked without `exec` shares
+//! it, and so keeps the folder for as long as it works there; it never removes it.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::Pid;
+use rustix::rand::GetRandomFlags;
+
+use crate::clean::{CleanReport, sweep};
+use crate::error::{PlaceError, PlaceName, WorkDirError};
+use crate::open::OpenPlace;
+use crate::removal::{Failure, Removal, Tally};
+
+/// What every working folder's name begins with.
+pub(crate) const PREFIX: &str = ".iotoll-";
+
+/// The name's random part, in hexadecimal digits.
+pub(crate) const DIGITS: usize = 16;
+
+/// The lock file's name.
+pub(crate) const LOCK: &CStr = c"lock";
+
+/// How often a folder is made anew that a cleaner took away before it was locked.
+const ATTEMPTS_MAX: usize = 64;
+
+/// An open directory, and where it is.
+#[derive(Debug)]
+pub struct Folder {
+    pub(crate) path: PathBuf,
+    pub(crate) fd: OwnedFd,
+}
+
+impl Folder {
+    /// Absolute, links resolved.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// To open files relative to, so that nothing on the way can be exchanged.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// A private folder within a place, removed when it is dropped.
+#[derive(Debug)]
+pub struct WorkDir {
+    place: PlaceName,
+    parent: OwnedFd,
+    name: CString,
+    folder: Folder,
+    /// `None` once the folder is removed.
+    lock: Option<OwnedFd>,
+    maker: Pid,
+    swept: CleanReport,
+}
+
+impl WorkDir {
+    /// Makes one, and removes what killed runs left in the same place.
+    pub fn create(label: &str, path: &Path) -> Result<Self, WorkDirError> {
+        let place = PlaceName::labelled(label, path);
+        let parent = OpenPlace::open(&place)?;
+        // Not being allowed to list the place does not hinder working in it.
+        let swept = sweep(&parent).unwrap_or_default();
+        for _ in 0..ATTEMPTS_MAX {
+            let made = Claimed::make(&parent).map_err(|e| explain(&place, &parent, e))?;
+            if let Some(Claimed { name, folder, lock }) = made {
+                let (parent, lock) = (parent.fd, Some(lock));
+                let maker = rustix::process::getpid();
+                return Ok(Self { place, parent, name, folder, lock, maker, swept });
+            }
+        }
+        Err(WorkDirError::Vanishing(place))
+    }
+
+    /// Absolute, links resolved.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// To open files relative to.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.folder.fd()
+    }
+
+    /// What killed runs had left in the place, and what became of it.
+    pub fn swept(&self) -> &CleanReport {
+        &self.swept
+    }
+
+    /// A sub-folder, made anew and empty: what it held under that name is removed.
+    pub fn subdir(&self, name: &str) -> Result<Folder, WorkDirError> {
+        self.remove_subdir(name)?;
+        let path = self.path().join(name);
+        let fail = |error| self.fail("making a sub-folder", path.clone(), error);
+        let c_name = sub_name(name)?;
+        let fd = make_directory(self.fd(), &c_name).map_err(fail)?;
+        Ok(Folder { path: path.clone(), fd })
+    }
+
+    /// Removes a sub-folder with all that is in it; none of that name is fine.
+    pub fn remove_subdir(&self, name: &str) -> Result<(), WorkDirError> {
+        let c_name = sub_name(name)?;
+        match rustix::fs::statat(self.fd(), &c_name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => {
+                return Err(self.fail("looking at a sub-folder", self.path().join(name), error));
+            }
+            Ok(_) => {}
+        }
+        let mut removal = Removal::default();
+        removal.entry(self.fd(), self.path(), &c_name);
+        removal.finish().map(drop).map_err(remove_error)
+    }
+
+    /// Removes the folder with all that is in it.
+    pub fn remove(mut self) -> Result<(), WorkDirError> {
+        self.remove_once().map_err(remove_error)
+    }
+
+    fn remove_once(&mut self) -> Result<(), Failure> {
+        match self.lock.take() {
+            Some(lock) => {
+                remove_folder(self.parent.as_fd(), &self.name, &self.folder, lock).map(drop)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn fail(&self, action: &'static str, path: PathBuf, error: Errno) -> WorkDirError {
+        match known(&self.place, self.folder.fd(), error) {
+            Some(known) => known,
+            None => WorkDirError::Io { path, action, source: error.into() },
+        }
+    }
+}
+
+impl Drop for WorkDir {
+    /// Silently: what is left is found by its lock, and removed by the next run.
+    fn drop(&mut self) {
+        if rustix::process::getpid() == self.maker {
+            let _ = self.remove_once();
+        }
+    }
+}
+
+/// Removes a folder whose lock is held, the lock last: until then it is an owned folder,
+/// and thereafter an empty one.
+pub(crate) fn remove_folder(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    folder: &Folder,
+    lock: OwnedFd,
+) -> Result<Tally, Failure> {
+    let mut removal = Removal::default();
+    removal.empty(folder.fd(), &folder.path, Some(LOCK));
+    let tally = removal.finish()?;
+    let fail = |error| Failure { path: folder.path.clone(), error };
+    rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty()).map_err(fail)?;
+    // NFS keeps a removed file that is open under another name in the same folder.
+    drop(lock);
+    match rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        // A cleaner was quicker.
+        Ok(()) | Err(Errno::NOENT) => Ok(tally),
+        Err(error) => Err(fail(error)),
+    }
+}
+
+/// A new folder with its lock held.
+#[derive(Debug)]
+struct Claimed {
+    name: CString,
+    folder: Folder,
+    lock: OwnedFd,
+}
+
+/// What went wrong when a folder was made, and while doing what.
+#[derive(Debug)]
+struct MakeError {
+    action: &'static str,
+    error: Errno,
+}
+
+impl Claimed {
+    /// `None` where a cleaner took the folder away before it was locked.
+    fn make(parent: &OpenPlace) -> Result<Option<Self>, MakeError> {
+        let at = |action| move |error| MakeError { action, error };
+        let name = random_name().map_err(at("drawing a random name"))?;
+        let path = parent.path.join(name.to_string_lossy().as_ref());
+        let fd = match make_directory(parent.fd.as_fd(), &name) {
+            Ok(fd) => fd,
+            Err(Errno::EXIST | Errno::STALE) => return Ok(None),
+            Err(error) => return Err(at("making a working folder")(error)),
+        };
+        let folder = Folder { path, fd };
+        let claimed = claim(&folder);
+        if !matches!(claimed, Ok(Some(_))) {
+            // Not ours to remove unless it is still empty, and then nobody's.
+            let _ = rustix::fs::unlinkat(&parent.fd, &name, AtFlags::REMOVEDIR);
+        }
+        let lock = claimed.map_err(at("locking the working folder"))?;
+        Ok(lock.map(|lock| Self { name, folder, lock }))
+    }
+}
+
+/// Makes the lock file and takes its lock; `None` where a cleaner has the folder.
+fn claim(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let lock = match rustix::fs::openat(folder.fd(), LOCK, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(lock) => lock,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let locked = match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => is_linked(&lock)?,
+        Err(Errno::WOULDBLOCK) => false,
+        Err(error) => {
+            let _ = rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty());
+            return Err(if error == Errno::NOSPC { error } else { Errno::NOLCK });
+        }
+    };
+    if !locked {
+        return Ok(None);
+    }
+    sign(&lock).inspect_err(|_| {
+        let _ = rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty());
+    })?;
+    Ok(Some(lock))
+}
+
+/// Whether an open file still has a name.
+pub(crate) fn is_linked(file: &OwnedFd) -> Result<bool, Errno> {
+    Ok(rustix::fs::fstat(file)?.st_nlink > 0)
+}
+
+/// Says in the lock file, for people, whose it is.
+fn sign(lock: &OwnedFd) -> Result<(), Errno> {
+    let pid = rustix::process::getpid();
+    let text = format!("pid {pid}\nstarted {}\n", jiff::Timestamp::now());
+    rustix::io::write(lock, text.as_bytes()).map(drop)
+}
+
+/// Makes a directory that is its owner's alone, whatever the umask, and opens it.
+fn make_directory(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    rustix::fs::mkdirat(parent, name, Mode::RWXU)?;
+    let opened = open_made(parent, name);
+    if opened.is_err() {
+        let _ = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
+    }
+    opened
+}
+
+fn open_made(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A umask may have taken even the owner's right to read, which O_PATH does not need.
+    let handle = match rustix::fs::openat(parent, name, flags | OFlags::PATH, Mode::empty()) {
+        Err(Errno::NOENT) => return Err(Errno::STALE),
+        handle => handle?,
+    };
+    if Mode::from_raw_mode(rustix::fs::fstat(&handle)?.st_mode) != Mode::RWXU {
+        // A file system without rights of its own, such as FAT, refuses; if that matters,
+        // opening fails next.
+        let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        let _ = rustix::fs::chmod(link, Mode::RWXU);
+    }
+    rustix::fs::openat(&handle, c".", flags, Mode::empty())
+}
+
+fn random_name() -> Result<CString, Errno> {
+    let mut bytes = [0_u8; DIGITS / 2];
+    let filled = rustix::rand::getrandom(&mut bytes, GetRandomFlags::empty())?;
+    debug_assert_eq!(filled, bytes.len(), "up to 256 bytes come whole");
+    let number = u64::from_ne_bytes(bytes);
+    CString::new(format!("{PREFIX}{number:0DIGITS$x}")).map_err(|_| Errno::INVAL)
+}
+
+fn sub_name(name: &str) -> Result<CString, WorkDirError> {
+    let fits = !matches!(name, "" | "." | "..") && !name.contains('/') && name.len() <= 200;
+    let c_name = CString::new(name).ok().filter(|c_name| fits && c_name.as_c_str() != LOCK);
+    c_name.ok_or_else(|| WorkDirError::Name(name.to_owned()))
+}
+
+fn remove_error(failure: Failure) -> WorkDirError {
+    WorkDirError::Remove { path: failure.path, source: failure.error.into() }
+}
+
+fn explain(place: &PlaceName, parent: &OpenPlace, failed: MakeError) -> WorkDirError {
+    let MakeError { action, error } = failed;
+    if error == Errno::NOLCK {
+        return WorkDirError::NoLocks { place: place.clone(), source: error.into() };
+    }
+    known(place, parent.fd.as_fd(), error).unwrap_or_else(|| WorkDirError::Io {
+        path: parent.path.clone(),
+        action,
+        source: error.into(),
+    })
+}
+
+/// The errors that have a sentence of their own.
+fn known(place: &PlaceName, dir: BorrowedFd<'_>, error: Errno) -> Option<WorkDirError> {
+    let place = place.clone();
+    Some(match error {
+        Errno::ACCESS | Errno::PERM => WorkDirError::NotWritable(place),
+        Errno::ROFS => WorkDirError::ReadOnly(place),
+        Errno::NOSPC if lacks_inodes(dir) => WorkDirError::NoInodes(place),
+        Errno::NOSPC => WorkDirError::NoSpace(place),
+        Errno::DQUOT => WorkDirError::Quota(place),
+        Errno::NOENT => PlaceError::Missing(place).into(),
+        Errno::NAMETOOLONG => PlaceError::TooLong(place).into(),
+        _ => return None,
+    })
+}
+
+fn lacks_inodes(dir: BorrowedFd<'_>) -> bool {
+    rustix::fs::fstatvfs(dir).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0)
+}
