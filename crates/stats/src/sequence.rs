@@ -8,14 +8,19 @@
 //! against which a bet has multiplied its stake by 2 / `error_rate` is given
 //! up; the θ that are left are the interval. The truth is among them, at all
 //! times together, with probability 1 - `error_rate`.
+//!
+//! Noise of one arm alone is not evened out by the order, and may linger from
+//! block to block. Evidence is therefore discounted: the logarithm of the
+//! wealth that is asked for is divided by the effective share of the blocks
+//! ([`crate::autocorrelation`]). As the share is at most 1, this can only ask
+//! for more, and the guarantee holds whatever the share is taken to be.
 
-use crate::bet::Bet;
+use crate::autocorrelation::effective_share;
+use crate::bet::{Bet, FIRST_LOOKS};
 use crate::median::median;
 
 /// Halvings of the bracket in which a bound or the estimate is searched.
 const HALVINGS: usize = 40;
-/// This many scales away a bet is as good as won or lost: tanh is 1 in `f64`.
-const SATURATED: f64 = 20.0;
 
 /// What one comparison asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +80,8 @@ pub struct NotFinite(pub f64);
 #[derive(Clone, Debug)]
 pub struct Sequence {
     edge: f64,
-    /// Logarithm of the wealth at which a θ is given up.
+    /// Logarithm of the wealth at which a θ is given up, if blocks are
+    /// independent of each other.
     enough: f64,
     log_ratios: Vec<f64>,
     bets: Vec<Bet>,
@@ -151,7 +157,7 @@ impl Sequence {
         self.log_ratios.push(log_ratio);
         self.bets.push(bet);
         self.against.settle(bet, log_ratio, self.edge);
-        let decision = self.against.decide(self.enough);
+        let decision = self.against.decide(self.asked());
         if decision != Decision::Open {
             self.decided = Some((decision, self.current()));
         }
@@ -174,29 +180,36 @@ impl Sequence {
         self.decided.map_or_else(|| self.current(), |(_, interval)| interval)
     }
 
+    /// Logarithm of the wealth at which a θ is given up.
+    fn asked(&self) -> f64 {
+        self.enough / effective_share(&self.log_ratios)
+    }
+
     fn current(&self) -> Interval {
+        if self.log_ratios.is_empty() {
+            return Interval { estimate: 0.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        }
+        let asked = self.asked();
         let estimate = self.estimate();
-        let low = self.lower_bound(estimate, 1.0);
-        let high = -self.lower_bound(-estimate, -1.0);
+        let low = self.lower_bound(asked, estimate, 1.0);
+        let high = -self.lower_bound(asked, -estimate, -1.0);
         Interval { estimate, low, high }
     }
 
     /// Where the bet on "above" and the bet on "below" are worth the same.
     /// There both have lost, so that neither bound can pass it.
     fn estimate(&self) -> f64 {
-        if self.log_ratios.is_empty() {
-            return 0.0;
-        }
-        if self.bets.iter().all(|bet| bet.most() == 0.0) {
+        if self.blocks() <= FIRST_LOOKS {
             return median(&mut self.log_ratios.clone());
         }
+        let odds = |theta: f64| self.sum(1.0, |bet, x| bet.log_odds(x - theta));
         let mut low = self.log_ratios.iter().copied().fold(f64::INFINITY, f64::min);
         let mut high = self.log_ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for _ in 0..HALVINGS {
             let middle = 0.5 * low + 0.5 * high;
-            match self.sum(1.0, |bet, x| bet.log_odds(x - middle)) {
-                odds if odds > 0.0 => low = middle,
-                odds if odds < 0.0 => high = middle,
+            match odds(middle) {
+                above if above > 0.0 => low = middle,
+                above if above < 0.0 => high = middle,
                 _ => return middle,
             }
         }
@@ -205,14 +218,14 @@ impl Sequence {
 
     /// The greatest θ below the estimate that is given up. `sign` is -1 to
     /// look at the mirror image, in which the upper bound is the lower one.
-    fn lower_bound(&self, estimate: f64, sign: f64) -> f64 {
-        if self.sum(sign, |bet, _| bet.most()) < self.enough {
+    fn lower_bound(&self, asked: f64, estimate: f64, sign: f64) -> f64 {
+        let wealth = |theta: f64| self.sum(sign, |bet, x| bet.log_gain(x - theta));
+        let lowest = self.log_ratios.iter().map(|x| sign * x).fold(estimate, f64::min);
+        let reach = self.bets.iter().map(|bet| bet.reach()).fold(0.0, f64::max);
+        let (mut low, mut high) = ((lowest - reach).min(lowest.next_down()), estimate);
+        if wealth(low) < asked {
             return f64::NEG_INFINITY;
         }
-        let given_up = |theta: f64| self.sum(sign, |bet, x| bet.log_gain(x - theta)) >= self.enough;
-        let lowest = self.log_ratios.iter().map(|x| sign * x).fold(estimate, f64::min);
-        let scale = self.bets.iter().map(|bet| bet.scale()).fold(0.0, f64::max);
-        let (mut low, mut high) = (lowest - SATURATED * scale, estimate);
         // The edges first, so that the bound agrees with the decision exactly.
         for step in 0..HALVINGS + 2 {
             let theta = match step {
@@ -223,7 +236,7 @@ impl Sequence {
             if theta <= low || theta >= high {
                 continue;
             }
-            if given_up(theta) {
+            if wealth(theta) >= asked {
                 low = theta;
             } else {
                 high = theta;
