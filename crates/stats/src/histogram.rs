@@ -2,7 +2,7 @@
 //!
 //! Values below 256 have a bucket each; above, every power of two is cut into
 //! 128 equal buckets, so that a bucket is at most 1/128 of its value wide and
-//! its midpoint at most 0.4% off. This is the layout of HdrHistogram with two
+//! its midpoint at most 0.4% off. This is the layout of `HdrHistogram` with two
 //! significant digits, with the size fixed when it is compiled, because
 //! `record` runs once for every operation that is timed.
 
@@ -124,7 +124,7 @@ impl Histogram {
 #[inline]
 fn bucket_of(value: u64) -> usize {
     // The or keeps small values in the linear part without a branch.
-    let exponent = 63 - (value | SUB).leading_zeros();
+    let exponent = (value | SUB).ilog2();
     let shift = exponent - SUB_BITS;
     let index = u64::from(shift) * SUB + (value >> shift);
     (index as usize).min(BUCKETS - 1)
@@ -182,9 +182,9 @@ mod tests {
         for v in 0..5000_u64 {
             let v = v * v;
             if v % 3 == 0 {
-                a.record(v)
+                a.record(v);
             } else {
-                b.record(v)
+                b.record(v);
             }
             all.record(v);
         }

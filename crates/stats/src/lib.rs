@@ -1,6 +1,17 @@
 //! Pure functions over numbers: histograms, and comparisons that may be
-//! looked at at any time. Seeded where random; depends on nothing of ours.
+//! looked at at any time. Depends on nothing of ours; no clock, no I/O.
+//!
+//! The method of the comparisons is explained in `docs/statistics.md`, and
+//! what it promises is shown by simulation in `tests/simulation.rs`.
 
+mod autocorrelation;
+mod bet;
 mod histogram;
+mod median;
+mod sequence;
+mod warmup;
 
 pub use histogram::Histogram;
+pub use median::median;
+pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
+pub use warmup::Warmup;
