@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::arm::{Arm, Pair};
 use model::result::Floor;
 use model::sample::Sample;
-use stats::Histogram;
+use stats::{Histogram, Warmup};
 
 use crate::order::Orders;
 use crate::rig::Rig;
@@ -29,10 +29,9 @@ const BLOCKS_MIN: usize = 10;
 const BLOCKS_ALONE: usize = 20;
 /// What is still open after so many blocks is too close to call.
 const BLOCKS_MAX: usize = 2000;
-/// Warming up is over once no arm is faster than the block before by more than this share...
-const WARM_GAIN: f64 = 0.10;
-/// ...or after so many blocks.
-const WARM_BLOCKS_MAX: usize = 3;
+/// Warming up is over once no arm is more than 10% faster than in the block
+/// before, or after three blocks.
+const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
 
 /// What is to be measured.
 pub struct Job<'a> {
@@ -181,16 +180,18 @@ impl<'a> Session<'a> {
 
     /// Runs whole blocks that do not count, until the arms stop getting faster.
     fn warm_up(&mut self) -> Result<(), Stop> {
-        let mut before: Option<Vec<Sample>> = None;
-        for _ in 0..WARM_BLOCKS_MAX {
-            let block = self.block(None)?;
-            let warm = before.is_some_and(|before| !gained(&before, &block));
-            if warm {
-                break;
+        let mut times_ns = vec![Vec::new(); self.job.arms.len()];
+        loop {
+            for sample in self.block(None)? {
+                times_ns[sample.arm].push(sample.time_per_op_ns());
             }
-            before = Some(block);
+            let warm = |(arm, times): (usize, &Vec<f64>)| {
+                self.failures[arm].is_some() || WARMUP.is_over(times)
+            };
+            if times_ns.iter().enumerate().all(warm) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// Runs blocks until all is decided or the budget is spent.
@@ -287,12 +288,4 @@ impl<'a> Session<'a> {
 fn slice_target(budget: Duration, arms: usize) -> Duration {
     let slices = BLOCKS_WANTED * arms.max(1) as u32;
     (budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, SLICE_MAX)
-}
-
-/// Whether any arm got faster from one block to the next by more than warming up would.
-fn gained(before: &[Sample], after: &[Sample]) -> bool {
-    after.iter().any(|now| {
-        let earlier = before.iter().find(|s| s.arm == now.arm);
-        earlier.is_some_and(|s| now.time_per_op_ns() < s.time_per_op_ns() * (1.0 - WARM_GAIN))
-    })
 }

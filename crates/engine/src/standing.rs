@@ -7,53 +7,54 @@ use model::sample::Sample;
 use stats::{Decision, Sequence, Settings};
 
 /// One wrong verdict in twenty at the most, each comparison by itself.
-pub const ERROR_RATE: f64 = 0.05;
+pub(crate) const ERROR_RATE: f64 = 0.05;
 
 /// One comparison so far.
-pub struct Standing {
+pub(crate) struct Standing {
     /// What is compared.
-    pub pair: Pair,
+    pub(crate) pair: Pair,
     /// Of the mean time per operation. This one decides when to stop.
-    pub mean: Sequence,
+    pub(crate) mean: Sequence,
     /// Of the 99th percentile.
-    pub p99: Sequence,
+    pub(crate) p99: Sequence,
 }
 
 /// All comparisons so far.
-pub struct Standings(pub Vec<Standing>);
+pub(crate) struct Standings(pub(crate) Vec<Standing>);
 
 impl Standings {
     /// Nothing known yet.
-    pub fn new(pairs: &[Pair], worth: f64) -> Self {
+    pub(crate) fn new(pairs: &[Pair], worth: f64) -> Self {
         let sequence = || Sequence::new(Settings { worth, error_rate: ERROR_RATE });
         Self(pairs.iter().map(|&pair| Standing { pair, mean: sequence(), p99: sequence() }).collect())
     }
 
     /// Takes in one block's samples.
-    pub fn take_block(&mut self, block: &[Sample]) {
+    pub(crate) fn take_block(&mut self, block: &[Sample]) {
         let of = |arm: usize| block.iter().find(|s| s.arm == arm);
         for standing in &mut self.0 {
             if let (Some(base), Some(other)) = (of(standing.pair.base), of(standing.pair.other)) {
-                standing.mean.push(log_ratio(other.time_per_op_ns(), base.time_per_op_ns()));
-                standing.p99.push(log_ratio(other.p99_ns, base.p99_ns));
+                // A block without a finite ratio says nothing, and is left out.
+                let _ = standing.mean.push(log_ratio(other.time_per_op_ns(), base.time_per_op_ns()));
+                let _ = standing.p99.push(log_ratio(other.p99_ns, base.p99_ns));
             }
         }
     }
 
     /// Takes in saved samples, which are in the order in which they were measured.
-    pub fn take_all(&mut self, samples: &[Sample]) {
+    pub(crate) fn take_all(&mut self, samples: &[Sample]) {
         for block in samples.chunk_by(|a, b| a.block == b.block) {
             self.take_block(block);
         }
     }
 
     /// How many are decided.
-    pub fn decided(&self) -> usize {
+    pub(crate) fn decided(&self) -> usize {
         self.0.iter().filter(|s| s.mean.decision() != Decision::Open).count()
     }
 
     /// What is still open.
-    pub fn open_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+    pub(crate) fn open_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
         self.0.iter().filter(|s| s.mean.decision() == Decision::Open).map(|s| s.pair)
     }
 }

@@ -5,7 +5,7 @@
 //! write. Every record is one write(2) to an `O_APPEND` descriptor.
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
 use engine::study::{Doing, Operations, Study, StudyError, Task};
