@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::arm::{Arm, Pair};
-use model::result::{ArmResult, Comparison, Cpu, Io, Latency, Verdict};
+use model::result::{ArmResult, Comparison, Cpu, Integrity, Io, Latency, Verdict};
 use model::sample::Sample;
 use stats::{Decision, Histogram};
 
@@ -27,18 +27,22 @@ pub fn arm_results(
                 study: arm.study.name.to_owned(),
                 strategy: arm.strategy.name.to_owned(),
                 place: place_labels[arm.place].clone(),
-                params: arm.params.0.iter().map(|(k, v)| ((*k).to_owned(), v.to_string())).collect(),
+                params: arm
+                    .params
+                    .0
+                    .iter()
+                    .map(|(k, v)| ((*k).to_owned(), v.to_string()))
+                    .collect(),
                 slices: samples.len() as u64,
                 operations: totals.operations,
-                time_per_op_ns: (totals.operations > 0).then(|| {
-                    latency(&totals, &measurement.latencies[index], measurement.tick_ns)
-                }),
+                time_per_op_ns: (totals.operations > 0)
+                    .then(|| latency(&totals, &measurement.latencies[index], measurement.tick_ns)),
                 cpu_ns_per_op: Cpu {
                     user: totals.per_op(totals.user_ns),
                     system: totals.per_op(totals.system_ns),
                 },
                 io: totals.io(),
-                integrity: None,
+                integrity: samples.iter().filter_map(|s| s.integrity).reduce(Integrity::and),
                 metrics: metrics(arm, &totals),
                 failure: measurement.failures[index].clone(),
             }
@@ -47,7 +51,11 @@ pub fn arm_results(
 }
 
 /// The verdicts, in the pairs' order.
-pub fn comparisons(job: &Job<'_>, measurement: &Measurement, arms: &[ArmResult]) -> Vec<Comparison> {
+pub fn comparisons(
+    job: &Job<'_>,
+    measurement: &Measurement,
+    arms: &[ArmResult],
+) -> Vec<Comparison> {
     let mut standings = Standings::new(job.pairs, job.worth);
     standings.take_all(&measurement.samples);
     standings.0.iter().map(|standing| comparison(standing, job, measurement, arms)).collect()
@@ -97,7 +105,9 @@ fn verdict(standing: &Standing, interrupted: bool) -> (Verdict, Option<String>) 
             let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
             let why = match standing.mean.blocks() {
                 0 => format!("{end} before the first block was complete"),
-                blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
+                blocks => {
+                    format!("{end} after {blocks} blocks, before the interval was narrow enough")
+                }
             };
             (Verdict::Unclear, Some(why))
         }

@@ -77,8 +77,7 @@ impl<'a> Machine<'a> {
         let site = &mut self.sites[job.arm.place];
         let recorder = &mut self.recorder;
         let folder = site.fresh_folder().doing("making a folder for a slice")?;
-        let mut task =
-            job.study.prepare(job.arm.strategy.name, &job.arm.params, folder.as_fd())?;
+        let mut task = job.study.prepare(job.arm.strategy.name, &job.arm.params, folder.as_fd())?;
 
         let device_before = site.device_bytes();
         let usage_before = Usage::now();
@@ -109,6 +108,7 @@ impl<'a> Machine<'a> {
             device_read_bytes: during.map(|d| d.read),
             device_written_bytes: during.map(|d| d.written),
             device_deferred_bytes: flushed.map(|d| d.written),
+            integrity: task.check()?,
             ..Sample::default()
         })
     }

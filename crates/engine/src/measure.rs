@@ -15,7 +15,7 @@ use crate::study::StudyError;
 
 /// A slice should last this long where the budget allows: long enough that
 /// starting and ending it do not matter, short enough for many blocks.
-const SLICE_MAX: Duration = Duration::from_millis(50);
+const SLICE_MAX: Duration = Duration::from_millis(20);
 /// Below this, starting and ending a slice begin to show.
 const SLICE_MIN: Duration = Duration::from_millis(4);
 /// The blocks that the budget should have room for.
@@ -102,7 +102,8 @@ pub enum Event {
 pub fn measure(job: &Job<'_>, rig: &mut dyn Rig, events: &mut dyn FnMut(Event)) -> Measurement {
     let floor = rig.floor();
     let mut session = Session::new(job, rig, events);
-    let outcome = session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
+    let outcome =
+        session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
     let interrupted = matches!(outcome, Err(Stop::Told));
     Measurement {
         floor,

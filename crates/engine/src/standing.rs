@@ -26,7 +26,12 @@ impl Standings {
     /// Nothing known yet.
     pub(crate) fn new(pairs: &[Pair], worth: f64) -> Self {
         let sequence = || Sequence::new(Settings { worth, error_rate: ERROR_RATE });
-        Self(pairs.iter().map(|&pair| Standing { pair, mean: sequence(), p99: sequence() }).collect())
+        Self(
+            pairs
+                .iter()
+                .map(|&pair| Standing { pair, mean: sequence(), p99: sequence() })
+                .collect(),
+        )
     }
 
     /// Takes in one block's samples.
@@ -35,7 +40,8 @@ impl Standings {
         for standing in &mut self.0 {
             if let (Some(base), Some(other)) = (of(standing.pair.base), of(standing.pair.other)) {
                 // A block without a finite ratio says nothing, and is left out.
-                let _ = standing.mean.push(log_ratio(other.time_per_op_ns(), base.time_per_op_ns()));
+                let _ =
+                    standing.mean.push(log_ratio(other.time_per_op_ns(), base.time_per_op_ns()));
                 let _ = standing.p99.push(log_ratio(other.p99_ns, base.p99_ns));
             }
         }

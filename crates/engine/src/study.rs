@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
+use model::result::Integrity;
 use model::study::{Params, StudySpec};
 use thiserror::Error;
 
@@ -36,6 +37,12 @@ pub trait Task {
 
     /// Forces what the slice left unwritten to the device.
     fn flush(&mut self) -> Result<(), StudyError>;
+
+    /// Reads back what was written and accounts for every record, outside the
+    /// clock. `None` where the study has nothing to check.
+    fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
+        Ok(None)
+    }
 
     /// What [`Task::run`] asked the system to write or read, in bytes.
     fn requested_bytes(&self) -> u64;
@@ -94,7 +101,9 @@ pub enum StudyError {
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull => "; free some space there or choose another place",
-        io::ErrorKind::QuotaExceeded => "; the quota is used up: free some space or choose another place",
+        io::ErrorKind::QuotaExceeded => {
+            "; the quota is used up: free some space or choose another place"
+        }
         io::ErrorKind::FileTooLarge => "; a limit on file sizes is in force: see `ulimit -f`",
         io::ErrorKind::ReadOnlyFilesystem => "; the file system has become read-only",
         _ => match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {

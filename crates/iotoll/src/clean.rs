@@ -9,8 +9,7 @@ use crate::output;
 use crate::plan::default_places;
 
 pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
-    let requested =
-        if args.places.is_empty() { default_places() } else { args.places.clone() };
+    let requested = if args.places.is_empty() { default_places() } else { args.places.clone() };
     let mut failures = 0;
     let mut out = String::new();
     for place in &requested {

@@ -61,7 +61,8 @@ fn measure_on_places(
         output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
     }
     let sites = folders.iter().map(|f| Box::new(PlaceSite::new(f)) as Box<dyn Site>).collect();
-    let mut rig = Machine::new(arms, preflight::study_of, sites, stop, began).map_err(UsageError)?;
+    let mut rig =
+        Machine::new(arms, preflight::study_of, sites, stop, began).map_err(UsageError)?;
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let mut progress = Progress::new(began, plan.budget);
     let measurement = measure(&job, &mut rig, &mut |event| progress.show(&event, arms));

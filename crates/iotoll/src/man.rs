@@ -26,6 +26,7 @@ fn command(name: Option<&str>) -> Result<Command, UsageError> {
     whole.build();
     let Some(name) = name else { return Ok(whole) };
     let found = whole.find_subcommand(name).cloned();
-    let found = found.ok_or_else(|| UsageError(format!("no command `{name}`; see `iotoll --help`")))?;
+    let found =
+        found.ok_or_else(|| UsageError(format!("no command `{name}`; see `iotoll --help`")))?;
     Ok(found.name(format!("iotoll-{name}")))
 }

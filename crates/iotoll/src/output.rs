@@ -52,7 +52,8 @@ impl JsonTarget {
 
     /// Writes the result.
     pub(crate) fn write(self, result: &RunResult) -> anyhow::Result<()> {
-        let mut json = serde_json::to_string_pretty(result).context("writing the result as JSON")?;
+        let mut json =
+            serde_json::to_string_pretty(result).context("writing the result as JSON")?;
         json.push('\n');
         match self {
             Self::Stdout => {

@@ -6,8 +6,7 @@ use crate::output;
 use crate::plan::default_places;
 
 pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
-    let requested =
-        if args.places.is_empty() { default_places() } else { args.places.clone() };
+    let requested = if args.places.is_empty() { default_places() } else { args.places.clone() };
     let facts = requested
         .iter()
         .map(|place| places::inspect(&place.label, &place.path))

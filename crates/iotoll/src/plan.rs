@@ -16,7 +16,8 @@ const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// The places of a run that names none.
 pub(crate) fn default_places() -> Vec<PlaceRequest> {
-    let place = |label: &str, path| PlaceRequest { label: label.to_owned(), path: PathBuf::from(path) };
+    let place =
+        |label: &str, path| PlaceRequest { label: label.to_owned(), path: PathBuf::from(path) };
     vec![place("disk", "."), place("ram", "/dev/shm")]
 }
 

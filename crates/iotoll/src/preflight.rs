@@ -24,7 +24,8 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
         .map(|place| places::inspect(&place.label, &place.path))
         .collect::<Result<Vec<_>, _>>()?;
     for (position, place) in facts.iter().enumerate() {
-        let twin = facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
+        let twin =
+            facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
         let Some(twin) = twin else { continue };
         let text = format!(
             "{} ({}) and {} ({}) stand on the same file system, {}",

@@ -34,7 +34,8 @@ impl Progress {
                 let budget_s = self.bar.length().unwrap_or_default() / 1000;
                 let state = &self.state;
                 self.bar.set_position(self.began.elapsed().as_millis() as u64);
-                self.bar.set_message(format!("{seconds} of {budget_s} s, {state}, {}", arms[*arm].id));
+                self.bar
+                    .set_message(format!("{seconds} of {budget_s} s, {state}, {}", arms[*arm].id));
             }
             Event::Block { blocks, decided, comparisons } => {
                 self.state = format!("block {blocks}, {decided} of {comparisons} decided");

@@ -12,9 +12,13 @@ use crate::exit::Exit;
 pub(crate) fn stop_flag() -> anyhow::Result<StopFlag> {
     let stop = StopFlag::default();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, StopFlag::clone(&stop))
-            .and_then(|_| flag::register(signal, StopFlag::clone(&stop)))
-            .context("preparing for signals")?;
+        flag::register_conditional_shutdown(
+            signal,
+            Exit::Interrupted as i32,
+            StopFlag::clone(&stop),
+        )
+        .and_then(|_| flag::register(signal, StopFlag::clone(&stop)))
+        .context("preparing for signals")?;
     }
     Ok(stop)
 }

@@ -87,7 +87,9 @@ impl StudyPlan {
             rows = rows
                 .into_iter()
                 .flat_map(|row| {
-                    values.iter().map(move |value| [row.clone(), vec![(param.name, *value)]].concat())
+                    values
+                        .iter()
+                        .map(move |value| [row.clone(), vec![(param.name, *value)]].concat())
                 })
                 .collect();
         }
@@ -159,7 +161,9 @@ impl Draft {
         registry: &[&'static StudySpec],
     ) -> Result<(), PlanError> {
         let shape = || {
-            PlanError(format!("`{assignment}` is not of the form STUDY.KEY=VALUE, as in log.record=8193"))
+            PlanError(format!(
+                "`{assignment}` is not of the form STUDY.KEY=VALUE, as in log.record=8193"
+            ))
         };
         let (target, value) = assignment.split_once('=').ok_or_else(shape)?;
         let (study, key) = target.trim().split_once('.').ok_or_else(shape)?;
@@ -178,7 +182,9 @@ impl Draft {
         if touched {
             Ok(())
         } else {
-            Err(PlanError(format!("{study}.{key} is set, but the study {study} is not part of this run")))
+            Err(PlanError(format!(
+                "{study}.{key} is set, but the study {study} is not part of this run"
+            )))
         }
     }
 

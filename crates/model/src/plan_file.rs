@@ -64,7 +64,10 @@ fn read_top(table: &DeTable<'_>, registry: &[&'static StudySpec]) -> Result<Draf
 
 fn read_places(value: &Spanned<DeValue<'_>>) -> Result<Vec<PlaceRequest>, Mistake> {
     let table = value.get_ref().as_table().ok_or_else(|| {
-        (value.span(), "places is a table of labels and paths: [places], then disk = \"/path\"".into())
+        (
+            value.span(),
+            "places is a table of labels and paths: [places], then disk = \"/path\"".into(),
+        )
     })?;
     in_file_order(table)
         .into_iter()
@@ -79,7 +82,8 @@ fn read_studies(
     value: &Spanned<DeValue<'_>>,
     registry: &[&'static StudySpec],
 ) -> Result<Vec<StudyPlan>, Mistake> {
-    let shape = |span| (span, "each study is a table of its own: [[study]], then name = \"log\"".into());
+    let shape =
+        |span| (span, "each study is a table of its own: [[study]], then name = \"log\"".into());
     let array = value.get_ref().as_array().ok_or_else(|| shape(value.span()))?;
     array
         .iter()
@@ -107,13 +111,18 @@ fn read_study(
                 study.strategies = read_list(value, |text| {
                     spec.strategy(text).ok_or_else(|| {
                         let known = spec.strategies.iter().map(|s| s.name);
-                        format!("the study {} has no strategy `{text}`{}", spec.name, suggestion(text, known))
+                        format!(
+                            "the study {} has no strategy `{text}`{}",
+                            spec.name,
+                            suggestion(text, known)
+                        )
                     })
                 })?;
             }
             other => {
-                let param =
-                    spec.param(other).ok_or_else(|| (key.span(), unknown_key(other, spec).to_string()))?;
+                let param = spec
+                    .param(other)
+                    .ok_or_else(|| (key.span(), unknown_key(other, spec).to_string()))?;
                 study.set(param.name, read_values(value, param)?);
             }
         }
@@ -121,7 +130,10 @@ fn read_study(
     Ok(study)
 }
 
-fn read_values(value: &Spanned<DeValue<'_>>, param: &ParamSpec) -> Result<Vec<ParamValue>, Mistake> {
+fn read_values(
+    value: &Spanned<DeValue<'_>>,
+    param: &ParamSpec,
+) -> Result<Vec<ParamValue>, Mistake> {
     read_list(value, |text| param.parse(text).map_err(|e| format!("{}: {e}", param.name)))
 }
 
@@ -148,7 +160,10 @@ fn read_text<T, E: ToString>(
         DeValue::String(text) => text.to_string(),
         DeValue::Integer(number) => number.to_string(),
         other => {
-            return Err((value.span(), format!("a text in quotes is wanted here, not a {}", other.type_str())));
+            return Err((
+                value.span(),
+                format!("a text in quotes is wanted here, not a {}", other.type_str()),
+            ));
         }
     };
     read(&text).map_err(|e| (value.span(), e.to_string()))
@@ -156,9 +171,9 @@ fn read_text<T, E: ToString>(
 
 fn read_seed(value: &Spanned<DeValue<'_>>) -> Result<u64, Mistake> {
     let number = value.get_ref().as_integer().map(ToString::to_string);
-    number.and_then(|n| n.parse().ok()).ok_or_else(|| {
-        (value.span(), format!("a seed is a whole number from 0 to {}", i64::MAX))
-    })
+    number
+        .and_then(|n| n.parse().ok())
+        .ok_or_else(|| (value.span(), format!("a seed is a whole number from 0 to {}", i64::MAX)))
 }
 
 /// The table's entries as the file has them: the first place is the base.

@@ -228,6 +228,27 @@ pub struct Cause {
     pub text: String,
 }
 
+impl Integrity {
+    /// Whether every record is there, once, whole and in order.
+    pub fn is_intact(&self) -> bool {
+        let Self { records: _, lost, torn, interleaved, duplicated, reordered } = *self;
+        lost + torn + interleaved + duplicated + reordered == 0
+    }
+
+    /// Both accounts together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            records: self.records + other.records,
+            lost: self.lost + other.lost,
+            torn: self.torn + other.torn,
+            interleaved: self.interleaved + other.interleaved,
+            duplicated: self.duplicated + other.duplicated,
+            reordered: self.reordered + other.reordered,
+        }
+    }
+}
+
 impl RunResult {
     /// The JSON Schema of the result file.
     pub fn json_schema() -> serde_json::Value {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::result::Integrity;
+
 /// One timed slice. Times in nanoseconds, sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
@@ -38,6 +40,8 @@ pub struct Sample {
     pub device_written_bytes: Option<u64>,
     /// What they were given to write while the deferred sync ran.
     pub device_deferred_bytes: Option<u64>,
+    /// What became of the slice's records; `null` where they were not checked.
+    pub integrity: Option<Integrity>,
 }
 
 impl Sample {

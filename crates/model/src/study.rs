@@ -120,9 +120,8 @@ impl ParamSpec {
 
     /// The default, read.
     pub fn default_value(&self) -> ParamValue {
-        self.parse(self.default).unwrap_or_else(|e| {
-            unreachable!("the default of {} does not read: {e}", self.name)
-        })
+        self.parse(self.default)
+            .unwrap_or_else(|e| unreachable!("the default of {} does not read: {e}", self.name))
     }
 
     /// What may be given, in words for help and errors.
@@ -141,11 +140,12 @@ fn parse_sync(text: &str) -> Result<SyncPolicy, String> {
     match words.as_slice() {
         ["never"] => Ok(SyncPolicy::Never),
         ["each"] => Ok(SyncPolicy::Each),
-        ["every", n] => n
-            .parse()
-            .map(SyncPolicy::Every)
-            .map_err(|_| format!("`{text}`: after `every` comes a number of at least 1, as in every 100")),
-        _ => Err(format!("`{text}` is not a sync policy: write never, each, or every N, as in every 100")),
+        ["every", n] => n.parse().map(SyncPolicy::Every).map_err(|_| {
+            format!("`{text}`: after `every` comes a number of at least 1, as in every 100")
+        }),
+        _ => Err(format!(
+            "`{text}` is not a sync policy: write never, each, or every N, as in every 100"
+        )),
     }
 }
 
@@ -204,6 +204,8 @@ pub fn parse_worth(text: &str) -> Result<f64, String> {
     if worth <= 1.0 {
         Ok(worth)
     } else {
-        Err(format!("`{text}` is too much: worth is the smallest difference you care about, at most 100%"))
+        Err(format!(
+            "`{text}` is too much: worth is the smallest difference you care about, at most 100%"
+        ))
     }
 }

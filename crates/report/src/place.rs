@@ -13,7 +13,8 @@ pub fn places(places: &[PlaceFacts], width: Width) -> String {
         out += &paragraph(&label, "            ", &place.path.display().to_string(), width);
         out += &paragraph("            ", "            ", &facts(place), width);
         for unread in &place.unread {
-            out += &paragraph("            ", "            ", &format!("not read: {unread}"), width);
+            out +=
+                &paragraph("            ", "            ", &format!("not read: {unread}"), width);
         }
     }
     out

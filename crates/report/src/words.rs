@@ -55,7 +55,9 @@ pub(crate) fn sentence(result: &RunResult, comparison: &Comparison, operation: &
     };
     let subject = match comparison.axis {
         Axis::Place => format!("{}: {} against {}", other.strategy, other.place, base.place),
-        Axis::Strategy => format!("on {}: {} against {}", other.place, other.strategy, base.strategy),
+        Axis::Strategy => {
+            format!("on {}: {} against {}", other.place, other.strategy, base.strategy)
+        }
     };
     let within = match interval(comparison).as_str() {
         "" => String::new(),

@@ -29,7 +29,10 @@ static SPEC: StudySpec = StudySpec {
     strategies: &[
         StrategySpec { name: "reopen", about: "open, write and close the file for each record" },
         StrategySpec { name: "held", about: "write to one handle kept open (O_APPEND)" },
-        StrategySpec { name: "flock", about: "as held, with an exclusive flock(2) around each write" },
+        StrategySpec {
+            name: "flock",
+            about: "as held, with an exclusive flock(2) around each write",
+        },
     ],
     params: &[
         ParamSpec {
