@@ -6,17 +6,26 @@
 //! [`DeviceReader`] reads what reached the devices.
 
 mod clean;
+mod counters;
 mod device;
 mod error;
 mod inspect;
 mod machine;
+mod memory;
 mod mount_options;
 mod mounts;
 mod open;
 mod removal;
+mod space;
 mod workdir;
 
+#[cfg(test)]
+mod fixture;
+
 pub use clean::{CleanReport, FailedFolder, HeldFolder, RemovedFolder, clean};
+pub use counters::{CountersError, DeviceCounters, DeviceReader};
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use inspect::{inspect, same_file_system};
+pub use memory::{MemoryError, MemoryFacts, MemoryLimit};
+pub use space::{SpaceError, check_space};
 pub use workdir::{Folder, WorkDir};
