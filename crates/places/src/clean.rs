@@ -176,6 +176,8 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
         Err(Errno::NOTEMPTY | Errno::EXIST) => match open_lock(folder) {
             // Its maker was quicker.
             Ok(lock) => Fate::Held { pid: holder(&lock) },
+            // Its maker and another cleaner were.
+            Err(_) if names(folder.fd()).is_ok_and(|names| names.is_empty()) => Fate::Gone,
             Err(_) => Fate::Failed {
                 why: "it has files but no lock file, so no run of iotoll left it; look into it, \
                       and remove it by hand"

@@ -342,3 +342,6 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths.sort();
     paths
 }
+
+#[cfg(test)]
+mod tests;
