@@ -121,14 +121,15 @@ fn unescape(field: &[u8]) -> OsString {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((&first, tail)) = rest.split_first() {
-        let escaped = if first == b'\\' { tail.first_chunk().and_then(octal) } else { None };
+        let escaped =
+            if first == b'\\' { tail.first_chunk().copied().and_then(octal) } else { None };
         plain.push(escaped.unwrap_or(first));
         rest = if escaped.is_some() { &tail[3..] } else { tail };
     }
     OsString::from_vec(plain)
 }
 
-fn octal(digits: &[u8; 3]) -> Option<u8> {
+fn octal(digits: [u8; 3]) -> Option<u8> {
     digits.iter().try_fold(0_u8, |value, digit| {
         let digit = char::from(*digit).to_digit(8)?;
         value.checked_mul(8)?.checked_add(digit as u8)

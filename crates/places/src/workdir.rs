@@ -77,7 +77,7 @@ impl WorkDir {
         // Not being allowed to list the place does not hinder working in it.
         let swept = sweep(&parent).unwrap_or_default();
         for _ in 0..ATTEMPTS_MAX {
-            let made = Claimed::make(&parent).map_err(|e| explain(&place, &parent, e))?;
+            let made = Claimed::make(&parent).map_err(|e| explain(&place, &parent, &e))?;
             if let Some(Claimed { name, folder, lock }) = made {
                 let (parent, lock) = (parent.fd, Some(lock));
                 let maker = rustix::process::getpid();
@@ -303,8 +303,8 @@ fn remove_error(failure: Failure) -> WorkDirError {
     WorkDirError::Remove { path: failure.path, source: failure.error.into() }
 }
 
-fn explain(place: &PlaceName, parent: &OpenPlace, failed: MakeError) -> WorkDirError {
-    let MakeError { action, error } = failed;
+fn explain(place: &PlaceName, parent: &OpenPlace, failed: &MakeError) -> WorkDirError {
+    let &MakeError { action, error } = failed;
     if error == Errno::NOLCK {
         return WorkDirError::NoLocks { place: place.clone(), source: error.into() };
     }
@@ -330,8 +330,10 @@ fn known(place: &PlaceName, dir: BorrowedFd<'_>, error: Errno) -> Option<WorkDir
     })
 }
 
+/// Asked after what could be made was removed again, so one that is free is not enough:
+/// a folder takes one, and its lock file another.
 fn lacks_inodes(dir: BorrowedFd<'_>) -> bool {
-    rustix::fs::fstatvfs(dir).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0)
+    rustix::fs::fstatvfs(dir).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail < 2)
 }
 
 #[cfg(test)]
