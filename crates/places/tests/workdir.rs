@@ -223,7 +223,7 @@ fn a_full_file_system_is_told_and_nothing_is_left_behind() {
     let test = "a_full_file_system_is_told_and_nothing_is_left_behind";
     let options = ["-t", "tmpfs", "-o", "size=16k", "tmpfs"];
     let Some(mounted) = Mounted::new(test, &options) else { return };
-    assert!(fs::write(mounted.path().join("filler"), [1; 64 * 1024]).is_err());
+    assert!(fs::write(mounted.path().join("filler"), vec![1; 64 * 1024]).is_err());
     let error = failure(&mounted.path());
     assert!(matches!(error, WorkDirError::NoSpace(_)), "{error}");
     assert_eq!(names_in(&mounted.path()), ["filler"]);

@@ -134,6 +134,14 @@ fn a_loop_device_whose_file_is_gone_says_so() {
 }
 
 #[test]
+fn a_loop_device_on_a_device_stands_on_that_and_not_on_what_holds_its_node() {
+    let fixture = with_loop("/dev/nvme0n1p2", "60 29 0:6 / /dev rw - devtmpfs devtmpfs rw\n");
+    fixture.write("/dev/nvme0n1p2", "259:2");
+    let facts = fixture.facts("/mnt/image");
+    assert_eq!((bottoms(&facts), facts.kind), (vec!["nvme0n1"], StorageKind::Disk));
+}
+
+#[test]
 fn an_overlay_stands_on_what_holds_its_upper_directory() {
     let overlay = "90 29 0:55 / /merged rw,relatime - overlay overlay \
                    rw,lowerdir=/l/1:/l/2,upperdir=/var/lib/up,workdir=/var/lib/work\n";
@@ -200,6 +208,13 @@ fn a_btrfs_has_all_its_members_behind_it_whichever_was_mounted() {
         assert_eq!(facts.device.as_deref(), Some(source));
         assert_eq!(facts.mount_options, ["compress=zstd:3"]);
     }
+}
+
+#[test]
+fn a_btrfs_that_was_mounted_by_another_name_is_found_by_its_node() {
+    let fixture = btrfs("/dev/disk/by-label/pool");
+    fixture.write("/dev/disk/by-label/pool", "8:16");
+    assert_eq!(bottoms(&fixture.facts("/")), ["sdc", "sdb"]);
 }
 
 #[test]

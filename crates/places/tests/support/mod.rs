@@ -86,23 +86,38 @@ const PLACE: &str = "IOTOLL_TEST_PLACE";
 /// The user that has no rights, by its number on all Linux systems.
 pub const NOBODY: u32 = 65_534;
 
+/// A copy of a program that any user can reach.
+struct Copied(TempDir);
+
+impl Copied {
+    /// Made by `cp`: a descriptor of ours that is open for writing would be inherited by
+    /// what another test is starting just then, and the copy could not be run.
+    fn of(program: &Path) -> Self {
+        let copied = Self(tempfile::tempdir().unwrap());
+        fs::set_permissions(copied.0.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(Command::new("cp").arg(program).arg(copied.path()).status().unwrap().success());
+        copied
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("helper")
+    }
+}
+
 /// A child of this test binary, killed when dropped.
 pub struct Helper {
     pub child: Child,
     lines: BufReader<ChildStdout>,
-    _binary: TempDir,
+    _copy: Option<Copied>,
 }
 
 impl Helper {
     /// Starts this test binary again, to run `task` in a place, as another user where
     /// one is given. The binary has a test named `helper` that calls [`run_task`].
     pub fn start(task: &str, place: &Path, user: Option<u32>) -> Self {
-        // A copy, for the other user may not be able to reach the original.
-        let binary = tempfile::tempdir().unwrap();
-        fs::set_permissions(binary.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let copy = binary.path().join("helper");
-        fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
-        let mut command = Command::new(&copy);
+        let own = std::env::current_exe().unwrap();
+        let copy = user.map(|_| Copied::of(&own));
+        let mut command = Command::new(copy.as_ref().map_or(own, Copied::path));
         command.args(["--exact", "helper", "--nocapture"]).env(TASK, task).env(PLACE, place);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         if let Some(user) = user {
@@ -110,7 +125,7 @@ impl Helper {
         }
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
-        Self { child, lines, _binary: binary }
+        Self { child, lines, _copy: copy }
     }
 
     /// What it says of a key.
@@ -160,8 +175,13 @@ pub fn run_task() {
         // Holds one, and starts a program that outlives it.
         "hold-and-start" => {
             let _work = create().unwrap();
-            let mut sleep = Command::new("sleep");
-            let mut sleeper = sleep.arg("600").stdout(Stdio::null()).spawn().unwrap();
+            let mut sleep = Command::new("sh");
+            sleep.args(["-c", "echo up; exec sleep 600"]).stdout(Stdio::piped());
+            let mut sleeper = sleep.spawn().unwrap();
+            // Only when it runs has it closed what it had inherited: the kernel lets its
+            // parent go on a little earlier.
+            let mut up = String::new();
+            BufReader::new(sleeper.stdout.take().unwrap()).read_line(&mut up).unwrap();
             tell("sleeper", sleeper.id());
             sleeper.wait().unwrap();
         }
