@@ -195,3 +195,26 @@ fn holder(lock: &OwnedFd) -> Option<u32> {
     let text = str::from_utf8(&text[..length]).ok()?;
     text.lines().find_map(|line| line.strip_prefix("pid ")?.parse().ok())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::{self, File};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_goes_between_opening_its_lock_and_taking_it_is_no_failure() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = File::open(place.path()).unwrap();
+        let path = place.path().join("folder");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("lock"), "").unwrap();
+        let fd = open_child(dir.as_fd(), c"folder").unwrap();
+        let folder = Folder { path: path.clone(), fd };
+        let lock = open_lock(&folder).unwrap();
+        fs::remove_dir_all(path).unwrap();
+        assert!(matches!(take_locked(dir.as_fd(), c"folder", &folder, lock), Fate::Gone));
+    }
+}

@@ -211,9 +211,9 @@ mod tests {
     fn in_a_container_of_the_first_version_the_mount_begins_at_its_group() {
         let mounts = "4 1 0:8 /docker/f00 /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
                       5 1 0:9 /docker/f00 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
-        let fixture = machine(mounts, "9:cpu:/docker/f00\n4:memory:/docker/f00\n0::/\n");
+        let fixture = machine(mounts, "9:cpu:/docker/f00\n4:memory:/docker/f00/app\n0::/\n");
         let write = |file: &str, text: &str| {
-            fixture.write(&format!("/sys/fs/cgroup/memory/{file}"), text);
+            fixture.write(&format!("/sys/fs/cgroup/memory/app/{file}"), text);
         };
         write("memory.limit_in_bytes", &(64 * MIB).to_string());
         write("memory.usage_in_bytes", &(60 * MIB).to_string());

@@ -224,6 +224,12 @@ mod tests {
     }
 
     #[test]
+    fn of_mounts_on_one_point_whose_parents_are_out_of_sight_the_last_is_seen() {
+        let mounts = Mounts::parse(b"7 3 0:1 / / rw - a a rw\n8 4 0:2 / / rw - a a rw\n");
+        assert_eq!(mounts.of(Path::new("/x"), &Identity::default()).unwrap().id, 8);
+    }
+
+    #[test]
     fn a_mount_that_a_later_one_above_it_hides_is_not_seen() {
         assert_eq!(by_path("/srv/a/x"), 41);
     }
