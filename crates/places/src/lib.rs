@@ -1,7 +1,7 @@
 //! What a directory stands on, and safe working folders in it.
 //!
-//! [`inspect`] says which file system and which devices are behind a place, [`WorkDir`]
-//! is the private folder in it that a run works in, [`clean`] removes what killed runs
+//! [`inspect()`] says which file system and which devices are behind a place, [`WorkDir`]
+//! is the private folder in it that a run works in, [`clean()`] removes what killed runs
 //! left, [`check_space`] refuses what would fill a disk or the memory, and
 //! [`DeviceReader`] reads what reached the devices.
 
