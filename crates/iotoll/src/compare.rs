@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let started = jiff::Timestamp::now();
-    let measurement = measure_on_places(&plan, &arms, &pairs, began)?;
+    let measurement = measure_on_places(&plan, &arms, &pairs, &places, began)?;
     let result = conclude(&plan, &arms, &pairs, places, &measurement, (started, began));
     if !matches!(json, Some(JsonTarget::Stdout)) {
         let text = report::terminal::report(&result, &studies::specs(), output::width());
@@ -49,6 +49,7 @@ fn measure_on_places(
     plan: &Plan,
     arms: &[Arm],
     pairs: &[Pair],
+    places: &[PlaceFacts],
     began: Instant,
 ) -> anyhow::Result<Measurement> {
     let stop = signals::stop_flag()?;
@@ -60,7 +61,8 @@ fn measure_on_places(
     for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
         output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
     }
-    let sites = folders.iter().map(|f| Box::new(PlaceSite::new(f)) as Box<dyn Site>).collect();
+    let site = |(folder, facts)| Box::new(PlaceSite::new(folder, facts)) as Box<dyn Site>;
+    let sites = folders.iter().zip(places).map(site).collect();
     let mut rig =
         Machine::new(arms, preflight::study_of, sites, stop, began).map_err(UsageError)?;
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };

@@ -5,6 +5,7 @@ use engine::study::Study;
 use model::arm::Arm;
 use model::place::PlaceFacts;
 use model::plan::Plan;
+use places::MemoryFacts;
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -51,8 +52,9 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
     Ok(facts)
 }
 
-/// Refuses what would not fit.
+/// Refuses what would not fit on a place or in memory.
 pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result<()> {
+    let memory = MemoryFacts::read()?;
     for (index, place) in places.iter().enumerate() {
         let mut need_bytes = 0;
         for arm in arms.iter().filter(|arm| arm.place == index) {
@@ -62,9 +64,7 @@ pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result
                 .map_err(|why| UsageError(format!("{}: {why}", arm.id)))?;
             need_bytes = need_bytes.max(study.space_bytes(&arm.params, operations.max));
         }
-        if need_bytes > place.free_bytes {
-            bail!("{}: needs {need_bytes}", place.label);
-        }
+        places::check_space(place, need_bytes, &memory)?;
     }
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 
 use engine::machine::Site;
 use engine::probes::DeviceBytes;
-use places::WorkDir;
+use model::place::PlaceFacts;
+use places::{DeviceReader, WorkDir};
 
 /// The one sub-folder that there is at a time.
 const SLICE: &str = "slice";
@@ -13,11 +14,13 @@ const SLICE: &str = "slice";
 /// One place of a run.
 pub(crate) struct PlaceSite<'a> {
     work: &'a WorkDir,
+    /// `None` where the place stands on no device, or on one without counters.
+    device: Option<DeviceReader>,
 }
 
 impl<'a> PlaceSite<'a> {
-    pub(crate) fn new(work: &'a WorkDir) -> Self {
-        Self { work }
+    pub(crate) fn new(work: &'a WorkDir, facts: &PlaceFacts) -> Self {
+        Self { work, device: DeviceReader::new(facts).ok() }
     }
 }
 
@@ -36,6 +39,7 @@ impl Site for PlaceSite<'_> {
     }
 
     fn device_bytes(&mut self) -> Option<DeviceBytes> {
-        None
+        let counters = self.device.as_ref()?.read().ok()?;
+        Some(DeviceBytes { read: counters.read_bytes, written: counters.written_bytes })
     }
 }

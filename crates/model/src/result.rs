@@ -211,10 +211,26 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Blocks that the interval rests on.
     pub blocks: u64,
+    /// The same of the slices' 99th percentiles. It does not decide when
+    /// measuring stops, and so is more often left `unclear`.
+    pub p99: TailComparison,
     /// Why the verdict is `unclear` or `invalid`.
     pub why: Option<String>,
     /// What explains the difference, or its absence.
     pub causes: Vec<Cause>,
+}
+
+/// Two arms' 99th percentiles, held against each other as their means are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TailComparison {
+    /// The other's over the base's.
+    pub ratio: Option<f64>,
+    /// The interval that decided. `null` where it is still without bound.
+    pub ratio_low: Option<f64>,
+    /// The interval that decided. `null` where it is still without bound.
+    pub ratio_high: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
 }
 
 /// One explanation, with the figures that show it.

@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
+use iotoll_testkit::{Conduct, SimulatedRig, run};
 use model::plan::{Draft, Plan, StudyPlan};
 use model::result::{RunResult, Verdict};
 use report::terminal;
-use iotoll_testkit::{Conduct, SimulatedRig, run};
 
 /// A plan for the study `log` with those strategies, on `disk` and `ram`.
 fn plan(strategies: &[&str], places: &[&str], budget_s: u64) -> Plan {
