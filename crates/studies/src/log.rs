@@ -219,7 +219,7 @@ mod tests {
         for bytes in [1, 2, 70, 8193] {
             let line = record(bytes);
             assert_eq!(line.len(), bytes);
-            assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);
+            assert_eq!(line.split(|b| *b == b'\n').count(), 2);
             assert_eq!(line.last(), Some(&b'\n'));
         }
     }
