@@ -9,20 +9,17 @@ use crate::median::center_and_spread;
 
 /// Beyond this a series says next to nothing about its own mean.
 const HIGHEST: f64 = 0.8;
-/// Standard errors, of about 1/√n each, that are added to the estimate: too
-/// high a guess costs blocks, too low a guess costs false verdicts.
-const CAUTION: f64 = 1.25;
 /// Values farther out than this many spreads count as this far, so that one
 /// stall does not hide the resemblance of all others.
 const CLIP: f64 = 2.0;
 
 /// How many independent blocks each block of the series stands for, in (0, 1],
-/// with φ guessed rather too high than too low.
+/// with φ taken one standard error higher than estimated: too high a guess
+/// costs blocks, too low a guess costs false verdicts.
 pub(crate) fn effective_share(series: &[f64]) -> f64 {
     let (center, spread) = center_and_spread(series);
     let standard_error = 1.0 / (series.len() as f64).sqrt();
-    let phi = lag_one(series, center, spread) + CAUTION * standard_error;
-    let phi = phi.clamp(0.0, HIGHEST);
+    let phi = (lag_one(series, center, spread) + standard_error).clamp(0.0, HIGHEST);
     (1.0 - phi) / (1.0 + phi)
 }
 
