@@ -51,7 +51,7 @@ impl Bet {
     /// What the block adds to the advantage of the bet that the truth lies
     /// above over the bet that it lies below.
     pub(crate) fn log_odds(self, distance: f64) -> f64 {
-        2.0 * (AT_STAKE * self.pull(distance)).atanh()
+        self.log_gain(distance) - self.log_gain(-distance)
     }
 
     /// How far below a block a θ must lie for all of the stake to be won; zero

@@ -1,5 +1,7 @@
 //! Machines of known truth, each disturbed in its own way.
 
+use std::fmt;
+
 use rand::Rng;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +15,7 @@ pub(crate) enum Noise {
     /// Student's t with this many degrees of freedom on each slice: 2 has no
     /// variance, 1.5 almost no mean.
     Tails(f64),
-    /// Every slice is 3% slower than the one before.
+    /// Every slice is 3% slower than the one before, or every one 3% faster.
     LinearDrift,
     /// The environment wanders by 5% from slice to slice.
     RandomWalk,
@@ -30,6 +32,23 @@ pub(crate) enum Noise {
     StallsOfOneArm,
     /// Noise of 1% and of 20% in turns of 25 blocks.
     Regimes,
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match self {
+            Self::Gaussian(of_ratio) => format!("Gaussian, {:.0}%", 100.0 * of_ratio),
+            Self::Tails(freedom) => format!("heavy tails, t({freedom})"),
+            Self::LinearDrift => "drift".into(),
+            Self::RandomWalk => "random walk".into(),
+            Self::Autocorrelated(kept) => format!("autocorrelated, {kept}"),
+            Self::AutocorrelatedTails(kept) => format!("autocorrelated t(2), {kept}"),
+            Self::Bimodal => "two modes".into(),
+            Self::Stalls => "stalls".into(),
+            Self::StallsOfOneArm => "stalls of one arm".into(),
+            Self::Regimes => "calm and loud turns".into(),
+        })
+    }
 }
 
 /// The noise under which the promises are kept.
@@ -52,14 +71,16 @@ pub(crate) struct Machine {
     difference: f64,
     rng: ChaCha8Rng,
     slices: u64,
+    drift: f64,
     wandered: f64,
     lingering: Option<f64>,
 }
 
 impl Machine {
     pub(crate) fn new(noise: Noise, difference: f64, seed: u64) -> Self {
-        let rng = ChaCha8Rng::seed_from_u64(seed);
-        Self { noise, difference, rng, slices: 0, wandered: 0.0, lingering: None }
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let drift = if rng.random() { 0.03 } else { -0.03 };
+        Self { noise, difference, rng, slices: 0, drift, wandered: 0.0, lingering: None }
     }
 
     /// Both arms in random order: the log ratio of their times.
@@ -88,7 +109,7 @@ impl Machine {
         match self.noise {
             Noise::Gaussian(of_ratio) => of_ratio / 2.0_f64.sqrt() * self.gaussian(),
             Noise::Tails(freedom) => 0.03 * self.student(freedom),
-            Noise::LinearDrift => 0.03 * self.slices as f64 + 0.02 * self.gaussian(),
+            Noise::LinearDrift => self.drift * self.slices as f64 + 0.02 * self.gaussian(),
             Noise::RandomWalk => {
                 self.wandered += 0.05 * self.gaussian();
                 self.wandered + 0.02 * self.gaussian()

@@ -33,6 +33,6 @@ impl Rate {
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (percent, upper) = (100.0 * self.observed(), 100.0 * self.surely_at_most());
-        f.pad(&format!("{percent:.1}% (surely < {upper:.1}%)"))
+        f.pad(&format!("{percent:.1}% (< {upper:.1}%)"))
     }
 }
