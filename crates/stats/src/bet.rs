@@ -11,8 +11,6 @@
 //! stakes set from the past as by Waudby-Smith and Ramdas, "Estimating means
 //! of bounded random variables by betting" (2024).
 
-use crate::median::center_and_spread;
-
 /// Blocks that are only looked at, to learn the scale of the noise.
 pub(crate) const FIRST_LOOKS: usize = 3;
 /// The part κ of the wealth that is at stake. Much less than all, because where
@@ -33,13 +31,12 @@ pub(crate) struct Bet {
 }
 
 impl Bet {
-    /// The bet on the block that follows `past`.
-    pub(crate) fn after(past: &[f64]) -> Self {
-        if past.len() < FIRST_LOOKS {
+    /// The bet on the block that follows so many blocks with this spread.
+    pub(crate) fn after(blocks: usize, spread: f64) -> Self {
+        if blocks < FIRST_LOOKS {
             return Self { scale: f64::INFINITY };
         }
-        let (_, spread) = center_and_spread(past);
-        Self { scale: AT_STAKE * spread * (past.len() as f64).sqrt() / STEEPNESS }
+        Self { scale: AT_STAKE * spread * (blocks as f64).sqrt() / STEEPNESS }
     }
 
     /// What the block adds to the logarithm of the wealth, if it lies
@@ -72,17 +69,15 @@ impl Bet {
 mod tests {
     use super::*;
 
-    const PAST: [f64; 6] = [0.02, -0.03, 0.01, 0.05, -0.01, 0.0];
-
     #[test]
     fn nothing_is_staked_before_the_scale_is_known() {
-        let bet = Bet::after(&PAST[..2]);
+        let bet = Bet::after(2, 0.03);
         assert!(bet.log_gain(7.0) == 0.0 && bet.log_gain(-7.0) == 0.0);
     }
 
     #[test]
     fn a_fair_coin_cannot_be_beaten() {
-        let bet = Bet::after(&PAST);
+        let bet = Bet::after(6, 0.03);
         for distance in [1e-9, 0.01, 0.1, 3.0, 1e9] {
             let mean = 0.5 * (bet.log_gain(distance).exp() + bet.log_gain(-distance).exp());
             assert!((mean - 1.0).abs() < 1e-12, "{distance}: {mean}");
@@ -91,19 +86,19 @@ mod tests {
 
     #[test]
     fn an_outlier_costs_little() {
-        let bet = Bet::after(&PAST);
+        let bet = Bet::after(6, 0.03);
         assert!(bet.log_gain(f64::MIN) >= (0.4_f64).ln() - 1e-12);
     }
 
     #[test]
     fn within_reach_all_is_won() {
-        let bet = Bet::after(&PAST);
+        let bet = Bet::after(6, 0.03);
         assert!(bet.log_gain(bet.reach()).to_bits() == AT_STAKE.ln_1p().to_bits());
     }
 
     #[test]
     fn without_variation_the_sign_alone_counts() {
-        let bet = Bet::after(&[0.1; 5]);
+        let bet = Bet::after(5, 0.0);
         assert!(bet.log_gain(0.0) == 0.0);
         assert!(bet.log_gain(1e-300).to_bits() == AT_STAKE.ln_1p().to_bits());
     }

@@ -30,7 +30,7 @@ pub(crate) enum Noise {
     Stalls,
     /// As above, but one arm alone stalls.
     StallsOfOneArm,
-    /// Noise of 1% and of 20% in turns of 25 blocks.
+    /// Noise of 1% and of 20% in turns of 25 blocks, either first.
     Regimes,
 }
 
@@ -118,7 +118,7 @@ impl Machine {
             Noise::Stalls => self.stall() + 0.02 * self.gaussian(),
             Noise::StallsOfOneArm => 0.02 * self.gaussian(),
             Noise::Regimes => {
-                let loud = self.slices / 50 % 2 == 1;
+                let loud = (self.slices / 50 % 2 == 1) == (self.drift > 0.0);
                 if loud { 0.2 * self.gaussian() } else { 0.01 * self.gaussian() }
             }
             Noise::Autocorrelated(_) | Noise::AutocorrelatedTails(_) => 0.0,
