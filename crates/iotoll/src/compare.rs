@@ -4,19 +4,17 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use engine::conclude;
-use engine::machine::{Machine, Site};
 use engine::measure::{Job, Measurement, measure};
 use model::arm::{Arm, Pair, pairs};
 use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::result::{Run, RunResult, SCHEMA, Verdict};
-use places::WorkDir;
 
 use crate::cli::CompareArgs;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output::{self, JsonTarget};
 use crate::progress::Progress;
-use crate::site::PlaceSite;
+use crate::session::Session;
 use crate::{dry_run, machine, plan, preflight, signals};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
@@ -52,27 +50,14 @@ fn measure_on_places(
     places: &[PlaceFacts],
     began: Instant,
 ) -> anyhow::Result<Measurement> {
-    let stop = signals::stop_flag()?;
-    let folders = plan
-        .places
-        .iter()
-        .map(|place| WorkDir::create(&place.label, &place.path))
-        .collect::<Result<Vec<_>, _>>()?;
-    for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
-        output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
-    }
-    let site = |(folder, facts)| Box::new(PlaceSite::new(folder, facts)) as Box<dyn Site>;
-    let sites = folders.iter().zip(places).map(site).collect();
-    let mut rig =
-        Machine::new(arms, preflight::study_of, sites, stop, began).map_err(UsageError)?;
+    let mut session = Session::open(places, signals::stop_flag()?, began)?;
+    let mut rig = session.rig(arms, preflight::study_of)?;
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let mut progress = Progress::new(began, plan.budget);
     let measurement = measure(&job, &mut rig, &mut |event| progress.show(&event, arms));
     progress.finish();
     drop(rig);
-    for folder in folders {
-        folder.remove()?;
-    }
+    session.close()?;
     Ok(measurement)
 }
 

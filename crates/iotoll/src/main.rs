@@ -16,6 +16,7 @@ mod places_command;
 mod plan;
 mod preflight;
 mod progress;
+mod session;
 mod signals;
 mod site;
 mod studies_command;
