@@ -70,7 +70,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "STUDY.KEY=VALUE[,VALUE...]")]
     pub(crate) set: Vec<String>,
 
-    /// Read places, studies and parameters from a plan file; flags go before it
+    /// Read places, studies and parameters from a plan file; flags override it
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 

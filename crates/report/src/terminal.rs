@@ -22,7 +22,7 @@ const SENTENCES_MAX: usize = 12;
 pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
     let mut out = title(result);
     out += "\n";
-    out += &place::places(&result.places, width);
+    out += &place::places(&result.places, &result.machine, width);
     for arms in by_study_and_params(result) {
         out += "\n";
         out += &study(result, &arms, studies, width);
