@@ -7,6 +7,7 @@ use model::result::{ArmResult, Comparison, Cpu, Integrity, Io, Latency, TailComp
 use model::sample::Sample;
 use stats::{Decision, Histogram, Sequence};
 
+use crate::{figures, integrity};
 use crate::measure::{Job, Measurement};
 use crate::standing::{ERROR_RATE, Standing, Standings};
 
@@ -42,8 +43,8 @@ pub fn arm_results(
                     system: totals.per_op(totals.system_ns),
                 },
                 io: totals.io(),
-                integrity: samples.iter().filter_map(|s| s.integrity).reduce(Integrity::and),
-                metrics: metrics(arm, &totals),
+                integrity: samples.iter().filter_map(|s| s.integrity.clone()).reduce(Integrity::and),
+                metrics: metrics(arm, &samples, &totals),
                 failure: measurement.failures[index].clone(),
             }
         })
@@ -71,7 +72,9 @@ fn comparison(
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&standing.mean);
     let base_ns = arms[base].time_per_op_ns.map(|t| t.mean);
     let failure = [base, other].into_iter().find_map(|arm| {
-        measurement.failures[arm].as_ref().map(|why| format!("{} failed: {why}", arms[arm].id))
+        let failed = measurement.failures[arm].as_ref();
+        let failed = failed.map(|why| format!("{} failed: {why}", arms[arm].id));
+        failed.or_else(|| integrity::why_invalid(&arms[arm]))
     });
     let (verdict, why) = match failure {
         Some(why) => (Verdict::Invalid, Some(why)),
@@ -202,8 +205,8 @@ fn latency(totals: &Totals, ticks: &Histogram, tick_ns: f64) -> Latency {
     }
 }
 
-fn metrics(arm: &Arm, totals: &Totals) -> BTreeMap<String, f64> {
-    let mut metrics = BTreeMap::new();
+fn metrics(arm: &Arm, samples: &[&Sample], totals: &Totals) -> BTreeMap<String, f64> {
+    let mut metrics = figures::fold(arm.study.figures, samples, totals.operations);
     if arm.study.moves_bytes && totals.elapsed_ns > 0 {
         // Bytes per microsecond are megabytes per second.
         let mb_per_s = totals.requested_bytes as f64 / totals.elapsed_ns as f64 * 1e3;

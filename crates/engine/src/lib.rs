@@ -8,7 +8,9 @@
 
 pub mod clock;
 pub mod conclude;
+mod figures;
 mod floor;
+mod integrity;
 pub mod machine;
 pub mod measure;
 mod order;
@@ -17,3 +19,4 @@ pub mod recorder;
 pub mod rig;
 mod standing;
 pub mod study;
+pub mod worker;

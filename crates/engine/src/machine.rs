@@ -78,6 +78,7 @@ impl<'a> Machine<'a> {
         let recorder = &mut self.recorder;
         let folder = site.fresh_folder().doing("making a folder for a slice")?;
         let mut task = job.study.prepare(job.arm.strategy.name, &job.arm.params, folder.as_fd())?;
+        task.ready(operations, recorder)?;
 
         let device_before = site.device_bytes();
         let usage_before = Usage::now();
@@ -103,12 +104,13 @@ impl<'a> Machine<'a> {
             requested_bytes: task.requested_bytes(),
             sync_calls: recorder.sync_calls(),
             sync_ns: recorder.sync_ns(),
-            user_ns: used.user_ns,
-            system_ns: used.system_ns,
+            user_ns: used.user_ns + recorder.elsewhere().user_ns,
+            system_ns: used.system_ns + recorder.elsewhere().system_ns,
             device_read_bytes: during.map(|d| d.read),
             device_written_bytes: during.map(|d| d.written),
             device_deferred_bytes: flushed.map(|d| d.written),
             integrity: task.check()?,
+            figures: task.figures().into_iter().map(|(name, f)| (name.to_owned(), f)).collect(),
             ..Sample::default()
         })
     }

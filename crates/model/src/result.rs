@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arm::Axis;
+pub use crate::integrity::Integrity;
 use crate::place::PlaceFacts;
 use crate::sample::Sample;
 
@@ -152,23 +153,6 @@ pub struct Io {
     pub deferred_sync_ns: f64,
 }
 
-/// What became of the records that were written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Integrity {
-    /// Records checked.
-    pub records: u64,
-    /// Not found.
-    pub lost: u64,
-    /// Cut off.
-    pub torn: u64,
-    /// Mixed with another's.
-    pub interleaved: u64,
-    /// Found more than once.
-    pub duplicated: u64,
-    /// Out of their writer's order.
-    pub reordered: u64,
-}
-
 /// What can be said of two arms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -242,27 +226,6 @@ pub struct Cause {
     pub evidence: BTreeMap<String, f64>,
     /// The same in a sentence.
     pub text: String,
-}
-
-impl Integrity {
-    /// Whether every record is there, once, whole and in order.
-    pub fn is_intact(&self) -> bool {
-        let Self { records: _, lost, torn, interleaved, duplicated, reordered } = *self;
-        lost + torn + interleaved + duplicated + reordered == 0
-    }
-
-    /// Both accounts together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            records: self.records + other.records,
-            lost: self.lost + other.lost,
-            torn: self.torn + other.torn,
-            interleaved: self.interleaved + other.interleaved,
-            duplicated: self.duplicated + other.duplicated,
-            reordered: self.reordered + other.reordered,
-        }
-    }
 }
 
 impl RunResult {
