@@ -7,9 +7,9 @@ use model::result::{ArmResult, Comparison, Cpu, Integrity, Io, Latency, TailComp
 use model::sample::Sample;
 use stats::{Decision, Histogram, Sequence};
 
-use crate::{figures, integrity};
 use crate::measure::{Job, Measurement};
 use crate::standing::{ERROR_RATE, Standing, Standings};
+use crate::{figures, integrity};
 
 /// The arms' tolls, in the arms' order.
 pub fn arm_results(
@@ -43,7 +43,10 @@ pub fn arm_results(
                     system: totals.per_op(totals.system_ns),
                 },
                 io: totals.io(),
-                integrity: samples.iter().filter_map(|s| s.integrity.clone()).reduce(Integrity::and),
+                integrity: samples
+                    .iter()
+                    .filter_map(|s| s.integrity.clone())
+                    .reduce(Integrity::and),
                 metrics: metrics(arm, &samples, &totals),
                 failure: measurement.failures[index].clone(),
             }

@@ -256,7 +256,8 @@ mod tests {
     fn workers_elsewhere_replace_what_was_timed_here() {
         let mut r = recorder();
         r.start();
-        let spent = Elsewhere { elapsed_ns: 1000, sync_calls: 3, sync_ns: 7, ..Elsewhere::default() };
+        let spent =
+            Elsewhere { elapsed_ns: 1000, sync_calls: 3, sync_ns: 7, ..Elsewhere::default() };
         r.stand_for(spent, [(10, 4), (30, 1)]);
         r.finish();
         assert_eq!((r.elapsed_ns(), r.sync_calls(), r.sync_ns()), (1000, 3, 7));

@@ -27,13 +27,26 @@ static SPEC: StudySpec = StudySpec {
     operation: "record",
     moves_bytes: false,
     strategies: &[
-        StrategySpec { name: "reopen", about: "open, write and close the file for each record" },
-        StrategySpec { name: "held", about: "write to one handle kept open (O_APPEND)" },
+        StrategySpec {
+            name: "reopen",
+            about: "open, write and close the file for each record",
+            promise: "",
+            by_default: true,
+        },
+        StrategySpec {
+            name: "held",
+            about: "write to one handle kept open (O_APPEND)",
+            promise: "",
+            by_default: true,
+        },
         StrategySpec {
             name: "flock",
             about: "as held, with an exclusive flock(2) around each write",
+            promise: "",
+            by_default: true,
         },
     ],
+    figures: &[],
     params: &[
         ParamSpec {
             name: "record",
@@ -62,6 +75,7 @@ impl Study for Log {
         let granule = match params.sync("sync") {
             SyncPolicy::Never | SyncPolicy::Each => 1,
             SyncPolicy::Every(n) => n.get(),
+            SyncPolicy::Interval(_) => return Err("syncing by time is not supported".to_owned()),
         };
         let max = (FILE_BYTES_MAX / params.size("record")).max(1) / granule * granule;
         if max == 0 {
@@ -97,7 +111,7 @@ impl Study for Log {
             file: open_for_writing(folder, NAME, OFlags::APPEND).doing("making the log file")?,
             record: record(params.size("record") as usize),
             sync_interval: match params.sync("sync") {
-                SyncPolicy::Never => u64::MAX,
+                SyncPolicy::Never | SyncPolicy::Interval(_) => u64::MAX,
                 SyncPolicy::Each => 1,
                 SyncPolicy::Every(n) => n.get(),
             },
