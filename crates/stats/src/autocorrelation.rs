@@ -9,7 +9,7 @@
 const HIGHEST: f64 = 0.8;
 /// Standard errors, of about 1/√n each, that are added to the estimate: too
 /// high a guess costs blocks, too low a guess costs false verdicts.
-const CAUTION: f64 = 1.2;
+const CAUTION: f64 = 1.1;
 /// Values farther out than this many spreads count as this far, so that one
 /// stall does not hide the resemblance of all others.
 const CLIP: f64 = 2.0;

@@ -148,7 +148,7 @@ impl Sequence {
 
     /// Takes in the natural logarithm of the other arm's time per operation
     /// over the base's in one block. Time grows with the number of blocks, by
-    /// some 30 µs at 1,000.
+    /// some 10 µs at 1,000.
     ///
     /// Once decided, further blocks are ignored. A log ratio that is not
     /// finite is refused and leaves everything as it was.
@@ -183,7 +183,7 @@ impl Sequence {
     }
 
     /// The interval that decided, or the present one as long as none has.
-    /// Computed on each call while open: some 5 ms at 1,000 blocks.
+    /// Computed on each call while open: some 4 ms at 1,000 blocks.
     pub fn interval(&self) -> Interval {
         self.decided.map_or_else(|| self.current(), |(_, interval)| interval)
     }
