@@ -284,16 +284,19 @@ impl<'a> Client<'a> {
     #[inline]
     fn start_due(&mut self) {
         for _ in 0..BURST {
+            if self.starts.next_ns.is_none() && !self.closed_wants_start() {
+                return;
+            }
             let now = now_ns();
             match self.starts.next_ns {
                 Some(intended) if intended <= now => self.start_open(intended, now),
-                None if self.closed_wants_start() => {
+                None => {
                     self.shared.requests_left = self.shared.requests_left.map(|left| left - 1);
                     self.shared.meter.attempted += 1;
                     self.shared.meter.last_start_ns = now;
                     self.connect(now, now);
                 }
-                _ => return,
+                Some(_) => return,
             }
         }
     }

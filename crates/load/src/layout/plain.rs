@@ -16,7 +16,7 @@ fn all(out: &mut String, result: &LoadResult) -> Result {
     writeln!(out, "{}{software}", result.url)?;
     writeln!(out, "{}", drive(result))?;
     for warning in &result.preflight.warnings {
-        writeln!(out, "warning: {warning}")?;
+        wrap(out, &format!("warning: {warning}"))?;
     }
     for step in &result.steps {
         writeln!(out)?;
@@ -139,14 +139,14 @@ fn phases(out: &mut String, step: &Step) -> Result {
     }
     writeln!(
         out,
-        "  {:<25} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "  {:<25} {:>7} {:>7} {:>7} {:>7} {:>7} {:>7}",
         "", "mean", "p50", "p90", "p99", "p99.9", "max"
     )?;
     for (name, summary, unit) in rows {
         let Some(Summary { mean, p50, p90, p99, p999, max, .. }) = summary else { continue };
         write!(out, "  {name:<25}")?;
         for value in [mean, p50, p90, p99, p999, max] {
-            write!(out, " {:>8}", figures(value))?;
+            write!(out, " {:>7}", figures(value))?;
         }
         writeln!(out, " {unit}")?;
     }
