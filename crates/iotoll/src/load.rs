@@ -43,8 +43,13 @@ pub(crate) struct LoadArgs {
 
     /// Open loop: connections started per second; several make several steps;
     /// `max` looks for the highest rate that is held
-    #[arg(long, value_name = "R[,R...]|max", value_delimiter = ',', conflicts_with = "concurrency",
-        required_unless_present = "concurrency")]
+    #[arg(
+        long,
+        value_name = "R[,R...]|max",
+        value_delimiter = ',',
+        conflicts_with = "concurrency",
+        required_unless_present = "concurrency"
+    )]
     rate: Vec<Rate>,
 
     /// Connections in each step [default: ten seconds' worth]

@@ -15,7 +15,9 @@ enum State {
     /// Behind a chunk's data, before its line ends.
     DataEnd,
     /// In a trailer; `empty` while the line has nothing on it.
-    Trailer { empty: bool },
+    Trailer {
+        empty: bool,
+    },
     Done,
 }
 
@@ -78,15 +80,15 @@ impl Chunked {
             (State::Size, b'\n') if self.digits > 0 => self.size_ends(),
             (State::Size, _) => return Err(Malformed("a chunk's size is not a number")),
             (State::Extension, b'\n') => self.size_ends(),
-            (State::Extension, _) => self.skip()?,
-            (State::DataEnd, b'\r') => self.skip()?,
+            (State::Extension, _) | (State::DataEnd | State::Trailer { .. }, b'\r') => {
+                self.skip()?;
+            }
             (State::DataEnd, b'\n') => {
                 *self = Self { skipped: self.skipped, ..Self::new() };
             }
             (State::DataEnd, _) => return Err(Malformed("a chunk is longer than it says")),
             (State::Trailer { empty: true }, b'\n') => self.state = State::Done,
             (State::Trailer { .. }, b'\n') => self.state = State::Trailer { empty: true },
-            (State::Trailer { .. }, b'\r') => self.skip()?,
             (State::Trailer { .. }, _) => {
                 self.state = State::Trailer { empty: false };
                 self.skip()?;
@@ -98,8 +100,7 @@ impl Chunked {
 
     fn size_ends(&mut self) {
         self.skipped = 0;
-        self.state =
-            if self.size == 0 { State::Trailer { empty: true } } else { State::Data };
+        self.state = if self.size == 0 { State::Trailer { empty: true } } else { State::Data };
     }
 
     fn skip(&mut self) -> Result<(), Malformed> {

@@ -12,15 +12,15 @@
 
 use crate::{
     Error, ErrorKind, Event, Plan, Progress, Schedule,
-    clock::{SECOND_NS, now_ns, thread_cpu_ns},
-    connection::{Connection, End, Failure, Fate, Shared},
+    clock::{SECOND_NS, now_ns},
+    connection::{Connection, End, Failure, Fate, Shared, Watched},
     deadlines::{Deadlines, Delay},
     meter::Meter,
     pacer::{ALARM, Pacer},
     ports::{Ports, Source},
-    procfs,
     socket,
     target::Endpoint,
+    usage::{OwnUse, Usage},
 };
 use rustix::{
     event::epoll::{self, EventFlags},
@@ -42,18 +42,8 @@ const LEAD_NS: u64 = SECOND_NS / 500;
 
 /// What drives a step.
 pub(crate) enum Drive {
-    Open(Schedule),
+    Open(Box<Schedule>),
     Closed { concurrency: u32, requests: u64 },
-}
-
-/// What a step used of this process's own.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OwnUse {
-    pub(crate) wall_ns: u64,
-    pub(crate) cpu_ns: u64,
-    pub(crate) spin_ns: u64,
-    /// Time spent ready to run while something else had the core.
-    pub(crate) delayed_ns: u64,
 }
 
 /// A step as it was run.
@@ -93,7 +83,7 @@ struct Slot {
 
 /// What is still to be started.
 struct Starts {
-    schedule: Option<Schedule>,
+    schedule: Option<Box<Schedule>>,
     /// The next intended start; `None` when there is none.
     next_ns: Option<u64>,
     begin_ns: u64,
@@ -148,13 +138,7 @@ impl<'a> Client<'a> {
             retries: Delay::new(RETRY_NS),
             retrying: 0,
             again: Vec::new(),
-            starts: Starts {
-                schedule: None,
-                next_ns: None,
-                begin_ns: 0,
-                half: 0,
-                concurrency: 0,
-            },
+            starts: Starts { schedule: None, next_ns: None, begin_ns: 0, half: 0, concurrency: 0 },
             stop,
         })
     }
@@ -339,8 +323,7 @@ impl<'a> Client<'a> {
                 return;
             }
         };
-        let fate =
-            if self.near { connection.send_at_once(&mut self.shared) } else { Fate::Lives };
+        let fate = if self.near { connection.send_at_once(&mut self.shared) } else { Fate::Lives };
         let id = self.place(connection);
         self.follow(id, fate);
     }
@@ -402,17 +385,18 @@ impl<'a> Client<'a> {
         let Some(connection) = &mut self.slots[id.slot as usize].connection else {
             return Ok(());
         };
-        let out = connection.wants_out();
-        let reading = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
+        let needed = connection.needs();
+        if connection.watched >= needed {
+            return Ok(());
+        }
+        let mut flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
+        flags.set(EventFlags::OUT, needed == Watched::Both);
         let (epoll, socket) = (self.pacer.epoll(), connection.socket.as_fd());
-        let result = match (connection.is_watched, out && !connection.watches_out) {
-            (true, false) => return Ok(()),
-            (true, true) => epoll::modify(epoll, socket, id.to_data(), reading | EventFlags::OUT),
-            (false, true) => epoll::add(epoll, socket, id.to_data(), reading | EventFlags::OUT),
-            (false, false) => epoll::add(epoll, socket, id.to_data(), reading),
+        let result = match connection.watched {
+            Watched::Not => epoll::add(epoll, socket, id.to_data(), flags),
+            Watched::Reading | Watched::Both => epoll::modify(epoll, socket, id.to_data(), flags),
         };
-        connection.is_watched = true;
-        connection.watches_out |= out;
+        connection.watched = needed;
         result
     }
 
@@ -506,32 +490,5 @@ impl<'a> Client<'a> {
         self.retries.clear();
         self.again.clear();
         self.starts.next_ns = None;
-    }
-}
-
-/// Clocks of this thread at some moment.
-struct Usage {
-    wall_ns: u64,
-    cpu_ns: u64,
-    delayed_ns: u64,
-}
-
-impl Usage {
-    fn now() -> Self {
-        Self {
-            wall_ns: now_ns(),
-            cpu_ns: thread_cpu_ns(),
-            delayed_ns: procfs::thread_run_delay_ns(),
-        }
-    }
-
-    fn until_now(&self, spin_ns: u64) -> OwnUse {
-        let now = Self::now();
-        OwnUse {
-            wall_ns: now.wall_ns - self.wall_ns,
-            cpu_ns: now.cpu_ns - self.cpu_ns,
-            spin_ns,
-            delayed_ns: now.delayed_ns.saturating_sub(self.delayed_ns),
-        }
     }
 }

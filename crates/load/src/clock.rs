@@ -25,5 +25,5 @@ fn to_ns(time: Timespec) -> u64 {
 
 /// The same moment as the system calls want it.
 pub(crate) fn timespec(ns: u64) -> Timespec {
-    Timespec { tv_sec: (ns / SECOND_NS) as i64, tv_nsec: (ns % SECOND_NS) as i64 }
+    Timespec { tv_sec: (ns / SECOND_NS).cast_signed(), tv_nsec: (ns % SECOND_NS).cast_signed() }
 }

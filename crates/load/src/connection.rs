@@ -150,6 +150,16 @@ impl From<Failure> for Fate {
     }
 }
 
+/// What of a connection the epoll descriptor tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Watched {
+    Not,
+    /// When there is something to read.
+    Reading,
+    /// Also when it can be written to.
+    Both,
+}
+
 /// One connection.
 pub(crate) struct Connection {
     pub(crate) socket: OwnedFd,
@@ -157,10 +167,7 @@ pub(crate) struct Connection {
     pub(crate) times: Times,
     /// When to give up.
     pub(crate) deadline_ns: u64,
-    /// Whether the epoll descriptor tells of it.
-    pub(crate) is_watched: bool,
-    /// Whether it also tells when it can be written to.
-    pub(crate) watches_out: bool,
+    pub(crate) watched: Watched,
     written: usize,
     requests: u64,
     replies: u64,
@@ -178,8 +185,7 @@ impl Connection {
             state: State::Connecting,
             times: Times { intended, begun, ..Times::default() },
             deadline_ns: begun + shared.timeout_ns,
-            is_watched: false,
-            watches_out: false,
+            watched: Watched::Not,
             written: 0,
             requests: 0,
             replies: 0,
@@ -192,9 +198,12 @@ impl Connection {
         connection
     }
 
-    /// Whether it needs to hear when it can be written to.
-    pub(crate) fn wants_out(&self) -> bool {
-        matches!(self.state, State::Connecting | State::Sending)
+    /// What it needs to be told.
+    pub(crate) fn needs(&self) -> Watched {
+        match self.state {
+            State::Connecting | State::Sending => Watched::Both,
+            State::Waiting | State::Lingering => Watched::Reading,
+        }
     }
 
     pub(crate) fn is_lingering(&self) -> bool {
@@ -341,9 +350,7 @@ impl Connection {
         }
         match self.reply.end() {
             Ending::Complete => self.complete(now_ns(), shared),
-            Ending::NoReply if self.replies > 0 && !self.reply.began() => {
-                Fate::Ends(End::Crossed)
-            }
+            Ending::NoReply if self.replies > 0 && !self.reply.began() => Fate::Ends(End::Crossed),
             Ending::NoReply => Failure::Closed.into(),
             Ending::Short => Failure::Short { body_bytes: self.reply.body_bytes }.into(),
         }

@@ -15,7 +15,7 @@ pub enum Layout {
     Plain,
     /// As httperf prints it.
     Httperf,
-    /// As ApacheBench prints it.
+    /// As `ApacheBench` prints it.
     Ab,
 }
 

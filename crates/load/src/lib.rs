@@ -32,6 +32,7 @@ mod search;
 mod server;
 mod socket;
 mod target;
+mod usage;
 mod validity;
 
 pub use error::Error;

@@ -117,13 +117,15 @@ impl Default for Request {
 impl Request {
     /// Adds a header written as `Name: value`.
     pub fn add_header(&mut self, given: &str) -> Result<(), Error> {
-        let bad =
-            |why: &str| Error::Input { what: "header", given: given.to_owned(), why: why.to_owned() };
+        let bad = |why: &str| Error::Input {
+            what: "header",
+            given: given.to_owned(),
+            why: why.to_owned(),
+        };
         let (name, value) =
             given.split_once(':').ok_or_else(|| bad("write it as 'Name: value'"))?;
         let name = name.trim().parse().map_err(|_| bad("its name has characters it may not"))?;
-        let value =
-            value.trim().parse().map_err(|_| bad("its value has characters it may not"))?;
+        let value = value.trim().parse().map_err(|_| bad("its value has characters it may not"))?;
         if name == http::header::CONNECTION || name == http::header::TRANSFER_ENCODING {
             return Err(bad("this one is set by --keep-alive and by the body"));
         }
@@ -140,7 +142,7 @@ impl Request {
         };
         let mut head = format!("{} {} HTTP/{version}\r\n", self.method, target.path);
         if !has("host") {
-            head += &format!("Host: {}\r\n", target.host);
+            head.extend(["Host: ", &target.host, "\r\n"]);
         }
         if !has("user-agent") {
             head += concat!("User-Agent: iotoll/", env!("CARGO_PKG_VERSION"), "\r\n");
@@ -151,7 +153,7 @@ impl Request {
         let wants_length = !self.body.is_empty()
             || matches!(self.method, Method::POST | Method::PUT | Method::PATCH);
         if wants_length && !has("content-length") {
-            head += &format!("Content-Length: {}\r\n", self.body.len());
+            head.extend(["Content-Length: ", &self.body.len().to_string(), "\r\n"]);
         }
         match (self.version, last) {
             (Version::Http11, true) => head += "Connection: close\r\n",

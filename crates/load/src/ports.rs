@@ -2,7 +2,7 @@
 //! from.
 //!
 //! A connection takes a local port for as long as it lasts. When this side
-//! closes first, the port stays taken for another minute (TIME_WAIT), or, with
+//! closes first, the port stays taken for another minute (`TIME_WAIT`), or, with
 //! `net.ipv4.tcp_tw_reuse`, for one second. The server is asked to close
 //! first, which leaves that burden to it, but not every server does.
 //!
@@ -13,9 +13,9 @@
 use crate::clock::SECOND_NS;
 use std::{fs, net::Ipv4Addr};
 
-/// Linux holds a closed connection for so long (TCP_TIMEWAIT_LEN).
+/// Linux holds a closed connection for so long (`TCP_TIMEWAIT_LEN`).
 const TIME_WAIT_S: u64 = 60;
-/// With `tcp_tw_reuse` a port in TIME_WAIT may be taken again after so long.
+/// With `tcp_tw_reuse` a port in `TIME_WAIT` may be taken again after so long.
 const REUSE_S: u64 = 1;
 /// The fuller the range, the longer the kernel looks for a free port. Past
 /// this share of it, connecting becomes slow enough to show.
@@ -82,7 +82,7 @@ pub(crate) struct Ports {
     may_add_sources: bool,
     sources: u32,
     turn: u32,
-    /// Ports in TIME_WAIT when the load began, not ours.
+    /// Ports in `TIME_WAIT` when the load began, not ours.
     foreign: u64,
     /// Closes by this side in each of the last seconds, round and round.
     closes: Box<[u64; TIME_WAIT_S as usize]>,
@@ -160,7 +160,7 @@ impl Ports {
     }
 }
 
-/// Connections in TIME_WAIT on the whole system, from `/proc/net/sockstat`.
+/// Connections in `TIME_WAIT` on the whole system, from `/proc/net/sockstat`.
 pub(crate) fn time_wait_now() -> u64 {
     let text = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
     parse_time_wait(&text).unwrap_or(0)

@@ -43,7 +43,8 @@ fn check_ports(
     needed: u64,
     preflight: &mut Preflight,
 ) {
-    let sources = if endpoint.is_loopback_v4() { rules.sources_for(needed).clamp(1, 64) } else { 1 };
+    let sources =
+        if endpoint.is_loopback_v4() { rules.sources_for(needed).clamp(1, 64) } else { 1 };
     preflight.ports_per_source = Some(rules.per_source);
     preflight.sources = Some(sources);
     let ports = rules.per_source * sources;

@@ -87,8 +87,9 @@ fn parent_of(stat: &str) -> Option<i32> {
 fn parse_counters(stat: &str, io: &str) -> Option<Counters> {
     // utime, stime, cutime, cstime are fields 14 to 17.
     let mut times = fields(stat).skip(11).map(|field| field.parse::<u64>().unwrap_or(0));
-    let (utime, stime, cutime, cstime) =
-        (times.next()?, times.next()?, times.next()?, times.next()?);
+    let mut next = || times.next();
+    let (user, system) = (next()?, next()?);
+    let (children_user, children_system) = (next()?, next()?);
     let value = |name: &str| {
         io.lines()
             .filter_map(|line| line.split_once(": "))
@@ -97,8 +98,8 @@ fn parse_counters(stat: &str, io: &str) -> Option<Counters> {
             .unwrap_or(0)
     };
     Some(Counters {
-        user_ticks: utime + cutime,
-        system_ticks: stime + cstime,
+        user_ticks: user + children_user,
+        system_ticks: system + children_system,
         asked_read_bytes: value("rchar"),
         asked_write_bytes: value("wchar"),
         read_calls: value("syscr"),

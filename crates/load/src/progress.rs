@@ -50,8 +50,7 @@ pub struct Progress {
 impl Progress {
     pub(crate) fn new(meter: &Meter, open: u64, now: u64) -> Self {
         let phases = &meter.phases;
-        let latency =
-            if meter.completed > 0 { &phases.connection } else { &phases.reply };
+        let latency = if meter.completed > 0 { &phases.connection } else { &phases.reply };
         Self {
             seconds: now.saturating_sub(meter.start_ns) as f64 / 1e9,
             attempted: meter.attempted,

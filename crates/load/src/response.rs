@@ -53,7 +53,6 @@ pub(crate) struct Reply {
     state: State,
     head: Vec<u8>,
     bodiless: bool,
-    began: bool,
     /// Whether the `Server` header is wanted.
     pub(crate) wants_server: bool,
     /// The `Server` header, where it was wanted.
@@ -75,7 +74,6 @@ impl Reply {
             state: State::Head,
             head: Vec::new(),
             bodiless,
-            began: false,
             wants_server: false,
             server: None,
             status: 0,
@@ -94,7 +92,7 @@ impl Reply {
 
     /// Whether any byte of it has come.
     pub(crate) fn began(&self) -> bool {
-        self.began
+        self.head_bytes > 0 || !self.head.is_empty()
     }
 
     /// Takes in what came, handing the body's bytes on.
@@ -104,7 +102,6 @@ impl Reply {
         bytes: &[u8],
         body: &mut impl FnMut(&[u8]),
     ) -> Result<Progress, Malformed> {
-        self.began |= !bytes.is_empty();
         let mut used = 0;
         loop {
             let rest = &bytes[used..];
@@ -170,8 +167,8 @@ impl Reply {
         // Parsing only when a line ends keeps a head that drips in, byte by
         // byte, from being parsed over and over.
         let tail = &self.head[before.saturating_sub(3)..];
-        let maybe_whole = tail.windows(2).any(|w| w == b"\n\n")
-            || tail.windows(3).any(|w| w == b"\n\r\n");
+        let maybe_whole =
+            tail.windows(2).any(|w| w == b"\n\n") || tail.windows(3).any(|w| w == b"\n\r\n");
         if maybe_whole || self.head.len() <= STATUS_LINE_BYTES {
             let head = std::mem::take(&mut self.head);
             let parsed = self.parse_head(&head)?;

@@ -5,8 +5,7 @@ use crate::{
     Steps, Summary,
     client::{Client, Drive, Ran},
     ports::{PortRules, Ports, time_wait_now},
-    preflight,
-    search,
+    preflight, search,
     validity::{self, Facts},
 };
 use std::sync::atomic::AtomicBool;
@@ -83,8 +82,7 @@ impl Runner<'_> {
     fn run_all(&mut self, events: &mut dyn FnMut(Event<'_>)) -> Result<Option<Search>, Error> {
         match &self.plan.steps {
             Steps::Closed { concurrency, requests } => {
-                let drive =
-                    Drive::Closed { concurrency: *concurrency, requests: *requests };
+                let drive = Drive::Closed { concurrency: *concurrency, requests: *requests };
                 let begins =
                     Event::StepBegins { number: 1, of: Some(1), rate: None, goal: *requests };
                 events(begins);
@@ -124,7 +122,7 @@ impl Runner<'_> {
     ) -> Result<Step, Error> {
         let gap: Gap = self.plan.gap;
         let schedule = Schedule::new(rate, count, gap, self.plan.seed.wrapping_add(number));
-        self.step(Drive::Open(schedule), Some(rate), None, Some(count), events)
+        self.step(Drive::Open(Box::new(schedule)), Some(rate), None, Some(count), events)
     }
 
     /// Keeps a step for the result.
@@ -143,9 +141,10 @@ impl Runner<'_> {
     ) -> Result<Step, Error> {
         let before = self.server.map(ServerWatch::sample);
         let ran = self.client.run(drive, events)?;
-        let used = self.server.zip(before).map(|(server, before)| {
-            server.used_since(&before, ran.meter.replies)
-        });
+        let used = self
+            .server
+            .zip(before)
+            .map(|(server, before)| server.used_since(&before, ran.meter.replies));
         self.interrupted |= ran.interrupted;
         let mut step = figures(ran, rate, concurrency, intended);
         step.server = used;
@@ -215,8 +214,8 @@ fn started_rate(attempted: u64, started_ns: u64, length_ns: u64) -> f64 {
 fn why_invalid(
     meter: &crate::meter::Meter,
     intended: Option<u64>,
-    active: &crate::client::OwnUse,
-    whole: &crate::client::OwnUse,
+    active: &crate::usage::OwnUse,
+    whole: &crate::usage::OwnUse,
     interrupted: bool,
 ) -> Vec<String> {
     // A step that is over at once says nothing about how busy the core was.
@@ -228,8 +227,7 @@ fn why_invalid(
         intended,
         started: meter.attempted - (without_descriptor + errors.addrunavail).min(meter.attempted),
         lag_p99_ns: (phases.lag.count() > 0).then(|| phases.lag.quantile(0.99)),
-        connection_p50_ns: (phases.connection.count() > 0)
-            .then(|| phases.connection.quantile(0.5)),
+        connection_p50_ns: (phases.connection.count() > 0).then(|| phases.connection.quantile(0.5)),
         without_descriptor,
         without_port: errors.addrunavail,
         busy_percent: busy_ns as f64 * 100.0 / span.wall_ns.max(1) as f64,

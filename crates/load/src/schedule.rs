@@ -99,8 +99,7 @@ mod tests {
             let gaps = gaps(gap, 7);
             let n = gaps.len() as f64;
             let mean = gaps.iter().sum::<u64>() as f64 / n;
-            let variance =
-                gaps.iter().map(|g| (*g as f64 - mean).powi(2)).sum::<f64>() / n;
+            let variance = gaps.iter().map(|g| (*g as f64 - mean).powi(2)).sum::<f64>() / n;
             assert!((mean / 1e6 - 1.0).abs() < 0.02, "{gap:?}: mean gap {mean}");
             let seen = variance.sqrt() / mean;
             assert!((seen - variation).abs() < 0.02, "{gap:?}: variation {seen}");

@@ -29,10 +29,38 @@ const STEP_DOWN: f64 = 0.93;
 /// … at most so often.
 const CONFIRMATIONS_MAX: u32 = 8;
 
+/// Looks for the highest rate and keeps the step that confirms it.
+pub(crate) fn max_rate(
+    runner: &mut Runner<'_>,
+    connections: Option<u64>,
+    events: &mut dyn FnMut(Event<'_>),
+) -> Result<Search, Error> {
+    let mut number = 0;
+    look_for_max(|rate, confirming| {
+        if runner.interrupted {
+            return Ok(None);
+        }
+        number += 1;
+        let count = if confirming {
+            connections_for(rate, connections, CONFIRM_S)
+        } else {
+            connections_for(rate, None, TRY_S).max(TRY_CONNECTIONS_MIN)
+        };
+        let (index, of) = (number as usize, None);
+        events(Event::StepBegins { number: index, of, rate: Some(rate), goal: count });
+        let step = runner.open_step(rate, count, number, events)?;
+        let why_not = why_not_held(&step);
+        let held = why_not.is_none();
+        if confirming && held {
+            runner.keep(step, events);
+        }
+        Ok(Some(Try { rate, connections: count, held, why_not }))
+    })
+}
+
 /// Why a step was not held; `None` when it was.
 fn why_not_held(step: &Step) -> Option<String> {
-    if step.errors.total > 0 {
-        let (kind, count) = step.errors.named().into_iter().max_by_key(|(_, n)| *n)?;
+    if let Some((kind, count)) = step.errors.named().into_iter().max_by_key(|(_, n)| *n) {
         return Some(format!("{count} errors ({kind})"));
     }
     if let Some(why) = &step.why_invalid {
@@ -40,24 +68,23 @@ fn why_not_held(step: &Step) -> Option<String> {
     }
     (step.kept_pace == Some(false)).then(|| {
         let open = step.open_connections;
-        format!("the server fell behind: {} connections open at the end", open.end)
+        format!("the server fell behind: {} connections were open at the end", open.end)
     })
 }
 
-/// Looks for the highest rate and keeps the step that confirms it.
-pub(crate) fn max_rate(
-    runner: &mut Runner<'_>,
-    connections: Option<u64>,
-    events: &mut dyn FnMut(Event<'_>),
-) -> Result<Search, Error> {
+/// The search itself. `attempt` runs a step at a rate, long when it is to
+/// confirm; `None` from it ends the search.
+fn look_for_max<E>(
+    mut attempt: impl FnMut(f64, bool) -> Result<Option<Try>, E>,
+) -> Result<Search, E> {
     let mut search = Search { max_rate: None, limit: None, tries: Vec::new() };
     let (mut low, mut high) = (0.0, FIRST_RATE);
-    while high < RATE_MAX && try_rate(runner, high, &mut search, events)? {
+    while high < RATE_MAX && holds(&mut search, high, &mut attempt)? {
         (low, high) = (high, high * 2.0);
     }
-    while low > 0.0 && (high - low) / low > PRECISION && !runner.interrupted {
+    while low > 0.0 && (high - low) / low > PRECISION {
         let middle = f64::midpoint(low, high);
-        if try_rate(runner, middle, &mut search, events)? {
+        if holds(&mut search, middle, &mut attempt)? {
             low = middle;
         } else {
             high = middle;
@@ -65,67 +92,92 @@ pub(crate) fn max_rate(
     }
     let mut rate = low;
     for _ in 0..CONFIRMATIONS_MAX {
-        if rate <= 0.0 || runner.interrupted {
+        if rate <= 0.0 {
             break;
         }
-        let count = connections_for(rate, connections, CONFIRM_S);
-        let step = numbered(runner, rate, count, &mut search, events)?;
-        let why_not = why_not_held(&step);
-        search.tries.push(Try {
-            rate,
-            connections: count,
-            held: why_not.is_none(),
-            why_not: why_not.clone(),
-        });
-        match why_not {
-            None => {
-                search.max_rate = Some(rate);
-                runner.keep(step, events);
-                break;
-            }
-            Some(why) => {
-                search.limit = Some(why);
-                rate *= STEP_DOWN;
-            }
+        let Some(tried) = attempt(rate, true)? else { break };
+        if note(&mut search, tried) {
+            search.max_rate = Some(rate);
+            break;
         }
+        rate *= STEP_DOWN;
     }
     Ok(search)
 }
 
 /// Tries a rate, and once more when it was not held.
-fn try_rate(
-    runner: &mut Runner<'_>,
-    rate: f64,
+fn holds<E>(
     search: &mut Search,
-    events: &mut dyn FnMut(Event<'_>),
-) -> Result<bool, Error> {
-    let count = connections_for(rate, None, TRY_S).max(TRY_CONNECTIONS_MIN);
+    rate: f64,
+    attempt: &mut impl FnMut(f64, bool) -> Result<Option<Try>, E>,
+) -> Result<bool, E> {
     for _ in 0..2 {
-        if runner.interrupted {
-            return Ok(false);
-        }
-        let step = numbered(runner, rate, count, search, events)?;
-        let why_not = why_not_held(&step);
-        let held = why_not.is_none();
-        if let Some(why) = &why_not {
-            search.limit = Some(why.clone());
-        }
-        search.tries.push(Try { rate, connections: count, held, why_not });
-        if held {
+        let Some(tried) = attempt(rate, false)? else { return Ok(false) };
+        if note(search, tried) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn numbered(
-    runner: &mut Runner<'_>,
-    rate: f64,
-    count: u64,
-    search: &mut Search,
-    events: &mut dyn FnMut(Event<'_>),
-) -> Result<Step, Error> {
-    let number = search.tries.len();
-    events(Event::StepBegins { number: number + 1, of: None, rate: Some(rate), goal: count });
-    runner.open_step(rate, count, number as u64, events)
+/// Keeps a try; true when it was held.
+fn note(search: &mut Search, tried: Try) -> bool {
+    let held = tried.held;
+    if !held {
+        search.limit.clone_from(&tried.why_not);
+    }
+    search.tries.push(tried);
+    held
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::convert::Infallible;
+
+    fn look(mut held: impl FnMut(f64, bool) -> bool) -> Search {
+        look_for_max(|rate, confirming| {
+            let held = held(rate, confirming);
+            let why_not = (!held).then(|| String::from("too fast"));
+            Ok::<_, Infallible>(Some(Try { rate, connections: 1, held, why_not }))
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_limit_is_found_closely_and_from_below() {
+        for limit in [50.0, 77.0, 200.0, 12_345.0] {
+            let search = look(|rate, _| rate <= limit);
+            let found = search.max_rate.unwrap();
+            assert!(found <= limit && found > limit * (1.0 - PRECISION), "{found} for {limit}");
+            assert_eq!(search.limit.as_deref(), Some("too fast"));
+            assert!(search.tries.len() < 40);
+        }
+    }
+
+    #[test]
+    fn one_disturbed_try_does_not_decide() {
+        let mut count = 0;
+        let search = look(|rate, _| {
+            count += 1;
+            count != 2 && rate <= 1000.0
+        });
+        assert!(search.max_rate.unwrap() > 950.0);
+    }
+
+    #[test]
+    fn what_short_tries_hold_but_a_long_one_does_not_is_lowered() {
+        let search = look(|rate, confirming| rate <= if confirming { 700.0 } else { 1000.0 });
+        let found = search.max_rate.unwrap();
+        assert!(found <= 700.0 && found > 600.0, "{found}");
+    }
+
+    #[test]
+    fn a_server_that_holds_nothing_has_no_rate_and_the_search_ends() {
+        let search = look(|_, _| false);
+        assert_eq!((search.max_rate, search.tries.len()), (None, 2));
+        let search = look(|_, _| true);
+        assert!(search.max_rate.unwrap() >= RATE_MAX / 2.0);
+    }
 }

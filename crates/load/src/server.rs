@@ -112,7 +112,7 @@ impl Server {
 
     /// What measures it.
     pub fn watch(&self) -> ServerWatch {
-        ServerWatch { root: self.child.id() as i32, without_root: true }
+        ServerWatch { root: self.child.id().cast_signed(), without_root: true }
     }
 
     /// Whether it is still there.
@@ -150,9 +150,11 @@ fn accepts(address: &Address) -> bool {
     use std::net::ToSocketAddrs;
     match address {
         Address::Unix(path) => UnixStream::connect(path).is_ok(),
-        Address::Tcp(host, port) => (host.as_str(), *port)
-            .to_socket_addrs()
-            .is_ok_and(|mut all| all.any(|a| TcpStream::connect_timeout(&a, PROBE_TIMEOUT).is_ok())),
+        Address::Tcp(host, port) => {
+            (host.as_str(), *port).to_socket_addrs().is_ok_and(|mut all| {
+                all.any(|a| TcpStream::connect_timeout(&a, PROBE_TIMEOUT).is_ok())
+            })
+        }
     }
 }
 
@@ -203,7 +205,7 @@ impl ServerWatch {
         Ok(Self { root: pid, without_root: false })
     }
 
-    fn processes(&self) -> Vec<i32> {
+    fn processes(self) -> Vec<i32> {
         let mut all = procfs::tree(self.root);
         if self.without_root {
             all.remove(0);
@@ -214,7 +216,10 @@ impl ServerWatch {
     /// Reads all counters now.
     pub fn sample(&self) -> ServerSample {
         let mut counters = Counters::default();
-        procfs::tree(self.root).into_iter().filter_map(procfs::counters).for_each(|c| counters += c);
+        procfs::tree(self.root)
+            .into_iter()
+            .filter_map(procfs::counters)
+            .for_each(|c| counters += c);
         ServerSample { at: Instant::now(), counters }
     }
 
@@ -223,7 +228,8 @@ impl ServerWatch {
         let now = self.sample();
         let processes = self.processes();
         let ms_per_tick = 1000.0 / clock_ticks_per_second() as f64;
-        let used = |get: fn(&Counters) -> u64| get(&now.counters).saturating_sub(get(&before.counters));
+        let used =
+            |get: fn(&Counters) -> u64| get(&now.counters).saturating_sub(get(&before.counters));
         let user_ms = used(|c| c.user_ticks) as f64 * ms_per_tick;
         let system_ms = used(|c| c.system_ticks) as f64 * ms_per_tick;
         let wall_ms = (now.at - before.at).as_secs_f64().max(1e-9) * 1e3;
@@ -234,8 +240,7 @@ impl ServerWatch {
             cpu_user_ms: user_ms,
             cpu_system_ms: system_ms,
             cpu_percent: (user_ms + system_ms) * 100.0 / wall_ms,
-            cpu_us_per_reply: (replies > 0)
-                .then(|| (user_ms + system_ms) * 1e3 / replies as f64),
+            cpu_us_per_reply: (replies > 0).then(|| (user_ms + system_ms) * 1e3 / replies as f64),
             asked_read_bytes: used(|c| c.asked_read_bytes),
             asked_write_bytes: used(|c| c.asked_write_bytes),
             read_calls: used(|c| c.read_calls),

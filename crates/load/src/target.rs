@@ -99,16 +99,14 @@ impl Target {
             Address::Unix(path) => return Ok(Endpoint::Unix(path.clone())),
             Address::Tcp(host, port) => (host, *port),
         };
-        let failed =
-            |source| Error::Resolve { host: format!("{host}:{port}"), source };
+        let failed = |source| Error::Resolve { host: format!("{host}:{port}"), source };
         let all: Vec<SocketAddr> =
             (host.as_str(), port).to_socket_addrs().map_err(failed)?.collect();
         match all.as_slice() {
             [] => Err(failed(std::io::Error::other("it has no address"))),
             [only] => Ok(Endpoint::Tcp(*only)),
             [first, ..] => {
-                let accepts =
-                    |a: &&SocketAddr| TcpStream::connect_timeout(a, PROBE).is_ok();
+                let accepts = |a: &&SocketAddr| TcpStream::connect_timeout(a, PROBE).is_ok();
                 Ok(Endpoint::Tcp(*all.iter().find(accepts).unwrap_or(first)))
             }
         }
@@ -173,8 +171,19 @@ mod tests {
     fn what_cannot_be_loaded_is_refused_with_the_reason() {
         assert!(matches!(Target::parse("https://a/"), Err(Error::Tls { .. })));
         for url in [
-            "", "a", "/a", "ftp://a/", "http://", "http:///a", "http://a:0/", "http://a:99999/",
-            "http://a:x/", "http://u:p@a/", "unix:a.sock", "unix:/a:/ b", "http://a/ b",
+            "",
+            "a",
+            "/a",
+            "ftp://a/",
+            "http://",
+            "http:///a",
+            "http://a:0/",
+            "http://a:99999/",
+            "http://a:x/",
+            "http://u:p@a/",
+            "unix:a.sock",
+            "unix:/a:/ b",
+            "http://a/ b",
         ] {
             assert!(matches!(Target::parse(url), Err(Error::Url { .. })), "{url} was taken");
         }

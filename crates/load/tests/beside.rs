@@ -24,8 +24,7 @@ fn target(port: u16) -> Target {
 fn why(command: &str, patience: Duration) -> String {
     let port = free_port().unwrap();
     let mut server = Server::start(command, port).unwrap();
-    let error =
-        server.await_ready(&target(port), patience, &AtomicBool::new(false)).unwrap_err();
+    let error = server.await_ready(&target(port), patience, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(error, Error::Server { .. }));
     error.to_string()
 }

@@ -34,12 +34,8 @@ fn real_results_of_all_kinds_are_valid() {
     let url = format!("http://{}/", server(answer(OK)));
     let refused = format!("http://127.0.0.1:{}/", free_port().unwrap());
     let process = Server::start("sleep 1000", free_port().unwrap()).unwrap();
-    let beside = run(
-        &plan(&url, open(10)),
-        Some(&process.watch()),
-        &mut |_| (),
-        &AtomicBool::new(false),
-    );
+    let beside =
+        run(&plan(&url, open(10)), Some(&process.watch()), &mut |_| (), &AtomicBool::new(false));
     let results = [
         result(&plan(&url, open(10))),
         result(&plan(&url, closed(2, 10))),

@@ -34,9 +34,7 @@ fn installed(program: &str, arguments: &[&str]) -> bool {
 fn load(folder: &Path, command: &str, port: u16, path: &str, expected: &str) {
     let mut plan = plan(&format!("http://127.0.0.1:{port}{path}"), open(60));
     let mut server = Server::start(command, port).unwrap();
-    server
-        .await_ready(&plan.target, Duration::from_secs(60), &AtomicBool::new(false))
-        .unwrap();
+    server.await_ready(&plan.target, Duration::from_secs(60), &AtomicBool::new(false)).unwrap();
     let folder = folder.display();
     plan.expect = Expect::parse(&format!("text:{expected}")).unwrap();
     let watch = server.watch();
@@ -122,8 +120,7 @@ fn phps_built_in_server() {
     }
     let (folder, port) = (folder(), free_port().unwrap());
     fs::write(folder.path().join("a.php"), "<?php echo 'sum ', 20 + 22;").unwrap();
-    let command =
-        format!("exec php -S 127.0.0.1:{{port}} -t {}", folder.path().display());
+    let command = format!("exec php -S 127.0.0.1:{{port}} -t {}", folder.path().display());
     load(folder.path(), &command, port, "/a.php", "sum 42");
 }
 

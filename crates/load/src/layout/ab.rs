@@ -1,4 +1,4 @@
-//! ApacheBench's layout (`support/ab.c`, `output_results`), one block for each
+//! `ApacheBench`'s layout (`support/ab.c`, `output_results`), one block for each
 //! step.
 //!
 //! ab's "Time per request" is concurrency over throughput. An open loop has no

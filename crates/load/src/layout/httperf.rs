@@ -70,10 +70,8 @@ fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result
         mean_of(step.transfer_ms)
     )?;
     let replies = step.replies.max(1) as f64;
-    let (head, body) = (
-        step.bytes.received_heads as f64 / replies,
-        step.bytes.received_bodies as f64 / replies,
-    );
+    let (head, body) =
+        (step.bytes.received_heads as f64 / replies, step.bytes.received_bodies as f64 / replies);
     writeln!(
         out,
         "Reply size [B]: header {head:.1} content {body:.1} footer 0.0 (total {:.1})",
