@@ -37,8 +37,8 @@ const SERVE_PATIENCE: Duration = Duration::from_secs(30);
     iotoll load unix:/run/app.sock:/page --concurrency 8 --requests 10000 --keep-alive\n  \
     iotoll load 'http://127.0.0.1:{port}/' --rate 300 --serve 'python3 -m http.server {port}'")]
 pub(crate) struct LoadArgs {
-    /// http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]; {port} stands for a
-    /// free port, together with --serve
+    #[arg(help = "http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]; {port} stands for a \
+        free port, together with --serve")]
     url: String,
 
     /// Open loop: connections started per second; several make several steps;
@@ -176,16 +176,14 @@ fn duration(given: &str) -> Result<Duration, String> {
     let wrong = || String::from("not a time; write it as 5s or 500ms");
     let parsed: SignedDuration = given.parse().map_err(|_| wrong())?;
     match Duration::try_from(parsed) {
-        Ok(time) if time >= Duration::from_millis(1) && time <= Duration::from_secs(3600) => {
-            Ok(time)
-        }
+        Ok(time) if time >= Duration::from_millis(1) && time <= Duration::from_hours(1) => Ok(time),
         Ok(_) => Err(String::from("it must be from 1ms to 1h")),
         Err(_) => Err(wrong()),
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     match run_load(args) {
         Err(error) if is_usage(&error) => {
             eprintln!("error: {error:#}");
@@ -204,10 +202,10 @@ fn is_usage(error: &anyhow::Error) -> bool {
     error.is::<Usage>() || error.downcast_ref::<Error>().is_some_and(Error::is_usage)
 }
 
-fn run_load(args: LoadArgs) -> anyhow::Result<ExitCode> {
+fn run_load(args: &LoadArgs) -> anyhow::Result<ExitCode> {
     let stop = stop_on_signals()?;
-    let target = Target::parse(&with_free_port(&args)?)?;
-    let plan = plan(&args, target)?;
+    let target = Target::parse(&with_free_port(args)?)?;
+    let plan = plan(args, target)?;
     let mut server = None;
     let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;
     if let Some(command) = &args.serve {
@@ -218,7 +216,7 @@ fn run_load(args: LoadArgs) -> anyhow::Result<ExitCode> {
     }
     let result = with_live_view(|events| load::run(&plan, watch.as_ref(), events, &stop))?;
     drop(server);
-    report(&args, &result)?;
+    report(args, &result)?;
     Ok(if result.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 

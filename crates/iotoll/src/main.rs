@@ -15,7 +15,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let Command::Load(args) = Command::parse();
-    load::run(*args).unwrap_or_else(|error| {
+    load::run(&args).unwrap_or_else(|error| {
         anstream::eprintln!("error: {error:#}");
         ExitCode::FAILURE
     })

@@ -1,6 +1,6 @@
 //! Servers that people use, where they are installed.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
 
@@ -34,7 +34,7 @@ fn installed(program: &str, arguments: &[&str]) -> bool {
 fn load(folder: &Path, command: &str, port: u16, path: &str, expected: &str) {
     let mut plan = plan(&format!("http://127.0.0.1:{port}{path}"), open(60));
     let mut server = Server::start(command, port).unwrap();
-    server.await_ready(&plan.target, Duration::from_secs(60), &AtomicBool::new(false)).unwrap();
+    server.await_ready(&plan.target, Duration::from_mins(1), &AtomicBool::new(false)).unwrap();
     let folder = folder.display();
     plan.expect = Expect::parse(&format!("text:{expected}")).unwrap();
     let watch = server.watch();

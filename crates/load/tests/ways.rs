@@ -1,6 +1,6 @@
 //! The ways there are to a well-behaved server, and what is measured on them.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod common;
 
