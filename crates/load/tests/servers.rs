@@ -67,10 +67,9 @@ fn nginx() {
     }
     let (folder, port) = (folder(), free_port().unwrap());
     let root = folder.path().display();
-    let temps: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .iter()
+    let temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {root}/{kind};\n"))
-        .collect();
+        .concat();
     let config = format!(
         "worker_processes 2; daemon off; pid {root}/pid; error_log stderr;\n\
          events {{ worker_connections 512; }}\n\

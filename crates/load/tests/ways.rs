@@ -126,17 +126,17 @@ fn a_closed_loop_says_that_it_is_one() {
 #[test]
 fn an_interrupted_load_returns_what_it_has() {
     let address = server(answer(OK));
-    let stop = AtomicBool::new(false);
+    let end = AtomicBool::new(false);
     let mut reports = 0;
     let plan = plan(&format!("http://{address}/"), open(1_000_000));
     let mut events = |event: Event<'_>| {
         if let Event::Progress(progress) = event {
             assert!(progress.attempted > 0);
             reports += 1;
-            stop.store(reports == 2, Ordering::Relaxed);
+            end.store(reports == 2, Ordering::Relaxed);
         }
     };
-    let result = run(&plan, None, &mut events, &stop).unwrap();
+    let result = run(&plan, None, &mut events, &end).unwrap();
     assert!(result.interrupted);
     let step = &result.steps[0];
     assert!(!step.valid && step.attempted > 10 && step.attempted < 1_000_000);
