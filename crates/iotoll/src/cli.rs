@@ -9,6 +9,8 @@ use model::place::PlaceRequest;
 use model::plan::parse_budget;
 use model::study::parse_worth;
 
+use crate::load::LoadArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -39,6 +41,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure file I/O on places side by side, and say what differs
     Compare(CompareArgs),
+    /// Load an HTTP server, in an open loop, and say what its users would see
+    Load(Box<LoadArgs>),
     /// Show what places stand on
     Places(PlacesArgs),
     /// List the studies with their strategies and parameters
