@@ -44,6 +44,7 @@ pub fn arm_results(
                 io: totals.io(),
                 integrity: samples.iter().filter_map(|s| s.integrity).reduce(Integrity::and),
                 metrics: metrics(arm, &totals),
+                causes: Vec::new(),
                 failure: measurement.failures[index].clone(),
             }
         })
@@ -93,6 +94,7 @@ fn comparison(
         blocks: standing.mean.blocks() as u64,
         why,
         causes: Vec::new(),
+        next: None,
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let plan = plan::from_args(args)?;
     let arms = plan.arms();
     let pairs = pairs(&arms);
-    let places = preflight::inspect(&plan, args)?;
+    let mut places = preflight::inspect(&plan, args)?;
     preflight::check_space(&places, &arms)?;
     if args.dry_run {
         output::result(&dry_run::describe(&plan, &arms, &pairs, &places, output::width()))?;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let started = jiff::Timestamp::now();
-    let measurement = measure_on_places(&plan, &arms, &pairs, began)?;
+    let measurement = measure_on_places(&plan, &arms, &pairs, &mut places, began)?;
     let result = conclude(&plan, &arms, &pairs, places, &measurement, (started, began));
     if !matches!(json, Some(JsonTarget::Stdout)) {
         let text = report::terminal::report(&result, &studies::specs(), output::width());
@@ -49,6 +49,7 @@ fn measure_on_places(
     plan: &Plan,
     arms: &[Arm],
     pairs: &[Pair],
+    places: &mut [PlaceFacts],
     began: Instant,
 ) -> anyhow::Result<Measurement> {
     let stop = signals::stop_flag()?;
@@ -60,9 +61,11 @@ fn measure_on_places(
     for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
         output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
     }
-    let sites = folders.iter().map(|f| Box::new(PlaceSite::new(f)) as Box<dyn Site>).collect();
+    let sites = folders.iter().zip(places.iter_mut()).map(|(folder, place)| {
+        Box::new(PlaceSite::new(folder, preflight::device_reader(place))) as Box<dyn Site>
+    });
     let mut rig =
-        Machine::new(arms, preflight::study_of, sites, stop, began).map_err(UsageError)?;
+        Machine::new(arms, preflight::study_of, sites.collect(), stop, began).map_err(UsageError)?;
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let mut progress = Progress::new(began, plan.budget);
     let measurement = measure(&job, &mut rig, &mut |event| progress.show(&event, arms));
@@ -101,6 +104,7 @@ fn conclude(
         places,
         arms,
         comparisons,
+        unread: measurement.unread.clone(),
         samples: measurement.samples.clone(),
     }
 }

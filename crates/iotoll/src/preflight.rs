@@ -3,8 +3,9 @@
 use anyhow::bail;
 use engine::study::Study;
 use model::arm::Arm;
-use model::place::PlaceFacts;
+use model::place::{PlaceFacts, StorageKind};
 use model::plan::Plan;
+use places::DeviceReader;
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -49,6 +50,18 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
         ));
     }
     Ok(facts)
+}
+
+/// What reads the counters of a place's devices; where that cannot be, and there
+/// should be some, the place's facts say so.
+pub(crate) fn device_reader(place: &mut PlaceFacts) -> Option<DeviceReader> {
+    DeviceReader::new(place)
+        .inspect_err(|error| {
+            if place.kind == StorageKind::Disk {
+                place.unread.push(error.to_string());
+            }
+        })
+        .ok()
 }
 
 /// Refuses what would not fit.

@@ -5,6 +5,7 @@ pub mod arm;
 pub mod place;
 pub mod plan;
 pub mod plan_file;
+pub mod probes;
 pub mod result;
 pub mod sample;
 pub mod study;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::probes::Probes;
 use crate::result::Integrity;
 
 /// One timed slice. Times in nanoseconds, sizes in bytes.
@@ -29,6 +30,15 @@ pub struct Sample {
     pub sync_calls: u64,
     /// Time within those calls.
     pub sync_ns: u64,
+    /// Calls that took a lock, within the timed span.
+    #[serde(default)]
+    pub lock_calls: u64,
+    /// Time within those calls, from every eighth of them.
+    #[serde(default)]
+    pub lock_ns: u64,
+    /// How often the clock ran backwards.
+    #[serde(default)]
+    pub clock_backward_steps: u64,
     /// The process's time on a processor, in its own code.
     pub user_ns: u64,
     /// The process's time on a processor, in the kernel.
@@ -42,6 +52,9 @@ pub struct Sample {
     pub device_deferred_bytes: Option<u64>,
     /// What became of the slice's records; `null` where they were not checked.
     pub integrity: Option<Integrity>,
+    /// What else was read around the slice.
+    #[serde(default)]
+    pub probes: Probes,
 }
 
 impl Sample {
