@@ -119,6 +119,7 @@ impl<'a> Machine<'a> {
         });
         Ok(Sample {
             operations,
+            workers: 1,
             elapsed_ns: recorder.elapsed_ns(),
             p99_ns: recorder.latencies().quantile(0.99) * self.clock.tick_ns(),
             deferred_sync_ns: deferred.as_nanos() as u64,

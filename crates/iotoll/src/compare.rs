@@ -64,8 +64,8 @@ fn measure_on_places(
     let sites = folders.iter().zip(places.iter_mut()).map(|(folder, place)| {
         Box::new(PlaceSite::new(folder, preflight::device_reader(place))) as Box<dyn Site>
     });
-    let mut rig =
-        Machine::new(arms, preflight::study_of, sites.collect(), stop, began).map_err(UsageError)?;
+    let mut rig = Machine::new(arms, preflight::study_of, sites.collect(), stop, began)
+        .map_err(UsageError)?;
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let mut progress = Progress::new(began, plan.budget);
     let measurement = measure(&job, &mut rig, &mut |event| progress.show(&event, arms));

@@ -17,6 +17,10 @@ pub struct Sample {
     pub position: usize,
     /// Operations done.
     pub operations: u64,
+    /// Workers that did them side by side. Times in calls and on processors are
+    /// summed over them.
+    #[serde(default = "one")]
+    pub workers: u64,
     /// From before the first operation to after the last, and after whatever
     /// sync belongs to the timed work.
     pub elapsed_ns: u64,
@@ -62,4 +66,8 @@ impl Sample {
     pub fn time_per_op_ns(&self) -> f64 {
         self.elapsed_ns as f64 / self.operations.max(1) as f64
     }
+}
+
+fn one() -> u64 {
+    1
 }

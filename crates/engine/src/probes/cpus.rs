@@ -47,11 +47,8 @@ mod tests {
     #[test]
     fn each_kind_of_time_is_read_from_its_position() {
         let ticks = parse("cpu  1 2 4 8 16 32 64 128 9 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
-        let expected = CpuTimes {
-            busy_ns: 103 * TICK_NS,
-            idle_ns: 24 * TICK_NS,
-            steal_ns: 128 * TICK_NS,
-        };
+        let expected =
+            CpuTimes { busy_ns: 103 * TICK_NS, idle_ns: 24 * TICK_NS, steal_ns: 128 * TICK_NS };
         assert_eq!(ticks, Some(expected));
         assert_eq!(parse("cpu  1 2 3"), None);
     }

@@ -34,7 +34,8 @@ impl GroupProbe {
         match read("/proc/self/cgroup").and_then(|own| Ok((own, read("/proc/self/mountinfo")?))) {
             Ok((own, mounts)) => Self::in_folders(&folders(&own, &mounts)),
             Err(e) => {
-                unread.push(format!("a container's limits: /proc/self/cgroup cannot be read ({e})"));
+                unread
+                    .push(format!("a container's limits: /proc/self/cgroup cannot be read ({e})"));
                 Self::default()
             }
         }

@@ -16,9 +16,8 @@ pub(crate) struct PressureProbe {
 
 impl PressureProbe {
     pub(crate) fn machine(unread: &mut Vec<String>) -> Option<Self> {
-        let mut open = |name: &str, tells| {
-            KernelFile::open(&format!("/proc/pressure/{name}"), tells, unread)
-        };
+        let mut open =
+            |name: &str, tells| KernelFile::open(&format!("/proc/pressure/{name}"), tells, unread);
         Some(Self {
             cpu: open("cpu", "pressure on processors")?,
             io: open("io", "pressure on storage")?,

@@ -123,9 +123,7 @@ impl Files {
 
     /// Time on a processor, time waiting for one, and how often.
     fn run_queue_ns(&self) -> Option<u64> {
-        self.schedule
-            .as_ref()?
-            .with_text(|text| text.split_ascii_whitespace().nth(1)?.parse().ok())
+        self.schedule.as_ref()?.with_text(|text| text.split_ascii_whitespace().nth(1)?.parse().ok())
     }
 }
 
@@ -188,7 +186,10 @@ mod tests {
     #[test]
     fn a_named_worker_is_counted_while_it_lives() {
         let mut child = Command::new("sh")
-            .args(["-c", "read go; i=0; while [ $i -lt 200 ]; do echo $i; i=$((i+1)); done; read end"])
+            .args([
+                "-c",
+                "read go; i=0; while [ $i -lt 200 ]; do echo $i; i=$((i+1)); done; read end",
+            ])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
