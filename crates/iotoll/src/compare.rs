@@ -88,6 +88,7 @@ fn conclude(
         places,
         arms,
         comparisons,
+        unread: measurement.unread.clone(),
         samples: measurement.samples.clone(),
     }
 }

@@ -179,7 +179,9 @@ impl Appender {
 
     /// The sync comes after the lock is given back: others need not wait for it.
     fn flock(&self, due: bool, recorder: &mut Recorder) -> Result<(), StudyError> {
-        flock(&self.file, FlockOperation::LockExclusive).doing("locking the log")?;
+        recorder
+            .lock(|| flock(&self.file, FlockOperation::LockExclusive))
+            .doing("locking the log")?;
         let written = self.write(&self.file);
         flock(&self.file, FlockOperation::Unlock).doing("unlocking the log")?;
         written?;
