@@ -41,5 +41,9 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Clean(args) => clean::run(&args),
         Command::Completions(args) => man::completions(&args),
         Command::Man(args) => man::page(&args),
+        Command::Worker => {
+            studies::serve_as_worker()?;
+            Ok(Exit::Done)
+        }
     }
 }
