@@ -101,6 +101,10 @@ fn exit_code(args: &CompareArgs, result: &RunResult) -> anyhow::Result<Exit> {
         let why = result.arms.iter().find_map(|arm| arm.failure.clone()).unwrap_or_default();
         return Err(anyhow!("nothing could be measured: {why}"));
     }
+    if result.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
+        output::note("broken data was found: see the records in the report");
+        return Ok(Exit::BrokenData);
+    }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     if args.require_verdict && result.comparisons.iter().any(|c| without(c.verdict)) {
         output::note("a verdict was required, and not every comparison has one");
