@@ -7,12 +7,14 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
-use crate::{bench_harness, process};
+use crate::{bench_harness, bench_load, process};
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
     /// What timing every operation costs: iotoll against a bare loop and fio
     Harness(bench_harness::Args),
+    /// The load generator beside wrk, ab, oha and httperf
+    Load(bench_load::BenchLoadArgs),
     /// The child whose memory `harness` looks at
     #[command(hide = true)]
     HeldMemory(bench_harness::memory::Args),
@@ -24,6 +26,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
     }
     match what {
         Bench::Harness(args) => bench_harness::run(args),
+        Bench::Load(args) => bench_load::run(args),
         Bench::HeldMemory(args) => bench_harness::memory::child(args),
     }
 }

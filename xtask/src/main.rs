@@ -9,6 +9,7 @@
 
 mod bench;
 mod bench_harness;
+mod bench_load;
 mod examples;
 mod generate;
 mod packages;
