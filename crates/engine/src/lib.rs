@@ -11,6 +11,7 @@ pub mod conclude;
 mod floor;
 pub mod machine;
 pub mod measure;
+pub mod noise;
 mod order;
 pub mod probes;
 pub mod recorder;

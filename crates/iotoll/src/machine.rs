@@ -3,9 +3,10 @@
 use std::fs;
 use std::thread::available_parallelism;
 
+use model::noise::Noise;
 use model::result::Machine;
 
-pub(crate) fn describe() -> Machine {
+pub(crate) fn describe(noise: Noise) -> Machine {
     let uname = rustix::system::uname();
     Machine {
         kernel: uname.release().to_string_lossy().into_owned(),
@@ -13,6 +14,7 @@ pub(crate) fn describe() -> Machine {
         cpus: available_parallelism().map_or(1, usize::from),
         memory_bytes: memory_bytes().unwrap_or_default(),
         memory_limit_bytes: None,
+        noise,
     }
 }
 

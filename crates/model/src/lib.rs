@@ -2,10 +2,12 @@
 //! and their schema. No I/O happens here.
 
 pub mod arm;
+pub mod noise;
 pub mod place;
 pub mod plan;
 pub mod plan_file;
 pub mod result;
 pub mod sample;
+pub mod selftest;
 pub mod study;
 pub mod units;

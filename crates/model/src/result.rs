@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arm::Axis;
+use crate::noise::Noise;
 use crate::place::PlaceFacts;
 use crate::sample::Sample;
 
@@ -67,6 +68,9 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// A limit on this process's memory below that, if its control group has one.
     pub memory_limit_bytes: Option<u64>,
+    /// What disturbed the run from outside.
+    #[serde(default)]
+    pub noise: Noise,
 }
 
 /// The harness's own cost.
