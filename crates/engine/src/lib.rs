@@ -16,5 +16,6 @@ mod order;
 pub mod probes;
 pub mod recorder;
 pub mod rig;
+pub mod selftest;
 mod standing;
 pub mod study;

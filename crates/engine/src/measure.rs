@@ -28,7 +28,7 @@ const BLOCKS_MIN: usize = 10;
 /// Where nothing is compared, this many blocks describe an arm well enough.
 const BLOCKS_ALONE: usize = 20;
 /// What is still open after so many blocks is too close to call.
-const BLOCKS_MAX: usize = 2000;
+pub(crate) const BLOCKS_MAX: usize = 2000;
 /// Warming up is over once no arm is more than 10% faster than in the block
 /// before, or after three blocks.
 const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
