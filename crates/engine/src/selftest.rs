@@ -12,11 +12,14 @@
 
 pub mod against_itself;
 pub mod clock_check;
+mod objections;
 pub mod planted;
 mod rerun;
 pub mod resolution;
 pub mod scatter;
 pub mod slowed;
+
+pub use objections::objections;
 
 use std::time::Duration;
 
@@ -74,10 +77,23 @@ fn log_ratios(samples: &[Sample], pair: Pair) -> Vec<f64> {
         .collect()
 }
 
-/// What an operation of one arm takes: the median of its slices, which a stall
-/// does not move.
-fn toll_ns(samples: &[Sample], arm: usize) -> Option<f64> {
-    let own = samples.iter().filter(|s| s.arm == arm);
-    let mut tolls: Vec<f64> = own.map(Sample::time_per_op_ns).collect();
-    (!tolls.is_empty()).then(|| stats::median(&mut tolls))
+/// What an operation takes, over one arm's slices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolls {
+    /// The median, which a stall does not move.
+    pub median_ns: f64,
+    /// The lower quartile: where other programs take the processor in most
+    /// slices, this is still what the operation itself needs.
+    pub undisturbed_ns: f64,
+}
+
+impl Tolls {
+    /// `None` where the arm has no samples.
+    fn of(samples: &[Sample], arm: usize) -> Option<Self> {
+        let own = samples.iter().filter(|s| s.arm == arm);
+        let mut tolls: Vec<f64> = own.map(Sample::time_per_op_ns).collect();
+        tolls.sort_by(f64::total_cmp);
+        let undisturbed_ns = *tolls.get(tolls.len() / 4)?;
+        Some(Self { median_ns: stats::median(&mut tolls), undisturbed_ns })
+    }
 }

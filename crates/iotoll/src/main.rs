@@ -16,6 +16,7 @@ mod places_command;
 mod plan;
 mod preflight;
 mod progress;
+mod selftest;
 mod session;
 mod signals;
 mod site;
@@ -39,6 +40,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Compare(args) => compare::run(&args),
         Command::Places(args) => places_command::run(&args),
         Command::Studies => studies_command::run(),
+        Command::Selftest(args) => selftest::run(&args),
         Command::Clean(args) => clean::run(&args),
         Command::Completions(args) => man::completions(&args),
         Command::Man(args) => man::page(&args),

@@ -8,6 +8,7 @@ use model::selftest::{AgainstItself, Rate};
 use model::units::count;
 
 use super::rerun::Rerun;
+use super::scatter::Scatter;
 use super::{Ended, Twins, ended};
 use crate::conclude;
 use crate::measure::{Measurement, measure};
@@ -23,6 +24,9 @@ const PATIENCE: f64 = 1.5;
 const SHARERS_MIN: usize = 4;
 /// How long a slice is aimed to last: the shortest that the engine uses.
 const SLICE_NS: f64 = 4e6;
+/// A comparison has time for about so many blocks at the least, warming up
+/// included: with fewer it could only be unclear.
+const BLOCKS_MIN: u32 = 16;
 /// The probability with which each bound on a rate may be wrong.
 const BOUND_ERROR_RATE: f64 = 0.05;
 
@@ -37,39 +41,47 @@ pub struct Judged {
     pub blocks: u64,
 }
 
-/// Compares until the rig's clock shows `until`, and at least once.
+/// Compares until the rig's clock shows `until`, going by what was seen of the
+/// place before. `None` where there was no time for a single comparison.
 pub fn against_itself(
     twins: Twins<'_>,
     rig: &mut dyn Rig,
     floor: &Floor,
-    (toll_ns, until): (f64, Duration),
+    (seen, until): (&Scatter, Duration),
     mut seeds: impl FnMut() -> u64,
     tell: &mut dyn FnMut(String),
-) -> (AgainstItself, Option<Ended>) {
+) -> (Option<AgainstItself>, Option<Ended>) {
     let began = rig.elapsed();
+    let least = (seen.untimed + Duration::from_nanos(2 * SLICE_NS as u64)) * BLOCKS_MIN;
+    let full = seen.tolls.map(|tolls| SLICE_NS / tolls.median_ns);
     let mut judged: Vec<Judged> = Vec::new();
     let mut slices_ns = Vec::new();
     let ended = loop {
         let left = until.saturating_sub(rig.elapsed());
-        let typical = rig.elapsed().saturating_sub(began) / judged.len().max(1) as u32;
-        if !judged.is_empty() && left < typical {
+        if left < least {
             break None;
         }
         let state = state(&judged);
-        let job = twins.job(twins.worth, allowance(left, judged.len()), seeds());
-        let mut rerun = Rerun::new(rig, floor, Some(SLICE_NS / toll_ns));
+        let allowance = allowance(left, judged.len()).clamp(least, left);
+        let job = twins.job(twins.worth, allowance, seeds());
+        let mut rerun = Rerun::new(rig, floor, full);
         let run = measure(&job, &mut rerun, &mut |_| tell(state.clone()));
         if let Some(ended) = ended(&run) {
             break Some(ended);
         }
         if run.samples.is_empty() {
-            break None;
+            continue;
         }
         slices_ns.extend(run.samples.iter().map(|s| s.elapsed_ns as f64));
         judged.push(judge(twins, &run));
     };
     let seconds = rig.elapsed().saturating_sub(began).as_secs_f64();
-    (AgainstItself { slice_ns: median(slices_ns), seconds, ..summary(twins.worth, &judged) }, ended)
+    let found = (!judged.is_empty()).then(|| AgainstItself {
+        slice_ns: median(slices_ns),
+        seconds,
+        ..summary(twins.worth, &judged)
+    });
+    (found, ended)
 }
 
 /// How long the next comparison may take.

@@ -6,7 +6,7 @@ use model::result::{Comparison, Floor, Verdict};
 use model::selftest::Planted;
 
 use super::rerun::Rerun;
-use super::{Ended, Twins, ended, toll_ns};
+use super::{Ended, Tolls, Twins, ended};
 use crate::conclude;
 use crate::measure::measure;
 use crate::rig::Rig;
@@ -34,9 +34,9 @@ pub fn planted(
     }
     let arms = conclude::arm_results(twins.arms, twins.labels, &run);
     let comparison = conclude::comparisons(&job, &run, &arms).into_iter().next();
-    let toll_ns = toll_ns(&run.samples, twins.pair.base);
-    let planted = comparison.zip(toll_ns).map(|(comparison, toll_ns)| {
-        let added = added_ns / toll_ns;
+    let tolls = Tolls::of(&run.samples, twins.pair.base);
+    let planted = comparison.zip(tolls).map(|(comparison, tolls)| {
+        let added = added_ns / tolls.undisturbed_ns;
         Planted { added, added_ns, found: finds(&comparison, added), comparison }
     });
     (planted, None)

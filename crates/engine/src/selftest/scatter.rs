@@ -7,7 +7,7 @@ use model::result::Floor;
 use model::sample::Sample;
 
 use super::rerun::Rerun;
-use super::{Ended, Twins, ended, log_ratios, toll_ns};
+use super::{Ended, Tolls, Twins, ended, log_ratios};
 use crate::measure::{Event, measure};
 use crate::rig::Rig;
 
@@ -22,10 +22,12 @@ const TIME_MIN: Duration = Duration::from_millis(200);
 pub struct Scatter {
     /// The blocks' log ratios, in order.
     pub log_ratios: Vec<f64>,
-    /// What an operation takes: the median over slices.
-    pub toll_ns: Option<f64>,
+    /// What an operation takes; `None` where not even a block was completed.
+    pub tolls: Option<Tolls>,
     /// How long a block takes with all that belongs to it.
     pub block_time: Duration,
+    /// The part of that outside the clock: making files, flushing and removing them.
+    pub untimed: Duration,
     /// Why it ended early, if so.
     pub ended: Option<Ended>,
 }
@@ -61,8 +63,11 @@ pub fn scatter(
             break;
         }
     }
-    seen.toll_ns = toll_ns(&samples, twins.pair.base);
+    seen.tolls = Tolls::of(&samples, twins.pair.base);
     let blocks = blocks_took.len().max(1) as f64;
     seen.block_time = Duration::from_secs_f64(blocks_took.iter().sum::<f64>() / blocks);
+    let timed_ns: u64 = samples.iter().map(|s| s.elapsed_ns).sum();
+    let timed = Duration::from_nanos(timed_ns) / seen.log_ratios.len().max(1) as u32;
+    seen.untimed = seen.block_time.saturating_sub(timed);
     seen
 }

@@ -88,17 +88,21 @@ pub fn no_pause() -> Pause {
     Arc::new(|| ())
 }
 
-/// A pause of about `wanted_ns` on a busy processor, and how long it turned out.
+/// A pause of about `wanted_ns`, and how long it turned out.
 ///
 /// It computes rather than watch the clock, whose readings are too far apart
 /// for pauses of some ten nanoseconds. Each step needs the one before, across
 /// pauses too, so that a processor cannot do two at a time.
 pub fn busy_pause(wanted_ns: f64, clock: &Clock) -> (Pause, f64) {
-    const LONG: u64 = 1000;
-    let step_ns = cost_ns(&*spin(LONG), clock) / LONG as f64;
-    let pause = spin((wanted_ns / step_ns).round().max(1.0) as u64);
-    let took_ns = cost_ns(&*pause, clock) - cost_ns(&*no_pause(), clock);
-    (pause, took_ns)
+    const ADJUSTMENTS: usize = 4;
+    let nothing_ns = cost_ns(&*no_pause(), clock);
+    let took_ns = |steps: f64| cost_ns(&*spin(steps as u64), clock) - nothing_ns;
+    // Short pauses cost more or less than their part of a long one.
+    let mut steps = 100.0;
+    for _ in 0..ADJUSTMENTS {
+        steps = (steps * wanted_ns / took_ns(steps).max(0.1)).round().clamp(1.0, 1e6);
+    }
+    (spin(steps as u64), took_ns(steps))
 }
 
 fn spin(steps: u64) -> Pause {
@@ -113,21 +117,19 @@ fn spin(steps: u64) -> Pause {
 }
 
 /// What a pause and a reading of the clock take, as an operation has both. The
-/// median of several rounds.
+/// shortest of many rounds, so short that most are not disturbed.
 fn cost_ns(pause: &(dyn Fn() + Send + Sync), clock: &Clock) -> f64 {
-    const PAUSES: u64 = 2000;
-    const ROUNDS: usize = 15;
-    let mut rounds_ns: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            let began = clock.ticks();
-            for _ in 0..PAUSES {
-                pause();
-                black_box(clock.ticks());
-            }
-            clock.between(began, clock.ticks()).as_nanos() as f64 / PAUSES as f64
-        })
-        .collect();
-    stats::median(&mut rounds_ns)
+    const PAUSES: u64 = 200;
+    const ROUNDS: usize = 200;
+    let rounds_ns = (0..ROUNDS).map(|_| {
+        let began = clock.ticks();
+        for _ in 0..PAUSES {
+            pause();
+            black_box(clock.ticks());
+        }
+        clock.between(began, clock.ticks()).as_nanos() as f64 / PAUSES as f64
+    });
+    rounds_ns.fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]
