@@ -17,6 +17,7 @@ mod places_command;
 mod plan;
 mod preflight;
 mod progress;
+mod selftest;
 mod session;
 mod signals;
 mod site;
@@ -39,6 +40,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Compare(args) => compare::run(&args)?,
         Command::Load(args) => return load::run(&args),
         Command::Places(args) => places_command::run(&args)?,
+        Command::Selftest(args) => selftest::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,

@@ -8,7 +8,7 @@ use model::result::{ArmResult, Comparison, RunResult, Verdict};
 use model::study::StudySpec;
 use model::units::{count, percent, time};
 
-use crate::{place, risk, table, words};
+use crate::{noise, place, risk, table, words};
 
 /// How many columns there are.
 pub type Width = usize;
@@ -169,6 +169,12 @@ fn small_print(result: &RunResult, width: Width) -> String {
             percent(first.worth)
         );
     }
+    let mut text = paragraph("", "", &text, width);
+    let unclear = result.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
+    if unclear && !result.machine.noise.sources.is_empty() {
+        text += "What made it noisy:\n";
+        text += &noise::in_short(&result.machine.noise, width);
+    }
     let dim = Style::new().dimmed();
-    format!("\n{dim}{}{dim:#}", paragraph("", "", &text, width))
+    format!("\n{dim}{text}{dim:#}")
 }
