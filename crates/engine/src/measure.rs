@@ -362,7 +362,8 @@ mod tests {
         about: "",
         operation: "step",
         moves_bytes: false,
-        strategies: &[StrategySpec { name: "plain", about: "" }],
+        strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
+        figures: &[],
         params: &[],
     };
 
@@ -383,7 +384,7 @@ mod tests {
         }
 
         fn floor(&mut self) -> Floor {
-            Floor { record_ns: 0.0, clock: String::new() }
+            Floor { record_ns: 0.0, clock: String::new(), clock_off_by: None }
         }
 
         fn tick_ns(&self) -> f64 {

@@ -53,6 +53,7 @@ fn finds(comparison: &Comparison, added: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use model::arm::Axis;
+    use model::result::TailComparison;
 
     use super::*;
 
@@ -71,7 +72,14 @@ mod tests {
             verdict,
             blocks: 20,
             why: None,
+            p99: TailComparison {
+                ratio: None,
+                ratio_low: None,
+                ratio_high: None,
+                verdict: Verdict::Unclear,
+            },
             causes: Vec::new(),
+            next: None,
         };
         assert!(finds(&comparison(Verdict::Slower, Some(1.06), Some(1.14)), ADDED));
         assert!(finds(&comparison(Verdict::Slower, Some(1.06), None), ADDED));

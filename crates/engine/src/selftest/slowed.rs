@@ -147,6 +147,7 @@ mod tests {
         operation: "step",
         moves_bytes: false,
         strategies: &[],
+        figures: &[],
         params: &[],
     };
 
