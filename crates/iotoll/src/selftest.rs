@@ -40,13 +40,14 @@ const STUDY: &str = "log";
 const STRATEGY: &str = "held";
 /// The folders in which a place is compared with itself.
 const TWINS: [&str; 2] = ["a", "b"];
-/// The part of a place's time that goes into learning how blocks scatter, and
-/// what that takes at the least.
+/// The part of a place's time that goes into learning how blocks scatter.
 const SCATTER_SHARE: f64 = 0.15;
-const SCATTER_MIN: Duration = Duration::from_millis(400);
-/// By when the planted slow-down must be found; what is left of this is used
-/// for the place against itself.
-const PLANTED_SHARE: f64 = 0.35;
+/// The part in which the planted slow-down must be found; what is left of it
+/// is used for the place against itself.
+const PLANTED_SHARE: f64 = 0.20;
+/// What either takes at the least, on a slow disk, unless that is more than a
+/// third of the time.
+const PART_MIN: Duration = Duration::from_millis(1500);
 
 pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
@@ -205,14 +206,15 @@ impl Test {
         let (random, progress) = (&mut self.random, &mut self.progress);
         let mut tell = |text: String| progress.tell(&format!("{label}: {text}"));
         let mut seeds = || random.random();
-        let began = self.began.elapsed();
-        let share = until.saturating_sub(began);
-        let part = |part: f64| began + share.mul_f64(part).max(SCATTER_MIN);
+        let began = self.began;
+        let share = until.saturating_sub(began.elapsed());
+        let from_now =
+            |part: f64| began.elapsed() + share.mul_f64(part).max(PART_MIN.min(share / 3));
 
         let mut rig = session.rig(twins.arms, preflight::study_of)?;
         self.floor = rig.floor();
         let seen =
-            scatter(twins, &mut rig, &self.floor, part(SCATTER_SHARE), &mut seeds, &mut tell);
+            scatter(twins, &mut rig, &self.floor, from_now(SCATTER_SHARE), &mut seeds, &mut tell);
         drop(rig);
         tested.toll_ns = seen.tolls.map(|tolls| tolls.median_ns);
         if let Some(ended) = seen.ended {
@@ -225,7 +227,7 @@ impl Test {
         };
         let (slowed, added_ns) = slowed_study(tolls.undisturbed_ns, &self.clock);
         let mut rig = session.rig(twins.arms, slowed)?;
-        let goal = (added_ns, part(PLANTED_SHARE));
+        let goal = (added_ns, from_now(PLANTED_SHARE));
         let (planted, ended) = planted(twins, &mut rig, &self.floor, goal, seeds(), &mut tell);
         drop(rig);
         tested.planted = planted;

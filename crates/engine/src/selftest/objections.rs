@@ -1,5 +1,6 @@
 //! Why verdicts from this machine should not be trusted, if so.
 
+use model::result::Verdict;
 use model::selftest::{AgainstItself, ClockCheck, PlaceSelftest, Planted};
 use model::units::percent;
 
@@ -38,7 +39,14 @@ fn false_verdicts(label: &str, found: &AgainstItself) -> Option<String> {
 
 fn missed(label: &str, planted: &Planted) -> Option<String> {
     (!planted.found).then(|| {
-        format!("On {label} a slow-down of {} was planted and not found.", percent(planted.added))
+        let added = percent(planted.added);
+        match planted.comparison.verdict {
+            Verdict::Unclear => format!(
+                "On {label} a slow-down of {added} was planted and not found: its comparison \
+                 stayed unclear, for the machine is too noisy now."
+            ),
+            _ => format!("On {label} a slow-down of {added} was planted and not found."),
+        }
     })
 }
 
@@ -59,7 +67,6 @@ mod tests {
     use std::path::PathBuf;
 
     use model::place::{PlaceFacts, StorageKind};
-    use model::result::Verdict;
 
     use super::*;
     use crate::selftest::against_itself::{Judged, summary};
