@@ -30,7 +30,9 @@ fn weigh(tally: &Tally) -> Option<Finding> {
     let lost = percent(share);
     let detail = if share <= queued {
         let busy = three_digits(others_cpus);
-        format!("{lost} of the time went into waiting for a processor: others kept {busy} busy")
+        format!(
+            "{lost} of the time went into waiting for a processor, of which others kept {busy} busy"
+        )
     } else if share <= stolen {
         format!("the hypervisor kept {lost} of the processors' time for other machines")
     } else {

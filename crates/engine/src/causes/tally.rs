@@ -131,7 +131,7 @@ impl Tally {
         (self.time_ns - self.run_queue_ns.unwrap_or_default()).max(0.0)
     }
 
-    /// Processor time, as a share of the time in which there could be some.
+    /// A part of that time, as a share of it.
     pub(crate) fn undisturbed_share(&self, part_ns: f64) -> f64 {
         share(part_ns, self.undisturbed_ns())
     }
