@@ -1,5 +1,5 @@
-//! Runs situations in a folder, one run at a time: what a process used is
-//! counted for the whole process.
+//! Runs situations in a folder, one run at a time: what a process used, and the
+//! children that it has waited for, is counted for the whole process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,13 +42,25 @@ pub(crate) fn skipped(why: &str) {
 /// A folder to run situations in.
 pub(crate) struct Bench {
     folder: TempDir,
-    _alone: MutexGuard<'static, ()>,
+    _alone: Option<Alone>,
+}
+
+/// Nothing else runs in this process meanwhile.
+pub(crate) type Alone = MutexGuard<'static, ()>;
+
+pub(crate) fn alone() -> Alone {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Bench {
     pub(crate) fn at(path: &Path) -> Self {
-        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = Some(alone());
         Self { folder: tempfile::tempdir_in(path).unwrap(), _alone: alone }
+    }
+
+    /// For who holds the lock already.
+    pub(crate) fn under(_alone: &Alone, path: &Path) -> Self {
+        Self { folder: tempfile::tempdir_in(path).unwrap(), _alone: None }
     }
 
     /// Beside the test program.

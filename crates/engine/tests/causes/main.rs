@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::bench::{Bench, skipped};
+use crate::bench::{Bench, alone, skipped};
 use crate::loop_device::LoopDevice;
 use crate::study::AROUND_READS;
 
@@ -98,15 +98,17 @@ fn large_copies_are_not_taken_for_system_calls() {
 
 #[test]
 fn writers_that_a_slow_device_holds_back_are_throttled() {
+    let alone = alone();
     let Some(device) = LoopDevice::with_small_dirty_limit() else { return };
-    let held_back = Bench::at(device.mount_point()).run_exactly(WRITES_HELD_BACK, &["write-large"]);
+    let slow = Bench::under(&alone, device.mount_point());
+    let held_back = slow.run_exactly(WRITES_HELD_BACK, &["write-large"]);
     held_back.expect("write-large", &["throttled-writeback"], &["reads-from-device"]);
-    let Some(quick) = Bench::in_memory() else { return };
-    quick.run_exactly(WRITES_HELD_BACK, &["write-large"]).expect(
-        "write-large",
-        &[],
-        &["throttled-writeback"],
-    );
+    drop(slow);
+
+    let program = std::env::current_exe().unwrap();
+    let usual = Bench::under(&alone, program.parent().unwrap());
+    let free = usual.run_exactly(WRITES_HELD_BACK, &["write-large"]);
+    free.expect("write-large", &[], &["throttled-writeback"]);
 }
 
 #[test]
