@@ -99,7 +99,7 @@ impl Tally {
             device_written_bytes: known(|s| s.device_written_bytes),
             device_deferred_bytes: known(|s| s.device_deferred_bytes),
             major_faults: sum(|s| s.probes.major_faults),
-            run_queue_ns: known(|s| s.probes.run_queue_ns),
+            run_queue_ns: known(run_queue_ns),
             calls: all(samples, |s| s.probes.calls, CallsTally::and),
             residency: all(samples, |s| s.probes.residency, ResidencyTally::and),
             cpus: all(samples, |s| s.probes.cpus, CpusTally::and),
@@ -149,6 +149,14 @@ impl Tally {
     pub(crate) fn waiting_ns(&self) -> Option<f64> {
         Some((self.asleep_ns()? - self.sync_ns - self.lock_ns).max(0.0))
     }
+}
+
+/// A slice that lost its processor just outside the timed span has that in its
+/// readings as well, and cannot have lost more time than it had.
+fn run_queue_ns(sample: &Sample) -> Option<u64> {
+    let time_ns = sample.elapsed_ns * sample.workers.max(1);
+    let left_ns = time_ns.saturating_sub(sample.user_ns + sample.system_ns);
+    sample.probes.run_queue_ns.map(|queued_ns| queued_ns.min(left_ns))
 }
 
 fn share(part_ns: f64, whole_ns: f64) -> f64 {
