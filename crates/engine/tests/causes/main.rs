@@ -86,7 +86,7 @@ fn small_calls_are_told_from_the_programs_own_work() {
     let Some(bench) = Bench::in_memory() else { return };
     // The kernel tells its time from the program's by looking every few
     // milliseconds, which blurs short slices of both kinds side by side.
-    bench.run(&["reopen-byte"]).expect("reopen-byte", &["system-calls"], &["application-cpu"]);
+    bench.run(&["byte-files"]).expect("byte-files", &["system-calls"], &["application-cpu"]);
     bench.run(&["hash"]).expect("hash", &["application-cpu"], &["system-calls"]);
 }
 

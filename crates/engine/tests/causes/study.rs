@@ -9,13 +9,18 @@ use std::sync::OnceLock;
 use engine::recorder::Recorder;
 use engine::study::{Doing as _, Operations, Study, StudyError, Task};
 use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
-use rustix::fs::{Advice, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fstat, openat};
+use rustix::fs::{
+    Advice, AtFlags, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fstat, openat,
+    unlinkat,
+};
 use rustix::io::{pread, write};
 
 /// What `locked` locks: one file for all slices.
 pub(crate) static LOCK_FILE: OnceLock<PathBuf> = OnceLock::new();
 
 const NAME: &CStr = c"file";
+/// Made, written and removed within an operation.
+const SHORT_LIVED: &CStr = c"short-lived";
 /// Too large to be written for each slice.
 const BESIDE: &CStr = c"../around";
 /// What is read cold and warm.
@@ -40,7 +45,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
         strategy("append"),
         strategy("append-sync"),
         strategy("locked"),
-        strategy("reopen-byte"),
+        strategy("byte-files"),
         strategy("hash"),
         strategy("write-large"),
         strategy("read-cold"),
@@ -138,8 +143,9 @@ impl Doer {
                 flock(lock, FlockOperation::Unlock).doing("unlocking")?;
                 written
             }
-            "reopen-byte" => {
-                let file = open(&self.folder, NAME)?;
+            "byte-files" => {
+                let file = open(&self.folder, SHORT_LIVED)?;
+                unlinkat(&self.folder, SHORT_LIVED, AtFlags::empty()).doing("removing it")?;
                 Ok(write(&file, &[7]).doing("writing")? as u64)
             }
             "hash" => {
