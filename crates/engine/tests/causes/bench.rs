@@ -2,7 +2,7 @@
 //! children that it has waited for, is counted for the whole process.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use model::study::{ParamValue, Params};
 use places::DeviceReader;
 use tempfile::TempDir;
 
-use crate::study::{LOCK_FILE, SPEC, Situation};
+use crate::study::{SPEC, Situation};
 
 /// Names the folder that a test run again as a child process works in.
 pub(crate) const CHILD: &str = "IOTOLL_TEST_FOLDER";
@@ -83,10 +83,9 @@ impl Bench {
         }
     }
 
-    /// A file that outlives the slices.
-    pub(crate) fn lock_file(&self) -> PathBuf {
-        let path = LOCK_FILE.get_or_init(|| std::env::temp_dir().join(lock_name()));
-        path.clone()
+    /// What the strategy `locked` locks.
+    pub(crate) fn lock_file(&self) -> File {
+        File::create(self.folder.path().join("lock")).unwrap()
     }
 
     /// Times the strategies, interleaved.
@@ -96,7 +95,6 @@ impl Bench {
 
     /// Times the strategies with so many operations a slice.
     pub(crate) fn run_exactly(&self, operations: u64, strategies: &[&str]) -> Found {
-        fs::write(self.lock_file(), "").unwrap();
         let arms: Vec<Arm> = strategies.iter().map(|name| arm(name, operations)).collect();
         let site = Box::new(FolderSite::new(self.folder.path())) as Box<dyn Site>;
         let mut rig =
@@ -105,7 +103,6 @@ impl Bench {
         let job = Job { arms: &arms, pairs: &[], worth: 0.05, budget: BUDGET, seed: 1 };
         let measurement = measure(&job, &mut rig, &mut |_| {});
         let arms = conclude::arm_results(&arms, &["here".to_owned()], &measurement);
-        fs::remove_file(self.lock_file()).unwrap();
         Found { arms, samples: measurement.samples }
     }
 
@@ -131,10 +128,6 @@ impl Bench {
         assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
         Some(text)
     }
-}
-
-fn lock_name() -> String {
-    format!("iotoll-test-lock-{}", std::process::id())
 }
 
 fn arm(strategy: &str, operations: u64) -> Arm {
@@ -207,7 +200,7 @@ impl FolderSite {
 impl Site for FolderSite {
     fn fresh_folder(&mut self) -> io::Result<OwnedFd> {
         fs::create_dir(&self.slice)?;
-        Ok(fs::File::open(&self.slice)?.into())
+        Ok(File::open(&self.slice)?.into())
     }
 
     fn settle(&mut self) -> io::Result<()> {

@@ -63,12 +63,11 @@ fn a_lock_that_another_holds_is_named_and_a_free_one_is_not() {
     contended.expect("locked", &["waiting-for-lock"], &[]);
 }
 
-fn hold_often(lock: &Path, done: &AtomicBool) {
-    let file = File::open(lock).unwrap();
+fn hold_often(lock: &File, done: &AtomicBool) {
     while !done.load(Ordering::Relaxed) {
-        flock(&file, FlockOperation::LockExclusive).unwrap();
+        flock(lock, FlockOperation::LockExclusive).unwrap();
         thread::sleep(Duration::from_millis(2));
-        flock(&file, FlockOperation::Unlock).unwrap();
+        flock(lock, FlockOperation::Unlock).unwrap();
         thread::sleep(Duration::from_micros(100));
     }
 }

@@ -3,8 +3,6 @@
 use std::ffi::CStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use engine::recorder::Recorder;
 use engine::study::{Doing as _, Operations, Study, StudyError, Task};
@@ -15,12 +13,11 @@ use rustix::fs::{
 };
 use rustix::io::{pread, write};
 
-/// What `locked` locks: one file for all slices.
-pub(crate) static LOCK_FILE: OnceLock<PathBuf> = OnceLock::new();
-
 const NAME: &CStr = c"file";
 /// Made, written and removed within an operation.
 const SHORT_LIVED: &CStr = c"short-lived";
+/// What `locked` locks: one file for all slices.
+const LOCK: &CStr = c"../lock";
 /// Too large to be written for each slice.
 const BESIDE: &CStr = c"../around";
 /// What is read cold and warm.
@@ -123,7 +120,7 @@ struct Doer {
     strategy: &'static str,
     folder: OwnedFd,
     file: OwnedFd,
-    lock: Option<std::fs::File>,
+    lock: OwnedFd,
     bytes: u64,
 }
 
@@ -137,10 +134,11 @@ impl Doer {
                 Ok(written)
             }
             "locked" => {
-                let lock = self.lock.as_ref().unwrap();
-                recorder.lock(|| flock(lock, FlockOperation::LockExclusive)).doing("locking")?;
+                recorder
+                    .lock(|| flock(&self.lock, FlockOperation::LockExclusive))
+                    .doing("locking")?;
                 let written = self.write(&[7; RECORD_BYTES]);
-                flock(lock, FlockOperation::Unlock).doing("unlocking")?;
+                flock(&self.lock, FlockOperation::Unlock).doing("unlocking")?;
                 written
             }
             "byte-files" => {
