@@ -96,8 +96,7 @@ impl Study for Situation {
             fadvise(&file, 0, None, Advice::DontNeed).doing("emptying the cache")?;
             fadvise(&file, 0, None, Advice::Random).doing("reading nothing ahead")?;
         }
-        let lock =
-            LOCK_FILE.get().map(std::fs::File::open).transpose().doing("opening the lock")?;
+        let lock = open(folder, LOCK)?;
         let folder = folder.try_clone_to_owned().doing("keeping the folder")?;
         Ok(Box::new(Doer { strategy, folder, file, lock, bytes: 0 }))
     }
