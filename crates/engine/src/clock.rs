@@ -7,12 +7,38 @@
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
 /// Reads ticks, and knows how long one is.
 #[derive(Clone)]
 pub struct Clock {
-    counter: quanta::Clock,
+    counter: Counter,
     tick_ns: f64,
+}
+
+#[derive(Clone)]
+enum Counter {
+    /// Calibrated by this process.
+    Own(quanta::Clock),
+    /// The processor's, calibrated by another process of the run.
+    #[cfg(target_arch = "x86_64")]
+    Cycles,
+}
+
+/// A clock as one process of a run tells it to another, for calibrating takes
+/// longer than starting a process.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClockTold {
+    /// Whether ticks are the processor's cycle counter.
+    pub cycles: bool,
+    /// Nanoseconds per tick.
+    pub tick_ns: f64,
+}
+
+/// `CLOCK_MONOTONIC`, which all processes of a machine share.
+pub fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// The two clocks, read together.
@@ -34,13 +60,34 @@ impl Clock {
         const MANY_TICKS: u64 = 1 << 40;
         let counter = quanta::Clock::new();
         let tick_ns = counter.delta_as_nanos(0, MANY_TICKS) as f64 / MANY_TICKS as f64;
-        Self { counter, tick_ns }
+        Self { counter: Counter::Own(counter), tick_ns }
+    }
+
+    /// The clock that another process of the run told of; calibrated anew where
+    /// it is not one that can be read without.
+    pub fn told(told: ClockTold) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if told.cycles {
+            return Self { counter: Counter::Cycles, tick_ns: told.tick_ns };
+        }
+        Self::new()
+    }
+
+    /// What to tell another process of the run.
+    pub fn tell(&self) -> ClockTold {
+        ClockTold { cycles: self.source() == "tsc", tick_ns: self.tick_ns }
     }
 
     /// The counter.
     #[inline]
     pub fn ticks(&self) -> u64 {
-        self.counter.raw()
+        match &self.counter {
+            Counter::Own(counter) => counter.raw(),
+            // SAFETY: reads the cycle counter, which every x86-64 processor has
+            // and which the process that told of it found to be readable.
+            #[cfg(target_arch = "x86_64")]
+            Counter::Cycles => unsafe { std::arch::x86_64::_rdtsc() },
+        }
     }
 
     /// Nanoseconds per tick.
@@ -50,7 +97,7 @@ impl Clock {
 
     /// The time between two readings; nothing if the second came before the first.
     pub fn between(&self, start: u64, end: u64) -> Duration {
-        self.counter.delta(start, end)
+        Duration::from_nanos((end.saturating_sub(start) as f64 * self.tick_ns) as u64)
     }
 
     /// Both clocks at one moment.
@@ -88,10 +135,6 @@ impl Clock {
 }
 
 /// The system's own steady clock.
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use model::arm::{Arm, Axis, Pair};
-use model::result::{ArmResult, Cause, Comparison, Cpu, Integrity, Io, Latency, Verdict};
+use model::result::{
+    ArmResult, Cause, Comparison, Cpu, Integrity, Io, Latency, TailComparison, Verdict,
+};
 use model::sample::Sample;
-use stats::{Decision, Histogram};
+use stats::{Decision, Histogram, Sequence};
 
 use crate::causes::{self, Side, Tally};
 use crate::measure::{Job, Measurement};
 use crate::standing::{ERROR_RATE, Standing, Standings};
+use crate::{figures, integrity};
 
 /// The arms' tolls, in the arms' order.
 pub fn arm_results(
@@ -42,8 +45,11 @@ pub fn arm_results(
                     system: totals.per_op(totals.system_ns),
                 },
                 io: totals.io(),
-                integrity: samples.iter().filter_map(|s| s.integrity).reduce(Integrity::and),
-                metrics: metrics(arm, &totals),
+                integrity: samples
+                    .iter()
+                    .filter_map(|s| s.integrity.clone())
+                    .reduce(Integrity::and),
+                metrics: metrics(arm, &samples, &totals),
                 causes: causes::of_arm(&Tally::of(&samples, arm.study.operation)),
                 failure: measurement.failures[index].clone(),
             }
@@ -100,12 +106,12 @@ fn comparison(
     arms: &[ArmResult],
 ) -> Comparison {
     let Pair { base, other, axis } = standing.pair;
-    let interval = standing.mean.interval();
-    let bounded = |log: f64| log.is_finite().then(|| log.exp());
-    let ratio = (standing.mean.blocks() > 0).then(|| interval.estimate.exp());
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&standing.mean);
     let base_ns = arms[base].time_per_op_ns.map(|t| t.mean);
     let failure = [base, other].into_iter().find_map(|arm| {
-        measurement.failures[arm].as_ref().map(|why| format!("{} failed: {why}", arms[arm].id))
+        let failed = measurement.failures[arm].as_ref();
+        let failed = failed.map(|why| format!("{} failed: {why}", arms[arm].id));
+        failed.or_else(|| integrity::why_invalid(&arms[arm]))
     });
     let (verdict, why) = match failure {
         Some(why) => (Verdict::Invalid, Some(why)),
@@ -116,35 +122,64 @@ fn comparison(
         other: arms[other].id.clone(),
         axis,
         ratio,
-        ratio_low: bounded(interval.low),
-        ratio_high: bounded(interval.high),
+        ratio_low,
+        ratio_high,
         confidence: 1.0 - ERROR_RATE,
         saves_ns_per_op: ratio.zip(base_ns).map(|(ratio, base_ns)| base_ns * (1.0 - ratio)),
         worth: job.worth,
         verdict,
         blocks: standing.mean.blocks() as u64,
+        p99: tail(&standing.p99, verdict),
         why,
         causes: Vec::new(),
         next: None,
     }
 }
 
-fn verdict(standing: &Standing, interrupted: bool) -> (Verdict, Option<String>) {
-    match standing.mean.decision() {
-        Decision::Less => (Verdict::Faster, None),
-        Decision::Greater => (Verdict::Slower, None),
-        Decision::Within => (Verdict::Same, None),
-        Decision::Open => {
-            let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
-            let why = match standing.mean.blocks() {
-                0 => format!("{end} before the first block was complete"),
-                blocks => {
-                    format!("{end} after {blocks} blocks, before the interval was narrow enough")
-                }
-            };
-            (Verdict::Unclear, Some(why))
+/// Where a sequence is after its last block; unknown before the first.
+struct Ratios {
+    ratio: Option<f64>,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
+}
+
+impl Ratios {
+    fn of(sequence: &Sequence) -> Self {
+        let interval = sequence.interval();
+        let bounded = |log: f64| log.is_finite().then(|| log.exp());
+        Self {
+            ratio: bounded(interval.estimate).filter(|_| sequence.blocks() > 0),
+            ratio_low: bounded(interval.low),
+            ratio_high: bounded(interval.high),
         }
     }
+}
+
+fn tail(sequence: &Sequence, of_mean: Verdict) -> TailComparison {
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(sequence);
+    let verdict = if of_mean == Verdict::Invalid { of_mean } else { decided(sequence.decision()) };
+    TailComparison { ratio, ratio_low, ratio_high, verdict }
+}
+
+fn decided(decision: Decision) -> Verdict {
+    match decision {
+        Decision::Less => Verdict::Faster,
+        Decision::Greater => Verdict::Slower,
+        Decision::Within => Verdict::Same,
+        Decision::Open => Verdict::Unclear,
+    }
+}
+
+fn verdict(standing: &Standing, interrupted: bool) -> (Verdict, Option<String>) {
+    let verdict = decided(standing.mean.decision());
+    let why = (verdict == Verdict::Unclear).then(|| {
+        let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
+        match standing.mean.blocks() {
+            0 => format!("{end} before the first block was complete"),
+            blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
+        }
+    });
+    (verdict, why)
 }
 
 #[derive(Default)]
@@ -208,8 +243,8 @@ fn latency(totals: &Totals, ticks: &Histogram, tick_ns: f64) -> Latency {
     }
 }
 
-fn metrics(arm: &Arm, totals: &Totals) -> BTreeMap<String, f64> {
-    let mut metrics = BTreeMap::new();
+fn metrics(arm: &Arm, samples: &[&Sample], totals: &Totals) -> BTreeMap<String, f64> {
+    let mut metrics = figures::fold(arm.study.figures, samples, totals.operations);
     if arm.study.moves_bytes && totals.elapsed_ns > 0 {
         // Bytes per microsecond are megabytes per second.
         let mb_per_s = totals.requested_bytes as f64 / totals.elapsed_ns as f64 * 1e3;

@@ -9,7 +9,9 @@
 mod causes;
 pub mod clock;
 pub mod conclude;
+mod figures;
 mod floor;
+mod integrity;
 pub mod machine;
 pub mod measure;
 mod order;
@@ -18,3 +20,4 @@ pub mod recorder;
 pub mod rig;
 mod standing;
 pub mod study;
+pub mod worker;

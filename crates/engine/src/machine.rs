@@ -93,6 +93,7 @@ impl<'a> Machine<'a> {
         let recorder = &mut self.recorder;
         let folder = site.fresh_folder().doing("making a folder for a slice")?;
         let mut task = job.study.prepare(job.arm.strategy.name, &job.arm.params, folder.as_fd())?;
+        task.ready(operations, recorder)?;
 
         let cached_before = residency_of(folder.as_fd(), &mut self.residency_unread);
         let device_before = site.device_bytes();
@@ -126,15 +127,16 @@ impl<'a> Machine<'a> {
             requested_bytes: task.requested_bytes(),
             sync_calls: recorder.sync_calls(),
             sync_ns: recorder.sync_ns(),
+            user_ns: used.user_ns + recorder.elsewhere().user_ns,
+            system_ns: used.system_ns + recorder.elsewhere().system_ns,
             lock_calls: recorder.lock_calls(),
             lock_ns: recorder.lock_ns(),
             clock_backward_steps: recorder.backward_steps(),
-            user_ns: used.user_ns,
-            system_ns: used.system_ns,
             device_read_bytes: during.map(|d| d.read),
             device_written_bytes: during.map(|d| d.written),
             device_deferred_bytes: flushed.map(|d| d.written),
             integrity: task.check()?,
+            figures: task.figures().into_iter().map(|(name, f)| (name.to_owned(), f)).collect(),
             probes: model::probes::Probes { residency, ..after.since(&before) },
             ..Sample::default()
         })

@@ -32,6 +32,24 @@ pub struct Recorder {
     lock_ticks: u64,
     lock_calls: u64,
     backward_steps: u64,
+    pauses: bool,
+    elsewhere: Option<Elsewhere>,
+}
+
+/// What workers in other threads or processes spent on a slice, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The time that each of them saw.
+    pub elapsed_ns: u64,
+    /// Processor time in their own code, of processes alone: a thread's time is
+    /// in this process's.
+    pub user_ns: u64,
+    /// Processor time in the kernel, likewise.
+    pub system_ns: u64,
+    /// Calls that forced data to the device.
+    pub sync_calls: u64,
+    /// Time within those calls.
+    pub sync_ns: u64,
 }
 
 impl Recorder {
@@ -49,6 +67,8 @@ impl Recorder {
             lock_ticks: 0,
             lock_calls: 0,
             backward_steps: 0,
+            pauses: false,
+            elsewhere: None,
         }
     }
 
@@ -60,6 +80,8 @@ impl Recorder {
         self.lock_ticks = 0;
         self.lock_calls = 0;
         self.backward_steps = 0;
+        self.pauses = false;
+        self.elsewhere = None;
         self.started = self.clock.ticks();
         self.last = self.started;
         self.ended = self.started;
@@ -74,6 +96,50 @@ impl Recorder {
         }
         self.latencies.record(now.saturating_sub(self.last));
         self.last = now;
+    }
+
+    /// Ends an operation that should have begun at a reading of the clock: its
+    /// latency counts from there, and the pauses between operations no longer
+    /// count as the slice's time.
+    #[inline]
+    pub fn lap_from(&mut self, intended: u64) {
+        self.last = intended;
+        self.pauses = true;
+        self.lap();
+    }
+
+    /// Takes in what workers elsewhere timed in this slice, instead of what was
+    /// timed here: latencies as pairs of ticks and how often, and their totals.
+    pub fn stand_for(
+        &mut self,
+        elsewhere: Elsewhere,
+        latencies: impl IntoIterator<Item = (u64, u64)>,
+    ) {
+        for (ticks, times) in latencies {
+            self.latencies.record_many(ticks, times);
+        }
+        self.elsewhere = Some(elsewhere);
+    }
+
+    /// What workers elsewhere spent, where they did the slice's work.
+    pub fn elsewhere(&self) -> Elsewhere {
+        self.elsewhere.unwrap_or_default()
+    }
+
+    /// When the last operation ended, or the first began, in ticks.
+    #[inline]
+    pub fn last_ticks(&self) -> u64 {
+        self.last
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The flag that ends the run.
+    pub fn stop_flag(&self) -> &StopFlag {
+        &self.stop
     }
 
     /// Forces data to the device as part of the current operation, under a
@@ -112,19 +178,29 @@ impl Recorder {
         if self.stop.load(Ordering::Relaxed) { Err(StudyError::Stopped) } else { Ok(()) }
     }
 
-    /// From start to finish.
+    /// From start to finish; of workers elsewhere, the sum of what each saw;
+    /// where operations come at a rate, the sum of their latencies.
     pub fn elapsed_ns(&self) -> u64 {
+        if let Some(elsewhere) = self.elsewhere {
+            return elsewhere.elapsed_ns;
+        }
+        if self.pauses {
+            return (self.latencies.sum() as f64 * self.clock.tick_ns()) as u64;
+        }
         self.clock.between(self.started, self.ended).as_nanos() as u64
     }
 
     /// Time within [`Recorder::sync`].
     pub fn sync_ns(&self) -> u64 {
+        if let Some(elsewhere) = self.elsewhere {
+            return elsewhere.sync_ns;
+        }
         (self.sync_ticks as f64 * self.clock.tick_ns()) as u64
     }
 
     /// How often [`Recorder::sync`] was called.
     pub fn sync_calls(&self) -> u64 {
-        self.sync_calls
+        self.elsewhere.map_or(self.sync_calls, |elsewhere| elsewhere.sync_calls)
     }
 
     /// Time within [`Recorder::lock`], going by the calls that were timed.
@@ -182,6 +258,32 @@ mod tests {
         assert_eq!(r.sync_calls(), 1);
         assert!(r.sync_ns() >= 1_900_000 && r.sync_ns() <= r.elapsed_ns());
         assert!(r.latencies().max() as f64 * r.clock.tick_ns() >= 1_900_000.0);
+    }
+
+    #[test]
+    fn at_a_rate_the_latencies_are_the_time_and_the_pauses_are_not() {
+        let mut r = recorder();
+        r.start();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let intended = r.clock.ticks();
+        r.lap_from(intended);
+        r.finish();
+        assert!(r.elapsed_ns() < 2_000_000, "{} ns", r.elapsed_ns());
+        assert_eq!(r.latencies().count(), 1);
+    }
+
+    #[test]
+    fn workers_elsewhere_replace_what_was_timed_here() {
+        let mut r = recorder();
+        r.start();
+        let spent =
+            Elsewhere { elapsed_ns: 1000, sync_calls: 3, sync_ns: 7, ..Elsewhere::default() };
+        r.stand_for(spent, [(10, 4), (30, 1)]);
+        r.finish();
+        assert_eq!((r.elapsed_ns(), r.sync_calls(), r.sync_ns()), (1000, 3, 7));
+        assert_eq!((r.latencies().count(), r.latencies().max()), (5, 30));
+        r.start();
+        assert_eq!(r.elsewhere(), Elsewhere::default());
     }
 
     #[test]

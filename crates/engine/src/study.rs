@@ -32,6 +32,12 @@ pub trait Study: Sync {
 
 /// One slice's work.
 pub trait Task {
+    /// Makes ready, outside the clock, for so many operations.
+    fn ready(&mut self, operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
+        let _ = (operations, recorder);
+        Ok(())
+    }
+
     /// Does the operations under the clock, one [`Recorder::lap`] after each.
     fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError>;
 
@@ -42,6 +48,11 @@ pub trait Task {
     /// clock. `None` where the study has nothing to check.
     fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
         Ok(None)
+    }
+
+    /// The slice's figures beside the toll, as the study's spec names them.
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
     }
 
     /// What [`Task::run`] asked the system to write or read, in bytes.
@@ -92,13 +103,19 @@ pub enum StudyError {
         /// Bytes given.
         wanted: usize,
     },
+    /// The strategy and the parameters or the machine do not go together.
+    #[error("{0}")]
+    Unsuited(String),
+    /// A worker in another thread or process could not do its work.
+    #[error("{0}")]
+    Worker(String),
     /// The run was told to end.
     #[error("stopped")]
     Stopped,
 }
 
-/// What to do about an error of the system.
-fn advice(error: &io::Error) -> &'static str {
+/// What to do about an error of the system, to be put behind it.
+pub fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull => "; free some space there or choose another place",
         io::ErrorKind::QuotaExceeded => {

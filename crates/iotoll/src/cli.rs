@@ -9,11 +9,14 @@ use model::place::PlaceRequest;
 use model::plan::parse_budget;
 use model::study::parse_worth;
 
+use crate::load::LoadArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    could not be done
   2    wrong usage or input
+  3    a study found broken data
   4    --require-verdict, and a comparison has none
   130  interrupted; what was measured so far has been reported";
 
@@ -39,6 +42,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure file I/O on places side by side, and say what differs
     Compare(CompareArgs),
+    /// Load an HTTP server, in an open loop, and say what its users would see
+    Load(Box<LoadArgs>),
     /// Show what places stand on
     Places(PlacesArgs),
     /// List the studies with their strategies and parameters
@@ -49,6 +54,9 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print a manual page, for `man -l -`
     Man(ManArgs),
+    /// Serve a run as one of its writers, on standard input and output
+    #[command(name = "__worker", hide = true)]
+    Worker,
 }
 
 #[derive(Args)]
@@ -70,7 +78,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "STUDY.KEY=VALUE[,VALUE...]")]
     pub(crate) set: Vec<String>,
 
-    /// Read places, studies and parameters from a plan file; flags go before it
+    /// Read places, studies and parameters from a plan file; flags override it
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 

@@ -4,19 +4,17 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use engine::conclude;
-use engine::machine::{Machine, Site};
 use engine::measure::{Job, Measurement, measure};
 use model::arm::{Arm, Pair, pairs};
 use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::result::{Run, RunResult, SCHEMA, Verdict};
-use places::WorkDir;
 
 use crate::cli::CompareArgs;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output::{self, JsonTarget};
 use crate::progress::Progress;
-use crate::site::PlaceSite;
+use crate::session::Session;
 use crate::{dry_run, machine, plan, preflight, signals};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
@@ -24,7 +22,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let plan = plan::from_args(args)?;
     let arms = plan.arms();
     let pairs = pairs(&arms);
-    let mut places = preflight::inspect(&plan, args)?;
+    let places = preflight::inspect(&plan, args)?;
     preflight::check_space(&places, &arms)?;
     if args.dry_run {
         output::result(&dry_run::describe(&plan, &arms, &pairs, &places, output::width()))?;
@@ -32,7 +30,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let started = jiff::Timestamp::now();
-    let measurement = measure_on_places(&plan, &arms, &pairs, &mut places, began)?;
+    let measurement = measure_on_places(&plan, &arms, &pairs, &places, began)?;
     let result = conclude(&plan, &arms, &pairs, places, &measurement, (started, began));
     if !matches!(json, Some(JsonTarget::Stdout)) {
         let text = report::terminal::report(&result, &studies::specs(), output::width());
@@ -49,31 +47,17 @@ fn measure_on_places(
     plan: &Plan,
     arms: &[Arm],
     pairs: &[Pair],
-    places: &mut [PlaceFacts],
+    places: &[PlaceFacts],
     began: Instant,
 ) -> anyhow::Result<Measurement> {
-    let stop = signals::stop_flag()?;
-    let folders = plan
-        .places
-        .iter()
-        .map(|place| WorkDir::create(&place.label, &place.path))
-        .collect::<Result<Vec<_>, _>>()?;
-    for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
-        output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
-    }
-    let sites = folders.iter().zip(places.iter_mut()).map(|(folder, place)| {
-        Box::new(PlaceSite::new(folder, preflight::device_reader(place))) as Box<dyn Site>
-    });
-    let mut rig = Machine::new(arms, preflight::study_of, sites.collect(), stop, began)
-        .map_err(UsageError)?;
+    let mut session = Session::open(places, signals::stop_flag()?, began)?;
+    let mut rig = session.rig(arms, preflight::study_of)?;
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let mut progress = Progress::new(began, plan.budget);
     let measurement = measure(&job, &mut rig, &mut |event| progress.show(&event, arms));
     progress.finish();
     drop(rig);
-    for folder in folders {
-        folder.remove()?;
-    }
+    session.close()?;
     Ok(measurement)
 }
 
@@ -116,6 +100,10 @@ fn exit_code(args: &CompareArgs, result: &RunResult) -> anyhow::Result<Exit> {
     if result.arms.iter().all(|arm| arm.failure.is_some()) {
         let why = result.arms.iter().find_map(|arm| arm.failure.clone()).unwrap_or_default();
         return Err(anyhow!("nothing could be measured: {why}"));
+    }
+    if result.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
+        output::note("broken data was found: see the records in the report");
+        return Ok(Exit::BrokenData);
     }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     if args.require_verdict && result.comparisons.iter().any(|c| without(c.verdict)) {

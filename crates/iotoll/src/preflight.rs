@@ -5,7 +5,7 @@ use engine::study::Study;
 use model::arm::Arm;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::Plan;
-use places::DeviceReader;
+use places::{DeviceReader, MemoryFacts};
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -19,11 +19,12 @@ pub(crate) fn study_of(arm: &Arm) -> &'static dyn Study {
 
 /// The facts of the plan's places; an error where the default ones are one and the same.
 pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<PlaceFacts>> {
-    let facts = plan
+    let mut facts = plan
         .places
         .iter()
         .map(|place| places::inspect(&place.label, &place.path))
         .collect::<Result<Vec<_>, _>>()?;
+    facts.iter_mut().for_each(note_unread_counters);
     for (position, place) in facts.iter().enumerate() {
         let twin =
             facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
@@ -52,20 +53,19 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
     Ok(facts)
 }
 
-/// What reads the counters of a place's devices; where that cannot be, and there
-/// should be some, the place's facts say so.
-pub(crate) fn device_reader(place: &mut PlaceFacts) -> Option<DeviceReader> {
-    DeviceReader::new(place)
-        .inspect_err(|error| {
-            if place.kind == StorageKind::Disk {
-                place.unread.push(error.to_string());
-            }
-        })
-        .ok()
+/// Where the counters of a place's devices should be readable and are not, its
+/// facts say so.
+fn note_unread_counters(place: &mut PlaceFacts) {
+    if place.kind == StorageKind::Disk
+        && let Err(error) = DeviceReader::new(place)
+    {
+        place.unread.push(error.to_string());
+    }
 }
 
-/// Refuses what would not fit.
+/// Refuses what would not fit on a place or in memory.
 pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result<()> {
+    let memory = MemoryFacts::read()?;
     for (index, place) in places.iter().enumerate() {
         let mut need_bytes = 0;
         for arm in arms.iter().filter(|arm| arm.place == index) {
@@ -75,9 +75,7 @@ pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result
                 .map_err(|why| UsageError(format!("{}: {why}", arm.id)))?;
             need_bytes = need_bytes.max(study.space_bytes(&arm.params, operations.max));
         }
-        if need_bytes > place.free_bytes {
-            bail!("{}: needs {need_bytes}", place.label);
-        }
+        places::check_space(place, need_bytes, &memory)?;
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! and their schema. No I/O happens here.
 
 pub mod arm;
+pub mod integrity;
 pub mod place;
 pub mod plan;
 pub mod plan_file;

@@ -30,7 +30,7 @@ pub struct PlanError(pub String);
 pub struct StudyPlan {
     /// The study.
     pub spec: &'static StudySpec,
-    /// The strategies; the first is the base. Empty means all.
+    /// The strategies; the first is the base. Empty means the default ones.
     pub strategies: Vec<&'static StrategySpec>,
     /// The parameters that were given; one with several values is a factor.
     pub factors: Vec<(&'static str, Vec<ParamValue>)>,
@@ -67,7 +67,7 @@ pub struct Plan {
 }
 
 impl StudyPlan {
-    /// A study with all its strategies and its default parameters.
+    /// A study with its default strategies and parameters.
     pub fn new(spec: &'static StudySpec) -> Self {
         Self { spec, strategies: Vec::new(), factors: Vec::new() }
     }
@@ -193,7 +193,7 @@ impl Draft {
         let mut studies = self.studies;
         for study in &mut studies {
             if study.strategies.is_empty() {
-                study.strategies = study.spec.strategies.iter().collect();
+                study.strategies = study.spec.strategies.iter().filter(|s| s.by_default).collect();
             }
         }
         let plan = Plan {
@@ -248,7 +248,7 @@ pub fn find_study(
     registry.iter().find(|s| s.name == name).copied().ok_or_else(|| {
         let known = registry.iter().map(|s| s.name);
         PlanError(format!(
-            "no study `{name}`{}; `iotoll studies` lists them",
+            "no study `{name}`{} (`iotoll studies` lists them)",
             suggestion(name, known)
         ))
     })

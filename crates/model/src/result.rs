@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arm::Axis;
+pub use crate::integrity::Integrity;
 use crate::place::PlaceFacts;
 use crate::sample::Sample;
 
@@ -161,23 +162,6 @@ pub struct Io {
     pub deferred_sync_ns: f64,
 }
 
-/// What became of the records that were written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Integrity {
-    /// Records checked.
-    pub records: u64,
-    /// Not found.
-    pub lost: u64,
-    /// Cut off.
-    pub torn: u64,
-    /// Mixed with another's.
-    pub interleaved: u64,
-    /// Found more than once.
-    pub duplicated: u64,
-    /// Out of their writer's order.
-    pub reordered: u64,
-}
-
 /// What can be said of two arms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -220,6 +204,9 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Blocks that the interval rests on.
     pub blocks: u64,
+    /// The same of the slices' 99th percentiles. It does not decide when
+    /// measuring stops, and so is more often left `unclear`.
+    pub p99: TailComparison,
     /// Why the verdict is `unclear` or `invalid`.
     pub why: Option<String>,
     /// What explains the difference, or its absence, the most telling first.
@@ -238,6 +225,19 @@ pub struct Next {
     pub command: Option<String>,
 }
 
+/// Two arms' 99th percentiles, held against each other as their means are.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TailComparison {
+    /// The other's over the base's.
+    pub ratio: Option<f64>,
+    /// The interval that decided. `null` where it is still without bound.
+    pub ratio_low: Option<f64>,
+    /// The interval that decided. `null` where it is still without bound.
+    pub ratio_high: Option<f64>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
 /// One explanation, with the figures that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cause {
@@ -247,27 +247,6 @@ pub struct Cause {
     pub evidence: BTreeMap<String, f64>,
     /// The same in a sentence.
     pub text: String,
-}
-
-impl Integrity {
-    /// Whether every record is there, once, whole and in order.
-    pub fn is_intact(&self) -> bool {
-        let Self { records: _, lost, torn, interleaved, duplicated, reordered } = *self;
-        lost + torn + interleaved + duplicated + reordered == 0
-    }
-
-    /// Both accounts together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            records: self.records + other.records,
-            lost: self.lost + other.lost,
-            torn: self.torn + other.torn,
-            interleaved: self.interleaved + other.interleaved,
-            duplicated: self.duplicated + other.duplicated,
-            reordered: self.reordered + other.reordered,
-        }
-    }
 }
 
 impl RunResult {

@@ -1,5 +1,7 @@
 //! What a slice yields: raw readings, from which everything else is computed.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +58,9 @@ pub struct Sample {
     pub device_deferred_bytes: Option<u64>,
     /// What became of the slice's records; `null` where they were not checked.
     pub integrity: Option<Integrity>,
+    /// Figures of the study's own, each with its unit in its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
     /// What else was read around the slice.
     #[serde(default)]
     pub probes: Probes,

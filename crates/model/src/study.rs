@@ -3,8 +3,9 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
+use std::time::Duration;
 
-use crate::units::{self, UnitError, exact_size, parse_size};
+use crate::units::{self, UnitError, exact_duration, exact_size, parse_duration, parse_size};
 
 /// One kind of application I/O.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct StudySpec {
     pub strategies: &'static [StrategySpec],
     /// Its parameters.
     pub params: &'static [ParamSpec],
+    /// What it measures beside the toll.
+    pub figures: &'static [FigureSpec],
 }
 
 /// One way in which a study does its I/O.
@@ -30,6 +33,35 @@ pub struct StrategySpec {
     pub name: &'static str,
     /// What it does, in a line.
     pub about: &'static str,
+    /// What it promises if the process or the machine dies, in a line; empty
+    /// where nothing depends on it.
+    pub promise: &'static str,
+    /// Whether it is timed when no strategy is named.
+    pub by_default: bool,
+}
+
+/// A figure that a study measures in each slice beside the toll.
+#[derive(Debug)]
+pub struct FigureSpec {
+    /// Its name in results, ending in its unit where it has one.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// How an arm's slices make one figure.
+    pub fold: Fold,
+}
+
+/// How the slices' figures become their arm's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// The mean over the slices.
+    Mean,
+    /// The largest.
+    Max,
+    /// The sum.
+    Sum,
+    /// The sum over the number of operations.
+    PerOperation,
 }
 
 /// One parameter of a study.
@@ -55,8 +87,42 @@ pub enum ParamKind {
         /// The largest.
         max: u64,
     },
+    /// A size, or a range of sizes that are equally likely, both ends included.
+    Sizes {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// A whole number, both ends included.
+    Count {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// How often operations begin.
+    Rate,
     /// When to force data to the device.
     Sync,
+}
+
+/// Sizes that are equally likely; both ends are the same where the size is fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sizes {
+    /// The smallest.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+impl Sizes {
+    /// The mean size.
+    pub fn mean(self) -> f64 {
+        (self.min + self.max) as f64 / 2.0
+    }
 }
 
 /// When written data is forced to the device.
@@ -68,6 +134,17 @@ pub enum SyncPolicy {
     Each,
     /// After every so many operations.
     Every(NonZeroU64),
+    /// Once in so long a time.
+    Interval(Duration),
+}
+
+/// How often operations begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rate {
+    /// Each as soon as the one before has ended.
+    Max,
+    /// So many a second, whether or not earlier ones have ended.
+    PerSecond(NonZeroU64),
 }
 
 /// A parameter's value.
@@ -75,6 +152,14 @@ pub enum SyncPolicy {
 pub enum ParamValue {
     /// Bytes.
     Size(u64),
+    /// Bytes, one size or a range.
+    Sizes(Sizes),
+    /// A number.
+    Count(u64),
+    /// A word.
+    Choice(&'static str),
+    /// How often operations begin.
+    Rate(Rate),
     /// When to sync.
     Sync(SyncPolicy),
 }
@@ -85,6 +170,7 @@ impl fmt::Display for SyncPolicy {
             Self::Never => f.write_str("never"),
             Self::Each => f.write_str("each"),
             Self::Every(n) => write!(f, "every {n}"),
+            Self::Interval(interval) => write!(f, "every {}", exact_duration(*interval)),
         }
     }
 }
@@ -93,6 +179,14 @@ impl fmt::Display for ParamValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Size(bytes) => f.write_str(&exact_size(*bytes)),
+            Self::Sizes(Sizes { min, max }) if min == max => f.write_str(&exact_size(*min)),
+            Self::Sizes(Sizes { min, max }) => {
+                write!(f, "uniform {}..{}", exact_size(*min), exact_size(*max))
+            }
+            Self::Count(count) => count.fmt(f),
+            Self::Choice(word) => f.write_str(word),
+            Self::Rate(Rate::Max) => f.write_str("max"),
+            Self::Rate(Rate::PerSecond(n)) => n.fmt(f),
             Self::Sync(policy) => policy.fmt(f),
         }
     }
@@ -102,18 +196,16 @@ impl ParamSpec {
     /// Reads a value; the error says what would be one.
     pub fn parse(&self, text: &str) -> Result<ParamValue, String> {
         match self.kind {
-            ParamKind::Size { min, max } => {
-                let bytes = parse_size(text).map_err(|e: UnitError| e.to_string())?;
-                if (min..=max).contains(&bytes) {
-                    Ok(ParamValue::Size(bytes))
-                } else {
-                    Err(format!(
-                        "`{text}` is out of range: from {} to {}",
-                        exact_size(min),
-                        exact_size(max)
-                    ))
-                }
+            ParamKind::Size { min, max } => size_within(text, min, max).map(ParamValue::Size),
+            ParamKind::Sizes { min, max } => parse_sizes(text, min, max).map(ParamValue::Sizes),
+            ParamKind::Count { min, max } => parse_count(text, min, max).map(ParamValue::Count),
+            ParamKind::Choice(words) => {
+                let found = words.iter().find(|word| **word == text);
+                found.map(|word| ParamValue::Choice(word)).ok_or_else(|| {
+                    format!("`{text}` is none of the choices: write {}", any_of(words))
+                })
             }
+            ParamKind::Rate => parse_rate(text).map(ParamValue::Rate),
             ParamKind::Sync => parse_sync(text).map(ParamValue::Sync),
         }
     }
@@ -130,9 +222,68 @@ impl ParamSpec {
             ParamKind::Size { min, max } => {
                 format!("a size from {} to {}", exact_size(min), exact_size(max))
             }
-            ParamKind::Sync => "never, each, or every N".to_owned(),
+            ParamKind::Sizes { min, max } => format!(
+                "a size from {} to {}, or uniform SIZE..SIZE",
+                exact_size(min),
+                exact_size(max)
+            ),
+            ParamKind::Count { min, max } => format!("a number from {min} to {max}"),
+            ParamKind::Choice(words) => any_of(words),
+            ParamKind::Rate => "max, or a number a second".to_owned(),
+            ParamKind::Sync => "never, each, every N, or every TIME".to_owned(),
         }
     }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn any_of(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
+
+fn size_within(text: &str, min: u64, max: u64) -> Result<u64, String> {
+    let bytes = parse_size(text).map_err(|e: UnitError| e.to_string())?;
+    if (min..=max).contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(format!("`{text}` is out of range: from {} to {}", exact_size(min), exact_size(max)))
+    }
+}
+
+fn parse_sizes(text: &str, min: u64, max: u64) -> Result<Sizes, String> {
+    let Some(range) = text.trim().strip_prefix("uniform ") else {
+        let bytes = size_within(text, min, max)
+            .map_err(|e| if text.contains("..") { format!("{e}; {RANGE_SHAPE}") } else { e })?;
+        return Ok(Sizes { min: bytes, max: bytes });
+    };
+    let (low, high) =
+        range.split_once("..").ok_or_else(|| format!("`{text}` is not a range: {RANGE_SHAPE}"))?;
+    let sizes = Sizes { min: size_within(low, min, max)?, max: size_within(high, min, max)? };
+    if sizes.min <= sizes.max {
+        Ok(sizes)
+    } else {
+        Err(format!("`{text}` runs backwards: the smaller size comes first"))
+    }
+}
+
+const RANGE_SHAPE: &str = "a range is written as in uniform 50 B..500 B";
+
+fn parse_count(text: &str, min: u64, max: u64) -> Result<u64, String> {
+    let count = text.parse::<u64>().ok().filter(|n| (min..=max).contains(n));
+    count.ok_or_else(|| format!("`{text}` is not a whole number from {min} to {max}"))
+}
+
+fn parse_rate(text: &str) -> Result<Rate, String> {
+    if text == "max" {
+        return Ok(Rate::Max);
+    }
+    let number = text.strip_suffix("/s").unwrap_or(text).trim();
+    number.parse().map(Rate::PerSecond).map_err(|_| {
+        format!("`{text}` is not a rate: write max, or a number a second of at least 1, as in 1000")
+    })
 }
 
 fn parse_sync(text: &str) -> Result<SyncPolicy, String> {
@@ -140,11 +291,28 @@ fn parse_sync(text: &str) -> Result<SyncPolicy, String> {
     match words.as_slice() {
         ["never"] => Ok(SyncPolicy::Never),
         ["each"] => Ok(SyncPolicy::Each),
-        ["every", n] => n.parse().map(SyncPolicy::Every).map_err(|_| {
-            format!("`{text}`: after `every` comes a number of at least 1, as in every 100")
-        }),
+        ["every", rest @ ..] if !rest.is_empty() => parse_every(text, &rest.concat()),
         _ => Err(format!(
-            "`{text}` is not a sync policy: write never, each, or every N, as in every 100"
+            "`{text}` is not a sync policy: write never, each, every N or every TIME, as in \
+             every 100 or every 10ms"
+        )),
+    }
+}
+
+/// Slices are short: a longer interval would fall into hardly any of them.
+const SYNC_INTERVALS: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_secs(1);
+
+fn parse_every(text: &str, what: &str) -> Result<SyncPolicy, String> {
+    if let Ok(n) = what.parse() {
+        return Ok(SyncPolicy::Every(n));
+    }
+    match parse_duration(what) {
+        Ok(interval) if SYNC_INTERVALS.contains(&interval) => Ok(SyncPolicy::Interval(interval)),
+        Ok(_) => Err(format!("`{text}` is out of range: every 1ms to every 1s")),
+        Err(_) => Err(format!(
+            "`{text}`: after `every` comes a number of at least 1 or a time, as in every 100 or \
+             every 10ms"
         )),
     }
 }
@@ -170,7 +338,39 @@ impl Params {
     pub fn size(&self, name: &str) -> u64 {
         match self.get(name) {
             ParamValue::Size(bytes) => bytes,
-            ParamValue::Sync(_) => unreachable!("{name} is not a size"),
+            other => unreachable!("{name} is not a size but {other}"),
+        }
+    }
+
+    /// A parameter of one size or a range; panics where the study has none of that name.
+    pub fn sizes(&self, name: &str) -> Sizes {
+        match self.get(name) {
+            ParamValue::Sizes(sizes) => sizes,
+            other => unreachable!("{name} is not a range of sizes but {other}"),
+        }
+    }
+
+    /// A number; panics where the study has none of that name.
+    pub fn count(&self, name: &str) -> u64 {
+        match self.get(name) {
+            ParamValue::Count(count) => count,
+            other => unreachable!("{name} is not a number but {other}"),
+        }
+    }
+
+    /// A word out of several; panics where the study has none of that name.
+    pub fn choice(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            ParamValue::Choice(word) => word,
+            other => unreachable!("{name} is not a choice but {other}"),
+        }
+    }
+
+    /// A rate; panics where the study has none of that name.
+    pub fn rate(&self, name: &str) -> Rate {
+        match self.get(name) {
+            ParamValue::Rate(rate) => rate,
+            other => unreachable!("{name} is not a rate but {other}"),
         }
     }
 
@@ -178,7 +378,7 @@ impl Params {
     pub fn sync(&self, name: &str) -> SyncPolicy {
         match self.get(name) {
             ParamValue::Sync(policy) => policy,
-            ParamValue::Size(_) => unreachable!("{name} is not a sync policy"),
+            other => unreachable!("{name} is not a sync policy but {other}"),
         }
     }
 
@@ -207,5 +407,53 @@ pub fn parse_worth(text: &str) -> Result<f64, String> {
         Err(format!(
             "`{text}` is too much: worth is the smallest difference you care about, at most 100%"
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn spec(kind: ParamKind) -> ParamSpec {
+        ParamSpec { name: "p", about: "", kind, default: "" }
+    }
+
+    #[test]
+    fn values_read_back_as_they_were_written() {
+        let cases: [(ParamKind, &[&str]); 5] = [
+            (ParamKind::Sizes { min: 1, max: 1 << 20 }, &["70 B", "uniform 50 B..4 KiB"]),
+            (ParamKind::Count { min: 1, max: 64 }, &["1", "64"]),
+            (ParamKind::Choice(&["processes", "threads"]), &["threads"]),
+            (ParamKind::Rate, &["max", "1000"]),
+            (ParamKind::Sync, &["never", "each", "every 100", "every 10ms", "every 1s"]),
+        ];
+        for (kind, texts) in cases {
+            for text in texts {
+                assert_eq!(spec(kind).parse(text).unwrap().to_string(), **text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_is_answered_with_what_could() {
+        let cases = [
+            (ParamKind::Sizes { min: 1, max: 100 }, "uniform 9 B", "is not a range"),
+            (ParamKind::Sizes { min: 1, max: 100 }, "uniform 9..2", "runs backwards"),
+            (ParamKind::Sizes { min: 1, max: 100 }, "9..20", "a range is written as in"),
+            (ParamKind::Sizes { min: 1, max: 100 }, "uniform 9..200", "out of range"),
+            (ParamKind::Count { min: 1, max: 64 }, "0", "from 1 to 64"),
+            (ParamKind::Count { min: 1, max: 64 }, "-1", "from 1 to 64"),
+            (ParamKind::Choice(&["a", "b", "c"]), "d", "write a, b or c"),
+            (ParamKind::Rate, "0", "is not a rate"),
+            (ParamKind::Sync, "every", "is not a sync policy"),
+            (ParamKind::Sync, "every 0", "after `every` comes"),
+            (ParamKind::Sync, "every 2s", "out of range"),
+        ];
+        for (kind, text, answer) in cases {
+            let error = spec(kind).parse(text).unwrap_err();
+            assert!(error.contains(answer), "{text}: {error}");
+        }
     }
 }

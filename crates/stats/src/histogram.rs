@@ -51,6 +51,16 @@ impl Histogram {
         }
     }
 
+    /// Counts one value so many times.
+    pub fn record_many(&mut self, value: u64, times: u64) {
+        if times > 0 {
+            self.buckets[bucket_of(value)] += times;
+            self.count += times;
+            self.sum += value * times;
+            self.max = self.max.max(value);
+        }
+    }
+
     /// Adds everything that `other` counted.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {

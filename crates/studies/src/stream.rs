@@ -30,6 +30,8 @@ static SPEC: StudySpec = StudySpec {
     strategies: &[StrategySpec {
         name: "sequential",
         about: "write(2) block after block, with one fdatasync(2) at the end",
+        promise: "",
+        by_default: true,
     }],
     params: &[
         ParamSpec {
@@ -45,6 +47,7 @@ static SPEC: StudySpec = StudySpec {
             default: "32 MiB",
         },
     ],
+    figures: &[],
 };
 
 /// The study.

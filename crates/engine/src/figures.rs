@@ -1,0 +1,56 @@
+//! From the slices' figures to their arm's.
+
+use std::collections::BTreeMap;
+
+use model::sample::Sample;
+use model::study::{FigureSpec, Fold};
+
+/// Each figure over all slices that have it; one that none has is left out.
+pub(crate) fn fold(
+    specs: &[FigureSpec],
+    samples: &[&Sample],
+    operations: u64,
+) -> BTreeMap<String, f64> {
+    let mut folded = BTreeMap::new();
+    for spec in specs {
+        let values: Vec<f64> =
+            samples.iter().filter_map(|s| s.figures.get(spec.name).copied()).collect();
+        if values.is_empty() {
+            continue;
+        }
+        let sum: f64 = values.iter().sum();
+        let value = match spec.fold {
+            Fold::Mean => sum / values.len() as f64,
+            Fold::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Fold::Sum => sum,
+            Fold::PerOperation => sum / operations.max(1) as f64,
+        };
+        folded.insert(spec.name.to_owned(), value);
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_figure_folds_in_its_own_way() {
+        let spec = |name, fold| FigureSpec { name, about: "", fold };
+        let specs = [
+            spec("mean", Fold::Mean),
+            spec("max", Fold::Max),
+            spec("sum", Fold::Sum),
+            spec("per_op", Fold::PerOperation),
+            spec("absent", Fold::Sum),
+        ];
+        let sample = |value: f64| Sample {
+            figures: ["mean", "max", "sum", "per_op"].map(|n| (n.to_owned(), value)).into(),
+            ..Sample::default()
+        };
+        let (a, b) = (sample(1.0), sample(3.0));
+        let folded = fold(&specs, &[&a, &b], 8);
+        let expected = [("max", 3.0), ("mean", 2.0), ("per_op", 0.5), ("sum", 4.0)];
+        assert_eq!(folded, expected.map(|(n, v)| (n.to_owned(), v)).into());
+    }
+}
