@@ -8,6 +8,7 @@ mod place;
 mod risk;
 mod table;
 pub mod terminal;
+mod why;
 mod words;
 
 pub use place::places;

@@ -11,9 +11,7 @@ pub(crate) struct Tally {
     pub(crate) operation: &'static str,
     pub(crate) slices: f64,
     pub(crate) operations: f64,
-    /// Wall time.
-    pub(crate) elapsed_ns: f64,
-    /// The workers' time: wall time by the number of workers.
+    /// The workers' time, all together.
     pub(crate) time_ns: f64,
     pub(crate) user_ns: f64,
     pub(crate) system_ns: f64,
@@ -86,8 +84,7 @@ impl Tally {
             operation,
             slices: samples.len() as f64,
             operations: sum(|s| s.operations),
-            elapsed_ns: sum(|s| s.elapsed_ns),
-            time_ns: sum(|s| s.elapsed_ns * s.workers.max(1)),
+            time_ns: sum(|s| s.elapsed_ns),
             user_ns: sum(|s| s.user_ns),
             system_ns: sum(|s| s.system_ns),
             sync_ns: sum(|s| s.sync_ns),
@@ -154,8 +151,7 @@ impl Tally {
 /// A slice that lost its processor just outside the timed span has that in its
 /// readings as well, and cannot have lost more time than it had.
 fn run_queue_ns(sample: &Sample) -> Option<u64> {
-    let time_ns = sample.elapsed_ns * sample.workers.max(1);
-    let left_ns = time_ns.saturating_sub(sample.user_ns + sample.system_ns);
+    let left_ns = sample.elapsed_ns.saturating_sub(sample.user_ns + sample.system_ns);
     sample.probes.run_queue_ns.map(|queued_ns| queued_ns.min(left_ns))
 }
 

@@ -17,7 +17,7 @@ fn weigh(tally: &Tally) -> Option<Finding> {
     let waited_ns = tally.lock_ns.min(asleep_ns);
     let share = tally.undisturbed_share(waited_ns);
     Some(Finding {
-        named: tally.lock_calls > 0.0 && share >= NOTABLE,
+        named: share >= NOTABLE,
         share,
         cost_ns_per_op: tally.per_op(waited_ns),
         evidence: vec![

@@ -30,7 +30,7 @@ const LARGE_BYTES: usize = 256 << 10;
 pub(crate) const AROUND_READS: u64 = AROUND_BYTES / LARGE_BYTES as u64;
 
 const fn strategy(name: &'static str) -> StrategySpec {
-    StrategySpec { name, about: "" }
+    StrategySpec { name, about: "", by_default: true, promise: "" }
 }
 
 pub(crate) static SPEC: StudySpec = StudySpec {
@@ -49,6 +49,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
         strategy("read-warm"),
         strategy("read-around"),
     ],
+    figures: &[],
     params: &[ParamSpec {
         name: "operations",
         about: "so many a slice; 0 for as many as fill it",
