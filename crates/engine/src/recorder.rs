@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use model::probes::Calls;
 use stats::Histogram;
 
 use crate::clock::Clock;
@@ -50,6 +51,14 @@ pub struct Elsewhere {
     pub sync_calls: u64,
     /// Time within those calls.
     pub sync_ns: u64,
+    /// Calls that took a lock.
+    pub lock_calls: u64,
+    /// Time within those calls.
+    pub lock_ns: u64,
+    /// Time ready to run and waiting for a processor, where all of them know it.
+    pub run_queue_ns: Option<u64>,
+    /// Reads and writes of processes, where all of them know it.
+    pub calls: Option<Calls>,
 }
 
 impl Recorder {
@@ -122,8 +131,8 @@ impl Recorder {
     }
 
     /// What workers elsewhere spent, where they did the slice's work.
-    pub fn elsewhere(&self) -> Elsewhere {
-        self.elsewhere.unwrap_or_default()
+    pub fn elsewhere(&self) -> Option<Elsewhere> {
+        self.elsewhere
     }
 
     /// When the last operation ended, or the first began, in ticks.
@@ -205,6 +214,9 @@ impl Recorder {
 
     /// Time within [`Recorder::lock`], going by the calls that were timed.
     pub fn lock_ns(&self) -> u64 {
+        if let Some(elsewhere) = self.elsewhere {
+            return elsewhere.lock_ns;
+        }
         let timed = self.lock_calls.div_ceil(LOCKS_PER_TIMED).max(1);
         let ticks = self.lock_ticks as f64 * self.lock_calls as f64 / timed as f64;
         (ticks * self.clock.tick_ns()) as u64
@@ -212,7 +224,7 @@ impl Recorder {
 
     /// How often [`Recorder::lock`] was called.
     pub fn lock_calls(&self) -> u64 {
-        self.lock_calls
+        self.elsewhere.map_or(self.lock_calls, |elsewhere| elsewhere.lock_calls)
     }
 
     /// How often the clock ran backwards.
@@ -283,7 +295,7 @@ mod tests {
         assert_eq!((r.elapsed_ns(), r.sync_calls(), r.sync_ns()), (1000, 3, 7));
         assert_eq!((r.latencies().count(), r.latencies().max()), (5, 30));
         r.start();
-        assert_eq!(r.elsewhere(), Elsewhere::default());
+        assert_eq!(r.elsewhere(), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::anyhow;
 use engine::conclude;
 use engine::measure::{Job, Measurement, measure};
+use engine::next;
 use model::arm::{Arm, Pair, pairs};
 use model::noise::Noise;
 use model::place::PlaceFacts;
@@ -62,7 +63,8 @@ fn measure_on_places(
     progress.finish();
     drop(rig);
     session.close()?;
-    Ok(measurement)
+    let place_changes = places.iter().map(preflight::change_since).collect();
+    Ok(Measurement { place_changes, ..measurement })
 }
 
 fn conclude(
@@ -77,7 +79,8 @@ fn conclude(
     let labels: Vec<String> = places.iter().map(|place| place.label.clone()).collect();
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let arms = conclude::arm_results(arms, &labels, measurement);
-    let comparisons = conclude::comparisons(&job, measurement, &arms);
+    let mut comparisons = conclude::comparisons(&job, measurement, &arms);
+    next::suggest(&mut comparisons, &job, &places);
     RunResult {
         schema: SCHEMA.to_owned(),
         run: Run {

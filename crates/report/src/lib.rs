@@ -10,6 +10,7 @@ mod risk;
 pub mod selftest;
 mod table;
 pub mod terminal;
+mod why;
 mod words;
 
 pub use place::places;

@@ -8,7 +8,7 @@ use model::result::{ArmResult, Comparison, RunResult, Verdict};
 use model::study::StudySpec;
 use model::units::{count, percent, time};
 
-use crate::{noise, place, risk, table, words};
+use crate::{noise, place, risk, table, why, words};
 
 /// How many columns there are.
 pub type Width = usize;
@@ -28,6 +28,7 @@ pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) 
         out += &study(result, &arms, studies, width);
     }
     out += &meaning(result, studies, width);
+    out += &why::run(result, width);
     out += &risks(result, width);
     out += &small_print(result, width);
     out
@@ -98,7 +99,7 @@ fn study(
         out += "\n";
         out += &table::by_strategy(result, arms, width);
     }
-    out
+    out + &why::study(result, arms, width)
 }
 
 fn meaning(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
@@ -168,6 +169,9 @@ fn small_print(result: &RunResult, width: Width) -> String {
             percent(first.confidence),
             percent(first.worth)
         );
+    }
+    if !result.unread.is_empty() {
+        let _ = write!(text, " Not known here: {}.", result.unread.join("; "));
     }
     let mut text = paragraph("", "", &text, width);
     let unclear = result.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);

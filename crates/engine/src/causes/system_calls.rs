@@ -1,8 +1,6 @@
 //! Dominated by system calls: the kernel's work for each call, whatever storage
 //! is behind it.
 
-use model::units::three_digits;
-
 use crate::causes::{BOUND, Finding, Role, Rule, Tally};
 
 pub(super) const RULE: Rule = Rule {
@@ -32,6 +30,6 @@ fn weigh(tally: &Tally) -> Option<Finding> {
             ("read_and_write_calls_per_op", calls_per_op),
             ("bytes_per_call", bytes_per_call),
         ],
-        detail: format!("{} bytes a call", three_digits(bytes_per_call)),
+        detail: String::new(),
     })
 }

@@ -23,7 +23,7 @@ const BORNE_OUT: f64 = 0.5;
 fn weigh(tally: &Tally) -> Option<Finding> {
     let calls = tally.calls?;
     let waiting_ns = tally.waiting_ns()?;
-    let share = tally.share(waiting_ns);
+    let share = tally.undisturbed_share(waiting_ns);
     let left_bytes = tally.residency.map(|seen| seen.unwritten_bytes);
     let written_bytes = tally.device_written_bytes;
     // Data in the cache on its way to a device that is writing: neither a file

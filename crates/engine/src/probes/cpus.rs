@@ -1,4 +1,4 @@
-//! What all processors did, from `/proc/stat` (proc_stat(5)).
+//! What all processors did, from `/proc/stat` (`proc_stat(5)`).
 
 use model::probes::CpuTimes;
 

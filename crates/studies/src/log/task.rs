@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
 
+use engine::probes::add_calls;
 use engine::recorder::{Elsewhere, Recorder, StopFlag};
 use engine::study::{Doing, StudyError, Task};
 use engine::worker::{Crew, Hands, Pool, Report, Ticket};
@@ -253,6 +254,10 @@ fn stand_for(reports: &[Report], recorder: &mut Recorder) {
         system_ns: sum(|r| r.system_ns),
         sync_calls: sum(|r| r.sync_calls),
         sync_ns: sum(|r| r.sync_ns),
+        lock_calls: sum(|r| r.lock_calls),
+        lock_ns: sum(|r| r.lock_ns),
+        run_queue_ns: reports.iter().map(|r| r.run_queue_ns).sum(),
+        calls: reports.iter().map(|r| r.calls).reduce(add_calls).flatten(),
     };
     let tick_ns = recorder.clock().tick_ns();
     recorder.stand_for(elsewhere, reports.iter().flat_map(|r| r.latencies_in(tick_ns)));
