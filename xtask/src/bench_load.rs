@@ -18,15 +18,13 @@ use std::{
     sync::atomic::AtomicBool,
     time::Duration,
 };
-use tools::{Run, Tool};
+use tools::{Place, Run, Tool};
 
-/// Rates that are tried for the highest clean one.
-const RATES: [u32; 14] = [
-    4000, 6000, 8000, 10_000, 12_000, 14_000, 17_000, 20_000, 23_000, 26_000, 29_000, 32_000,
-    36_000, 40_000,
-];
+/// Rates that are tried for the highest clean one, some 20% apart.
+const RATES: [u32; 13] =
+    [3000, 4000, 5000, 6000, 8000, 10_000, 12_000, 15_000, 18_000, 22_000, 26_000, 31_000, 36_000];
 /// Seconds of each such step.
-const RATE_S: u32 = 3;
+const RATE_S: u32 = 2;
 
 /// Benchmarks the load generator against others
 #[derive(Debug, clap::Args)]
@@ -40,6 +38,10 @@ pub(crate) struct BenchLoadArgs {
     /// Requests of the run that looks at memory
     #[arg(long, default_value_t = 10_000_000)]
     memory_requests: u64,
+    /// Run server and clients at the highest priority (nice -20; needs root),
+    /// on a machine that has other things to do
+    #[arg(long)]
+    priority: bool,
 }
 
 /// Runs all the comparisons and prints them.
@@ -47,9 +49,14 @@ pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let iotoll = build()?;
     let port = load::free_port()?;
-    let _server = start_nginx(folder.path(), port)?;
-    let bench =
-        Bench { url: format!("http://127.0.0.1:{port}/"), port, iotoll, rounds: args.rounds };
+    let _server = start_nginx(folder.path(), port, args.priority)?;
+    let bench = Bench {
+        priority: args.priority,
+        url: format!("http://127.0.0.1:{port}/"),
+        port,
+        iotoll,
+        rounds: args.rounds,
+    };
     say("| figure | iotoll | other | ratio: median (range) | asked for | |");
     say("| --- | --- | --- | --- | --- | --- |");
     let kept = args.requests;
@@ -70,11 +77,16 @@ struct Bench {
     port: u16,
     iotoll: PathBuf,
     rounds: usize,
+    priority: bool,
 }
 
 impl Bench {
     fn run(&self, tool: Tool, amount: u64) -> anyhow::Result<Run> {
-        tools::run(tool, &self.iotoll, &self.url, self.port, amount)
+        tools::run(tool, &self.place(), amount)
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { iotoll: &self.iotoll, url: &self.url, port: self.port, priority: self.priority }
     }
 
     /// CPU time for each request, beside another tool.
@@ -141,7 +153,7 @@ impl Bench {
     }
 
     fn run_rate(&self, tool: Tool, rate: u32, seconds: u32) -> anyhow::Result<Run> {
-        tools::run_rate(tool, &self.iotoll, &self.url, self.port, rate, seconds)
+        tools::run_rate(tool, &self.place(), rate, seconds)
     }
 
     /// CPU time at a rate at which a client has next to nothing to do.
@@ -229,7 +241,7 @@ fn build() -> anyhow::Result<PathBuf> {
 }
 
 /// nginx with one worker on core 0, which goes when the value is dropped.
-fn start_nginx(folder: &Path, port: u16) -> anyhow::Result<Server> {
+fn start_nginx(folder: &Path, port: u16, priority: bool) -> anyhow::Result<Server> {
     let root = folder.display();
     let temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {root}/{kind}; "))
@@ -244,7 +256,8 @@ fn start_nginx(folder: &Path, port: u16) -> anyhow::Result<Server> {
     fs::write(folder.join("index.html"), "hello, world\n")?;
     // The worker may run as another user.
     fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    let command = format!("exec taskset -c 0 nginx -p {root} -c {root}/nginx.conf");
+    let nice = if priority { "nice -n -20 " } else { "" };
+    let command = format!("exec {nice}taskset -c 0 nginx -p {root} -c {root}/nginx.conf");
     let mut server = Server::start(&command, port)?;
     let target = Target::parse(&format!("http://127.0.0.1:{port}/"))?;
     server.await_ready(&target, Duration::from_secs(30), &AtomicBool::new(false))?;

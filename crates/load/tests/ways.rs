@@ -55,6 +55,25 @@ fn http_1_0_keeps_connections_where_the_server_agrees() {
 }
 
 #[test]
+fn a_connection_that_is_long_in_coming_is_followed_to_its_end() {
+    // The queue has room for two; the others are asked for again by the
+    // kernel, a second later, when somebody accepts.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    rustix::net::listen(&listener, 1).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(300));
+        for mut stream in listener.incoming().flatten() {
+            take_request(&mut stream);
+            let _ = stream.write_all(OK);
+        }
+    });
+    let step = step(&plan(&format!("http://{address}/"), closed(6, 6)));
+    assert_eq!((step.completed, step.errors.total), (6, 0), "{:?}", step.errors);
+    assert!(step.connect_ms.unwrap().max > 900.0, "{:?}", step.connect_ms);
+}
+
+#[test]
 fn phases_are_where_the_time_went() {
     // 30 ms to the first byte, 30 ms more to the last.
     let address = server(|mut stream| {
