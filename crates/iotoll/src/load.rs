@@ -372,8 +372,15 @@ fn with_live_view<T>(work: impl FnOnce(&mut dyn FnMut(Event<'_>)) -> T) -> T {
 fn step_title(number: usize, of: Option<usize>, rate: Option<f64>, goal: u64) -> String {
     let step = of.map_or_else(|| format!("try {number}"), |of| format!("{number}/{of}"));
     match rate {
-        Some(rate) => format!("{step} {rate:.0}/s, {goal}"),
-        None => format!("{goal} requests"),
+        Some(rate) => format!("{step}, {goal} at {rate:.0}/s,"),
+        None => format!("{goal} requests,"),
+    }
+}
+
+fn time(ms: f64) -> String {
+    match ms {
+        ms if ms >= 1.0 => format!("{ms:.1} ms"),
+        ms => format!("{:.0} µs", ms * 1e3),
     }
 }
 
@@ -385,13 +392,13 @@ fn draw(lines: &mpsc::Receiver<Line>) {
             Line::Step(new) => title = new,
             Line::Now(now) => {
                 let text = format!(
-                    "{title}: {:.0} s, {:.0} replies/s, {} errors, p50 {:.2} p99 {:.2} ms, lag {:.0} µs",
+                    "{title} {:.0} s: {:.0} replies/s, {} errors, p50 {} p99 {}, lag {}",
                     now.seconds,
                     now.replies as f64 / now.seconds.max(1e-3),
                     now.errors,
-                    now.latency_p50_ms,
-                    now.latency_p99_ms,
-                    now.lag_p99_us
+                    time(now.latency_p50_ms),
+                    time(now.latency_p99_ms),
+                    time(now.lag_p99_us / 1e3)
                 );
                 let shown: String = text.chars().take(79).collect();
                 eprint!("\r{shown}\x1b[K");
