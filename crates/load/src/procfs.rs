@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn this_process_is_found_with_its_counters() {
-        let pid = std::process::id() as i32;
+        let pid = std::process::id().cast_signed();
         assert!(is_alive(pid) && tree(pid).contains(&pid));
         assert!(counters(pid).is_some_and(|c| c.read_calls > 0));
         assert!(memory_bytes(pid).0 > 100_000);
