@@ -74,6 +74,26 @@ fn a_connection_that_is_long_in_coming_is_followed_to_its_end() {
 }
 
 #[test]
+fn the_timeout_is_each_requests_own_on_a_kept_connection() {
+    // Twelve replies of 50 ms each, then one that never comes.
+    let address = server(|mut stream| {
+        for _ in 0..12 {
+            if !take_request(&mut stream) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(50));
+            let _ = stream.write_all(OK);
+        }
+        while take_request(&mut stream) {}
+    });
+    let mut plan = plan(&format!("http://{address}/"), closed(1, 13));
+    plan.reuse = Reuse::Always;
+    plan.timeout = Duration::from_millis(500);
+    let step = step(&plan);
+    assert_eq!((step.replies, step.errors.client_timo, step.errors.total), (12, 1, 1));
+}
+
+#[test]
 fn phases_are_where_the_time_went() {
     // 30 ms to the first byte, 30 ms more to the last.
     let address = server(|mut stream| {
