@@ -91,6 +91,7 @@ fn the_timeout_is_each_requests_own_on_a_kept_connection() {
     plan.timeout = Duration::from_millis(500);
     let step = step(&plan);
     assert_eq!((step.replies, step.errors.client_timo, step.errors.total), (12, 1, 1));
+    assert_eq!(step.attempted, 1, "it was given up before its time");
 }
 
 #[test]
