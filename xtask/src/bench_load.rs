@@ -38,7 +38,7 @@ pub(crate) struct BenchLoadArgs {
     /// Requests of the run that looks at memory
     #[arg(long, default_value_t = 10_000_000)]
     memory_requests: u64,
-    /// Run server and clients at the highest priority (nice -20; needs root),
+    /// Run server and clients before everything else (SCHED_FIFO; needs root),
     /// on a machine that has other things to do
     #[arg(long)]
     priority: bool,
@@ -256,8 +256,8 @@ fn start_nginx(folder: &Path, port: u16, priority: bool) -> anyhow::Result<Serve
     fs::write(folder.join("index.html"), "hello, world\n")?;
     // The worker may run as another user.
     fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    let nice = if priority { "nice -n -20 " } else { "" };
-    let command = format!("exec {nice}taskset -c 0 nginx -p {root} -c {root}/nginx.conf");
+    let first = if priority { "chrt -f 40 " } else { "" };
+    let command = format!("exec {first}taskset -c 0 nginx -p {root} -c {root}/nginx.conf");
     let mut server = Server::start(&command, port)?;
     let target = Target::parse(&format!("http://127.0.0.1:{port}/"))?;
     server.await_ready(&target, Duration::from_secs(30), &AtomicBool::new(false))?;

@@ -137,17 +137,18 @@ fn measure(tool: Tool, place: &Place<'_>, arguments: &[&str]) -> anyhow::Result<
     };
     let mut output = tempfile::tempfile().context("cannot make a temporary file")?;
     let begin = Instant::now();
-    let nice: &[&str] = if place.priority { &["-n", "-20"] } else { &["-n", "0"] };
-    let child = Command::new("nice")
-        .args(nice)
-        .args(["taskset", "-c", "1"])
+    let pin: &[&str] = &["taskset", "-c", "1"];
+    let first: &[&str] = if place.priority { &["chrt", "-f", "40"] } else { &[] };
+    let prefix = [first, pin].concat();
+    let child = Command::new(prefix[0])
+        .args(&prefix[1..])
         .arg(program)
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(Stdio::null())
         .spawn()
-        .context("cannot run nice and taskset")?;
+        .context("cannot run taskset or chrt")?;
     let usage = wait(child.id().cast_signed())?;
     let wall_s = begin.elapsed().as_secs_f64();
     let mut text = String::new();
