@@ -38,7 +38,7 @@ pub(crate) struct BenchLoadArgs {
     /// Requests of the run that looks at memory
     #[arg(long, default_value_t = 10_000_000)]
     memory_requests: u64,
-    /// Run server and clients before everything else (SCHED_FIFO; needs root),
+    /// Run server and clients before everything else (a real-time class; needs root),
     /// on a machine that has other things to do
     #[arg(long)]
     priority: bool,
