@@ -154,6 +154,27 @@ fn every_connection_is_tried_whatever_the_gaps_and_the_steps_keep_their_order() 
 }
 
 #[test]
+fn a_client_that_stalls_makes_up_for_it_and_says_that_its_figures_are_its_own() {
+    let plan = plan(&format!("http://{}/", server(answer(OK))), open(200));
+    let mut stalled = false;
+    let mut events = |event: Event<'_>| {
+        if matches!(event, Event::Progress(_)) && !stalled {
+            stalled = true;
+            thread::sleep(Duration::from_millis(400));
+        }
+    };
+    let result = run(&plan, None, &mut events, &AtomicBool::new(false)).unwrap();
+    let step = &result.steps[0];
+    assert_eq!((step.attempted, step.completed), (200, 200), "starts were left out");
+    let lag = step.schedule_lag_us.unwrap();
+    assert!(lag.max > 350_000.0 && lag.count == 200, "{lag:?}");
+    // Some 80 of 200 starts were late, and their visitors waited.
+    assert!(step.connection_ms.unwrap().p90 > 200.0, "{:?}", step.connection_ms);
+    assert!(!step.valid && step.why_invalid.as_ref().unwrap().contains("lagged"));
+    assert!(step.achieved_rate > 190.0, "the schedule slipped: {}/s", step.achieved_rate);
+}
+
+#[test]
 fn a_closed_loop_says_that_it_is_one() {
     let result = result(&plan(&format!("http://{}/", server(answer(OK))), closed(4, 40)));
     let step = &result.steps[0];
