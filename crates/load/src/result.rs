@@ -218,6 +218,8 @@ pub struct Step {
     pub achieved_rate: f64,
     /// What went wrong.
     pub errors: Errors,
+    /// What was said about the first error.
+    pub first_error: Option<String>,
     /// Replies by class of status.
     pub status: Statuses,
     /// Bytes sent and received.

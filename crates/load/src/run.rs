@@ -195,6 +195,7 @@ fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Opti
         }),
         valid: why_invalid.is_empty(),
         why_invalid: (!why_invalid.is_empty()).then(|| why_invalid.join("; ")),
+        first_error: meter.errors.first.clone(),
         errors: meter.errors,
         status: meter.status,
         bytes: meter.bytes,
