@@ -245,6 +245,8 @@ pub struct Step {
     pub open_connections: OpenConnections,
     /// CPU time of this client, in percent of one core, all told.
     pub client_cpu_percent: f64,
+    /// The part of it that was spent in the kernel.
+    pub client_system_percent: f64,
     /// The part of it that was spent polling just before a start, to be on
     /// time, and could have been spent on work.
     pub client_spin_percent: f64,
