@@ -107,7 +107,9 @@ fn phases_are_where_the_time_went() {
     let step = step(&plan(&format!("http://{address}/"), open(10)));
     let (response, transfer) = (step.response_ms.unwrap(), step.transfer_ms.unwrap());
     let (reply, connection) = (step.reply_ms.unwrap(), step.connection_ms.unwrap());
-    assert!(response.min >= 29.5 && transfer.min >= 29.5, "{response:?} {transfer:?}");
+    // A first byte that is seen late takes from the one and gives to the other.
+    assert!(response.p50 >= 28.0 && transfer.p50 >= 20.0, "{response:?} {transfer:?}");
+    assert!(reply.p50 >= 58.0, "{reply:?}");
     assert!((response.mean + transfer.mean - reply.mean).abs() < 0.01);
     let parts =
         step.connect_ms.unwrap().mean + reply.mean + step.schedule_lag_us.unwrap().mean / 1e3;
