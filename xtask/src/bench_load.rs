@@ -38,25 +38,24 @@ pub(crate) struct BenchLoadArgs {
     /// Requests of the run that looks at memory
     #[arg(long, default_value_t = 10_000_000)]
     memory_requests: u64,
-    /// Run server and clients before everything else (a real-time class; needs root),
-    /// on a machine that has other things to do
+    /// Put this session, and so server and clients, before all others on a
+    /// machine that has other things to do (needs root)
     #[arg(long)]
     priority: bool,
 }
 
 /// Runs all the comparisons and prints them.
 pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
+    if args.priority {
+        // Niceness counts only within a session (sched(7), autogroups).
+        fs::write("/proc/self/autogroup", "-20").context("cannot raise the priority")?;
+    }
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let iotoll = build()?;
     let port = load::free_port()?;
-    let _server = start_nginx(folder.path(), port, args.priority)?;
-    let bench = Bench {
-        priority: args.priority,
-        url: format!("http://127.0.0.1:{port}/"),
-        port,
-        iotoll,
-        rounds: args.rounds,
-    };
+    let _server = start_nginx(folder.path(), port)?;
+    let bench =
+        Bench { url: format!("http://127.0.0.1:{port}/"), port, iotoll, rounds: args.rounds };
     say("| figure | iotoll | other | ratio: median (range) | asked for | |");
     say("| --- | --- | --- | --- | --- | --- |");
     let kept = args.requests;
@@ -77,7 +76,6 @@ struct Bench {
     port: u16,
     iotoll: PathBuf,
     rounds: usize,
-    priority: bool,
 }
 
 impl Bench {
@@ -86,7 +84,7 @@ impl Bench {
     }
 
     fn place(&self) -> Place<'_> {
-        Place { iotoll: &self.iotoll, url: &self.url, port: self.port, priority: self.priority }
+        Place { iotoll: &self.iotoll, url: &self.url, port: self.port }
     }
 
     /// CPU time for each request, beside another tool.
@@ -241,7 +239,7 @@ fn build() -> anyhow::Result<PathBuf> {
 }
 
 /// nginx with one worker on core 0, which goes when the value is dropped.
-fn start_nginx(folder: &Path, port: u16, priority: bool) -> anyhow::Result<Server> {
+fn start_nginx(folder: &Path, port: u16) -> anyhow::Result<Server> {
     let root = folder.display();
     let temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {root}/{kind}; "))
@@ -256,8 +254,7 @@ fn start_nginx(folder: &Path, port: u16, priority: bool) -> anyhow::Result<Serve
     fs::write(folder.join("index.html"), "hello, world\n")?;
     // The worker may run as another user.
     fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-    let first = if priority { "chrt -f 40 " } else { "" };
-    let command = format!("exec {first}taskset -c 0 nginx -p {root} -c {root}/nginx.conf");
+    let command = format!("exec taskset -c 0 nginx -p {root} -c {root}/nginx.conf");
     let mut server = Server::start(&command, port)?;
     let target = Target::parse(&format!("http://127.0.0.1:{port}/"))?;
     server.await_ready(&target, Duration::from_secs(30), &AtomicBool::new(false))?;

@@ -48,7 +48,6 @@ pub(super) struct Place<'a> {
     pub(super) iotoll: &'a Path,
     pub(super) url: &'a str,
     pub(super) port: u16,
-    pub(super) priority: bool,
 }
 
 /// What one run of a client came to.
@@ -137,18 +136,15 @@ fn measure(tool: Tool, place: &Place<'_>, arguments: &[&str]) -> anyhow::Result<
     };
     let mut output = tempfile::tempfile().context("cannot make a temporary file")?;
     let begin = Instant::now();
-    let pin: &[&str] = &["taskset", "-c", "1"];
-    let first: &[&str] = if place.priority { &["chrt", "-f", "40"] } else { &[] };
-    let prefix = [first, pin].concat();
-    let child = Command::new(prefix[0])
-        .args(&prefix[1..])
+    let child = Command::new("taskset")
+        .args(["-c", "1"])
         .arg(program)
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(Stdio::null())
         .spawn()
-        .context("cannot run taskset or chrt")?;
+        .context("cannot run taskset")?;
     let usage = wait(child.id().cast_signed())?;
     let wall_s = begin.elapsed().as_secs_f64();
     let mut text = String::new();
