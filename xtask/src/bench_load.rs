@@ -42,6 +42,22 @@ pub(crate) struct BenchLoadArgs {
     /// machine that has other things to do (needs root)
     #[arg(long)]
     priority: bool,
+    /// Only these parts
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+/// A part of the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// CPU time for each request
+    Cpu,
+    /// Highest rate without errors
+    Clean,
+    /// CPU time at a low rate, and lag
+    Pace,
+    /// Memory after many requests
+    Memory,
 }
 
 /// Runs all the comparisons and prints them.
@@ -58,17 +74,21 @@ pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
         Bench { url: format!("http://127.0.0.1:{port}/"), port, iotoll, rounds: args.rounds };
     say("| figure | iotoll | other | ratio: median (range) | asked for | |");
     say("| --- | --- | --- | --- | --- | --- |");
-    let kept = args.requests;
-    for other in [Tool::Wrk, Tool::AbKept, Tool::OhaKept] {
-        bench.cpu(Tool::IotollKept, other, kept, "CPU µs per kept-alive request")?;
+    let wanted = |part| args.only.is_empty() || args.only.contains(&part);
+    if wanted(Part::Cpu) {
+        bench.cpu_times(args.requests)?;
     }
-    for other in [Tool::Ab, Tool::Oha] {
-        bench.cpu(Tool::Iotoll, other, kept / 2, "CPU µs per connection-per-request")?;
+    if wanted(Part::Clean) {
+        bench.highest_clean_rate()?;
     }
-    bench.highest_clean_rate()?;
-    bench.low_rate()?;
-    bench.lag()?;
-    bench.memory(args.memory_requests)
+    if wanted(Part::Pace) {
+        bench.low_rate()?;
+        bench.lag()?;
+    }
+    if wanted(Part::Memory) {
+        bench.memory(args.memory_requests)?;
+    }
+    Ok(())
 }
 
 struct Bench {
@@ -85,6 +105,16 @@ impl Bench {
 
     fn place(&self) -> Place<'_> {
         Place { iotoll: &self.iotoll, url: &self.url, port: self.port }
+    }
+
+    fn cpu_times(&self, requests: u64) -> anyhow::Result<()> {
+        for other in [Tool::Wrk, Tool::AbKept, Tool::OhaKept] {
+            self.cpu(Tool::IotollKept, other, requests, "CPU µs per kept-alive request")?;
+        }
+        for other in [Tool::Ab, Tool::Oha] {
+            self.cpu(Tool::Iotoll, other, requests / 2, "CPU µs per connection-per-request")?;
+        }
+        Ok(())
     }
 
     /// CPU time for each request, beside another tool.
