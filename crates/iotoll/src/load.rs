@@ -1,6 +1,6 @@
 //! `iotoll load`: an open-loop HTTP client that tells the truth.
 
-use anstream::{eprint, eprintln, print};
+use anstream::{eprint, eprintln};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::SignedDuration;
@@ -10,7 +10,7 @@ use load::{
 };
 use std::{
     fs,
-    io::{IsTerminal, Write},
+    io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::{Arc, atomic::AtomicBool, mpsc},
@@ -310,21 +310,22 @@ fn request(args: &LoadArgs) -> anyhow::Result<Request> {
 }
 
 fn report(args: &LoadArgs, result: &LoadResult) -> anyhow::Result<()> {
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    if let Some(path) = &args.json {
-        let mut json = serde_json::to_string_pretty(result).context("cannot write JSON")?;
-        json.push('\n');
-        if to_stdout {
-            print!("{json}");
-        } else {
-            fs::write(path, json)
-                .with_context(|| format!("{}: cannot write it", path.display()))?;
-        }
+    let words = || layout::render(layout_of(args.layout), result);
+    let Some(path) = &args.json else { return print(&words()) };
+    let json = serde_json::to_string_pretty(result).context("cannot write JSON")? + "\n";
+    if path == Path::new("-") {
+        return print(&json);
     }
-    if !to_stdout {
-        print!("{}", layout::render(layout_of(args.layout), result));
+    fs::write(path, json).with_context(|| format!("{}: cannot write it", path.display()))?;
+    print(&words())
+}
+
+/// Prints the result; a reader that has seen enough is no error.
+fn print(text: &str) -> anyhow::Result<()> {
+    match anstream::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to standard output"),
     }
-    Ok(())
 }
 
 fn layout_of(layout: LayoutArg) -> layout::Layout {
@@ -346,7 +347,7 @@ enum Line {
 /// The terminal may be slow and the load must not wait for it, so that a
 /// thread of its own draws, and what it has no time for is left out.
 fn with_live_view<T>(work: impl FnOnce(&mut dyn FnMut(Event<'_>)) -> T) -> T {
-    if !std::io::stderr().is_terminal() {
+    if !io::stderr().is_terminal() {
         return work(&mut |_| ());
     }
     let (sender, receiver) = mpsc::sync_channel(2);
@@ -372,8 +373,15 @@ fn with_live_view<T>(work: impl FnOnce(&mut dyn FnMut(Event<'_>)) -> T) -> T {
 fn step_title(number: usize, of: Option<usize>, rate: Option<f64>, goal: u64) -> String {
     let step = of.map_or_else(|| format!("try {number}"), |of| format!("{number}/{of}"));
     match rate {
-        Some(rate) => format!("{step} {rate:.0}/s, {goal}"),
-        None => format!("{goal} requests"),
+        Some(rate) => format!("{step}, {goal} at {rate:.0}/s,"),
+        None => format!("{goal} requests,"),
+    }
+}
+
+fn time(ms: f64) -> String {
+    match ms {
+        ms if ms >= 1.0 => format!("{ms:.1} ms"),
+        ms => format!("{:.0} µs", ms * 1e3),
     }
 }
 
@@ -385,20 +393,20 @@ fn draw(lines: &mpsc::Receiver<Line>) {
             Line::Step(new) => title = new,
             Line::Now(now) => {
                 let text = format!(
-                    "{title}: {:.0} s, {:.0} replies/s, {} errors, p50 {:.2} p99 {:.2} ms, lag {:.0} µs",
+                    "{title} {:.0} s: {:.0} replies/s, {} errors, p50 {} p99 {}, lag {}",
                     now.seconds,
                     now.replies as f64 / now.seconds.max(1e-3),
                     now.errors,
-                    now.latency_p50_ms,
-                    now.latency_p99_ms,
-                    now.lag_p99_us
+                    time(now.latency_p50_ms),
+                    time(now.latency_p99_ms),
+                    time(now.lag_p99_us / 1e3)
                 );
                 let shown: String = text.chars().take(79).collect();
                 eprint!("\r{shown}\x1b[K");
-                let _ = std::io::stderr().flush();
+                let _ = io::stderr().flush();
             }
         }
     }
     eprint!("\r\x1b[K");
-    let _ = std::io::stderr().flush();
+    let _ = io::stderr().flush();
 }

@@ -125,8 +125,10 @@ fn notes(out: &mut String, step: &Step) -> Result {
 }
 
 fn phases(out: &mut String, step: &Step) -> Result {
+    // A closed loop intends no times.
+    let from_intended = step.rate.and(step.connection_ms);
     let rows = [
-        ("connection, from intended", step.connection_ms, "ms"),
+        ("connection, from intended", from_intended, "ms"),
         ("connection, from connect", step.connection_from_connect_ms, "ms"),
         ("connect", step.connect_ms, "ms"),
         ("reply", step.reply_ms, "ms"),
