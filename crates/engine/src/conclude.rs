@@ -43,8 +43,8 @@ pub fn arm_results(
                     system: totals.per_op(totals.system_ns),
                 },
                 io: totals.io(),
-                integrity: samples.iter().filter_map(|s| s.integrity.clone()).reduce(Integrity::and),
                 metrics: metrics(arm, &samples, &totals),
+                integrity: samples.iter().filter_map(|s| s.integrity.clone()).reduce(Integrity::and),
                 failure: measurement.failures[index].clone(),
             }
         })

@@ -89,6 +89,6 @@ fn verdict(comparison: &Comparison) -> Cell {
     }
 }
 
-fn indented(table: &str, _width: Width) -> String {
+pub(crate) fn indented(table: &str, _width: Width) -> String {
     table.lines().map(|line| format!(" {}\n", line.trim_end())).collect()
 }
