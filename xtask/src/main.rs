@@ -1,2 +1,58 @@
-//! Chores.
-fn main() {}
+//! The project's own chores, for those who work on it.
+//!
+//! `cargo xtask test` passes all the tests, `cargo xtask generate` writes the
+//! reference files, `cargo xtask bench` measures what is too heavy or too noisy
+//! for a test. They are written in Rust, so that a compiler is all they need.
+
+// Chores speak to whoever runs them.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod bench;
+mod bench_harness;
+mod bench_load;
+mod examples;
+mod generate;
+mod packages;
+mod process;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+fn main() -> ExitCode {
+    let done = match Xtask::parse().chore {
+        Chore::Test => test::run(),
+        Chore::Bench { what } => bench::run(&what),
+        Chore::Generate(args) => generate::run(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The project's own chores
+#[derive(Parser)]
+#[command(name = "cargo xtask", disable_help_subcommand = true)]
+struct Xtask {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Pass the tests: packages, formatting, lints, tests, generated files, examples
+    Test,
+    /// Measure what is too heavy or too noisy for a test
+    Bench {
+        #[command(subcommand)]
+        what: bench::Bench,
+    },
+    /// Write the files that are made from the program: docs/reference.md, docs/schema
+    Generate(generate::Args),
+}

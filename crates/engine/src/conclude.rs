@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use model::arm::{Arm, Pair};
-use model::result::{ArmResult, Comparison, Cpu, Integrity, Io, Latency, Verdict};
+use model::arm::{Arm, Axis, Pair};
+use model::result::{
+    ArmResult, Cause, Comparison, Cpu, Integrity, Io, Latency, TailComparison, Verdict,
+};
 use model::sample::Sample;
-use stats::{Decision, Histogram};
+use stats::{Decision, Histogram, Sequence};
 
-use crate::{figures, integrity};
+use crate::causes::{self, Side, Tally};
 use crate::measure::{Job, Measurement};
 use crate::standing::{ERROR_RATE, Standing, Standings};
+use crate::{figures, integrity};
 
 /// The arms' tolls, in the arms' order.
 pub fn arm_results(
@@ -20,8 +23,7 @@ pub fn arm_results(
     arms.iter()
         .enumerate()
         .map(|(index, arm)| {
-            let samples: Vec<&Sample> =
-                measurement.samples.iter().filter(|s| s.arm == index).collect();
+            let samples = samples_of(measurement, index);
             let totals = Totals::of(&samples);
             ArmResult {
                 id: arm.id.clone(),
@@ -43,8 +45,12 @@ pub fn arm_results(
                     system: totals.per_op(totals.system_ns),
                 },
                 io: totals.io(),
+                integrity: samples
+                    .iter()
+                    .filter_map(|s| s.integrity.clone())
+                    .reduce(Integrity::and),
                 metrics: metrics(arm, &samples, &totals),
-                integrity: samples.iter().filter_map(|s| s.integrity.clone()).reduce(Integrity::and),
+                causes: causes::of_arm(&Tally::of(&samples, arm.study.operation)),
                 failure: measurement.failures[index].clone(),
             }
         })
@@ -59,7 +65,38 @@ pub fn comparisons(
 ) -> Vec<Comparison> {
     let mut standings = Standings::new(job.pairs, job.worth);
     standings.take_all(&measurement.samples);
-    standings.0.iter().map(|standing| comparison(standing, job, measurement, arms)).collect()
+    let tallies: Vec<Tally> = job
+        .arms
+        .iter()
+        .enumerate()
+        .map(|(index, arm)| Tally::of(&samples_of(measurement, index), arm.study.operation))
+        .collect();
+    let conclude = |standing: &Standing| {
+        let comparison = comparison(standing, job, measurement, arms);
+        let causes = pair_causes(standing.pair, comparison.verdict, &tallies, arms);
+        Comparison { causes, ..comparison }
+    };
+    standings.0.iter().map(conclude).collect()
+}
+
+fn samples_of(measurement: &Measurement, arm: usize) -> Vec<&Sample> {
+    measurement.samples.iter().filter(|s| s.arm == arm).collect()
+}
+
+fn pair_causes(
+    Pair { base, other, axis }: Pair,
+    verdict: Verdict,
+    tallies: &[Tally],
+    arms: &[ArmResult],
+) -> Vec<Cause> {
+    let label = |arm: usize| match axis {
+        Axis::Place => format!("on {}", arms[arm].place),
+        Axis::Strategy => format!("with {}", arms[arm].strategy),
+    };
+    let [base_label, other_label] = [base, other].map(label);
+    let base = Side { label: &base_label, tally: &tallies[base] };
+    let other = Side { label: &other_label, tally: &tallies[other] };
+    causes::of_pair(base, other, axis, verdict)
 }
 
 fn comparison(
@@ -69,9 +106,7 @@ fn comparison(
     arms: &[ArmResult],
 ) -> Comparison {
     let Pair { base, other, axis } = standing.pair;
-    let interval = standing.mean.interval();
-    let bounded = |log: f64| log.is_finite().then(|| log.exp());
-    let ratio = (standing.mean.blocks() > 0).then(|| interval.estimate.exp());
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&standing.mean);
     let base_ns = arms[base].time_per_op_ns.map(|t| t.mean);
     let failure = [base, other].into_iter().find_map(|arm| {
         let failed = measurement.failures[arm].as_ref();
@@ -87,34 +122,64 @@ fn comparison(
         other: arms[other].id.clone(),
         axis,
         ratio,
-        ratio_low: bounded(interval.low),
-        ratio_high: bounded(interval.high),
+        ratio_low,
+        ratio_high,
         confidence: 1.0 - ERROR_RATE,
         saves_ns_per_op: ratio.zip(base_ns).map(|(ratio, base_ns)| base_ns * (1.0 - ratio)),
         worth: job.worth,
         verdict,
         blocks: standing.mean.blocks() as u64,
+        p99: tail(&standing.p99, verdict),
         why,
         causes: Vec::new(),
+        next: None,
+    }
+}
+
+/// Where a sequence is after its last block; unknown before the first.
+struct Ratios {
+    ratio: Option<f64>,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
+}
+
+impl Ratios {
+    fn of(sequence: &Sequence) -> Self {
+        let interval = sequence.interval();
+        let bounded = |log: f64| log.is_finite().then(|| log.exp());
+        Self {
+            ratio: bounded(interval.estimate).filter(|_| sequence.blocks() > 0),
+            ratio_low: bounded(interval.low),
+            ratio_high: bounded(interval.high),
+        }
+    }
+}
+
+fn tail(sequence: &Sequence, of_mean: Verdict) -> TailComparison {
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(sequence);
+    let verdict = if of_mean == Verdict::Invalid { of_mean } else { decided(sequence.decision()) };
+    TailComparison { ratio, ratio_low, ratio_high, verdict }
+}
+
+fn decided(decision: Decision) -> Verdict {
+    match decision {
+        Decision::Less => Verdict::Faster,
+        Decision::Greater => Verdict::Slower,
+        Decision::Within => Verdict::Same,
+        Decision::Open => Verdict::Unclear,
     }
 }
 
 fn verdict(standing: &Standing, interrupted: bool) -> (Verdict, Option<String>) {
-    match standing.mean.decision() {
-        Decision::Less => (Verdict::Faster, None),
-        Decision::Greater => (Verdict::Slower, None),
-        Decision::Within => (Verdict::Same, None),
-        Decision::Open => {
-            let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
-            let why = match standing.mean.blocks() {
-                0 => format!("{end} before the first block was complete"),
-                blocks => {
-                    format!("{end} after {blocks} blocks, before the interval was narrow enough")
-                }
-            };
-            (Verdict::Unclear, Some(why))
+    let verdict = decided(standing.mean.decision());
+    let why = (verdict == Verdict::Unclear).then(|| {
+        let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
+        match standing.mean.blocks() {
+            0 => format!("{end} before the first block was complete"),
+            blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
         }
-    }
+    });
+    (verdict, why)
 }
 
 #[derive(Default)]

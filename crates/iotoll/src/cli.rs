@@ -9,6 +9,8 @@ use model::place::PlaceRequest;
 use model::plan::parse_budget;
 use model::study::parse_worth;
 
+use crate::load::LoadArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -40,6 +42,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Measure file I/O on places side by side, and say what differs
     Compare(CompareArgs),
+    /// Load an HTTP server, in an open loop, and say what its users would see
+    Load(Box<LoadArgs>),
     /// Show what places stand on
     Places(PlacesArgs),
     /// List the studies with their strategies and parameters
@@ -74,7 +78,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "STUDY.KEY=VALUE[,VALUE...]")]
     pub(crate) set: Vec<String>,
 
-    /// Read places, studies and parameters from a plan file; flags go before it
+    /// Read places, studies and parameters from a plan file; flags override it
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 

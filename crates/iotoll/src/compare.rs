@@ -4,19 +4,17 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use engine::conclude;
-use engine::machine::{Machine, Site};
 use engine::measure::{Job, Measurement, measure};
 use model::arm::{Arm, Pair, pairs};
 use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::result::{Run, RunResult, SCHEMA, Verdict};
-use places::WorkDir;
 
 use crate::cli::CompareArgs;
-use crate::exit::{Exit, UsageError};
+use crate::exit::Exit;
 use crate::output::{self, JsonTarget};
 use crate::progress::Progress;
-use crate::site::PlaceSite;
+use crate::session::Session;
 use crate::{dry_run, machine, plan, preflight, signals};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
@@ -32,7 +30,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let started = jiff::Timestamp::now();
-    let measurement = measure_on_places(&plan, &arms, &pairs, began)?;
+    let measurement = measure_on_places(&plan, &arms, &pairs, &places, began)?;
     let result = conclude(&plan, &arms, &pairs, places, &measurement, (started, began));
     if !matches!(json, Some(JsonTarget::Stdout)) {
         let text = report::terminal::report(&result, &studies::specs(), output::width());
@@ -49,28 +47,17 @@ fn measure_on_places(
     plan: &Plan,
     arms: &[Arm],
     pairs: &[Pair],
+    places: &[PlaceFacts],
     began: Instant,
 ) -> anyhow::Result<Measurement> {
-    let stop = signals::stop_flag()?;
-    let folders = plan
-        .places
-        .iter()
-        .map(|place| WorkDir::create(&place.label, &place.path))
-        .collect::<Result<Vec<_>, _>>()?;
-    for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
-        output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
-    }
-    let sites = folders.iter().map(|f| Box::new(PlaceSite::new(f)) as Box<dyn Site>).collect();
-    let mut rig =
-        Machine::new(arms, preflight::study_of, sites, stop, began).map_err(UsageError)?;
+    let mut session = Session::open(places, signals::stop_flag()?, began)?;
+    let mut rig = session.rig(arms, preflight::study_of)?;
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let mut progress = Progress::new(began, plan.budget);
     let measurement = measure(&job, &mut rig, &mut |event| progress.show(&event, arms));
     progress.finish();
     drop(rig);
-    for folder in folders {
-        folder.remove()?;
-    }
+    session.close()?;
     Ok(measurement)
 }
 
@@ -101,6 +88,7 @@ fn conclude(
         places,
         arms,
         comparisons,
+        unread: measurement.unread.clone(),
         samples: measurement.samples.clone(),
     }
 }

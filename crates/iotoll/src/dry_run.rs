@@ -7,6 +7,8 @@ use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::units::{exact_duration, percent};
 
+use crate::machine;
+
 /// The places, the arms and the comparisons that a run would have.
 pub(crate) fn describe(
     plan: &Plan,
@@ -15,7 +17,7 @@ pub(crate) fn describe(
     places: &[PlaceFacts],
     width: usize,
 ) -> String {
-    let mut out = report::places(places, width);
+    let mut out = report::places(places, &machine::describe(), width);
     let bold = anstyle::Style::new().bold();
     let _ = writeln!(out, "\n{bold}Arms{bold:#}");
     for arm in arms {

@@ -45,14 +45,14 @@ impl std::error::Error for UsageError {}
 
 /// Runs a command; an error or a panic becomes a sentence and an exit code.
 /// A panic has unwound by then, so working folders are gone.
-pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
+pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<ExitCode>) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(String::new, |l| format!(" ({l})"));
         let what = panic.payload_as_str().unwrap_or("no reason given");
         anstream::eprintln!("iotoll: a defect in iotoll itself: {what}{place}; please report it");
     }));
     match catch_unwind(AssertUnwindSafe(command)) {
-        Ok(Ok(exit)) => exit.into(),
+        Ok(Ok(code)) => code,
         Ok(Err(error)) if is_broken_pipe(&error) => Exit::Done.into(),
         Ok(Err(error)) => {
             anstream::eprintln!("iotoll: {error:#}");

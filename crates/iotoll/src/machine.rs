@@ -6,19 +6,15 @@ use std::thread::available_parallelism;
 use model::result::Machine;
 
 pub(crate) fn describe() -> Machine {
+    let memory = places::MemoryFacts::read().ok();
     let uname = rustix::system::uname();
     Machine {
         kernel: uname.release().to_string_lossy().into_owned(),
         cpu: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
         cpus: available_parallelism().map_or(1, usize::from),
-        memory_bytes: memory_bytes().unwrap_or_default(),
-        memory_limit_bytes: None,
+        memory_bytes: memory.as_ref().map_or(0, |m| m.total_bytes),
+        memory_limit_bytes: memory.and_then(|m| m.limit).map(|limit| limit.limit_bytes),
     }
-}
-
-fn memory_bytes() -> Option<u64> {
-    let total = field("/proc/meminfo", "MemTotal")?;
-    Some(total.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 /// The value behind `name :` in one of the kernel's text files.

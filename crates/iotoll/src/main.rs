@@ -9,6 +9,7 @@ mod cli;
 mod compare;
 mod dry_run;
 mod exit;
+mod load;
 mod machine;
 mod man;
 mod output;
@@ -16,6 +17,7 @@ mod places_command;
 mod plan;
 mod preflight;
 mod progress;
+mod session;
 mod signals;
 mod site;
 mod studies_command;
@@ -25,25 +27,26 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
-use crate::exit::Exit;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     exit::guarded(|| run(cli.command))
 }
 
-fn run(command: Command) -> anyhow::Result<Exit> {
+fn run(command: Command) -> anyhow::Result<ExitCode> {
     signals::ignore_file_size_signal()?;
-    match command {
-        Command::Compare(args) => compare::run(&args),
-        Command::Places(args) => places_command::run(&args),
-        Command::Studies => studies_command::run(),
-        Command::Clean(args) => clean::run(&args),
-        Command::Completions(args) => man::completions(&args),
-        Command::Man(args) => man::page(&args),
+    let exit = match command {
+        Command::Compare(args) => compare::run(&args)?,
+        Command::Load(args) => return load::run(&args),
+        Command::Places(args) => places_command::run(&args)?,
+        Command::Studies => studies_command::run()?,
+        Command::Clean(args) => clean::run(&args)?,
+        Command::Completions(args) => man::completions(&args)?,
+        Command::Man(args) => man::page(&args)?,
         Command::Worker => {
             studies::serve_as_worker()?;
-            Ok(Exit::Done)
+            exit::Exit::Done
         }
-    }
+    };
+    Ok(exit.into())
 }

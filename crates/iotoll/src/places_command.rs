@@ -2,8 +2,8 @@
 
 use crate::cli::PlacesArgs;
 use crate::exit::Exit;
-use crate::output;
 use crate::plan::default_places;
+use crate::{machine, output};
 
 pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
     let requested = if args.places.is_empty() { default_places() } else { args.places.clone() };
@@ -11,6 +11,6 @@ pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
         .iter()
         .map(|place| places::inspect(&place.label, &place.path))
         .collect::<Result<Vec<_>, _>>()?;
-    output::result(&report::places(&facts, output::width()))?;
+    output::result(&report::places(&facts, &machine::describe(), output::width()))?;
     Ok(Exit::Done)
 }

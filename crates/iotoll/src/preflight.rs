@@ -3,8 +3,9 @@
 use anyhow::bail;
 use engine::study::Study;
 use model::arm::Arm;
-use model::place::PlaceFacts;
+use model::place::{PlaceFacts, StorageKind};
 use model::plan::Plan;
+use places::{DeviceReader, MemoryFacts};
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -18,11 +19,12 @@ pub(crate) fn study_of(arm: &Arm) -> &'static dyn Study {
 
 /// The facts of the plan's places; an error where the default ones are one and the same.
 pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<PlaceFacts>> {
-    let facts = plan
+    let mut facts = plan
         .places
         .iter()
         .map(|place| places::inspect(&place.label, &place.path))
         .collect::<Result<Vec<_>, _>>()?;
+    facts.iter_mut().for_each(note_unread_counters);
     for (position, place) in facts.iter().enumerate() {
         let twin =
             facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
@@ -51,8 +53,19 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
     Ok(facts)
 }
 
-/// Refuses what would not fit.
+/// Where the counters of a place's devices should be readable and are not, its
+/// facts say so.
+fn note_unread_counters(place: &mut PlaceFacts) {
+    if place.kind == StorageKind::Disk
+        && let Err(error) = DeviceReader::new(place)
+    {
+        place.unread.push(error.to_string());
+    }
+}
+
+/// Refuses what would not fit on a place or in memory.
 pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result<()> {
+    let memory = MemoryFacts::read()?;
     for (index, place) in places.iter().enumerate() {
         let mut need_bytes = 0;
         for arm in arms.iter().filter(|arm| arm.place == index) {
@@ -62,9 +75,7 @@ pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result
                 .map_err(|why| UsageError(format!("{}: {why}", arm.id)))?;
             need_bytes = need_bytes.max(study.space_bytes(&arm.params, operations.max));
         }
-        if need_bytes > place.free_bytes {
-            bail!("{}: needs {need_bytes}", place.label);
-        }
+        places::check_space(place, need_bytes, &memory)?;
     }
     Ok(())
 }

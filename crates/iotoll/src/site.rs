@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use engine::machine::Site;
 use engine::probes::DeviceBytes;
-use places::WorkDir;
+use places::{DeviceReader, WorkDir};
 
 /// The one sub-folder that there is at a time.
 const SLICE: &str = "slice";
@@ -13,11 +13,13 @@ const SLICE: &str = "slice";
 /// One place of a run.
 pub(crate) struct PlaceSite<'a> {
     work: &'a WorkDir,
+    devices: Option<DeviceReader>,
 }
 
 impl<'a> PlaceSite<'a> {
-    pub(crate) fn new(work: &'a WorkDir) -> Self {
-        Self { work }
+    /// A place with its counters, where it has any that can be read.
+    pub(crate) fn new(work: &'a WorkDir, devices: Option<DeviceReader>) -> Self {
+        Self { work, devices }
     }
 }
 
@@ -36,6 +38,7 @@ impl Site for PlaceSite<'_> {
     }
 
     fn device_bytes(&mut self) -> Option<DeviceBytes> {
-        None
+        let counters = self.devices.as_ref()?.read().ok()?;
+        Some(DeviceBytes { read: counters.read_bytes, written: counters.written_bytes })
     }
 }

@@ -31,9 +31,7 @@ pub struct Integrity {
 }
 
 /// What a record's size leaves room to check.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checks {
     /// Run, writer, sequence, length, payload and a checksum of 32 bits.

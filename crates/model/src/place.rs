@@ -116,8 +116,8 @@ pub struct PlaceFacts {
     pub kind: StorageKind,
     /// The file system's type: `ext4`, `tmpfs`, `overlay`.
     pub filesystem: String,
-    /// What is mounted, as the mount table names it: `/dev/vda2`, `server:/export`.
-    /// `null` for a file system without a device.
+    /// What is mounted, as the mount table names it: `/dev/vda2`, `server:/export`
+    /// (`/dev/root` by its device's own name). `null` for a file system without a device.
     pub device: Option<String>,
     /// The block devices behind it, from the file system down, each once. Empty
     /// where there are none or they could not be told (`unread` says why).

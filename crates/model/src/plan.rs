@@ -248,7 +248,7 @@ pub fn find_study(
     registry.iter().find(|s| s.name == name).copied().ok_or_else(|| {
         let known = registry.iter().map(|s| s.name);
         PlanError(format!(
-            "no study `{name}`{}; `iotoll studies` lists them",
+            "no study `{name}`{} (`iotoll studies` lists them)",
             suggestion(name, known)
         ))
     })

@@ -176,6 +176,8 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
         Err(Errno::NOTEMPTY | Errno::EXIST) => match open_lock(folder) {
             // Its maker was quicker.
             Ok(lock) => Fate::Held { pid: holder(&lock) },
+            // Its maker and another cleaner were.
+            Err(_) if names(folder.fd()).is_ok_and(|names| names.is_empty()) => Fate::Gone,
             Err(_) => Fate::Failed {
                 why: "it has files but no lock file, so no run of iotoll left it; look into it, \
                       and remove it by hand"
@@ -192,4 +194,27 @@ fn holder(lock: &OwnedFd) -> Option<u32> {
     let length = rustix::io::pread(lock, &mut text, 0).ok()?;
     let text = str::from_utf8(&text[..length]).ok()?;
     text.lines().find_map(|line| line.strip_prefix("pid ")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::{self, File};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_goes_between_opening_its_lock_and_taking_it_is_no_failure() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = File::open(place.path()).unwrap();
+        let path = place.path().join("folder");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("lock"), "").unwrap();
+        let fd = open_child(dir.as_fd(), c"folder").unwrap();
+        let folder = Folder { path: path.clone(), fd };
+        let lock = open_lock(&folder).unwrap();
+        fs::remove_dir_all(path).unwrap();
+        assert!(matches!(take_locked(dir.as_fd(), c"folder", &folder, lock), Fate::Gone));
+    }
 }

@@ -89,28 +89,35 @@ impl<'a> Stack<'a> {
             Keeping::Fuse => self.fuse(mount),
             Keeping::Overlay => self.overlay(mount),
             Keeping::Btrfs => self.btrfs(mount),
-            Keeping::Pooled => {
-                let filesystem = &mount.filesystem;
-                self.unread.push(format!(
-                    "the devices behind {filesystem} {} are not told: only its own tools know them",
+            Keeping::Pooled => self.untold(
+                StorageKind::Disk,
+                format!(
+                    "the devices behind {} {} are not told: only its own tools know them",
+                    mount.filesystem,
                     mount.source.display()
-                ));
-                self.end(StorageKind::Disk)
-            }
+                ),
+            ),
             Keeping::Device if mount.device.is_anonymous() => {
-                self.unread.push(format!(
-                    "what {} keeps its files on is not known: it names no device",
-                    mount.filesystem
-                ));
-                self.end(StorageKind::Other)
+                let filesystem = &mount.filesystem;
+                let why = format!(
+                    "what {filesystem} keeps its files on is not known: it names no device"
+                );
+                self.untold(StorageKind::Other, why)
             }
             Keeping::Device => self.device(mount.device).into_iter().collect(),
         }
     }
 
+    /// Nothing further down.
     fn end(&mut self, kind: StorageKind) -> Vec<String> {
         self.ends.push(kind);
         Vec::new()
+    }
+
+    /// Nothing further down that could be told, and why.
+    fn untold(&mut self, kind: StorageKind, why: String) -> Vec<String> {
+        self.unread.push(why);
+        self.end(kind)
     }
 
     /// Every step down counts, so that a circle ends.
@@ -135,60 +142,51 @@ impl<'a> Stack<'a> {
 
     /// All that is written to an overlay goes to its upper directory.
     fn overlay(&mut self, mount: &Mount) -> Vec<String> {
-        match mount.super_option("upperdir") {
-            Some(upper) => self.holder(Path::new(upper), "the overlay's upper directory"),
-            None => {
-                self.unread.push(
-                    "the overlay has no upper directory (it is read-only), so the device behind \
-                     it was not looked for"
-                        .to_owned(),
-                );
-                self.end(StorageKind::Other)
-            }
+        if let Some(upper) = mount.super_option("upperdir") {
+            return self.holder(Path::new(upper), "the overlay's upper directory");
         }
+        let why = "the overlay has no upper directory (it is read-only), so the device behind it \
+                   was not looked for";
+        self.untold(StorageKind::Other, why.to_owned())
     }
 
     /// The devices below the file system that holds a file or directory, or the device
     /// that the path is the node of.
     fn holder(&mut self, path: &Path, what: &str) -> Vec<String> {
         let shown = path.display();
+        if path.is_relative() {
+            let why = format!("{what}, {shown}, is not told in full");
+            return self.untold(StorageKind::Other, why);
+        }
         let identity = match self.machine.identify(path) {
-            Ok(identity) if path.is_absolute() => identity,
-            Ok(_) => {
-                self.unread.push(format!("{what}, {shown}, is not told in full"));
-                return self.end(StorageKind::Other);
-            }
+            Ok(identity) => identity,
             Err(error) => {
-                self.unread.push(format!(
+                let why = format!(
                     "{what}, {shown}, cannot be seen from here ({error}), so what is behind it is \
                      not known"
-                ));
-                return self.end(StorageKind::Other);
+                );
+                return self.untold(StorageKind::Other, why);
             }
         };
         if let Some(node) = identity.node {
             return self.device(node).into_iter().collect();
         }
-        match self.mounts.of(path, &identity) {
-            Some(mount) => self.file_system(&mount.clone()),
-            None => {
-                self.unread.push(format!("{what}, {shown}, is on no mount that can be seen here"));
-                self.end(StorageKind::Other)
-            }
+        if let Some(mount) = self.mounts.of(path, &identity) {
+            return self.file_system(mount);
         }
+        let why = format!("{what}, {shown}, is on no mount that can be seen here");
+        self.untold(StorageKind::Other, why)
     }
 
     /// A btrfs has a number that is no device's. Its members are listed in `/sys`, and
     /// the mount's source is one of them.
     fn btrfs(&mut self, mount: &Mount) -> Vec<String> {
-        let members = self.source_device(mount).map(|source| self.btrfs_members(source));
-        let Some(members) = members else {
-            self.unread.push(format!(
-                "the devices of the btrfs on {} were not found in /sys",
-                mount.source.display()
-            ));
-            return self.end(StorageKind::Disk);
+        let Some(source) = self.source_device(mount) else {
+            let shown = mount.source.display();
+            let why = format!("the devices of the btrfs on {shown} were not found in /sys");
+            return self.untold(StorageKind::Disk, why);
         };
+        let members = self.btrfs_members(source);
         members.into_iter().filter_map(|member| self.device(member)).collect()
     }
 
@@ -207,16 +205,12 @@ impl<'a> Stack<'a> {
             return Some(node);
         }
         let name = source.file_name()?;
-        let class = self.machine.locate("/sys/class/block");
-        let named = class.join(name);
-        let mapped = || {
-            let has_name = |dir: &PathBuf| {
-                attribute(&dir.join("dm/name")).is_some_and(|mapped| *mapped == *name)
-            };
-            entries(&class).into_iter().find(has_name)
+        let is_it = |dir: &PathBuf| {
+            let mapped = attribute(&dir.join("dm/name"));
+            dir.file_name() == Some(name) || mapped.is_some_and(|mapped| *mapped == *name)
         };
-        let dir = if named.exists() { named } else { mapped()? };
-        DeviceNumber::parse(&attribute(&dir.join("dev"))?)
+        let devices = entries(&self.machine.locate("/sys/class/block"));
+        DeviceNumber::parse(&attribute(&devices.into_iter().find(is_it)?.join("dev"))?)
     }
 
     /// Adds a device and all below it, and returns its name. A device that several
@@ -276,16 +270,14 @@ impl<'a> Stack<'a> {
     }
 
     fn loop_file(&mut self, dir: &Path, index: usize) -> Vec<String> {
-        let name = self.layers[index].name.clone();
+        let what = format!("the file behind {}", self.layers[index].name);
         let Ok(mut file) = fs::read(dir.join("loop/backing_file")) else {
-            self.unread.push(format!("the file behind {name} is not told"));
-            return self.end(StorageKind::Other);
+            return self.untold(StorageKind::Other, format!("{what} is not told"));
         };
         if file.last() == Some(&b'\n') {
             file.pop();
         }
-        let path = PathBuf::from(OsString::from_vec(file));
-        self.holder(&path, &format!("the file behind {name}"))
+        self.holder(Path::new(&OsString::from_vec(file)), &what)
     }
 }
 
@@ -342,3 +334,6 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths.sort();
     paths
 }
+
+#[cfg(test)]
+mod tests;

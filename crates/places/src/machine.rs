@@ -90,10 +90,15 @@ impl Machine {
         Self { root: PathBuf::from("/"), identify: Identity::of_path }
     }
 
-    /// One made of plain files, whose paths exist but have no identity of their own.
+    /// One made of plain files, whose paths exist but have no identity of their own; a
+    /// file that holds a device's numbers stands for its node.
     #[cfg(test)]
     pub(crate) fn made(root: &Path) -> Self {
-        let identify = |path: &Path| fs::metadata(path).map(|_| Identity::default());
+        let identify = |path: &Path| {
+            fs::metadata(path)?;
+            let node = attribute(path).and_then(|text| DeviceNumber::parse(&text));
+            Ok(Identity { node, ..Identity::default() })
+        };
         Self { root: root.to_owned(), identify }
     }
 

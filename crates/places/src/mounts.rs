@@ -121,16 +121,146 @@ fn unescape(field: &[u8]) -> OsString {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((&first, tail)) = rest.split_first() {
-        let escaped = if first == b'\\' { tail.first_chunk().and_then(octal) } else { None };
+        let escaped =
+            if first == b'\\' { tail.first_chunk().copied().and_then(octal) } else { None };
         plain.push(escaped.unwrap_or(first));
         rest = if escaped.is_some() { &tail[3..] } else { tail };
     }
     OsString::from_vec(plain)
 }
 
-fn octal(digits: &[u8; 3]) -> Option<u8> {
+fn octal(digits: [u8; 3]) -> Option<u8> {
     digits.iter().try_fold(0_u8, |value, digit| {
         let digit = char::from(*digit).to_digit(8)?;
         value.checked_mul(8)?.checked_add(digit as u8)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    const TABLE: &str = "\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n\
+24 27 0:6 / /dev rw shared:2 master:1 - devtmpfs devtmpfs rw\n\
+25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw\n\
+30 25 0:27 / /dev/shm rw - tmpfs tmpfs rw,size=4k\n\
+40 27 8:1 / /srv/a rw - xfs /dev/sda1 rw\n\
+41 27 8:2 / /srv rw - xfs /dev/sda2 rw\n\
+42 27 8:3 / /media/my\\040disk\\134\\012\\011 rw - vfat /dev/sdb1 rw\n";
+
+    fn table() -> Mounts {
+        Mounts::parse(TABLE.as_bytes())
+    }
+
+    fn found(path: &str, identity: &Identity) -> u64 {
+        table().of(Path::new(path), identity).unwrap().id
+    }
+
+    fn by_path(path: &str) -> u64 {
+        found(path, &Identity::default())
+    }
+
+    fn on(major: u32, minor: u32) -> Identity {
+        Identity { device: Some(DeviceNumber { major, minor }), ..Identity::default() }
+    }
+
+    #[test]
+    fn every_field_is_read_with_any_number_of_optional_ones() {
+        let line =
+            b"36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:7 - ext3 /dev/a\\040b rw,x=1";
+        let mount = Mount::parse(line).unwrap();
+        let expected = Mount {
+            id: 36,
+            parent: 35,
+            device: DeviceNumber { major: 98, minor: 0 },
+            root: "/mnt1".into(),
+            point: "/mnt2".into(),
+            filesystem: "ext3".into(),
+            source: "/dev/a b".into(),
+            options: vec!["rw".into(), "noatime".into()],
+            super_options: vec!["rw".into(), "x=1".into()],
+        };
+        assert_eq!(mount, expected);
+    }
+
+    #[test]
+    fn lines_that_are_none_are_passed_over() {
+        let text =
+            "\nrubbish\n1 2 3:4 / /\n1 2 x:4 / / rw - a b c\n5 1 0:1 / / rw - tmpfs none rw\n";
+        let ids: Vec<u64> = Mounts::parse(text.as_bytes()).iter().map(|mount| mount.id).collect();
+        assert_eq!(ids, [5]);
+    }
+
+    #[test]
+    fn escapes_are_undone_and_what_is_none_is_kept() {
+        assert_eq!(by_path("/media/my disk\\\n\t/x"), 42);
+        assert_eq!(unescape(b"a\\04"), "a\\04");
+        assert_eq!(unescape(b"\\999\\777"), "\\999\\777");
+        assert_eq!(unescape(b"\\134040"), "\\040");
+    }
+
+    #[test]
+    fn an_option_is_split_before_its_escapes_are_undone() {
+        let line = b"1 0 0:9 / / rw - overlay overlay rw,upperdir=/a\\054b,upper=/c";
+        let mount = Mount::parse(line).unwrap();
+        assert_eq!(mount.super_option("upperdir"), Some(OsStr::new("/a,b")));
+        assert_eq!(mount.super_option("upper"), Some(OsStr::new("/c")));
+        assert_eq!(mount.super_option("workdir"), None);
+    }
+
+    #[test]
+    fn a_path_is_on_the_deepest_mount_by_whole_components() {
+        assert_eq!(by_path("/dev/null"), 24);
+        assert_eq!(by_path("/dev/shmooze"), 24);
+        assert_eq!(by_path("/development"), 27);
+    }
+
+    #[test]
+    fn of_mounts_on_one_point_the_last_is_seen() {
+        assert_eq!(by_path("/dev/shm/x"), 30);
+    }
+
+    #[test]
+    fn of_mounts_on_one_point_whose_parents_are_out_of_sight_the_last_is_seen() {
+        let mounts = Mounts::parse(b"7 3 0:1 / / rw - a a rw\n8 4 0:2 / / rw - a a rw\n");
+        assert_eq!(mounts.of(Path::new("/x"), &Identity::default()).unwrap().id, 8);
+    }
+
+    #[test]
+    fn a_mount_that_a_later_one_above_it_hides_is_not_seen() {
+        assert_eq!(by_path("/srv/a/x"), 41);
+    }
+
+    #[test]
+    fn the_mount_id_is_believed_over_all_else() {
+        let identity = Identity { mount_id: Some(25), ..on(254, 0) };
+        assert_eq!(found("/dev/shm/x", &identity), 25);
+    }
+
+    #[test]
+    fn the_device_is_believed_over_the_walk_where_a_mount_agrees_with_it() {
+        assert_eq!(found("/srv/a/x", &on(8, 1)), 40);
+        assert_eq!(found("/dev/shm/x", &on(0, 23)), 25);
+        // A btrfs subvolume's number is that of no mount.
+        assert_eq!(found("/srv/a/x", &on(0, 99)), 41);
+    }
+
+    #[test]
+    fn in_a_changed_root_without_a_mount_of_its_own_there_may_be_none() {
+        let mounts = Mounts::parse(b"40 27 8:1 / /srv rw - xfs /dev/sda1 rw\n");
+        assert!(mounts.of(Path::new("/home"), &Identity::default()).is_none());
+        assert!(mounts.of(Path::new("/srv/x"), &Identity::default()).is_some());
+    }
+
+    #[test]
+    fn mounts_that_name_each_other_as_parents_do_not_hang() {
+        let mounts = Mounts::parse(
+            b"1 1 0:1 / / rw - a a rw\n2 3 0:2 / / rw - a a rw\n\
+                                     3 2 0:3 / / rw - a a rw\n",
+        );
+        assert_eq!(mounts.of(Path::new("/x"), &Identity::default()).unwrap().id, 1);
+    }
 }

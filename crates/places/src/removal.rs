@@ -118,3 +118,44 @@ fn open_child_without_openat2(
     };
     if place(dir)? == place(child.as_fd())? { Ok(child) } else { Err(Errno::XDEV) }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn no_link_and_no_other_mount_is_opened_with_or_without_openat2() {
+        let root = File::open("/").unwrap();
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("dir")).unwrap();
+        symlink("dir", place.path().join("link")).unwrap();
+        let dir = File::open(place.path()).unwrap();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let plainly = |dir: &File, name| open_child_without_openat2(dir.as_fd(), name, flags);
+        assert_eq!(open_child(root.as_fd(), c"proc").unwrap_err(), Errno::XDEV);
+        assert_eq!(plainly(&root, c"proc").unwrap_err(), Errno::XDEV);
+        assert!(open_child(dir.as_fd(), c"link").is_err() && plainly(&dir, c"link").is_err());
+        assert!(open_child(dir.as_fd(), c"dir").is_ok() && plainly(&dir, c"dir").is_ok());
+    }
+
+    #[test]
+    fn what_is_to_be_kept_is_kept_only_at_the_top() {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("sub")).unwrap();
+        for file in ["lock", "other", "sub/lock"] {
+            fs::write(place.path().join(file), [1; 5000]).unwrap();
+        }
+        let mut removal = Removal::default();
+        removal.empty(File::open(place.path()).unwrap().as_fd(), place.path(), Some(c"lock"));
+        let tally = removal.finish().unwrap();
+        assert_eq!(tally.files, 2);
+        assert!(tally.bytes >= 10_000, "{tally:?}");
+        let left: Vec<_> = fs::read_dir(place.path()).unwrap().flatten().collect();
+        assert_eq!((left.len(), left[0].file_name().to_str()), (1, Some("lock")));
+    }
+}

@@ -77,7 +77,7 @@ impl WorkDir {
         // Not being allowed to list the place does not hinder working in it.
         let swept = sweep(&parent).unwrap_or_default();
         for _ in 0..ATTEMPTS_MAX {
-            let made = Claimed::make(&parent).map_err(|e| explain(&place, &parent, e))?;
+            let made = Claimed::make(&parent).map_err(|e| explain(&place, &parent, &e))?;
             if let Some(Claimed { name, folder, lock }) = made {
                 let (parent, lock) = (parent.fd, Some(lock));
                 let maker = rustix::process::getpid();
@@ -219,27 +219,32 @@ impl Claimed {
 
 /// Makes the lock file and takes its lock; `None` where a cleaner has the folder.
 fn claim(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let lock = match rustix::fs::openat(folder.fd(), LOCK, flags, Mode::RUSR | Mode::WUSR) {
-        Ok(lock) => lock,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let locked = match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => is_linked(&lock)?,
-        Err(Errno::WOULDBLOCK) => false,
-        Err(error) => {
-            let _ = rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty());
-            return Err(if error == Errno::NOSPC { error } else { Errno::NOLCK });
-        }
-    };
-    if !locked {
-        return Ok(None);
-    }
-    sign(&lock).inspect_err(|_| {
+    let Some(lock) = make_lock(folder)? else { return Ok(None) };
+    let claimed = take_lock(&lock)
+        .and_then(|is_ours| if is_ours { sign(&lock).map(|()| true) } else { Ok(false) });
+    if claimed.is_err() {
         let _ = rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty());
-    })?;
-    Ok(Some(lock))
+    }
+    Ok(claimed?.then_some(lock))
+}
+
+/// `None` where a cleaner took the folder away.
+fn make_lock(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(folder.fd(), LOCK, flags, Mode::RUSR | Mode::WUSR) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the lock is now held, and of a file that no cleaner has removed meanwhile.
+fn take_lock(lock: &OwnedFd) -> Result<bool, Errno> {
+    match rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => is_linked(lock),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(_) => Err(Errno::NOLCK),
+    }
 }
 
 /// Whether an open file still has a name.
@@ -298,8 +303,8 @@ fn remove_error(failure: Failure) -> WorkDirError {
     WorkDirError::Remove { path: failure.path, source: failure.error.into() }
 }
 
-fn explain(place: &PlaceName, parent: &OpenPlace, failed: MakeError) -> WorkDirError {
-    let MakeError { action, error } = failed;
+fn explain(place: &PlaceName, parent: &OpenPlace, failed: &MakeError) -> WorkDirError {
+    let &MakeError { action, error } = failed;
     if error == Errno::NOLCK {
         return WorkDirError::NoLocks { place: place.clone(), source: error.into() };
     }
@@ -325,6 +330,99 @@ fn known(place: &PlaceName, dir: BorrowedFd<'_>, error: Errno) -> Option<WorkDir
     })
 }
 
+/// Asked after what could be made was removed again, so one that is free is not enough:
+/// a folder takes one, and its lock file another.
 fn lacks_inodes(dir: BorrowedFd<'_>) -> bool {
-    rustix::fs::fstatvfs(dir).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail == 0)
+    rustix::fs::fstatvfs(dir).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail < 2)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+    use std::thread;
+
+    use super::*;
+
+    /// A folder as its maker has it before it is locked.
+    fn unlocked(place: &Path) -> (OpenPlace, Folder) {
+        let parent = OpenPlace::open(&PlaceName::bare(place)).unwrap();
+        let name = random_name().unwrap();
+        let fd = make_directory(parent.fd.as_fd(), &name).unwrap();
+        let folder = Folder { path: parent.path.join(name.to_str().unwrap()), fd };
+        (parent, folder)
+    }
+
+    #[test]
+    fn a_folder_that_is_cleaned_away_before_its_lock_is_made_is_not_claimed() {
+        let place = tempfile::tempdir().unwrap();
+        let (parent, folder) = unlocked(place.path());
+        assert_eq!(sweep(&parent).unwrap().removed.len(), 1);
+        assert!(claim(&folder).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_folder_that_is_cleaned_away_before_its_lock_is_taken_is_not_claimed() {
+        let place = tempfile::tempdir().unwrap();
+        let (parent, folder) = unlocked(place.path());
+        let lock = make_lock(&folder).unwrap().unwrap();
+        assert_eq!(sweep(&parent).unwrap().removed.len(), 1);
+        assert!(!take_lock(&lock).unwrap());
+    }
+
+    #[test]
+    fn a_folder_whose_lock_a_cleaner_holds_is_not_claimed() {
+        let place = tempfile::tempdir().unwrap();
+        let (_, folder) = unlocked(place.path());
+        let lock = make_lock(&folder).unwrap().unwrap();
+        let cleaner = fs::File::open(folder.path.join("lock")).unwrap();
+        cleaner.lock().unwrap();
+        assert!(!take_lock(&lock).unwrap());
+    }
+
+    #[test]
+    fn a_claimed_folder_is_not_cleaned_away() {
+        let place = tempfile::tempdir().unwrap();
+        let (parent, folder) = unlocked(place.path());
+        let _lock = claim(&folder).unwrap().unwrap();
+        let report = sweep(&parent).unwrap();
+        assert_eq!((report.removed.len(), report.in_use.len()), (0, 1));
+        assert_eq!(report.in_use[0].pid, Some(std::process::id()));
+    }
+
+    /// All orders that the threads happen upon: making sweeps too, so that makers and
+    /// cleaners meet in each other's gaps.
+    #[test]
+    fn makers_and_cleaners_at_once_never_lose_a_live_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let work = || {
+            for _ in 0..100 {
+                let work = WorkDir::create("disk", place.path()).unwrap();
+                assert_eq!(work.swept().failed, []);
+                let sub = work.subdir("slice").unwrap();
+                fs::write(sub.path().join("file"), "text").unwrap();
+                thread::yield_now();
+                assert!(work.path().join("lock").exists());
+                work.remove().unwrap();
+            }
+        };
+        thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn names_have_the_prefix_and_sixteen_digits() {
+        let name = random_name().unwrap().into_string().unwrap();
+        let digits = name.strip_prefix(".iotoll-").unwrap();
+        assert!(digits.len() == 16 && u64::from_str_radix(digits, 16).is_ok(), "{name}");
+    }
+
+    #[test]
+    fn a_sub_folders_name_is_one_plain_component() {
+        for name in ["", ".", "..", "a/b", "/", "lock", "a\0b", &"x".repeat(201)] {
+            assert!(sub_name(name).is_err(), "{name}");
+        }
+        assert!(sub_name("log-held.disk").is_ok());
+    }
 }

@@ -7,10 +7,9 @@ use model::study::StudySpec;
 use model::units::{count, percent, three_digits, time};
 
 use crate::table::indented;
-use crate::terminal::Width;
 
 /// The table; nothing where there are no figures.
-pub(crate) fn table(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> String {
+pub(crate) fn table(spec: &StudySpec, arms: &[&ArmResult]) -> String {
     let mut columns: Vec<(&str, Vec<String>)> = spec
         .figures
         .iter()
@@ -38,7 +37,7 @@ pub(crate) fn table(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> Stri
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    indented(&table.to_string(), width)
+    indented(&table)
 }
 
 /// A figure in the unit that its name ends in; empty where the arm has none.

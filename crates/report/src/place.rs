@@ -1,12 +1,13 @@
 //! What places stand on, in words.
 
 use model::place::{DeviceLayer, PlaceFacts, StorageKind};
+use model::result::Machine;
 use model::units::rough_size;
 
 use crate::terminal::{Width, heading, paragraph};
 
-/// The facts of all places, with what could not be read.
-pub fn places(places: &[PlaceFacts], width: Width) -> String {
+/// The facts of all places and of the machine, with what could not be read.
+pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String {
     let mut out = heading("Places");
     for place in places {
         let label = format!("  {:<10}", place.label);
@@ -17,7 +18,17 @@ pub fn places(places: &[PlaceFacts], width: Width) -> String {
                 &paragraph("            ", "            ", &format!("not read: {unread}"), width);
         }
     }
-    out
+    out + &paragraph("  machine   ", "            ", &machine_facts(machine), width)
+}
+
+/// `Linux 6.18.4, 2 processors (Intel Xeon), 25.3 GB of RAM`.
+fn machine_facts(machine: &Machine) -> String {
+    let Machine { kernel, cpu, cpus, memory_bytes, memory_limit_bytes, .. } = machine;
+    let limit = memory_limit_bytes
+        .map_or_else(String::new, |bytes| format!(", limited to {} of it", rough_size(bytes)));
+    let processors = if *cpus == 1 { "processor" } else { "processors" };
+    let memory = rough_size(*memory_bytes);
+    format!("Linux {kernel}, {cpus} {processors} ({cpu}), {memory} of RAM{limit}")
 }
 
 /// `ext4 on /dev/vda (rotational), relatime, discard; 80.1 GB of 252 GB free`.

@@ -1,4 +1,4 @@
-//! One study's tolls and verdicts as tables.
+//! One study's tolls and verdicts as a table.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table, presets};
 use model::arm::Axis;
@@ -8,74 +8,90 @@ use model::units::time;
 use crate::terminal::Width;
 use crate::words;
 
-/// The arms of one study with the same parameters: the strategies, and each
-/// place held against the first.
+/// Narrower than this there is no room for percentiles and intervals.
+const WIDTH_FULL: Width = 72;
+/// What styles begin and end with.
+const ESCAPE: char = '\u{1b}';
+
+/// The arms of one study with the same parameters: each place held against
+/// the first.
 pub(crate) fn by_place(result: &RunResult, arms: &[&ArmResult], width: Width) -> String {
     let base = result.places.first().map_or("", |p| p.label.as_str());
     let against = if result.places.len() > 1 { format!("against {base}") } else { String::new() };
-    let header = ["strategy", "place", "toll", "p99", &against, "", ""];
-    rows(result, arms, Axis::Place, header, width, |arm| [&arm.strategy, &arm.place])
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).enforce_styling();
+    let full = width >= WIDTH_FULL;
+    let header =
+        [Some("strategy"), Some("place"), Some("toll"), full.then_some("p99"), Some(&against)];
+    table.set_header(header.into_iter().flatten().map(dim));
+    let mut group = None;
+    for arm in arms {
+        let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
+        group = Some(&arm.strategy);
+        let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
+        row.extend(toll(arm, full));
+        row.extend(judgement(result, arm, Axis::Place, full));
+        table.add_row(row);
+    }
+    align_right(&mut table, if full { &[2, 3, 4] } else { &[2, 3] });
+    indented(&table)
 }
 
 /// The same arms, each strategy held against the first at its place.
 pub(crate) fn by_strategy(result: &RunResult, arms: &[&ArmResult], width: Width) -> String {
-    let base = arms.first().map_or("", |arm| arm.strategy.as_str());
-    let against = format!("against {base}");
-    let header = ["place", "strategy", "toll", "p99", &against, "", ""];
-    let mut arms: Vec<&ArmResult> = arms.to_vec();
-    arms.sort_by_key(|arm| result.places.iter().position(|p| p.label == arm.place));
-    rows(result, &arms, Axis::Strategy, header, width, |arm| [&arm.place, &arm.strategy])
-}
-
-fn rows<'a>(
-    result: &RunResult,
-    arms: &[&'a ArmResult],
-    axis: Axis,
-    header: [&str; 7],
-    width: Width,
-    names: impl Fn(&'a ArmResult) -> [&'a String; 2],
-) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).enforce_styling();
-    table.set_header(header.map(|text| Cell::new(text).add_attribute(Attribute::Dim)));
+    let base = arms.first().map_or("", |arm| arm.strategy.as_str());
+    table.set_header(["strategy", "place", &format!("against {base}")].map(dim));
     let mut group = None;
     for arm in arms {
-        let [outer, inner] = names(arm);
-        let shown = if group == Some(outer) { "" } else { outer.as_str() };
-        group = Some(outer);
-        let mut row = vec![Cell::new(shown), Cell::new(inner)];
-        row.extend(toll(arm));
-        row.extend(judgement(result, arm, axis));
+        let compared =
+            result.comparisons.iter().any(|c| c.other == arm.id && c.axis == Axis::Strategy);
+        if !compared {
+            continue;
+        }
+        let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
+        group = Some(&arm.strategy);
+        let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
+        row.extend(judgement(result, arm, Axis::Strategy, width >= WIDTH_FULL));
         table.add_row(row);
     }
-    for column in [2, 3, 4] {
-        if let Some(column) = table.column_mut(column) {
+    align_right(&mut table, &[2]);
+    indented(&table)
+}
+
+fn dim(text: &str) -> Cell {
+    let cell = Cell::new(text);
+    if text.is_empty() { cell } else { cell.add_attribute(Attribute::Dim) }
+}
+
+fn align_right(table: &mut Table, columns: &[usize]) {
+    for column in columns {
+        if let Some(column) = table.column_mut(*column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    indented(&table.to_string(), width)
 }
 
-fn toll(arm: &ArmResult) -> [Cell; 2] {
-    match arm.time_per_op_ns {
-        Some(latency) => [
-            Cell::new(time(latency.mean)).add_attribute(Attribute::Bold),
-            Cell::new(time(latency.p99)),
-        ],
-        None => [Cell::new("–"), Cell::new("–")],
-    }
-}
-
-fn judgement(result: &RunResult, arm: &ArmResult, axis: Axis) -> [Cell; 3] {
-    let found = result.comparisons.iter().find(|c| c.other == arm.id && c.axis == axis);
-    let Some(comparison) = found else {
-        return [Cell::new(""), Cell::new(""), Cell::new("")];
+fn toll(arm: &ArmResult, full: bool) -> Vec<Cell> {
+    let [mean, p99] = match arm.time_per_op_ns {
+        Some(latency) => [time(latency.mean), time(latency.p99)],
+        None => ["–".to_owned(), "–".to_owned()],
     };
-    [
-        Cell::new(comparison.ratio.map_or_else(String::new, words::difference)),
-        Cell::new(words::interval(comparison)),
-        verdict(comparison),
-    ]
+    let mean = Cell::new(mean).add_attribute(Attribute::Bold);
+    if full { vec![mean, Cell::new(p99)] } else { vec![mean] }
+}
+
+/// The difference, its interval and the verdict.
+fn judgement(result: &RunResult, arm: &ArmResult, axis: Axis, full: bool) -> Vec<Cell> {
+    let found = result.comparisons.iter().find(|c| c.other == arm.id && c.axis == axis);
+    let Some(comparison) = found else { return Vec::new() };
+    let mut cells = vec![Cell::new(comparison.ratio.map_or_else(String::new, words::difference))];
+    if full {
+        cells.push(Cell::new(words::interval(comparison.ratio_low, comparison.ratio_high)));
+    }
+    cells.push(verdict(comparison));
+    cells
 }
 
 fn verdict(comparison: &Comparison) -> Cell {
@@ -89,6 +105,18 @@ fn verdict(comparison: &Comparison) -> Cell {
     }
 }
 
-pub(crate) fn indented(table: &str, _width: Width) -> String {
-    table.lines().map(|line| format!(" {}\n", line.trim_end())).collect()
+/// The table's lines, indented, without the padding at their ends.
+pub(crate) fn indented(table: &Table) -> String {
+    table.lines().map(|line| format!(" {}\n", without_padding(&line))).collect()
+}
+
+/// Takes away the spaces at the end, also from before the codes that end a style.
+fn without_padding(line: &str) -> String {
+    let (text, mut codes) = (line.trim_end(), String::new());
+    let mut text = text;
+    while let Some(start) = text.rfind(ESCAPE).filter(|_| text.ends_with('m')) {
+        codes.insert_str(0, &text[start..]);
+        text = text[..start].trim_end();
+    }
+    format!("{text}{codes}")
 }

@@ -22,7 +22,7 @@ const SENTENCES_MAX: usize = 12;
 pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
     let mut out = title(result);
     out += "\n";
-    out += &place::places(&result.places, width);
+    out += &place::places(&result.places, &result.machine, width);
     for arms in by_study_and_params(result) {
         out += "\n";
         out += &study(result, &arms, studies, width);
@@ -100,7 +100,7 @@ fn study(
         out += &table::by_strategy(result, arms, width);
     }
     if let Some(spec) = spec {
-        let figures = figures::table(spec, arms, width);
+        let figures = figures::table(spec, arms);
         out += if figures.is_empty() { "" } else { "\n" };
         out += &figures;
         out += &integrity::section(spec, arms, width);
@@ -119,36 +119,42 @@ fn telling_params(arm: &ArmResult, spec: Option<&StudySpec>) -> Vec<String> {
 }
 
 fn meaning(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
-    if result.comparisons.is_empty() {
+    let operation = |c: &Comparison| {
+        let arm = result.arm(&c.other);
+        let spec = arm.and_then(|arm| studies.iter().find(|s| s.name == arm.study));
+        spec.map_or("operation", |s| s.operation)
+    };
+    let by_place = words::along(result, Axis::Place);
+    let mut sentences: Vec<(f64, String)> = by_place
+        .concat()
+        .into_iter()
+        .filter_map(|c| Some((weight(&[c]), words::place_sentence(result, c, operation(c))?)))
+        .collect();
+    sentences.extend(words::along(result, Axis::Strategy).iter().filter_map(|group| {
+        let text = words::strategies_sentence(result, group, operation(group[0]))?;
+        Some((weight(group), text))
+    }));
+    if sentences.is_empty() {
         return String::new();
     }
-    let mut told: Vec<&Comparison> = result.comparisons.iter().collect();
-    let untold = told.len().saturating_sub(SENTENCES_MAX);
+    let untold = sentences.len().saturating_sub(SENTENCES_MAX);
     if untold > 0 {
-        told.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-        told.truncate(SENTENCES_MAX);
+        sentences.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sentences.truncate(SENTENCES_MAX);
+        sentences
+            .push((0.0, format!("The tables above and --json have {untold} more like these.")));
     }
-    let mut out = format!("\n{}", heading("What it means"));
-    for comparison in told {
-        let arm = result.arm(&comparison.other);
-        let spec = arm.and_then(|arm| studies.iter().find(|s| s.name == arm.study));
-        let operation = spec.map_or("operation", |s| s.operation);
-        let text = words::sentence(result, comparison, operation);
-        out += &paragraph("  • ", "    ", &text, width);
-    }
-    if untold > 0 {
-        let text = format!("{untold} more comparisons are in the tables above and in --json.");
-        out += &paragraph("  • ", "    ", &text, width);
-    }
-    out
+    let bullets = sentences.iter().map(|(_, text)| paragraph("  • ", "    ", text, width));
+    format!("\n{}{}", heading("What it means"), bullets.collect::<String>())
 }
 
 /// What deserves a sentence most: what could not be measured, then what differs most.
-fn weight(comparison: &Comparison) -> f64 {
-    match comparison.verdict {
+fn weight(comparisons: &[&Comparison]) -> f64 {
+    let weights = comparisons.iter().map(|comparison| match comparison.verdict {
         Verdict::Invalid => f64::INFINITY,
         _ => comparison.ratio.map_or(0.0, |ratio| ratio.ln().abs()),
-    }
+    });
+    weights.fold(0.0, f64::max)
 }
 
 fn risks(result: &RunResult, width: Width) -> String {

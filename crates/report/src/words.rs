@@ -1,34 +1,45 @@
 //! Verdicts in words: what two arms differ by, and what that would be worth.
 
 use model::arm::Axis;
-use model::result::{ArmResult, Comparison, RunResult, Verdict};
-use model::units::{percent, three_digits, time};
+use model::result::{ArmResult, Comparison, RunResult, TailComparison, Verdict};
+use model::units::{count, percent, three_digits, time};
 
 /// The rate at which a toll is turned into a share of a core.
 const RATE_PER_S: f64 = 1000.0;
+/// From this ratio on, "7 times" reads better than "600% more".
+const TIMES_FROM: f64 = 2.0;
 
 /// A difference from a ratio: `−16%`, `+40%`, and beyond twofold `×6.7`.
 pub(crate) fn difference(ratio: f64) -> String {
-    if ratio >= 2.0 {
+    if ratio >= TIMES_FROM {
         return format!("×{}", three_digits(ratio));
     }
-    let share = ratio - 1.0;
-    let text = percent(round_share(share.abs()));
-    match text.as_str() {
-        "0%" => text,
-        _ if share < 0.0 => format!("−{text}"),
-        _ => format!("+{text}"),
+    match (share(ratio), ratio < 1.0) {
+        (text, _) if text == "0%" => text,
+        (text, true) => format!("−{text}"),
+        (text, false) => format!("+{text}"),
     }
 }
 
-/// Below a tenth of a percent a difference is none that anyone could act on.
-fn round_share(share: f64) -> f64 {
-    if share < 0.0005 { 0.0 } else { share }
+/// `18% less time than`, `18% more time than`, `6.7 times the time of`.
+fn time_against(ratio: f64) -> String {
+    if ratio >= TIMES_FROM {
+        format!("{} times the time of", three_digits(ratio))
+    } else {
+        format!("{} {} time than", share(ratio), if ratio < 1.0 { "less" } else { "more" })
+    }
+}
+
+/// How far a ratio is from 1. Below a tenth of a percent it is nothing that
+/// anyone could act on.
+fn share(ratio: f64) -> String {
+    let share = (ratio - 1.0).abs();
+    percent(if share < 0.0005 { 0.0 } else { share })
 }
 
 /// The interval that decided: `−18% to −14%`.
-pub(crate) fn interval(comparison: &Comparison) -> String {
-    match (comparison.ratio_low, comparison.ratio_high) {
+pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
         (Some(low), Some(high)) => format!("{} to {}", difference(low), difference(high)),
         (Some(low), None) => format!("{} or more", difference(low)),
         (None, Some(high)) => format!("{} or less", difference(high)),
@@ -47,61 +58,128 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A comparison in a sentence, with what it would be worth.
-pub(crate) fn sentence(result: &RunResult, comparison: &Comparison, operation: &str) -> String {
-    let (Some(base), Some(other)) = (result.arm(&comparison.base), result.arm(&comparison.other))
-    else {
-        return String::new();
-    };
-    let subject = match comparison.axis {
-        Axis::Place => format!("{}: {} against {}", other.strategy, other.place, base.place),
-        Axis::Strategy => {
-            format!("on {}: {} against {}", other.place, other.strategy, base.strategy)
-        }
-    };
-    let within = match interval(comparison).as_str() {
+/// One comparison of places in a sentence, with what it would be worth.
+pub(crate) fn place_sentence(
+    result: &RunResult,
+    comparison: &Comparison,
+    operation: &str,
+) -> Option<String> {
+    let (base, other) = (result.arm(&comparison.base)?, result.arm(&comparison.other)?);
+    let within = match interval(comparison.ratio_low, comparison.ratio_high).as_str() {
         "" => String::new(),
         text => format!(" ({text})"),
     };
-    let difference = comparison.ratio.map_or_else(String::new, difference);
-    match comparison.verdict {
-        Verdict::Faster | Verdict::Slower => format!(
-            "{subject} is {} by {}{within}. It {}.",
-            verdict(comparison.verdict),
-            difference.trim_start_matches(['−', '+']),
+    let (name, to, from) = (way(other), &other.place, &base.place);
+    let text = match (comparison.verdict, comparison.ratio) {
+        (Verdict::Faster | Verdict::Slower, Some(ratio)) => format!(
+            "{name}: {to} takes {} {from}{within}, {}.",
+            time_against(ratio),
             worth(comparison, base, other, operation)
         ),
-        Verdict::Same => format!(
-            "{subject} is the same to within {}{within}: nothing worth having is gained.",
+        (Verdict::Same, _) => format!(
+            "{name}: {to} and {from} are the same to within {}{within}.",
             percent(comparison.worth)
         ),
-        Verdict::Unclear | Verdict::Invalid => format!(
-            "{subject} is {}{within}: {}.",
-            verdict(comparison.verdict),
+        (verdict, _) => format!(
+            "{name}: {to} against {from} is {}{within}: {}.",
+            self::verdict(verdict),
             comparison.why.as_deref().unwrap_or("no reason was recorded")
+        ),
+    };
+    Some(text + &tail(comparison))
+}
+
+/// Says so where the slowest operations tell another story than the mean.
+fn tail(comparison: &Comparison) -> String {
+    let TailComparison { ratio, ratio_low, ratio_high, verdict } = comparison.p99;
+    let decided = matches!(verdict, Verdict::Faster | Verdict::Slower);
+    match ratio {
+        Some(ratio) if decided && verdict != comparison.verdict => format!(
+            " Its 99th percentile is {} ({}).",
+            match verdict {
+                Verdict::Faster => format!("lower by {}", share(ratio)),
+                _ if ratio >= TIMES_FROM => format!("{} times as high", three_digits(ratio)),
+                _ => format!("higher by {}", share(ratio)),
+            },
+            interval(ratio_low, ratio_high)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// The comparisons of one place's strategies with one of them, in a sentence.
+pub(crate) fn strategies_sentence(
+    result: &RunResult,
+    comparisons: &[&Comparison],
+    operation: &str,
+) -> Option<String> {
+    let base = result.arm(&comparisons.first()?.base)?;
+    let parts: Vec<String> = comparisons
+        .iter()
+        .filter_map(|comparison| {
+            let other = result.arm(&comparison.other)?;
+            let name = &other.strategy;
+            Some(match (comparison.verdict, comparison.ratio) {
+                (Verdict::Faster | Verdict::Slower, Some(ratio)) => {
+                    let against = time_against(ratio);
+                    let worth = worth(comparison, base, other, operation);
+                    format!("{name} takes {against} {}, {worth}", base.strategy)
+                }
+                (Verdict::Same, _) => format!(
+                    "{name} and {} are the same to within {}",
+                    base.strategy,
+                    percent(comparison.worth)
+                ),
+                (Verdict::Invalid, _) => format!(
+                    "{name} is invalid: {}",
+                    comparison.why.as_deref().unwrap_or("no reason was recorded")
+                ),
+                (verdict, _) => {
+                    format!("{name} against {} is {}", base.strategy, self::verdict(verdict))
+                }
+            })
+        })
+        .collect();
+    let group = way(base).replacen(&format!("/{}", base.strategy), "", 1);
+    Some(format!("{group} on {}: {}.", base.place, parts.join("; ")))
+}
+
+/// An arm's name without its place: `log/held`.
+fn way(arm: &ArmResult) -> &str {
+    arm.id.rsplit_once('@').map_or(arm.id.as_str(), |(way, _)| way)
+}
+
+/// `saving 0.31 µs a record: 0.03% of a core at 1,000 a second`.
+fn worth(comparison: &Comparison, base: &ArmResult, other: &ArmResult, operation: &str) -> String {
+    let saves_ns = comparison.saves_ns_per_op.unwrap_or_default();
+    let does = if saves_ns >= 0.0 { "saving" } else { "costing" };
+    let amount = format!("{does} {} a {operation}", time(saves_ns.abs()));
+    match (throughput(base), throughput(other)) {
+        (Some(from), Some(to)) => format!(
+            "{amount}: {} MB/s instead of {}",
+            count(to.round() as u64),
+            count(from.round() as u64)
+        ),
+        _ => format!(
+            "{amount}: {} of a core at {} a second",
+            percent(saves_ns.abs() * RATE_PER_S / 1e9),
+            count(RATE_PER_S as u64)
         ),
     }
 }
 
-/// `saves 0.31 µs a record: at 1,000 records a second, 0.03% of a core`.
-fn worth(comparison: &Comparison, base: &ArmResult, other: &ArmResult, operation: &str) -> String {
-    let saves_ns = comparison.saves_ns_per_op.unwrap_or_default();
-    let does = if saves_ns >= 0.0 { "saves" } else { "costs" };
-    if let (Some(from), Some(to)) = (throughput(base), throughput(other)) {
-        let amount = time(saves_ns.abs());
-        return format!(
-            "{does} {amount} a {operation}: {} MB/s instead of {}",
-            three_digits(to),
-            three_digits(from)
-        );
-    }
-    format!(
-        "{does} {} a {operation}: at 1,000 {operation}s a second, {} of a core",
-        time(saves_ns.abs()),
-        percent(saves_ns.abs() * RATE_PER_S / 1e9)
-    )
+fn throughput(arm: &ArmResult) -> Option<f64> {
+    arm.metrics.get("throughput_mb_per_s").copied()
 }
 
-pub(crate) fn throughput(arm: &ArmResult) -> Option<f64> {
-    arm.metrics.get("throughput_mb_per_s").copied()
+/// The comparisons along one axis, those of the same base together, in order.
+pub(crate) fn along(result: &RunResult, axis: Axis) -> Vec<Vec<&Comparison>> {
+    let mut groups: Vec<Vec<&Comparison>> = Vec::new();
+    for comparison in result.comparisons.iter().filter(|c| c.axis == axis) {
+        match groups.iter_mut().find(|g| g[0].base == comparison.base) {
+            Some(group) => group.push(comparison),
+            None => groups.push(vec![comparison]),
+        }
+    }
+    groups
 }

@@ -1,1 +1,10 @@
-//! Being written.
+//! A simulated machine, on which a whole run takes no time and can be asserted.
+//!
+//! For what reality cannot show on demand: a known difference, drift, stalls,
+//! a place that fails at a chosen moment, an interrupt, a budget that runs out.
+
+mod rig;
+mod run;
+
+pub use rig::{Conduct, SimulatedRig};
+pub use run::{places, run};

@@ -32,10 +32,8 @@ impl<'a> Crew<'a> {
         pool: &'a Pool,
         stop: &StopFlag,
     ) -> Result<Self, StudyError> {
-        let workers = tickets
-            .iter()
-            .map(|_| Worker::summon(hands, pool, stop))
-            .collect::<Result<_, _>>()?;
+        let workers =
+            tickets.iter().map(|_| Worker::summon(hands, pool, stop)).collect::<Result<_, _>>()?;
         let mut crew = Self { workers, pool, stop: StopFlag::clone(stop) };
         for (worker, ticket) in crew.workers.iter_mut().zip(tickets) {
             worker.tell(&ToWorker::Work(ticket));

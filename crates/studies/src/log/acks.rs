@@ -45,9 +45,8 @@ impl Acks {
         // SAFETY: a new mapping at a place that the kernel chooses harms nothing
         // that is mapped already. The file has the mapping's length and nobody
         // shortens it.
-        let page = unsafe {
-            mmap(std::ptr::null_mut(), BYTES, protection, MapFlags::SHARED, &file, 0)
-        }?;
+        let page =
+            unsafe { mmap(std::ptr::null_mut(), BYTES, protection, MapFlags::SHARED, &file, 0) }?;
         let page = NonNull::new(page.cast()).ok_or(io::ErrorKind::InvalidData)?;
         Ok(Self { page, file })
     }

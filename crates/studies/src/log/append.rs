@@ -68,7 +68,11 @@ pub(crate) fn make(
     let open = |extra| open_for_writing(folder, &name, extra).doing(OPENING);
     let records = Arc::clone(records);
     let held = |extra, calls: Calls| {
-        Ok::<_, StudyError>(Box::new(Held { file: open(extra)?, records: Arc::clone(&records), calls }))
+        Ok::<_, StudyError>(Box::new(Held {
+            file: open(extra)?,
+            records: Arc::clone(&records),
+            calls,
+        }))
     };
     Ok(match work.strategy.as_str() {
         "held" => held(OFlags::APPEND, Calls::Write)?,

@@ -104,12 +104,7 @@ fn records_per_writer(setting: &Setting) -> u64 {
 }
 
 /// Waits until the writers have been told of so many records between them.
-fn wait_for(
-    target: u64,
-    acks: &Acks,
-    writers: u64,
-    recorder: &Recorder,
-) -> Result<(), StudyError> {
+fn wait_for(target: u64, acks: &Acks, writers: u64, recorder: &Recorder) -> Result<(), StudyError> {
     let (mut seen, mut since) = (0, Instant::now());
     while seen < target {
         std::thread::sleep(Duration::from_micros(20));

@@ -79,7 +79,11 @@ impl Append for PerWriter {
 }
 
 /// The writers' logs in a folder, for forcing them to the device.
-pub(super) fn logs(folder: BorrowedFd<'_>, stem: &str, writers: u32) -> Result<Vec<OwnedFd>, StudyError> {
+pub(super) fn logs(
+    folder: BorrowedFd<'_>,
+    stem: &str,
+    writers: u32,
+) -> Result<Vec<OwnedFd>, StudyError> {
     (0..writers)
         .map(|writer| {
             let name = log_name(&stem_of(stem, writer));

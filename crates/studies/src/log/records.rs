@@ -130,15 +130,14 @@ impl Format {
         let (payload, trailer) = match self.checks {
             Checks::Full => {
                 let length = hex(line.get(FULL_NAME + 1..FULL_HEADER - 1)?)?;
-                let spaced = line[FULL_HEADER - 1] == b' ' && line[line.len() - FULL_TRAILER] == b' ';
+                let spaced =
+                    line[FULL_HEADER - 1] == b' ' && line[line.len() - FULL_TRAILER] == b' ';
                 if length != line.len() as u64 || !spaced {
                     return None;
                 }
                 (&line[FULL_HEADER..line.len() - FULL_TRAILER], FULL_TRAILER - 1)
             }
-            Checks::Short => {
-                (&line[SHORT_NAME..line.len() - SHORT_TRAILER], SHORT_TRAILER)
-            }
+            Checks::Short => (&line[SHORT_NAME..line.len() - SHORT_TRAILER], SHORT_TRAILER),
             Checks::Count => return None,
         };
         let (summed, sum) = line.split_at(line.len() - trailer);

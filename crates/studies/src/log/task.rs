@@ -100,7 +100,8 @@ impl Setting {
 /// text, for a detour through /proc would be part of an interpreter's toll.
 fn path_for_others(folder: &OwnedFd) -> String {
     let detour = path_of(folder);
-    let path = std::fs::read_link(&detour).ok().and_then(|path| path.into_os_string().into_string().ok());
+    let path =
+        std::fs::read_link(&detour).ok().and_then(|path| path.into_os_string().into_string().ok());
     path.unwrap_or(detour)
 }
 

@@ -523,7 +523,7 @@ mod tests {
     fn tiny_records_mixed_or_cut_are_noticed_by_their_letters() {
         assert_eq!(kinds(8, |l| l[60][3] = b'B'), [("interleaved", 1)]);
         assert_eq!(kinds(8, |l| drop(l[60].drain(2..5))), [("torn", 1)]);
-        assert_eq!(kinds(8, |l| drop(l[60].pop())), [("lost", 1), ("interleaved", 1)]);
+        assert_eq!(kinds(8, |l| l[60].truncate(7)), [("lost", 1), ("interleaved", 1)]);
         assert_eq!(kinds(1, |l| drop(l.pop())), [("lost", 1)]);
         assert_eq!(kinds(1, |l| l.push(vec![b'\n'])), [("duplicated", 1)]);
     }

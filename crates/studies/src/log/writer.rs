@@ -195,8 +195,7 @@ struct Syncs {
 impl Syncs {
     fn new(work: &Work, recorder: &Recorder) -> Self {
         let ticks = |ns: u64| (ns as f64 / recorder.clock().tick_ns()) as u64;
-        let interval_records =
-            if work.sync_records == 0 { u64::MAX } else { work.sync_records };
+        let interval_records = if work.sync_records == 0 { u64::MAX } else { work.sync_records };
         let interval_ticks = ticks(work.sync_interval_ns);
         let next_ticks = match interval_ticks {
             0 => u64::MAX,

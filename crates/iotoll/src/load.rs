@@ -1,0 +1,404 @@
+//! `iotoll load`: an open-loop HTTP client that tells the truth.
+
+use anstream::{eprint, eprintln, print};
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use jiff::SignedDuration;
+use load::{
+    Error, Event, Expect, Gap, LoadResult, Plan, Progress, Request, Reuse, Server, ServerWatch,
+    Steps, Target, Version, layout,
+};
+use std::{
+    fs,
+    io::{IsTerminal, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::{Arc, atomic::AtomicBool, mpsc},
+    thread,
+    time::Duration,
+};
+
+const USAGE: u8 = 2;
+const INTERRUPTED: u8 = 130;
+/// How long a server that is started here may take to listen.
+const SERVE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Load an HTTP server, in an open loop, and say what its users would see
+///
+/// Connections start at their intended times whatever the server does, and
+/// latency counts from those times. A step whose figures are this client's
+/// own rather than the server's says so.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit codes: 0 done, also when there were errors or invalid steps, which \
+    are reported; 1 could not be done; 2 wrong usage; 130 interrupted, with what was measured \
+    so far reported.\n\nExamples:\n  \
+    iotoll load http://127.0.0.1:8080/ --rate 200,300\n  \
+    iotoll load http://127.0.0.1:8080/ --rate max\n  \
+    iotoll load unix:/run/app.sock:/page --concurrency 8 --requests 10000 --keep-alive\n  \
+    iotoll load 'http://127.0.0.1:{port}/' --rate 300 --serve 'python3 -m http.server {port}'")]
+pub(crate) struct LoadArgs {
+    #[arg(help = "http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]; {port} stands for a \
+        free port, together with --serve")]
+    url: String,
+
+    /// Open loop: connections started per second; several make several steps;
+    /// `max` looks for the highest rate that is held
+    #[arg(
+        long,
+        value_name = "R[,R...]|max",
+        value_delimiter = ',',
+        conflicts_with = "concurrency",
+        required_unless_present = "concurrency"
+    )]
+    rate: Vec<Rate>,
+
+    /// Connections in each step [default: ten seconds' worth]
+    #[arg(long, value_name = "N", requires = "rate", value_parser = at_least_one())]
+    connections: Option<u64>,
+
+    /// How the gaps between starts are spread around their mean
+    #[arg(long, value_enum, default_value_t = GapArg::Constant)]
+    gap: GapArg,
+
+    /// What random gaps are made from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Closed loop: clients at a time, each waiting for its reply
+    #[arg(long, value_name = "C", requires = "requests",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    concurrency: Option<u32>,
+
+    /// Requests of all clients together
+    #[arg(long, value_name = "N", requires = "concurrency", value_parser = at_least_one())]
+    requests: Option<u64>,
+
+    /// Keep connections for several requests
+    #[arg(long)]
+    keep_alive: bool,
+
+    /// Requests on each kept connection [default: 10; in a closed loop as many
+    /// as there are]
+    #[arg(long, value_name = "N", requires = "keep_alive", value_parser = at_least_one())]
+    requests_per_connection: Option<u64>,
+
+    /// How long a request may take, from connecting to its reply's last byte
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    timeout: Duration,
+
+    /// What every body should be: text:TEXT (contains it), sha256:HEX, or
+    /// first (the same as the first reply's)
+    #[arg(long, value_name = "WHAT")]
+    expect: Option<String>,
+
+    /// Method of the request [default: GET, or POST with --body]
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+
+    /// A header to send, as 'Name: value'; may be repeated
+    #[arg(long = "header", short = 'H', value_name = "HEADER")]
+    headers: Vec<String>,
+
+    /// Send this file as the request's body
+    #[arg(long, value_name = "FILE")]
+    body: Option<PathBuf>,
+
+    /// Version of HTTP to speak
+    #[arg(long, value_enum, default_value_t = HttpArg::Http11)]
+    http: HttpArg,
+
+    /// Measure the server's CPU, I/O and memory: the id of its first process
+    #[arg(long, value_name = "PID", conflicts_with = "serve")]
+    server_pid: Option<i32>,
+
+    /// Start this server first (by the shell), wait until it listens, measure
+    /// it, and stop it with its children; {port} is the URL's port
+    #[arg(long, value_name = "COMMAND")]
+    serve: Option<String>,
+
+    /// Write the result as JSON; - is standard output
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t = LayoutArg::Plain)]
+    layout: LayoutArg,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum GapArg {
+    Constant,
+    Uniform,
+    Exponential,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum HttpArg {
+    #[value(name = "1.0")]
+    Http10,
+    #[value(name = "1.1")]
+    Http11,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LayoutArg {
+    Plain,
+    Httperf,
+    Ab,
+}
+
+/// A rate as given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rate {
+    PerSecond(f64),
+    Max,
+}
+
+impl std::str::FromStr for Rate {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        if given == "max" {
+            return Ok(Self::Max);
+        }
+        match given.parse::<f64>() {
+            Ok(rate) if (0.001..=1e6).contains(&rate) => Ok(Self::PerSecond(rate)),
+            _ => Err(String::from("not a rate; write connections per second, or max")),
+        }
+    }
+}
+
+fn at_least_one() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
+}
+
+fn duration(given: &str) -> Result<Duration, String> {
+    let wrong = || String::from("not a time; write it as 5s or 500ms");
+    let parsed: SignedDuration = given.parse().map_err(|_| wrong())?;
+    match Duration::try_from(parsed) {
+        Ok(time) if time >= Duration::from_millis(1) && time <= Duration::from_hours(1) => Ok(time),
+        Ok(_) => Err(String::from("it must be from 1ms to 1h")),
+        Err(_) => Err(wrong()),
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
+    match run_load(args) {
+        Err(error) if is_usage(&error) => {
+            eprintln!("error: {error:#}");
+            Ok(ExitCode::from(USAGE))
+        }
+        other => other,
+    }
+}
+
+/// Wrong usage that is found after the arguments were parsed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Usage(String);
+
+fn is_usage(error: &anyhow::Error) -> bool {
+    error.is::<Usage>() || error.downcast_ref::<Error>().is_some_and(Error::is_usage)
+}
+
+fn run_load(args: &LoadArgs) -> anyhow::Result<ExitCode> {
+    let stop = stop_on_signals()?;
+    let target = Target::parse(&with_free_port(args)?)?;
+    let plan = plan(args, target)?;
+    let mut server = None;
+    let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;
+    if let Some(command) = &args.serve {
+        let mut started = Server::start(command, port_of(&plan.target)?)?;
+        started.await_ready(&plan.target, SERVE_PATIENCE, &stop)?;
+        watch = Some(started.watch());
+        server = Some(started);
+    }
+    let result = with_live_view(|events| load::run(&plan, watch.as_ref(), events, &stop))?;
+    drop(server);
+    report(args, &result)?;
+    Ok(if result.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// The first signal asks the load to end, the second ends the process.
+fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    use signal_hook::{consts, flag};
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [consts::SIGINT, consts::SIGTERM] {
+        flag::register_conditional_default(signal, Arc::clone(&stop))
+            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
+            .context("cannot listen for signals")?;
+    }
+    Ok(stop)
+}
+
+fn with_free_port(args: &LoadArgs) -> anyhow::Result<String> {
+    if !args.url.contains("{port}") {
+        return Ok(args.url.clone());
+    }
+    if args.serve.is_none() {
+        return Err(Usage(String::from("{port} in the URL needs --serve")).into());
+    }
+    Ok(args.url.replace("{port}", &load::free_port()?.to_string()))
+}
+
+fn port_of(target: &Target) -> anyhow::Result<u16> {
+    match &target.address {
+        load::Address::Tcp(_, port) => Ok(*port),
+        load::Address::Unix(_) => Ok(load::free_port()?),
+    }
+}
+
+fn plan(args: &LoadArgs, target: Target) -> anyhow::Result<Plan> {
+    let mut plan = Plan::new(target, steps(args)?);
+    plan.request = request(args)?;
+    plan.reuse = match (args.keep_alive, args.requests_per_connection, args.concurrency) {
+        (false, ..) => Reuse::Never,
+        (true, Some(n), _) => Reuse::Requests(n),
+        (true, None, Some(_)) => Reuse::Always,
+        (true, None, None) => Reuse::Requests(10),
+    };
+    plan.timeout = args.timeout;
+    plan.expect = args.expect.as_deref().map_or(Ok(Expect::Anything), Expect::parse)?;
+    plan.seed = args.seed;
+    plan.gap = match args.gap {
+        GapArg::Constant => Gap::Constant,
+        GapArg::Uniform => Gap::Uniform,
+        GapArg::Exponential => Gap::Exponential,
+    };
+    Ok(plan)
+}
+
+fn steps(args: &LoadArgs) -> anyhow::Result<Steps> {
+    if let (Some(concurrency), Some(requests)) = (args.concurrency, args.requests) {
+        return Ok(Steps::Closed { concurrency, requests });
+    }
+    let connections = args.connections;
+    if args.rate == [Rate::Max] {
+        return Ok(Steps::MaxRate { connections });
+    }
+    let rates: Option<Vec<f64>> = args
+        .rate
+        .iter()
+        .map(|rate| match rate {
+            Rate::PerSecond(rate) => Some(*rate),
+            Rate::Max => None,
+        })
+        .collect();
+    let rates = rates.ok_or_else(|| Usage(String::from("--rate max stands alone")))?;
+    Ok(Steps::Rates { rates, connections })
+}
+
+fn request(args: &LoadArgs) -> anyhow::Result<Request> {
+    let mut request = Request::default();
+    if let Some(path) = &args.body {
+        request.body =
+            fs::read(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+    }
+    let default = if args.body.is_some() { "POST" } else { "GET" };
+    let method = args.method.as_deref().unwrap_or(default);
+    request.method =
+        method.parse().map_err(|_| Usage(format!("--method {method}: not a method")))?;
+    request.version = match args.http {
+        HttpArg::Http10 => Version::Http10,
+        HttpArg::Http11 => Version::Http11,
+    };
+    for header in &args.headers {
+        request.add_header(header)?;
+    }
+    Ok(request)
+}
+
+fn report(args: &LoadArgs, result: &LoadResult) -> anyhow::Result<()> {
+    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
+    if let Some(path) = &args.json {
+        let mut json = serde_json::to_string_pretty(result).context("cannot write JSON")?;
+        json.push('\n');
+        if to_stdout {
+            print!("{json}");
+        } else {
+            fs::write(path, json)
+                .with_context(|| format!("{}: cannot write it", path.display()))?;
+        }
+    }
+    if !to_stdout {
+        print!("{}", layout::render(layout_of(args.layout), result));
+    }
+    Ok(())
+}
+
+fn layout_of(layout: LayoutArg) -> layout::Layout {
+    match layout {
+        LayoutArg::Plain => layout::Layout::Plain,
+        LayoutArg::Httperf => layout::Layout::Httperf,
+        LayoutArg::Ab => layout::Layout::Ab,
+    }
+}
+
+/// What the live view is told.
+enum Line {
+    Step(String),
+    Now(Progress),
+}
+
+/// Runs `work`, showing its progress where there is a terminal to show it on.
+///
+/// The terminal may be slow and the load must not wait for it, so that a
+/// thread of its own draws, and what it has no time for is left out.
+fn with_live_view<T>(work: impl FnOnce(&mut dyn FnMut(Event<'_>)) -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work(&mut |_| ());
+    }
+    let (sender, receiver) = mpsc::sync_channel(2);
+    let drawing = thread::spawn(move || draw(&receiver));
+    let result = work(&mut |event| {
+        let line = match event {
+            Event::StepBegins { number, of, rate, goal } => {
+                Some(Line::Step(step_title(number, of, rate, goal)))
+            }
+            Event::Progress(progress) => Some(Line::Now(progress)),
+            _ => None,
+        };
+        if let Some(line) = line {
+            // A full channel means that the terminal is behind.
+            let _ = sender.try_send(line);
+        }
+    });
+    drop(sender);
+    let _ = drawing.join();
+    result
+}
+
+fn step_title(number: usize, of: Option<usize>, rate: Option<f64>, goal: u64) -> String {
+    let step = of.map_or_else(|| format!("try {number}"), |of| format!("{number}/{of}"));
+    match rate {
+        Some(rate) => format!("{step} {rate:.0}/s, {goal}"),
+        None => format!("{goal} requests"),
+    }
+}
+
+/// Keeps one line up to date, and clears it at the end.
+fn draw(lines: &mpsc::Receiver<Line>) {
+    let mut title = String::new();
+    for line in lines {
+        match line {
+            Line::Step(new) => title = new,
+            Line::Now(now) => {
+                let text = format!(
+                    "{title}: {:.0} s, {:.0} replies/s, {} errors, p50 {:.2} p99 {:.2} ms, lag {:.0} µs",
+                    now.seconds,
+                    now.replies as f64 / now.seconds.max(1e-3),
+                    now.errors,
+                    now.latency_p50_ms,
+                    now.latency_p99_ms,
+                    now.lag_p99_us
+                );
+                let shown: String = text.chars().take(79).collect();
+                eprint!("\r{shown}\x1b[K");
+                let _ = std::io::stderr().flush();
+            }
+        }
+    }
+    eprint!("\r\x1b[K");
+    let _ = std::io::stderr().flush();
+}

@@ -1,0 +1,64 @@
+//! What every command that measures has around its rigs: working folders that
+//! are gone afterwards, and a flag that Ctrl-C raises.
+
+use std::time::Instant;
+
+use engine::machine::{Machine, Site};
+use engine::recorder::StopFlag;
+use engine::study::Study;
+use model::arm::Arm;
+use model::place::PlaceFacts;
+use places::{DeviceReader, WorkDir};
+
+use crate::exit::UsageError;
+use crate::output;
+use crate::site::PlaceSite;
+
+/// Working folders, one for each place. Dropping it removes them, too, but
+/// tells nobody if that fails.
+pub(crate) struct Session {
+    folders: Vec<WorkDir>,
+    places: Vec<PlaceFacts>,
+    stop: StopFlag,
+    began: Instant,
+}
+
+impl Session {
+    /// Makes the folders; `began` is when the budget started to count.
+    pub(crate) fn open(
+        places: &[PlaceFacts],
+        stop: StopFlag,
+        began: Instant,
+    ) -> anyhow::Result<Self> {
+        let folders = places
+            .iter()
+            .map(|place| WorkDir::create(&place.label, &place.path))
+            .collect::<Result<Vec<_>, _>>()?;
+        for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
+            output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
+        }
+        Ok(Self { folders, places: places.to_vec(), stop, began })
+    }
+
+    /// A rig that runs slices in the folders. One at a time: they share them.
+    pub(crate) fn rig(
+        &mut self,
+        arms: &[Arm],
+        study_of: impl Fn(&Arm) -> &'static dyn Study,
+    ) -> anyhow::Result<Machine<'_>> {
+        let site = |(folder, facts)| {
+            Box::new(PlaceSite::new(folder, DeviceReader::new(facts).ok())) as Box<dyn Site>
+        };
+        let sites = self.folders.iter().zip(&self.places).map(site).collect();
+        let stop = StopFlag::clone(&self.stop);
+        Ok(Machine::new(arms, study_of, sites, stop, self.began).map_err(UsageError)?)
+    }
+
+    /// Removes the folders.
+    pub(crate) fn close(self) -> anyhow::Result<()> {
+        for folder in self.folders {
+            folder.remove()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Runs the built binary in places of its own.
+
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Two places on different file systems: a disk's and memory's.
+pub(crate) struct Places {
+    pub(crate) disk: TempDir,
+    pub(crate) ram: TempDir,
+}
+
+impl Places {
+    pub(crate) fn new() -> Self {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let disk = tempfile::tempdir_in(target).unwrap();
+        let ram = tempfile::tempdir_in("/dev/shm").unwrap();
+        Self { disk, ram }
+    }
+
+    /// The two as arguments.
+    pub(crate) fn args(&self) -> [String; 2] {
+        [place("disk", self.disk.path()), place("ram", self.ram.path())]
+    }
+
+    /// Nothing may be left in either.
+    pub(crate) fn assert_empty(&self) {
+        for dir in [self.disk.path(), self.ram.path()] {
+            assert_eq!(entries(dir), Vec::<PathBuf>::new(), "left in {}", dir.display());
+        }
+    }
+}
+
+pub(crate) fn place(label: &str, path: &Path) -> String {
+    format!("{label}={}", path.display())
+}
+
+pub(crate) fn entries(dir: &Path) -> Vec<PathBuf> {
+    fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// The binary, with nothing of the caller's terminal about it.
+pub(crate) fn iotoll() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_iotoll"));
+    command.env_remove("CLICOLOR_FORCE");
+    command
+}
+
+pub(crate) fn run<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Output {
+    iotoll().args(args).output().unwrap()
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// A failure: this code, and one message that says each of those things,
+/// without a trace of a panic.
+pub(crate) fn assert_fails(output: &Output, code: i32, says: &[&str]) {
+    let text = stderr(output);
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    for part in says {
+        assert!(text.contains(part), "{part:?} is not said in: {text}");
+    }
+    assert!(!text.contains("panicked") && !text.contains("backtrace"), "{text}");
+}

@@ -1,0 +1,194 @@
+//! `iotoll compare` on real places, from end to end.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+use std::fs;
+
+use common::{Places, assert_fails, place, run, stderr, stdout};
+use serde_json::Value;
+
+fn compare(places: &Places, more: &[&str]) -> Vec<String> {
+    let mut args = vec!["compare".to_owned()];
+    args.extend(places.args());
+    args.extend(more.iter().map(ToString::to_string));
+    args
+}
+
+fn json(places: &Places, more: &[&str]) -> Value {
+    let output = run(compare(places, &[more, &["--json", "-"]].concat()));
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn schema() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-1.json");
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn the_result_obeys_the_schema_and_adds_up() {
+    let places = Places::new();
+    let result = json(&places, &["--budget", "3s", "--seed", "7"]);
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let mistakes: Vec<String> = validator.iter_errors(&result).map(|e| e.to_string()).collect();
+    assert!(mistakes.is_empty(), "{mistakes:#?}");
+
+    let arms = result["arms"].as_array().unwrap();
+    assert_eq!(arms.len(), 8);
+    for (index, arm) in arms.iter().enumerate() {
+        let samples = result["samples"].as_array().unwrap();
+        let of_arm = samples.iter().filter(|s| s["arm"] == index);
+        let operations: u64 = of_arm.clone().map(|s| s["operations"].as_u64().unwrap()).sum();
+        let elapsed_ns: u64 = of_arm.map(|s| s["elapsed_ns"].as_u64().unwrap()).sum();
+        assert_eq!(arm["operations"], operations);
+        let mean = arm["time_per_op_ns"]["mean"].as_f64().unwrap();
+        assert!((mean - elapsed_ns as f64 / operations as f64).abs() < mean * 1e-9);
+        let times = &arm["time_per_op_ns"];
+        let percentiles = ["p50", "p90", "p99", "p999", "max"].map(|p| times[p].as_f64().unwrap());
+        assert!(percentiles.is_sorted(), "{percentiles:?}");
+    }
+    assert_eq!(result["run"]["seed"], 7);
+    assert_eq!(result["schema"], "iotoll.result/1");
+    places.assert_empty();
+}
+
+#[test]
+fn the_schema_refuses_a_result_that_breaks_it() {
+    let places = Places::new();
+    let mut result = json(&places, &["--budget", "1s", "--study", "log", "--strategy", "held"]);
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    assert!(validator.is_valid(&result));
+    result["comparisons"][0]["verdict"] = "better".into();
+    assert!(!validator.is_valid(&result));
+}
+
+#[test]
+fn reopening_is_found_slower_than_holding() {
+    let places = Places::new();
+    let result = json(
+        &places,
+        &["--budget", "10s", "--study", "log", "--strategy", "held,reopen", "--worth", "20%"],
+    );
+    let comparisons = result["comparisons"].as_array().unwrap();
+    for comparison in comparisons.iter().filter(|c| c["axis"] == "strategy") {
+        assert_eq!(comparison["verdict"], "slower", "{comparison:#}");
+        assert!(comparison["saves_ns_per_op"].as_f64().unwrap() < 0.0);
+    }
+}
+
+#[test]
+fn syncs_are_counted_and_their_time_is_within_the_toll() {
+    let places = Places::new();
+    let set = ["--study", "log", "--strategy", "held", "--set", "log.sync=every 10"];
+    let result = json(&places, &[&["--budget", "2s"], set.as_slice()].concat());
+    for arm in result["arms"].as_array().unwrap() {
+        let calls = arm["io"]["sync_calls"].as_u64().unwrap();
+        assert_eq!(calls * 10, arm["operations"].as_u64().unwrap(), "{arm:#}");
+        let sync_ns = arm["io"]["sync_ns_per_op"].as_f64().unwrap();
+        assert!(sync_ns > 0.0 && sync_ns < arm["time_per_op_ns"]["mean"].as_f64().unwrap());
+    }
+}
+
+#[test]
+fn a_parameter_with_several_values_is_a_factor() {
+    let places = Places::new();
+    let set = ["--strategy", "held", "--set", "log.record=70,8193", "--budget", "2s"];
+    let result = json(&places, &set);
+    let ids: Vec<&str> =
+        result["arms"].as_array().unwrap().iter().map(|a| a["id"].as_str().unwrap()).collect();
+    assert_eq!(
+        ids,
+        [
+            "log/held(record=70 B)@disk",
+            "log/held(record=70 B)@ram",
+            "log/held(record=8193 B)@disk",
+            "log/held(record=8193 B)@ram"
+        ]
+    );
+}
+
+#[test]
+fn the_report_fits_eighty_columns_and_has_no_styles_in_a_pipe() {
+    let places = Places::new();
+    let output = run(compare(&places, &["--budget", "2s"]));
+    assert!(output.status.success());
+    let text = stdout(&output);
+    assert!(!text.contains('\u{1b}'), "styles in a pipe");
+    for heading in ["Places", "log:", "stream:", "What it means", "would risk"] {
+        assert!(text.contains(heading), "no {heading:?} in:\n{text}");
+    }
+    let too_long: Vec<&str> = text.lines().filter(|l| l.chars().count() > 80).collect();
+    assert!(too_long.is_empty(), "{too_long:#?}");
+    assert_eq!(stderr(&output), "", "progress where no terminal is");
+}
+
+#[test]
+fn a_dry_run_touches_nothing() {
+    let places = Places::new();
+    let output = run(compare(&places, &["--dry-run", "--seed", "3"]));
+    assert!(output.status.success());
+    let text = stdout(&output);
+    assert!(text.contains("log/held@ram against log/held@disk"), "{text}");
+    assert!(text.contains("Nothing was measured"), "{text}");
+    places.assert_empty();
+}
+
+#[test]
+fn one_place_compares_strategies_alone() {
+    let places = Places::new();
+    let ram = place("ram", places.ram.path());
+    let output = run(["compare", &ram, "--study", "log", "--budget", "2s", "--json", "-"]);
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let comparisons = result["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 2);
+    assert!(comparisons.iter().all(|c| c["axis"] == "strategy"));
+}
+
+#[test]
+fn a_verdict_that_is_required_and_missing_is_code_4() {
+    let places = Places::new();
+    // No two slices are ever within a millionth of one another for sure.
+    let more = ["--budget", "1s", "--worth", "0.0001%", "--require-verdict"];
+    let one_strategy = ["--study", "log", "--strategy", "held"];
+    let ram = places.ram.path();
+    let twins = [place("a", ram), place("b", ram)];
+    let args = [&["compare", &twins[0], &twins[1]], more.as_slice(), &one_strategy].concat();
+    let output = run(args);
+    assert_fails(&output, 4, &["a verdict was required", "stand on the same file system"]);
+    assert!(stdout(&output).contains("unclear"));
+}
+
+#[test]
+fn json_goes_to_a_file_beside_the_report() {
+    let places = Places::new();
+    let file = places.disk.path().join("result.json");
+    let path = file.display().to_string();
+    let more = ["--budget", "1s", "--study", "log", "--strategy", "held", "--json", &path];
+    let output = run(compare(&places, &more));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("What it means"));
+    let result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(result["schema"], "iotoll.result/1");
+}
+
+#[test]
+fn a_plan_file_is_run_and_flags_go_before_it() {
+    let places = Places::new();
+    let plan = places.disk.path().join("plan.toml");
+    let text = format!(
+        "worth = \"10%\"\nbudget = \"40s\"\nseed = 5\n[places]\nram = {:?}\n\
+         [[study]]\nname = \"log\"\nstrategy = [\"held\", \"reopen\"]\nrecord = \"100 B\"\n",
+        places.ram.path()
+    );
+    fs::write(&plan, text).unwrap();
+    let plan = plan.display().to_string();
+    let output = run(["compare", "--plan", &plan, "--budget", "1s", "--json", "-"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["run"]["seed"], 5);
+    assert!(result["run"]["seconds"].as_f64().unwrap() < 20.0, "the flag's budget did not count");
+    assert_eq!(result["arms"][0]["params"]["record"], "100 B");
+    assert_eq!(result["comparisons"][0]["worth"], 0.1);
+}

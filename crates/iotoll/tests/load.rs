@@ -1,0 +1,233 @@
+//! `iotoll load` as its users call it: output, exit codes, signals.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+use assert_cmd::Command;
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpListener,
+    process::{self, Stdio},
+    thread,
+    time::Duration,
+};
+
+fn iotoll(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("iotoll").unwrap();
+    command.arg("load").args(arguments).timeout(Duration::from_mins(2));
+    command
+}
+
+/// Answers every connection once, or never.
+fn server(answers: bool) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut silent = Vec::new();
+        for mut stream in listener.incoming().flatten() {
+            if answers {
+                let mut request = [0; 4096];
+                let _ = stream.read(&mut request);
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+            } else {
+                silent.push(stream);
+            }
+        }
+    });
+    format!("http://{address}/")
+}
+
+fn output(arguments: &[&str]) -> (i32, String, String) {
+    let output = iotoll(arguments).output().unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn json_on_standard_output_is_all_that_is_there() {
+    let url = server(true);
+    let (code, out, err) =
+        output(&[&url, "--rate", "100,200", "--connections", "20", "--json", "-"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let result = json(&out);
+    assert_eq!(result["schema"], "iotoll.load/1");
+    assert_eq!(result["steps"].as_array().unwrap().len(), 2);
+    for step in result["steps"].as_array().unwrap() {
+        assert_eq!((&step["attempted"], &step["completed"]), (&20.into(), &20.into()));
+        for field in
+            ["connection_ms", "connect_ms", "response_ms", "transfer_ms", "schedule_lag_us"]
+        {
+            for figure in ["mean", "p50", "p90", "p99", "p999", "max"] {
+                assert!(step[field][figure].is_number(), "{field}.{figure}");
+            }
+        }
+        assert!(step["valid"].is_boolean() && step["server"].is_null());
+    }
+}
+
+#[test]
+fn a_json_file_stands_beside_the_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out.json");
+    let (url, path) = (server(true), file.to_str().unwrap());
+    let arguments = [&url, "--concurrency", "2", "--requests", "30", "--json", path];
+    let (code, out, err) = output(&arguments);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("closed loop") && out.contains("30 of 30"), "{out}");
+    assert_eq!(json(&fs::read_to_string(file).unwrap())["mode"], "closed");
+}
+
+#[test]
+fn wrong_usage_is_told_and_exits_with_2() {
+    let url = server(true);
+    let cases: &[(&[&str], &str)] = &[
+        (&["https://127.0.0.1/", "--rate", "1"], "https is not supported yet"),
+        (&["ftp://127.0.0.1/", "--rate", "1"], "http://"),
+        (&[&url], "--rate"),
+        (&[&url, "--rate", "0"], "not a rate"),
+        (&[&url, "--rate", "-5"], ""),
+        (&[&url, "--rate", "max,5"], "stands alone"),
+        (&[&url, "--rate", "5", "--concurrency", "5", "--requests", "5"], "cannot be used with"),
+        (&[&url, "--concurrency", "5"], "--requests"),
+        (&[&url, "--rate", "5", "--connections", "0"], "0"),
+        (&[&url, "--rate", "5", "--timeout", "soon"], "5s"),
+        (&[&url, "--rate", "5", "--timeout", "0s"], "1ms"),
+        (&[&url, "--rate", "5", "--expect", "nonsense"], "text:TEXT"),
+        (&[&url, "--rate", "5", "-H", "nonsense"], "Name: value"),
+        (&[&url, "--rate", "5", "--requests-per-connection", "3"], "--keep-alive"),
+        (&["http://127.0.0.1:{port}/", "--rate", "5"], "--serve"),
+    ];
+    for (arguments, word) in cases {
+        let (code, out, err) = output(arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
+        assert!(err.contains(word), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_exits_with_1() {
+    let url = server(true);
+    for (arguments, word) in [
+        (vec!["http://no.such.host.invalid/", "--rate", "5"], "cannot find its address"),
+        (vec![&url, "--rate", "5", "--body", "/no/such/file"], "/no/such/file"),
+        (vec![&url, "--rate", "5", "--server-pid", "2147483647"], "no such process"),
+        (vec!["http://127.0.0.1:{port}/", "--rate", "5", "--serve", "exit 4"], "status 4"),
+    ] {
+        let (code, out, err) = output(&arguments);
+        assert_eq!((code, out.as_str()), (1, ""), "{arguments:?}: {err}");
+        assert!(err.contains(word), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn a_server_that_refuses_is_a_result_and_not_a_failure() {
+    let (code, out, _) = output(&["http://127.0.0.1:1/", "--rate", "100", "--connections", "10"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("ERRORS: 10: 10 connrefused"), "{out}");
+}
+
+#[test]
+fn the_server_started_for_the_load_is_measured() {
+    if process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: python3 is not installed");
+        return;
+    }
+    let (code, out, err) = output(&[
+        "http://127.0.0.1:{port}/",
+        "--rate",
+        "50",
+        "--connections",
+        "50",
+        "--json",
+        "-",
+        "--serve",
+        "exec python3 -m http.server --bind 127.0.0.1 --directory /proc/self/fd {port}",
+    ]);
+    assert_eq!(code, 0, "{err}");
+    let server = &json(&out)["steps"][0]["server"];
+    assert!(server["processes"].as_u64() >= Some(1), "{server}");
+    assert!(server["memory_bytes"].as_u64() > Some(1 << 20), "{server}");
+    assert!(server["asked_write_bytes"].as_u64() > Some(0), "{server}");
+}
+
+#[test]
+fn want_of_descriptors_makes_a_step_invalid() {
+    let binary = assert_cmd::cargo::cargo_bin("iotoll");
+    let load = format!(
+        "ulimit -n 64; exec {} load {} --rate 200 --connections 200 --timeout 2s --json -",
+        binary.display(),
+        server(false)
+    );
+    let output = process::Command::new("sh").arg("-c").arg(load).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let result = json(std::str::from_utf8(&output.stdout).unwrap());
+    let step = &result["steps"][0];
+    let failed = step["errors"]["fd_unavail"].as_u64().unwrap();
+    assert!(failed > 100 && failed < 190, "{step}");
+    assert_eq!(step["errors"]["client_timo"].as_u64().unwrap() + failed, 200);
+    assert_eq!(step["valid"], false);
+    assert!(step["why_invalid"].as_str().unwrap().contains("no descriptor"), "{step}");
+    assert!(result["preflight"]["warnings"][0].as_str().unwrap().contains("descriptors"));
+}
+
+#[test]
+fn want_of_ports_makes_a_step_invalid() {
+    // In a network of its own, with eleven ports, over IPv6, which has but one
+    // loopback address to come from.
+    let binary = assert_cmd::cargo::cargo_bin("iotoll");
+    let script = format!(
+        "ip link set lo up && echo 40000 40010 > /proc/sys/net/ipv4/ip_local_port_range && \
+         exec {} load 'http://[::1]:39999/' --rate 200 --connections 100 --timeout 1s --json - \
+         --serve 'exec python3 -c \"\nimport socket, time\n\
+         s = socket.socket(socket.AF_INET6); s.bind((\\\"::1\\\", 39999)); s.listen(500)\n\
+         time.sleep(100)\"'",
+        binary.display()
+    );
+    let possible = process::Command::new("unshare").args(["-n", "true"]).status();
+    if !possible.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no right to make a network of our own");
+        return;
+    }
+    let output =
+        process::Command::new("unshare").args(["-n", "sh", "-c", &script]).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    let step = &json(std::str::from_utf8(&output.stdout).unwrap())["steps"][0];
+    assert!(step["errors"]["addrunavail"].as_u64().unwrap() >= 80, "{step}");
+    assert!(step["why_invalid"].as_str().unwrap().contains("no local port"), "{step}");
+}
+
+#[test]
+fn an_interrupted_load_reports_what_it_has_and_exits_with_130() {
+    let mut load = process::Command::new(assert_cmd::cargo::cargo_bin("iotoll"))
+        .args(["load", &server(true), "--rate", "50", "--connections", "100000", "--json", "-"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    thread::sleep(Duration::from_secs(1));
+    let signal = process::Command::new("kill").args(["-INT", &load.id().to_string()]).status();
+    assert!(signal.unwrap().success());
+    let mut text = String::new();
+    load.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(load.wait().unwrap().code(), Some(130));
+    let result = json(&text);
+    assert_eq!(result["interrupted"], true);
+    assert!(result["steps"][0]["attempted"].as_u64() > Some(0));
+}
+
+#[test]
+fn the_layouts_of_other_tools_are_printed() {
+    let url = server(true);
+    let (_, httperf, _) =
+        output(&[&url, "--rate", "100", "--connections", "10", "--layout", "httperf"]);
+    assert!(httperf.contains("\nConnection rate: ") && httperf.contains("\nErrors: total 0 "));
+    let (_, ab, _) = output(&[&url, "--concurrency", "1", "--requests", "10", "--layout", "ab"]);
+    assert!(ab.contains("Complete requests:      10") && ab.contains("Percentage of the requests"));
+}

@@ -1,0 +1,494 @@
+//! The event loop: one thread that starts connections on time and follows
+//! each through its phases.
+//!
+//! It speaks to epoll itself rather than through mio, whose timeouts are whole
+//! milliseconds and which watches every socket for writing too: a connection
+//! on this host can be written to as soon as `connect` returns, so that it is
+//! watched for reading only, once, and costs seven system calls in all.
+//!
+//! Starting what is due comes before everything else and is looked at between
+//! any two events, so that a burst of replies delays no start by more than the
+//! handling of one of them.
+
+use crate::{
+    Error, ErrorKind, Event, Plan, Progress, Schedule,
+    clock::{SECOND_NS, now_ns},
+    connection::{Connection, End, Failure, Fate, Shared, Watched},
+    deadlines::{Deadlines, Delay},
+    meter::Meter,
+    pacer::{ALARM, Pacer},
+    ports::{Ports, Source},
+    socket,
+    target::Endpoint,
+    usage::{OwnUse, Usage},
+};
+use rustix::{
+    event::epoll::{self, EventFlags},
+    fd::AsFd,
+    io::Errno,
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How long the server is given to close first after its last reply.
+const LINGER_NS: u64 = SECOND_NS / 10;
+/// How soon a `unix:` socket whose queue is full is tried again.
+const RETRY_NS: u64 = SECOND_NS / 1000;
+/// Starts made up for in a row before replies get a look again.
+const BURST: u32 = 8;
+/// Time between two reports of progress.
+const PROGRESS_NS: u64 = SECOND_NS / 4;
+/// The first start is this far away, so that it is not late itself.
+const LEAD_NS: u64 = SECOND_NS / 500;
+
+/// What drives a step.
+pub(crate) enum Drive {
+    Open(Box<Schedule>),
+    Closed { concurrency: u32, requests: u64 },
+}
+
+/// A step as it was run.
+pub(crate) struct Ran {
+    pub(crate) meter: Meter,
+    pub(crate) end_ns: u64,
+    /// While there was still something to start.
+    pub(crate) active: OwnUse,
+    /// All of it.
+    pub(crate) whole: OwnUse,
+    pub(crate) sources: u32,
+    pub(crate) interrupted: bool,
+}
+
+/// The slot of a connection, and which of the slot's connections it is.
+#[derive(Debug, Clone, Copy)]
+struct Id {
+    slot: u32,
+    generation: u32,
+}
+
+impl Id {
+    fn to_data(self) -> epoll::EventData {
+        epoll::EventData::new_u64(u64::from(self.generation) << 32 | u64::from(self.slot))
+    }
+
+    fn from_data(data: u64) -> Self {
+        Self { slot: data as u32, generation: (data >> 32) as u32 }
+    }
+}
+
+#[derive(Default)]
+struct Slot {
+    generation: u32,
+    connection: Option<Box<Connection>>,
+}
+
+/// What is still to be started.
+struct Starts {
+    schedule: Option<Box<Schedule>>,
+    /// The next intended start; `None` when there is none.
+    next_ns: Option<u64>,
+    begin_ns: u64,
+    half: u64,
+    concurrency: u64,
+}
+
+/// The client, kept from step to step.
+pub(crate) struct Client<'a> {
+    endpoint: &'a Endpoint,
+    near: bool,
+    no_delay: bool,
+    shared: Shared,
+    pacer: Pacer,
+    ports: Ports,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    open: u64,
+    lingering: u64,
+    deadlines: Deadlines,
+    lingers: Delay<Id>,
+    retries: Delay<(u64, u64)>,
+    retrying: u64,
+    again: Vec<Id>,
+    starts: Starts,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Client<'a> {
+    pub(crate) fn new(
+        plan: &Plan,
+        endpoint: &'a Endpoint,
+        ports: Ports,
+        stop: &'a AtomicBool,
+    ) -> Result<Self, Error> {
+        let shared = Shared::new(plan);
+        Ok(Self {
+            endpoint,
+            near: endpoint.is_near(),
+            // Without it, Nagle's algorithm may hold back the end of a request
+            // that takes more than one segment.
+            no_delay: shared.request_keep.len() > 1000,
+            shared,
+            pacer: Pacer::new()?,
+            ports,
+            slots: Vec::new(),
+            free: Vec::new(),
+            open: 0,
+            lingering: 0,
+            deadlines: Deadlines::default(),
+            lingers: Delay::new(LINGER_NS),
+            retries: Delay::new(RETRY_NS),
+            retrying: 0,
+            again: Vec::new(),
+            starts: Starts { schedule: None, next_ns: None, begin_ns: 0, half: 0, concurrency: 0 },
+            stop,
+        })
+    }
+
+    pub(crate) fn server_software(&self) -> Option<&str> {
+        self.shared.server_software.as_deref()
+    }
+
+    pub(crate) fn request_bytes(&self) -> u64 {
+        self.shared.request_last.len() as u64
+    }
+
+    /// Runs one step to the end of its last connection.
+    pub(crate) fn run(
+        &mut self,
+        drive: Drive,
+        events: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Ran, Error> {
+        let failed = Error::system("cannot wait for events");
+        let begin_ns = self.begin(drive);
+        let before = Usage::now();
+        let mut active = None;
+        let mut report_ns = begin_ns + PROGRESS_NS;
+        let mut result = Ok(());
+        while result.is_ok() && !self.is_over() && !self.stop.load(Ordering::Relaxed) {
+            result = self.turn(report_ns);
+            let now = now_ns();
+            if active.is_none() && !self.has_starts() {
+                active = Some(before.until_now(self.pacer.spin_ns));
+            }
+            if now >= report_ns {
+                report_ns = now + PROGRESS_NS;
+                events(Event::Progress(Progress::new(&self.shared.meter, self.open, now)));
+            }
+        }
+        result.map_err(failed)?;
+        let whole = before.until_now(self.pacer.spin_ns);
+        let interrupted = !self.is_over();
+        self.abandon();
+        Ok(Ran {
+            meter: std::mem::replace(&mut self.shared.meter, Meter::new(0)),
+            end_ns: now_ns(),
+            active: active.unwrap_or(whole),
+            whole,
+            sources: self.ports.sources(),
+            interrupted,
+        })
+    }
+
+    /// Sets a step up; returns when it begins.
+    fn begin(&mut self, drive: Drive) -> u64 {
+        let lead_ns = if matches!(drive, Drive::Open(_)) { LEAD_NS } else { 0 };
+        let begin_ns = now_ns() + lead_ns;
+        self.shared.meter = Meter::new(begin_ns);
+        self.starts.begin_ns = begin_ns;
+        match drive {
+            Drive::Open(mut schedule) => {
+                self.pacer.begin_step(schedule.mean_gap_ns());
+                self.shared.requests_left = None;
+                self.starts.half = schedule.left() / 2;
+                self.starts.next_ns = schedule.next().map(|at| begin_ns + at);
+                self.starts.schedule = Some(schedule);
+            }
+            Drive::Closed { concurrency, requests } => {
+                self.pacer.begin_step(0);
+                self.shared.requests_left = Some(requests);
+                self.starts.concurrency = u64::from(concurrency);
+                self.starts.next_ns = None;
+                self.starts.schedule = None;
+            }
+        }
+        begin_ns
+    }
+
+    /// Once round: start what is due, wait, see to what happened.
+    fn turn(&mut self, report_ns: u64) -> Result<(), Errno> {
+        self.start_due();
+        self.give_up_due();
+        let now = now_ns();
+        let start_ns = match self.shared.requests_left {
+            None => self.starts.next_ns.unwrap_or(u64::MAX),
+            Some(_) if self.closed_wants_start() => 0,
+            Some(_) => u64::MAX,
+        };
+        let other_ns = if self.again.is_empty() { self.next_other(report_ns) } else { 0 };
+        self.pacer.wait(now, start_ns, other_ns)?;
+        for i in 0..self.pacer.events.len() {
+            self.start_due();
+            let event = self.pacer.events[i];
+            let (flags, data) = (event.flags, event.data.u64());
+            if data != ALARM {
+                self.on_event(Id::from_data(data), Some(flags));
+            }
+        }
+        for id in std::mem::take(&mut self.again) {
+            self.start_due();
+            self.on_event(id, None);
+        }
+        Ok(())
+    }
+
+    fn next_other(&self, report_ns: u64) -> u64 {
+        [self.deadlines.next_ns(), self.lingers.next_ns(), self.retries.next_ns()]
+            .into_iter()
+            .flatten()
+            .fold(report_ns, u64::min)
+    }
+
+    fn has_starts(&self) -> bool {
+        match self.shared.requests_left {
+            None => self.starts.next_ns.is_some(),
+            Some(left) => left > 0,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        !self.has_starts() && self.open == 0 && self.retrying == 0
+    }
+
+    fn closed_wants_start(&self) -> bool {
+        let busy = self.open - self.lingering + self.retrying;
+        self.shared.requests_left.is_some_and(|left| left > 0) && busy < self.starts.concurrency
+    }
+
+    /// Starts what is due. What could not be started in time is made up for
+    /// here; nothing is ever left out.
+    #[inline]
+    fn start_due(&mut self) {
+        for _ in 0..BURST {
+            if self.starts.next_ns.is_none() && !self.closed_wants_start() {
+                return;
+            }
+            let now = now_ns();
+            match self.starts.next_ns {
+                Some(intended) if intended <= now => self.start_open(intended, now),
+                None => {
+                    self.shared.requests_left = self.shared.requests_left.map(|left| left - 1);
+                    self.shared.meter.attempted += 1;
+                    self.shared.meter.last_start_ns = now;
+                    self.connect(now, now);
+                }
+                Some(_) => return,
+            }
+        }
+    }
+
+    fn start_open(&mut self, intended: u64, now: u64) {
+        let meter = &mut self.shared.meter;
+        meter.attempted += 1;
+        meter.last_start_ns = now;
+        meter.phases.lag.record(now - intended);
+        if meter.attempted == self.starts.half {
+            meter.open.middle = self.open;
+        }
+        let base = self.starts.begin_ns;
+        self.starts.next_ns =
+            self.starts.schedule.as_mut().and_then(Iterator::next).map(|at| base + at);
+        if self.starts.next_ns.is_none() {
+            meter.open.end = self.open;
+        }
+        self.connect(intended, now);
+    }
+
+    fn connect(&mut self, intended: u64, begun: u64) {
+        let source = self.ports.next_source(begun, self.open);
+        let mut socket = self.open_socket(source);
+        if matches!(socket, Err(Errno::ADDRNOTAVAIL)) && self.ports.add_source() {
+            let source = self.ports.next_source(begun, self.open);
+            socket = self.open_socket(source);
+        }
+        let mut connection = match socket {
+            Ok(socket) => Connection::new(socket, intended, begun, &mut self.shared),
+            // A `unix:` socket whose queue is full says so instead of waiting.
+            Err(Errno::AGAIN) => {
+                self.retries.push(now_ns(), (intended, begun));
+                self.retrying += 1;
+                return;
+            }
+            Err(errno) => {
+                self.shared.meter.requests += 1;
+                self.count(&Failure::System("connecting", errno));
+                return;
+            }
+        };
+        let fate = if self.near { connection.send_at_once(&mut self.shared) } else { Fate::Lives };
+        let id = self.place(connection);
+        self.follow(id, fate);
+    }
+
+    fn open_socket(&self, source: Source) -> Result<rustix::fd::OwnedFd, Errno> {
+        let socket = socket::open(self.endpoint, source, self.no_delay)?;
+        socket::begin_connect(socket.as_fd(), self.endpoint)?;
+        Ok(socket)
+    }
+
+    /// Gives a connection its slot.
+    fn place(&mut self, connection: Connection) -> Id {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            self.slots.len() as u32 - 1
+        });
+        self.deadlines.arm(slot, connection.deadline_ns);
+        let place = &mut self.slots[slot as usize];
+        place.generation = place.generation.wrapping_add(1);
+        place.connection = Some(Box::new(connection));
+        self.open += 1;
+        let most = &mut self.shared.meter.open.max;
+        *most = (*most).max(self.open);
+        Id { slot, generation: place.generation }
+    }
+
+    fn on_event(&mut self, id: Id, flags: Option<EventFlags>) {
+        let Some(slot) = self.slots.get_mut(id.slot as usize) else { return };
+        if slot.generation != id.generation {
+            return;
+        }
+        let Some(connection) = &mut slot.connection else { return };
+        let fate = match flags {
+            Some(flags) => connection.on_event(&mut self.shared, flags),
+            None => connection.read(&mut self.shared),
+        };
+        self.follow(id, fate);
+    }
+
+    /// Does what is due to a connection after something happened on it.
+    fn follow(&mut self, id: Id, fate: Fate) {
+        match fate {
+            Fate::Ends(end) => return self.end(id, end),
+            Fate::Again => self.again.push(id),
+            Fate::Lingers => {
+                self.lingering += 1;
+                self.lingers.push(now_ns(), id);
+            }
+            Fate::Lives => {}
+        }
+        if let Err(errno) = self.watch(id) {
+            self.end(id, End::Failed(Failure::System("watching the connection", errno)));
+        }
+    }
+
+    /// Sees to it that events of the connection are told: reading once and for
+    /// all, writing when it has to be waited for.
+    fn watch(&mut self, id: Id) -> Result<(), Errno> {
+        let Some(connection) = &mut self.slots[id.slot as usize].connection else {
+            return Ok(());
+        };
+        let needed = connection.needs();
+        if connection.watched >= needed {
+            return Ok(());
+        }
+        let mut flags = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
+        flags.set(EventFlags::OUT, needed == Watched::Both);
+        let (epoll, socket) = (self.pacer.epoll(), connection.socket.as_fd());
+        let result = match connection.watched {
+            Watched::Not => epoll::add(epoll, socket, id.to_data(), flags),
+            Watched::Reading | Watched::Both => epoll::modify(epoll, socket, id.to_data(), flags),
+        };
+        connection.watched = needed;
+        result
+    }
+
+    /// Ends a connection. Closing the socket also takes it out of epoll.
+    fn end(&mut self, id: Id, end: End) {
+        let Some(connection) = self.slots[id.slot as usize].connection.take() else { return };
+        self.free.push(id.slot);
+        self.open -= 1;
+        self.lingering -= u64::from(connection.is_lingering());
+        match end {
+            End::Completed { closed_first } => {
+                self.shared.meter.connection(&connection.times);
+                if closed_first {
+                    self.ports.closed_first(now_ns());
+                }
+            }
+            End::Crossed => self.crossed(&connection),
+            End::Failed(failure) => self.count(&failure),
+        }
+    }
+
+    /// A kept connection was closed while a request was on its way. Nothing
+    /// of the server's was broken: RFC 9112, section 9.3.1, has the client ask
+    /// again on another connection.
+    fn crossed(&mut self, connection: &Connection) {
+        let meter = &mut self.shared.meter;
+        meter.connection(&connection.times);
+        meter.requests -= 1;
+        match &mut self.shared.requests_left {
+            Some(left) => {
+                *left += 1;
+                meter.sent_again += 1;
+            }
+            None => meter.ended_early += 1,
+        }
+    }
+
+    fn count(&mut self, failure: &Failure) {
+        let endpoint = self.endpoint;
+        self.shared.meter.errors.add(failure.kind(), || format!("{endpoint}: {failure}"));
+    }
+
+    /// Ends what has waited long enough.
+    fn give_up_due(&mut self) {
+        let now = now_ns();
+        let slots = &self.slots;
+        let deadline_of = |slot: u32| {
+            let connection = slots[slot as usize].connection.as_ref()?;
+            (!connection.is_lingering()).then_some(connection.deadline_ns)
+        };
+        let mut due = Vec::new();
+        while let Some(slot) = self.deadlines.pop_due(now, deadline_of) {
+            due.push(slot);
+        }
+        for slot in due {
+            let place = &self.slots[slot as usize];
+            if let Some(connection) = &place.connection {
+                let failure = connection.timed_out();
+                self.ports.closed_first(now);
+                self.end(Id { slot, generation: place.generation }, End::Failed(failure));
+            }
+        }
+        while let Some(id) = self.lingers.pop_due(now) {
+            if self.slots[id.slot as usize].generation == id.generation {
+                self.end(id, End::Completed { closed_first: true });
+            }
+        }
+        while let Some((intended, begun)) = self.retries.pop_due(now) {
+            self.retrying -= 1;
+            if now - begun >= self.shared.timeout_ns {
+                self.shared.meter.requests += 1;
+                self.shared.meter.errors.add(ErrorKind::ClientTimo, || {
+                    format!("{}: its queue stayed full for longer than the timeout", self.endpoint)
+                });
+            } else {
+                self.connect(intended, begun);
+            }
+        }
+    }
+
+    /// Closes what is still open when the load is interrupted.
+    fn abandon(&mut self) {
+        for (index, slot) in self.slots.iter_mut().enumerate() {
+            if slot.connection.take().is_some() {
+                self.free.push(index as u32);
+                self.shared.meter.abandoned += 1;
+            }
+        }
+        self.shared.meter.abandoned += self.retrying;
+        (self.open, self.lingering, self.retrying) = (0, 0, 0);
+        self.retries.clear();
+        self.again.clear();
+        self.starts.next_ns = None;
+    }
+}

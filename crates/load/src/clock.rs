@@ -1,0 +1,29 @@
+//! The one clock that everything here is stamped with.
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds in a second.
+pub(crate) const SECOND_NS: u64 = 1_000_000_000;
+
+/// Now, in nanoseconds of the monotonic clock.
+///
+/// Read through the vdso (some 30 ns), once for each event rather than once
+/// for each wake-up: what waits in a batch of events did not happen at once.
+#[inline]
+pub(crate) fn now_ns() -> u64 {
+    to_ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// CPU time that the calling thread has used, in nanoseconds.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    to_ns(clock_gettime(ClockId::ThreadCPUTime))
+}
+
+fn to_ns(time: Timespec) -> u64 {
+    time.tv_sec as u64 * SECOND_NS + time.tv_nsec as u64
+}
+
+/// The same moment as the system calls want it.
+pub(crate) fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / SECOND_NS).cast_signed(), tv_nsec: (ns % SECOND_NS).cast_signed() }
+}

@@ -1,0 +1,100 @@
+//! What can keep a load from being run at all.
+//!
+//! What goes wrong with single connections is counted, not returned: see
+//! [`crate::ErrorKind`].
+
+use std::{io, path::PathBuf};
+
+/// Why a load could not be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// `https://` was asked for.
+    #[error(
+        "{url}: https is not supported yet; load the server's plain HTTP port, \
+         or put a proxy that ends TLS in front of it"
+    )]
+    Tls {
+        /// The URL as given.
+        url: String,
+    },
+    /// The URL cannot be used.
+    #[error("{url}: {why}; write it as http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]")]
+    Url {
+        /// The URL as given.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The host has no address.
+    #[error("{host}: cannot find its address: {source}")]
+    Resolve {
+        /// Host and port.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// A header, method or expectation cannot be used.
+    #[error("{what} {given:?}: {why}")]
+    Input {
+        /// Which input: header, method, expectation …
+        what: &'static str,
+        /// As given.
+        given: String,
+        /// What is wrong with it, and what to write instead.
+        why: String,
+    },
+    /// A file could not be read.
+    #[error("{path}: cannot read it: {source}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something that the system should do always failed.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The server's command could not be started, or ended, or never listened.
+    #[error("server command `{command}`: {why}{}", last_words(.stderr))]
+    Server {
+        /// The command after `{port}` was filled in.
+        command: String,
+        /// What went wrong.
+        why: String,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// There is no process with the id given for the server.
+    #[error("server process {pid}: {why}")]
+    ServerPid {
+        /// The id as given.
+        pid: i32,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(rustix::io::Errno) -> Self {
+        move |errno| Self::System { what, source: errno.into() }
+    }
+
+    /// True when the user asked for something that cannot be meant, rather
+    /// than the machine refusing something that can.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Tls { .. } | Self::Url { .. } | Self::Input { .. })
+    }
+}
+
+fn last_words(stderr: &[String]) -> String {
+    if stderr.is_empty() {
+        return String::from(" (it wrote nothing to standard error)");
+    }
+    format!("; its last words:\n  {}", stderr.join("\n  "))
+}

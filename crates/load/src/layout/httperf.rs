@@ -1,0 +1,130 @@
+//! httperf's layout (httperf 0.9, `src/stat/stats_print.c` and the man page's
+//! section OUTPUT), one block for each step.
+//!
+//! Its reply rate is sampled every five seconds; ours more often, which its
+//! own "(N samples)" tells. Kinds of errors that httperf does not know are
+//! added up under "other", so that its total stays the sum of its kinds.
+
+use crate::{LoadResult, Step, Summary};
+use std::fmt::Write;
+
+pub(super) fn render(result: &LoadResult) -> String {
+    let mut out = String::new();
+    for (index, step) in result.steps.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        // Writing to a string cannot fail.
+        let _ = block(&mut out, result, step);
+    }
+    out
+}
+
+fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result {
+    let seconds = step.seconds.max(1e-9);
+    let per_connection = step.replies as f64 / (step.completed.max(1)) as f64;
+    writeln!(out, "iotoll load {} ({})\n", result.url, what(step))?;
+    writeln!(
+        out,
+        "Total: connections {} requests {} replies {} test-duration {seconds:.3} s\n",
+        step.attempted, step.requests, step.replies
+    )?;
+    let rate = step.attempted as f64 / seconds;
+    writeln!(
+        out,
+        "Connection rate: {rate:.1} conn/s ({:.1} ms/conn, <={} concurrent connections)",
+        1e3 / rate.max(1e-9),
+        step.open_connections.max
+    )?;
+    let times = |s: Option<Summary>| {
+        s.map_or((0.0, 0.0, 0.0, 0.0, 0.0), |s| (s.min, s.mean, s.max, s.p50, s.stddev))
+    };
+    let (min, mean, max, median, stddev) = times(step.connection_from_connect_ms);
+    writeln!(
+        out,
+        "Connection time [ms]: min {min:.1} avg {mean:.1} max {max:.1} median {median:.1} \
+         stddev {stddev:.1}"
+    )?;
+    let mean_of = |s: Option<Summary>| s.map_or(0.0, |s| s.mean);
+    writeln!(out, "Connection time [ms]: connect {:.1}", mean_of(step.connect_ms))?;
+    writeln!(out, "Connection length [replies/conn]: {per_connection:.3}\n")?;
+
+    let requests = step.requests as f64 / seconds;
+    writeln!(out, "Request rate: {requests:.1} req/s ({:.1} ms/req)", 1e3 / requests.max(1e-9))?;
+    writeln!(out, "Request size [B]: {:.1}\n", result.request_bytes as f64)?;
+
+    let reply = &step.reply_rate;
+    writeln!(
+        out,
+        "Reply rate [replies/s]: min {:.1} avg {:.1} max {:.1} stddev {:.1} ({} samples)",
+        reply.min,
+        reply.mean,
+        reply.max,
+        reply.stddev,
+        reply.samples.len()
+    )?;
+    writeln!(
+        out,
+        "Reply time [ms]: response {:.1} transfer {:.1}",
+        mean_of(step.response_ms),
+        mean_of(step.transfer_ms)
+    )?;
+    let replies = step.replies.max(1) as f64;
+    let (head, body) =
+        (step.bytes.received_heads as f64 / replies, step.bytes.received_bodies as f64 / replies);
+    writeln!(
+        out,
+        "Reply size [B]: header {head:.1} content {body:.1} footer 0.0 (total {:.1})",
+        head + body
+    )?;
+    let status = &step.status;
+    writeln!(
+        out,
+        "Reply status: 1xx=0 2xx={} 3xx={} 4xx={} 5xx={}\n",
+        status.success, status.redirect, status.client_error, status.server_error
+    )?;
+    let cpu_s = step.client_cpu_percent / 100.0 * seconds;
+    writeln!(
+        out,
+        "CPU time [s]: user and system {cpu_s:.2} (total {:.1}%)",
+        step.client_cpu_percent
+    )?;
+    let bytes = step.bytes.sent + step.bytes.received_heads + step.bytes.received_bodies;
+    let per_second = bytes as f64 / seconds;
+    writeln!(
+        out,
+        "Net I/O: {:.1} KB/s ({:.1}*10^6 bps)\n",
+        per_second / 1024.0,
+        per_second * 8.0 / 1e6
+    )?;
+    errors(out, step)?;
+    if let Some(why) = &step.why_invalid {
+        writeln!(out, "\nINVALID: {why}")?;
+    }
+    Ok(())
+}
+
+fn what(step: &Step) -> String {
+    match (step.rate, step.concurrency) {
+        (Some(rate), _) => format!("--rate {rate}"),
+        (None, Some(clients)) => format!("closed loop, --concurrency {clients}"),
+        (None, None) => String::from("closed loop"),
+    }
+}
+
+fn errors(out: &mut String, step: &Step) -> std::fmt::Result {
+    let e = &step.errors;
+    // httperf does not take a status for an error.
+    let total = e.total - e.http_4xx - e.http_5xx;
+    let other = e.other + e.closed + e.malformed + e.short_body + e.unexpected_body;
+    writeln!(
+        out,
+        "Errors: total {total} client-timo {} socket-timo {} connrefused {} connreset {}",
+        e.client_timo, e.socket_timo, e.connrefused, e.connreset
+    )?;
+    writeln!(
+        out,
+        "Errors: fd-unavail {} addrunavail {} ftab-full {} other {other}",
+        e.fd_unavail, e.addrunavail, e.ftab_full
+    )
+}

@@ -1,0 +1,50 @@
+//! An HTTP client that starts its connections when they should start,
+//! whatever the server does, and that says so when its figures are its own
+//! rather than the server's.
+//!
+//! [`run`] takes a [`Plan`] to a [`LoadResult`], telling of its progress in
+//! [`Event`]s on the way. [`Server`] starts, awaits and stops a server, and
+//! [`ServerWatch`] measures one beside the client. [`layout`] puts results
+//! into words. Nothing here prints.
+
+mod chunked;
+mod client;
+mod clock;
+mod connection;
+mod deadlines;
+mod error;
+mod expect;
+mod keeper;
+pub mod layout;
+mod meter;
+mod outcome;
+mod pacer;
+mod plan;
+mod ports;
+mod preflight;
+mod procfs;
+mod progress;
+mod response;
+mod result;
+mod run;
+mod schedule;
+mod search;
+mod server;
+mod socket;
+mod target;
+mod usage;
+mod validity;
+
+pub use error::Error;
+pub use expect::{Expect, Text};
+pub use outcome::{ErrorKind, Errors};
+pub use plan::{Plan, Request, Reuse, Steps, Version};
+pub use progress::{Event, Progress};
+pub use result::{
+    Bytes, LoadResult, Mode, OpenConnections, Phases, Preflight, ReplyRate, SCHEMA, Search,
+    Statuses, Step, Summary, Try,
+};
+pub use run::run;
+pub use schedule::{Gap, Schedule};
+pub use server::{Server, ServerUse, ServerWatch, free_port};
+pub use target::{Address, Target};

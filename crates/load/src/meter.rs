@@ -1,0 +1,175 @@
+//! The figures of one step while it runs, in memory that does not grow.
+
+use crate::{
+    Errors,
+    clock::SECOND_NS,
+    result::{Bytes, OpenConnections, Phases, ReplyRate, Statuses},
+};
+
+/// Intervals of the reply rate that are kept.
+const INTERVALS_MAX: usize = 256;
+/// Length of an interval at first; it doubles whenever there are too many.
+const INTERVAL_NS: u64 = SECOND_NS / 10;
+
+/// Replies counted over time.
+#[derive(Debug)]
+pub(crate) struct RateSeries {
+    interval_ns: u64,
+    counts: Vec<u64>,
+}
+
+impl RateSeries {
+    fn new() -> Self {
+        Self { interval_ns: INTERVAL_NS, counts: Vec::with_capacity(INTERVALS_MAX) }
+    }
+
+    #[inline]
+    fn add(&mut self, at_ns: u64) {
+        let mut index = (at_ns / self.interval_ns) as usize;
+        while index >= INTERVALS_MAX {
+            self.halve();
+            index = (at_ns / self.interval_ns) as usize;
+        }
+        if index >= self.counts.len() {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] += 1;
+    }
+
+    fn halve(&mut self) {
+        let merged = self.counts.chunks(2).map(|pair| pair.iter().sum()).collect::<Vec<u64>>();
+        self.counts.clear();
+        self.counts.extend(merged);
+        self.interval_ns *= 2;
+    }
+
+    /// The rates of the intervals that lie wholly within `length_ns`.
+    pub(crate) fn rates(&self, replies: u64, length_ns: u64) -> ReplyRate {
+        let seconds = self.interval_ns as f64 / 1e9;
+        let full = (length_ns / self.interval_ns) as usize;
+        let count = |i: usize| self.counts.get(i).copied().unwrap_or(0);
+        let samples: Vec<f64> =
+            (0..full.min(INTERVALS_MAX)).map(|i| count(i) as f64 / seconds).collect();
+        let mean = if length_ns == 0 { 0.0 } else { replies as f64 * 1e9 / length_ns as f64 };
+        let n = samples.len().max(1) as f64;
+        let centre = samples.iter().sum::<f64>() / n;
+        let variance = samples.iter().map(|s| (s - centre).powi(2)).sum::<f64>() / n;
+        ReplyRate {
+            mean,
+            min: samples.iter().copied().reduce(f64::min).unwrap_or(mean),
+            max: samples.iter().copied().reduce(f64::max).unwrap_or(mean),
+            stddev: variance.sqrt(),
+            interval_ms: seconds * 1e3,
+            samples,
+        }
+    }
+}
+
+/// What is counted during a step.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    /// When the step began, on the monotonic clock.
+    pub(crate) start_ns: u64,
+    pub(crate) last_start_ns: u64,
+    pub(crate) last_reply_ns: u64,
+    pub(crate) phases: Phases,
+    pub(crate) errors: Errors,
+    pub(crate) status: Statuses,
+    pub(crate) bytes: Bytes,
+    pub(crate) attempted: u64,
+    pub(crate) completed: u64,
+    pub(crate) requests: u64,
+    pub(crate) replies: u64,
+    pub(crate) ended_early: u64,
+    pub(crate) sent_again: u64,
+    pub(crate) abandoned: u64,
+    pub(crate) open: OpenConnections,
+    pub(crate) series: RateSeries,
+}
+
+/// When each phase of a request began, in nanoseconds of the monotonic clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    pub(crate) intended: u64,
+    pub(crate) begun: u64,
+    pub(crate) connected: u64,
+    pub(crate) sent: u64,
+    pub(crate) first_byte: u64,
+    pub(crate) last_byte: u64,
+}
+
+impl Meter {
+    pub(crate) fn new(start_ns: u64) -> Self {
+        Self {
+            start_ns,
+            last_start_ns: start_ns,
+            last_reply_ns: start_ns,
+            phases: Phases::default(),
+            errors: Errors::default(),
+            status: Statuses::default(),
+            bytes: Bytes::default(),
+            attempted: 0,
+            completed: 0,
+            requests: 0,
+            replies: 0,
+            ended_early: 0,
+            sent_again: 0,
+            abandoned: 0,
+            open: OpenConnections::default(),
+            series: RateSeries::new(),
+        }
+    }
+
+    /// Counts a reply that came whole.
+    #[inline]
+    pub(crate) fn reply(&mut self, times: &Times, status: u16) {
+        self.replies += 1;
+        self.last_reply_ns = times.last_byte;
+        self.phases.response.record(times.first_byte.saturating_sub(times.sent));
+        self.phases.transfer.record(times.last_byte - times.first_byte);
+        self.phases.reply.record(times.last_byte.saturating_sub(times.sent));
+        self.series.add(times.last_byte.saturating_sub(self.start_ns));
+        match status / 100 {
+            2 => self.status.success += 1,
+            3 => self.status.redirect += 1,
+            4 => self.status.client_error += 1,
+            _ => self.status.server_error += 1,
+        }
+    }
+
+    /// Counts a connection that carried all that it should.
+    #[inline]
+    pub(crate) fn connection(&mut self, times: &Times) {
+        self.completed += 1;
+        self.phases.connection.record(times.last_byte.saturating_sub(times.intended));
+        self.phases.connection_from_connect.record(times.last_byte.saturating_sub(times.begun));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_over_time_keeps_its_counts_however_long_it_gets() {
+        let mut series = RateSeries::new();
+        // 1000/s for 1000 s.
+        (0..1_000_000_u64).for_each(|i| series.add(i * 1_000_000));
+        let rate = series.rates(1_000_000, 1000 * SECOND_NS);
+        assert!(series.counts.len() <= INTERVALS_MAX);
+        assert_eq!(series.counts.iter().sum::<u64>(), 1_000_000);
+        assert!(rate.samples.len() > INTERVALS_MAX / 4);
+        for value in [rate.mean, rate.min, rate.max] {
+            assert!((value - 1000.0).abs() < 1.0, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_interval_without_replies_counts_as_none() {
+        let mut series = RateSeries::new();
+        series.add(0);
+        let rate = series.rates(1, SECOND_NS);
+        assert_eq!(rate.samples.len(), 10);
+        assert!(rate.min.abs() < 1e-9 && (rate.max - 10.0).abs() < 1e-9);
+    }
+}

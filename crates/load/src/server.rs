@@ -1,0 +1,286 @@
+//! The server beside the client: started, awaited, measured and stopped.
+
+use crate::{
+    Address, Error, Target, keeper,
+    procfs::{self, Counters},
+};
+use rustix::param::clock_ticks_per_second;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::{
+    collections::VecDeque,
+    io::{BufRead, BufReader, Read},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    process::{Child, ChildStderr, Command, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Last lines of a server's standard error that are kept, and how much of each.
+const STDERR_LINES: usize = 12;
+const STDERR_LINE_BYTES: u64 = 400;
+/// Time between two attempts to reach a server that is starting.
+const PROBE_EVERY: Duration = Duration::from_millis(10);
+/// How long one attempt may take.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A port of this host that nothing listens on.
+pub fn free_port() -> Result<u16, Error> {
+    let failed = |source| Error::System { what: "cannot find a free port", source };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+    Ok(listener.local_addr().map_err(failed)?.port())
+}
+
+/// A server that was started here. Dropping it stops it and everything that
+/// it started, and so does the death of this process.
+#[derive(Debug)]
+pub struct Server {
+    command: String,
+    child: Child,
+    /// The server lives as long as this is open.
+    lifeline: Option<OwnedFd>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
+    reader: Option<thread::JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts `command` with the shell, `{port}` in it replaced.
+    ///
+    /// Refuses a port that something already listens on, which would be
+    /// loaded in the server's stead.
+    pub fn start(command: &str, port: u16) -> Result<Self, Error> {
+        let command = command.replace("{port}", &port.to_string());
+        let error = |why: String| Error::Server { command: command.clone(), why, stderr: vec![] };
+        if TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE_TIMEOUT).is_ok() {
+            return Err(error(format!("something else already listens on port {port}")));
+        }
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(&command);
+        shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let (mut child, lifeline) = keeper::spawn(&mut shell)
+            .map_err(|source| error(format!("cannot start it: {source}")))?;
+        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let reader = child.stderr.take().map(|pipe| {
+            let lines = Arc::clone(&stderr);
+            thread::spawn(move || keep_last_lines(pipe, &lines))
+        });
+        Ok(Self { command, child, lifeline: Some(lifeline), stderr, reader })
+    }
+
+    /// Waits until it accepts connections at the target's address.
+    pub fn await_ready(
+        &mut self,
+        target: &Target,
+        patience: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(), Error> {
+        let give_up = Instant::now() + patience;
+        loop {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                self.finish();
+                let why = status.code().map_or_else(
+                    || format!("it ended before it listened ({status})"),
+                    |code| format!("it exited with status {code} before it listened"),
+                );
+                return Err(self.error(why));
+            }
+            if accepts(&target.address) {
+                return Ok(());
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(self.error(String::from("interrupted before it listened")));
+            }
+            if Instant::now() >= give_up {
+                let address = match &target.address {
+                    Address::Tcp(host, port) => format!("{host}:{port}"),
+                    Address::Unix(path) => path.display().to_string(),
+                };
+                self.finish();
+                return Err(self.error(format!(
+                    "it did not listen on {address} within {} s",
+                    patience.as_secs_f64()
+                )));
+            }
+            thread::sleep(PROBE_EVERY);
+        }
+    }
+
+    /// What measures it.
+    pub fn watch(&self) -> ServerWatch {
+        ServerWatch { root: self.child.id().cast_signed(), without_root: true }
+    }
+
+    /// Whether it is still there.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The last lines that it wrote to standard error.
+    pub fn last_words(&self) -> Vec<String> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    fn error(&self, why: String) -> Error {
+        Error::Server { command: self.command.clone(), why, stderr: self.last_words() }
+    }
+
+    /// Stops it with all that it started, and waits until they are gone.
+    fn finish(&mut self) {
+        drop(self.lifeline.take());
+        // Waiting fails only when it has been waited for already.
+        let _ = self.child.wait();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+fn accepts(address: &Address) -> bool {
+    use std::net::ToSocketAddrs;
+    match address {
+        Address::Unix(path) => UnixStream::connect(path).is_ok(),
+        Address::Tcp(host, port) => {
+            (host.as_str(), *port).to_socket_addrs().is_ok_and(|mut all| {
+                all.any(|a| TcpStream::connect_timeout(&a, PROBE_TIMEOUT).is_ok())
+            })
+        }
+    }
+}
+
+/// Reads a pipe to its end, so that nobody blocks on it, keeping the end.
+fn keep_last_lines(pipe: ChildStderr, lines: &Mutex<VecDeque<String>>) {
+    let mut pipe = BufReader::new(pipe);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match pipe.by_ref().take(STDERR_LINE_BYTES).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == STDERR_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
+    }
+}
+
+/// Measures a process with its descendants.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerWatch {
+    root: i32,
+    /// The root is our keeper, which is none of the server.
+    without_root: bool,
+}
+
+/// What the processes of a server have used until some moment.
+#[derive(Debug, Clone)]
+pub struct ServerSample {
+    at: Instant,
+    counters: Counters,
+}
+
+impl ServerWatch {
+    /// Watches a process that runs already.
+    pub fn of(pid: i32) -> Result<Self, Error> {
+        if pid <= 0 || !procfs::is_alive(pid) {
+            return Err(Error::ServerPid { pid, why: String::from("there is no such process") });
+        }
+        let io = std::fs::read_to_string(format!("/proc/{pid}/io"));
+        if let Err(source) = io {
+            let why = format!("its I/O cannot be read ({source}); run as its user or as root");
+            return Err(Error::ServerPid { pid, why });
+        }
+        Ok(Self { root: pid, without_root: false })
+    }
+
+    fn processes(self) -> Vec<i32> {
+        let mut all = procfs::tree(self.root);
+        if self.without_root {
+            all.remove(0);
+        }
+        all
+    }
+
+    /// Reads all counters now.
+    pub fn sample(&self) -> ServerSample {
+        let mut counters = Counters::default();
+        procfs::tree(self.root)
+            .into_iter()
+            .filter_map(procfs::counters)
+            .for_each(|c| counters += c);
+        ServerSample { at: Instant::now(), counters }
+    }
+
+    /// What was used since `before`, in which there were so many replies.
+    pub fn used_since(&self, before: &ServerSample, replies: u64) -> ServerUse {
+        let now = self.sample();
+        let processes = self.processes();
+        let ms_per_tick = 1000.0 / clock_ticks_per_second() as f64;
+        let used =
+            |get: fn(&Counters) -> u64| get(&now.counters).saturating_sub(get(&before.counters));
+        let user_ms = used(|c| c.user_ticks) as f64 * ms_per_tick;
+        let system_ms = used(|c| c.system_ticks) as f64 * ms_per_tick;
+        let wall_ms = (now.at - before.at).as_secs_f64().max(1e-9) * 1e3;
+        let memory: Vec<(u64, bool)> =
+            processes.iter().map(|pid| procfs::memory_bytes(*pid)).collect();
+        ServerUse {
+            processes: processes.len() as u64,
+            cpu_user_ms: user_ms,
+            cpu_system_ms: system_ms,
+            cpu_percent: (user_ms + system_ms) * 100.0 / wall_ms,
+            cpu_us_per_reply: (replies > 0).then(|| (user_ms + system_ms) * 1e3 / replies as f64),
+            asked_read_bytes: used(|c| c.asked_read_bytes),
+            asked_write_bytes: used(|c| c.asked_write_bytes),
+            read_calls: used(|c| c.read_calls),
+            write_calls: used(|c| c.write_calls),
+            device_read_bytes: used(|c| c.device_read_bytes),
+            device_write_bytes: used(|c| c.device_write_bytes),
+            memory_bytes: memory.iter().map(|(bytes, _)| bytes).sum(),
+            memory_is_pss: memory.iter().all(|(_, pss)| *pss),
+        }
+    }
+}
+
+/// What a server with all its processes used during a step.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ServerUse {
+    /// Processes at the end of the step.
+    pub processes: u64,
+    /// CPU time in user mode. The kernel tells it in steps of 10 ms.
+    pub cpu_user_ms: f64,
+    /// CPU time in the kernel.
+    pub cpu_system_ms: f64,
+    /// CPU time in percent of one core.
+    pub cpu_percent: f64,
+    /// CPU time for each reply.
+    pub cpu_us_per_reply: Option<f64>,
+    /// Bytes read by system calls, from files, sockets and pipes.
+    pub asked_read_bytes: u64,
+    /// Bytes written by system calls, to files, sockets and pipes.
+    pub asked_write_bytes: u64,
+    /// System calls that read.
+    pub read_calls: u64,
+    /// System calls that wrote.
+    pub write_calls: u64,
+    /// Bytes that had to come from a device.
+    pub device_read_bytes: u64,
+    /// Bytes that were or will be written to a device.
+    pub device_write_bytes: u64,
+    /// Memory at the end of the step.
+    pub memory_bytes: u64,
+    /// Whether shared memory counts in shares (PSS) rather than in full for
+    /// each process (RSS).
+    pub memory_is_pss: bool,
+}

@@ -1,0 +1,191 @@
+//! Where the load goes: a URL taken apart, and the addresses behind it.
+
+use crate::Error;
+use std::{
+    fmt,
+    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    path::PathBuf,
+    time::Duration,
+};
+
+/// How long each of several addresses of a host may take to answer when the
+/// one to use is being chosen.
+const PROBE: Duration = Duration::from_secs(2);
+
+/// A server and what is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The URL as it was given.
+    pub url: String,
+    /// Where to connect.
+    pub address: Address,
+    /// What the `Host` header says.
+    pub host: String,
+    /// Path and query of the request.
+    pub path: String,
+}
+
+/// Where to connect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A host by name or number, and its port.
+    Tcp(String, u16),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl Target {
+    /// Takes a URL apart: `http://HOST[:PORT][/PATH]` or
+    /// `unix:/SOCKET[:/PATH]`, the latter as nginx writes it.
+    pub fn parse(url: &str) -> Result<Self, Error> {
+        let plain = url.strip_prefix("http://").unwrap_or(url);
+        if let Some(rest) = plain.strip_prefix("unix:") {
+            return Self::parse_unix(url, rest);
+        }
+        let bad = |why: String| Error::Url { url: url.to_owned(), why };
+        if url.starts_with("https:") {
+            return Err(Error::Tls { url: url.to_owned() });
+        }
+        if !url.starts_with("http://") {
+            return Err(bad("it does not begin with http://".into()));
+        }
+        let uri: http::Uri = url.parse().map_err(|e| bad(format!("not a URL ({e})")))?;
+        let authority = uri.authority().ok_or_else(|| bad("it names no host".into()))?;
+        if authority.as_str().contains('@') {
+            return Err(bad("a user name is not sent; use a header instead".into()));
+        }
+        if authority.as_str().len() != authority.host().len() && authority.port_u16().is_none() {
+            return Err(bad("its port is not a number from 1 to 65535".into()));
+        }
+        let port = authority.port_u16().unwrap_or(80);
+        if port == 0 {
+            return Err(bad("its port is not a number from 1 to 65535".into()));
+        }
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        Ok(Self {
+            url: url.to_owned(),
+            address: Address::Tcp(host.to_owned(), port),
+            host: authority.as_str().to_owned(),
+            path: uri.path_and_query().map_or("/", |p| p.as_str()).to_owned(),
+        })
+    }
+
+    fn parse_unix(url: &str, rest: &str) -> Result<Self, Error> {
+        let (socket, path) = match rest.split_once(":/") {
+            Some((socket, path)) => (socket, format!("/{path}")),
+            None => (rest, String::from("/")),
+        };
+        let bad = |why: &str| Error::Url { url: url.to_owned(), why: why.to_owned() };
+        if !socket.starts_with('/') {
+            return Err(bad("the socket's path must begin with /"));
+        }
+        if path.parse::<http::uri::PathAndQuery>().is_err() {
+            return Err(bad("the request's path has characters that a URL cannot have"));
+        }
+        Ok(Self {
+            url: url.to_owned(),
+            address: Address::Unix(PathBuf::from(socket)),
+            host: String::from("localhost"),
+            path,
+        })
+    }
+
+    /// The address to connect to.
+    ///
+    /// A name with several addresses (`localhost` is often both `::1` and
+    /// `127.0.0.1`) is probed, and the first one that accepts is taken.
+    pub(crate) fn resolve(&self) -> Result<Endpoint, Error> {
+        let (host, port) = match &self.address {
+            Address::Unix(path) => return Ok(Endpoint::Unix(path.clone())),
+            Address::Tcp(host, port) => (host, *port),
+        };
+        let failed = |source| Error::Resolve { host: format!("{host}:{port}"), source };
+        let all: Vec<SocketAddr> =
+            (host.as_str(), port).to_socket_addrs().map_err(failed)?.collect();
+        match all.as_slice() {
+            [] => Err(failed(std::io::Error::other("it has no address"))),
+            [only] => Ok(Endpoint::Tcp(*only)),
+            [first, ..] => {
+                let accepts = |a: &&SocketAddr| TcpStream::connect_timeout(a, PROBE).is_ok();
+                Ok(Endpoint::Tcp(*all.iter().find(accepts).unwrap_or(first)))
+            }
+        }
+    }
+}
+
+/// A [`Target`]'s address, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    Tcp(SocketAddr),
+    Unix(PathBuf),
+}
+
+impl Endpoint {
+    /// Whether connecting completes within the call, as it does on this host.
+    pub(crate) fn is_near(&self) -> bool {
+        match self {
+            Self::Tcp(address) => address.ip().is_loopback(),
+            Self::Unix(_) => true,
+        }
+    }
+
+    /// Whether connections may come from any of 127.0.0.0/8.
+    pub(crate) fn is_loopback_v4(&self) -> bool {
+        matches!(self, Self::Tcp(a) if matches!(a.ip(), IpAddr::V4(ip) if ip.is_loopback()))
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        let t = Target::parse("http://127.0.0.1:8080/a?b=c").unwrap();
+        assert_eq!(t.address, Address::Tcp("127.0.0.1".into(), 8080));
+        assert_eq!((t.host.as_str(), t.path.as_str()), ("127.0.0.1:8080", "/a?b=c"));
+        let t = Target::parse("http://[::1]").unwrap();
+        assert_eq!(t.address, Address::Tcp("::1".into(), 80));
+        assert_eq!((t.host.as_str(), t.path.as_str()), ("[::1]", "/"));
+        let t = Target::parse("http://[::1]:81/x").unwrap();
+        assert_eq!(t.address, Address::Tcp("::1".into(), 81));
+        for url in ["unix:/run/a.sock:/x?y", "http://unix:/run/a.sock:/x?y"] {
+            let t = Target::parse(url).unwrap();
+            assert_eq!(t.address, Address::Unix("/run/a.sock".into()));
+            assert_eq!((t.host.as_str(), t.path.as_str()), ("localhost", "/x?y"));
+        }
+        assert_eq!(Target::parse("unix:/run/a.sock").unwrap().path, "/");
+    }
+
+    #[test]
+    fn what_cannot_be_loaded_is_refused_with_the_reason() {
+        assert!(matches!(Target::parse("https://a/"), Err(Error::Tls { .. })));
+        for url in [
+            "",
+            "a",
+            "/a",
+            "ftp://a/",
+            "http://",
+            "http:///a",
+            "http://a:0/",
+            "http://a:99999/",
+            "http://a:x/",
+            "http://u:p@a/",
+            "unix:a.sock",
+            "unix:/a:/ b",
+            "http://a/ b",
+        ] {
+            assert!(matches!(Target::parse(url), Err(Error::Url { .. })), "{url} was taken");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The server's process: started, refused, measured, and never left behind.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use iotoll_load::{Error, Server, ServerWatch, Target, free_port};
+use std::{
+    fs,
+    net::TcpListener,
+    path::Path,
+    process::{Command, Stdio},
+    sync::atomic::AtomicBool,
+    thread,
+    time::{Duration, Instant},
+};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn target(port: u16) -> Target {
+    Target::parse(&format!("http://127.0.0.1:{port}/")).unwrap()
+}
+
+fn why(command: &str, patience: Duration) -> String {
+    let port = free_port().unwrap();
+    let mut server = Server::start(command, port).unwrap();
+    let error = server.await_ready(&target(port), patience, &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(error, Error::Server { .. }));
+    error.to_string()
+}
+
+#[test]
+fn a_server_that_exits_is_reported_with_its_last_words() {
+    let text = why("echo one >&2; echo cannot bind >&2; exit 3", PATIENCE);
+    assert!(text.contains("exited with status 3") && text.contains("cannot bind"), "{text}");
+    let text = why("no-such-program-here {port}", PATIENCE);
+    assert!(text.contains("status 127") && text.contains("not found"), "{text}");
+    let text = why("kill -9 $$", PATIENCE);
+    assert!(text.contains("status 137") && text.contains("wrote nothing"), "{text}");
+}
+
+#[test]
+fn a_server_that_never_listens_is_reported_and_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid_file = folder.path().join("pid");
+    let command = format!("echo $$ > {}; echo waiting >&2; sleep 1000", pid_file.display());
+    let text = why(&command, Duration::from_millis(500));
+    assert!(text.contains("did not listen on 127.0.0.1:") && text.contains("waiting"), "{text}");
+    assert_gone(pid_in(&pid_file));
+}
+
+#[test]
+fn a_port_that_is_taken_is_refused() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let error = Server::start("sleep 1000", port).unwrap_err().to_string();
+    assert!(error.contains(&format!("already listens on port {port}")), "{error}");
+}
+
+fn pid_in(path: &Path) -> i32 {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(pid) = fs::read_to_string(path).ok().and_then(|t| t.trim().parse().ok()) {
+            return pid;
+        }
+        assert!(Instant::now() < deadline, "{} was never written", path.display());
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn is_there(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+fn assert_gone(pid: i32) {
+    let deadline = Instant::now() + PATIENCE;
+    while is_there(pid) {
+        assert!(Instant::now() < deadline, "process {pid} was left behind");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A process that ignores requests to stop, in a session of its own, whose
+/// parent is gone: as hard to find and to stop as a daemon.
+fn stubborn(pid_file: &Path) -> String {
+    format!(
+        "setsid sh -c 'trap \"\" TERM INT HUP; echo $$ > {}; while :; do sleep 1; done' & sleep 1000",
+        pid_file.display()
+    )
+}
+
+#[test]
+fn stopping_a_server_stops_what_became_a_daemon_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid_file = folder.path().join("pid");
+    let server = Server::start(&stubborn(&pid_file), free_port().unwrap()).unwrap();
+    let pid = pid_in(&pid_file);
+    assert!(is_there(pid));
+    drop(server);
+    assert!(!is_there(pid), "dropping did not wait for its end");
+}
+
+/// Run again by the test below, as a process that is killed.
+#[test]
+fn the_one_to_be_killed() {
+    let Some(pid_file) = std::env::var_os("IOTOLL_TEST_PID_FILE") else { return };
+    let _server = Server::start(&stubborn(Path::new(&pid_file)), free_port().unwrap()).unwrap();
+    thread::sleep(PATIENCE);
+}
+
+#[test]
+fn killing_the_client_with_signal_9_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let pid_file = folder.path().join("pid");
+    let mut client = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "the_one_to_be_killed"])
+        .env("IOTOLL_TEST_PID_FILE", &pid_file)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = pid_in(&pid_file);
+    assert!(is_there(pid));
+    client.kill().unwrap();
+    client.wait().unwrap();
+    assert_gone(pid);
+}
+
+#[test]
+fn what_children_use_is_counted_while_they_live_and_afterwards() {
+    let port = free_port().unwrap();
+    // A child that is waited for, and one that lives on.
+    let work = "dd if=/dev/zero of=/dev/null bs=1M count=100 2>/dev/null";
+    let server = Server::start(&format!("sleep 0.3; {work}; ({work}; sleep 1000)"), port).unwrap();
+    let watch = server.watch();
+    let before = watch.sample();
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let used = watch.used_since(&before, 2);
+        if used.asked_read_bytes >= 200 << 20 && used.asked_write_bytes >= 200 << 20 {
+            assert!(used.processes >= 2 && used.memory_bytes > 0, "{used:?}");
+            return;
+        }
+        assert!(Instant::now() < deadline, "{used:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_process_that_is_not_there_cannot_be_watched() {
+    for pid in [-1, 0, i32::MAX] {
+        let error = ServerWatch::of(pid).unwrap_err().to_string();
+        assert!(error.contains("no such process"), "{error}");
+    }
+    assert!(ServerWatch::of(std::process::id().cast_signed()).is_ok());
+}

@@ -1,0 +1,161 @@
+//! The ways there are to a well-behaved server, and what is measured on them.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+mod common;
+
+use common::{OK, answer, closed, open, plan, result, server, server_at, step, take_request};
+use iotoll_load::{Event, Gap, Mode, Reuse, Steps, Version, layout, run};
+use std::{
+    io::{Read, Write},
+    os::unix::net::UnixListener,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::Duration,
+};
+
+#[test]
+fn ipv6_and_unix_sockets_are_reached() {
+    if std::net::TcpListener::bind("[::1]:0").is_ok() {
+        let address = server_at("[::1]:0", answer(OK));
+        assert_eq!(step(&plan(&format!("http://{address}/"), open(5))).completed, 5);
+    } else {
+        eprintln!("SKIPPED: no IPv6 on this machine");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 1000];
+            let length = stream.read(&mut request).unwrap();
+            assert!(request[..length].starts_with(b"GET /page HTTP/1.1\r\nHost: localhost\r\n"));
+            stream.write_all(OK).unwrap();
+        }
+    });
+    let url = format!("unix:{}:/page", path.display());
+    // More at once than the queue holds, so that some must be tried again.
+    let step = step(&plan(&url, closed(300, 2000)));
+    assert_eq!((step.completed, step.errors.total), (2000, 0), "{:?}", step.errors);
+}
+
+#[test]
+fn http_1_0_keeps_connections_where_the_server_agrees() {
+    let keeps = b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nhi";
+    let address = server(move |mut stream| {
+        while take_request(&mut stream) {
+            let _ = stream.write_all(keeps);
+        }
+    });
+    let mut plan = plan(&format!("http://{address}/"), closed(2, 20));
+    plan.request.version = Version::Http10;
+    plan.reuse = Reuse::Always;
+    let step = step(&plan);
+    assert_eq!((step.replies, step.attempted, step.errors.total), (20, 2, 0));
+}
+
+#[test]
+fn phases_are_where_the_time_went() {
+    // 30 ms to the first byte, 30 ms more to the last.
+    let address = server(|mut stream| {
+        take_request(&mut stream);
+        thread::sleep(Duration::from_millis(30));
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello");
+        thread::sleep(Duration::from_millis(30));
+        let _ = stream.write_all(b"world");
+    });
+    let step = step(&plan(&format!("http://{address}/"), open(10)));
+    let (response, transfer) = (step.response_ms.unwrap(), step.transfer_ms.unwrap());
+    let (reply, connection) = (step.reply_ms.unwrap(), step.connection_ms.unwrap());
+    assert!(response.min >= 29.5 && transfer.min >= 29.5, "{response:?} {transfer:?}");
+    assert!((response.mean + transfer.mean - reply.mean).abs() < 0.01);
+    let parts =
+        step.connect_ms.unwrap().mean + reply.mean + step.schedule_lag_us.unwrap().mean / 1e3;
+    assert!(connection.mean >= parts - 0.01, "{connection:?} is less than its parts, {parts}");
+}
+
+#[test]
+fn a_server_that_stalls_shows_in_the_time_from_the_intended_start() {
+    // One connection at a time, 20 ms each: at 100/s half of the load waits.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            take_request(&mut stream);
+            thread::sleep(Duration::from_millis(20));
+            let _ = stream.write_all(OK);
+        }
+    });
+    let steps = Steps::Rates { rates: vec![100.0], connections: Some(100) };
+    let open = step(&plan(&format!("http://{address}/"), steps));
+    assert_eq!(open.completed, 100);
+    assert!(open.connection_ms.unwrap().max > 800.0, "the queue is hidden");
+    assert_eq!(open.kept_pace, Some(false));
+    let closed = step(&plan(&format!("http://{address}/"), closed(1, 20)));
+    assert!(closed.connection_ms.unwrap().p50 < open.connection_ms.unwrap().p50 / 4.0);
+}
+
+#[test]
+fn every_connection_is_tried_whatever_the_gaps_and_the_steps_keep_their_order() {
+    let address = server(answer(OK));
+    for gap in [Gap::Constant, Gap::Uniform, Gap::Exponential] {
+        let steps = Steps::Rates { rates: vec![400.0, 100.0], connections: Some(40) };
+        let mut plan = plan(&format!("http://{address}/"), steps);
+        plan.gap = gap;
+        let result = result(&plan);
+        assert_eq!(result.mode, Mode::Open);
+        let rates: Vec<_> = result.steps.iter().map(|s| s.rate.unwrap() as u64).collect();
+        assert_eq!(rates, [400, 100]);
+        for step in &result.steps {
+            assert_eq!((step.attempted, step.completed), (40, 40));
+            assert_eq!(step.schedule_lag_us.unwrap().count, 40);
+        }
+    }
+}
+
+#[test]
+fn a_closed_loop_says_that_it_is_one() {
+    let result = result(&plan(&format!("http://{}/", server(answer(OK))), closed(4, 40)));
+    let step = &result.steps[0];
+    assert_eq!((result.mode, step.concurrency, step.rate), (Mode::Closed, Some(4), None));
+    assert!(step.schedule_lag_us.is_none() && step.open_connections.max >= 1);
+    assert_eq!((step.replies, step.requests), (40, 40));
+    assert!(layout::render(layout::Layout::Plain, &result).contains("closed loop"));
+}
+
+#[test]
+fn an_interrupted_load_returns_what_it_has() {
+    let address = server(answer(OK));
+    let end = AtomicBool::new(false);
+    let mut reports = 0;
+    let plan = plan(&format!("http://{address}/"), open(1_000_000));
+    let mut events = |event: Event<'_>| {
+        if let Event::Progress(progress) = event {
+            assert!(progress.attempted > 0);
+            reports += 1;
+            end.store(reports == 2, Ordering::Relaxed);
+        }
+    };
+    let result = run(&plan, None, &mut events, &end).unwrap();
+    assert!(result.interrupted);
+    let step = &result.steps[0];
+    assert!(!step.valid && step.attempted > 10 && step.attempted < 1_000_000);
+    assert_eq!(step.attempted, step.completed + step.errors.total + step.abandoned);
+}
+
+#[test]
+fn every_layout_tells_the_same_figures() {
+    let result = result(&plan(&format!("http://{}/x", server(answer(OK))), open(20)));
+    let text = |which| layout::render(which, &result);
+    let plain = text(layout::Layout::Plain);
+    assert!(plain.contains("20 of 20 connections completed"), "{plain}");
+    let wide = plain.lines().find(|line| line.chars().count() > 80);
+    assert_eq!(wide, None);
+    let httperf = text(layout::Layout::Httperf);
+    assert!(httperf.contains("Total: connections 20 requests 20 replies 20 test-duration"));
+    assert!(httperf.contains("Errors: total 0 client-timo 0 socket-timo 0 connrefused 0"));
+    assert!(httperf.contains("Reply status: 1xx=0 2xx=20 3xx=0 4xx=0 5xx=0"));
+    let ab = text(layout::Layout::Ab);
+    assert!(ab.contains("Complete requests:      20\nFailed requests:        0\n"));
+    assert!(ab.contains("Document Path:          /x\n") && ab.contains(" 100%  "));
+}

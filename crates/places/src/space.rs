@@ -1,0 +1,184 @@
+//! Refusing what would fill a disk or the memory.
+//!
+//! A file system that runs full harms everything else on it, and one in memory that
+//! grows beyond what memory holds has the kernel swap or kill. So a margin must stay:
+//! of a file system 1%, at least 64 MiB and at most 1 GiB, but never more than an eighth
+//! of it (a container's `/dev/shm` has 64 MiB in all); of memory, or of the limit that
+//! this process is under, a tenth, at most 1 GiB. Swap does not count as memory: a file
+//! system in memory that swaps is no longer what was to be measured.
+
+use std::path::PathBuf;
+
+use bytesize::ByteSize;
+use model::place::{PlaceFacts, StorageKind};
+use thiserror::Error;
+
+use crate::memory::MemoryFacts;
+
+const MIB: u64 = 1024 * 1024;
+const GIB: u64 = 1024 * MIB;
+
+/// Why there is not room enough.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SpaceError {
+    /// The file system would come close to full.
+    #[error(
+        "{label}={}: up to {} is needed there, but of the {} that is free {} must stay free; free \
+         some, write less, or pass another directory",
+        path.display(), ByteSize(*need_bytes), ByteSize(*free_bytes), ByteSize(*margin_bytes)
+    )]
+    FileSystem {
+        /// The place's label.
+        label: String,
+        /// The place's directory.
+        path: PathBuf,
+        /// What was asked for.
+        need_bytes: u64,
+        /// What this user may still write there.
+        free_bytes: u64,
+        /// What must remain of that.
+        margin_bytes: u64,
+    },
+    /// The place is in memory, and that would come close to its end.
+    #[error(
+        "{label}={}: this is in memory, and up to {} is needed there, but of the {} that {} {} \
+         must stay free; write less, or end what takes the memory",
+        path.display(), ByteSize(*need_bytes), ByteSize(*usable_bytes), whose(*is_limited),
+        ByteSize(*margin_bytes)
+    )]
+    Memory {
+        /// The place's label.
+        label: String,
+        /// The place's directory.
+        path: PathBuf,
+        /// What was asked for.
+        need_bytes: u64,
+        /// What may still be taken.
+        usable_bytes: u64,
+        /// What must remain of that.
+        margin_bytes: u64,
+        /// Whether a control group's limit is what is short, not the machine's memory.
+        is_limited: bool,
+    },
+}
+
+fn whose(is_limited: bool) -> &'static str {
+    if is_limited { "this container or session may still use" } else { "the machine has available" }
+}
+
+/// Whether so much may be written to a place. A file system that tells no size, as some
+/// in user space, is taken at its word: nothing can be said of it.
+pub fn check_space(
+    facts: &PlaceFacts,
+    need_bytes: u64,
+    memory: &MemoryFacts,
+) -> Result<(), SpaceError> {
+    let (label, path) = (facts.label.clone(), facts.path.clone());
+    let free_bytes = facts.free_bytes;
+    let margin_bytes = file_system_margin_bytes(facts.total_bytes);
+    if facts.total_bytes > 0 && need_bytes > free_bytes.saturating_sub(margin_bytes) {
+        return Err(SpaceError::FileSystem { label, path, need_bytes, free_bytes, margin_bytes });
+    }
+    let usable_bytes = memory.usable_bytes();
+    let margin_bytes = memory_margin_bytes(memory);
+    let is_short = need_bytes > usable_bytes.saturating_sub(margin_bytes);
+    if facts.kind == StorageKind::Memory && is_short {
+        let is_limited = usable_bytes < memory.available_bytes;
+        let error =
+            SpaceError::Memory { label, path, need_bytes, usable_bytes, margin_bytes, is_limited };
+        return Err(error);
+    }
+    Ok(())
+}
+
+fn file_system_margin_bytes(total_bytes: u64) -> u64 {
+    (total_bytes / 100).clamp(64 * MIB, GIB).min(total_bytes / 8)
+}
+
+fn memory_margin_bytes(memory: &MemoryFacts) -> u64 {
+    let limit_bytes = memory.limit.as_ref().map_or(u64::MAX, |limit| limit.limit_bytes);
+    (memory.total_bytes.min(limit_bytes) / 10).min(GIB)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::memory::MemoryLimit;
+
+    fn place(kind: StorageKind, total_bytes: u64, free_bytes: u64) -> PlaceFacts {
+        let facts = Fixture::with_mounts("").facts("/data");
+        PlaceFacts { kind, total_bytes, free_bytes, ..facts }
+    }
+
+    fn memory(total_bytes: u64, available_bytes: u64) -> MemoryFacts {
+        MemoryFacts { total_bytes, available_bytes, ..MemoryFacts::default() }
+    }
+
+    fn limited(limit_bytes: u64, used_bytes: u64) -> MemoryFacts {
+        let limit = Some(MemoryLimit { group: "/g".into(), limit_bytes, used_bytes });
+        MemoryFacts { limit, ..memory(64 * GIB, 32 * GIB) }
+    }
+
+    #[test]
+    fn a_disk_keeps_one_percent_within_bounds() {
+        let margins =
+            [16 * MIB, 64 * MIB, GIB, 20 * GIB, 10_000 * GIB].map(file_system_margin_bytes);
+        assert_eq!(margins, [2 * MIB, 8 * MIB, 64 * MIB, 20 * GIB / 100, GIB]);
+    }
+
+    #[test]
+    fn a_disk_may_be_filled_to_its_margin_and_not_a_byte_further() {
+        let disk = place(StorageKind::Disk, GIB, 100 * MIB);
+        let scarce = memory(GIB, 0);
+        assert_eq!(check_space(&disk, 36 * MIB, &scarce), Ok(()));
+        let error = check_space(&disk, 36 * MIB + 1, &scarce).unwrap_err();
+        let expected = "place=/data: up to 36.0 MiB is needed there, but of the 100.0 MiB that is \
+                        free 64.0 MiB must stay free; free some, write less, or pass another \
+                        directory";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn a_tmpfs_may_not_outgrow_memory_though_it_has_space() {
+        let tmpfs = place(StorageKind::Memory, 8 * GIB, 8 * GIB);
+        let machine = memory(8 * GIB, 2 * GIB);
+        let margin = 8 * GIB / 10;
+        assert_eq!(check_space(&tmpfs, 2 * GIB - margin, &machine), Ok(()));
+        let error = check_space(&tmpfs, 2 * GIB - margin + 1, &machine).unwrap_err();
+        assert!(error.to_string().contains("that the machine has available"), "{error}");
+    }
+
+    #[test]
+    fn a_containers_limit_counts_and_is_named() {
+        let tmpfs = place(StorageKind::Memory, 8 * GIB, 8 * GIB);
+        let container = limited(500 * MIB, 200 * MIB);
+        assert_eq!(check_space(&tmpfs, 250 * MIB, &container), Ok(()));
+        let error = check_space(&tmpfs, 250 * MIB + 1, &container).unwrap_err();
+        assert!(error.to_string().contains("this container or session may still use"), "{error}");
+    }
+
+    #[test]
+    fn a_small_tmpfs_is_full_before_memory_is() {
+        let shm = place(StorageKind::Memory, 64 * MIB, 64 * MIB);
+        let machine = memory(8 * GIB, 8 * GIB);
+        assert_eq!(check_space(&shm, 56 * MIB, &machine), Ok(()));
+        let error = check_space(&shm, 57 * MIB, &machine).unwrap_err();
+        assert!(matches!(error, SpaceError::FileSystem { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_system_without_a_size_is_not_refused() {
+        let unsized_one = place(StorageKind::Fuse, 0, 0);
+        assert_eq!(check_space(&unsized_one, GIB, &memory(GIB, 0)), Ok(()));
+    }
+
+    #[test]
+    fn an_absurd_need_is_refused_without_overflow() {
+        let disk = place(StorageKind::Disk, u64::MAX, u64::MAX);
+        assert!(check_space(&disk, u64::MAX, &memory(GIB, GIB)).is_err());
+    }
+}

@@ -1,0 +1,177 @@
+//! Cleaning on the real machine: what killed runs left goes, all else stays.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{chown, symlink};
+use std::path::{Path, PathBuf};
+
+use iotoll_places::{CleanReport, PlaceError, WorkDir, clean};
+use support::{Helper, Mounted, NOBODY, is_root, run_task, skip};
+use tempfile::TempDir;
+
+const NAME: &str = ".iotoll-0123456789abcdef";
+
+#[test]
+fn helper() {
+    run_task();
+}
+
+fn place() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn folder(place: &TempDir, name: &str, files: &[&str]) -> PathBuf {
+    let path = place.path().join(name);
+    fs::create_dir(&path).unwrap();
+    for file in files {
+        fs::write(path.join(file), "text").unwrap();
+    }
+    path
+}
+
+#[test]
+fn a_live_childs_folder_stays_and_goes_once_it_is_killed() {
+    let place = place();
+    let mut child = Helper::start("hold", place.path(), None);
+    let path = PathBuf::from(child.told("path"));
+    let report = clean(place.path()).unwrap();
+    assert_eq!((report.removed.len(), report.failed.len()), (0, 0));
+    assert_eq!((&report.in_use[0].path, report.in_use[0].pid), (&path, Some(child.child.id())));
+    assert!(path.join("slice/file").exists());
+
+    child.kill();
+    assert!(path.exists(), "a killed run cannot remove its folder");
+    let report = clean(place.path()).unwrap();
+    assert_eq!((report.in_use.len(), report.failed.len()), (0, 0));
+    assert_eq!((&report.removed[0].path, report.removed[0].files), (&path, 1));
+    assert!(report.removed[0].bytes >= 10_000, "{report:?}");
+    assert!(!path.exists());
+}
+
+#[test]
+fn the_next_run_in_the_place_removes_what_a_killed_one_left_and_says_so() {
+    let place = place();
+    let mut child = Helper::start("hold", place.path(), None);
+    let path = PathBuf::from(child.told("path"));
+    let beside = WorkDir::create("disk", place.path()).unwrap();
+    assert_eq!(beside.swept().in_use[0].path, path);
+    child.kill();
+    let next = WorkDir::create("disk", place.path()).unwrap();
+    assert_eq!(next.swept().removed[0].path, path);
+    assert_eq!(next.swept().in_use[0].path, beside.path());
+    assert!(!path.exists() && beside.path().join("lock").exists());
+}
+
+#[test]
+fn a_program_that_the_run_had_started_does_not_keep_its_folder_alive() {
+    let place = place();
+    let mut child = Helper::start("hold-and-start", place.path(), None);
+    let sleeper: i32 = child.told("sleeper").parse().unwrap();
+    child.kill();
+    let report = clean(place.path()).unwrap();
+    let sleeper = rustix::process::Pid::from_raw(sleeper).unwrap();
+    rustix::process::kill_process(sleeper, rustix::process::Signal::KILL).unwrap();
+    assert_eq!((report.removed.len(), report.in_use.len()), (1, 0));
+}
+
+#[test]
+fn a_link_named_like_a_folder_is_left_alone_and_not_followed() {
+    let (place, other) = (place(), place());
+    let target = folder(&other, "target", &["lock", "precious"]);
+    symlink(&target, place.path().join(NAME)).unwrap();
+    assert_eq!(clean(place.path()).unwrap(), CleanReport::default());
+    assert!(target.join("precious").exists() && place.path().join(NAME).is_symlink());
+}
+
+#[test]
+fn links_within_a_leftover_are_not_followed() {
+    let (place, other) = (place(), place());
+    let target = folder(&other, "target", &["precious"]);
+    let leftover = folder(&place, NAME, &["lock"]);
+    symlink(&target, leftover.join("link")).unwrap();
+    let report = clean(place.path()).unwrap();
+    assert_eq!(report.removed[0].files, 1);
+    assert!(target.join("precious").exists() && !leftover.exists());
+}
+
+#[test]
+fn a_lock_that_is_a_link_or_a_directory_is_not_taken() {
+    let (place, other) = (place(), place());
+    let elsewhere = folder(&other, "target", &["lock"]);
+    let linked = folder(&place, NAME, &["precious"]);
+    symlink(elsewhere.join("lock"), linked.join("lock")).unwrap();
+    let odd = folder(&place, ".iotoll-fedcba9876543210", &["precious"]);
+    fs::create_dir(odd.join("lock")).unwrap();
+    let report = clean(place.path()).unwrap();
+    assert_eq!((report.removed.len(), report.failed.len()), (0, 2));
+    assert!(linked.join("precious").exists() && odd.join("precious").exists());
+}
+
+#[test]
+fn without_a_lock_file_only_an_empty_folder_goes() {
+    let place = place();
+    let empty = folder(&place, NAME, &[]);
+    let full = folder(&place, ".iotoll-fedcba9876543210", &["precious"]);
+    let report = clean(place.path()).unwrap();
+    let place = place.path().canonicalize().unwrap();
+    assert_eq!(report.removed[0].path, place.join(NAME));
+    assert_eq!(report.failed[0].path, place.join(".iotoll-fedcba9876543210"));
+    assert!(report.failed[0].why.contains("no lock file"), "{report:?}");
+    assert!(!empty.exists() && full.join("precious").exists());
+}
+
+#[test]
+fn names_that_are_not_exactly_ours_and_what_lies_deeper_are_left_alone() {
+    let place = place();
+    for name in [
+        ".iotoll-",
+        ".iotoll-0123456789abcde",
+        ".iotoll-0123456789abcdef0",
+        ".iotoll-0123456789ABCDEF",
+        ".iotoll-0123456789abcdeg",
+        "iotoll-0123456789abcdef",
+    ] {
+        folder(&place, name, &["lock"]);
+    }
+    let deeper = folder(&place, "deeper", &[]);
+    fs::create_dir(deeper.join(NAME)).unwrap();
+    fs::write(place.path().join(NAME), "a file").unwrap();
+    assert_eq!(clean(place.path()).unwrap(), CleanReport::default());
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 8);
+    assert!(deeper.join(NAME).exists());
+}
+
+#[test]
+fn a_folder_of_another_user_is_left_alone_even_by_root() {
+    if !is_root() {
+        return skip("a_folder_of_another_user…", "only root can give a folder away");
+    }
+    let place = place();
+    let foreign = folder(&place, NAME, &["lock"]);
+    chown(&foreign, Some(NOBODY), Some(NOBODY)).unwrap();
+    assert_eq!(clean(place.path()).unwrap(), CleanReport::default());
+    assert!(foreign.join("lock").exists());
+}
+
+#[test]
+fn a_leftover_on_a_read_only_file_system_is_reported_as_still_there() {
+    let test = "a_leftover_on_a_read_only_file_system_is_reported_as_still_there";
+    let Some(mut mounted) = Mounted::new(test, &["-t", "tmpfs", "tmpfs"]) else { return };
+    fs::create_dir(mounted.path().join(NAME)).unwrap();
+    fs::write(mounted.path().join(NAME).join("lock"), "").unwrap();
+    let path = mounted.path();
+    let source = path.to_str().unwrap();
+    assert!(mounted.mount_over(test, &["--bind", "-o", "ro", source]));
+    let report = clean(&path).unwrap();
+    assert_eq!((report.removed.len(), report.failed.len()), (0, 1));
+    assert!(report.failed[0].why.contains("Read-only file system"), "{report:?}");
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_an_error() {
+    let error = clean(Path::new("/no/such/place")).unwrap_err();
+    assert!(matches!(error, PlaceError::Missing(_)), "{error}");
+    assert!(error.to_string().starts_with("/no/such/place: "), "{error}");
+}

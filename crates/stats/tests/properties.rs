@@ -1,0 +1,168 @@
+//! What holds of every sequence, whatever is pushed.
+
+#![allow(clippy::unwrap_used)]
+
+use iotoll_stats::{Decision, Interval, Sequence, Settings};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn fed(worth: f64, log_ratios: &[f64]) -> Sequence {
+    let mut sequence = Sequence::new(Settings { worth, error_rate: 0.05 });
+    for &log_ratio in log_ratios {
+        sequence.push(log_ratio).unwrap();
+    }
+    sequence
+}
+
+fn swapped(decision: Decision) -> Decision {
+    match decision {
+        Decision::Greater => Decision::Less,
+        Decision::Less => Decision::Greater,
+        same => same,
+    }
+}
+
+fn near(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || (a - b).abs() < 1e-9
+}
+
+/// Series from calm to wild, about a center, with ties and repeats.
+fn series() -> impl Strategy<Value = Vec<f64>> {
+    let value = prop_oneof![
+        8 => -1.0..1.0,
+        1 => Just(0.0),
+        1 => prop_oneof![Just(-700.0), Just(700.0), -20.0..20.0],
+    ];
+    (vec(value, 0..80), -0.3..0.3, prop_oneof![Just(1.0), Just(0.05), Just(0.0)])
+        .prop_map(|(noise, center, size)| noise.iter().map(|x| center + size * x).collect())
+}
+
+proptest! {
+    // Failures are put into a test of their own rather than into a file.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_estimate_lies_between_the_bounds(series in series(), worth in 0.0..0.2) {
+        let mut sequence = fed(worth, &[]);
+        for x in series {
+            sequence.push(x).unwrap();
+            let Interval { estimate, low, high } = sequence.interval();
+            prop_assert!(estimate.is_finite());
+            prop_assert!(low <= estimate && estimate <= high, "{low} {estimate} {high}");
+        }
+    }
+
+    #[test]
+    fn swapping_the_arms_mirrors_everything(series in series(), worth in 0.0..0.2) {
+        let mirrored: Vec<f64> = series.iter().map(|x| -x).collect();
+        let (one, other) = (fed(worth, &series), fed(worth, &mirrored));
+        prop_assert_eq!(one.decision(), swapped(other.decision()));
+        prop_assert_eq!(one.blocks(), other.blocks());
+        let (one, other) = (one.interval(), other.interval());
+        let mirrored = Interval { estimate: -other.estimate, low: -other.high, high: -other.low };
+        prop_assert_eq!(one, mirrored);
+    }
+
+    #[test]
+    fn the_decision_is_what_the_interval_says(series in series(), worth in 0.0..0.2) {
+        let mut sequence = fed(worth, &[]);
+        let edge = worth.ln_1p();
+        for x in series {
+            sequence.push(x).unwrap();
+            let Interval { low, high, .. } = sequence.interval();
+            match sequence.decision() {
+                Decision::Greater => prop_assert!(low >= edge),
+                Decision::Less => prop_assert!(high <= -edge),
+                Decision::Within => prop_assert!(-edge <= low && high <= edge),
+                Decision::Open => {
+                    prop_assert!(low < edge && high > -edge);
+                    prop_assert!(low < -edge || high > edge);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn adding_a_constant_shifts_the_interval(
+        noise in vec(-1.0..1.0, 0..60),
+        shift in -0.05..0.05,
+    ) {
+        let shifted: Vec<f64> = noise.iter().map(|x| x + shift).collect();
+        let (one, other) = (fed(0.0, &noise), fed(0.0, &shifted));
+        prop_assume!(one.decision() == Decision::Open && other.decision() == Decision::Open);
+        let (one, other) = (one.interval(), other.interval());
+        if !noise.is_empty() {
+            prop_assert!(near(one.estimate + shift, other.estimate));
+        }
+        prop_assert!(near(one.low + shift, other.low), "{} {}", one.low, other.low);
+        prop_assert!(near(one.high + shift, other.high));
+    }
+
+    /// Without worth there is no yardstick, so that noise and difference may
+    /// both be ten times as large without a change.
+    #[test]
+    fn the_scale_does_not_matter(noise in vec(-0.9..1.0, 0..80), factor in 0.01..10.0) {
+        let scaled: Vec<f64> = noise.iter().map(|x| x * factor).collect();
+        let (one, other) = (fed(0.0, &noise), fed(0.0, &scaled));
+        prop_assert_eq!(one.decision(), other.decision());
+        prop_assert_eq!(one.blocks(), other.blocks());
+        prop_assert!(near(one.interval().low * factor, other.interval().low));
+        prop_assert!(near(one.interval().high * factor, other.interval().high));
+    }
+
+    #[test]
+    fn what_is_decided_stays(later in vec(-1e6..1e6, 1..20)) {
+        let mut sequence = fed(0.05, &[0.11, 0.13, 0.12, 0.10, 0.14].repeat(10));
+        prop_assert_eq!(sequence.decision(), Decision::Greater);
+        let (blocks, interval) = (sequence.blocks(), sequence.interval());
+        for x in later {
+            sequence.push(x).unwrap();
+        }
+        prop_assert_eq!(sequence.decision(), Decision::Greater);
+        prop_assert_eq!(sequence.blocks(), blocks);
+        prop_assert_eq!(sequence.interval(), interval);
+    }
+
+    #[test]
+    fn one_stall_moves_the_estimate_little(noise in vec(-0.05..0.05, 30), stall in 1.0..700.0) {
+        let calm = fed(0.0, &noise);
+        prop_assume!(calm.decision() == Decision::Open);
+        let mut stalled = noise.clone();
+        stalled[20] = stall;
+        let moved = fed(0.0, &stalled).interval().estimate - calm.interval().estimate;
+        prop_assert!(moved.abs() < 0.05, "{moved}");
+    }
+}
+
+#[test]
+fn before_any_block_nothing_is_known() {
+    let Interval { estimate, low, high } = fed(0.05, &[]).interval();
+    assert!(estimate == 0.0 && low == f64::NEG_INFINITY && high == f64::INFINITY);
+}
+
+#[test]
+fn without_noise_few_blocks_decide() {
+    for (log_ratio, expected) in [
+        (0.0, Decision::Within),
+        (0.04, Decision::Within),
+        (0.12, Decision::Greater),
+        (-0.12, Decision::Less),
+        (3.0, Decision::Greater),
+    ] {
+        let sequence = fed(0.05, &[log_ratio; 20]);
+        assert_eq!(sequence.decision(), expected, "{log_ratio}");
+        let Interval { estimate, low, high } = sequence.interval();
+        assert!(near(estimate, log_ratio) && near(low, log_ratio) && near(high, log_ratio));
+    }
+}
+
+#[test]
+fn what_is_not_finite_is_refused_and_changes_nothing() {
+    let mut sequence = fed(0.05, &[0.01, 0.02, 0.0, -0.01, 0.02, 0.01]);
+    let before = format!("{sequence:?}");
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let message = sequence.push(bad).unwrap_err().to_string();
+        assert!(message.contains("zero or unknown"), "{message}");
+    }
+    assert_eq!(format!("{sequence:?}"), before);
+}

@@ -1,0 +1,46 @@
+//! `cargo xtask bench`: figures that a shared and noisy machine must not turn
+//! into failed tests.
+
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use clap::Subcommand;
+
+use crate::{bench_harness, bench_load, process};
+
+#[derive(Subcommand)]
+pub(crate) enum Bench {
+    /// What timing every operation costs: iotoll against a bare loop and fio
+    Harness(bench_harness::Args),
+    /// The load generator beside wrk, ab, oha and httperf
+    Load(bench_load::BenchLoadArgs),
+    /// The child whose memory `harness` looks at
+    #[command(hide = true)]
+    HeldMemory(bench_harness::memory::Args),
+}
+
+pub(crate) fn run(what: &Bench) -> Result<()> {
+    if cfg!(debug_assertions) {
+        return again_in_release();
+    }
+    match what {
+        Bench::Harness(args) => bench_harness::run(args),
+        Bench::Load(args) => bench_load::run(args),
+        Bench::HeldMemory(args) => bench_harness::memory::child(args),
+    }
+}
+
+/// Figures of an unoptimised build mean nothing. Replaces this process.
+fn again_in_release() -> Result<()> {
+    eprintln!("xtask: building in release mode, for the figures to mean something");
+    let manifest = process::root().join("Cargo.toml");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let error = Command::new(cargo)
+        .args(["run", "--quiet", "--release", "--package", "xtask", "--manifest-path"])
+        .arg(manifest)
+        .arg("--")
+        .args(std::env::args_os().skip(1))
+        .exec();
+    Err(error).context("running cargo")
+}

@@ -1,0 +1,111 @@
+//! How much memory a very long measurement takes: that of a short one.
+//!
+//! A child process runs `log/held` as the engine does, slice after slice, and
+//! reads the high-water mark of its own resident memory from proc(5).
+
+use std::fs;
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use engine::machine::{Machine, Site};
+use engine::probes::DeviceBytes;
+use engine::recorder::StopFlag;
+use engine::rig::Rig as _;
+use model::arm::Arm;
+use model::study::Params;
+use places::WorkDir;
+use stats::Histogram;
+
+const PEAK_MAX_KIB: u64 = 64 << 10;
+
+/// The folder of one slice.
+const SLICE: &str = "slice";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[arg(long)]
+    place: PathBuf,
+    #[arg(long)]
+    operations: u64,
+}
+
+/// Runs the child and prints what it found; whether the target is met.
+pub(super) fn parent(place: &Path, operations: u64) -> Result<bool> {
+    println!("\npeak memory of log/held over {operations} operations");
+    let output = Command::new(std::env::current_exe()?)
+        .args(["bench", "held-memory", "--operations", &operations.to_string(), "--place"])
+        .arg(place)
+        .stderr(Stdio::inherit())
+        .output()?;
+    ensure!(output.status.success(), "the child ended with {}", output.status);
+    let peak_kib: u64 = String::from_utf8_lossy(&output.stdout).trim().parse()?;
+    let met = peak_kib < PEAK_MAX_KIB;
+    let word = if met { "met" } else { "MISSED" };
+    println!(
+        "  {:.1} MiB, to be under {} MiB: {word}",
+        peak_kib as f64 / 1024.0,
+        PEAK_MAX_KIB >> 10
+    );
+    Ok(met)
+}
+
+/// The child: prints the high-water mark in KiB.
+pub(crate) fn child(args: &Args) -> Result<()> {
+    let work = WorkDir::create("bench", &args.place)?;
+    let (latencies, samples) = measure(&work, args.operations)?;
+    ensure!(latencies.count() == args.operations, "operations went untimed");
+    let status = fs::read_to_string("/proc/self/status")?;
+    // Held until here, as a run holds them for its report.
+    drop((latencies, samples));
+    work.remove()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.context("/proc/self/status has no VmHWM")?.trim().trim_end_matches(" kB");
+    println!("{kib}");
+    Ok(())
+}
+
+fn measure(work: &WorkDir, operations: u64) -> Result<(Histogram, Vec<model::sample::Sample>)> {
+    let log = studies::find("log").context("there is no study log")?;
+    let strategy = log.spec().strategy("held").context("log has no strategy held")?;
+    let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
+    let params = Params(defaults.collect());
+    let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
+    let site = Box::new(BenchSite { work });
+    let mut rig = Machine::new(&[arm], |_| log, vec![site], StopFlag::default(), Instant::now())
+        .map_err(anyhow::Error::msg)?;
+    let slice_max = rig.operations(0).max;
+    let (mut all, mut latest, mut samples) = (Histogram::new(), Histogram::new(), Vec::new());
+    while all.count() < operations {
+        let next = slice_max.min(operations - all.count());
+        samples.push(rig.slice(0, next, &mut latest)?);
+        all.merge(&latest);
+        eprint!("\r  {} million operations", all.count() / 1_000_000);
+        std::io::stderr().flush()?;
+    }
+    eprintln!();
+    Ok((all, samples))
+}
+
+/// A folder as slices use it.
+struct BenchSite<'a> {
+    work: &'a WorkDir,
+}
+
+impl Site for BenchSite<'_> {
+    fn fresh_folder(&mut self) -> std::io::Result<OwnedFd> {
+        let folder = self.work.subdir(SLICE).map_err(std::io::Error::other)?;
+        folder.fd().try_clone_to_owned()
+    }
+
+    fn settle(&mut self) -> std::io::Result<()> {
+        self.work.remove_subdir(SLICE).map_err(std::io::Error::other)
+    }
+
+    fn device_bytes(&mut self) -> Option<DeviceBytes> {
+        None
+    }
+}

@@ -1,0 +1,211 @@
+//! The clients that are compared: how each is called and what it prints.
+
+use anyhow::{Context, bail};
+use std::{
+    io::{Read, Seek},
+    path::Path,
+    process::{Command, Stdio},
+    time::Instant,
+};
+
+/// Clients at a time in a closed loop.
+const CONCURRENCY: &str = "32";
+
+/// A client in one of its modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tool {
+    Iotoll,
+    IotollKept,
+    IotollRate,
+    Wrk,
+    Ab,
+    AbKept,
+    Oha,
+    OhaKept,
+    Httperf,
+}
+
+impl Tool {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Iotoll | Self::IotollKept | Self::IotollRate => "iotoll",
+            Self::Wrk => "wrk",
+            Self::Ab | Self::AbKept => "ab",
+            Self::Oha | Self::OhaKept => "oha",
+            Self::Httperf => "httperf",
+        }
+    }
+
+    pub(super) fn is_installed(self) -> bool {
+        let found = Command::new("which").arg(self.name()).stdout(Stdio::null()).status();
+        found.is_ok_and(|status| status.success())
+    }
+}
+
+/// What one run of a client came to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    pub(super) replies: u64,
+    pub(super) errors: u64,
+    pub(super) started_per_s: f64,
+    pub(super) lag_p99_us: f64,
+    pub(super) cpu_s: f64,
+    pub(super) wall_s: f64,
+    pub(super) memory_mib: f64,
+}
+
+impl Run {
+    /// Whether nothing failed and the rate was kept.
+    pub(super) fn is_clean(&self, rate: u32) -> bool {
+        self.errors == 0 && self.replies > 0 && self.started_per_s >= 0.99 * f64::from(rate)
+    }
+}
+
+/// Runs a closed loop of so many requests.
+pub(super) fn run(
+    tool: Tool,
+    iotoll: &Path,
+    url: &str,
+    port: u16,
+    requests: u64,
+) -> anyhow::Result<Run> {
+    let n = requests.to_string();
+    let closed = ["load", url, "--concurrency", CONCURRENCY, "--json", "-", "--requests", &n];
+    let arguments: Vec<&str> = match tool {
+        Tool::Iotoll => closed.to_vec(),
+        Tool::IotollKept => [&closed[..], &["--keep-alive"]].concat(),
+        // wrk knows no number of requests, only a time.
+        Tool::Wrk => vec!["-t1", "-c", CONCURRENCY, "-d", "2s", url],
+        Tool::Ab => vec!["-q", "-c", CONCURRENCY, "-n", &n, url],
+        Tool::AbKept => vec!["-q", "-k", "-c", CONCURRENCY, "-n", &n, url],
+        Tool::Oha => vec!["--no-tui", "--disable-keepalive", "-c", CONCURRENCY, "-n", &n, url],
+        Tool::OhaKept => vec!["--no-tui", "-c", CONCURRENCY, "-n", &n, url],
+        Tool::IotollRate | Tool::Httperf => bail!("{} at no rate on {port}", tool.name()),
+    };
+    let (text, mut run) = measure(tool, iotoll, &arguments)?;
+    read(tool, &text, &mut run).with_context(|| format!("{} printed: {text}", tool.name()))?;
+    if matches!(tool, Tool::Oha | Tool::OhaKept) {
+        run.replies = requests;
+    }
+    Ok(run)
+}
+
+/// Runs an open loop with a connection for each request.
+pub(super) fn run_rate(
+    tool: Tool,
+    iotoll: &Path,
+    url: &str,
+    port: u16,
+    rate: u32,
+    seconds: u32,
+) -> anyhow::Result<Run> {
+    let (port, n, rate) = (port.to_string(), (rate * seconds).to_string(), rate.to_string());
+    let arguments: Vec<&str> = match tool {
+        Tool::Httperf => vec![
+            "--hog",
+            "--timeout",
+            "5",
+            "--server",
+            "127.0.0.1",
+            "--port",
+            &port,
+            "--uri",
+            "/",
+            "--rate",
+            &rate,
+            "--num-conns",
+            &n,
+        ],
+        Tool::IotollRate => {
+            vec!["load", url, "--rate", &rate, "--connections", &n, "--json", "-"]
+        }
+        _ => bail!("{} has no open loop", tool.name()),
+    };
+    let (text, mut run) = measure(tool, iotoll, &arguments)?;
+    read(tool, &text, &mut run).with_context(|| format!("{} printed: {text}", tool.name()))?;
+    Ok(run)
+}
+
+/// Runs a client on core 1; its standard output and what it used.
+fn measure(tool: Tool, iotoll: &Path, arguments: &[&str]) -> anyhow::Result<(String, Run)> {
+    let program = match tool {
+        Tool::Iotoll | Tool::IotollKept | Tool::IotollRate => iotoll.as_os_str(),
+        _ => tool.name().as_ref(),
+    };
+    let mut output = tempfile::tempfile().context("cannot make a temporary file")?;
+    let begin = Instant::now();
+    let child = Command::new("taskset")
+        .args(["-c", "1"])
+        .arg(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(Stdio::null())
+        .spawn()
+        .context("cannot run taskset")?;
+    let usage = wait(child.id().cast_signed())?;
+    let wall_s = begin.elapsed().as_secs_f64();
+    let mut text = String::new();
+    output.rewind()?;
+    output.read_to_string(&mut text)?;
+    let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
+    let run = Run {
+        cpu_s: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        wall_s,
+        memory_mib: usage.ru_maxrss as f64 / 1024.0,
+        ..Run::default()
+    };
+    Ok((text, run))
+}
+
+/// Waits for a child and returns what it used, it alone.
+fn wait(pid: libc::pid_t) -> anyhow::Result<libc::rusage> {
+    let mut status = 0;
+    // SAFETY: a zeroed rusage is valid, and wait4 only writes to the two
+    // values that the pointers are to. The child is waited for nowhere else.
+    let (waited, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::wait4(pid, &raw mut status, 0, &raw mut usage), usage)
+    };
+    if waited != pid {
+        bail!("cannot wait for process {pid}: {}", std::io::Error::last_os_error());
+    }
+    Ok(usage)
+}
+
+fn read(tool: Tool, text: &str, run: &mut Run) -> anyhow::Result<()> {
+    match tool {
+        Tool::Iotoll | Tool::IotollKept | Tool::IotollRate => {
+            let result: serde_json::Value = serde_json::from_str(text)?;
+            let step = &result["steps"][0];
+            run.replies = step["replies"].as_u64().context("no replies")?;
+            run.errors = step["errors"]["total"].as_u64().context("no errors")?;
+            run.started_per_s = step["achieved_rate"].as_f64().context("no rate")?;
+            run.lag_p99_us = step["schedule_lag_us"]["p99"].as_f64().unwrap_or(0.0);
+        }
+        Tool::Wrk => run.replies = number_before(text, " requests in")?,
+        Tool::Ab | Tool::AbKept => {
+            run.replies = number_after(text, "Complete requests:")? as u64;
+            run.errors = number_after(text, "Failed requests:")? as u64;
+        }
+        Tool::Oha | Tool::OhaKept => {}
+        Tool::Httperf => {
+            run.replies = number_after(text, " replies ")? as u64;
+            run.errors = number_after(text, "Errors: total ")? as u64;
+            run.started_per_s = number_after(text, "Connection rate: ")?;
+        }
+    }
+    Ok(())
+}
+
+fn number_after(text: &str, label: &str) -> anyhow::Result<f64> {
+    let rest = text.split_once(label).with_context(|| format!("no {label:?}"))?.1;
+    let word = rest.split_whitespace().next().context("no number")?;
+    Ok(word.parse()?)
+}
+
+fn number_before(text: &str, label: &str) -> anyhow::Result<u64> {
+    let rest = text.split_once(label).with_context(|| format!("no {label:?}"))?.0;
+    let word = rest.split_whitespace().next_back().context("no number")?;
+    Ok(word.parse()?)
+}

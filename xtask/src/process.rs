@@ -1,0 +1,74 @@
+//! Running other programs, cargo above all, from the root of the workspace.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+
+/// The root of the workspace.
+pub(crate) fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The cargo that runs this, with these arguments, in the root.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs it to its end; anything but success is an error.
+pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+    let words = words(command);
+    let status = command.status().with_context(|| format!("running `{words}`"))?;
+    if !status.success() {
+        bail!("`{words}` ended with {status}");
+    }
+    Ok(())
+}
+
+/// What it prints on standard output; anything but success is an error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let words = words(command);
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .output()
+        .with_context(|| format!("running `{words}`"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("`{words}` ended with {}\n{}", output.status, said.trim_end());
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("what `{words}` printed"))
+}
+
+/// The command as one would type it.
+fn words(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
+
+/// Where a program is, if it is installed. Debian keeps those for root where
+/// the search path of others does not lead.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+/// Builds the program for development and says where it is.
+pub(crate) fn build_iotoll() -> Result<PathBuf> {
+    let mut build = cargo(&["build", "--quiet", "--package", "iotoll", "--message-format=json"]);
+    let messages = output(&mut build)?;
+    messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .next_back()
+        .context("cargo built iotoll and did not say where it is")
+}

@@ -1,0 +1,4 @@
+//! x
+pub(crate) fn run() -> anyhow::Result<()> {
+    Ok(())
+}
