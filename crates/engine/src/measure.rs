@@ -174,12 +174,17 @@ impl<'a> Session<'a> {
         for arm in 0..self.job.arms.len() {
             let limits = self.rig.operations(arm);
             let mut operations = limits.fit(1.0);
+            // What is set up once, such as an interpreter, is in the first slice alone.
+            if self.slice(arm, operations, None)?.is_none() {
+                continue;
+            }
             while let Some(sample) = self.slice(arm, operations, None)? {
                 let elapsed_ns = sample.elapsed_ns.max(1) as f64;
                 let full = limits.fit(operations as f64 * target.as_nanos() as f64 / elapsed_ns);
                 // A short slice says little about a long one: grow by at most tenfold.
                 let next = full.min(limits.fit(operations as f64 * 10.0));
-                let settled = elapsed_ns * 4.0 >= target.as_nanos() as f64 || next == operations;
+                // What a slice costs however short it is makes a short one look full.
+                let settled = next <= operations.saturating_mul(2);
                 operations = next;
                 if settled {
                     break;

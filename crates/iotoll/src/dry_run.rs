@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use model::arm::{Arm, Pair};
-use model::place::PlaceFacts;
 use model::noise::Noise;
+use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::units::{exact_duration, percent};
 

@@ -4,6 +4,8 @@
 //! Texts carry ANSI styles; whoever prints them strips those where they do not
 //! belong.
 
+mod figures;
+mod integrity;
 mod noise;
 mod place;
 mod risk;
