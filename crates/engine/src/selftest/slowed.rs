@@ -1,8 +1,9 @@
-//! A study whose every operation is followed by a pause, which the clock sees.
+//! A study that pauses once for each operation, which the clock sees.
 //!
-//! The real study does the work, one operation at a time. Both arms of a
-//! comparison run this way, one of them with no pause, so that the pause is all
-//! they differ in. No plan can name it.
+//! The real study does a slice's work, and its pauses follow at the slice's end,
+//! still under the clock: the toll grows by one pause, and nothing else changes.
+//! Both arms of a comparison run this way, one of them with no pause, so that
+//! the pause is all they differ in. No plan can name it.
 
 use std::hint::black_box;
 use std::os::fd::BorrowedFd;
@@ -16,10 +17,10 @@ use crate::clock::Clock;
 use crate::recorder::Recorder;
 use crate::study::{Operations, Study, StudyError, Task};
 
-/// What is done after each operation.
+/// What is done once for each operation.
 pub type Pause = Arc<dyn Fn() + Send + Sync>;
 
-/// A study with a pause after each operation.
+/// A study with a pause for each operation.
 pub struct Slowed {
     study: &'static dyn Study,
     pause: Pause,
@@ -62,9 +63,13 @@ struct SlowedTask {
 }
 
 impl Task for SlowedTask {
+    fn ready(&mut self, operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
+        self.task.ready(operations, recorder)
+    }
+
     fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
+        self.task.run(operations, recorder)?;
         for _ in 0..operations {
-            self.task.run(1, recorder)?;
             (self.pause)();
         }
         Ok(())
@@ -76,6 +81,10 @@ impl Task for SlowedTask {
 
     fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
         self.task.check()
+    }
+
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        self.task.figures()
     }
 
     fn requested_bytes(&self) -> u64 {
@@ -153,7 +162,7 @@ mod tests {
 
     struct Made;
 
-    struct MadeTask(u64);
+    struct MadeTask(u64, u64);
 
     impl Study for Made {
         fn spec(&self) -> &'static StudySpec {
@@ -174,12 +183,18 @@ mod tests {
             _: &Params,
             _: BorrowedFd<'_>,
         ) -> Result<Box<dyn Task>, StudyError> {
-            Ok(Box::new(MadeTask(0)))
+            Ok(Box::new(MadeTask(0, 0)))
         }
     }
 
     impl Task for MadeTask {
+        fn ready(&mut self, operations: u64, _: &Recorder) -> Result<(), StudyError> {
+            self.1 = operations;
+            Ok(())
+        }
+
         fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
+            assert_eq!(operations, self.1, "it was not made ready");
             for _ in 0..operations {
                 recorder.check_stop()?;
                 self.0 += 1;
@@ -203,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_done_once_and_followed_by_one_pause() {
+    fn every_operation_is_done_once_and_has_one_pause() {
         let pauses = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&pauses);
         let pause: Pause = Arc::new(move || {
@@ -218,6 +233,7 @@ mod tests {
         let mut task = slowed.prepare("", &params, folder.as_fd()).unwrap();
         let stop = StopFlag::default();
         let mut recorder = Recorder::new(Clock::new(), StopFlag::clone(&stop));
+        task.ready(40, &recorder).unwrap();
         recorder.start();
         task.run(40, &mut recorder).unwrap();
         recorder.finish();
