@@ -51,6 +51,7 @@ pub(crate) struct ResidencyTally {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the unit stays in the name")]
 pub(crate) struct CpusTally {
     pub(crate) busy_ns: f64,
     pub(crate) steal_ns: f64,

@@ -4,7 +4,7 @@ use model::probes::CpuTimes;
 
 use crate::probes::file::KernelFile;
 
-/// USER_HZ is 100 on every architecture that Linux still runs on.
+/// `USER_HZ` is 100 on every architecture that Linux still runs on.
 const TICK_NS: u64 = 10_000_000;
 
 pub(crate) struct CpuProbe(KernelFile);
