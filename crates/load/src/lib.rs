@@ -61,5 +61,5 @@ pub use result::{
 };
 pub use run::run;
 pub use schedule::{Gap, Schedule};
-pub use server::{Server, ServerUse, ServerWatch, free_port};
+pub use server::{Server, ServerSample, ServerUse, ServerWatch, free_port};
 pub use target::{Address, Target};

@@ -160,10 +160,11 @@ fn server(out: &mut String, used: &ServerUse) -> Result {
         used.cpu_us_per_reply.map(|us| format!(", {us:.0} µs for each reply")).unwrap_or_default();
     writeln!(
         out,
-        "  server: {:.0}% of a core{each}, {} in {} processes",
+        "  server: {:.0}% of a core{each}, {} in {} process{}",
         used.cpu_percent,
         bytes(used.memory_bytes),
-        used.processes
+        used.processes,
+        if used.processes == 1 { "" } else { "es" }
     )?;
     writeln!(
         out,
