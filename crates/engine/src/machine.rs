@@ -12,7 +12,7 @@ use stats::Histogram;
 
 use crate::clock::{Clock, Moment};
 use crate::floor;
-use crate::probes::{DeviceBytes, Probes, add_calls, residency};
+use crate::probes::{DeviceBytes, Probes, residency};
 use crate::recorder::{Recorder, StopFlag};
 use crate::rig::Rig;
 use crate::study::{Doing, Operations, Study, StudyError};
@@ -114,11 +114,13 @@ impl<'a> Machine<'a> {
         let mut used = after.usage_since(&before);
         let mut probes = after.since(&before);
         if let Some(elsewhere) = recorder.elsewhere() {
-            used.user_ns += elsewhere.user_ns;
-            used.system_ns += elsewhere.system_ns;
-            // This process did nothing but wait for its workers.
+            // This process did nothing but wait for its workers, unless they are
+            // threads of it, which leave their share of its figures to it.
             probes.run_queue_ns = elsewhere.run_queue_ns;
-            probes.calls = add_calls(probes.calls, elsewhere.calls);
+            if elsewhere.user_ns + elsewhere.system_ns > 0 {
+                (used.user_ns, used.system_ns) = (elsewhere.user_ns, elsewhere.system_ns);
+                probes.calls = elsewhere.calls;
+            }
         }
         let during = DeviceBytes::between(device_before, device_after);
         let flushed = DeviceBytes::between(device_after, device_flushed);

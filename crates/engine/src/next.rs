@@ -117,7 +117,99 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::result::TailComparison;
+    use model::study::{ParamSpec, Params, StrategySpec};
+
     use super::*;
+
+    static SPEC: StudySpec = StudySpec {
+        name: "log",
+        about: "",
+        operation: "record",
+        moves_bytes: false,
+        strategies: &[StrategySpec { name: "held", about: "", promise: "", by_default: true }],
+        params: &[ParamSpec { name: "sync", about: "", kind: ParamKind::Sync, default: "never" }],
+        figures: &[],
+    };
+
+    fn arm(place: usize, sync: SyncPolicy) -> Arm {
+        Arm {
+            id: place.to_string(),
+            study: &SPEC,
+            strategy: &SPEC.strategies[0],
+            place,
+            params: Params(vec![("sync", ParamValue::Sync(sync))]),
+        }
+    }
+
+    fn place(label: &str, path: &str, kind: StorageKind) -> PlaceFacts {
+        PlaceFacts {
+            label: label.to_owned(),
+            path: path.into(),
+            kind,
+            filesystem: String::new(),
+            device: None,
+            devices: Vec::new(),
+            mount_point: "/".into(),
+            mount_options: Vec::new(),
+            read_only: false,
+            total_bytes: 0,
+            free_bytes: 0,
+            free_inodes: None,
+            filesystem_id: 0,
+            unread: Vec::new(),
+        }
+    }
+
+    fn suggested(verdict: Verdict, sync: SyncPolicy) -> Option<Next> {
+        let places = [
+            place("disk", "/my files", StorageKind::Disk),
+            place("ram", "/dev/shm", StorageKind::Memory),
+        ];
+        let arms = [arm(0, sync), arm(1, sync)];
+        let comparison = Comparison {
+            base: "0".to_owned(),
+            other: "1".to_owned(),
+            axis: Axis::Place,
+            ratio: None,
+            ratio_low: None,
+            ratio_high: None,
+            confidence: 0.95,
+            saves_ns_per_op: None,
+            worth: 0.05,
+            verdict,
+            blocks: 10,
+            p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+            why: None,
+            causes: Vec::new(),
+            next: None,
+        };
+        next(&comparison, Pair { base: 0, other: 1, axis: Axis::Place }, &arms, &places)
+    }
+
+    #[test]
+    fn where_ram_is_no_faster_the_next_command_forces_every_write() {
+        for verdict in [Verdict::Same, Verdict::Slower] {
+            let next = suggested(verdict, SyncPolicy::Never);
+            let command = next.and_then(|next| next.command);
+            let expected = "iotoll compare 'disk=/my files' ram=/dev/shm --study log \
+                            --set log.sync=each";
+            assert_eq!(command.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn where_ram_is_faster_or_nothing_is_known_there_is_nothing_to_say() {
+        for verdict in [Verdict::Faster, Verdict::Unclear, Verdict::Invalid] {
+            assert_eq!(suggested(verdict, SyncPolicy::Never), None);
+        }
+    }
+
+    #[test]
+    fn where_every_write_is_forced_already_there_is_no_command_left() {
+        let next = suggested(Verdict::Same, SyncPolicy::Each);
+        assert!(next.is_some_and(|next| next.command.is_none()));
+    }
 
     #[test]
     fn words_with_blanks_or_quotes_survive_a_shell() {

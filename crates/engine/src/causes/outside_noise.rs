@@ -31,7 +31,7 @@ fn weigh(tally: &Tally) -> Option<Finding> {
     let detail = if share <= queued {
         let busy = percent(others);
         format!(
-            "{lost} of the time went into waiting for a processor, while others used {busy} of them all"
+            "{lost} of the time went into waiting for a processor, while other programs used {busy} of all there are"
         )
     } else if share <= stolen {
         format!("the hypervisor kept {lost} of the processors' time for other machines")

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
 const BYTES_PER_CALL_MAX: f64 = 4096.0;
 
 fn weigh(tally: &Tally) -> Option<Finding> {
-    let calls = tally.calls?;
+    let calls = tally.calls.filter(|_| tally.tells_kernel_from_program())?;
     let share = tally.undisturbed_share(tally.system_ns);
     let calls_per_op = tally.per_op(calls.calls);
     let bytes_per_call = calls.bytes / calls.calls.max(1.0);

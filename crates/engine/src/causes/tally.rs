@@ -129,6 +129,22 @@ impl Tally {
         (self.time_ns - self.run_queue_ns.unwrap_or_default()).max(0.0)
     }
 
+    /// About how many processors there are, going by the time that they had.
+    pub(crate) fn processors(&self) -> f64 {
+        self.cpus.map_or(1.0, |cpus| (cpus.all_ns / self.time_ns.max(1.0)).max(1.0))
+    }
+
+    /// Whether the kernel can have told its own time from the program's. It looks
+    /// every few milliseconds (4 at 250 Hz) and blames whoever it finds: a dozen
+    /// looks tell most of the time from half of it, and slices much shorter than
+    /// one are blamed for their neighbours.
+    pub(crate) fn tells_kernel_from_program(&self) -> bool {
+        const ALL_NS_MIN: f64 = 50e6;
+        const SLICE_NS_MIN: f64 = 2e6;
+        let cpu_ns = self.user_ns + self.system_ns;
+        cpu_ns >= ALL_NS_MIN && self.per_slice(cpu_ns) >= SLICE_NS_MIN
+    }
+
     /// A part of that time, as a share of it.
     pub(crate) fn undisturbed_share(&self, part_ns: f64) -> f64 {
         share(part_ns, self.undisturbed_ns())

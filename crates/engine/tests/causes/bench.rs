@@ -158,6 +158,13 @@ impl Found {
         cause.unwrap().evidence.clone()
     }
 
+    /// The processor time that a strategy's slices got.
+    pub(crate) fn cpu(&self, strategy: &str) -> Duration {
+        let arm = self.arms.iter().position(|arm| arm.strategy == strategy).unwrap();
+        let own = self.samples.iter().filter(|s| s.arm == arm);
+        Duration::from_nanos(own.map(|s| s.user_ns + s.system_ns).sum())
+    }
+
     /// Asserts which causes are named and which are not.
     pub(crate) fn expect(&self, strategy: &str, named: &[&str], not_named: &[&str]) {
         let codes = self.codes(strategy);
