@@ -114,3 +114,6 @@ impl Study for Log {
         })?))
     }
 }
+
+#[cfg(test)]
+mod tests;
