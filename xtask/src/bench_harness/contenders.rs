@@ -118,6 +118,7 @@ impl<'a> Stage<'a> {
         let log = studies::find("log").context("there is no study log")?;
         let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
         let mut task = log.prepare("held", &Params(defaults.collect()), folder.fd())?;
+        task.ready(operations, self.recorder)?;
         self.recorder.start();
         let outcome = task.run(operations, self.recorder);
         self.recorder.finish();

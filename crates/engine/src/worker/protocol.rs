@@ -63,7 +63,7 @@ pub struct Report {
     /// Time within those calls.
     #[serde(default)]
     pub sync_ns: u64,
-    /// Processor time in its own code; 0 from a thread, whose process counts it.
+    /// Processor time of its process in its own code; of a thread it is not used.
     #[serde(default)]
     pub user_ns: u64,
     /// Processor time in the kernel, likewise.

@@ -13,11 +13,11 @@ mod interpreters;
 mod locked;
 mod per_writer;
 mod queued;
-mod records;
+pub(crate) mod records;
 mod spec;
 mod task;
 mod uring;
-mod verify;
+pub(crate) mod verify;
 mod work;
 mod writer;
 
