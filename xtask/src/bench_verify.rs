@@ -117,12 +117,7 @@ fn look_at(result: &RunResult, must_break: bool) -> Result<Integrity> {
         ensure!(arm.failure.is_none(), "{} failed: {:?}", arm.id, arm.failure);
         let integrity = arm.integrity.clone().with_context(|| format!("{}: unchecked", arm.id))?;
         let params = format!("{} of {}", arm.params["writers"], arm.params["record"]);
-        ensure!(
-            integrity.is_intact() != must_break,
-            "{}, {params}: {:?}",
-            arm.id,
-            integrity
-        );
+        ensure!(integrity.is_intact() != must_break, "{}, {params}: {:?}", arm.id, integrity);
         if must_break {
             let share = integrity.broken() as f64 / integrity.records as f64;
             println!("{}, {params}: caught breaking {}", arm.id, percent(share));

@@ -49,7 +49,8 @@ fn who_seeks_the_end_is_caught_with_an_example_and_makes_comparisons_invalid() {
             "--set=log.writers=4",
             "--set=log.record=8193",
             "--strategy=held,flock,seek-end",
-            "--budget=60s", QUICK,
+            "--budget=60s",
+            QUICK,
         ],
     );
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
@@ -93,7 +94,8 @@ fn processes_lose_nothing_by_any_sound_strategy() {
             "--set=log.record=uniform 50..9000",
             "--strategy=held,reopen,flock,flock-nonblocking,ofd-lock,batched,dsync,queued,\
              per-writer,uring",
-            "--budget=60s", QUICK,
+            "--budget=60s",
+            QUICK,
         ],
     );
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -153,7 +155,10 @@ fn a_missing_interpreter_is_told_and_the_others_go_on() {
     let failures: Vec<_> = arms(&result).map(|(_, arm)| arm["failure"].as_str()).collect();
     assert_eq!(failures[0], None);
     let failure = failures[1].unwrap();
-    assert!(failure.contains("php is not installed") && failure.contains("apt install"), "{failure}");
+    assert!(
+        failure.contains("php is not installed") && failure.contains("apt install"),
+        "{failure}"
+    );
     assert!(stderr(&output).contains("php is not installed"));
 }
 
@@ -162,7 +167,13 @@ fn killed_writers_lose_what_their_strategy_held_back_and_no_more() {
     let places = Places::new();
     let (_, result) = compare(
         &places.args()[1..],
-        &["--set=log.kill=4", "--set=log.writers=2", "--strategy=held,buffered", "--budget=60s", QUICK],
+        &[
+            "--set=log.kill=4",
+            "--set=log.writers=2",
+            "--strategy=held,buffered",
+            "--budget=60s",
+            QUICK,
+        ],
     );
     for (strategy, arm) in arms(&result) {
         assert_eq!(arm["failure"], Value::Null);
@@ -176,7 +187,14 @@ fn killed_writers_lose_what_their_strategy_held_back_and_no_more() {
 fn the_report_tells_a_process_death_from_a_power_cut() {
     let places = Places::new();
     let output = iotoll()
-        .args(["compare", "--study=log", "--strategy=held", "--set=log.kill=1", "--budget=60s", QUICK])
+        .args([
+            "compare",
+            "--study=log",
+            "--strategy=held",
+            "--set=log.kill=1",
+            "--budget=60s",
+            QUICK,
+        ])
         .arg(&places.args()[1])
         .output()
         .unwrap();
@@ -250,8 +268,7 @@ fn the_example_plans_name_what_there_is() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     for (name, arms) in [("log-locking", 20), ("ram-drive-logging", 4)] {
         let plan = examples.join(format!("{name}.toml"));
-        let output =
-            iotoll().args(["compare", "--dry-run", "--plan"]).arg(plan).output().unwrap();
+        let output = iotoll().args(["compare", "--dry-run", "--plan"]).arg(plan).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         assert_eq!(stdout(&output).matches(" kill 0\n").count(), arms, "{}", stdout(&output));
     }

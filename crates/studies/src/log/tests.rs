@@ -131,8 +131,7 @@ fn seeking_the_end_is_caught_losing_records() {
 #[test]
 fn a_buffer_that_splits_records_is_caught_mixing_them() {
     for (record, buffer) in [("70", "100"), ("200", "8 KiB"), ("20 KiB", "8 KiB")] {
-        let given =
-            [("writers", "4"), ("kind", "threads"), ("record", record), ("buffer", buffer)];
+        let given = [("writers", "4"), ("kind", "threads"), ("record", record), ("buffer", buffer)];
         let broken = breaks_within(50, "buffered", 4000, &given).integrity;
         assert!(broken.interleaved > 0, "{given:?}: {broken:?}");
         assert_eq!(broken.lost, 0, "{given:?}: {broken:?}");

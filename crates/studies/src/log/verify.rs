@@ -347,11 +347,7 @@ impl<'a> Search<'a> {
 }
 
 /// Records too small for a name: lines of each writer's letter, counted.
-fn count_lines(
-    mut file: impl Read,
-    format: Format,
-    writers: &[Expected],
-) -> io::Result<Account> {
+fn count_lines(mut file: impl Read, format: Format, writers: &[Expected]) -> io::Result<Account> {
     let sizes = format.sizes();
     let mut account = Integrity { checks: Checks::Count, ..Integrity::default() };
     let mut found = vec![0_u64; writers.len()];
@@ -535,9 +531,8 @@ mod tests {
         let format = format(70);
         let expected = [Expected { acknowledged: 20, begun: EACH }; WRITERS as usize];
         let mut all = lines(format);
-        let check = |lines: &[Vec<u8>]| {
-            account(Cursor::new(lines.concat()), format, &expected).unwrap()
-        };
+        let check =
+            |lines: &[Vec<u8>]| account(Cursor::new(lines.concat()), format, &expected).unwrap();
         assert!(check(&all).integrity.is_intact());
         all.truncate(100);
         all[99].truncate(30);
