@@ -46,21 +46,24 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// Which record of a run: its writer, and its number among that writer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Name {
-    pub(crate) writer: u32,
-    pub(crate) sequence: u64,
+pub struct Name {
+    /// The writer's number.
+    pub writer: u32,
+    /// From 0.
+    pub sequence: u64,
 }
 
 /// How the records of one file look.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Format {
+pub struct Format {
     run: u32,
     sizes: Sizes,
     checks: Checks,
 }
 
 impl Format {
-    pub(crate) fn new(run: u32, sizes: Sizes) -> Self {
+    /// Records of a run, told from another run's by its number.
+    pub fn new(run: u32, sizes: Sizes) -> Self {
         let checks = match sizes.min {
             FULL_MIN.. => Checks::Full,
             SHORT_MIN.. => Checks::Short,
@@ -90,7 +93,7 @@ impl Format {
     }
 
     /// Puts a record behind what is in `out`.
-    pub(crate) fn write(self, name: Name, out: &mut Vec<u8>) {
+    pub fn write(self, name: Name, out: &mut Vec<u8>) {
         let size = self.size_of(name);
         let start = out.len();
         match self.checks {

@@ -35,28 +35,30 @@ const EXAMPLE_BYTES: usize = 150;
 /// What one writer should have written: its records up to `acknowledged`;
 /// those from there up to `begun` may be there or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Expected {
-    pub(crate) acknowledged: u64,
-    pub(crate) begun: u64,
+pub struct Expected {
+    /// Records that it was told were written.
+    pub acknowledged: u64,
+    /// Records that it had, or may have, begun to write.
+    pub begun: u64,
 }
 
 impl Expected {
     /// All that was begun was acknowledged.
-    pub(crate) fn all(records: u64) -> Self {
+    pub fn all(records: u64) -> Self {
         Self { acknowledged: records, begun: records }
     }
 }
 
 /// What became of the records of a file.
-pub(crate) struct Account {
+pub struct Account {
     /// Of those that were acknowledged.
-    pub(crate) integrity: Integrity,
+    pub integrity: Integrity,
     /// Lines that are no whole record, whoever's they are.
-    pub(crate) broken_lines: u64,
+    pub broken_lines: u64,
 }
 
 /// What became of the records of a file.
-pub(crate) fn account(
+pub fn account(
     mut file: impl Read + Seek,
     format: Format,
     writers: &[Expected],
