@@ -140,7 +140,7 @@ fn clock(clock: &ClockCheck) -> String {
     format!(
         "Timing an operation costs {}, which is part of every toll; {} of that is reading the \
          clock ({}), whose smallest step was {}. Over the whole run it kept time with \
-         the system's clock to {:.0} millionths.",
+         the system's clock to {:.0} parts per million.",
         time(clock.record_ns),
         time(clock.read_ns),
         clock.source,
