@@ -97,8 +97,11 @@ fn too_short(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use model::arm::Axis;
-    use model::result::TailComparison;
+    use model::result::{Cpu, Floor, Integrity, Io, TailComparison};
+    use model::sample::Sample;
 
     use super::*;
 
@@ -120,6 +123,69 @@ mod tests {
             causes: Vec::new(),
             next: None,
         }
+    }
+
+    fn arm(id: &str) -> ArmResult {
+        ArmResult {
+            id: id.to_owned(),
+            study: "log".to_owned(),
+            strategy: "held".to_owned(),
+            place: id.to_owned(),
+            params: BTreeMap::new(),
+            slices: 10,
+            operations: 100,
+            time_per_op_ns: None,
+            cpu_ns_per_op: Cpu::default(),
+            io: Io::default(),
+            integrity: None,
+            metrics: BTreeMap::new(),
+            causes: Vec::new(),
+            failure: None,
+        }
+    }
+
+    fn sound() -> Measurement {
+        let sample = |arm| Sample { arm, ..Sample::default() };
+        Measurement {
+            floor: Floor { record_ns: 20.0, clock: "tsc".to_owned(), clock_off_by: Some(1e-6) },
+            samples: vec![sample(0), sample(1), sample(2)],
+            latencies: Vec::new(),
+            tick_ns: 1.0,
+            failures: vec![None; 3],
+            unread: Vec::new(),
+            place_changes: vec![None; 3],
+            interrupted: false,
+        }
+    }
+
+    /// Of the first two arms; a third one is somebody else's.
+    fn why_of(arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
+        why(&compared(Verdict::Same, 0.99, 1.01), [0, 1], [0, 1], arms, measurement)
+    }
+
+    #[test]
+    fn each_planted_defect_is_told_and_a_third_arms_is_not() {
+        let arms = ["a", "b", "c"].map(arm);
+        assert_eq!(why_of(&arms, &sound()), None);
+        for index in 0..3 {
+            let mut failed = sound();
+            failed.failures[index] = Some("no space".to_owned());
+            let mut moved = sound();
+            moved.place_changes[index] = Some("disk changed under way".to_owned());
+            let mut unsteady = sound();
+            unsteady.samples[index].clock_backward_steps = 1;
+            let mut broken = arms.clone();
+            broken[index].integrity =
+                Some(Integrity { records: 9, torn: 1, ..Integrity::default() });
+            let concerned = index < 2;
+            for measurement in [failed, moved, unsteady] {
+                assert_eq!(why_of(&arms, &measurement).is_some(), concerned);
+            }
+            assert_eq!(why_of(&broken, &sound()).is_some(), concerned);
+        }
+        let mut apart = sound();
+        apart.floor.clock_off_by = Some(0.01);
+        assert!(why_of(&arms, &apart).is_some_and(|why| why.contains("1%")));
     }
 
     #[test]
