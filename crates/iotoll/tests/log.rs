@@ -207,10 +207,10 @@ fn limits_of_the_process_end_an_arm_with_what_to_do() {
     let places = Places::new();
     let ram = &places.args()[1];
     for (limit, strategy, writers, says) in [
-        ("-f 128", "held", "1", "ulimit -f"),
-        ("-f 128", "held", "2", "ulimit -f"),
-        ("-f 128", "uring", "1", "ulimit -f"),
-        ("-f 128", "python-file-handler", "1", "File too large"),
+        ("-f 8", "held", "1", "ulimit -f"),
+        ("-f 8", "held", "2", "ulimit -f"),
+        ("-f 8", "uring", "1", "ulimit -f"),
+        ("-f 8", "python-file-handler", "1", "File too large"),
         ("-n 20", "held", "16", "ulimit -n"),
     ] {
         if strategy.starts_with("python") && !is_installed("python3") {
