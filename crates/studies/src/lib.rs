@@ -2,13 +2,18 @@
 
 mod file;
 mod log;
+mod page;
+mod page_cache;
+mod random;
 mod stream;
+#[cfg(test)]
+mod testing;
 
 use engine::study::Study;
 use model::study::StudySpec;
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 2] = [&log::Log, &stream::Stream];
+pub static ALL: [&dyn Study; 3] = [&log::Log, &stream::Stream, &page::Page];
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {
