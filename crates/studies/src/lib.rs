@@ -1,19 +1,24 @@
 //! What is timed: one file per study, its strategies beside it.
 
+mod cache;
 mod file;
+mod files;
 mod log;
 mod page;
 mod page_cache;
+mod put;
 mod random;
 mod stream;
 #[cfg(test)]
 mod testing;
+mod tree;
 
 use engine::study::Study;
 use model::study::StudySpec;
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 3] = [&log::Log, &stream::Stream, &page::Page];
+pub static ALL: [&dyn Study; 5] =
+    [&log::Log, &stream::Stream, &page::Page, &cache::Cache, &files::Files];
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {

@@ -25,19 +25,37 @@ pub(crate) fn lives_in_memory(folder: impl AsFd) -> io::Result<bool> {
     Ok(MEMORY_FILE_SYSTEMS.contains(&(fstatfs(folder)?.f_type as u64)))
 }
 
-/// Drops a file from memory, writing first what only memory has.
+/// Drops a file from memory, once what only memory has is written: pages that are
+/// dirty or being written stay.
 pub(crate) fn evict(file: impl AsFd) -> io::Result<()> {
-    // Pages that are dirty or being written stay.
-    fdatasync(&file)?;
-    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+    wait_written(&file)?;
+    fadvise(&file, 0, None, Advice::DontNeed)?;
+    if resident_bytes(&file)? > 0 {
+        // Some file systems write data only when they are made to, by a sync.
+        fdatasync(&file)?;
+        fadvise(&file, 0, None, Advice::DontNeed)?;
+    }
+    Ok(())
 }
 
 /// Starts writing a file's pages without waiting, so that many files are on their
 /// way to the device together before the first is waited for.
 pub(crate) fn start_writing(file: impl AsFd) -> io::Result<()> {
+    sync_file_range(file, libc::SYNC_FILE_RANGE_WRITE)
+}
+
+/// Waits until a file's pages are written. It forces neither the file's size nor
+/// the device's own cache, for which there is fsync(2), and which costs a flush of
+/// the device for each file.
+pub(crate) fn wait_written(file: impl AsFd) -> io::Result<()> {
+    let before = libc::SYNC_FILE_RANGE_WAIT_BEFORE;
+    sync_file_range(file, before | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER)
+}
+
+fn sync_file_range(file: impl AsFd, flags: libc::c_uint) -> io::Result<()> {
     let file = file.as_fd().as_raw_fd();
     // SAFETY: takes a descriptor, which is open, and numbers.
-    let outcome = unsafe { libc::sync_file_range(file, 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
+    let outcome = unsafe { libc::sync_file_range(file, 0, 0, flags) };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

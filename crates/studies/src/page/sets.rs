@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use engine::study::{Doing, StudyError};
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fsync};
 
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};
 use crate::page_cache::{evict, resident_bytes, start_writing};
@@ -93,7 +93,9 @@ impl Sets {
     /// Gets every file out of memory.
     pub(super) fn evict(&self) -> Result<(), StudyError> {
         self.each(|_, open| start_writing(open).doing(EVICTING))?;
-        self.each(|_, open| evict(open).doing(EVICTING))
+        self.each(|_, open| evict(open).doing(EVICTING))?;
+        // What their making left in the file system's journal is not for a slice to pay.
+        fsync(&self.folder).doing(EVICTING)
     }
 
     /// Gets every file into memory.
