@@ -159,6 +159,13 @@ impl Recorder {
         result
     }
 
+    /// Takes in calls that forced data to the device as part of the operations, and
+    /// that someone else has timed: a library that does its own.
+    pub fn synced(&mut self, calls: u64, took_ns: u64) {
+        self.sync_calls += calls;
+        self.sync_ticks += (took_ns as f64 / self.clock.tick_ns()) as u64;
+    }
+
     /// Stops the clock.
     pub fn finish(&mut self) {
         self.ended = self.clock.ticks();

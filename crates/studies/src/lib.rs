@@ -8,6 +8,7 @@ mod page;
 mod page_cache;
 mod put;
 mod random;
+mod sqlite;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -17,8 +18,8 @@ use engine::study::Study;
 use model::study::StudySpec;
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 5] =
-    [&log::Log, &stream::Stream, &page::Page, &cache::Cache, &files::Files];
+pub static ALL: [&dyn Study; 6] =
+    [&log::Log, &stream::Stream, &page::Page, &cache::Cache, &files::Files, &sqlite::Sqlite];
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {
