@@ -41,6 +41,13 @@ pub fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
+/// The two clocks, read together.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    ticks: u64,
+    monotonic_ns: u64,
+}
+
 impl Default for Clock {
     fn default() -> Self {
         Self::new()
@@ -93,6 +100,27 @@ impl Clock {
         Duration::from_nanos((end.saturating_sub(start) as f64 * self.tick_ns) as u64)
     }
 
+    /// Both clocks at one moment.
+    pub fn moment(&self) -> Moment {
+        const TRIES: usize = 5;
+        // A reading between two that lie close together was not disturbed.
+        let tries = (0..TRIES).map(|_| {
+            let (before, ticks, after) = (monotonic_ns(), self.ticks(), monotonic_ns());
+            (after - before, Moment { ticks, monotonic_ns: before.midpoint(after) })
+        });
+        tries.min_by_key(|(width, _)| *width).map_or_else(|| unreachable!("tried"), |(_, m)| m)
+    }
+
+    /// By what share the ticks since an earlier moment differ from the system's time.
+    /// Nothing where less than a second has passed, which says little.
+    pub fn off_by(&self, earlier: Moment) -> Option<f64> {
+        const LEAST_NS: u64 = 1_000_000_000;
+        let now = self.moment();
+        let monotonic_ns = now.monotonic_ns.saturating_sub(earlier.monotonic_ns);
+        let counted_ns = now.ticks.wrapping_sub(earlier.ticks) as f64 * self.tick_ns;
+        (monotonic_ns >= LEAST_NS).then(|| counted_ns / monotonic_ns as f64 - 1.0)
+    }
+
     /// `tsc` where ticks come from the cycle counter, `monotonic` otherwise.
     pub fn source(&self) -> &'static str {
         let apart_ns = self.ticks().abs_diff(monotonic_ns());
@@ -103,5 +131,27 @@ impl Clock {
             (false, true) => "tsc",
             (false, false) => "cycle counter",
         }
+    }
+}
+
+/// The system's own steady clock.
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_counts_wrongly_is_seen_to_be_off() {
+        let sound = Clock::new();
+        let fast = Clock { tick_ns: sound.tick_ns * 1.01, ..sound.clone() };
+        let began = sound.moment();
+        assert_eq!(sound.off_by(began), None);
+        let began = Moment {
+            ticks: began.ticks.wrapping_sub((2e9 / sound.tick_ns) as u64),
+            monotonic_ns: began.monotonic_ns - 2_000_000_000,
+        };
+        let off = |clock: &Clock| clock.off_by(began).map(f64::abs);
+        assert!(off(&sound).is_some_and(|share| share < 0.001), "{:?}", off(&sound));
+        assert!(off(&fast).is_some_and(|share| share > 0.009), "{:?}", off(&fast));
     }
 }

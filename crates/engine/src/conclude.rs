@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use model::arm::{Arm, Pair};
-use model::result::{ArmResult, Comparison, Cpu, Integrity, Io, Latency, TailComparison, Verdict};
+use model::arm::{Arm, Axis, Pair};
+use model::result::{
+    ArmResult, Cause, Comparison, Cpu, Integrity, Io, Latency, TailComparison, Verdict,
+};
 use model::sample::Sample;
 use stats::{Decision, Histogram, Sequence};
 
+use crate::causes::{self, Side, Tally};
 use crate::measure::{Job, Measurement};
 use crate::standing::{ERROR_RATE, Standing, Standings};
 use crate::{figures, integrity};
@@ -20,8 +23,7 @@ pub fn arm_results(
     arms.iter()
         .enumerate()
         .map(|(index, arm)| {
-            let samples: Vec<&Sample> =
-                measurement.samples.iter().filter(|s| s.arm == index).collect();
+            let samples = samples_of(measurement, index);
             let totals = Totals::of(&samples);
             ArmResult {
                 id: arm.id.clone(),
@@ -48,6 +50,7 @@ pub fn arm_results(
                     .filter_map(|s| s.integrity.clone())
                     .reduce(Integrity::and),
                 metrics: metrics(arm, &samples, &totals),
+                causes: causes::of_arm(&Tally::of(&samples, arm.study.operation)),
                 failure: measurement.failures[index].clone(),
             }
         })
@@ -62,7 +65,38 @@ pub fn comparisons(
 ) -> Vec<Comparison> {
     let mut standings = Standings::new(job.pairs, job.worth);
     standings.take_all(&measurement.samples);
-    standings.0.iter().map(|standing| comparison(standing, job, measurement, arms)).collect()
+    let tallies: Vec<Tally> = job
+        .arms
+        .iter()
+        .enumerate()
+        .map(|(index, arm)| Tally::of(&samples_of(measurement, index), arm.study.operation))
+        .collect();
+    let conclude = |standing: &Standing| {
+        let comparison = comparison(standing, job, measurement, arms);
+        let causes = pair_causes(standing.pair, comparison.verdict, &tallies, arms);
+        Comparison { causes, ..comparison }
+    };
+    standings.0.iter().map(conclude).collect()
+}
+
+fn samples_of(measurement: &Measurement, arm: usize) -> Vec<&Sample> {
+    measurement.samples.iter().filter(|s| s.arm == arm).collect()
+}
+
+fn pair_causes(
+    Pair { base, other, axis }: Pair,
+    verdict: Verdict,
+    tallies: &[Tally],
+    arms: &[ArmResult],
+) -> Vec<Cause> {
+    let label = |arm: usize| match axis {
+        Axis::Place => format!("on {}", arms[arm].place),
+        Axis::Strategy => format!("with {}", arms[arm].strategy),
+    };
+    let [base_label, other_label] = [base, other].map(label);
+    let base = Side { label: &base_label, tally: &tallies[base] };
+    let other = Side { label: &other_label, tally: &tallies[other] };
+    causes::of_pair(base, other, axis, verdict)
 }
 
 fn comparison(
@@ -98,6 +132,7 @@ fn comparison(
         p99: tail(&standing.p99, verdict),
         why,
         causes: Vec::new(),
+        next: None,
     }
 }
 

@@ -21,5 +21,9 @@ pub(crate) fn measure(clock: &Clock, recorder: &mut Recorder) -> Floor {
             recorder.elapsed_ns() as f64 / LAPS as f64
         })
         .collect();
-    Floor { record_ns: stats::median(&mut rounds_ns), clock: clock.source().to_owned() }
+    Floor {
+        record_ns: stats::median(&mut rounds_ns),
+        clock: clock.source().to_owned(),
+        clock_off_by: None,
+    }
 }

@@ -6,6 +6,7 @@
 //! everything after ([`conclude`]) is a pure function of what was saved. The
 //! engine emits [`measure::Event`]s and never prints.
 
+mod causes;
 pub mod clock;
 pub mod conclude;
 mod figures;

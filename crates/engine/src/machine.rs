@@ -1,17 +1,18 @@
 //! The real rig: runs slices on real places, with probes around each.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use model::arm::Arm;
+use model::probes::Residency;
 use model::result::Floor;
 use model::sample::Sample;
 use stats::Histogram;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::floor;
-use crate::probes::{DeviceBytes, Usage};
+use crate::probes::{DeviceBytes, Probes, residency};
 use crate::recorder::{Recorder, StopFlag};
 use crate::rig::Rig;
 use crate::study::{Doing, Operations, Study, StudyError};
@@ -34,7 +35,11 @@ pub struct Machine<'a> {
     began: Instant,
     stop: StopFlag,
     clock: Clock,
+    clock_began: Moment,
     recorder: Recorder,
+    probes: Probes,
+    /// Why the page cache cannot be asked, once that is known.
+    residency_unread: Option<String>,
     sites: Vec<Box<dyn Site + 'a>>,
     jobs: Vec<ArmJob>,
 }
@@ -69,7 +74,17 @@ impl<'a> Machine<'a> {
             .collect::<Result<_, String>>()?;
         let clock = Clock::new();
         let recorder = Recorder::new(clock.clone(), StopFlag::clone(&stop));
-        Ok(Self { began, stop, clock, recorder, sites, jobs })
+        Ok(Self {
+            began,
+            stop,
+            clock_began: clock.moment(),
+            clock,
+            recorder,
+            probes: Probes::new(&[]),
+            residency_unread: None,
+            sites,
+            jobs,
+        })
     }
 
     fn timed_slice(&mut self, arm: usize, operations: u64) -> Result<Sample, StudyError> {
@@ -80,13 +95,15 @@ impl<'a> Machine<'a> {
         let mut task = job.study.prepare(job.arm.strategy.name, &job.arm.params, folder.as_fd())?;
         task.ready(operations, recorder)?;
 
+        let cached_before = residency_of(folder.as_fd(), &mut self.residency_unread);
         let device_before = site.device_bytes();
-        let usage_before = Usage::now();
+        let before = self.probes.before();
         recorder.start();
         let outcome = task.run(operations, recorder);
         recorder.finish();
-        let used = Usage::now().since(usage_before);
+        let after = self.probes.after();
         let device_after = site.device_bytes();
+        let cached = residency_of(folder.as_fd(), &mut self.residency_unread);
         outcome?;
 
         let flush_began = self.clock.ticks();
@@ -94,10 +111,16 @@ impl<'a> Machine<'a> {
         let deferred = self.clock.between(flush_began, self.clock.ticks());
         let device_flushed = site.device_bytes();
 
+        let used = after.usage_since(&before);
         let during = DeviceBytes::between(device_before, device_after);
         let flushed = DeviceBytes::between(device_after, device_flushed);
+        let residency = cached.map(|cached| Residency {
+            cached_before_bytes: cached_before.unwrap_or_default().cached_bytes,
+            ..cached
+        });
         Ok(Sample {
             operations,
+            workers: 1,
             elapsed_ns: recorder.elapsed_ns(),
             p99_ns: recorder.latencies().quantile(0.99) * self.clock.tick_ns(),
             deferred_sync_ns: deferred.as_nanos() as u64,
@@ -106,14 +129,31 @@ impl<'a> Machine<'a> {
             sync_ns: recorder.sync_ns(),
             user_ns: used.user_ns + recorder.elsewhere().user_ns,
             system_ns: used.system_ns + recorder.elsewhere().system_ns,
+            lock_calls: recorder.lock_calls(),
+            lock_ns: recorder.lock_ns(),
+            clock_backward_steps: recorder.backward_steps(),
             device_read_bytes: during.map(|d| d.read),
             device_written_bytes: during.map(|d| d.written),
             device_deferred_bytes: flushed.map(|d| d.written),
             integrity: task.check()?,
             figures: task.figures().into_iter().map(|(name, f)| (name.to_owned(), f)).collect(),
+            probes: model::probes::Probes { residency, ..after.since(&before) },
             ..Sample::default()
         })
     }
+}
+
+/// What the page cache holds of a folder, unless it has refused to tell.
+fn residency_of(folder: BorrowedFd<'_>, unread: &mut Option<String>) -> Option<Residency> {
+    if unread.is_some() {
+        return None;
+    }
+    residency(folder).unwrap_or_else(|error| {
+        *unread = Some(format!(
+            "how much of a file had reached the device: cachestat(2) does not answer ({error})"
+        ));
+        None
+    })
 }
 
 impl Rig for Machine<'_> {
@@ -131,6 +171,14 @@ impl Rig for Machine<'_> {
 
     fn tick_ns(&self) -> f64 {
         self.clock.tick_ns()
+    }
+
+    fn clock_off_by(&self) -> Option<f64> {
+        self.clock.off_by(self.clock_began)
+    }
+
+    fn unread(&self) -> Vec<String> {
+        self.probes.unread().iter().chain(&self.residency_unread).cloned().collect()
     }
 
     fn operations(&self, arm: usize) -> Operations {

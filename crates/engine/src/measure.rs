@@ -59,6 +59,11 @@ pub struct Measurement {
     pub tick_ns: f64,
     /// Why an arm could not go on, if so.
     pub failures: Vec<Option<String>>,
+    /// What could not be read, each with what is not known for it.
+    pub unread: Vec<String>,
+    /// How a place has changed under way, for those that have; whoever inspects
+    /// the places before and after fills this in. Empty where nobody did.
+    pub place_changes: Vec<Option<String>>,
     /// Whether the run was told to end early.
     pub interrupted: bool,
 }
@@ -105,8 +110,11 @@ pub fn measure(job: &Job<'_>, rig: &mut dyn Rig, events: &mut dyn FnMut(Event)) 
     let outcome =
         session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
     let interrupted = matches!(outcome, Err(Stop::Told));
+    let floor = Floor { clock_off_by: session.rig.clock_off_by(), ..floor };
     Measurement {
         floor,
+        unread: session.rig.unread(),
+        place_changes: Vec::new(),
         tick_ns: session.rig.tick_ns(),
         samples: session.samples,
         latencies: session.latencies,

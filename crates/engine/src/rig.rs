@@ -22,6 +22,17 @@ pub trait Rig {
     /// How long one unit of the latencies is, in nanoseconds.
     fn tick_ns(&self) -> f64;
 
+    /// By what share the clock that times slices and the system's have gone apart
+    /// since the run began; nothing where there is only one clock.
+    fn clock_off_by(&self) -> Option<f64> {
+        None
+    }
+
+    /// What cannot be read here, each with what is not known for it.
+    fn unread(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How many operations a slice of that arm may have.
     fn operations(&self, arm: usize) -> Operations;
 

@@ -16,6 +16,7 @@ Exit codes:
   0    done
   1    could not be done
   2    wrong usage or input
+  3    a study found broken data
   4    --require-verdict, and a comparison has none
   130  interrupted; what was measured so far has been reported";
 
@@ -53,6 +54,9 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print a manual page, for `man -l -`
     Man(ManArgs),
+    /// Serve a run as one of its writers, on standard input and output
+    #[command(name = "__worker", hide = true)]
+    Worker,
 }
 
 #[derive(Args)]

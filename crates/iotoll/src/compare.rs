@@ -88,6 +88,7 @@ fn conclude(
         places,
         arms,
         comparisons,
+        unread: measurement.unread.clone(),
         samples: measurement.samples.clone(),
     }
 }
@@ -99,6 +100,10 @@ fn exit_code(args: &CompareArgs, result: &RunResult) -> anyhow::Result<Exit> {
     if result.arms.iter().all(|arm| arm.failure.is_some()) {
         let why = result.arms.iter().find_map(|arm| arm.failure.clone()).unwrap_or_default();
         return Err(anyhow!("nothing could be measured: {why}"));
+    }
+    if result.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
+        output::note("broken data was found: see the records in the report");
+        return Ok(Exit::BrokenData);
     }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     if args.require_verdict && result.comparisons.iter().any(|c| without(c.verdict)) {

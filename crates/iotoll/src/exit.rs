@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     CouldNot = 1,
     /// Wrong usage or input.
     Usage = 2,
+    /// A study found broken data.
+    BrokenData = 3,
     /// A verdict was required and none could be given.
     NoVerdict = 4,
     /// Interrupted; what was measured so far has been reported.

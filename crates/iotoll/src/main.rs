@@ -43,6 +43,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,
         Command::Man(args) => man::page(&args)?,
+        Command::Worker => {
+            studies::serve_as_worker()?;
+            exit::Exit::Done
+        }
     };
     Ok(exit.into())
 }

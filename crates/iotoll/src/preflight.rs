@@ -3,9 +3,9 @@
 use anyhow::bail;
 use engine::study::Study;
 use model::arm::Arm;
-use model::place::PlaceFacts;
+use model::place::{PlaceFacts, StorageKind};
 use model::plan::Plan;
-use places::MemoryFacts;
+use places::{DeviceReader, MemoryFacts};
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -19,11 +19,12 @@ pub(crate) fn study_of(arm: &Arm) -> &'static dyn Study {
 
 /// The facts of the plan's places; an error where the default ones are one and the same.
 pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<PlaceFacts>> {
-    let facts = plan
+    let mut facts = plan
         .places
         .iter()
         .map(|place| places::inspect(&place.label, &place.path))
         .collect::<Result<Vec<_>, _>>()?;
+    facts.iter_mut().for_each(note_unread_counters);
     for (position, place) in facts.iter().enumerate() {
         let twin =
             facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
@@ -50,6 +51,16 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
         ));
     }
     Ok(facts)
+}
+
+/// Where the counters of a place's devices should be readable and are not, its
+/// facts say so.
+fn note_unread_counters(place: &mut PlaceFacts) {
+    if place.kind == StorageKind::Disk
+        && let Err(error) = DeviceReader::new(place)
+    {
+        place.unread.push(error.to_string());
+    }
 }
 
 /// Refuses what would not fit on a place or in memory.

@@ -8,7 +8,7 @@ use engine::recorder::StopFlag;
 use engine::study::Study;
 use model::arm::Arm;
 use model::place::PlaceFacts;
-use places::WorkDir;
+use places::{DeviceReader, WorkDir};
 
 use crate::exit::UsageError;
 use crate::output;
@@ -46,7 +46,9 @@ impl Session {
         arms: &[Arm],
         study_of: impl Fn(&Arm) -> &'static dyn Study,
     ) -> anyhow::Result<Machine<'_>> {
-        let site = |(folder, facts)| Box::new(PlaceSite::new(folder, facts)) as Box<dyn Site>;
+        let site = |(folder, facts)| {
+            Box::new(PlaceSite::new(folder, DeviceReader::new(facts).ok())) as Box<dyn Site>
+        };
         let sites = self.folders.iter().zip(&self.places).map(site).collect();
         let stop = StopFlag::clone(&self.stop);
         Ok(Machine::new(arms, study_of, sites, stop, self.began).map_err(UsageError)?)

@@ -5,7 +5,6 @@ use std::os::fd::OwnedFd;
 
 use engine::machine::Site;
 use engine::probes::DeviceBytes;
-use model::place::PlaceFacts;
 use places::{DeviceReader, WorkDir};
 
 /// The one sub-folder that there is at a time.
@@ -14,13 +13,13 @@ const SLICE: &str = "slice";
 /// One place of a run.
 pub(crate) struct PlaceSite<'a> {
     work: &'a WorkDir,
-    /// `None` where the place stands on no device, or on one without counters.
-    device: Option<DeviceReader>,
+    devices: Option<DeviceReader>,
 }
 
 impl<'a> PlaceSite<'a> {
-    pub(crate) fn new(work: &'a WorkDir, facts: &PlaceFacts) -> Self {
-        Self { work, device: DeviceReader::new(facts).ok() }
+    /// A place with its counters, where it has any that can be read.
+    pub(crate) fn new(work: &'a WorkDir, devices: Option<DeviceReader>) -> Self {
+        Self { work, devices }
     }
 }
 
@@ -39,7 +38,7 @@ impl Site for PlaceSite<'_> {
     }
 
     fn device_bytes(&mut self) -> Option<DeviceBytes> {
-        let counters = self.device.as_ref()?.read().ok()?;
+        let counters = self.devices.as_ref()?.read().ok()?;
         Some(DeviceBytes { read: counters.read_bytes, written: counters.written_bytes })
     }
 }

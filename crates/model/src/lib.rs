@@ -6,6 +6,7 @@ pub mod integrity;
 pub mod place;
 pub mod plan;
 pub mod plan_file;
+pub mod probes;
 pub mod result;
 pub mod sample;
 pub mod study;

@@ -34,6 +34,9 @@ pub struct RunResult {
     pub arms: Vec<ArmResult>,
     /// What follows from it.
     pub comparisons: Vec<Comparison>,
+    /// What could not be read on this machine, each with what is not known for it.
+    #[serde(default)]
+    pub unread: Vec<String>,
     /// The raw readings, slice by slice, so that the run can be analysed again.
     pub samples: Vec<Sample>,
 }
@@ -77,6 +80,9 @@ pub struct Floor {
     pub record_ns: f64,
     /// Where the time comes from: `tsc` or `monotonic`.
     pub clock: String,
+    /// By what share that clock and the system's went apart over the run.
+    #[serde(default)]
+    pub clock_off_by: Option<f64>,
 }
 
 /// One arm's tolls over all its slices.
@@ -106,6 +112,9 @@ pub struct ArmResult {
     pub integrity: Option<Integrity>,
     /// Figures of the study's own, each with its unit in its name.
     pub metrics: BTreeMap<String, f64>,
+    /// What the arm's time went into, by itself, the most telling first.
+    #[serde(default)]
+    pub causes: Vec<Cause>,
     /// Why the arm could not be timed to the end, if so.
     pub failure: Option<String>,
 }
@@ -200,8 +209,20 @@ pub struct Comparison {
     pub p99: TailComparison,
     /// Why the verdict is `unclear` or `invalid`.
     pub why: Option<String>,
-    /// What explains the difference, or its absence.
+    /// What explains the difference, or its absence, the most telling first.
     pub causes: Vec<Cause>,
+    /// What would have to be otherwise for the places to differ, and how to see it.
+    #[serde(default)]
+    pub next: Option<Next>,
+}
+
+/// What to measure next, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Next {
+    /// The reason, in a sentence or two.
+    pub text: String,
+    /// A command for the shell, where one exists that would show it.
+    pub command: Option<String>,
 }
 
 /// Two arms' 99th percentiles, held against each other as their means are.

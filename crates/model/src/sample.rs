@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::probes::Probes;
 use crate::result::Integrity;
 
 /// One timed slice. Times in nanoseconds, sizes in bytes.
@@ -18,6 +19,10 @@ pub struct Sample {
     pub position: usize,
     /// Operations done.
     pub operations: u64,
+    /// Workers that did them side by side. Times in calls and on processors are
+    /// summed over them.
+    #[serde(default = "one")]
+    pub workers: u64,
     /// From before the first operation to after the last, and after whatever
     /// sync belongs to the timed work.
     pub elapsed_ns: u64,
@@ -31,6 +36,15 @@ pub struct Sample {
     pub sync_calls: u64,
     /// Time within those calls.
     pub sync_ns: u64,
+    /// Calls that took a lock, within the timed span.
+    #[serde(default)]
+    pub lock_calls: u64,
+    /// Time within those calls, from every eighth of them.
+    #[serde(default)]
+    pub lock_ns: u64,
+    /// How often the clock ran backwards.
+    #[serde(default)]
+    pub clock_backward_steps: u64,
     /// The process's time on a processor, in its own code.
     pub user_ns: u64,
     /// The process's time on a processor, in the kernel.
@@ -47,6 +61,9 @@ pub struct Sample {
     /// Figures of the study's own, each with its unit in its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, f64>,
+    /// What else was read around the slice.
+    #[serde(default)]
+    pub probes: Probes,
 }
 
 impl Sample {
@@ -54,4 +71,8 @@ impl Sample {
     pub fn time_per_op_ns(&self) -> f64 {
         self.elapsed_ns as f64 / self.operations.max(1) as f64
     }
+}
+
+fn one() -> u64 {
+    1
 }

@@ -14,12 +14,16 @@ mod stream;
 mod testing;
 mod tree;
 
+use std::io;
+
+use engine::recorder::StopFlag;
 use engine::study::Study;
+use engine::worker::{self, Report, Ticket};
 use model::study::StudySpec;
 
 /// Every study, in the order in which they are listed and run.
 pub static ALL: [&dyn Study; 6] =
-    [&log::Log, &stream::Stream, &page::Page, &cache::Cache, &files::Files, &sqlite::Sqlite];
+    [&log::LOG, &stream::Stream, &page::Page, &cache::Cache, &files::Files, &sqlite::Sqlite];
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {
@@ -29,4 +33,23 @@ pub fn specs() -> Vec<&'static StudySpec> {
 /// The study of that name.
 pub fn find(name: &str) -> Option<&'static dyn Study> {
     ALL.iter().find(|study| study.spec().name == name).copied()
+}
+
+/// Serves as a worker process: does the work that comes in on standard input
+/// until that is closed. Interrupting a run is its parent's affair, which ends
+/// its workers.
+pub fn serve_as_worker() -> io::Result<()> {
+    worker::serve(io::stdin().lock(), io::stdout().lock(), &StopFlag::default(), work)
+}
+
+/// Does a ticket's work as the study that issued it does.
+fn work(
+    ticket: &Ticket,
+    stop: &StopFlag,
+    started: &mut dyn FnMut() -> io::Result<()>,
+) -> Result<Report, String> {
+    match ticket.study.as_str() {
+        "log" => log::serve_ticket(ticket, stop, started),
+        other => Err(format!("the study {other} has no worker processes")),
+    }
 }

@@ -82,7 +82,7 @@ impl Rig for SimulatedRig {
     }
 
     fn floor(&mut self) -> Floor {
-        Floor { record_ns: 12.0, clock: "simulated".to_owned() }
+        Floor { record_ns: 12.0, clock: "simulated".to_owned(), clock_off_by: None }
     }
 
     fn tick_ns(&self) -> f64 {

@@ -40,6 +40,7 @@ pub fn run(plan: &Plan, rig: &mut SimulatedRig) -> RunResult {
         places: places(plan),
         arms,
         comparisons,
+        unread: measurement.unread.clone(),
         samples: measurement.samples,
     }
 }

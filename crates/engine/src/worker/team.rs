@@ -14,7 +14,7 @@ use crate::study::StudyError;
 
 /// Does a ticket's work in a worker: makes ready, waits to be started by
 /// calling the closure, and reports.
-pub type Work =
+pub(super) type Work =
     fn(&Ticket, &StopFlag, &mut dyn FnMut() -> io::Result<()>) -> Result<Report, String>;
 
 /// Who does the work.

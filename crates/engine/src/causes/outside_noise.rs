@@ -1,0 +1,40 @@
+//! Noise from outside: others wanted the processor that the slice was to run on.
+
+use model::units::{percent, three_digits};
+
+use crate::causes::{Finding, Role, Rule, Tally};
+
+pub(super) const RULE: Rule =
+    Rule { code: "outside-noise", what: "", weigh, role: Role::Disturbance };
+
+/// Time lost to others that is as large as the usual `worth` may decide a block.
+const LOST_MIN: f64 = 0.05;
+
+fn weigh(tally: &Tally) -> Option<Finding> {
+    let cpus = tally.cpus?;
+    let queued_ns = tally.run_queue_ns?;
+    let others_ns = (cpus.busy_ns - tally.user_ns - tally.system_ns).max(0.0);
+    // Waiting for a processor counts as outside noise where others were running;
+    // threads of one's own can keep each other waiting as well.
+    let queued = tally.share(queued_ns.min(others_ns));
+    let stolen = cpus.steal_ns / cpus.all_ns.max(1.0);
+    let throttled = tally.throttled_ns.map_or(0.0, |ns| ns / tally.elapsed_ns.max(1.0));
+    let others_cpus = others_ns / tally.elapsed_ns.max(1.0);
+    let share = queued.max(stolen).max(throttled).min(1.0);
+    let mut evidence = vec![
+        ("waited_for_processor_percent", queued * 100.0),
+        ("other_load_processors", others_cpus),
+        ("steal_percent", stolen * 100.0),
+    ];
+    evidence.extend(tally.throttled_ns.map(|_| ("quota_throttled_percent", throttled * 100.0)));
+    let lost = percent(share);
+    let detail = if share <= queued {
+        let busy = three_digits(others_cpus);
+        format!("{lost} of the time went into waiting for a processor: others kept {busy} busy")
+    } else if share <= stolen {
+        format!("the hypervisor kept {lost} of the processors' time for other machines")
+    } else {
+        format!("the container's processor quota was used up for {lost} of the time")
+    };
+    Some(Finding { named: share >= LOST_MIN, share, cost_ns_per_op: 0.0, evidence, detail })
+}

@@ -1,0 +1,53 @@
+//! Throttled writeback: writers are made to sleep until the device has caught up
+//! (`balance_dirty_pages` in `mm/page-writeback.c`).
+//!
+//! No counter tells of it by itself. It shows as writes to the cache that sleep,
+//! outside any sync or lock, while there is dirty data and nothing is read.
+
+use model::units::rough_size;
+
+use crate::causes::{Finding, NOTABLE, Role, Rule, Tally};
+
+pub(super) const RULE: Rule = Rule {
+    code: "throttled-writeback",
+    what: "waiting until the device had caught up with earlier writes",
+    weigh,
+    role: Role::Cost,
+};
+
+/// Reads beyond this share of the writes may be what was waited for instead.
+const READS_MAX: f64 = 0.1;
+/// The kernel's pressure figures must bear out this share of the sleep as storage's.
+const BORNE_OUT: f64 = 0.5;
+
+fn weigh(tally: &Tally) -> Option<Finding> {
+    let calls = tally.calls?;
+    let waiting_ns = tally.waiting_ns()?;
+    let share = tally.share(waiting_ns);
+    let left_bytes = tally.residency.map(|seen| seen.unwritten_bytes);
+    let written_bytes = tally.device_written_bytes;
+    // Data in the cache on its way to a device that is writing: neither a file
+    // system in memory nor direct or synchronous writes, which wait by design.
+    let writes_back = calls.storage_dirtied_bytes > 0.0
+        && left_bytes.or(written_bytes).is_some_and(|bytes| bytes > 0.0)
+        && written_bytes.is_none_or(|bytes| bytes > 0.0);
+    let reads = calls.storage_read_bytes > calls.storage_dirtied_bytes * READS_MAX;
+    let borne_out = tally.pressure.is_none_or(|p| p.io_ns >= waiting_ns * BORNE_OUT);
+    let mut evidence = vec![
+        ("wait_time_percent", share * 100.0),
+        ("wait_ns_per_op", tally.per_op(waiting_ns)),
+        ("dirtied_bytes_per_slice", tally.per_slice(calls.storage_dirtied_bytes)),
+    ];
+    evidence.extend(left_bytes.map(|n| ("left_in_cache_bytes_per_slice", tally.per_slice(n))));
+    evidence.extend(written_bytes.map(|n| ("device_written_bytes_per_slice", tally.per_slice(n))));
+    evidence.extend(tally.pressure.map(|p| ("io_pressure_percent", tally.share(p.io_ns) * 100.0)));
+    if let Some(memory) = tally.memory {
+        evidence.push(("machine_dirty_bytes_max", memory.dirty_bytes_max));
+        evidence.push(("machine_dirty_limit_bytes", memory.dirty_limit_bytes));
+    }
+    let detail = written_bytes.map_or_else(String::new, |bytes| {
+        format!("it took {} meanwhile", rough_size(tally.per_slice(bytes) as u64))
+    });
+    let named = share >= NOTABLE && writes_back && !reads && borne_out;
+    Some(Finding { named, share, cost_ns_per_op: tally.per_op(waiting_ns), evidence, detail })
+}

@@ -1,0 +1,78 @@
+//! Pressure stall information: how long tasks waited for a resource
+//! (`Documentation/accounting/psi.rst`).
+
+use std::path::Path;
+
+use model::probes::Pressure;
+
+use crate::probes::file::KernelFile;
+
+/// The three files of the machine or of a control group.
+pub(crate) struct PressureProbe {
+    cpu: KernelFile,
+    io: KernelFile,
+    memory: KernelFile,
+}
+
+impl PressureProbe {
+    pub(crate) fn machine(unread: &mut Vec<String>) -> Option<Self> {
+        let mut open =
+            |name: &str, tells| KernelFile::open(&format!("/proc/pressure/{name}"), tells, unread);
+        Some(Self {
+            cpu: open("cpu", "pressure on processors")?,
+            io: open("io", "pressure on storage")?,
+            memory: open("memory", "pressure on memory")?,
+        })
+    }
+
+    pub(crate) fn group(folder: &Path) -> Option<Self> {
+        let open = |name: &str| KernelFile::open_if_there(&folder.join(name));
+        Some(Self {
+            cpu: open("cpu.pressure")?,
+            io: open("io.pressure")?,
+            memory: open("memory.pressure")?,
+        })
+    }
+
+    pub(crate) fn read(&self) -> Option<Pressure> {
+        let [cpu_some_ns, _] = self.cpu.with_text(totals)?;
+        let [io_some_ns, io_full_ns] = self.io.with_text(totals)?;
+        let [memory_some_ns, memory_full_ns] = self.memory.with_text(totals)?;
+        Some(Pressure { cpu_some_ns, io_some_ns, io_full_ns, memory_some_ns, memory_full_ns })
+    }
+}
+
+/// The totals of the lines `some` and `full`; kernels before 5.13 have no `full`
+/// line for processors.
+fn totals(text: &str) -> Option<[u64; 2]> {
+    let total = |kind: &str| {
+        let line = text.lines().find(|line| line.starts_with(kind))?;
+        let (_, micros) = line.rsplit_once("total=")?;
+        Some(micros.trim().parse::<u64>().ok()? * 1000)
+    };
+    Some([total("some")?, total("full").unwrap_or_default()])
+}
+
+pub(crate) fn since(now: Pressure, then: Pressure) -> Pressure {
+    Pressure {
+        cpu_some_ns: now.cpu_some_ns.saturating_sub(then.cpu_some_ns),
+        io_some_ns: now.io_some_ns.saturating_sub(then.io_some_ns),
+        io_full_ns: now.io_full_ns.saturating_sub(then.io_full_ns),
+        memory_some_ns: now.memory_some_ns.saturating_sub(then.memory_some_ns),
+        memory_full_ns: now.memory_full_ns.saturating_sub(then.memory_full_ns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_are_microseconds() {
+        let text = "some avg10=0.00 avg60=0.26 avg300=0.66 total=12\n\
+                    full avg10=0.00 avg60=0.00 avg300=0.00 total=9\n";
+        assert_eq!(totals(text), Some([12_000, 9_000]));
+        assert_eq!(totals("some avg10=0.00 total=3\n"), Some([3_000, 0]));
+        assert_eq!(totals(""), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! What was read around a slice besides its clock: what the process, the machine
+//! and its limits went through meanwhile.
+//!
+//! Everything is a difference over the timed span, unless it says otherwise, in
+//! nanoseconds and bytes. What cannot be read on a machine is `null`, and the
+//! result's `unread` says why; it is never guessed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One slice's readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Probes {
+    /// The worker processes' calls and storage traffic, from `/proc/PID/io`.
+    pub calls: Option<Calls>,
+    /// Pages that the workers touched and that memory already had.
+    pub minor_faults: u64,
+    /// Pages that the workers touched and that had to be read from storage.
+    pub major_faults: u64,
+    /// How often a worker gave its processor up, to wait for something.
+    pub voluntary_switches: u64,
+    /// How often a worker's processor was taken from it.
+    pub involuntary_switches: u64,
+    /// How long the workers were ready to run and waited for a processor, from
+    /// `/proc/PID/schedstat`: the thread that runs the slice, and the first
+    /// thread of each worker process.
+    pub run_queue_ns: Option<u64>,
+    /// What the page cache held of the slice's files, from cachestat(2).
+    pub residency: Option<Residency>,
+    /// All processors together, from `/proc/stat`, which counts in steps of 10 ms.
+    pub cpus: Option<CpuTimes>,
+    /// What the whole machine waited for, from `/proc/pressure`.
+    pub pressure: Option<Pressure>,
+    /// What this process's control group waited for.
+    pub group_pressure: Option<Pressure>,
+    /// The machine's memory, from `/proc/vmstat`.
+    pub memory: Option<MemoryTraffic>,
+    /// The limits of this process's control group.
+    pub group: Option<GroupLimits>,
+}
+
+/// Calls and storage traffic of the workers (proc_pid_io(5)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Calls {
+    /// Calls of the read(2) kind.
+    pub reads: u64,
+    /// Calls of the write(2) kind.
+    pub writes: u64,
+    /// What those calls read, from the cache or not.
+    pub read_bytes: u64,
+    /// What those calls wrote, to the cache or not.
+    pub written_bytes: u64,
+    /// What storage had to read for the workers.
+    pub storage_read_bytes: u64,
+    /// What the workers gave storage to write, now or later: whole pages, each
+    /// counted when it becomes dirty.
+    pub storage_dirtied_bytes: u64,
+    /// What of that was thrown away before it was written, by removing a file.
+    pub storage_cancelled_bytes: u64,
+}
+
+/// What the page cache held of the slice's files. Whole pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Residency {
+    /// The files' sizes when the clock stopped.
+    pub file_bytes: u64,
+    /// Held before the clock started.
+    pub cached_before_bytes: u64,
+    /// Held when the clock stopped.
+    pub cached_bytes: u64,
+    /// Not yet written to the device when the clock stopped: dirty, or on its way.
+    pub unwritten_bytes: u64,
+}
+
+/// The time of all processors together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuTimes {
+    /// Working, for anyone.
+    pub busy_ns: u64,
+    /// Idle.
+    pub idle_ns: u64,
+    /// Kept by the hypervisor while this machine wanted it.
+    pub steal_ns: u64,
+}
+
+/// How long at least one task, or every task, waited for a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pressure {
+    /// Some task waited for a processor.
+    pub cpu_some_ns: u64,
+    /// Some task waited for storage.
+    pub io_some_ns: u64,
+    /// All tasks that were not idle waited for storage.
+    pub io_full_ns: u64,
+    /// Some task waited for memory to be freed or brought back.
+    pub memory_some_ns: u64,
+    /// All tasks that were not idle did.
+    pub memory_full_ns: u64,
+}
+
+/// The machine's memory: the traffic during the slice, and its state at the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryTraffic {
+    /// Waiting to be written back, at the end, by anyone.
+    pub dirty_bytes: u64,
+    /// Being written back, at the end.
+    pub writeback_bytes: u64,
+    /// Beyond this, the kernel slows writers down.
+    pub dirty_limit_bytes: u64,
+    /// Became dirty.
+    pub dirtied_bytes: u64,
+    /// Was written back.
+    pub written_bytes: u64,
+    /// Read from block devices.
+    pub paged_in_bytes: u64,
+    /// Written to block devices.
+    pub paged_out_bytes: u64,
+    /// Came back from swap.
+    pub swapped_in_bytes: u64,
+    /// Went to swap.
+    pub swapped_out_bytes: u64,
+    /// Looked at for something to free.
+    pub scanned_bytes: u64,
+    /// Read again from storage soon after memory had given it up.
+    pub refaulted_bytes: u64,
+    /// How often a task had to free memory itself before it got some.
+    pub allocation_stalls: u64,
+}
+
+/// What a control group allows, and how often it was the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupLimits {
+    /// How long the group was kept from running by its processor quota.
+    pub throttled_ns: Option<u64>,
+    /// The group's memory at the end, its page cache included.
+    pub memory_bytes: Option<u64>,
+    /// The most that it may have; `null` for no limit.
+    pub memory_limit_bytes: Option<u64>,
+    /// How often the group had reached its limit when it wanted memory.
+    pub memory_limit_hits: Option<u64>,
+}

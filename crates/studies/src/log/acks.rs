@@ -1,0 +1,95 @@
+//! Counters of acknowledged records that outlive the writer that counts: a page
+//! shared between processes, so that what a killed writer had been told is known.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::WRITERS_MAX;
+
+/// A cache line apart, so that writers do not slow one another down.
+const STRIDE: usize = 64;
+const BYTES: usize = WRITERS_MAX as usize * STRIDE;
+
+/// A counter for each writer.
+pub(crate) struct Acks {
+    page: NonNull<u8>,
+    file: OwnedFd,
+}
+
+impl Acks {
+    /// New counters, all at nothing.
+    pub(crate) fn new() -> io::Result<Self> {
+        let file = memfd_create("iotoll-acks", MemfdFlags::CLOEXEC)?;
+        ftruncate(&file, BYTES as u64)?;
+        Self::map(file)
+    }
+
+    /// Counters that another process made.
+    pub(crate) fn open(path: &str) -> io::Result<Self> {
+        Self::map(File::options().read(true).write(true).open(path)?.into())
+    }
+
+    /// Where another process finds them while this one keeps them.
+    pub(crate) fn path(&self) -> String {
+        path_of(&self.file)
+    }
+
+    fn map(file: OwnedFd) -> io::Result<Self> {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at a place that the kernel chooses harms nothing
+        // that is mapped already. The file has the mapping's length and nobody
+        // shortens it.
+        let page =
+            unsafe { mmap(std::ptr::null_mut(), BYTES, protection, MapFlags::SHARED, &file, 0) }?;
+        let page = NonNull::new(page.cast()).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(Self { page, file })
+    }
+
+    /// One writer's counter.
+    pub(crate) fn of(&self, writer: u32) -> &AtomicU64 {
+        let offset = writer as usize % WRITERS_MAX as usize * STRIDE;
+        // SAFETY: the offset lies within the mapping, which lives as long as
+        // `self`, and is a multiple of 64, so the counter is aligned; all
+        // processes use it as an atomic.
+        unsafe { AtomicU64::from_ptr(self.page.add(offset).cast().as_ptr()) }
+    }
+
+    /// How many records a writer was told had been written.
+    pub(crate) fn count(&self, writer: u32) -> u64 {
+        self.of(writer).load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Acks {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this length and no reference into
+        // it outlives `self`.
+        let _ = unsafe { munmap(self.page.as_ptr().cast(), BYTES) };
+    }
+}
+
+/// A path by which other processes of this user reach a descriptor of this one.
+pub(crate) fn path_of(file: impl AsFd) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_fd().as_raw_fd())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn who_opens_the_path_sees_the_same_counters() {
+        let acks = Acks::new().unwrap();
+        let other = Acks::open(&acks.path()).unwrap();
+        other.of(3).store(17, Ordering::Relaxed);
+        assert_eq!((acks.count(3), acks.count(2)), (17, 0));
+    }
+}
