@@ -15,8 +15,8 @@ use super::traffic;
 /// The database's file.
 pub(super) const NAME: &str = "app.db";
 
-/// A connection waits for another's lock for this long.
-pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// A connection waits for another's lock for this long, as in Python and Rails.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "CREATE TABLE message (
     id INTEGER PRIMARY KEY,
