@@ -37,23 +37,24 @@ pub(crate) fn entries(folder: impl AsFd) -> Result<Vec<Entry>, Errno> {
     Ok(entries)
 }
 
-/// Gets the data of all files below a folder and all their names to the device: the
-/// data of all together first, then each folder's names. One sync after another
-/// would flush the device once for each file, as nothing does that writes back later.
+/// Gets the data of all files below a folder to the device, all together, and then
+/// their names and sizes, by one sync of a file and one of the folder: where there is
+/// a journal, that commits them all. A sync of each would flush the device once for
+/// each, as nothing does that writes back later. Good for settling what was written
+/// and for what it costs, and not for what must survive.
 pub(crate) fn sync_tree(folder: impl AsFd) -> Result<(), StudyError> {
-    let (files, folders) = collect(folder)?;
+    let files = collect(&folder)?;
     files.iter().try_for_each(start_writing).doing(SYNCING)?;
     files.iter().try_for_each(wait_written).doing(SYNCING)?;
-    // Where there is a journal, this commits the sizes of all of them.
     files.last().map_or(Ok(()), fsync).doing(SYNCING)?;
-    folders.iter().try_for_each(fsync).doing(SYNCING)
+    fsync(folder).doing(SYNCING)
 }
 
 /// More open files than this are a burden to the process.
 const OPEN_MAX: usize = 512;
 
-/// Opens everything below a folder. Data of files beyond a bound is written at once.
-fn collect(folder: impl AsFd) -> Result<(Vec<OwnedFd>, Vec<OwnedFd>), StudyError> {
+/// Opens the files below a folder. Data of files beyond a bound is written at once.
+fn collect(folder: impl AsFd) -> Result<Vec<OwnedFd>, StudyError> {
     let mut files = Vec::new();
     let mut folders = vec![open_folder(folder, c".").doing(SYNCING)?];
     let mut next = 0;
@@ -74,5 +75,5 @@ fn collect(folder: impl AsFd) -> Result<(Vec<OwnedFd>, Vec<OwnedFd>), StudyError
         }
         next += 1;
     }
-    Ok((files, folders))
+    Ok(files)
 }

@@ -25,7 +25,7 @@ use crate::random;
 use crate::tree::sync_tree;
 
 /// All files of a slice together, or one that is larger.
-const SLICE_BYTES_MAX: u64 = 16 << 20;
+const SLICE_BYTES_MAX: u64 = 8 << 20;
 /// A slice has no more files than this, however small they are.
 const FILES_MAX: u64 = 4096;
 /// Even the fastest operation needs longer than a slice lasts for so many.

@@ -22,8 +22,9 @@ use self::sets::Sets;
 use self::ways::Way;
 use crate::page_cache::{lives_in_memory, storage_read_bytes};
 
-/// All sets of a cold slice together.
-const COLD_BYTES_MAX: u64 = 64 << 20;
+/// All sets of a cold slice together, or one that is larger: each costs more to make,
+/// to write and to remove than to read.
+const COLD_BYTES_MAX: u64 = 8 << 20;
 /// All files of a cold slice together, for `held` keeps them open.
 const COLD_FILES_MAX: u64 = 512;
 /// Even the fastest way needs longer than a slice lasts for so many operations.
@@ -70,6 +71,7 @@ impl Study for Page {
             cold: is_cold(params),
             resident_percent: 0.0,
             storage_read_bytes: None,
+            page_bytes: 0,
             requested_bytes: 0,
         }))
     }
@@ -87,6 +89,8 @@ struct Pages {
     resident_percent: f64,
     /// Before the clock started, and from then on.
     storage_read_bytes: Option<u64>,
+    /// What all pages together are made of, and what the system was asked for.
+    page_bytes: u64,
     requested_bytes: u64,
 }
 
@@ -134,12 +138,12 @@ impl Task for Pages {
     fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
         let mut set = 0;
         for _ in 0..operations {
-            self.way.page(&self.sets, set)?;
+            self.requested_bytes += self.way.page(&self.sets, set)?;
             recorder.lap();
             set = if set + 1 == self.sets.count() { 0 } else { set + 1 };
             recorder.check_stop()?;
         }
-        self.requested_bytes += operations * self.sets.set_bytes();
+        self.page_bytes += operations * self.sets.set_bytes();
         Ok(())
     }
 
@@ -152,7 +156,7 @@ impl Task for Pages {
 
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let read = self.storage_read_bytes.map(|bytes| {
-            (spec::FROM_STORAGE, bytes as f64 * 100.0 / self.requested_bytes.max(1) as f64)
+            (spec::FROM_STORAGE, bytes as f64 * 100.0 / self.page_bytes.max(1) as f64)
         });
         [(spec::RESIDENT, self.resident_percent)].into_iter().chain(read).collect()
     }

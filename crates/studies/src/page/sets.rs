@@ -4,11 +4,12 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use engine::study::{Doing, StudyError};
-use rustix::fs::{OFlags, fsync};
+use rustix::fs::OFlags;
 
-use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};
-use crate::page_cache::{evict, resident_bytes, start_writing};
+use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
+use crate::page_cache::{evict, resident_bytes};
 use crate::random;
+use crate::tree::sync_tree;
 
 const EVICTING: &str = "evicting a page's file from memory";
 
@@ -60,14 +61,13 @@ impl Sets {
         self.sizes.iter().copied().max().unwrap_or_default()
     }
 
-    /// Makes so many sets, each in a folder of its own.
+    /// Makes so many sets.
     pub(super) fn make(&mut self, sets: u64) -> Result<(), StudyError> {
         let bytes = random::bytes(self.file_bytes_max() as usize, 0);
         for set in 0..sets {
-            make_folder(&self.folder, &name(&format!("page{set}")))?;
             let mut files = Vec::new();
             for (index, &size) in self.sizes.iter().enumerate() {
-                let file = PageFile { path: name(&format!("page{set}/part{index}")), bytes: size };
+                let file = PageFile { path: name(&format!("page{set}-part{index}")), bytes: size };
                 let open = open_for_writing(&self.folder, &file.path, OFlags::EXCL)
                     .doing("making a page's file")?;
                 write_whole(&open, &bytes[..size as usize], "writing a page's file")?;
@@ -75,7 +75,8 @@ impl Sets {
             }
             self.sets.push(files);
         }
-        Ok(())
+        // What their making leaves to be written is not for a slice to pay.
+        sync_tree(&self.folder)
     }
 
     /// Does something with each file, opened.
@@ -92,10 +93,7 @@ impl Sets {
 
     /// Gets every file out of memory.
     pub(super) fn evict(&self) -> Result<(), StudyError> {
-        self.each(|_, open| start_writing(open).doing(EVICTING))?;
-        self.each(|_, open| evict(open).doing(EVICTING))?;
-        // What their making left in the file system's journal is not for a slice to pay.
-        fsync(&self.folder).doing(EVICTING)
+        self.each(|_, open| evict(open).doing(EVICTING))
     }
 
     /// Gets every file into memory.

@@ -4,7 +4,7 @@ use model::study::{FigureSpec, Fold, ParamKind, ParamSpec, StrategySpec, StudySp
 
 /// How much memory held of the files when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
-/// How much of what was read storage had to deliver.
+/// How much of the pages storage had to deliver.
 pub(super) const FROM_STORAGE: &str = "read_from_storage_percent";
 
 const fn strategy(name: &'static str, by_default: bool, about: &'static str) -> StrategySpec {
@@ -21,7 +21,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         strategy("mmap", false, "open and map each file, touch every page of it, unmap it"),
         strategy("sendfile", false, "open each file and hand it to /dev/null by sendfile(2)"),
         strategy("held", false, "read each file by pread(2) from a handle kept open"),
-        strategy("cached", true, "keep the contents in the process, and stat(2) each file"),
+        strategy("cached", false, "keep the contents in the process, and stat(2) each file"),
     ],
     params: &[
         ParamSpec {
@@ -52,7 +52,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         FigureSpec {
             name: FROM_STORAGE,
-            about: "how much of what was read storage had to deliver; read-ahead may exceed 100",
+            about: "how much of the pages storage had to deliver; with read-ahead it may be over 100",
             fold: Fold::Mean,
         },
     ],

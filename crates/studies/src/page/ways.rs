@@ -30,8 +30,8 @@ pub(super) trait Way {
     /// Opens or reads, outside the clock, what is kept from request to request.
     fn open(&mut self, sets: &Sets) -> Result<(), StudyError>;
 
-    /// Gets at all files of one set.
-    fn page(&mut self, sets: &Sets, set: usize) -> Result<(), StudyError>;
+    /// Gets at all files of one set; says how many bytes it asked the system for.
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError>;
 }
 
 /// The way of that name.
@@ -70,12 +70,12 @@ impl Way for Read {
         Ok(())
     }
 
-    fn page(&mut self, sets: &Sets, set: usize) -> Result<(), StudyError> {
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         for file in sets.files(set) {
             let (open, size) = open_sized(sets, file)?;
             read_whole(open, &mut self.buffer[..size], READING)?;
         }
-        Ok(())
+        Ok(sets.set_bytes())
     }
 }
 
@@ -87,7 +87,7 @@ impl Way for Mmap {
         Ok(())
     }
 
-    fn page(&mut self, sets: &Sets, set: usize) -> Result<(), StudyError> {
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         let page_bytes = rustix::param::page_size();
         for file in sets.files(set) {
             let (open, size) = open_sized(sets, file)?;
@@ -103,7 +103,7 @@ impl Way for Mmap {
                 munmap(mapped, size).doing(MAPPING)?;
             }
         }
-        Ok(())
+        Ok(sets.set_bytes())
     }
 }
 
@@ -121,7 +121,7 @@ impl Way for Sendfile {
         Ok(())
     }
 
-    fn page(&mut self, sets: &Sets, set: usize) -> Result<(), StudyError> {
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         let Some(sink) = &self.sink else { unreachable!("the sink is opened before a page") };
         for file in sets.files(set) {
             let (open, size) = open_sized(sets, file)?;
@@ -144,7 +144,7 @@ impl Way for Sendfile {
                 }
             }
         }
-        Ok(())
+        Ok(sets.set_bytes())
     }
 }
 
@@ -166,7 +166,7 @@ impl Way for Held {
         Ok(())
     }
 
-    fn page(&mut self, sets: &Sets, set: usize) -> Result<(), StudyError> {
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         for (open, file) in self.files[set].iter().zip(sets.files(set)) {
             let wanted = file.bytes as usize;
             let mut got = 0;
@@ -177,7 +177,7 @@ impl Way for Held {
                 }
             }
         }
-        Ok(())
+        Ok(sets.set_bytes())
     }
 }
 
@@ -230,15 +230,17 @@ impl Way for Cached {
         Ok(())
     }
 
-    fn page(&mut self, sets: &Sets, set: usize) -> Result<(), StudyError> {
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
+        let mut read_bytes = 0;
         for (kept, file) in self.kept[set].iter_mut().zip(sets.files(set)) {
             let now = statat(&sets.folder, &file.path, AtFlags::SYMLINK_NOFOLLOW).doing(SIZING)?;
             if Stamp::of(&now) != kept.stamp {
                 *kept = Kept::read(sets, file)?;
+                read_bytes += kept.stamp.bytes;
             }
             black_box(&kept.contents);
         }
-        Ok(())
+        Ok(read_bytes)
     }
 }
 
@@ -260,8 +262,9 @@ mod tests {
         cached.open(&sets).unwrap();
         let before = cached.kept[0][1].contents.as_ptr();
 
-        fs::write(folder.path().join("page0/part0"), "changed").unwrap();
-        cached.page(&sets, 0).unwrap();
+        fs::write(folder.path().join("page0-part0"), "changed").unwrap();
+        assert_eq!(cached.page(&sets, 0).unwrap(), 7);
+        assert_eq!(cached.page(&sets, 0).unwrap(), 0);
         assert_eq!(cached.kept[0][0].contents, b"changed");
         assert_eq!(cached.kept[0][1].contents.as_ptr(), before);
     }
