@@ -157,6 +157,13 @@ impl Recorder {
         result
     }
 
+    /// Takes in calls that forced data to the device as part of the operations, and
+    /// that someone else has timed: a library that does its own.
+    pub fn synced(&mut self, calls: u64, took_ns: u64) {
+        self.sync_calls += calls;
+        self.sync_ticks += (took_ns as f64 / self.clock.tick_ns()) as u64;
+    }
+
     /// Takes a lock as the first thing of the current operation, which began
     /// where the one before ended: one more reading of the clock times it.
     #[inline]

@@ -106,6 +106,24 @@ pub enum StudyError {
         /// Bytes given.
         wanted: usize,
     },
+    /// A file has less than was put into it.
+    #[error("{doing}: the file ended after {got} of {wanted} bytes; did something else change it?")]
+    Ended {
+        /// What was being done.
+        doing: &'static str,
+        /// Bytes that were there.
+        got: usize,
+        /// Bytes that should be.
+        wanted: usize,
+    },
+    /// A library that the study drives could not do its part.
+    #[error("{doing}: {why}")]
+    Refused {
+        /// What was being done.
+        doing: &'static str,
+        /// What the library said, and what to do.
+        why: String,
+    },
     /// The strategy and the parameters or the machine do not go together.
     #[error("{0}")]
     Unsuited(String),

@@ -4,7 +4,7 @@
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use model::result::ArmResult;
 use model::study::StudySpec;
-use model::units::{count, percent, three_digits, time};
+use model::units::{count, percent, rough_size, three_digits, time};
 
 use crate::table::indented;
 
@@ -47,6 +47,10 @@ fn cell(arm: &ArmResult, name: &str) -> String {
         time(value)
     } else if name.ends_with("_share") || name == "dropped_per_record" {
         percent(value)
+    } else if name.ends_with("_percent") {
+        percent(value / 100.0)
+    } else if name.contains("_bytes") {
+        rough_size(value.round() as u64)
     } else if name.ends_with("_per_s") {
         count(value.round() as u64)
     } else {

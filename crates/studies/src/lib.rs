@@ -1,8 +1,18 @@
 //! What is timed: one file per study, its strategies beside it.
 
+mod cache;
 mod file;
+mod files;
 mod log;
+mod page;
+mod page_cache;
+mod put;
+mod random;
+mod sqlite;
 mod stream;
+#[cfg(test)]
+mod testing;
+mod tree;
 
 use std::io;
 
@@ -18,7 +28,8 @@ pub mod records {
 }
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 2] = [&log::LOG, &stream::Stream];
+pub static ALL: [&dyn Study; 6] =
+    [&log::LOG, &stream::Stream, &page::Page, &cache::Cache, &files::Files, &sqlite::Sqlite];
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {
