@@ -34,17 +34,21 @@ pub(crate) fn study(result: &RunResult, arms: &[&ArmResult], width: Width) -> St
     out + &next(&comparisons, width)
 }
 
-/// What disturbed the run as a whole.
+/// What disturbed the run as a whole: of each kind the first arm's figures.
 pub(crate) fn run(result: &RunResult, width: Width) -> String {
-    let comparisons: Vec<&Comparison> = result.comparisons.iter().collect();
-    let mut told = Vec::new();
     let mut out = String::new();
-    for Shared { cause, of } in shared(&comparisons, |c| OF_THE_RUN.contains(&c.code.as_str())) {
-        if !told.contains(&&cause.code) {
-            let text = format!("{} ({})", cause.text.trim_end_matches('.'), who(result, &of));
-            out += &paragraph("  • ", "    ", &text, width);
-            told.push(&cause.code);
-        }
+    for code in OF_THE_RUN {
+        let mut disturbed = result.arms.iter().filter_map(|arm| {
+            let cause = arm.causes.iter().find(|cause| cause.code == code)?;
+            Some((arm, cause))
+        });
+        let Some((arm, cause)) = disturbed.next() else { continue };
+        let more = match disturbed.count() {
+            0 => String::new(),
+            more => format!("; alike: {more} more"),
+        };
+        let text = format!("{} ({}{more})", cause.text.trim_end_matches('.'), arm.id);
+        out += &paragraph("  • ", "    ", &text, width);
     }
     if out.is_empty() { out } else { format!("\n{}{out}", heading("What disturbed the run")) }
 }

@@ -11,6 +11,9 @@ use crate::probes::file::{KernelFile, field};
 
 /// The kernel counts a process's own time in `/proc/PID/stat` in these steps.
 const TICK_NS: u64 = 10_000_000;
+/// Reading the calls themselves, for the kernel counts a call when it ends, and
+/// reading the wait for a processor on both sides.
+const OWN_READS: u64 = 3;
 
 /// Reads what the calling thread and its process go through.
 pub struct WorkerProbe {
@@ -51,21 +54,22 @@ impl WorkerProbe {
         Self { this: Files::open("/proc/self", "/proc/thread-self", unread), others }
     }
 
-    /// A reading to be taken before the clock starts. This process's calls are
-    /// read last, for reading the rest is calls too.
+    /// A reading to be taken before the clock starts. The wait for a processor is
+    /// read next to the clock: to lose it between the two readings is likely on
+    /// a busy machine, and would count as the slice's.
     pub fn before(&self) -> WorkerReading {
         let others = self.others();
-        let run_queue_ns = self.this.run_queue_ns();
+        let calls = self.this.calls(OWN_READS);
         let usage = Usage::now();
-        let calls = self.this.calls(1);
+        let run_queue_ns = self.this.run_queue_ns();
         WorkerReading { usage, calls, run_queue_ns }.with(others)
     }
 
     /// A reading to be taken after the clock stopped.
     pub fn after(&self) -> WorkerReading {
-        let calls = self.this.calls(0);
-        let usage = Usage::now();
         let run_queue_ns = self.this.run_queue_ns();
+        let usage = Usage::now();
+        let calls = self.this.calls(0);
         WorkerReading { usage, calls, run_queue_ns }.with(self.others())
     }
 
@@ -122,14 +126,14 @@ impl Files {
         }
     }
 
-    /// `reading` is 1 where the call that reads this will be counted as the
-    /// slice's, for the kernel counts a call when it ends.
-    fn calls(&self, reading: u64) -> Option<Calls> {
+    /// The calls so far, and those that taking the readings is yet to add.
+    fn calls(&self, own_reads: u64) -> Option<Calls> {
         self.io.as_ref()?.with_text(|text| {
             Some(Calls {
-                reads: field(text, "syscr")? + reading,
+                reads: field(text, "syscr")? + own_reads,
                 writes: field(text, "syscw")?,
-                read_bytes: field(text, "rchar")? + reading * text.len() as u64,
+                // What the wait takes is some 50 bytes, and stays in.
+                read_bytes: field(text, "rchar")? + own_reads.min(1) * text.len() as u64,
                 written_bytes: field(text, "wchar")?,
                 storage_read_bytes: field(text, "read_bytes")?,
                 storage_dirtied_bytes: field(text, "write_bytes")?,

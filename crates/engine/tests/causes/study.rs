@@ -26,6 +26,7 @@ const FILE_BYTES: u64 = 8 << 20;
 const AROUND_BYTES: u64 = 64 << 20;
 const RECORD_BYTES: usize = 70;
 const LARGE_BYTES: usize = 256 << 10;
+static LARGE: [u8; LARGE_BYTES] = [7; LARGE_BYTES];
 /// Once around.
 pub(crate) const AROUND_READS: u64 = AROUND_BYTES / LARGE_BYTES as u64;
 
@@ -151,7 +152,7 @@ impl Doer {
                 [number; 2000].hash(&mut hasher);
                 self.write(&hasher.finish().to_le_bytes())
             }
-            "write-large" => self.write(&[7; LARGE_BYTES]),
+            "write-large" => self.write(&LARGE),
             // Steps that jump, so that nothing is read ahead.
             "read-cold" | "read-warm" => self.read::<4096>(number * 37 * 4096 % FILE_BYTES),
             "read-around" => self.read::<LARGE_BYTES>(number * LARGE_BYTES as u64 % AROUND_BYTES),
