@@ -27,6 +27,9 @@ pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) 
         out += "\n";
         out += &study(result, &arms, studies, width);
     }
+    for spec in studies {
+        out += &integrity::promises(spec, &result.arms, width);
+    }
     out += &meaning(result, studies, width);
     out += &risks(result, width);
     out += &small_print(result, width);
@@ -103,7 +106,7 @@ fn study(
         let figures = figures::table(spec, arms);
         out += if figures.is_empty() { "" } else { "\n" };
         out += &figures;
-        out += &integrity::section(spec, arms, width);
+        out += &integrity::section(arms, width);
     }
     out
 }
