@@ -78,7 +78,9 @@ fn a_split_buffer_is_caught_and_the_report_shows_a_line() {
         .unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     let report = stdout(&output);
-    for part in ["buffered@ram broke", "interleaved", "For example:", "What each promises"] {
+    for part in
+        ["buffered@ram broke", "interleaved", "For example:", "What each promises if it dies"]
+    {
         assert!(report.contains(part), "{part} is not in:\n{report}");
     }
     assert!(report.lines().all(|line| line.chars().count() <= 80), "{report}");

@@ -12,7 +12,7 @@ use model::units::{count, percent};
 use crate::terminal::{Width, heading, paragraph};
 
 /// The section; nothing where no records were checked.
-pub(crate) fn section(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> String {
+pub(crate) fn section(arms: &[&ArmResult], width: Width) -> String {
     let checked: Vec<(&ArmResult, &Integrity)> =
         arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?))).collect();
     if checked.is_empty() {
@@ -30,7 +30,7 @@ pub(crate) fn section(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> St
     for arm in arms {
         out += &told_killed(arm, width);
     }
-    out + &promises(spec, arms, width)
+    out
 }
 
 fn told_broken(arm: &ArmResult, integrity: &Integrity, width: Width) -> String {
@@ -91,7 +91,7 @@ fn told_killed(arm: &ArmResult, width: Width) -> String {
     let (acknowledged, lost) = (figure("killed_acknowledged"), figure("killed_lost"));
     let text = format!(
         "{}@{}: its writers were killed {} times in mid-write. Of {} records acknowledged to them, \
-         {} were lost; {} lines were left broken. That is a process's death, not a power cut.",
+         {} were lost; broken lines left behind: {}. That is a process's death, not a power cut.",
         arm.strategy,
         arm.place,
         count(kills),
@@ -103,9 +103,10 @@ fn told_killed(arm: &ArmResult, width: Width) -> String {
 }
 
 /// What the strategies promise, those together that promise the same.
-fn promises(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> String {
+pub(crate) fn promises(spec: &StudySpec, arms: &[ArmResult], width: Width) -> String {
     let mut by_promise: BTreeMap<usize, (Vec<&str>, &str)> = BTreeMap::new();
-    for (position, arm) in arms.iter().enumerate() {
+    let of_study = arms.iter().filter(|arm| arm.study == spec.name);
+    for (position, arm) in of_study.enumerate() {
         let Some(strategy) = spec.strategies.iter().find(|s| s.name == arm.strategy) else {
             continue;
         };
@@ -122,7 +123,7 @@ fn promises(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> String {
     if by_promise.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}", heading("What each promises"));
+    let mut out = format!("\n{}", heading("What each promises if it dies"));
     for (names, promise) in by_promise.values() {
         let text = format!("{}: {promise}", names.join(", "));
         out += &paragraph("  • ", "    ", &text, width);

@@ -27,6 +27,9 @@ pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) 
         out += "\n";
         out += &study(result, &arms, studies, width);
     }
+    for spec in studies {
+        out += &integrity::promises(spec, &result.arms, width);
+    }
     out += &meaning(result, studies, width);
     out += &why::run(result, width);
     out += &risks(result, width);
@@ -104,7 +107,7 @@ fn study(
         let figures = figures::table(spec, arms);
         out += if figures.is_empty() { "" } else { "\n" };
         out += &figures;
-        out += &integrity::section(spec, arms, width);
+        out += &integrity::section(arms, width);
     }
     out + &why::study(result, arms, width)
 }

@@ -81,7 +81,7 @@ fn trial(
     for (log, expected) in logs(setting, &work, &counts) {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::CREATE;
         let mode = Mode::RUSR | Mode::WUSR;
-        let file = openat(&setting.folder, &log_name(&log), flags, mode).doing(OPENING)?;
+        let file = openat(&setting.folder, log_name(&log), flags, mode).doing(OPENING)?;
         let account = account(File::from(file), work.format(), &expected);
         let account = account.doing("reading a killed writer's log back")?;
         toll.lost += account.integrity.broken() - account.integrity.reordered;

@@ -209,7 +209,7 @@ impl Format {
         })
     }
 
-    /// SplitMix64's finaliser (Steele, Lea, Flood: OOPSLA 2014).
+    /// The finaliser of `SplitMix64` (Steele, Lea, Flood: OOPSLA 2014).
     fn hash(self, name: Name) -> u64 {
         let seed = u64::from(self.run) << 32 | u64::from(name.writer) << 24;
         let mut z = (seed ^ name.sequence).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -270,11 +270,11 @@ impl Records {
     }
 }
 
-fn text() -> &'static [u8; TEXT_BYTES] {
-    static TEXT: OnceLock<Box<[u8; TEXT_BYTES]>> = OnceLock::new();
+fn text() -> &'static [u8] {
+    static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let mut text = Box::new([0; TEXT_BYTES]);
-        ChaCha8Rng::seed_from_u64(0).fill_bytes(text.as_mut_slice());
+        let mut text = vec![0; TEXT_BYTES];
+        ChaCha8Rng::seed_from_u64(0).fill_bytes(&mut text);
         text.iter_mut().for_each(|byte| *byte = LETTERS[usize::from(*byte % 64)]);
         text
     })

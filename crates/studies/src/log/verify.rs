@@ -145,15 +145,14 @@ impl<'a> Ledger<'a> {
     }
 
     fn tick_off(&mut self, offset: u64, line: &[u8]) {
-        match self.format.name_of_line(line).filter(|name| self.was_begun(*name)) {
-            Some(name) => self.found(name),
-            None => {
-                self.broken += 1;
-                self.example.get_or_insert_with(|| show(line));
-                if self.broken_lines.len() < BROKEN_LINES_MAX {
-                    self.broken_lines.push(offset);
-                }
-            }
+        let whole = self.format.name_of_line(line).filter(|name| self.was_begun(*name));
+        if let Some(name) = whole {
+            return self.found(name);
+        }
+        self.broken += 1;
+        self.example.get_or_insert_with(|| show(line));
+        if self.broken_lines.len() < BROKEN_LINES_MAX {
+            self.broken_lines.push(offset);
         }
     }
 
@@ -358,10 +357,10 @@ fn count_lines(mut file: impl Read, format: Format, writers: &[Expected]) -> io:
         let size = line.len() as u64;
         let writer = (0..writers.len() as u32).find(|w| letters.first() == Some(&letter_of(*w)));
         let one_writers = letters.windows(2).all(|pair| pair[0] == pair[1]);
-        let sized = (sizes.min..=sizes.max).contains(&size);
+        let fits = (sizes.min..=sizes.max).contains(&size);
         match writer {
-            Some(writer) if ended && one_writers && sized => found[writer as usize] += 1,
-            None if ended && size == 1 && sized => nameless += 1,
+            Some(writer) if ended && one_writers && fits => found[writer as usize] += 1,
+            None if ended && size == 1 && fits => nameless += 1,
             _ => {
                 account.example.get_or_insert_with(|| show(line));
                 let torn = one_writers && size < sizes.min;
