@@ -19,13 +19,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use engine::clock::Clock;
+use engine::clock;
 use engine::recorder::{Recorder, StopFlag};
 use places::WorkDir;
 use rand::Rng as _;
 use rand::seq::SliceRandom as _;
 
-use contenders::Contender::{self, Bare, BareAgain, Fio, FioLean, Hdr, Iotoll, Ours};
+use contenders::Contender::{self, Bare, BareAgain, Clock, Fio, FioLean, Hdr, Iotoll, Ours};
 use contenders::{Stage, Timer};
 use spread::Spread;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         args.place.display()
     );
     let work = WorkDir::create("bench", &args.place)?;
-    let clock = Clock::new();
+    let clock = clock::Clock::new();
     let mut recorder = Recorder::new(clock.clone(), StopFlag::default());
     let mut bench = Bench::new(Contender::all());
     let mut stage = Stage::new(&work, &clock, &mut recorder);
@@ -141,6 +141,7 @@ impl Bench {
         println!("\nratio within a round");
         let to_bare = self.ratio("time, iotoll / bare", Iotoll, Bare);
         self.ratio("time, bare again / bare: the noise that is left", BareAgain, Bare);
+        self.ratio("time, bare reading the clock / bare", Clock, Bare);
         self.ratio("time, bare timed into our histogram / bare", Ours, Bare);
         self.ratio("time, bare timed into hdrhistogram / bare", Hdr, Bare);
         let to_fio = self.ratio("operations per second, iotoll / fio", Fio, Iotoll);
@@ -183,7 +184,7 @@ fn word(figure: Option<f64>, is_met: bool) -> &'static str {
 }
 
 /// What timing costs without anything to time.
-fn print_timers(clock: &Clock, recorder: &mut Recorder, rounds: usize) -> Result<()> {
+fn print_timers(clock: &clock::Clock, recorder: &mut Recorder, rounds: usize) -> Result<()> {
     println!("\ntiming alone, ns per operation");
     for timer in Timer::ALL {
         let times_ns = (0..rounds).map(|_| timer.time_ns(clock, recorder));

@@ -1,1 +1,86 @@
-//! x
+//! Programs that some tests use where they are installed.
+//!
+//! A test that misses its program skips itself and says so. Here they are
+//! installed where that is allowed, so that nothing is skipped for want of one.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::process;
+
+/// A program, the Debian package that brings it, and the tests that use it.
+#[derive(Clone, Copy)]
+struct Need {
+    program: &'static str,
+    package: &'static str,
+    used_by: &'static str,
+}
+
+const NEEDS: &[Need] = &[
+    need("findmnt", "util-linux", "places: the mount of a directory"),
+    need("lsblk", "util-linux", "places: the devices behind a directory"),
+    need("setpriv", "util-linux", "iotoll: a place that may not be written"),
+    need("unshare", "util-linux", "iotoll load: a network short of ports"),
+    need("ip", "iproute2", "iotoll load: a network short of ports"),
+    need("mount", "mount", "places and iotoll: whatever is mounted for a test"),
+    need("mkfs.ext4", "e2fsprogs", "places: a file system in a file"),
+    need("php", "php-cli", "log: the strategies in PHP"),
+    need("python3", "python3", "log: the strategies in Python; iotoll load: a server"),
+    need("node", "nodejs", "log: the strategies in Node.js"),
+    need("nginx", "nginx-light", "load: a real server"),
+    need("lighttpd", "lighttpd", "load: a real server"),
+];
+
+const fn need(program: &'static str, package: &'static str, used_by: &'static str) -> Need {
+    Need { program, package, used_by }
+}
+
+/// Installs what is missing, where that is allowed. A line for each program
+/// that is missing all the same.
+pub(crate) fn provide() -> Vec<String> {
+    let missing = missing();
+    if missing.is_empty() {
+        return Vec::new();
+    }
+    let mut packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    let why = match install(&packages) {
+        Ok(()) => "its package did not bring it".to_owned(),
+        Err(error) => format!("{error:#}"),
+    };
+    let line = |need: Need| {
+        let Need { program, package, used_by } = need;
+        format!("{used_by}: no {program} (Debian package {package}): {why}")
+    };
+    self::missing().into_iter().map(line).collect()
+}
+
+/// Those of these programs that are not installed.
+fn missing() -> Vec<Need> {
+    NEEDS.iter().filter(|need| process::find_program(need.program).is_none()).copied().collect()
+}
+
+/// Asks for fresh package lists only when the ones that are there do not do.
+fn install(packages: &[&str]) -> Result<()> {
+    ensure!(rustix::process::geteuid().is_root(), "only root can install it");
+    ensure!(process::find_program("apt-get").is_some(), "there is no apt-get to install it with");
+    println!("installing {}", packages.join(" "));
+    let install = [&["install", "--no-install-recommends"], packages].concat();
+    apt_get(&install).or_else(|_| apt_get(&["update"]).and_then(|()| apt_get(&install)))
+}
+
+fn apt_get(arguments: &[&str]) -> Result<()> {
+    let output = Command::new("apt-get")
+        .args(["--yes", "--quiet=2"])
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null())
+        .output()
+        .context("running apt-get")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().last().unwrap_or_default();
+    ensure!(output.status.success(), "apt-get {} failed: {last}", arguments.join(" "));
+    Ok(())
+}

@@ -94,7 +94,10 @@ pub enum StudyError {
         source: io::Error,
     },
     /// A write took less than it was given.
-    #[error("{doing}: only {written} of {wanted} bytes were taken; the place may be full")]
+    #[error(
+        "{doing}: only {written} of {wanted} bytes were taken; the place may be full, \
+             or a limit on file sizes in force: see `ulimit -f`"
+    )]
     Short {
         /// What was being done.
         doing: &'static str,
@@ -102,6 +105,24 @@ pub enum StudyError {
         written: usize,
         /// Bytes given.
         wanted: usize,
+    },
+    /// A file has less than was put into it.
+    #[error("{doing}: the file ended after {got} of {wanted} bytes; did something else change it?")]
+    Ended {
+        /// What was being done.
+        doing: &'static str,
+        /// Bytes that were there.
+        got: usize,
+        /// Bytes that should be.
+        wanted: usize,
+    },
+    /// A library that the study drives could not do its part.
+    #[error("{doing}: {why}")]
+    Refused {
+        /// What was being done.
+        doing: &'static str,
+        /// What the library said, and what to do.
+        why: String,
     },
     /// The strategy and the parameters or the machine do not go together.
     #[error("{0}")]

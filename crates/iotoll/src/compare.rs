@@ -7,16 +7,18 @@ use engine::conclude;
 use engine::measure::{Job, Measurement, measure};
 use engine::next;
 use model::arm::{Arm, Pair, pairs};
+use model::noise::Noise;
 use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::result::{Run, RunResult, SCHEMA, Verdict};
 
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
+use crate::machine::{self, Watch};
 use crate::output::{self, JsonTarget};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::{dry_run, machine, plan, preflight, signals};
+use crate::{dry_run, plan, preflight, signals};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
@@ -31,8 +33,10 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let started = jiff::Timestamp::now();
+    let noise = Watch::start();
     let measurement = measure_on_places(&plan, &arms, &pairs, &places, began)?;
-    let result = conclude(&plan, &arms, &pairs, places, &measurement, (started, began));
+    let noise = noise.finish();
+    let result = conclude(&plan, &arms, &pairs, places, &measurement, noise, (started, began));
     if !matches!(json, Some(JsonTarget::Stdout)) {
         let text = report::terminal::report(&result, &studies::specs(), output::width());
         output::result(&text)?;
@@ -69,6 +73,7 @@ fn conclude(
     pairs: &[Pair],
     places: Vec<PlaceFacts>,
     measurement: &Measurement,
+    noise: Noise,
     (started, began): (jiff::Timestamp, Instant),
 ) -> RunResult {
     let labels: Vec<String> = places.iter().map(|place| place.label.clone()).collect();
@@ -86,7 +91,7 @@ fn conclude(
             version: env!("CARGO_PKG_VERSION").to_owned(),
             interrupted: measurement.interrupted,
         },
-        machine: machine::describe(),
+        machine: machine::describe(noise),
         floor: measurement.floor.clone(),
         places,
         arms,

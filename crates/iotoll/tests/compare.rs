@@ -30,7 +30,7 @@ fn schema() -> Value {
 #[test]
 fn the_result_obeys_the_schema_and_adds_up() {
     let places = Places::new();
-    let result = json(&places, &["--budget", "3s", "--seed", "7"]);
+    let result = json(&places, &["--budget", "3s", "--seed", "7", "--study", "log,stream"]);
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let mistakes: Vec<String> = validator.iter_errors(&result).map(|e| e.to_string()).collect();
     assert!(mistakes.is_empty(), "{mistakes:#?}");

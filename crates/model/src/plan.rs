@@ -83,7 +83,7 @@ impl StudyPlan {
         let mut rows = vec![Vec::new()];
         for param in self.spec.params {
             let given = self.factors.iter().find(|(name, _)| *name == param.name);
-            let values = given.map_or_else(|| vec![param.default_value()], |(_, v)| v.clone());
+            let values = given.map_or_else(|| param.default_values(), |(_, v)| v.clone());
             rows = rows
                 .into_iter()
                 .flat_map(|row| {

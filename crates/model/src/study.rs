@@ -47,6 +47,8 @@ pub struct FigureSpec {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
+    /// The head of its column in reports; empty where it is in results alone.
+    pub column: &'static str,
     /// How an arm's slices make one figure.
     pub fold: Fold,
 }
@@ -73,7 +75,8 @@ pub struct ParamSpec {
     pub about: &'static str,
     /// What it may be.
     pub kind: ParamKind,
-    /// The value when none is given, as one would write it.
+    /// The value when none is given, as one would write it; several, with commas
+    /// between them, where the study's question takes them all.
     pub default: &'static str,
 }
 
@@ -210,10 +213,18 @@ impl ParamSpec {
         }
     }
 
-    /// The default, read.
+    /// The defaults, read: one, or several that make a factor.
+    pub fn default_values(&self) -> Vec<ParamValue> {
+        let read = |text: &str| {
+            self.parse(text.trim())
+                .unwrap_or_else(|e| unreachable!("a default of {} does not read: {e}", self.name))
+        };
+        self.default.split(',').map(read).collect()
+    }
+
+    /// The default, or the first of several.
     pub fn default_value(&self) -> ParamValue {
-        self.parse(self.default)
-            .unwrap_or_else(|e| unreachable!("the default of {} does not read: {e}", self.name))
+        self.default_values()[0]
     }
 
     /// What may be given, in words for help and errors.
@@ -434,6 +445,15 @@ mod tests {
                 assert_eq!(spec(kind).parse(text).unwrap().to_string(), **text);
             }
         }
+    }
+
+    #[test]
+    fn several_defaults_are_all_read() {
+        let kind = ParamKind::Choice(&["load", "rebuild"]);
+        let several = ParamSpec { default: "rebuild, load", ..spec(kind) };
+        let words = ["rebuild", "load"].map(ParamValue::Choice);
+        assert_eq!(several.default_values(), words);
+        assert_eq!(several.default_value(), words[0]);
     }
 
     #[test]

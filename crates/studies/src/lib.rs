@@ -1,8 +1,18 @@
 //! What is timed: one file per study, its strategies beside it.
 
+mod cache;
 mod file;
+mod files;
 mod log;
+mod page;
+mod page_cache;
+mod put;
+mod random;
+mod sqlite;
 mod stream;
+#[cfg(test)]
+mod testing;
+mod tree;
 
 use std::io;
 
@@ -11,8 +21,15 @@ use engine::study::Study;
 use engine::worker::{self, Report, Ticket};
 use model::study::StudySpec;
 
+/// Records that describe themselves, and the account of what became of them.
+pub mod records {
+    pub use crate::log::records::{Format, Name};
+    pub use crate::log::verify::{Account, Expected, account};
+}
+
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 2] = [&log::LOG, &stream::Stream];
+pub static ALL: [&dyn Study; 6] =
+    [&log::LOG, &stream::Stream, &page::Page, &cache::Cache, &files::Files, &sqlite::Sqlite];
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {

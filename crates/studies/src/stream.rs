@@ -12,11 +12,10 @@ use engine::recorder::Recorder;
 use engine::study::{Doing, Operations, Study, StudyError, Task};
 use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
 use model::units::exact_size;
-use rand::{RngCore, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rustix::fs::{OFlags, fdatasync};
 
 use crate::file::{open_for_writing, write_whole};
+use crate::random;
 
 const NAME: &CStr = c"stream.bin";
 const WRITING: &str = "writing the stream";
@@ -78,8 +77,7 @@ impl Study for Stream {
         params: &Params,
         folder: BorrowedFd<'_>,
     ) -> Result<Box<dyn Task>, StudyError> {
-        let mut block = vec![0; params.size("block") as usize];
-        ChaCha8Rng::seed_from_u64(0).fill_bytes(&mut block);
+        let block = random::bytes(params.size("block") as usize, 0);
         let file = open_for_writing(folder, NAME, OFlags::EXCL).doing("making the file")?;
         Ok(Box::new(Sequential { file, block, written_bytes: 0 }))
     }

@@ -29,7 +29,9 @@ pub(super) enum Contender {
     BareAgain,
     /// `log/held` as users get it, every latency kept.
     Iotoll,
-    /// The bare loop with one reading of the clock an operation into our histogram.
+    /// The bare loop with one reading of the clock an operation.
+    Clock,
+    /// The same, into our histogram.
     Ours,
     /// The same into the crate `hdrhistogram`, with the same resolution.
     Hdr,
@@ -42,7 +44,8 @@ pub(super) enum Contender {
 impl Contender {
     /// Those that can take part here.
     pub(super) fn all() -> Vec<Self> {
-        let mut all = vec![Self::Bare, Self::BareAgain, Self::Iotoll, Self::Ours, Self::Hdr];
+        let mut all =
+            vec![Self::Bare, Self::BareAgain, Self::Iotoll, Self::Clock, Self::Ours, Self::Hdr];
         if process::find_program("fio").is_some() {
             all.extend([Self::Fio, Self::FioLean]);
         }
@@ -59,6 +62,7 @@ impl Contender {
             Self::Bare => "a bare loop of write(2)",
             Self::BareAgain => "the same again",
             Self::Iotoll => "iotoll log/held",
+            Self::Clock => "a bare loop, the clock read for each",
             Self::Ours => "a bare loop, each timed into our histogram",
             Self::Hdr => "a bare loop, each timed into hdrhistogram",
             Self::Fio => "fio psync",
@@ -86,6 +90,7 @@ impl<'a> Stage<'a> {
         let time_ns = match contender {
             Contender::Bare | Contender::BareAgain => bare(&folder, operations),
             Contender::Iotoll => self.iotoll(&folder, operations),
+            Contender::Clock => self.timed(&folder, operations, &mut Nothing),
             Contender::Ours => self.timed(&folder, operations, &mut Histogram::new()),
             Contender::Hdr => self.timed(&folder, operations, &mut hdr_histogram()?),
             Contender::Fio => fio::run(folder.path(), operations, &[]),
@@ -118,6 +123,7 @@ impl<'a> Stage<'a> {
         let log = studies::find("log").context("there is no study log")?;
         let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
         let mut task = log.prepare("held", &Params(defaults.collect()), folder.fd())?;
+        task.ready(operations, self.recorder)?;
         self.recorder.start();
         let outcome = task.run(operations, self.recorder);
         self.recorder.finish();
@@ -158,9 +164,19 @@ fn new_file(folder: &Folder) -> Result<File> {
     Ok(openat(folder.fd(), c"app.log", flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
-/// Both histograms, for one loop to be compiled with either.
+/// What becomes of a latency, for one loop to be compiled with each.
 trait Record {
     fn record(&mut self, ticks: u64);
+}
+
+/// Forgets.
+struct Nothing;
+
+impl Record for Nothing {
+    #[inline]
+    fn record(&mut self, ticks: u64) {
+        std::hint::black_box(ticks);
+    }
 }
 
 impl Record for Histogram {

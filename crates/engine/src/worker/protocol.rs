@@ -77,7 +77,7 @@ pub struct Report {
     /// counts them.
     #[serde(default)]
     pub calls: Option<Calls>,
-    /// Processor time in its own code; 0 from a thread, whose process counts it.
+    /// Processor time of its process in its own code; of a thread it is not used.
     #[serde(default)]
     pub user_ns: u64,
     /// Processor time in the kernel, likewise.

@@ -83,11 +83,13 @@ fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result
         "Reply status: 1xx=0 2xx={} 3xx={} 4xx={} 5xx={}\n",
         status.success, status.redirect, status.client_error, status.server_error
     )?;
-    let cpu_s = step.client_cpu_percent / 100.0 * seconds;
+    let (total, system) = (step.client_cpu_percent, step.client_system_percent);
+    let user = total - system;
     writeln!(
         out,
-        "CPU time [s]: user and system {cpu_s:.2} (total {:.1}%)",
-        step.client_cpu_percent
+        "CPU time [s]: user {:.2} system {:.2} (user {user:.1}% system {system:.1}% total {total:.1}%)",
+        user / 100.0 * seconds,
+        system / 100.0 * seconds
     )?;
     let bytes = step.bytes.sent + step.bytes.received_heads + step.bytes.received_bodies;
     let per_second = bytes as f64 / seconds;

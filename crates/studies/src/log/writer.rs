@@ -59,7 +59,7 @@ impl Writer {
         let acknowledged = if self.work.pace_ns > 0.0 {
             round.at_a_pace(self.append.as_mut(), recorder, acks)?
         } else {
-            round.at_full_speed(self.append.as_mut(), recorder, acks)?
+            self.append.append_all(&mut round, recorder, acks)?
         };
         self.append.finish(recorder)?;
         let ended_ns = monotonic_ns();
@@ -109,7 +109,7 @@ impl Writer {
 }
 
 /// One slice's loop, and what it keeps between records.
-struct Round {
+pub(crate) struct Round {
     records: u64,
     syncs: Syncs,
     pace_ticks: f64,
@@ -130,9 +130,9 @@ impl Round {
         }
     }
 
-    fn at_full_speed(
+    pub(crate) fn at_full_speed(
         &mut self,
-        append: &mut dyn Append,
+        append: &mut (impl Append + ?Sized),
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
@@ -168,7 +168,7 @@ impl Round {
     fn one(
         &mut self,
         index: u64,
-        append: &mut dyn Append,
+        append: &mut (impl Append + ?Sized),
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {

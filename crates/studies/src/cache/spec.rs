@@ -1,0 +1,38 @@
+//! The study's names and numbers, as the user meets them.
+
+use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
+
+use crate::put;
+
+static STRATEGIES: [StrategySpec; 3] = put::strategies("rename");
+
+const fn count(name: &'static str, about: &'static str, default: &'static str) -> ParamSpec {
+    ParamSpec { name, about, kind: ParamKind::Count { min: 1, max: 5000 }, default }
+}
+
+const fn size(name: &'static str, about: &'static str, default: &'static str) -> ParamSpec {
+    ParamSpec { name, about, kind: ParamKind::Size { min: 64, max: 1 << 20 }, default }
+}
+
+pub(super) static SPEC: StudySpec = StudySpec {
+    name: "cache",
+    about: "build and load a cache of compiled templates and its manifest",
+    operation: "request",
+    moves_bytes: false,
+    strategies: &STRATEGIES,
+    params: &[
+        ParamSpec {
+            name: "operation",
+            about: "rebuild: scan all sources, compile the templates, write them and the \
+                    manifest; load: read the manifest and a page's compiled templates",
+            kind: ParamKind::Choice(&["load", "rebuild"]),
+            default: "load, rebuild",
+        },
+        count("templates", "templates in the source tree", "60"),
+        size("template", "size of a template", "4 KiB"),
+        count("classes", "classes in the source tree", "30"),
+        size("class", "size of a class", "6 KiB"),
+        count("used", "compiled templates that a page loads", "10"),
+    ],
+    figures: &[],
+};

@@ -1,0 +1,126 @@
+//! The cache: compiled templates, and the manifest that lists what they and the
+//! class map were made from.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
+
+use engine::recorder::Recorder;
+use engine::study::{Doing, StudyError};
+use rustix::fs::fstat;
+use serde::{Deserialize, Serialize};
+
+use super::sources::Source;
+use crate::file::{name, open_for_reading, read_whole};
+use crate::put::Put;
+
+const FOLDER: &CStr = c"cache";
+const MANIFEST: &CStr = c"cache/manifest.json";
+const READING: &str = "reading the cache";
+
+/// One source as the manifest lists it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    path: String,
+    modified_ns: i64,
+    bytes: u64,
+    hash: u64,
+}
+
+impl Entry {
+    pub(super) fn of(source: &Source) -> Self {
+        Self {
+            path: source.path.clone(),
+            modified_ns: source.modified_ns,
+            bytes: source.contents.len() as u64,
+            hash: source.hash,
+        }
+    }
+
+    pub(super) fn is_template(&self) -> bool {
+        self.path.ends_with(".tpl")
+    }
+
+    /// Where its compiled form is.
+    fn compiled(&self) -> CString {
+        let flat = self.path.replace('/', "-");
+        name(&format!("cache/{flat}"))
+    }
+}
+
+/// A template as the page runs it: each `{{ name }}` has become a call.
+pub(super) fn compile(template: &[u8]) -> Vec<u8> {
+    const OPEN: &[u8] = b"<?= escape($";
+    const CLOSE: &[u8] = b") ?>";
+    let mut compiled = Vec::with_capacity(template.len() * 5 / 4);
+    let mut rest = template;
+    while let Some(at) = rest.windows(2).position(|pair| pair == b"{{" || pair == b"}}") {
+        let opens = rest[at] == b'{';
+        let before = if opens { &rest[..at] } else { rest[..at].trim_ascii_end() };
+        compiled.extend_from_slice(before);
+        compiled.extend_from_slice(if opens { OPEN } else { CLOSE });
+        rest = if opens { rest[at + 2..].trim_ascii_start() } else { &rest[at + 2..] };
+    }
+    compiled.extend_from_slice(rest);
+    compiled
+}
+
+/// Writes the compiled templates, and the manifest last; says how many bytes.
+pub(super) fn write(
+    folder: &OwnedFd,
+    sources: &[Source],
+    put: Put,
+    recorder: &mut Recorder,
+) -> Result<u64, StudyError> {
+    let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
+    let mut written = 0;
+    for (entry, source) in entries.iter().zip(sources).filter(|(entry, _)| entry.is_template()) {
+        let compiled = compile(&source.contents);
+        put.file(folder, &entry.compiled(), &compiled, recorder)?;
+        written += compiled.len() as u64;
+    }
+    let Ok(manifest) = serde_json::to_vec(&entries) else {
+        unreachable!("numbers and texts have a form in JSON")
+    };
+    put.file(folder, MANIFEST, &manifest, recorder)?;
+    put.names(folder, FOLDER, recorder)?;
+    Ok(written + manifest.len() as u64)
+}
+
+/// Makes the folder that the cache is in.
+pub(super) fn make(folder: &OwnedFd) -> Result<(), StudyError> {
+    crate::file::make_folder(folder, FOLDER)
+}
+
+/// The manifest, and how many bytes it has.
+pub(super) fn load_manifest(folder: &OwnedFd) -> Result<(Vec<Entry>, u64), StudyError> {
+    let text = load_file(folder, MANIFEST)?;
+    let entries = serde_json::from_slice(&text).map_err(|e| StudyError::Refused {
+        doing: READING,
+        why: format!("the manifest is broken: {e}"),
+    })?;
+    Ok((entries, text.len() as u64))
+}
+
+/// A compiled template.
+pub(super) fn load_template(folder: &OwnedFd, entry: &Entry) -> Result<Vec<u8>, StudyError> {
+    load_file(folder, &entry.compiled())
+}
+
+fn load_file(folder: &OwnedFd, path: &CStr) -> Result<Vec<u8>, StudyError> {
+    let file = open_for_reading(folder, path).doing(READING)?;
+    let mut contents = vec![0; fstat(&file).doing(READING)?.st_size as usize];
+    read_whole(file, &mut contents, READING)?;
+    Ok(contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_become_calls_and_the_rest_stays() {
+        let compiled = compile(b"<b>{{ user.name }}</b> {{x}} {{ cut");
+        let text = String::from_utf8_lossy(&compiled);
+        assert_eq!(text, "<b><?= escape($user.name) ?></b> <?= escape($x) ?> <?= escape($cut");
+    }
+}

@@ -1,0 +1,281 @@
+//! `files`: an application writes documents, invoices as PDF say, reads them back
+//! and removes them.
+//!
+//! Each step is an operation of its own, so that data and names can be told apart:
+//! `write` and `read` move contents, `create`, `stat`, `rename` and `unlink` change
+//! or ask for names alone. What an operation needs is made outside the clock and
+//! brought to the device, for a file that is removed before it was ever written
+//! back costs a device nothing.
+
+mod spec;
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use engine::recorder::Recorder;
+use engine::study::{Doing, Operations, Study, StudyError, Task};
+use model::integrity::Integrity;
+use model::study::{Params, StudySpec};
+use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole};
+use crate::put::Put;
+use crate::random;
+use crate::tree::sync_tree;
+
+/// All files of a slice together, or one that is larger.
+const SLICE_BYTES_MAX: u64 = 8 << 20;
+/// A slice has no more files than this, however small they are.
+const FILES_MAX: u64 = 4096;
+/// Even the fastest operation needs longer than a slice lasts for so many.
+const OPERATIONS_MAX: u64 = 1 << 17;
+/// An empty file's inode and name, and a folder.
+const NAME_BYTES: u64 = 8192;
+
+/// The study.
+pub(crate) struct Files;
+
+impl Study for Files {
+    fn spec(&self) -> &'static StudySpec {
+        &spec::SPEC
+    }
+
+    fn operations(&self, params: &Params) -> Result<Operations, String> {
+        let max = match Operation::of(params.choice("operation")) {
+            Operation::Write | Operation::Unlink => files_max(params),
+            Operation::Create => FILES_MAX,
+            Operation::Read | Operation::Stat | Operation::Rename => OPERATIONS_MAX,
+        };
+        Ok(Operations { granule: 1, max })
+    }
+
+    fn space_bytes(&self, params: &Params, operations: u64) -> u64 {
+        let files = operations.min(files_max(params));
+        let bytes = match Operation::of(params.choice("operation")) {
+            Operation::Create => 0,
+            // One more may be aside.
+            _ => (files + 1) * params.size("size"),
+        };
+        bytes + (operations.min(FILES_MAX) + params.count("folders")) * NAME_BYTES
+    }
+
+    fn prepare(
+        &self,
+        strategy: &str,
+        params: &Params,
+        folder: BorrowedFd<'_>,
+    ) -> Result<Box<dyn Task>, StudyError> {
+        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let folders = params.count("folders");
+        (0..folders).try_for_each(|n| make_folder(&folder, &name(&format!("d{n}"))))?;
+        Ok(Box::new(Documents {
+            folder,
+            put: Put::of(strategy),
+            operation: Operation::of(params.choice("operation")),
+            folders,
+            files_max: files_max(params),
+            contents: random::bytes(params.size("size") as usize, 0),
+            buffer: Vec::new(),
+            documents: Vec::new(),
+            requested_bytes: 0,
+        }))
+    }
+}
+
+/// Files with contents that a slice has at the most.
+fn files_max(params: &Params) -> u64 {
+    (SLICE_BYTES_MAX / params.size("size")).clamp(1, FILES_MAX)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operation {
+    Write,
+    Read,
+    Create,
+    Stat,
+    Rename,
+    Unlink,
+}
+
+impl Operation {
+    fn of(word: &str) -> Self {
+        match word {
+            "write" => Self::Write,
+            "read" => Self::Read,
+            "create" => Self::Create,
+            "stat" => Self::Stat,
+            "rename" => Self::Rename,
+            "unlink" => Self::Unlink,
+            other => unreachable!("the study files has no operation {other}"),
+        }
+    }
+}
+
+/// A document's names: the one that it has, and another to be renamed to.
+struct Document {
+    path: CString,
+    other: CString,
+    folder: CString,
+}
+
+impl Document {
+    fn new(number: u64, folders: u64) -> Self {
+        let within = number % folders;
+        Self {
+            path: name(&format!("d{within}/invoice-{number}.pdf")),
+            other: name(&format!("d{within}/paid-{number}.pdf")),
+            folder: name(&format!("d{within}")),
+        }
+    }
+}
+
+struct Documents {
+    folder: OwnedFd,
+    put: Put,
+    operation: Operation,
+    folders: u64,
+    files_max: u64,
+    /// What is in every document; each has its number at the front.
+    contents: Vec<u8>,
+    buffer: Vec<u8>,
+    documents: Vec<Document>,
+    requested_bytes: u64,
+}
+
+impl Documents {
+    /// Does one operation on one document.
+    #[inline]
+    fn operate(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
+        match self.operation {
+            Operation::Write => self.write(number, recorder),
+            Operation::Read => self.read(number),
+            Operation::Create => self.create(&self.documents[number].path).map(|()| 0),
+            Operation::Stat => self.stat(&self.documents[number].path).map(|()| 0),
+            Operation::Rename => self.rename(number).map(|()| 0),
+            Operation::Unlink => self.unlink(&self.documents[number].path).map(|()| 0),
+        }
+    }
+
+    fn write(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
+        stamp(&mut self.contents, number);
+        let document = &self.documents[number];
+        self.put.file(&self.folder, &document.path, &self.contents, recorder)?;
+        self.put.names(&self.folder, &document.folder, recorder)?;
+        Ok(self.contents.len() as u64)
+    }
+
+    fn read(&mut self, number: usize) -> Result<u64, StudyError> {
+        const READING: &str = "reading a document";
+        let file = open_for_reading(&self.folder, &self.documents[number].path).doing(READING)?;
+        let size = fstat(&file).doing(READING)?.st_size as usize;
+        self.buffer.resize(size, 0);
+        read_whole(file, &mut self.buffer, READING)?;
+        Ok(size as u64)
+    }
+
+    fn create(&self, path: &CStr) -> Result<(), StudyError> {
+        open_for_writing(&self.folder, path, OFlags::EXCL).doing("creating a file").map(drop)
+    }
+
+    fn stat(&self, path: &CStr) -> Result<(), StudyError> {
+        statat(&self.folder, path, AtFlags::SYMLINK_NOFOLLOW).doing("asking for a file").map(drop)
+    }
+
+    fn rename(&mut self, number: usize) -> Result<(), StudyError> {
+        let Document { path, other, .. } = &mut self.documents[number];
+        let renamed = renameat(&self.folder, &*path, &self.folder, &*other);
+        std::mem::swap(path, other);
+        renamed.doing("renaming a file")
+    }
+
+    fn unlink(&self, path: &CStr) -> Result<(), StudyError> {
+        unlinkat(&self.folder, path, AtFlags::empty()).doing("removing a file")
+    }
+
+    /// Holds one document against what was written.
+    fn examine(&mut self, number: usize, integrity: &mut Integrity) -> Result<(), StudyError> {
+        integrity.records += 1;
+        let document = &self.documents[number];
+        let file = match open_for_reading(&self.folder, &document.path) {
+            Err(Errno::NOENT) => {
+                integrity.lost += 1;
+                return Ok(());
+            }
+            opened => opened.doing("checking a document")?,
+        };
+        let expected = if self.operation == Operation::Create { 0 } else { self.contents.len() };
+        let size = fstat(&file).doing("checking a document")?.st_size as usize;
+        if size != expected {
+            integrity.torn += 1;
+            return Ok(());
+        }
+        self.buffer.resize(size, 0);
+        read_whole(file, &mut self.buffer, "checking a document")?;
+        stamp(&mut self.contents, number);
+        if self.buffer != self.contents[..expected] {
+            integrity.overwritten += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Puts a document's number at its front, so that none passes for another.
+fn stamp(contents: &mut [u8], number: usize) {
+    contents[..8].copy_from_slice(&(number as u64).to_le_bytes());
+}
+
+impl Task for Documents {
+    fn ready(&mut self, operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
+        let (files, made) = match self.operation {
+            Operation::Write | Operation::Create => (operations, false),
+            _ => (operations.min(self.files_max), true),
+        };
+        self.documents = (0..files).map(|n| Document::new(n, self.folders)).collect();
+        if made {
+            let stop = recorder.stop_flag().clone();
+            let mut unseen = Recorder::new(recorder.clock().clone(), stop);
+            for number in 0..self.documents.len() {
+                self.write(number, &mut unseen)?;
+                recorder.check_stop()?;
+            }
+        }
+        sync_tree(&self.folder)
+    }
+
+    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
+        let mut number = 0;
+        for _ in 0..operations {
+            self.requested_bytes += self.operate(number, recorder)?;
+            recorder.lap();
+            number = if number + 1 == self.documents.len() { 0 } else { number + 1 };
+            recorder.check_stop()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), StudyError> {
+        match self.operation {
+            Operation::Read | Operation::Stat => Ok(()),
+            _ => sync_tree(&self.folder),
+        }
+    }
+
+    fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
+        if self.operation == Operation::Unlink {
+            return Ok(None);
+        }
+        let mut integrity = Integrity::default();
+        for number in 0..self.documents.len() {
+            self.examine(number, &mut integrity)?;
+        }
+        Ok(Some(integrity))
+    }
+
+    fn requested_bytes(&self) -> u64 {
+        self.requested_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! The study's names and numbers, as the user meets them.
+
+use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
+
+use crate::put;
+
+static STRATEGIES: [StrategySpec; 3] = put::strategies("direct");
+
+pub(super) static SPEC: StudySpec = StudySpec {
+    name: "files",
+    about: "write, read and remove files such as generated documents",
+    operation: "file",
+    moves_bytes: false,
+    strategies: &STRATEGIES,
+    params: &[
+        ParamSpec {
+            name: "operation",
+            about: "what is done to a file; all but write and create find it made, by the \
+                    strategy, and on the device",
+            kind: ParamKind::Choice(&["write", "read", "create", "stat", "rename", "unlink"]),
+            default: "write, read, unlink",
+        },
+        ParamSpec {
+            name: "size",
+            about: "size of a file",
+            kind: ParamKind::Size { min: 1 << 10, max: 100 << 20 },
+            default: "200 kB",
+        },
+        ParamSpec {
+            name: "folders",
+            about: "folders that the files are spread over",
+            kind: ParamKind::Count { min: 1, max: 1000 },
+            default: "16",
+        },
+    ],
+    figures: &[],
+};

@@ -1,0 +1,114 @@
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::testing::{self, in_memory, on_disk, params, slice};
+
+fn strategies() -> impl Iterator<Item = &'static str> {
+    spec::SPEC.strategies.iter().map(|strategy| strategy.name)
+}
+
+#[test]
+fn sizes_are_uneven_and_add_up() {
+    assert_eq!(sets::sizes(5, 211_800), [92_762, 46_379, 30_919, 23_189, 18_551]);
+    for (files, total) in [(1, 1), (256, 64 << 20), (3, 10)] {
+        assert_eq!(sets::sizes(files, total).iter().sum::<u64>(), total);
+    }
+}
+
+#[test]
+fn every_way_reads_the_whole_page_warm_and_cold_on_disk_and_in_memory() {
+    for strategy in strategies() {
+        for cache in ["warm", "cold"] {
+            for folder in [on_disk(), in_memory()] {
+                let outcome = slice(&Page, strategy, &[("cache", cache)], folder.path(), 3);
+                let outcome = outcome.unwrap();
+                let asked = if strategy == "cached" { 0 } else { 3 * 211_800 };
+                assert_eq!((outcome.laps, outcome.requested_bytes), (3, asked));
+            }
+        }
+    }
+}
+
+#[test]
+fn cold_files_are_out_of_memory_and_come_from_the_device() {
+    for strategy in ["read", "mmap", "sendfile", "held"] {
+        let folder = on_disk();
+        let cold = slice(&Page, strategy, &[("cache", "cold")], folder.path(), 4).unwrap();
+        assert!(cold.figure(spec::RESIDENT) < 1.0, "{strategy}: {cold:?}");
+        assert!(cold.figure(spec::FROM_STORAGE) > 90.0, "{strategy}: {cold:?}");
+    }
+    let folder = on_disk();
+    let warm = slice(&Page, "read", &[("cache", "warm")], folder.path(), 4).unwrap();
+    assert!(warm.figure(spec::RESIDENT) > 99.0, "{warm:?}");
+}
+
+#[test]
+fn memory_is_never_cold_and_says_so() {
+    let folder = in_memory();
+    let cold = slice(&Page, "read", &[("cache", "cold")], folder.path(), 4).unwrap();
+    assert!(cold.figure(spec::RESIDENT) > 99.0, "{cold:?}");
+}
+
+fn pages(folder: &Path, cache: &str) -> Pages {
+    Pages {
+        way: ways::of("read"),
+        sets: Sets::new(fs::File::open(folder).unwrap().into(), vec![100_000]),
+        cold: cache == "cold",
+        resident_percent: 0.0,
+        storage_read_bytes: None,
+        page_bytes: 0,
+        requested_bytes: 0,
+    }
+}
+
+#[test]
+fn files_that_stayed_in_memory_are_not_passed_off_as_cold() {
+    let folder = on_disk();
+    let mut pages = pages(folder.path(), "cold");
+    pages.make(2).unwrap();
+    // Evicting is left out here.
+    let error = pages.prove().unwrap_err().to_string();
+    assert!(error.starts_with("memory held 100% of the files though"), "{error}");
+    pages.temper().unwrap();
+    pages.prove().unwrap();
+}
+
+#[test]
+fn a_page_that_is_missing_or_cut_is_an_error_that_says_so() {
+    for strategy in strategies().filter(|s| *s != "held") {
+        let folder = in_memory();
+        let params = params(&Page, &[("cache", "warm")]);
+        let mut task = testing::ready(&Page, strategy, &params, folder.path(), 2).unwrap();
+        fs::remove_file(folder.path().join("page0-part3")).unwrap();
+        let error = testing::finish(task.as_mut(), 2).unwrap_err().to_string();
+        assert!(error.contains("a page's file: No such file"), "{strategy}: {error}");
+    }
+    for strategy in ["read", "mmap", "sendfile", "held"] {
+        let folder = in_memory();
+        let params = params(&Page, &[("cache", "warm")]);
+        let mut task = testing::ready(&Page, strategy, &params, folder.path(), 2).unwrap();
+        fs::write(folder.path().join("page0-part0"), "cut").unwrap();
+        let error = testing::finish(task.as_mut(), 2).unwrap_err().to_string();
+        assert!(error.contains("the file ended after 3 of"), "{strategy}: {error}");
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_made_is_refused() {
+    let params = params(&Page, &[("files", "9"), ("total", "9 B")]);
+    let error = Page.operations(&params).unwrap_err();
+    assert!(error.contains("9 B cannot be split into 9 files"), "{error}");
+}
+
+#[test]
+fn a_cold_slice_stays_within_its_bounds() {
+    for (files, total) in [("5", "211800 B"), ("256", "64 MiB"), ("256", "1 MiB")] {
+        let params = params(&Page, &[("cache", "cold"), ("files", files), ("total", total)]);
+        let max = Page.operations(&params).unwrap().max;
+        assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
+        assert!(Page.space_bytes(&params, max) <= COLD_BYTES_MAX.max(params.size("total")));
+    }
+}

@@ -1,0 +1,271 @@
+//! How a request gets at a page's files.
+//!
+//! Each leaves the contents where whoever asked can use them: in a buffer, in
+//! mapped memory that is there when touched, in the kernel's hands on their way
+//! out, or in the process since an earlier request. A request that opens a file
+//! asks for its size, as anyone must who reads a file whole or announces its
+//! length.
+
+use std::hint::black_box;
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr;
+
+use engine::study::{Doing, StudyError};
+use rustix::fs::{AtFlags, Stat, fstat, open, sendfile, statat};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, pread};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use super::sets::{PageFile, Sets};
+use crate::file::{open_for_reading, read_whole};
+
+const OPENING: &str = "opening a page's file";
+const SIZING: &str = "asking for the size of a page's file";
+const READING: &str = "reading a page's file";
+const MAPPING: &str = "mapping a page's file";
+const SENDING: &str = "sending a page's file to /dev/null";
+
+/// One way to it.
+pub(super) trait Way {
+    /// Opens or reads, outside the clock, what is kept from request to request.
+    fn open(&mut self, sets: &Sets) -> Result<(), StudyError>;
+
+    /// Gets at all files of one set; says how many bytes it asked the system for.
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError>;
+}
+
+/// The way of that name.
+pub(super) fn of(strategy: &str) -> Box<dyn Way> {
+    match strategy {
+        "read" => Box::new(Read::default()),
+        "mmap" => Box::new(Mmap),
+        "sendfile" => Box::new(Sendfile { sink: None }),
+        "held" => Box::new(Held::default()),
+        "cached" => Box::new(Cached::default()),
+        other => unreachable!("the study page has no strategy {other}"),
+    }
+}
+
+/// Opens a file as a request does that knows nothing of it yet.
+#[inline]
+fn open_sized(sets: &Sets, file: &PageFile) -> Result<(OwnedFd, usize), StudyError> {
+    let open = open_for_reading(&sets.folder, &file.path).doing(OPENING)?;
+    let size = fstat(&open).doing(SIZING)?.st_size as usize;
+    if size == file.bytes as usize {
+        Ok((open, size))
+    } else {
+        Err(StudyError::Ended { doing: READING, got: size, wanted: file.bytes as usize })
+    }
+}
+
+/// Into a buffer, by open, fstat, read and close.
+#[derive(Default)]
+struct Read {
+    buffer: Vec<u8>,
+}
+
+impl Way for Read {
+    fn open(&mut self, sets: &Sets) -> Result<(), StudyError> {
+        self.buffer = vec![0; sets.file_bytes_max() as usize];
+        Ok(())
+    }
+
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
+        for file in sets.files(set) {
+            let (open, size) = open_sized(sets, file)?;
+            read_whole(open, &mut self.buffer[..size], READING)?;
+        }
+        Ok(sets.set_bytes())
+    }
+}
+
+/// Into the address space, by open, fstat, mmap, close and munmap.
+struct Mmap;
+
+impl Way for Mmap {
+    fn open(&mut self, _sets: &Sets) -> Result<(), StudyError> {
+        Ok(())
+    }
+
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
+        let page_bytes = rustix::param::page_size();
+        for file in sets.files(set) {
+            let (open, size) = open_sized(sets, file)?;
+            let flags = MapFlags::PRIVATE;
+            // SAFETY: a new mapping where the kernel likes, read within its length
+            // alone and gone before the file of this private folder could shrink.
+            unsafe {
+                let mapped =
+                    mmap(ptr::null_mut(), size, ProtFlags::READ, flags, &open, 0).doing(MAPPING)?;
+                for offset in (0..size).step_by(page_bytes) {
+                    black_box(mapped.cast::<u8>().add(offset).read_volatile());
+                }
+                munmap(mapped, size).doing(MAPPING)?;
+            }
+        }
+        Ok(sets.set_bytes())
+    }
+}
+
+/// To a sink, by open, fstat, sendfile and close. The sink drops the pages that it
+/// is given without looking at them, so this is what sending costs before a
+/// network takes part.
+struct Sendfile {
+    sink: Option<OwnedFd>,
+}
+
+impl Way for Sendfile {
+    fn open(&mut self, _sets: &Sets) -> Result<(), StudyError> {
+        let sink = open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+        self.sink = Some(sink.doing("opening /dev/null")?);
+        Ok(())
+    }
+
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
+        let Some(sink) = &self.sink else { unreachable!("the sink is opened before a page") };
+        for file in sets.files(set) {
+            let (open, size) = open_sized(sets, file)?;
+            let mut left = size;
+            while left > 0 {
+                match sendfile(sink, &open, None, left) {
+                    Ok(0) => {
+                        let got = size - left;
+                        return Err(StudyError::Ended { doing: SENDING, got, wanted: size });
+                    }
+                    Ok(sent) => left -= sent,
+                    Err(Errno::INVAL) => {
+                        return Err(StudyError::Unsuited(
+                            "the kernel or this file system does not take sendfile(2) to \
+                             /dev/null; time the other strategies"
+                                .to_owned(),
+                        ));
+                    }
+                    Err(error) => return Err(error).doing(SENDING),
+                }
+            }
+        }
+        Ok(sets.set_bytes())
+    }
+}
+
+/// Into a buffer, by pread from handles and sizes that are kept. A file that is
+/// replaced by another of its name goes unnoticed.
+#[derive(Default)]
+struct Held {
+    files: Vec<Vec<OwnedFd>>,
+    buffer: Vec<u8>,
+}
+
+impl Way for Held {
+    fn open(&mut self, sets: &Sets) -> Result<(), StudyError> {
+        self.buffer = vec![0; sets.file_bytes_max() as usize];
+        for set in 0..sets.count() {
+            let open = |file: &PageFile| open_for_reading(&sets.folder, &file.path).doing(OPENING);
+            self.files.push(sets.files(set).iter().map(open).collect::<Result<_, _>>()?);
+        }
+        Ok(())
+    }
+
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
+        for (open, file) in self.files[set].iter().zip(sets.files(set)) {
+            let wanted = file.bytes as usize;
+            let mut got = 0;
+            while got < wanted {
+                match pread(open, &mut self.buffer[got..wanted], got as u64).doing(READING)? {
+                    0 => return Err(StudyError::Ended { doing: READING, got, wanted }),
+                    read => got += read,
+                }
+            }
+        }
+        Ok(sets.set_bytes())
+    }
+}
+
+/// In the process since an earlier request, and read again only where stat tells
+/// that the file is another or has changed.
+#[derive(Default)]
+struct Cached {
+    kept: Vec<Vec<Kept>>,
+}
+
+struct Kept {
+    stamp: Stamp,
+    contents: Vec<u8>,
+}
+
+/// What tells one state of a file from another.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    bytes: u64,
+    modified: (i64, u64),
+}
+
+impl Stamp {
+    fn of(stat: &Stat) -> Self {
+        Self {
+            inode: stat.st_ino,
+            bytes: stat.st_size as u64,
+            modified: (stat.st_mtime, stat.st_mtime_nsec),
+        }
+    }
+}
+
+impl Kept {
+    fn read(sets: &Sets, file: &PageFile) -> Result<Self, StudyError> {
+        let open = open_for_reading(&sets.folder, &file.path).doing(OPENING)?;
+        let stamp = Stamp::of(&fstat(open.as_fd()).doing(SIZING)?);
+        let mut contents = vec![0; stamp.bytes as usize];
+        read_whole(open, &mut contents, READING)?;
+        Ok(Self { stamp, contents })
+    }
+}
+
+impl Way for Cached {
+    fn open(&mut self, sets: &Sets) -> Result<(), StudyError> {
+        for set in 0..sets.count() {
+            let read = |file: &PageFile| Kept::read(sets, file);
+            self.kept.push(sets.files(set).iter().map(read).collect::<Result<_, _>>()?);
+        }
+        Ok(())
+    }
+
+    fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
+        let mut read_bytes = 0;
+        for (kept, file) in self.kept[set].iter_mut().zip(sets.files(set)) {
+            let now = statat(&sets.folder, &file.path, AtFlags::SYMLINK_NOFOLLOW).doing(SIZING)?;
+            if Stamp::of(&now) != kept.stamp {
+                *kept = Kept::read(sets, file)?;
+                read_bytes += kept.stamp.bytes;
+            }
+            black_box(&kept.contents);
+        }
+        Ok(read_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn a_changed_file_is_read_again_and_no_other() {
+        let folder = testing::in_memory();
+        let mut sets = Sets::new(fs::File::open(folder.path()).unwrap().into(), vec![10, 20]);
+        sets.make(1).unwrap();
+        let mut cached = Cached::default();
+        cached.open(&sets).unwrap();
+        let before = cached.kept[0][1].contents.as_ptr();
+
+        fs::write(folder.path().join("page0-part0"), "changed").unwrap();
+        assert_eq!(cached.page(&sets, 0).unwrap(), 7);
+        assert_eq!(cached.page(&sets, 0).unwrap(), 0);
+        assert_eq!(cached.kept[0][0].contents, b"changed");
+        assert_eq!(cached.kept[0][1].contents.as_ptr(), before);
+    }
+}

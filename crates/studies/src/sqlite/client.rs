@@ -1,0 +1,183 @@
+//! One connection that makes requests, wherever it runs.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use engine::clock::{Clock, monotonic_ns};
+use engine::recorder::{Recorder, StopFlag};
+use engine::study::StudyError;
+use engine::worker::{Report, Ticket};
+use rusqlite::{Connection, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+use super::database::{self, RARE, body, connect, refused};
+use super::spec::{self, SPEC};
+use super::traffic::Traffic;
+
+/// Inserts, updates and selects of a request.
+pub(super) const WRITES: u64 = 10;
+/// Selects of the whole table, and by LIKE.
+const SCANS: u64 = 5;
+
+const ANSWERING: &str = "answering a request from the database";
+
+/// What a connection has to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Work {
+    pub(super) file: PathBuf,
+    pub(super) strategy: String,
+    /// From 1: who inserted a row.
+    pub(super) author: u64,
+    pub(super) rows: u64,
+    pub(super) requests: u64,
+    pub(super) connects_each_time: bool,
+    pub(super) busy_timeout: Duration,
+}
+
+/// A connection with its work.
+pub(super) struct Client {
+    work: Work,
+    mode: spec::Mode,
+    /// Unless each request makes its own.
+    kept: Option<Connection>,
+}
+
+impl Client {
+    pub(super) fn ready(work: Work) -> Result<Self, StudyError> {
+        let known = SPEC.strategy(&work.strategy);
+        let strategy = known.unwrap_or_else(|| unreachable!("the plan knows its strategies"));
+        let mode = spec::mode(strategy.name);
+        let connection = connect(&work.file, &mode, work.busy_timeout)?;
+        let kept = (!work.connects_each_time).then_some(connection);
+        Ok(Self { work, mode, kept })
+    }
+
+    /// Makes all requests under the clock, and says what that did to the files.
+    pub(super) fn run(&mut self, recorder: &mut Recorder) -> Result<Traffic, StudyError> {
+        let before = Traffic::now();
+        for request in 0..self.work.requests {
+            self.request(request)?;
+            recorder.lap();
+            recorder.check_stop()?;
+        }
+        Ok(Traffic::now().since(before))
+    }
+
+    fn request(&mut self, request: u64) -> Result<(), StudyError> {
+        let Self { work, mode, kept } = self;
+        let mut own = None;
+        let connection = match kept {
+            Some(kept) => kept,
+            None => own.insert(connect(&work.file, mode, work.busy_timeout)?),
+        };
+        let first = request.wrapping_mul(WRITES);
+        let answered = if mode.one_transaction {
+            // Immediate: one that reads first and then wants to write can be refused
+            // without waiting.
+            connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|tx| {
+                statements(&tx, work, first)?;
+                tx.commit()
+            })
+        } else {
+            statements(connection, work, first)
+        };
+        answered.map_err(|e| refused(ANSWERING, &e))?;
+        own.map_or(Ok(()), Connection::close).map_err(|(_, e)| refused(ANSWERING, &e))
+    }
+}
+
+/// The statements of a request: it writes, changes and looks up messages, lists and
+/// searches them all, and removes what it wrote.
+fn statements(db: &Connection, work: &Work, first: u64) -> rusqlite::Result<()> {
+    let existing = |nth: u64| ((first + nth) * 7919 + work.author * 31) % work.rows + 1;
+    let mut insert =
+        db.prepare_cached("INSERT INTO message (author, title, body) VALUES (?1, ?2, ?3)")?;
+    for nth in 0..WRITES {
+        insert.execute(params![work.author as i64, "A new message", body(nth)])?;
+    }
+    let mut update = db.prepare_cached("UPDATE message SET seen = seen + 1 WHERE id = ?1")?;
+    for nth in 0..WRITES {
+        update.execute([existing(nth) as i64])?;
+    }
+    let mut select = db.prepare_cached("SELECT title, body, seen FROM message WHERE id = ?1")?;
+    for nth in 0..WRITES {
+        select
+            .query_row([existing(nth) as i64], |row| row.get_ref(1).map(|body| body.data_type()))?;
+    }
+    let mut all = db.prepare_cached("SELECT * FROM message")?;
+    for _ in 0..SCANS {
+        read_through(&mut all.query([])?)?;
+    }
+    let mut like = db.prepare_cached("SELECT * FROM message WHERE body LIKE ?1")?;
+    for _ in 0..SCANS {
+        read_through(&mut like.query([RARE])?)?;
+    }
+    let mut delete = db.prepare_cached("DELETE FROM message WHERE author = ?1")?;
+    delete.execute([work.author as i64])?;
+    Ok(())
+}
+
+/// Reads every column of every row, as an application does that shows them.
+fn read_through(rows: &mut rusqlite::Rows<'_>) -> rusqlite::Result<()> {
+    while let Some(row) = rows.next()? {
+        for column in 0..5 {
+            std::hint::black_box(row.get_ref(column)?);
+        }
+    }
+    Ok(())
+}
+
+/// Does a ticket's work, in a thread of its own.
+pub(super) fn serve_ticket(
+    ticket: &Ticket,
+    stop: &StopFlag,
+    started: &mut dyn FnMut() -> io::Result<()>,
+) -> Result<Report, String> {
+    let work = Work::deserialize(&ticket.work).map_err(|e| e.to_string())?;
+    let mut recorder = Recorder::new(Clock::told(ticket.clock), StopFlag::clone(stop));
+    let mut client = Client::ready(work).map_err(|e| e.to_string())?;
+    started().map_err(|e| format!("waiting for the start: {e}"))?;
+    let began_ns = monotonic_ns();
+    recorder.start();
+    let traffic = client.run(&mut recorder);
+    recorder.finish();
+    let ended_ns = monotonic_ns();
+    let traffic = traffic.map_err(|e| e.to_string())?;
+    Ok(report(&client.work, traffic, &recorder, (began_ns, ended_ns)))
+}
+
+fn report(
+    work: &Work,
+    traffic: Traffic,
+    recorder: &Recorder,
+    (began, ended): (u64, u64),
+) -> Report {
+    let latencies = recorder.latencies();
+    let written = traffic.written_bytes as f64;
+    Report {
+        acknowledged: work.requests,
+        began_ns: began,
+        ended_ns: ended,
+        elapsed_ns: recorder.elapsed_ns(),
+        unit_ns: recorder.clock().tick_ns(),
+        latencies: latencies.buckets().map(|(value, times)| (value as u64, times)).collect(),
+        latency_max: latencies.max(),
+        sync_calls: traffic.sync_calls,
+        sync_ns: traffic.sync_ns,
+        requested_bytes: traffic.read_bytes + traffic.written_bytes,
+        figures: [("written_bytes".to_owned(), written)].into(),
+        ..Report::default()
+    }
+}
+
+/// Merges what a write-ahead log holds into the database.
+pub(super) fn checkpoint(work: &Work) -> Result<(), StudyError> {
+    const MERGING: &str = "merging the write-ahead log";
+    let open = || -> rusqlite::Result<()> {
+        let db = Connection::open(&work.file)?;
+        db.busy_timeout(database::BUSY_TIMEOUT)?;
+        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    };
+    open().map_err(|e| refused(MERGING, &e))
+}

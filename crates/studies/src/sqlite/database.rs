@@ -1,0 +1,178 @@
+//! The database: a template that each slice starts from, connections to it, and
+//! what must be in it afterwards.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use engine::study::StudyError;
+use model::integrity::Integrity;
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, params};
+
+use super::spec::Mode;
+use super::traffic;
+
+/// The database's file.
+pub(super) const NAME: &str = "app.db";
+
+/// A connection waits for another's lock for this long, as in Python and Rails.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+const SCHEMA: &str = "CREATE TABLE message (
+    id INTEGER PRIMARY KEY,
+    author INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    body TEXT NOT NULL,
+    seen INTEGER NOT NULL DEFAULT 0
+)";
+
+/// What a message says; one in ten says something else.
+const BODY: &str = "The quick brown fox jumps over the lazy dog, and nobody minds at all; ";
+const RARE_BODY: &str =
+    "Pack my box with five dozen liquor jugs, said the needle in the haystack; ";
+/// Matches the rare bodies.
+pub(super) const RARE: &str = "%needle%";
+
+/// A message's body.
+pub(super) fn body(number: u64) -> &'static str {
+    if number.is_multiple_of(10) { RARE_BODY } else { BODY }
+}
+
+/// The file of a database with so many rows, made once for each number in turn.
+pub(super) fn template(rows: u64) -> Result<Vec<u8>, StudyError> {
+    static LATEST: Mutex<Option<(u64, Vec<u8>)>> = Mutex::new(None);
+    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*latest {
+        Some((of, bytes)) if *of == rows => Ok(bytes.clone()),
+        _ => {
+            let bytes = make(rows).map_err(|e| refused("making the database's template", &e))?;
+            *latest = Some((rows, bytes.clone()));
+            Ok(bytes)
+        }
+    }
+}
+
+fn make(rows: u64) -> rusqlite::Result<Vec<u8>> {
+    let mut connection = Connection::open_in_memory()?;
+    connection.execute(SCHEMA, [])?;
+    let transaction = connection.transaction()?;
+    {
+        let mut insert =
+            transaction.prepare("INSERT INTO message (author, title, body) VALUES (0, ?1, ?2)")?;
+        for number in 0..rows {
+            insert.execute(params![format!("Message {number}"), body(number)])?;
+        }
+    }
+    transaction.commit()?;
+    Ok(connection.serialize(MAIN_DB)?.to_vec())
+}
+
+/// Connects as a request does; waits for others' locks.
+pub(super) fn connect(
+    file: &Path,
+    mode: &Mode,
+    busy_timeout: Duration,
+) -> Result<Connection, StudyError> {
+    const CONNECTING: &str = "connecting to the database";
+    if !traffic::register() {
+        return Err(StudyError::Refused {
+            doing: CONNECTING,
+            why: "SQLite does not take our functions for its files".to_owned(),
+        });
+    }
+    let connected = || -> rusqlite::Result<(Connection, String)> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags_and_vfs(file, flags, traffic::VFS)?;
+        connection.busy_timeout(busy_timeout)?;
+        let journal =
+            connection.pragma_update_and_check(None, "journal_mode", mode.journal, |r| r.get(0))?;
+        connection.pragma_update(None, "synchronous", mode.synchronous)?;
+        Ok((connection, journal))
+    };
+    let (connection, journal) = connected().map_err(|e| refused(CONNECTING, &e))?;
+    if journal.eq_ignore_ascii_case(mode.journal) {
+        return Ok(connection);
+    }
+    Err(StudyError::Unsuited(format!(
+        "SQLite cannot have journal_mode={} here and took {journal}; time strategies with \
+         another journal, or choose another place",
+        mode.journal
+    )))
+}
+
+/// What SQLite could not do, in words, and what to do about it.
+pub(super) fn refused(doing: &'static str, error: &rusqlite::Error) -> StudyError {
+    let advice = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "; someone else holds a lock on it and did not give it back in time: see which \
+             process has it open, or ask for fewer connections"
+        }
+        Some(ErrorCode::DiskFull) => "; free some space there or choose another place",
+        Some(ErrorCode::ReadOnly) => "; the file system has become read-only",
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            "; something changed it from outside"
+        }
+        _ => "",
+    };
+    StudyError::Refused { doing, why: format!("{error}{advice}") }
+}
+
+/// What must be in the database.
+pub(super) struct Expected {
+    /// Rows of the template, none of which a request removes.
+    pub(super) rows: u64,
+    /// Updates that were acknowledged.
+    pub(super) updates: u64,
+}
+
+/// Looks into the database with a connection of its own: SQLite's own check, every
+/// row of the template, every update, and nothing that requests should have removed.
+pub(super) fn account(file: &Path, expected: &Expected) -> Result<Integrity, StudyError> {
+    let mut integrity =
+        Integrity { records: expected.rows + expected.updates, ..Integrity::default() };
+    match look(file) {
+        Ok(Found { complaint, rows, updates, left_over }) => {
+            integrity.lost =
+                expected.rows.saturating_sub(rows) + expected.updates.saturating_sub(updates);
+            integrity.duplicated = left_over + updates.saturating_sub(expected.updates);
+            integrity.torn = u64::from(complaint.is_some());
+            integrity.example = complaint;
+            Ok(integrity)
+        }
+        // A database that does not even answer is the worst that can be found.
+        Err(error) if is_broken(&error) => {
+            integrity.torn = integrity.records;
+            integrity.example = Some(error.to_string());
+            Ok(integrity)
+        }
+        Err(error) => Err(refused("checking the database", &error)),
+    }
+}
+
+struct Found {
+    /// The first of what SQLite's own check has to say, unless that is "ok".
+    complaint: Option<String>,
+    rows: u64,
+    updates: u64,
+    left_over: u64,
+}
+
+fn look(file: &Path) -> rusqlite::Result<Found> {
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let said: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+    let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
+    Ok(Found {
+        complaint: (said != "ok").then_some(said),
+        rows: number("SELECT count(*) FROM message WHERE author = 0")? as u64,
+        updates: number("SELECT coalesce(sum(seen), 0) FROM message WHERE author = 0")? as u64,
+        left_over: number("SELECT count(*) FROM message WHERE author <> 0")? as u64,
+    })
+}
+
+fn is_broken(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+        // A table that is gone is told as an error of the query.
+        || matches!(code, Some(ErrorCode::Unknown))
+}

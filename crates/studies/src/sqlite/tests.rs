@@ -1,0 +1,130 @@
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::testing::{self, in_memory, on_disk, params, slice};
+
+#[test]
+fn every_strategy_answers_requests_and_leaves_the_database_whole() {
+    for strategy in spec::SPEC.strategies {
+        for folder in [on_disk(), in_memory()] {
+            let outcome = slice(&Sqlite, strategy.name, &[], folder.path(), 2).unwrap();
+            let integrity = outcome.integrity.unwrap();
+            assert_eq!((outcome.laps, integrity.records), (2, 100 + 2 * WRITES));
+            assert!(integrity.is_intact(), "{}: {integrity:?}", strategy.name);
+            assert!(outcome.requested_bytes > 0);
+        }
+    }
+}
+
+#[test]
+fn strategies_are_told_apart_by_their_syncs() {
+    let syncs = |strategy| {
+        let folder = in_memory();
+        slice(&Sqlite, strategy, &[], folder.path(), 1).unwrap().figure("syncs_per_request")
+    };
+    // 21 statements that write, each with its journal and the database itself.
+    assert!(syncs("delete-full") >= 2.0 * 21.0);
+    assert!((2.0..6.0).contains(&syncs("delete-full-tx")));
+    // Each of them appends to the log and waits for that.
+    assert!((21.0..25.0).contains(&syncs("wal-full")));
+    for strategy in ["wal-normal-tx", "off", "delete-off"] {
+        assert!(syncs(strategy) <= 1.0, "{strategy}");
+    }
+}
+
+#[test]
+fn several_connections_share_a_database_and_lose_nothing() {
+    for strategy in ["delete-full", "delete-full-tx", "wal-normal"] {
+        for connect in ["once", "request"] {
+            let folder = in_memory();
+            let given = [("connections", "3"), ("connect", connect), ("rows", "20")];
+            let outcome = slice(&Sqlite, strategy, &given, folder.path(), 6).unwrap();
+            let integrity = outcome.integrity.unwrap();
+            assert_eq!((outcome.laps, integrity.records), (6, 20 + 6 * WRITES));
+            assert!(integrity.is_intact(), "{strategy}: {integrity:?}");
+        }
+    }
+}
+
+/// A slice that has run, with what then happens to its database.
+fn account_after(harm: &str) -> Integrity {
+    let folder = in_memory();
+    let params = params(&Sqlite, &[]);
+    let mut task = testing::ready(&Sqlite, "delete-full", &params, folder.path(), 2).unwrap();
+    let mut recorder = testing::recorder();
+    recorder.start();
+    task.run(2, &mut recorder).unwrap();
+    task.flush().unwrap();
+    let db = Connection::open(folder.path().join(database::NAME)).unwrap();
+    db.execute_batch(harm).unwrap();
+    drop(db);
+    task.check().unwrap().unwrap()
+}
+
+#[test]
+fn a_lost_row_a_lost_update_and_a_left_over_are_found() {
+    assert!(account_after("").is_intact());
+    let unseen = "DELETE FROM message WHERE id = (SELECT id FROM message WHERE seen = 0 LIMIT 1)";
+    assert_eq!(account_after(unseen).lost, 1);
+    let forgotten = "UPDATE message SET seen = 0
+        WHERE id = (SELECT id FROM message WHERE seen = 1 LIMIT 1)";
+    assert_eq!(account_after(forgotten).lost, 1);
+    let left = "INSERT INTO message (author, title, body) VALUES (1, '', '')";
+    assert_eq!(account_after(left).duplicated, 1);
+    assert_eq!(account_after("DROP TABLE message").torn, 120);
+}
+
+#[test]
+fn a_broken_file_is_found() {
+    let folder = in_memory();
+    let params = params(&Sqlite, &[("rows", "1000")]);
+    let mut task = testing::ready(&Sqlite, "delete-full", &params, folder.path(), 1).unwrap();
+    let file = folder.path().join(database::NAME);
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[8192..16384].fill(7);
+    std::fs::write(&file, bytes).unwrap();
+    let found = task.check().unwrap().unwrap();
+    assert!(found.torn > 0 && found.example.is_some(), "{found:?}");
+}
+
+#[test]
+fn a_database_that_another_holds_locked_is_an_error_that_says_so() {
+    let folder = in_memory();
+    let file = folder.path().join(database::NAME);
+    std::fs::write(&file, database::template(10).unwrap()).unwrap();
+    let work = Work {
+        file: file.clone(),
+        strategy: "delete-full".to_owned(),
+        author: 1,
+        rows: 10,
+        requests: 1,
+        connects_each_time: false,
+        busy_timeout: Duration::from_millis(20),
+    };
+    let mut client = Client::ready(work).unwrap();
+    let other = Connection::open(&file).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let mut recorder = testing::recorder();
+    recorder.start();
+    let error = client.run(&mut recorder).unwrap_err().to_string();
+    assert!(error.contains("database is locked; someone else holds a lock"), "{error}");
+    other.execute_batch("COMMIT").unwrap();
+    client.run(&mut recorder).unwrap();
+}
+
+#[test]
+fn strategies_are_what_their_names_say() {
+    for (strategy, parts) in [
+        ("delete-full", ("delete", "full", false)),
+        ("wal-normal-tx", ("wal", "normal", true)),
+        ("off", ("off", "off", false)),
+        ("off-tx", ("off", "off", true)),
+    ] {
+        let spec::Mode { journal, synchronous, one_transaction } = spec::mode(strategy);
+        assert_eq!((journal, synchronous, one_transaction), parts);
+    }
+}

@@ -1,0 +1,200 @@
+//! What SQLite does with its files, counted at the border between it and the
+//! system: how much it reads and writes, and how often and how long it waits for
+//! the device.
+//!
+//! SQLite reaches files through a table of functions, its VFS
+//! (<https://www.sqlite.org/vfs.html>). Ours is SQLite's own with three functions
+//! of open files put between: read, write and sync count for the thread that calls
+//! them, then do what the original does.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use rusqlite::ffi;
+
+/// The name under which connections ask for it.
+pub(super) const VFS: &CStr = c"iotoll";
+
+/// What a thread's connections have done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traffic {
+    pub(super) read_bytes: u64,
+    pub(super) written_bytes: u64,
+    pub(super) sync_calls: u64,
+    pub(super) sync_ns: u64,
+}
+
+impl Traffic {
+    /// Of the calling thread.
+    pub(super) fn now() -> Self {
+        TRAFFIC.get()
+    }
+
+    /// Since an earlier reading.
+    pub(super) fn since(self, earlier: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes - earlier.read_bytes,
+            written_bytes: self.written_bytes - earlier.written_bytes,
+            sync_calls: self.sync_calls - earlier.sync_calls,
+            sync_ns: self.sync_ns - earlier.sync_ns,
+        }
+    }
+}
+
+thread_local! {
+    static TRAFFIC: Cell<Traffic> = const { Cell::new(Traffic {
+        read_bytes: 0, written_bytes: 0, sync_calls: 0, sync_ns: 0,
+    }) };
+}
+
+fn count(change: impl FnOnce(&mut Traffic)) {
+    let mut traffic = TRAFFIC.get();
+    change(&mut traffic);
+    TRAFFIC.set(traffic);
+}
+
+/// The original VFS, which lives as long as the process.
+struct Original(*mut ffi::sqlite3_vfs);
+
+// SAFETY: SQLite's VFS is made to be used from any thread, and we only read it.
+unsafe impl Send for Original {}
+// SAFETY: as above.
+unsafe impl Sync for Original {}
+
+static ORIGINAL: OnceLock<Option<Original>> = OnceLock::new();
+
+/// Makes the VFS known to SQLite; `false` where SQLite would not have it.
+pub(super) fn register() -> bool {
+    ORIGINAL.get_or_init(register_once).is_some()
+}
+
+fn register_once() -> Option<Original> {
+    // SAFETY: sqlite3_vfs_find(NULL) gives the default VFS or NULL, and what it gives
+    // lives as long as the process. The copy that is registered is never freed. Its
+    // functions but xOpen are the original's, which go by the copied fields alone.
+    unsafe {
+        let original = ffi::sqlite3_vfs_find(ptr::null());
+        let ours = ffi::sqlite3_vfs {
+            zName: VFS.as_ptr(),
+            pNext: ptr::null_mut(),
+            xOpen: Some(open),
+            ..*original.as_ref()?
+        };
+        let ours = Box::leak(Box::new(ours));
+        (ffi::sqlite3_vfs_register(ours, 0) == ffi::SQLITE_OK).then_some(Original(original))
+    }
+}
+
+/// Opens a file as the original does, then puts our functions between.
+unsafe extern "C" fn open(
+    _ours: *mut ffi::sqlite3_vfs,
+    name: ffi::sqlite3_filename,
+    file: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out_flags: *mut c_int,
+) -> c_int {
+    let Some(Some(original)) = ORIGINAL.get() else { return ffi::SQLITE_CANTOPEN };
+    // SAFETY: SQLite's arguments are passed on as they came, to the function that
+    // they are meant for; the file has room for the original's, whose size our VFS
+    // has copied. An open file's methods are a table that lives as long as the process.
+    unsafe {
+        let Some(open) = (*original.0).xOpen else { return ffi::SQLITE_CANTOPEN };
+        let outcome = open(original.0, name, file, flags, out_flags);
+        if outcome == ffi::SQLITE_OK && !(*file).pMethods.is_null() {
+            (*file).pMethods = counting((*file).pMethods);
+        }
+        outcome
+    }
+}
+
+/// A table of the original's functions, with three of ours, which need those that
+/// they stand before.
+#[repr(C)]
+struct Counting {
+    /// First, so that a pointer to it is one to the whole.
+    methods: ffi::sqlite3_io_methods,
+    original: *const ffi::sqlite3_io_methods,
+}
+
+/// Those made so far; SQLite has a few tables, and each of ours is never freed.
+struct Tables(Vec<&'static Counting>);
+
+// SAFETY: the tables are never written once made, and their functions are made to
+// be called from any thread.
+unsafe impl Send for Tables {}
+
+static TABLES: Mutex<Tables> = Mutex::new(Tables(Vec::new()));
+
+/// # Safety
+/// `original` is a table that lives as long as the process.
+unsafe fn counting(original: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_methods {
+    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = tables.0.iter().copied().find(|table| ptr::eq(table.original, original));
+    let table = known.unwrap_or_else(|| {
+        // SAFETY: the caller's promise.
+        let methods = unsafe { *original };
+        let (read, write, sync) = (Some(read as _), Some(write as _), Some(sync as _));
+        let methods =
+            ffi::sqlite3_io_methods { xRead: read, xWrite: write, xSync: sync, ..methods };
+        let table: &'static Counting = Box::leak(Box::new(Counting { methods, original }));
+        tables.0.push(table);
+        table
+    });
+    ptr::from_ref(table).cast()
+}
+
+/// The original's functions of a file that [`open`] has opened.
+///
+/// # Safety
+/// `file` is such a file.
+unsafe fn original(file: *mut ffi::sqlite3_file) -> &'static ffi::sqlite3_io_methods {
+    // SAFETY: such a file's methods are the first field of a table that is never freed.
+    unsafe { &*(*(*file).pMethods.cast::<Counting>()).original }
+}
+
+unsafe extern "C" fn read(
+    file: *mut ffi::sqlite3_file,
+    into: *mut c_void,
+    bytes: c_int,
+    offset: ffi::sqlite3_int64,
+) -> c_int {
+    count(|traffic| traffic.read_bytes += bytes as u64);
+    // SAFETY: only files that `open` has opened have this function, and SQLite's
+    // arguments are passed on as they came.
+    unsafe {
+        let Some(read) = original(file).xRead else { return ffi::SQLITE_IOERR_READ };
+        read(file, into, bytes, offset)
+    }
+}
+
+unsafe extern "C" fn write(
+    file: *mut ffi::sqlite3_file,
+    from: *const c_void,
+    bytes: c_int,
+    offset: ffi::sqlite3_int64,
+) -> c_int {
+    count(|traffic| traffic.written_bytes += bytes as u64);
+    // SAFETY: as in `read`.
+    unsafe {
+        let Some(write) = original(file).xWrite else { return ffi::SQLITE_IOERR_WRITE };
+        write(file, from, bytes, offset)
+    }
+}
+
+unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
+    let began = Instant::now();
+    // SAFETY: as in `read`.
+    let outcome = unsafe {
+        let Some(sync) = original(file).xSync else { return ffi::SQLITE_IOERR_FSYNC };
+        sync(file, flags)
+    };
+    let took_ns = began.elapsed().as_nanos() as u64;
+    count(|traffic| {
+        traffic.sync_calls += 1;
+        traffic.sync_ns += took_ns;
+    });
+    outcome
+}

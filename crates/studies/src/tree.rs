@@ -1,0 +1,79 @@
+//! Folders of files: what is in them, and getting all of it to the device.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, OwnedFd};
+
+use engine::study::{Doing, StudyError};
+use rustix::fs::{Dir, FileType, Mode, OFlags, fsync, openat};
+use rustix::io::Errno;
+
+use crate::file::open_for_reading;
+use crate::page_cache::{start_writing, wait_written};
+
+const SYNCING: &str = "forcing the slice's files to the device";
+
+/// Something in a folder.
+pub(crate) struct Entry {
+    pub(crate) name: CString,
+    /// Unknown where the file system does not tell.
+    pub(crate) kind: FileType,
+}
+
+/// Opens a folder within another, following no link.
+pub(crate) fn open_folder(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(folder, name, flags, Mode::empty())
+}
+
+/// What is in a folder, in the file system's order.
+pub(crate) fn entries(folder: impl AsFd) -> Result<Vec<Entry>, Errno> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        if entry.file_name() != c"." && entry.file_name() != c".." {
+            entries.push(Entry { name: entry.file_name().to_owned(), kind: entry.file_type() });
+        }
+    }
+    Ok(entries)
+}
+
+/// Gets the data of all files below a folder to the device, all together, and then
+/// their names and sizes, by one sync of a file and one of the folder: where there is
+/// a journal, that commits them all. A sync of each would flush the device once for
+/// each, as nothing does that writes back later. Good for settling what was written
+/// and for what it costs, and not for what must survive.
+pub(crate) fn sync_tree(folder: impl AsFd) -> Result<(), StudyError> {
+    let files = collect(&folder)?;
+    files.iter().try_for_each(start_writing).doing(SYNCING)?;
+    files.iter().try_for_each(wait_written).doing(SYNCING)?;
+    files.last().map_or(Ok(()), fsync).doing(SYNCING)?;
+    fsync(folder).doing(SYNCING)
+}
+
+/// More open files than this are a burden to the process.
+const OPEN_MAX: usize = 512;
+
+/// Opens the files below a folder. Data of files beyond a bound is written at once.
+fn collect(folder: impl AsFd) -> Result<Vec<OwnedFd>, StudyError> {
+    let mut files = Vec::new();
+    let mut folders = vec![open_folder(folder, c".").doing(SYNCING)?];
+    let mut next = 0;
+    while next < folders.len() {
+        for Entry { name, kind } in entries(&folders[next]).doing(SYNCING)? {
+            match kind {
+                FileType::Directory => {
+                    folders.push(open_folder(&folders[next], &name).doing(SYNCING)?);
+                }
+                _ if files.len() < OPEN_MAX => {
+                    files.push(open_for_reading(&folders[next], &name).doing(SYNCING)?);
+                }
+                _ => {
+                    let file = open_for_reading(&folders[next], &name).doing(SYNCING)?;
+                    wait_written(file).doing(SYNCING)?;
+                }
+            }
+        }
+        next += 1;
+    }
+    Ok(files)
+}
