@@ -13,7 +13,7 @@ use crate::bench::skipped;
 
 const IMAGE_BYTES: u64 = 96 << 20;
 const DIRTY_BYTES: u64 = 2 << 20;
-const BYTES_PER_S: u64 = 40 << 20;
+const BYTES_PER_S: u64 = 80 << 20;
 const THROTTLE: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
 
 /// Taken down when dropped, in the order in which it was made.

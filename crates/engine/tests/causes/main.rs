@@ -25,8 +25,8 @@ use crate::bench::{Bench, alone, skipped};
 use crate::loop_device::LoopDevice;
 use crate::study::AROUND_READS;
 
-/// Together four times what the slow device may have unwritten.
-const WRITES_HELD_BACK: u64 = 32;
+/// Together three times what the slow device may have unwritten.
+const WRITES_HELD_BACK: u64 = 24;
 
 #[test]
 fn writes_that_stay_in_memory_are_absorbed_and_forced_ones_are_bound_by_sync() {

@@ -23,7 +23,6 @@ use model::units::exact_size;
 use self::sources::{Shape, scan};
 use self::store::Entry;
 use crate::put::Put;
-use crate::tree::sync_tree;
 
 /// More sources than this are no source tree but a data store.
 const TREE_BYTES_MAX: u64 = 64 << 20;
@@ -149,12 +148,12 @@ impl Requests {
 }
 
 impl Task for Requests {
-    /// A rebuild finds a cache to build over, as all but the first do.
+    /// A rebuild finds a cache to build over, and finds it on the device, as all but
+    /// the first do: what is replaced must be freed there.
     fn ready(&mut self, _operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
         let stop = recorder.stop_flag().clone();
         self.rebuild(&mut Recorder::new(recorder.clock().clone(), stop))?;
-        // What made it is not left to be written during the slice.
-        sync_tree(&self.folder)
+        self.flush()
     }
 
     fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
@@ -168,7 +167,7 @@ impl Task for Requests {
     }
 
     fn flush(&mut self) -> Result<(), StudyError> {
-        if self.rebuilds { sync_tree(&self.folder) } else { Ok(()) }
+        if self.rebuilds { store::sync(&self.folder) } else { Ok(()) }
     }
 
     fn check(&mut self) -> Result<Option<Integrity>, StudyError> {

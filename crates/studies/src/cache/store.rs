@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::sources::Source;
 use crate::file::{name, open_for_reading, read_whole};
 use crate::put::Put;
+use crate::tree::{open_folder, sync_tree};
 
 const FOLDER: &CStr = c"cache";
 const MANIFEST: &CStr = c"cache/manifest.json";
@@ -37,7 +38,7 @@ impl Entry {
     }
 
     pub(super) fn is_template(&self) -> bool {
-        self.path.ends_with(".tpl")
+        self.path.strip_suffix(".tpl").is_some()
     }
 
     /// Where its compiled form is.
@@ -89,6 +90,11 @@ pub(super) fn write(
 /// Makes the folder that the cache is in.
 pub(super) fn make(folder: &OwnedFd) -> Result<(), StudyError> {
     crate::file::make_folder(folder, FOLDER)
+}
+
+/// Gets the cache to the device.
+pub(super) fn sync(folder: &OwnedFd) -> Result<(), StudyError> {
+    sync_tree(open_folder(folder, FOLDER).doing("opening the cache's folder")?)
 }
 
 /// The manifest, and how many bytes it has.

@@ -15,8 +15,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
     params: &[
         ParamSpec {
             name: "operation",
-            about: "what is done to a file; all but write and create find it made, by the \
-                    strategy, and on the device",
+            about: "what is done to a file; all but write and create find it made by the \
+                    strategy, unlink on the device as well",
             kind: ParamKind::Choice(&["write", "read", "create", "stat", "rename", "unlink"]),
             default: "write, read, unlink",
         },

@@ -275,7 +275,9 @@ fn text() -> &'static [u8] {
     TEXT.get_or_init(|| {
         let mut text = vec![0; TEXT_BYTES];
         ChaCha8Rng::seed_from_u64(0).fill_bytes(&mut text);
-        text.iter_mut().for_each(|byte| *byte = LETTERS[usize::from(*byte % 64)]);
+        for byte in &mut text {
+            *byte = LETTERS[usize::from(*byte % 64)];
+        }
         text
     })
 }

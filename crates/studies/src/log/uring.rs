@@ -76,7 +76,7 @@ impl Uring {
             for answer in self.ring.completion() {
                 self.pending -= 1;
                 let (wanted, result) = (answer.user_data() as usize, answer.result());
-                if i64::from(result) != wanted as i64 && outcome.is_ok() {
+                if usize::try_from(result) != Ok(wanted) && outcome.is_ok() {
                     outcome = Err(failed(result, wanted));
                 }
             }

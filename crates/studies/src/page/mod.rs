@@ -21,10 +21,12 @@ use model::units::exact_size;
 use self::sets::Sets;
 use self::ways::Way;
 use crate::page_cache::{lives_in_memory, storage_read_bytes};
+use crate::tree::sync_tree;
 
-/// All sets of a cold slice together, or one that is larger: each costs more to make,
-/// to write and to remove than to read.
-const COLD_BYTES_MAX: u64 = 8 << 20;
+/// All sets of a cold slice together, or one that is larger. A set costs far more to
+/// make and to remove than to read: where freed blocks are discarded at once, each of
+/// its files takes milliseconds.
+const COLD_BYTES_MAX: u64 = 2 << 20;
 /// All files of a cold slice together, for `held` keeps them open.
 const COLD_FILES_MAX: u64 = 512;
 /// Even the fastest way needs longer than a slice lasts for so many operations.
@@ -97,6 +99,10 @@ struct Pages {
 impl Pages {
     fn make(&mut self, operations: u64) -> Result<(), StudyError> {
         self.sets.make(if self.cold { operations } else { 1 })?;
+        if self.cold {
+            // What their making leaves to be written is not for a slice to pay.
+            sync_tree(&self.sets.folder)?;
+        }
         self.way.open(&self.sets)
     }
 
