@@ -57,6 +57,7 @@ pub struct Name {
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     run: u32,
+    run_tag: [u8; 9],
     sizes: Sizes,
     checks: Checks,
 }
@@ -69,7 +70,9 @@ impl Format {
             SHORT_MIN.. => Checks::Short,
             _ => Checks::Count,
         };
-        Self { run, sizes, checks }
+        let mut run_tag = [b' '; 9];
+        run_tag[..8].copy_from_slice(&hex_digits(run));
+        Self { run, run_tag, sizes, checks }
     }
 
     /// What these records have room to show.
@@ -130,37 +133,35 @@ impl Format {
         if line.len() != self.size_of(name) || line.last() != Some(&b'\n') {
             return None;
         }
-        let (payload, trailer) = match self.checks {
-            Checks::Full => {
-                let length = hex(line.get(FULL_NAME + 1..FULL_HEADER - 1)?)?;
-                let spaced =
-                    line[FULL_HEADER - 1] == b' ' && line[line.len() - FULL_TRAILER] == b' ';
-                if length != line.len() as u64 || !spaced {
-                    return None;
-                }
-                (&line[FULL_HEADER..line.len() - FULL_TRAILER], FULL_TRAILER - 1)
-            }
-            Checks::Short => (&line[SHORT_NAME..line.len() - SHORT_TRAILER], SHORT_TRAILER),
+        // The length that the header names is under the checksum.
+        let (header, trailer) = match self.checks {
+            Checks::Full => (FULL_HEADER, FULL_TRAILER),
+            Checks::Short => (SHORT_NAME, SHORT_TRAILER),
             Checks::Count => return None,
         };
-        let (summed, sum) = line.split_at(line.len() - trailer);
-        let expected = self.checksum(summed);
-        let found = match self.checks {
-            Checks::Full => hex(&sum[..8])?,
-            _ => letters(&sum[..2])? | u64::from(expected & !0xfff),
-        };
-        (found == u64::from(expected) && self.is_payload(name, payload)).then_some(name)
+        let payload = &line[header..line.len() - trailer];
+        (self.has_its_checksum(line) && self.is_payload(name, payload)).then_some(name)
+    }
+
+    fn has_its_checksum(self, line: &[u8]) -> bool {
+        if self.checks == Checks::Full {
+            let (summed, sum) = line.split_at(line.len() - FULL_TRAILER + 1);
+            return sum.first_chunk() == Some(&hex_digits(self.checksum(summed)));
+        }
+        let (summed, sum) = line.split_at(line.len() - SHORT_TRAILER);
+        letters(&sum[..2]) == Some(u64::from(self.checksum(summed) & 0xfff))
     }
 
     /// Which record begins here, going by its header alone.
     pub(crate) fn name_at(self, bytes: &[u8]) -> Option<Name> {
         match self.checks {
             Checks::Full => {
-                let header = bytes.get(..=FULL_NAME)?;
-                let spaced = header[8] == b' ' && header[11] == b' ' && header[FULL_NAME] == b' ';
-                (spaced && hex(&header[..8])? == u64::from(self.run)).then_some(())?;
+                let header: &[u8; FULL_NAME + 1] = bytes.first_chunk()?;
+                let spaced = header[11] == b' ' && header[FULL_NAME] == b' ';
+                (spaced && header[..9] == self.run_tag).then_some(())?;
                 let writer = hex(&header[9..11])? as u32;
-                Some(Name { writer, sequence: hex(&header[12..FULL_NAME])? })
+                let sequence = header[12..FULL_NAME].first_chunk().map(eight_hex_digits)?;
+                Some(Name { writer, sequence })
             }
             Checks::Short => {
                 let header = bytes.get(..SHORT_NAME)?;
@@ -173,9 +174,7 @@ impl Format {
 
     /// What every full record of the run begins with.
     pub(crate) fn run_tag(self) -> Option<[u8; 9]> {
-        let mut tag = Vec::with_capacity(9);
-        push_hex(&mut tag, self.run.into(), 8, b' ');
-        (self.checks == Checks::Full).then(|| tag.try_into().ok()).flatten()
+        (self.checks == Checks::Full).then_some(self.run_tag)
     }
 
     fn checksum(self, bytes: &[u8]) -> u32 {
@@ -296,6 +295,10 @@ fn push_hex_digits(out: &mut Vec<u8>, value: u64, digits: u32) {
     out.extend_from_slice(text);
 }
 
+fn hex_digits(value: u32) -> [u8; 8] {
+    std::array::from_fn(|digit| HEX[(value >> (28 - 4 * digit)) as usize & 15])
+}
+
 fn push_letters(out: &mut Vec<u8>, value: u64, digits: usize) {
     out.extend((0..digits).rev().map(|digit| LETTERS[(value >> (6 * digit)) as usize & 63]));
 }
@@ -315,6 +318,18 @@ const fn values_of(digits: &[u8]) -> [u8; 256] {
 fn hex(digits: &[u8]) -> Option<u64> {
     static VALUES: [u8; 256] = values_of(HEX);
     read_digits(digits, &VALUES, 4)
+}
+
+/// Eight digits at once. What is no digit reads as some number: whoever asks
+/// holds the record against the one of that name.
+fn eight_hex_digits(digits: &[u8; 8]) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let text = u64::from_be_bytes(*digits);
+    // A letter's low half counts from 1, and its bit 6 is set.
+    let halves = (text & (0xf * ONES)) + 9 * ((text >> 6) & ONES);
+    let bytes = (halves | halves >> 4) & 0x00ff_00ff_00ff_00ff;
+    let pairs = (bytes | bytes >> 8) & 0x0000_ffff_0000_ffff;
+    (pairs | pairs >> 16) & 0xffff_ffff
 }
 
 fn letters(digits: &[u8]) -> Option<u64> {
@@ -360,6 +375,13 @@ mod tests {
     }
 
     #[test]
+    fn digits_read_back_as_they_were_written() {
+        for value in [0, 1, 0x9a, 0x0123_4567, 0x89ab_cdef, u32::MAX] {
+            assert_eq!(eight_hex_digits(&hex_digits(value)), u64::from(value));
+        }
+    }
+
+    #[test]
     fn any_changed_byte_is_noticed() {
         for size in [38, 70, 300] {
             let format = fixed(size);
@@ -367,8 +389,10 @@ mod tests {
             format.write(Name { writer: 2, sequence: 9 }, &mut line);
             for position in 0..line.len() {
                 let mut changed = line.clone();
-                changed[position] ^= 1;
-                assert_eq!(format.name_of_line(&changed), None, "byte {position} of {size}");
+                for bit in 0..8 {
+                    changed[position] = line[position] ^ 1 << bit;
+                    assert_eq!(format.name_of_line(&changed), None, "byte {position} of {size}");
+                }
             }
         }
     }
