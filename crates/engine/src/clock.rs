@@ -18,9 +18,9 @@ pub struct Clock {
 
 #[derive(Clone)]
 enum Counter {
-    /// Calibrated by this process.
+    /// Whatever quanta found.
     Own(quanta::Clock),
-    /// The processor's, calibrated by another process of the run.
+    /// The processor's cycle counter, known to be trusted.
     #[cfg(target_arch = "x86_64")]
     Cycles,
 }
@@ -60,17 +60,23 @@ impl Clock {
         const MANY_TICKS: u64 = 1 << 40;
         let counter = quanta::Clock::new();
         let tick_ns = counter.delta_as_nanos(0, MANY_TICKS) as f64 / MANY_TICKS as f64;
-        Self { counter: Counter::Own(counter), tick_ns }
+        let clock = Self { counter: Counter::Own(counter), tick_ns };
+        // Found to be readable, the counter is read without asking again.
+        Self::told_or(clock.tell(), || clock)
     }
 
     /// The clock that another process of the run told of; calibrated anew where
     /// it is not one that can be read without.
     pub fn told(told: ClockTold) -> Self {
+        Self::told_or(told, Self::new)
+    }
+
+    fn told_or(told: ClockTold, otherwise: impl FnOnce() -> Self) -> Self {
         #[cfg(target_arch = "x86_64")]
         if told.cycles {
             return Self { counter: Counter::Cycles, tick_ns: told.tick_ns };
         }
-        Self::new()
+        otherwise()
     }
 
     /// What to tell another process of the run.

@@ -19,7 +19,6 @@ const BUCKETS: usize = ((VALUE_BITS - SUB_BITS) as usize + 1) << SUB_BITS;
 #[derive(Clone)]
 pub struct Histogram {
     buckets: Box<[u64; BUCKETS]>,
-    count: u64,
     sum: u64,
     max: u64,
 }
@@ -37,14 +36,13 @@ impl Histogram {
         let Ok(buckets) = buckets.try_into() else {
             unreachable!("the slice was made with this length")
         };
-        Self { buckets, count: 0, sum: 0, max: 0 }
+        Self { buckets, sum: 0, max: 0 }
     }
 
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
         self.buckets[bucket_of(value)] += 1;
-        self.count += 1;
         self.sum += value;
         if value > self.max {
             self.max = value;
@@ -55,7 +53,6 @@ impl Histogram {
     pub fn record_many(&mut self, value: u64, times: u64) {
         if times > 0 {
             self.buckets[bucket_of(value)] += times;
-            self.count += times;
             self.sum += value * times;
             self.max = self.max.max(value);
         }
@@ -66,7 +63,6 @@ impl Histogram {
         for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
             *mine += theirs;
         }
-        self.count += other.count;
         self.sum += other.sum;
         self.max = self.max.max(other.max);
     }
@@ -74,14 +70,14 @@ impl Histogram {
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
         self.buckets.fill(0);
-        self.count = 0;
         self.sum = 0;
         self.max = 0;
     }
 
-    /// How many values were counted.
+    /// How many values were counted: the sum over the buckets, which is cheaper
+    /// to take now and then than to keep with every value.
     pub fn count(&self) -> u64 {
-        self.count
+        self.buckets.iter().sum()
     }
 
     /// The exact sum of the values.
@@ -91,7 +87,10 @@ impl Histogram {
 
     /// The exact mean, 0 when nothing was counted.
     pub fn mean(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+        match self.count() {
+            0 => 0.0,
+            count => self.sum as f64 / count as f64,
+        }
     }
 
     /// The exact largest value, 0 when nothing was counted.
@@ -104,16 +103,17 @@ impl Histogram {
     ///
     /// This is the nearest-rank quantile: the ⌈q·n⌉-th smallest value.
     pub fn quantile(&self, q: f64) -> f64 {
-        if self.count == 0 {
+        let count = self.count();
+        if count == 0 {
             return 0.0;
         }
-        let rank = (q.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
-        if rank >= self.count {
+        let rank = (q.clamp(0.0, 1.0) * count as f64).ceil().max(1.0) as u64;
+        if rank >= count {
             return self.max as f64;
         }
         let mut seen = 0;
-        for (index, &count) in self.buckets.iter().enumerate() {
-            seen += count;
+        for (index, &times) in self.buckets.iter().enumerate() {
+            seen += times;
             if seen >= rank {
                 return midpoint(index).min(self.max as f64);
             }
