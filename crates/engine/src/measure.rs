@@ -174,8 +174,10 @@ impl<'a> Session<'a> {
         for arm in 0..self.job.arms.len() {
             let limits = self.rig.operations(arm);
             let mut operations = limits.fit(1.0);
-            // What is set up once, such as an interpreter, is in the first slice alone.
-            if self.slice(arm, operations, None)?.is_none() {
+            // What is set up once, such as an interpreter, is in the first slice
+            // alone, which tells nothing of how many operations fill another.
+            let has_choice = limits.fit(f64::MAX) > operations;
+            if has_choice && self.slice(arm, operations, None)?.is_none() {
                 continue;
             }
             while let Some(sample) = self.slice(arm, operations, None)? {

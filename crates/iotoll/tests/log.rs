@@ -213,7 +213,7 @@ fn limits_of_the_process_end_an_arm_with_what_to_do() {
         ("-f 8", "held", "2", "ulimit -f"),
         ("-f 8", "uring", "1", "ulimit -f"),
         ("-f 8", "python-file-handler", "1", "File too large"),
-        ("-n 20", "held", "16", "ulimit -n"),
+        ("-n 20", "held", "16", "Too many open files"),
     ] {
         if strategy.starts_with("python") && !is_installed("python3") {
             continue;

@@ -91,12 +91,14 @@ fn told_killed(arm: &ArmResult, width: Width) -> String {
     let (acknowledged, lost) = (figure("killed_acknowledged"), figure("killed_lost"));
     let text = format!(
         "{}@{}: its writers were killed {} times in mid-write. Of {} records acknowledged to them, \
-         {} were lost; broken lines left behind: {}. That is a process's death, not a power cut.",
+         {} were lost and {} stand on a line with one that was cut off; broken lines left \
+         behind: {}. That is a process's death, not a power cut.",
         arm.strategy,
         arm.place,
         count(kills),
         count(acknowledged.unwrap_or_default()),
         count(lost.unwrap_or_default()),
+        count(figure("killed_mixed").unwrap_or_default()),
         count(figure("killed_broken_lines").unwrap_or_default())
     );
     paragraph("  • ", "    ", &text, width)

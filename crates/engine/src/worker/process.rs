@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::study::StudyError;
+use crate::study::{StudyError, advice};
 
 /// A program that speaks the workers' protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,10 @@ impl Process {
             io::ErrorKind::NotFound => {
                 StudyError::Unsuited(format!("{name} is not installed; {}", program.install))
             }
-            _ => StudyError::Worker(format!("starting {name} as a worker: {error}")),
+            _ => {
+                let advice = advice(&error);
+                StudyError::Worker(format!("starting {name} as a worker: {error}{advice}"))
+            }
         };
         let (from, theirs) = io::pipe().map_err(fail)?;
         let mut command = Command::new(name);

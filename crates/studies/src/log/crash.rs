@@ -4,6 +4,10 @@
 //! killed at a random moment in the midst of it, so many times over. This is a
 //! process's death: what it had handed to the kernel survives. It says nothing
 //! about a power cut.
+//!
+//! A write that is cut short by the signal leaves a line without an end, and
+//! whoever writes next, alive for a moment longer, finds its record on that
+//! line: such a record is not lost, but mixed.
 
 use std::fs::File;
 use std::sync::atomic::Ordering;
@@ -13,6 +17,7 @@ use engine::clock::ClockTold;
 use engine::recorder::StopFlag;
 use engine::study::{Doing, StudyError};
 use engine::worker::{Crew, Hands, Program};
+use model::integrity::Integrity;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
 use super::acks::Acks;
@@ -32,6 +37,7 @@ struct Toll {
     kills: u64,
     acknowledged: u64,
     lost: u64,
+    mixed: u64,
     broken_lines: u64,
 }
 
@@ -49,6 +55,7 @@ pub(super) fn trials(
         ("kills", toll.kills as f64),
         ("killed_acknowledged", toll.acknowledged as f64),
         ("killed_lost", toll.lost as f64),
+        ("killed_mixed", toll.mixed as f64),
         ("killed_broken_lines", toll.broken_lines as f64),
     ])
 }
@@ -84,7 +91,9 @@ fn trial(
         let file = openat(&setting.folder, log_name(&log), flags, mode).doing(OPENING)?;
         let account = account(File::from(file), work.format(), &expected);
         let account = account.doing("reading a killed writer's log back")?;
-        toll.lost += account.integrity.broken() - account.integrity.reordered;
+        let Integrity { lost, torn, overwritten, interleaved, .. } = account.integrity;
+        toll.lost += lost + torn + overwritten;
+        toll.mixed += interleaved;
         toll.broken_lines += account.broken_lines;
     }
     remove(setting).doing("removing a killed writer's files")

@@ -160,7 +160,7 @@ impl Format {
                 let spaced = header[11] == b' ' && header[FULL_NAME] == b' ';
                 (spaced && header[..9] == self.run_tag).then_some(())?;
                 let writer = hex(&header[9..11])? as u32;
-                let sequence = header[12..FULL_NAME].first_chunk().map(eight_hex_digits)?;
+                let sequence = eight_hex_digits(*header[12..FULL_NAME].first_chunk()?);
                 Some(Name { writer, sequence })
             }
             Checks::Short => {
@@ -322,9 +322,9 @@ fn hex(digits: &[u8]) -> Option<u64> {
 
 /// Eight digits at once. What is no digit reads as some number: whoever asks
 /// holds the record against the one of that name.
-fn eight_hex_digits(digits: &[u8; 8]) -> u64 {
+fn eight_hex_digits(digits: [u8; 8]) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    let text = u64::from_be_bytes(*digits);
+    let text = u64::from_be_bytes(digits);
     // A letter's low half counts from 1, and its bit 6 is set.
     let halves = (text & (0xf * ONES)) + 9 * ((text >> 6) & ONES);
     let bytes = (halves | halves >> 4) & 0x00ff_00ff_00ff_00ff;
@@ -377,7 +377,7 @@ mod tests {
     #[test]
     fn digits_read_back_as_they_were_written() {
         for value in [0, 1, 0x9a, 0x0123_4567, 0x89ab_cdef, u32::MAX] {
-            assert_eq!(eight_hex_digits(&hex_digits(value)), u64::from(value));
+            assert_eq!(eight_hex_digits(hex_digits(value)), u64::from(value));
         }
     }
 

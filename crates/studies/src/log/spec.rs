@@ -266,6 +266,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         figure("kills", "", "how often the writers were killed in mid-write", Fold::Sum),
         figure("killed_acknowledged", "", "records acknowledged to them by then", Fold::Sum),
         figure("killed_lost", "", "of these, not whole in the file", Fold::Sum),
+        figure("killed_mixed", "", "of these, on a line with one that was cut off", Fold::Sum),
         figure("killed_broken_lines", "", "lines that are no whole record", Fold::Sum),
     ],
 };
