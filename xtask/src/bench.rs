@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
-use crate::{bench_harness, bench_load, process};
+use crate::{bench_harness, bench_load, bench_verify, process};
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
@@ -15,6 +15,8 @@ pub(crate) enum Bench {
     Harness(bench_harness::Args),
     /// The load generator beside wrk, ab, oha and httperf
     Load(bench_load::BenchLoadArgs),
+    /// How fast records are accounted for, and that none breaks that must not
+    Verify(bench_verify::Args),
     /// The child whose memory `harness` looks at
     #[command(hide = true)]
     HeldMemory(bench_harness::memory::Args),
@@ -27,6 +29,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
     match what {
         Bench::Harness(args) => bench_harness::run(args),
         Bench::Load(args) => bench_load::run(args),
+        Bench::Verify(args) => bench_verify::run(args),
         Bench::HeldMemory(args) => bench_harness::memory::child(args),
     }
 }

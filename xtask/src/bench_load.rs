@@ -18,15 +18,13 @@ use std::{
     sync::atomic::AtomicBool,
     time::Duration,
 };
-use tools::{Run, Tool};
+use tools::{Place, Run, Tool};
 
-/// Rates that are tried for the highest clean one.
-const RATES: [u32; 14] = [
-    4000, 6000, 8000, 10_000, 12_000, 14_000, 17_000, 20_000, 23_000, 26_000, 29_000, 32_000,
-    36_000, 40_000,
-];
+/// Rates that are tried for the highest clean one, some 20% apart.
+const RATES: [u32; 13] =
+    [3000, 4000, 5000, 6000, 8000, 10_000, 12_000, 15_000, 18_000, 22_000, 26_000, 31_000, 36_000];
 /// Seconds of each such step.
-const RATE_S: u32 = 3;
+const RATE_S: u32 = 2;
 
 /// Benchmarks the load generator against others
 #[derive(Debug, clap::Args)]
@@ -40,10 +38,34 @@ pub(crate) struct BenchLoadArgs {
     /// Requests of the run that looks at memory
     #[arg(long, default_value_t = 10_000_000)]
     memory_requests: u64,
+    /// Put this session, and so server and clients, before all others on a
+    /// machine that has other things to do (needs root)
+    #[arg(long)]
+    priority: bool,
+    /// Only these parts
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+/// A part of the benchmark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// CPU time for each request
+    Cpu,
+    /// Highest rate without errors
+    Clean,
+    /// CPU time at a low rate, and lag
+    Pace,
+    /// Memory after many requests
+    Memory,
 }
 
 /// Runs all the comparisons and prints them.
 pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
+    if args.priority {
+        // Niceness counts only within a session (sched(7), autogroups).
+        fs::write("/proc/self/autogroup", "-20").context("cannot raise the priority")?;
+    }
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let iotoll = build()?;
     let port = load::free_port()?;
@@ -52,17 +74,21 @@ pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
         Bench { url: format!("http://127.0.0.1:{port}/"), port, iotoll, rounds: args.rounds };
     say("| figure | iotoll | other | ratio: median (range) | asked for | |");
     say("| --- | --- | --- | --- | --- | --- |");
-    let kept = args.requests;
-    for other in [Tool::Wrk, Tool::AbKept, Tool::OhaKept] {
-        bench.cpu(Tool::IotollKept, other, kept, "CPU µs per kept-alive request")?;
+    let wanted = |part| args.only.is_empty() || args.only.contains(&part);
+    if wanted(Part::Cpu) {
+        bench.cpu_times(args.requests)?;
     }
-    for other in [Tool::Ab, Tool::Oha] {
-        bench.cpu(Tool::Iotoll, other, kept / 2, "CPU µs per connection-per-request")?;
+    if wanted(Part::Clean) {
+        bench.highest_clean_rate()?;
     }
-    bench.highest_clean_rate()?;
-    bench.low_rate()?;
-    bench.lag()?;
-    bench.memory(args.memory_requests)
+    if wanted(Part::Pace) {
+        bench.low_rate()?;
+        bench.lag()?;
+    }
+    if wanted(Part::Memory) {
+        bench.memory(args.memory_requests)?;
+    }
+    Ok(())
 }
 
 struct Bench {
@@ -74,7 +100,21 @@ struct Bench {
 
 impl Bench {
     fn run(&self, tool: Tool, amount: u64) -> anyhow::Result<Run> {
-        tools::run(tool, &self.iotoll, &self.url, self.port, amount)
+        tools::run(tool, &self.place(), amount)
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { iotoll: &self.iotoll, url: &self.url, port: self.port }
+    }
+
+    fn cpu_times(&self, requests: u64) -> anyhow::Result<()> {
+        for other in [Tool::Wrk, Tool::AbKept, Tool::OhaKept] {
+            self.cpu(Tool::IotollKept, other, requests, "CPU µs per kept-alive request")?;
+        }
+        for other in [Tool::Ab, Tool::Oha] {
+            self.cpu(Tool::Iotoll, other, requests / 2, "CPU µs per connection-per-request")?;
+        }
+        Ok(())
     }
 
     /// CPU time for each request, beside another tool.
@@ -141,7 +181,7 @@ impl Bench {
     }
 
     fn run_rate(&self, tool: Tool, rate: u32, seconds: u32) -> anyhow::Result<Run> {
-        tools::run_rate(tool, &self.iotoll, &self.url, self.port, rate, seconds)
+        tools::run_rate(tool, &self.place(), rate, seconds)
     }
 
     /// CPU time at a rate at which a client has next to nothing to do.

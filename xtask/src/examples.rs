@@ -16,7 +16,7 @@ use crate::process;
 const NEEDS: &str = "# Needs:";
 
 /// In place of the plan's own.
-const BUDGET: &str = "2s";
+const BUDGET: &str = "5s";
 
 /// Runs all of them, and says which were left out.
 pub(crate) fn run_all() -> Result<Vec<String>> {

@@ -98,10 +98,13 @@ fn help(iotoll: &Path, command: Option<&str>) -> Result<String> {
     process::output(Command::new(iotoll).args(command).arg("--help").env("COLUMNS", "80"))
 }
 
-/// The commands that the overview lists.
+/// The commands that the overview lists, each on a line that is set in by two.
 fn commands(overview: &str) -> impl Iterator<Item = &str> {
     let listed = overview.lines().skip_while(|line| *line != "Commands:").skip(1);
-    listed.take_while(|line| !line.is_empty()).filter_map(|line| line.split_whitespace().next())
+    listed
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty())
 }
 
 fn describe(spec: &StudySpec, text: &mut String) -> Result<()> {
@@ -159,8 +162,7 @@ mod tests {
 
     #[test]
     fn commands_are_those_in_their_section() {
-        let overview =
-            "Usage: x\n\nCommands:\n  compare  Measure\n  clean    Remove\n\nOptions:\n  -h\n";
-        assert!(commands(overview).eq(["compare", "clean"]));
+        let overview = "Usage: x\n\nCommands:\n  load   Send\n         requests\n  clean  Remove\n\nOptions:\n  -h\n";
+        assert!(commands(overview).eq(["load", "clean"]));
     }
 }

@@ -10,6 +10,7 @@
 mod bench;
 mod bench_harness;
 mod bench_load;
+mod bench_verify;
 mod examples;
 mod generate;
 mod packages;

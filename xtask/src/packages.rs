@@ -21,8 +21,15 @@ const NEEDS: &[Need] = &[
     need("findmnt", "util-linux", "places: the mount of a directory"),
     need("lsblk", "util-linux", "places: the devices behind a directory"),
     need("setpriv", "util-linux", "iotoll: a place that may not be written"),
+    need("unshare", "util-linux", "iotoll load: a network short of ports"),
+    need("ip", "iproute2", "iotoll load: a network short of ports"),
     need("mount", "mount", "places and iotoll: whatever is mounted for a test"),
     need("mkfs.ext4", "e2fsprogs", "places: a file system in a file"),
+    need("php", "php-cli", "log: the strategies in PHP"),
+    need("python3", "python3", "log: the strategies in Python; iotoll load: a server"),
+    need("node", "nodejs", "log: the strategies in Node.js"),
+    need("nginx", "nginx-light", "load: a real server"),
+    need("lighttpd", "lighttpd", "load: a real server"),
 ];
 
 const fn need(program: &'static str, package: &'static str, used_by: &'static str) -> Need {

@@ -5,7 +5,7 @@
 //! was skipped has not passed.
 
 use std::io::{BufRead as _, BufReader, IsTerminal as _};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -100,23 +100,28 @@ fn has_component(subcommand: &str) -> bool {
     process::output(&mut process::cargo(&[subcommand, "--version"])).is_ok()
 }
 
+/// Shows what tests print as well, for a test that skips itself passes.
 fn tests() -> Result<Skipped> {
-    let mut cargo = process::cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let arguments = ["test", "--workspace", "--no-fail-fast", "--", "--show-output"];
+    let mut cargo = process::cargo(&arguments);
     if std::io::stderr().is_terminal() {
         cargo.env("CARGO_TERM_COLOR", "always");
     }
-    watch(&mut cargo)
+    watch(cargo)
 }
 
-/// Runs it, and gathers what its standard error, passed on, says was skipped.
-fn watch(command: &mut Command) -> Result<Skipped> {
-    let mut child = command.stderr(Stdio::piped()).spawn().context("running cargo test")?;
-    let said = child.stderr.take().context("cargo's standard error")?;
+/// Runs it, and gathers what its output, passed on, says was skipped.
+fn watch(mut command: Command) -> Result<Skipped> {
+    let (output, input) = std::io::pipe()?;
+    command.stdout(input.try_clone()?).stderr(input);
+    let mut child = command.spawn().context("running cargo test")?;
+    // Holds the pipe's other end, which would never close.
+    drop(command);
     let mut skipped = Vec::new();
-    for line in BufReader::new(said).split(b'\n') {
+    for line in BufReader::new(output).split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
-        eprintln!("{line}");
+        println!("{line}");
         if let Some(what) = line.strip_prefix(SKIPPED) {
             skipped.push(what.trim_start_matches([':', ' ']).to_owned());
         }
@@ -132,15 +137,21 @@ fn watch(command: &mut Command) -> Result<Skipped> {
 mod tests {
     use super::*;
 
+    fn shell(script: &str) -> Result<Skipped> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        watch(command)
+    }
+
     #[test]
-    fn what_tests_skip_is_gathered() {
-        let script = "echo SKIPPED mount: only root can >&2; echo fine >&2; echo SKIPPED no";
-        let skipped = watch(Command::new("sh").args(["-c", script])).expect("sh runs");
-        assert_eq!(skipped, ["mount: only root can"]);
+    fn what_tests_skip_is_gathered_from_both_streams() {
+        let skipped =
+            shell("printf 'SKIPPED mount: no right\\n' >&2; echo fine; echo 'SKIPPED: b'");
+        assert_eq!(skipped.expect("sh runs"), ["mount: no right", "b"]);
     }
 
     #[test]
     fn a_failure_is_an_error() {
-        assert!(watch(Command::new("sh").args(["-c", "exit 3"])).is_err());
+        assert!(shell("exit 3").is_err());
     }
 }

@@ -1,5 +1,5 @@
 //! What formatting and lints leave to taste, kept by a test instead of by
-//! reviewers, as TigerBeetle does it in `src/tidy.zig`.
+//! reviewers, as `TigerBeetle` does it in `src/tidy.zig`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

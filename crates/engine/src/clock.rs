@@ -134,8 +134,6 @@ impl Clock {
     }
 }
 
-/// The system's own steady clock.
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use stats::{Decision, Histogram, Sequence};
 use crate::causes::{self, Side, Tally};
 use crate::measure::{Job, Measurement};
 use crate::standing::{ERROR_RATE, Standing, Standings};
-use crate::{figures, integrity};
+use crate::{figures, invalid};
 
 /// The arms' tolls, in the arms' order.
 pub fn arm_results(
@@ -108,16 +108,8 @@ fn comparison(
     let Pair { base, other, axis } = standing.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&standing.mean);
     let base_ns = arms[base].time_per_op_ns.map(|t| t.mean);
-    let failure = [base, other].into_iter().find_map(|arm| {
-        let failed = measurement.failures[arm].as_ref();
-        let failed = failed.map(|why| format!("{} failed: {why}", arms[arm].id));
-        failed.or_else(|| integrity::why_invalid(&arms[arm]))
-    });
-    let (verdict, why) = match failure {
-        Some(why) => (Verdict::Invalid, Some(why)),
-        None => verdict(standing, measurement.interrupted),
-    };
-    Comparison {
+    let (verdict, why) = verdict(standing, measurement.interrupted);
+    let measured = Comparison {
         base: arms[base].id.clone(),
         other: arms[other].id.clone(),
         axis,
@@ -129,11 +121,22 @@ fn comparison(
         worth: job.worth,
         verdict,
         blocks: standing.mean.blocks() as u64,
-        p99: tail(&standing.p99, verdict),
+        p99: tail(&standing.p99),
         why,
         causes: Vec::new(),
         next: None,
+    };
+    let sides = [base, other];
+    let places = sides.map(|arm| job.arms[arm].place);
+    match invalid::why(&measured, sides, places, arms, measurement) {
+        Some(why) => invalidated(measured, why),
+        None => measured,
     }
+}
+
+fn invalidated(comparison: Comparison, why: String) -> Comparison {
+    let p99 = TailComparison { verdict: Verdict::Invalid, ..comparison.p99 };
+    Comparison { verdict: Verdict::Invalid, why: Some(why), p99, ..comparison }
 }
 
 /// Where a sequence is after its last block; unknown before the first.
@@ -155,9 +158,9 @@ impl Ratios {
     }
 }
 
-fn tail(sequence: &Sequence, of_mean: Verdict) -> TailComparison {
+fn tail(sequence: &Sequence) -> TailComparison {
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(sequence);
-    let verdict = if of_mean == Verdict::Invalid { of_mean } else { decided(sequence.decision()) };
+    let verdict = decided(sequence.decision());
     TailComparison { ratio, ratio_low, ratio_high, verdict }
 }
 

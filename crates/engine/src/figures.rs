@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::result::Integrity;
 use model::sample::Sample;
 use model::study::{FigureSpec, Fold};
 
@@ -27,6 +28,10 @@ pub(crate) fn fold(
         };
         folded.insert(spec.name.to_owned(), value);
     }
+    let checked = samples.iter().filter_map(|s| s.integrity.clone()).reduce(Integrity::and);
+    if let Some(share) = checked.and_then(|integrity| integrity.share_at_most()) {
+        folded.insert("broken_share_at_most".to_owned(), share);
+    }
     folded
 }
 
@@ -36,7 +41,7 @@ mod tests {
 
     #[test]
     fn each_figure_folds_in_its_own_way() {
-        let spec = |name, fold| FigureSpec { name, about: "", fold };
+        let spec = |name, fold| FigureSpec { name, about: "", column: "", fold };
         let specs = [
             spec("mean", Fold::Mean),
             spec("max", Fold::Max),

@@ -111,7 +111,17 @@ impl<'a> Machine<'a> {
         let deferred = self.clock.between(flush_began, self.clock.ticks());
         let device_flushed = site.device_bytes();
 
-        let used = after.usage_since(&before);
+        let mut used = after.usage_since(&before);
+        let mut probes = after.since(&before);
+        if let Some(elsewhere) = recorder.elsewhere() {
+            // This process did nothing but wait for its workers, unless they are
+            // threads of it, which leave their share of its figures to it.
+            probes.run_queue_ns = elsewhere.run_queue_ns;
+            if elsewhere.user_ns + elsewhere.system_ns > 0 {
+                (used.user_ns, used.system_ns) = (elsewhere.user_ns, elsewhere.system_ns);
+                probes.calls = elsewhere.calls;
+            }
+        }
         let during = DeviceBytes::between(device_before, device_after);
         let flushed = DeviceBytes::between(device_after, device_flushed);
         let residency = cached.map(|cached| Residency {
@@ -120,15 +130,14 @@ impl<'a> Machine<'a> {
         });
         Ok(Sample {
             operations,
-            workers: 1,
             elapsed_ns: recorder.elapsed_ns(),
             p99_ns: recorder.latencies().quantile(0.99) * self.clock.tick_ns(),
             deferred_sync_ns: deferred.as_nanos() as u64,
             requested_bytes: task.requested_bytes(),
             sync_calls: recorder.sync_calls(),
             sync_ns: recorder.sync_ns(),
-            user_ns: used.user_ns + recorder.elsewhere().user_ns,
-            system_ns: used.system_ns + recorder.elsewhere().system_ns,
+            user_ns: used.user_ns,
+            system_ns: used.system_ns,
             lock_calls: recorder.lock_calls(),
             lock_ns: recorder.lock_ns(),
             clock_backward_steps: recorder.backward_steps(),
@@ -137,7 +146,7 @@ impl<'a> Machine<'a> {
             device_deferred_bytes: flushed.map(|d| d.written),
             integrity: task.check()?,
             figures: task.figures().into_iter().map(|(name, f)| (name.to_owned(), f)).collect(),
-            probes: model::probes::Probes { residency, ..after.since(&before) },
+            probes: model::probes::Probes { residency, ..probes },
             ..Sample::default()
         })
     }

@@ -28,7 +28,7 @@ const BLOCKS_MIN: usize = 10;
 /// Where nothing is compared, this many blocks describe an arm well enough.
 const BLOCKS_ALONE: usize = 20;
 /// What is still open after so many blocks is too close to call.
-const BLOCKS_MAX: usize = 2000;
+pub(crate) const BLOCKS_MAX: usize = 2000;
 /// Warming up is over once no arm is more than 10% faster than in the block
 /// before, or after three blocks.
 const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
@@ -103,6 +103,10 @@ pub enum Event {
     },
 }
 
+/// Compared arms get slices of the same size where a slice of one has less
+/// than this many times the operations of the other's.
+const ALIKE: f64 = 2.0;
+
 /// Measures a job on a rig.
 pub fn measure(job: &Job<'_>, rig: &mut dyn Rig, events: &mut dyn FnMut(Event)) -> Measurement {
     let floor = rig.floor();
@@ -170,19 +174,23 @@ impl<'a> Session<'a> {
         for arm in 0..self.job.arms.len() {
             let limits = self.rig.operations(arm);
             let mut operations = limits.fit(1.0);
+            // What is set up once, such as an interpreter, is in the first slice alone.
+            if self.slice(arm, operations, None)?.is_none() {
+                continue;
+            }
             while let Some(sample) = self.slice(arm, operations, None)? {
                 let elapsed_ns = sample.elapsed_ns.max(1) as f64;
                 let full = limits.fit(operations as f64 * target.as_nanos() as f64 / elapsed_ns);
                 // A short slice says little about a long one: grow by at most tenfold.
                 let next = full.min(limits.fit(operations as f64 * 10.0));
-                let settled = elapsed_ns * 4.0 >= target.as_nanos() as f64 || next == operations;
+                // What a slice costs however short it is makes a short one look full.
+                let settled = next <= operations.saturating_mul(2);
                 operations = next;
                 if settled {
                     break;
                 }
             }
             self.operations[arm] = operations;
-            (self.events)(Event::Calibrated { arm, operations });
         }
         Ok(())
     }
@@ -198,9 +206,51 @@ impl<'a> Session<'a> {
                 self.failures[arm].is_some() || WARMUP.is_over(times)
             };
             if times_ns.iter().enumerate().all(warm) {
-                return Ok(());
+                break;
             }
         }
+        self.resize(&times_ns);
+        Ok(())
+    }
+
+    /// Gives the slices their final size, by the fastest that was seen.
+    ///
+    /// Two arms that take equally long must have slices of one size: a long
+    /// slice is interrupted more evenly than a short one, so that on a busy
+    /// machine slices of two sizes differ by more than chance. The paired ratio
+    /// would then lean to one side, and lead to false verdicts.
+    fn resize(&mut self, times_ns: &[Vec<f64>]) {
+        let target_ns = slice_target(self.job.budget, self.job.arms.len()).as_nanos() as f64;
+        for (arm, times_ns) in times_ns.iter().enumerate() {
+            let fastest_ns = times_ns.iter().copied().fold(f64::INFINITY, f64::min);
+            if fastest_ns.is_finite() && fastest_ns > 0.0 {
+                let fitting = self.rig.operations(arm).fit(target_ns / fastest_ns);
+                self.operations[arm] = fitting;
+            }
+        }
+        // What is alike may be so through a third, so again until nothing changes;
+        // sizes only shrink, which ends it.
+        while self.job.pairs.iter().any(|pair| self.level(*pair)) {}
+        for (arm, &operations) in self.operations.iter().enumerate() {
+            (self.events)(Event::Calibrated { arm, operations });
+        }
+    }
+
+    /// Gives both arms the smaller size if they are alike; whether that changed one.
+    fn level(&mut self, pair: Pair) -> bool {
+        let [base, other] = [pair.base, pair.other].map(|arm| self.operations[arm]);
+        let (smaller, larger) = (base.min(other), base.max(other));
+        if smaller == larger || larger as f64 >= ALIKE * smaller as f64 {
+            return false;
+        }
+        let arm = if base > other { pair.base } else { pair.other };
+        let limits = self.rig.operations(arm);
+        // One that cannot have that size keeps its own.
+        let fits = limits.fit(smaller as f64) == smaller;
+        if fits {
+            self.operations[arm] = smaller;
+        }
+        fits
     }
 
     /// Runs blocks until all is decided or the budget is spent.
@@ -297,4 +347,107 @@ impl<'a> Session<'a> {
 fn slice_target(budget: Duration, arms: usize) -> Duration {
     let slices = BLOCKS_WANTED * arms.max(1) as u32;
     (budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, SLICE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use model::arm::Axis;
+    use model::place::PlaceRequest;
+    use model::plan::{Draft, StudyPlan};
+    use model::study::{StrategySpec, StudySpec};
+
+    use super::*;
+    use crate::study::Operations;
+
+    static SPEC: StudySpec = StudySpec {
+        name: "made",
+        about: "",
+        operation: "step",
+        moves_bytes: false,
+        strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
+        figures: &[],
+        params: &[],
+    };
+
+    /// Arms with tolls of their own; the first slice of the second is disturbed.
+    struct Made {
+        tolls_ns: Vec<u64>,
+        passed_ns: u64,
+        disturbed: AtomicBool,
+    }
+
+    impl Rig for Made {
+        fn elapsed(&self) -> Duration {
+            Duration::from_nanos(self.passed_ns)
+        }
+
+        fn stopped(&self) -> bool {
+            false
+        }
+
+        fn floor(&mut self) -> Floor {
+            Floor { record_ns: 0.0, clock: String::new(), clock_off_by: None }
+        }
+
+        fn tick_ns(&self) -> f64 {
+            1.0
+        }
+
+        fn operations(&self, _: usize) -> Operations {
+            Operations { granule: 1, max: 1_000_000 }
+        }
+
+        fn slice(
+            &mut self,
+            arm: usize,
+            operations: u64,
+            _: &mut Histogram,
+        ) -> Result<Sample, StudyError> {
+            let mut elapsed_ns = operations * self.tolls_ns[arm];
+            let full = elapsed_ns > 1_000_000;
+            if arm == 1 && full && !self.disturbed.swap(true, Ordering::Relaxed) {
+                elapsed_ns *= 3;
+            }
+            self.passed_ns += elapsed_ns;
+            Ok(Sample { operations, elapsed_ns, ..Sample::default() })
+        }
+    }
+
+    fn sizes(tolls_ns: &[u64]) -> BTreeMap<usize, u64> {
+        let request = |n| PlaceRequest { label: format!("p{n}"), path: "/".into() };
+        let draft = Draft {
+            places: (0..tolls_ns.len()).map(request).collect(),
+            studies: vec![StudyPlan::new(&SPEC)],
+            ..Draft::default()
+        };
+        let plan = draft.finish(1).unwrap_or_else(|e| panic!("{e}"));
+        let arms = plan.arms();
+        let pairs: Vec<Pair> = (1..arms.len())
+            .map(|other| Pair { base: other - 1, other, axis: Axis::Place })
+            .collect();
+        let budget = Duration::from_secs(2);
+        let job = Job { arms: &arms, pairs: &pairs, worth: 0.05, budget, seed: 1 };
+        let disturbed = AtomicBool::new(false);
+        let mut rig = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed };
+        let measurement = measure(&job, &mut rig, &mut |_| ());
+        measurement.samples.iter().map(|s| (s.arm, s.operations)).collect()
+    }
+
+    #[test]
+    fn arms_that_take_equally_long_get_slices_of_one_size_though_one_was_disturbed() {
+        let sizes = sizes(&[300, 310]);
+        assert_eq!(sizes[&0], sizes[&1]);
+        // The size fits what an operation takes undisturbed.
+        assert!((10_000..=50_000).contains(&sizes[&0]), "{sizes:?}");
+    }
+
+    #[test]
+    fn alike_is_passed_on_and_arms_that_differ_keep_their_own() {
+        let sizes = sizes(&[300, 500, 800, 9000]);
+        assert!(sizes[&0] == sizes[&1] && sizes[&1] == sizes[&2], "{sizes:?}");
+        assert!(sizes[&3] * 5 < sizes[&2], "{sizes:?}");
+    }
 }

@@ -7,14 +7,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use model::probes::Calls;
 use stats::Histogram;
 
 use crate::clock::Clock;
 use crate::study::StudyError;
-
-/// One lock in so many is timed. Taking a free lock costs little more than reading
-/// the clock twice, which every record of a locking logger would be charged for.
-const LOCKS_PER_TIMED: u64 = 8;
 
 /// Told by a signal handler, or anyone, that the run should end.
 pub type StopFlag = Arc<AtomicBool>;
@@ -50,6 +47,14 @@ pub struct Elsewhere {
     pub sync_calls: u64,
     /// Time within those calls.
     pub sync_ns: u64,
+    /// Calls that took a lock.
+    pub lock_calls: u64,
+    /// Time within those calls.
+    pub lock_ns: u64,
+    /// Time ready to run and waiting for a processor, where all of them know it.
+    pub run_queue_ns: Option<u64>,
+    /// Reads and writes of processes, where all of them know it.
+    pub calls: Option<Calls>,
 }
 
 impl Recorder {
@@ -122,8 +127,8 @@ impl Recorder {
     }
 
     /// What workers elsewhere spent, where they did the slice's work.
-    pub fn elsewhere(&self) -> Elsewhere {
-        self.elsewhere.unwrap_or_default()
+    pub fn elsewhere(&self) -> Option<Elsewhere> {
+        self.elsewhere
     }
 
     /// When the last operation ended, or the first began, in ticks.
@@ -159,18 +164,14 @@ impl Recorder {
         self.sync_ticks += (took_ns as f64 / self.clock.tick_ns()) as u64;
     }
 
-    /// Takes a lock as part of the current operation. The first of every eight is
-    /// timed, and stands for the others.
+    /// Takes a lock as the first thing of the current operation, which began
+    /// where the one before ended: one more reading of the clock times it.
     #[inline]
     pub fn lock<T>(&mut self, call: impl FnOnce() -> T) -> T {
-        let timed = self.lock_calls.is_multiple_of(LOCKS_PER_TIMED);
-        self.lock_calls += 1;
-        if !timed {
-            return call();
-        }
-        let before = self.clock.ticks();
+        let before = if self.pauses { self.clock.ticks() } else { self.last };
         let result = call();
         self.lock_ticks += self.clock.ticks().saturating_sub(before);
+        self.lock_calls += 1;
         result
     }
 
@@ -210,16 +211,17 @@ impl Recorder {
         self.elsewhere.map_or(self.sync_calls, |elsewhere| elsewhere.sync_calls)
     }
 
-    /// Time within [`Recorder::lock`], going by the calls that were timed.
+    /// Time within [`Recorder::lock`].
     pub fn lock_ns(&self) -> u64 {
-        let timed = self.lock_calls.div_ceil(LOCKS_PER_TIMED).max(1);
-        let ticks = self.lock_ticks as f64 * self.lock_calls as f64 / timed as f64;
-        (ticks * self.clock.tick_ns()) as u64
+        if let Some(elsewhere) = self.elsewhere {
+            return elsewhere.lock_ns;
+        }
+        (self.lock_ticks as f64 * self.clock.tick_ns()) as u64
     }
 
     /// How often [`Recorder::lock`] was called.
     pub fn lock_calls(&self) -> u64 {
-        self.lock_calls
+        self.elsewhere.map_or(self.lock_calls, |elsewhere| elsewhere.lock_calls)
     }
 
     /// How often the clock ran backwards.
@@ -275,7 +277,8 @@ mod tests {
         let intended = r.clock.ticks();
         r.lap_from(intended);
         r.finish();
-        assert!(r.elapsed_ns() < 2_000_000, "{} ns", r.elapsed_ns());
+        let latency_ns = r.latencies().sum() as f64 * r.clock.tick_ns();
+        assert!((r.elapsed_ns() as f64 - latency_ns).abs() <= 1.0);
         assert_eq!(r.latencies().count(), 1);
     }
 
@@ -290,20 +293,22 @@ mod tests {
         assert_eq!((r.elapsed_ns(), r.sync_calls(), r.sync_ns()), (1000, 3, 7));
         assert_eq!((r.latencies().count(), r.latencies().max()), (5, 30));
         r.start();
-        assert_eq!(r.elsewhere(), Elsewhere::default());
+        assert_eq!(r.elsewhere(), None);
     }
 
     #[test]
-    fn the_locks_that_are_timed_stand_for_all() {
+    fn time_for_locks_is_part_of_the_operations_and_never_more() {
         let mut r = recorder();
         r.start();
         for _ in 0..20 {
             r.lock(|| std::thread::sleep(std::time::Duration::from_millis(1)));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            r.lap();
         }
         r.finish();
         assert_eq!(r.lock_calls(), 20);
-        // Three of twenty were timed; as they stand for all, at least 20 ms are told.
         assert!(r.lock_ns() >= 19_000_000, "{}", r.lock_ns());
+        assert!(r.lock_ns() + 19_000_000 <= r.elapsed_ns(), "{}", r.lock_ns());
         r.start();
         r.finish();
         assert_eq!((r.lock_calls(), r.lock_ns()), (0, 0));

@@ -94,7 +94,10 @@ pub enum StudyError {
         source: io::Error,
     },
     /// A write took less than it was given.
-    #[error("{doing}: only {written} of {wanted} bytes were taken; the place may be full")]
+    #[error(
+        "{doing}: only {written} of {wanted} bytes were taken; the place may be full, \
+             or a limit on file sizes in force: see `ulimit -f`"
+    )]
     Short {
         /// What was being done.
         doing: &'static str,

@@ -28,6 +28,17 @@ Examples:
   iotoll compare --set log.sync=each            what fsync on every record costs
   iotoll compare --plan plan.toml --json -      a plan file, the result as JSON";
 
+const SELFTEST_NOTES: &str = "\
+Compares each place with itself many times, where any difference found is a
+false one; plants a slow-down of 10% and looks for it; works out the smallest
+difference that 60 seconds could show; and names what makes the machine noisy.
+
+Exit codes:
+  0    verdicts from this machine, as it is now, can be trusted
+  1    they cannot, or the test could not be done; the report says why
+  2    wrong usage or input
+  130  interrupted; what was found so far has been reported";
+
 /// What file I/O costs your application, and whether moving it would pay.
 #[derive(Parser)]
 #[command(name = "iotoll", version, max_term_width = 80, after_help = EXIT_CODES)]
@@ -48,6 +59,8 @@ pub(crate) enum Command {
     Places(PlacesArgs),
     /// List the studies with their strategies and parameters
     Studies,
+    /// Find out whether verdicts from this machine can be trusted
+    Selftest(SelftestArgs),
     /// Remove the working folders that killed runs left in places
     Clean(PlacesArgs),
     /// Print shell completions
@@ -105,6 +118,26 @@ pub(crate) struct CompareArgs {
     /// Exit with 4 where a comparison stays without a verdict
     #[arg(long)]
     pub(crate) require_verdict: bool,
+}
+
+#[derive(Args)]
+#[command(after_help = SELFTEST_NOTES)]
+pub(crate) struct SelftestArgs {
+    /// The places, which share the time [default: disk=.]
+    #[arg(value_name = "LABEL=PATH")]
+    pub(crate) places: Vec<PlaceRequest>,
+
+    /// How long it may take [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    pub(crate) budget: Option<Duration>,
+
+    /// Make all that is random from this number [default: a new one]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// Write the result as JSON; - is standard output, in place of the report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Args)]

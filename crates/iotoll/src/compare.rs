@@ -5,17 +5,20 @@ use std::time::Instant;
 use anyhow::anyhow;
 use engine::conclude;
 use engine::measure::{Job, Measurement, measure};
+use engine::next;
 use model::arm::{Arm, Pair, pairs};
+use model::noise::Noise;
 use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::result::{Run, RunResult, SCHEMA, Verdict};
 
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
+use crate::machine::{self, Watch};
 use crate::output::{self, JsonTarget};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::{dry_run, machine, plan, preflight, signals};
+use crate::{dry_run, plan, preflight, signals};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
@@ -30,8 +33,10 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let started = jiff::Timestamp::now();
+    let noise = Watch::start();
     let measurement = measure_on_places(&plan, &arms, &pairs, &places, began)?;
-    let result = conclude(&plan, &arms, &pairs, places, &measurement, (started, began));
+    let noise = noise.finish();
+    let result = conclude(&plan, &arms, &pairs, places, &measurement, noise, (started, began));
     if !matches!(json, Some(JsonTarget::Stdout)) {
         let text = report::terminal::report(&result, &studies::specs(), output::width());
         output::result(&text)?;
@@ -58,7 +63,8 @@ fn measure_on_places(
     progress.finish();
     drop(rig);
     session.close()?;
-    Ok(measurement)
+    let place_changes = places.iter().map(preflight::change_since).collect();
+    Ok(Measurement { place_changes, ..measurement })
 }
 
 fn conclude(
@@ -67,12 +73,14 @@ fn conclude(
     pairs: &[Pair],
     places: Vec<PlaceFacts>,
     measurement: &Measurement,
+    noise: Noise,
     (started, began): (jiff::Timestamp, Instant),
 ) -> RunResult {
     let labels: Vec<String> = places.iter().map(|place| place.label.clone()).collect();
     let job = Job { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
     let arms = conclude::arm_results(arms, &labels, measurement);
-    let comparisons = conclude::comparisons(&job, measurement, &arms);
+    let mut comparisons = conclude::comparisons(&job, measurement, &arms);
+    next::suggest(&mut comparisons, &job, &places);
     RunResult {
         schema: SCHEMA.to_owned(),
         run: Run {
@@ -83,7 +91,7 @@ fn conclude(
             version: env!("CARGO_PKG_VERSION").to_owned(),
             interrupted: measurement.interrupted,
         },
-        machine: machine::describe(),
+        machine: machine::describe(noise),
         floor: measurement.floor.clone(),
         places,
         arms,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use model::arm::{Arm, Pair};
+use model::noise::Noise;
 use model::place::PlaceFacts;
 use model::plan::Plan;
 use model::units::{exact_duration, percent};
@@ -17,7 +18,7 @@ pub(crate) fn describe(
     places: &[PlaceFacts],
     width: usize,
 ) -> String {
-    let mut out = report::places(places, &machine::describe(), width);
+    let mut out = report::places(places, &machine::describe(Noise::default()), width);
     let bold = anstyle::Style::new().bold();
     let _ = writeln!(out, "\n{bold}Arms{bold:#}");
     for arm in arms {

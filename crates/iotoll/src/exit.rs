@@ -45,14 +45,14 @@ impl std::error::Error for UsageError {}
 
 /// Runs a command; an error or a panic becomes a sentence and an exit code.
 /// A panic has unwound by then, so working folders are gone.
-pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<ExitCode>) -> ExitCode {
+pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(String::new, |l| format!(" ({l})"));
         let what = panic.payload_as_str().unwrap_or("no reason given");
         anstream::eprintln!("iotoll: a defect in iotoll itself: {what}{place}; please report it");
     }));
     match catch_unwind(AssertUnwindSafe(command)) {
-        Ok(Ok(code)) => code,
+        Ok(Ok(exit)) => exit.into(),
         Ok(Err(error)) if is_broken_pipe(&error) => Exit::Done.into(),
         Ok(Err(error)) => {
             anstream::eprintln!("iotoll: {error:#}");
@@ -68,6 +68,7 @@ fn code_of(error: &anyhow::Error) -> Exit {
             || cause.is::<PlanError>()
             || cause.is::<PlanFileError>()
             || cause.is::<PlaceSyntaxError>()
+            || cause.downcast_ref().is_some_and(::load::Error::is_usage)
             || cause.downcast_ref().is_some_and(names_no_directory)
             || matches!(cause.downcast_ref(), Some(WorkDirError::Place(e)) if names_no_directory(e))
     });

@@ -1,25 +1,21 @@
 //! `iotoll load`: an open-loop HTTP client that tells the truth.
 
-use anstream::{eprint, eprintln, print};
-use anyhow::Context;
-use clap::{Args, ValueEnum};
-use jiff::SignedDuration;
-use load::{
-    Error, Event, Expect, Gap, LoadResult, Plan, Progress, Request, Reuse, Server, ServerWatch,
-    Steps, Target, Version, layout,
-};
-use std::{
-    fs,
-    io::{IsTerminal, Write},
-    path::{Path, PathBuf},
-    process::ExitCode,
-    sync::{Arc, atomic::AtomicBool, mpsc},
-    thread,
-    time::Duration,
-};
+mod view;
 
-const USAGE: u8 = 2;
-const INTERRUPTED: u8 = 130;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use load::{
+    Expect, Gap, Plan, Request, Reuse, Server, ServerWatch, Steps, Target, Version, layout,
+};
+use model::units::parse_duration;
+
+use crate::exit::{Exit, UsageError};
+use crate::output::{self, JsonTarget};
+use crate::signals;
+
 /// How long a server that is started here may take to listen.
 const SERVE_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -173,39 +169,20 @@ fn at_least_one() -> clap::builder::RangedU64ValueParser {
 }
 
 fn duration(given: &str) -> Result<Duration, String> {
-    let wrong = || String::from("not a time; write it as 5s or 500ms");
-    let parsed: SignedDuration = given.parse().map_err(|_| wrong())?;
-    match Duration::try_from(parsed) {
-        Ok(time) if time >= Duration::from_millis(1) && time <= Duration::from_hours(1) => Ok(time),
-        Ok(_) => Err(String::from("it must be from 1ms to 1h")),
-        Err(_) => Err(wrong()),
+    let time = parse_duration(given).map_err(|e| e.to_string())?;
+    if (Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
+        Ok(time)
+    } else {
+        Err(String::from("it must be from 1ms to 1h"))
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<ExitCode> {
-    match run_load(args) {
-        Err(error) if is_usage(&error) => {
-            eprintln!("error: {error:#}");
-            Ok(ExitCode::from(USAGE))
-        }
-        other => other,
-    }
-}
-
-/// Wrong usage that is found after the arguments were parsed.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Usage(String);
-
-fn is_usage(error: &anyhow::Error) -> bool {
-    error.is::<Usage>() || error.downcast_ref::<Error>().is_some_and(Error::is_usage)
-}
-
-fn run_load(args: &LoadArgs) -> anyhow::Result<ExitCode> {
-    let stop = stop_on_signals()?;
+pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
+    let stop = signals::stop_flag()?;
     let target = Target::parse(&with_free_port(args)?)?;
     let plan = plan(args, target)?;
+    let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let mut server = None;
     let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;
     if let Some(command) = &args.serve {
@@ -214,22 +191,15 @@ fn run_load(args: &LoadArgs) -> anyhow::Result<ExitCode> {
         watch = Some(started.watch());
         server = Some(started);
     }
-    let result = with_live_view(|events| load::run(&plan, watch.as_ref(), events, &stop))?;
+    let result = view::with_live_view(|events| load::run(&plan, watch.as_ref(), events, &stop))?;
     drop(server);
-    report(args, &result)?;
-    Ok(if result.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
-}
-
-/// The first signal asks the load to end, the second ends the process.
-fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    use signal_hook::{consts, flag};
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [consts::SIGINT, consts::SIGTERM] {
-        flag::register_conditional_default(signal, Arc::clone(&stop))
-            .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .context("cannot listen for signals")?;
+    if !matches!(json, Some(JsonTarget::Stdout)) {
+        output::result(&layout::render(layout_of(args.layout), &result))?;
     }
-    Ok(stop)
+    if let Some(json) = json {
+        json.write(&result)?;
+    }
+    Ok(if result.interrupted { Exit::Interrupted } else { Exit::Done })
 }
 
 fn with_free_port(args: &LoadArgs) -> anyhow::Result<String> {
@@ -237,7 +207,7 @@ fn with_free_port(args: &LoadArgs) -> anyhow::Result<String> {
         return Ok(args.url.clone());
     }
     if args.serve.is_none() {
-        return Err(Usage(String::from("{port} in the URL needs --serve")).into());
+        return Err(UsageError(String::from("{port} in the URL needs --serve")).into());
     }
     Ok(args.url.replace("{port}", &load::free_port()?.to_string()))
 }
@@ -285,20 +255,20 @@ fn steps(args: &LoadArgs) -> anyhow::Result<Steps> {
             Rate::Max => None,
         })
         .collect();
-    let rates = rates.ok_or_else(|| Usage(String::from("--rate max stands alone")))?;
+    let rates = rates.ok_or_else(|| UsageError(String::from("--rate max stands alone")))?;
     Ok(Steps::Rates { rates, connections })
 }
 
 fn request(args: &LoadArgs) -> anyhow::Result<Request> {
     let mut request = Request::default();
     if let Some(path) = &args.body {
-        request.body =
-            fs::read(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+        request.body = fs::read(path)
+            .map_err(|e| UsageError(format!("cannot read the body {}: {e}", path.display())))?;
     }
     let default = if args.body.is_some() { "POST" } else { "GET" };
     let method = args.method.as_deref().unwrap_or(default);
     request.method =
-        method.parse().map_err(|_| Usage(format!("--method {method}: not a method")))?;
+        method.parse().map_err(|_| UsageError(format!("--method {method}: not a method")))?;
     request.version = match args.http {
         HttpArg::Http10 => Version::Http10,
         HttpArg::Http11 => Version::Http11,
@@ -309,96 +279,10 @@ fn request(args: &LoadArgs) -> anyhow::Result<Request> {
     Ok(request)
 }
 
-fn report(args: &LoadArgs, result: &LoadResult) -> anyhow::Result<()> {
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    if let Some(path) = &args.json {
-        let mut json = serde_json::to_string_pretty(result).context("cannot write JSON")?;
-        json.push('\n');
-        if to_stdout {
-            print!("{json}");
-        } else {
-            fs::write(path, json)
-                .with_context(|| format!("{}: cannot write it", path.display()))?;
-        }
-    }
-    if !to_stdout {
-        print!("{}", layout::render(layout_of(args.layout), result));
-    }
-    Ok(())
-}
-
 fn layout_of(layout: LayoutArg) -> layout::Layout {
     match layout {
         LayoutArg::Plain => layout::Layout::Plain,
         LayoutArg::Httperf => layout::Layout::Httperf,
         LayoutArg::Ab => layout::Layout::Ab,
     }
-}
-
-/// What the live view is told.
-enum Line {
-    Step(String),
-    Now(Progress),
-}
-
-/// Runs `work`, showing its progress where there is a terminal to show it on.
-///
-/// The terminal may be slow and the load must not wait for it, so that a
-/// thread of its own draws, and what it has no time for is left out.
-fn with_live_view<T>(work: impl FnOnce(&mut dyn FnMut(Event<'_>)) -> T) -> T {
-    if !std::io::stderr().is_terminal() {
-        return work(&mut |_| ());
-    }
-    let (sender, receiver) = mpsc::sync_channel(2);
-    let drawing = thread::spawn(move || draw(&receiver));
-    let result = work(&mut |event| {
-        let line = match event {
-            Event::StepBegins { number, of, rate, goal } => {
-                Some(Line::Step(step_title(number, of, rate, goal)))
-            }
-            Event::Progress(progress) => Some(Line::Now(progress)),
-            _ => None,
-        };
-        if let Some(line) = line {
-            // A full channel means that the terminal is behind.
-            let _ = sender.try_send(line);
-        }
-    });
-    drop(sender);
-    let _ = drawing.join();
-    result
-}
-
-fn step_title(number: usize, of: Option<usize>, rate: Option<f64>, goal: u64) -> String {
-    let step = of.map_or_else(|| format!("try {number}"), |of| format!("{number}/{of}"));
-    match rate {
-        Some(rate) => format!("{step} {rate:.0}/s, {goal}"),
-        None => format!("{goal} requests"),
-    }
-}
-
-/// Keeps one line up to date, and clears it at the end.
-fn draw(lines: &mpsc::Receiver<Line>) {
-    let mut title = String::new();
-    for line in lines {
-        match line {
-            Line::Step(new) => title = new,
-            Line::Now(now) => {
-                let text = format!(
-                    "{title}: {:.0} s, {:.0} replies/s, {} errors, p50 {:.2} p99 {:.2} ms, lag {:.0} µs",
-                    now.seconds,
-                    now.replies as f64 / now.seconds.max(1e-3),
-                    now.errors,
-                    now.latency_p50_ms,
-                    now.latency_p99_ms,
-                    now.lag_p99_us
-                );
-                let shown: String = text.chars().take(79).collect();
-                eprint!("\r{shown}\x1b[K");
-                let _ = std::io::stderr().flush();
-            }
-        }
-    }
-    eprint!("\r\x1b[K");
-    let _ = std::io::stderr().flush();
 }

@@ -2,10 +2,35 @@
 
 use std::fs;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
+use engine::noise::{self, Reading};
+use engine::probes::Usage;
+use model::noise::Noise;
 use model::result::Machine;
 
-pub(crate) fn describe() -> Machine {
+/// Watches for what disturbs a run from outside.
+pub(crate) struct Watch {
+    before: Reading,
+    used: Usage,
+}
+
+impl Watch {
+    /// Begins now.
+    pub(crate) fn start() -> Self {
+        Self { before: Reading::take(), used: Usage::now() }
+    }
+
+    /// What was seen.
+    pub(crate) fn finish(self) -> Noise {
+        let used = Usage::now().since(self.used);
+        let own_cpu = Duration::from_nanos(used.user_ns + used.system_ns);
+        noise::between(&self.before, &Reading::take(), own_cpu)
+    }
+}
+
+/// The machine, and what disturbed it.
+pub(crate) fn describe(noise: Noise) -> Machine {
     let memory = places::MemoryFacts::read().ok();
     let uname = rustix::system::uname();
     Machine {
@@ -14,6 +39,7 @@ pub(crate) fn describe() -> Machine {
         cpus: available_parallelism().map_or(1, usize::from),
         memory_bytes: memory.as_ref().map_or(0, |m| m.total_bytes),
         memory_limit_bytes: memory.and_then(|m| m.limit).map(|limit| limit.limit_bytes),
+        noise,
     }
 }
 

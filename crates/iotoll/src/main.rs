@@ -17,6 +17,7 @@ mod places_command;
 mod plan;
 mod preflight;
 mod progress;
+mod selftest;
 mod session;
 mod signals;
 mod site;
@@ -27,26 +28,27 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::cli::{Cli, Command};
+use crate::exit::Exit;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     exit::guarded(|| run(cli.command))
 }
 
-fn run(command: Command) -> anyhow::Result<ExitCode> {
+fn run(command: Command) -> anyhow::Result<Exit> {
     signals::ignore_file_size_signal()?;
-    let exit = match command {
+    Ok(match command {
         Command::Compare(args) => compare::run(&args)?,
-        Command::Load(args) => return load::run(&args),
+        Command::Load(args) => load::run(&args)?,
         Command::Places(args) => places_command::run(&args)?,
+        Command::Selftest(args) => selftest::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,
         Command::Man(args) => man::page(&args)?,
         Command::Worker => {
             studies::serve_as_worker()?;
-            exit::Exit::Done
+            Exit::Done
         }
-    };
-    Ok(exit.into())
+    })
 }

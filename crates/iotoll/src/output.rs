@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use model::result::RunResult;
+use serde::Serialize;
 
 use crate::exit::UsageError;
 
@@ -51,7 +51,7 @@ impl JsonTarget {
     }
 
     /// Writes the result.
-    pub(crate) fn write(self, result: &RunResult) -> anyhow::Result<()> {
+    pub(crate) fn write(self, result: &impl Serialize) -> anyhow::Result<()> {
         let mut json =
             serde_json::to_string_pretty(result).context("writing the result as JSON")?;
         json.push('\n');

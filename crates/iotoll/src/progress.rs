@@ -48,6 +48,14 @@ impl Progress {
         }
     }
 
+    /// Shows what a test is at.
+    pub(crate) fn tell(&mut self, state: &str) {
+        let elapsed = self.began.elapsed();
+        let budget_s = self.bar.length().unwrap_or_default() / 1000;
+        self.bar.set_position(elapsed.as_millis() as u64);
+        self.bar.set_message(format!("{} of {budget_s} s, {state}", elapsed.as_secs()));
+    }
+
     /// Takes the line away.
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();

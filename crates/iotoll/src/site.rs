@@ -1,11 +1,12 @@
 //! A place's working folder, as the engine's slices use it.
 
+use std::error::Error;
 use std::io;
 use std::os::fd::OwnedFd;
 
 use engine::machine::Site;
 use engine::probes::DeviceBytes;
-use places::{DeviceReader, WorkDir};
+use places::{DeviceReader, WorkDir, WorkDirError};
 
 /// The one sub-folder that there is at a time.
 const SLICE: &str = "slice";
@@ -25,12 +26,12 @@ impl<'a> PlaceSite<'a> {
 
 impl Site for PlaceSite<'_> {
     fn fresh_folder(&mut self) -> io::Result<OwnedFd> {
-        let folder = self.work.subdir(SLICE).map_err(io::Error::other)?;
+        let folder = self.work.subdir(SLICE).map_err(as_io)?;
         folder.fd().try_clone_to_owned()
     }
 
     fn settle(&mut self) -> io::Result<()> {
-        self.work.remove_subdir(SLICE).map_err(io::Error::other)?;
+        self.work.remove_subdir(SLICE).map_err(as_io)?;
         // The folder's own change commits the journal, so that the next slice
         // does not pay for this one's removal.
         rustix::fs::fsync(self.work.fd())?;
@@ -41,4 +42,17 @@ impl Site for PlaceSite<'_> {
         let counters = self.devices.as_ref()?.read().ok()?;
         Some(DeviceBytes { read: counters.read_bytes, written: counters.written_bytes })
     }
+}
+
+/// The system's own error, if there is one behind it: it carries what to do.
+fn as_io(error: WorkDirError) -> io::Error {
+    let mut source: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(cause) = source {
+        let code = cause.downcast_ref().and_then(io::Error::raw_os_error);
+        if let Some(code) = code {
+            return io::Error::from_raw_os_error(code);
+        }
+        source = cause.source();
+    }
+    io::Error::other(error)
 }

@@ -13,7 +13,17 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         writeln!(out, "{gap}{bold}{}{bold:#}  {}", spec.name, spec.about)?;
         writeln!(out, "  strategies")?;
         for strategy in spec.strategies {
-            writeln!(out, "    {:<12} {}", strategy.name, strategy.about)?;
+            let named = if strategy.by_default { "" } else { " [by name only]" };
+            writeln!(out, "    {:<12} {}{named}", strategy.name, strategy.about)?;
+            if !strategy.promise.is_empty() {
+                writeln!(out, "    {:<12} if it dies: {}", "", strategy.promise)?;
+            }
+        }
+        if !spec.figures.is_empty() {
+            writeln!(out, "  figures beside the toll")?;
+        }
+        for figure in spec.figures {
+            writeln!(out, "    {:<19} {}", figure.name, figure.about)?;
         }
         writeln!(out, "  parameters")?;
         for param in spec.params {

@@ -94,8 +94,9 @@ fn syncs_are_counted_and_their_time_is_within_the_toll() {
 #[test]
 fn a_parameter_with_several_values_is_a_factor() {
     let places = Places::new();
-    let set = ["--strategy", "held", "--set", "log.record=70,8193", "--budget", "2s"];
-    let result = json(&places, &set);
+    let held = ["--study", "log", "--strategy", "held"];
+    let set = ["--set", "log.record=70,8193", "--budget", "2s"];
+    let result = json(&places, &[held.as_slice(), &set].concat());
     let ids: Vec<&str> =
         result["arms"].as_array().unwrap().iter().map(|a| a["id"].as_str().unwrap()).collect();
     assert_eq!(

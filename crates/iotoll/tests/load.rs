@@ -97,12 +97,13 @@ fn wrong_usage_is_told_and_exits_with_2() {
         (&[&url, "--rate", "5", "--concurrency", "5", "--requests", "5"], "cannot be used with"),
         (&[&url, "--concurrency", "5"], "--requests"),
         (&[&url, "--rate", "5", "--connections", "0"], "0"),
-        (&[&url, "--rate", "5", "--timeout", "soon"], "5s"),
+        (&[&url, "--rate", "5", "--timeout", "soon"], "is not a duration"),
         (&[&url, "--rate", "5", "--timeout", "0s"], "1ms"),
         (&[&url, "--rate", "5", "--expect", "nonsense"], "text:TEXT"),
         (&[&url, "--rate", "5", "-H", "nonsense"], "Name: value"),
         (&[&url, "--rate", "5", "--requests-per-connection", "3"], "--keep-alive"),
         (&["http://127.0.0.1:{port}/", "--rate", "5"], "--serve"),
+        (&[&url, "--rate", "5", "--body", "/no/such/file"], "/no/such/file"),
     ];
     for (arguments, word) in cases {
         let (code, out, err) = output(arguments);
@@ -116,7 +117,6 @@ fn what_cannot_be_done_exits_with_1() {
     let url = server(true);
     for (arguments, word) in [
         (vec!["http://no.such.host.invalid/", "--rate", "5"], "cannot find its address"),
-        (vec![&url, "--rate", "5", "--body", "/no/such/file"], "/no/such/file"),
         (vec![&url, "--rate", "5", "--server-pid", "2147483647"], "no such process"),
         (vec!["http://127.0.0.1:{port}/", "--rate", "5", "--serve", "exit 4"], "status 4"),
     ] {

@@ -157,15 +157,14 @@ impl<'a> Client<'a> {
         drive: Drive,
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<Ran, Error> {
-        let failed = Error::system("cannot wait for events");
         let begin_ns = self.begin(drive);
         let before = Usage::now();
         let mut active = None;
         let mut report_ns = begin_ns + PROGRESS_NS;
-        let mut result = Ok(());
-        while result.is_ok() && !self.is_over() && !self.stop.load(Ordering::Relaxed) {
-            result = self.turn(report_ns);
+        while !self.stop.load(Ordering::Relaxed) {
+            self.start_due();
             let now = now_ns();
+            self.give_up_due(now);
             if active.is_none() && !self.has_starts() {
                 active = Some(before.until_now(self.pacer.spin_ns));
             }
@@ -173,8 +172,12 @@ impl<'a> Client<'a> {
                 report_ns = now + PROGRESS_NS;
                 events(Event::Progress(Progress::new(&self.shared.meter, self.open, now)));
             }
+            if self.is_over() {
+                break;
+            }
+            self.wait(now, report_ns).map_err(Error::system("cannot wait for events"))?;
+            self.follow_events();
         }
-        result.map_err(failed)?;
         let whole = before.until_now(self.pacer.spin_ns);
         let interrupted = !self.is_over();
         self.abandon();
@@ -213,18 +216,19 @@ impl<'a> Client<'a> {
         begin_ns
     }
 
-    /// Once round: start what is due, wait, see to what happened.
-    fn turn(&mut self, report_ns: u64) -> Result<(), Errno> {
-        self.start_due();
-        self.give_up_due();
-        let now = now_ns();
+    /// Waits until there is something to do.
+    fn wait(&mut self, now: u64, report_ns: u64) -> Result<(), Errno> {
         let start_ns = match self.shared.requests_left {
             None => self.starts.next_ns.unwrap_or(u64::MAX),
             Some(_) if self.closed_wants_start() => 0,
             Some(_) => u64::MAX,
         };
         let other_ns = if self.again.is_empty() { self.next_other(report_ns) } else { 0 };
-        self.pacer.wait(now, start_ns, other_ns)?;
+        self.pacer.wait(now, start_ns, other_ns)
+    }
+
+    /// Sees to what happened.
+    fn follow_events(&mut self) {
         for i in 0..self.pacer.events.len() {
             self.start_due();
             let event = self.pacer.events[i];
@@ -237,7 +241,6 @@ impl<'a> Client<'a> {
             self.start_due();
             self.on_event(id, None);
         }
-        Ok(())
     }
 
     fn next_other(&self, report_ns: u64) -> u64 {
@@ -440,8 +443,7 @@ impl<'a> Client<'a> {
     }
 
     /// Ends what has waited long enough.
-    fn give_up_due(&mut self) {
-        let now = now_ns();
+    fn give_up_due(&mut self, now: u64) {
         let slots = &self.slots;
         let deadline_of = |slot: u32| {
             let connection = slots[slot as usize].connection.as_ref()?;

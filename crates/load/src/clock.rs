@@ -19,6 +19,17 @@ pub(crate) fn thread_cpu_ns() -> u64 {
     to_ns(clock_gettime(ClockId::ThreadCPUTime))
 }
 
+/// The part of it that was spent in the kernel, in the kernel's own estimate.
+pub(crate) fn thread_system_ns() -> u64 {
+    // SAFETY: a zeroed rusage is valid, and getrusage only writes to it.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage
+    };
+    usage.ru_stime.tv_sec as u64 * SECOND_NS + usage.ru_stime.tv_usec as u64 * 1000
+}
+
 fn to_ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * SECOND_NS + time.tv_nsec as u64
 }

@@ -151,7 +151,9 @@ mod tests {
 
     fn holds(expect: &Expect, first: &mut Option<u128>, parts: &[&[u8]]) -> bool {
         let mut check = Check::new(expect);
-        parts.iter().for_each(|part| check.update(expect, part));
+        for part in parts {
+            check.update(expect, part);
+        }
         check.holds(expect, first)
     }
 

@@ -6,6 +6,21 @@
 //! [`Event`]s on the way. [`Server`] starts, awaits and stops a server, and
 //! [`ServerWatch`] measures one beside the client. [`layout`] puts results
 //! into words. Nothing here prints.
+//!
+//! ```no_run
+//! use iotoll_load::{Plan, Steps, Target, run};
+//! use std::sync::atomic::AtomicBool;
+//!
+//! let target = Target::parse("http://127.0.0.1:8080/")?;
+//! let steps = Steps::Rates { rates: vec![200.0, 300.0], connections: None };
+//! let stop = AtomicBool::new(false);
+//! let result = run(&Plan::new(target, steps), None, &mut |_| (), &stop)?;
+//! for step in &result.steps {
+//!     let p99 = step.connection_ms.map(|summary| summary.p99);
+//!     assert!(step.valid, "{:?} ms is not the server's: {:?}", p99, step.why_invalid);
+//! }
+//! # Ok::<(), iotoll_load::Error>(())
+//! ```
 
 mod chunked;
 mod client;
@@ -46,5 +61,5 @@ pub use result::{
 };
 pub use run::run;
 pub use schedule::{Gap, Schedule};
-pub use server::{Server, ServerUse, ServerWatch, free_port};
+pub use server::{Server, ServerSample, ServerUse, ServerWatch, free_port};
 pub use target::{Address, Target};

@@ -149,6 +149,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stats::Histogram;
 
     #[test]
     fn the_rate_over_time_keeps_its_counts_however_long_it_gets() {
@@ -162,6 +163,32 @@ mod tests {
         for value in [rate.mean, rate.min, rate.max] {
             assert!((value - 1000.0).abs() < 1.0, "{value}");
         }
+    }
+
+    #[test]
+    fn each_phase_counts_from_where_it_should() {
+        let mut meter = Meter::new(1000);
+        let times = Times {
+            intended: 1000,
+            begun: 1010,
+            connected: 1030,
+            sent: 1035,
+            first_byte: 1075,
+            last_byte: 1175,
+        };
+        meter.reply(&times, 204);
+        meter.connection(&times);
+        let phases = &meter.phases;
+        let max = [
+            &phases.connection,
+            &phases.connection_from_connect,
+            &phases.reply,
+            &phases.response,
+            &phases.transfer,
+        ]
+        .map(Histogram::max);
+        assert_eq!(max, [175, 165, 140, 40, 100]);
+        assert_eq!((meter.status.success, meter.last_reply_ns), (1, 1175));
     }
 
     #[test]

@@ -76,7 +76,10 @@ pub struct Errors {
     pub unexpected_body: u64,
     pub http_4xx: u64,
     pub http_5xx: u64,
-    /// What was said about the first of them.
+    /// What was said about the first of them; in JSON beside the counts, as
+    /// `first_error`.
+    #[serde(skip)]
+    #[schemars(skip)]
     pub first: Option<String>,
 }
 

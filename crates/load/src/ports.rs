@@ -196,7 +196,7 @@ mod tests {
         let mut ports = Ports::new(RULES, true, 0);
         assert_eq!(ports.next_source(T0, 10), Source::Any);
         assert_eq!(ports.next_source(T0, 700), Source::Loopback(Ipv4Addr::new(127, 0, 0, 2)));
-        assert_eq!(ports.next_source(T0, 700), Source::Loopback(Ipv4Addr::new(127, 0, 0, 1)));
+        assert_eq!(ports.next_source(T0, 700), Source::Loopback(Ipv4Addr::LOCALHOST));
         assert_eq!(ports.sources(), 2);
         assert_eq!(RULES.sources_for(600), 1);
         assert_eq!(RULES.sources_for(601), 2);

@@ -33,6 +33,10 @@ pub(crate) fn check(plan: &Plan, endpoint: &Endpoint, rules: PortRules) -> Prefl
     if let Endpoint::Tcp(_) = endpoint {
         check_ports(plan, endpoint, rules, needed, &mut preflight);
     }
+    if matches!(plan.steps, Steps::MaxRate { .. }) {
+        // A search ends by itself where they no longer suffice.
+        preflight.warnings.clear();
+    }
     preflight
 }
 

@@ -36,8 +36,11 @@ impl AddAssign for Counters {
     }
 }
 
-/// `root` and all that descend from it.
+/// `root` and all that descend from it; nobody when it is gone.
 pub(crate) fn tree(root: i32) -> Vec<i32> {
+    if !is_alive(root) {
+        return Vec::new();
+    }
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
@@ -151,7 +154,7 @@ mod tests {
 
     #[test]
     fn this_process_is_found_with_its_counters() {
-        let pid = std::process::id() as i32;
+        let pid = std::process::id().cast_signed();
         assert!(is_alive(pid) && tree(pid).contains(&pid));
         assert!(counters(pid).is_some_and(|c| c.read_calls > 0));
         assert!(memory_bytes(pid).0 > 100_000);

@@ -355,16 +355,16 @@ mod tests {
 
     #[test]
     fn a_head_that_never_ends_is_given_up_within_bounds() {
-        let (mut reply, mut fed) = (Reply::new(false), 0);
+        let (mut reply, mut taken) = (Reply::new(false), 0);
         let mut feed = |bytes: &[u8]| {
-            fed += bytes.len();
+            taken += bytes.len();
             let r = reply.feed(bytes, &mut |_| ());
             assert!(reply.head.len() <= HEAD_BYTES_MAX);
             r
         };
         feed(b"HTTP/1.1 200 OK\r\n").unwrap();
         while feed(b"A: b\r\n").is_ok() {}
-        assert!(fed <= HEAD_BYTES_MAX + 8, "{fed} bytes were taken");
+        assert!(taken <= HEAD_BYTES_MAX + 8, "{taken} bytes were taken");
     }
 
     #[test]

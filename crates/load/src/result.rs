@@ -218,6 +218,8 @@ pub struct Step {
     pub achieved_rate: f64,
     /// What went wrong.
     pub errors: Errors,
+    /// What was said about the first error.
+    pub first_error: Option<String>,
     /// Replies by class of status.
     pub status: Statuses,
     /// Bytes sent and received.
@@ -243,6 +245,8 @@ pub struct Step {
     pub open_connections: OpenConnections,
     /// CPU time of this client, in percent of one core, all told.
     pub client_cpu_percent: f64,
+    /// The part of it that was spent in the kernel.
+    pub client_system_percent: f64,
     /// The part of it that was spent polling just before a start, to be on
     /// time, and could have been spent on work.
     pub client_spin_percent: f64,

@@ -185,6 +185,7 @@ fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Opti
         reply_rate: meter.series.rates(meter.replies, replied_ns),
         open_connections: meter.open,
         client_cpu_percent: percent(whole.cpu_ns),
+        client_system_percent: percent(whole.system_ns.min(whole.cpu_ns)),
         client_spin_percent: percent(whole.spin_ns),
         client_cpu_us_per_request: (meter.requests > 0)
             .then(|| whole.cpu_ns as f64 / 1e3 / meter.requests as f64),
@@ -195,6 +196,7 @@ fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Opti
         }),
         valid: why_invalid.is_empty(),
         why_invalid: (!why_invalid.is_empty()).then(|| why_invalid.join("; ")),
+        first_error: meter.errors.first.clone(),
         errors: meter.errors,
         status: meter.status,
         bytes: meter.bytes,

@@ -205,12 +205,8 @@ impl ServerWatch {
         Ok(Self { root: pid, without_root: false })
     }
 
-    fn processes(self) -> Vec<i32> {
-        let mut all = procfs::tree(self.root);
-        if self.without_root {
-            all.remove(0);
-        }
-        all
+    fn processes(self) -> impl Iterator<Item = i32> {
+        procfs::tree(self.root).into_iter().skip(usize::from(self.without_root))
     }
 
     /// Reads all counters now.
@@ -226,17 +222,15 @@ impl ServerWatch {
     /// What was used since `before`, in which there were so many replies.
     pub fn used_since(&self, before: &ServerSample, replies: u64) -> ServerUse {
         let now = self.sample();
-        let processes = self.processes();
         let ms_per_tick = 1000.0 / clock_ticks_per_second() as f64;
         let used =
             |get: fn(&Counters) -> u64| get(&now.counters).saturating_sub(get(&before.counters));
         let user_ms = used(|c| c.user_ticks) as f64 * ms_per_tick;
         let system_ms = used(|c| c.system_ticks) as f64 * ms_per_tick;
         let wall_ms = (now.at - before.at).as_secs_f64().max(1e-9) * 1e3;
-        let memory: Vec<(u64, bool)> =
-            processes.iter().map(|pid| procfs::memory_bytes(*pid)).collect();
+        let memory: Vec<(u64, bool)> = self.processes().map(procfs::memory_bytes).collect();
         ServerUse {
-            processes: processes.len() as u64,
+            processes: memory.len() as u64,
             cpu_user_ms: user_ms,
             cpu_system_ms: system_ms,
             cpu_percent: (user_ms + system_ms) * 100.0 / wall_ms,

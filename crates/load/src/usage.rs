@@ -1,7 +1,7 @@
 //! What this client itself uses.
 
 use crate::{
-    clock::{now_ns, thread_cpu_ns},
+    clock::{now_ns, thread_cpu_ns, thread_system_ns},
     procfs,
 };
 
@@ -11,6 +11,8 @@ use crate::{
 pub(crate) struct OwnUse {
     pub(crate) wall_ns: u64,
     pub(crate) cpu_ns: u64,
+    /// The part of it in the kernel.
+    pub(crate) system_ns: u64,
     pub(crate) spin_ns: u64,
     /// Time spent ready to run while something else had the core.
     pub(crate) delayed_ns: u64,
@@ -21,6 +23,7 @@ pub(crate) struct OwnUse {
 pub(crate) struct Usage {
     wall_ns: u64,
     cpu_ns: u64,
+    system_ns: u64,
     delayed_ns: u64,
 }
 
@@ -29,6 +32,7 @@ impl Usage {
         Self {
             wall_ns: now_ns(),
             cpu_ns: thread_cpu_ns(),
+            system_ns: thread_system_ns(),
             delayed_ns: procfs::thread_run_delay_ns(),
         }
     }
@@ -38,6 +42,7 @@ impl Usage {
         OwnUse {
             wall_ns: now.wall_ns - self.wall_ns,
             cpu_ns: now.cpu_ns - self.cpu_ns,
+            system_ns: now.system_ns.saturating_sub(self.system_ns),
             spin_ns,
             delayed_ns: now.delayed_ns.saturating_sub(self.delayed_ns),
         }

@@ -3,11 +3,13 @@
 
 pub mod arm;
 pub mod integrity;
+pub mod noise;
 pub mod place;
 pub mod plan;
 pub mod plan_file;
 pub mod probes;
 pub mod result;
 pub mod sample;
+pub mod selftest;
 pub mod study;
 pub mod units;

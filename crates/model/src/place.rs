@@ -143,9 +143,76 @@ pub struct PlaceFacts {
 }
 
 impl PlaceFacts {
+    /// How this is no longer what was inspected before: remounted, replaced, on
+    /// other devices or read-only. How much is free may change as it likes.
+    pub fn change_since(&self, before: &Self) -> Option<String> {
+        let label = &self.label;
+        let devices = |facts: &Self| -> Vec<(String, u32, u32)> {
+            facts.devices.iter().map(|d| (d.name.clone(), d.major, d.minor)).collect()
+        };
+        let what = if self.filesystem_id != before.filesystem_id
+            || self.filesystem != before.filesystem
+            || self.mount_point != before.mount_point
+        {
+            format!("another file system stands at {} now", self.path.display())
+        } else if self.device != before.device || devices(self) != devices(before) {
+            "it stands on other devices now".to_owned()
+        } else if self.read_only && !before.read_only {
+            "it has become read-only; see the kernel's log (dmesg) for an error of the device"
+                .to_owned()
+        } else if self.mount_options != before.mount_options {
+            let options = |facts: &Self| facts.mount_options.join(",");
+            format!("it was remounted, {} instead of {}", options(self), options(before))
+        } else {
+            return None;
+        };
+        Some(format!("{label} changed under way: {what}"))
+    }
+
     /// The devices at the bottom of the stack: those whose counters tell what
     /// reached the hardware.
     pub fn bottom_devices(&self) -> impl Iterator<Item = &DeviceLayer> {
         self.devices.iter().filter(|layer| layer.below.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod change_tests {
+    use super::*;
+
+    fn facts() -> PlaceFacts {
+        PlaceFacts {
+            label: "disk".to_owned(),
+            path: "/srv".into(),
+            kind: StorageKind::Disk,
+            filesystem: "ext4".to_owned(),
+            device: Some("/dev/vda".to_owned()),
+            devices: Vec::new(),
+            mount_point: "/".into(),
+            mount_options: vec!["relatime".to_owned()],
+            read_only: false,
+            total_bytes: 100,
+            free_bytes: 50,
+            free_inodes: None,
+            filesystem_id: 7,
+            unread: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_change_is_seen_and_free_space_is_none() {
+        let before = facts();
+        assert_eq!(PlaceFacts { free_bytes: 3, ..facts() }.change_since(&before), None);
+        let changed = [
+            PlaceFacts { filesystem_id: 8, ..facts() },
+            PlaceFacts { filesystem: "xfs".to_owned(), ..facts() },
+            PlaceFacts { mount_point: "/srv".into(), ..facts() },
+            PlaceFacts { device: Some("/dev/vdb".to_owned()), ..facts() },
+            PlaceFacts { read_only: true, ..facts() },
+            PlaceFacts { mount_options: vec!["sync".to_owned()], ..facts() },
+        ];
+        for facts in changed {
+            assert!(facts.change_since(&before).is_some(), "{facts:?}");
+        }
     }
 }

@@ -40,7 +40,7 @@ pub struct Probes {
     pub group: Option<GroupLimits>,
 }
 
-/// Calls and storage traffic of the workers (proc_pid_io(5)).
+/// Calls and storage traffic of the workers (`proc_pid_io(5)`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Calls {
     /// Calls of the read(2) kind.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arm::Axis;
 pub use crate::integrity::Integrity;
+use crate::noise::Noise;
 use crate::place::PlaceFacts;
 use crate::sample::Sample;
 
@@ -71,6 +72,9 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// A limit on this process's memory below that, if its control group has one.
     pub memory_limit_bytes: Option<u64>,
+    /// What disturbed the run from outside.
+    #[serde(default)]
+    pub noise: Noise,
 }
 
 /// The harness's own cost.

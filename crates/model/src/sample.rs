@@ -19,12 +19,9 @@ pub struct Sample {
     pub position: usize,
     /// Operations done.
     pub operations: u64,
-    /// Workers that did them side by side. Times in calls and on processors are
-    /// summed over them.
-    #[serde(default = "one")]
-    pub workers: u64,
     /// From before the first operation to after the last, and after whatever
-    /// sync belongs to the timed work.
+    /// sync belongs to the timed work. Of several workers side by side the sum of
+    /// what each saw, as all times here are.
     pub elapsed_ns: u64,
     /// The 99th percentile of the operations' latency.
     pub p99_ns: f64,
@@ -71,8 +68,4 @@ impl Sample {
     pub fn time_per_op_ns(&self) -> f64 {
         self.elapsed_ns as f64 / self.operations.max(1) as f64
     }
-}
-
-fn one() -> u64 {
-    1
 }

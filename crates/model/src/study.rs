@@ -47,6 +47,8 @@ pub struct FigureSpec {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
+    /// The head of its column in reports; empty where it is in results alone.
+    pub column: &'static str,
     /// How an arm's slices make one figure.
     pub fold: Fold,
 }

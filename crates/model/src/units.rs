@@ -101,7 +101,11 @@ pub fn parse_share(text: &str) -> Result<f64, UnitError> {
 /// Writes a share as a percentage: `5%`, `0.5%`.
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
-    let text = if value.abs() >= 9.95 || value == 0.0 {
+    let text = if (99.85..99.995).contains(&value.abs()) {
+        format!("{value:.2}")
+    } else if (98.5..99.85).contains(&value.abs()) {
+        format!("{value:.1}")
+    } else if value.abs() >= 9.95 || value == 0.0 {
         format!("{value:.0}")
     } else if value.abs() >= 0.0995 {
         format!("{value:.1}")
@@ -208,6 +212,9 @@ mod tests {
         assert_eq!(percent(0.1649), "16%");
         assert_eq!(percent(0.005), "0.5%");
         assert_eq!(percent(0.00005), "0.005%");
+        assert_eq!(percent(0.9974), "99.7%");
+        assert_eq!(percent(0.99946), "99.95%");
+        assert_eq!(percent(1.0), "100%");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(rough_size(85_899_345_920), "85.9 GB");
         assert_eq!(rough_size(999_999), "1.00 MB");

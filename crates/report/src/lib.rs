@@ -4,10 +4,15 @@
 //! Texts carry ANSI styles; whoever prints them strips those where they do not
 //! belong.
 
+mod figures;
+mod integrity;
+mod noise;
 mod place;
 mod risk;
+pub mod selftest;
 mod table;
 pub mod terminal;
+mod why;
 mod words;
 
 pub use place::places;

@@ -106,7 +106,7 @@ fn verdict(comparison: &Comparison) -> Cell {
 }
 
 /// The table's lines, indented, without the padding at their ends.
-fn indented(table: &Table) -> String {
+pub(crate) fn indented(table: &Table) -> String {
     table.lines().map(|line| format!(" {}\n", without_padding(&line))).collect()
 }
 

@@ -8,7 +8,7 @@ use model::result::{ArmResult, Comparison, RunResult, Verdict};
 use model::study::StudySpec;
 use model::units::{count, percent, time};
 
-use crate::{place, risk, table, words};
+use crate::{figures, integrity, noise, place, risk, table, why, words};
 
 /// How many columns there are.
 pub type Width = usize;
@@ -27,7 +27,11 @@ pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) 
         out += "\n";
         out += &study(result, &arms, studies, width);
     }
+    for spec in studies {
+        out += &integrity::promises(spec, &result.arms, width);
+    }
     out += &meaning(result, studies, width);
+    out += &why::run(result, width);
     out += &risks(result, width);
     out += &small_print(result, width);
     out
@@ -86,8 +90,9 @@ fn study(
     width: Width,
 ) -> String {
     let Some(first) = arms.first() else { return String::new() };
-    let about = studies.iter().find(|s| s.name == first.study).map_or("", |s| s.about);
-    let params: Vec<String> = first.params.iter().map(|(k, v)| format!("{k} {v}")).collect();
+    let spec = studies.iter().find(|s| s.name == first.study);
+    let about = spec.map_or("", |s| s.about);
+    let params = telling_params(first, spec.copied());
     let mut out = heading(&format!("{}: {about}", first.study));
     out += &paragraph("  ", "  ", &params.join(", "), width);
     out += &table::by_place(result, arms, width);
@@ -98,7 +103,23 @@ fn study(
         out += "\n";
         out += &table::by_strategy(result, arms, width);
     }
-    out
+    if let Some(spec) = spec {
+        let figures = figures::table(spec, arms);
+        out += if figures.is_empty() { "" } else { "\n" };
+        out += &figures;
+        out += &integrity::section(arms, width);
+    }
+    out + &why::study(result, arms, width)
+}
+
+/// The parameters that are not at their defaults, and always the first.
+fn telling_params(arm: &ArmResult, spec: Option<&StudySpec>) -> Vec<String> {
+    let is_default = |name: &str, value: &str| {
+        spec.and_then(|s| s.params.iter().skip(1).find(|p| p.name == name))
+            .is_some_and(|p| p.default_value().to_string() == value)
+    };
+    let telling = arm.params.iter().filter(|(name, value)| !is_default(name, value));
+    telling.map(|(name, value)| format!("{name} {value}")).collect()
 }
 
 fn meaning(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
@@ -169,6 +190,15 @@ fn small_print(result: &RunResult, width: Width) -> String {
             percent(first.worth)
         );
     }
+    if !result.unread.is_empty() {
+        let _ = write!(text, " Not known here: {}.", result.unread.join("; "));
+    }
+    let mut text = paragraph("", "", &text, width);
+    let unclear = result.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
+    if unclear && !result.machine.noise.sources.is_empty() {
+        text += "What made it noisy:\n";
+        text += &noise::in_short(&result.machine.noise, width);
+    }
     let dim = Style::new().dimmed();
-    format!("\n{dim}{}{dim:#}", paragraph("", "", &text, width))
+    format!("\n{dim}{text}{dim:#}")
 }

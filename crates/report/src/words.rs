@@ -149,23 +149,31 @@ fn way(arm: &ArmResult) -> &str {
     arm.id.rsplit_once('@').map_or(arm.id.as_str(), |(way, _)| way)
 }
 
-/// `saving 0.31 µs a record: 0.03% of a core at 1,000 a second`.
+/// `saving 0.31 µs a record: 0.03% of a core at 1,000 a second`. Where one writer
+/// could not do 1,000 a second, what it can do instead.
 fn worth(comparison: &Comparison, base: &ArmResult, other: &ArmResult, operation: &str) -> String {
     let saves_ns = comparison.saves_ns_per_op.unwrap_or_default();
     let does = if saves_ns >= 0.0 { "saving" } else { "costing" };
     let amount = format!("{does} {} a {operation}", time(saves_ns.abs()));
-    match (throughput(base), throughput(other)) {
-        (Some(from), Some(to)) => format!(
-            "{amount}: {} MB/s instead of {}",
-            count(to.round() as u64),
-            count(from.round() as u64)
-        ),
-        _ => format!(
-            "{amount}: {} of a core at {} a second",
-            percent(saves_ns.abs() * RATE_PER_S / 1e9),
-            count(RATE_PER_S as u64)
-        ),
+    if let (Some(from), Some(to)) = (throughput(base), throughput(other)) {
+        let [from, to] = [from, to].map(|mb_per_s| count(mb_per_s.round() as u64));
+        return format!("{amount}: {to} MB/s instead of {from}");
     }
+    let cores = saves_ns.abs() * RATE_PER_S / 1e9;
+    match (base.time_per_op_ns, other.time_per_op_ns) {
+        (Some(from), Some(to)) if cores > 1.0 => {
+            let [from, to] = [from, to].map(|toll| rate(1e9 / toll.mean));
+            format!("{amount}: {to} a second instead of {from}")
+        }
+        _ => {
+            let rate = count(RATE_PER_S as u64);
+            format!("{amount}: {} of a core at {rate} a second", percent(cores))
+        }
+    }
+}
+
+fn rate(per_s: f64) -> String {
+    if per_s < 100.0 { three_digits(per_s) } else { count(per_s.round() as u64) }
 }
 
 fn throughput(arm: &ArmResult) -> Option<f64> {

@@ -6,12 +6,14 @@
 
 mod autocorrelation;
 mod bet;
+mod binomial;
 mod histogram;
 mod median;
 mod sequence;
 mod warmup;
 
+pub use binomial::{rate_at_least, rate_at_most};
 pub use histogram::Histogram;
-pub use median::median;
+pub use median::{center_and_spread, median};
 pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
 pub use warmup::Warmup;

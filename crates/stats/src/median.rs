@@ -26,7 +26,10 @@ pub fn median(values: &mut [f64]) -> f64 {
 /// The median of `values`, and their spread about it in units of a Gaussian
 /// standard deviation (scaled median absolute deviation, corrected for short
 /// series, in which the middle sits too close to the values).
-pub(crate) fn center_and_spread(values: &[f64]) -> (f64, f64) {
+///
+/// # Panics
+/// When `values` is empty.
+pub fn center_and_spread(values: &[f64]) -> (f64, f64) {
     let mut scratch = values.to_vec();
     let center = median(&mut scratch);
     for value in &mut scratch {

@@ -21,6 +21,12 @@ use engine::study::Study;
 use engine::worker::{self, Report, Ticket};
 use model::study::StudySpec;
 
+/// Records that describe themselves, and the account of what became of them.
+pub mod records {
+    pub use crate::log::records::{Format, Name};
+    pub use crate::log::verify::{Account, Expected, account};
+}
+
 /// Every study, in the order in which they are listed and run.
 pub static ALL: [&dyn Study; 6] =
     [&log::LOG, &stream::Stream, &page::Page, &cache::Cache, &files::Files, &sqlite::Sqlite];

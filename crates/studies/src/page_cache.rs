@@ -1,6 +1,6 @@
 //! What memory holds of a file, and how a study gets its own files out of it.
 //!
-//! posix_fadvise(2) with `POSIX_FADV_DONTNEED` drops a file's clean pages, those
+//! `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` drops a file's clean pages, those
 //! that no one has mapped. It is advice, and some file systems live in memory or
 //! keep a cache of their own beside the kernel's: whoever evicts must look at what
 //! is left ([`resident_bytes`]) and at what the device then delivered
@@ -116,7 +116,7 @@ fn mincore(file: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
 }
 
-/// What storage has read for this process so far (`read_bytes` of proc_pid_io(5));
+/// What storage has read for this process so far (`read_bytes` of `proc_pid_io(5)`);
 /// `None` where that cannot be read.
 pub(crate) fn storage_read_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/io").ok()?;

@@ -35,6 +35,7 @@ pub fn run(plan: &Plan, rig: &mut SimulatedRig) -> RunResult {
             cpus: 2,
             memory_bytes: 8 << 30,
             memory_limit_bytes: None,
+            noise: model::noise::Noise::default(),
         },
         floor: measurement.floor.clone(),
         places: places(plan),

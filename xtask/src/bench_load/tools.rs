@@ -10,6 +10,8 @@ use std::{
 
 /// Clients at a time in a closed loop.
 const CONCURRENCY: &str = "32";
+/// No closed loop may take longer.
+const CLOSED_LIMIT_S: u32 = 1800;
 
 /// A client in one of its modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,14 @@ impl Tool {
     }
 }
 
+/// What all clients are told.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) iotoll: &'a Path,
+    pub(super) url: &'a str,
+    pub(super) port: u16,
+}
+
 /// What one run of a client came to.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Run {
@@ -62,13 +72,8 @@ impl Run {
 }
 
 /// Runs a closed loop of so many requests.
-pub(super) fn run(
-    tool: Tool,
-    iotoll: &Path,
-    url: &str,
-    port: u16,
-    requests: u64,
-) -> anyhow::Result<Run> {
+pub(super) fn run(tool: Tool, place: &Place<'_>, requests: u64) -> anyhow::Result<Run> {
+    let url = place.url;
     let n = requests.to_string();
     let closed = ["load", url, "--concurrency", CONCURRENCY, "--json", "-", "--requests", &n];
     let arguments: Vec<&str> = match tool {
@@ -80,9 +85,9 @@ pub(super) fn run(
         Tool::AbKept => vec!["-q", "-k", "-c", CONCURRENCY, "-n", &n, url],
         Tool::Oha => vec!["--no-tui", "--disable-keepalive", "-c", CONCURRENCY, "-n", &n, url],
         Tool::OhaKept => vec!["--no-tui", "-c", CONCURRENCY, "-n", &n, url],
-        Tool::IotollRate | Tool::Httperf => bail!("{} at no rate on {port}", tool.name()),
+        Tool::IotollRate | Tool::Httperf => bail!("{} needs a rate", tool.name()),
     };
-    let (text, mut run) = measure(tool, iotoll, &arguments)?;
+    let (text, mut run) = measure(tool, place, &arguments, CLOSED_LIMIT_S)?;
     read(tool, &text, &mut run).with_context(|| format!("{} printed: {text}", tool.name()))?;
     if matches!(tool, Tool::Oha | Tool::OhaKept) {
         run.replies = requests;
@@ -93,13 +98,12 @@ pub(super) fn run(
 /// Runs an open loop with a connection for each request.
 pub(super) fn run_rate(
     tool: Tool,
-    iotoll: &Path,
-    url: &str,
-    port: u16,
+    place: &Place<'_>,
     rate: u32,
     seconds: u32,
 ) -> anyhow::Result<Run> {
-    let (port, n, rate) = (port.to_string(), (rate * seconds).to_string(), rate.to_string());
+    let url = place.url;
+    let (port, n, rate) = (place.port.to_string(), (rate * seconds).to_string(), rate.to_string());
     let arguments: Vec<&str> = match tool {
         Tool::Httperf => vec![
             "--hog",
@@ -121,28 +125,38 @@ pub(super) fn run_rate(
         }
         _ => bail!("{} has no open loop", tool.name()),
     };
-    let (text, mut run) = measure(tool, iotoll, &arguments)?;
+    let (text, mut run) = measure(tool, place, &arguments, 2 * seconds + 10)?;
+    if text.is_empty() {
+        // It was ended at its time limit, and so was not clean.
+        return Ok(Run::default());
+    }
     read(tool, &text, &mut run).with_context(|| format!("{} printed: {text}", tool.name()))?;
     Ok(run)
 }
 
 /// Runs a client on core 1; its standard output and what it used.
-fn measure(tool: Tool, iotoll: &Path, arguments: &[&str]) -> anyhow::Result<(String, Run)> {
+fn measure(
+    tool: Tool,
+    place: &Place<'_>,
+    arguments: &[&str],
+    limit_s: u32,
+) -> anyhow::Result<(String, Run)> {
     let program = match tool {
-        Tool::Iotoll | Tool::IotollKept | Tool::IotollRate => iotoll.as_os_str(),
+        Tool::Iotoll | Tool::IotollKept | Tool::IotollRate => place.iotoll.as_os_str(),
         _ => tool.name().as_ref(),
     };
     let mut output = tempfile::tempfile().context("cannot make a temporary file")?;
     let begin = Instant::now();
-    let child = Command::new("taskset")
-        .args(["-c", "1"])
+    // httperf may hang for ever once it has run out of descriptors.
+    let child = Command::new("timeout")
+        .args(["-s", "KILL", &limit_s.to_string(), "taskset", "-c", "1"])
         .arg(program)
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
         .stderr(Stdio::null())
         .spawn()
-        .context("cannot run taskset")?;
+        .context("cannot run timeout and taskset")?;
     let usage = wait(child.id().cast_signed())?;
     let wall_s = begin.elapsed().as_secs_f64();
     let mut text = String::new();

@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn weigh(tally: &Tally) -> Option<Finding> {
     let share = tally.undisturbed_share(tally.user_ns);
-    Some(Finding {
+    tally.tells_kernel_from_program().then(|| Finding {
         named: share >= BOUND,
         share,
         cost_ns_per_op: tally.per_op(tally.user_ns),

@@ -11,15 +11,15 @@ pub(super) const RULE: Rule = Rule {
 
 fn weigh(tally: &Tally) -> Option<Finding> {
     let share = tally.share(tally.sync_ns);
-    Some(Finding {
-        named: tally.sync_calls > 0.0 && share >= BOUND,
+    (tally.sync_calls > 0.0).then(|| Finding {
+        named: share >= BOUND,
         share,
         cost_ns_per_op: tally.per_op(tally.sync_ns),
         evidence: vec![
             ("sync_time_percent", share * 100.0),
             ("sync_ns_per_op", tally.per_op(tally.sync_ns)),
             ("sync_calls_per_op", tally.per_op(tally.sync_calls)),
-            ("sync_ns_per_call", tally.sync_ns / tally.sync_calls.max(1.0)),
+            ("sync_ns_per_call", tally.sync_ns / tally.sync_calls),
         ],
         detail: String::new(),
     })

@@ -183,7 +183,9 @@ impl PairFinding<'_> {
         let differs = matches!(verdict, Verdict::Faster | Verdict::Slower);
         match self.rule.role {
             Role::Cost if differs => Some(self.explained()).filter(|share| *share >= EXPLAINS),
-            Role::Cost => Some(share),
+            Role::Cost if verdict == Verdict::Same => Some(share),
+            // What is not known to differ, or to be the same, is not explained.
+            Role::Cost => None,
             // Strategies at one place share its cache; it tells them apart only
             // where one uses it and the other does not.
             Role::Shield if axis == Axis::Strategy && self.named().count() == 2 => None,

@@ -1,6 +1,6 @@
 //! Noise from outside: others wanted the processor that the slice was to run on.
 
-use model::units::{percent, three_digits};
+use model::units::percent;
 
 use crate::causes::{Finding, Role, Rule, Tally};
 
@@ -18,19 +18,21 @@ fn weigh(tally: &Tally) -> Option<Finding> {
     // threads of one's own can keep each other waiting as well.
     let queued = tally.share(queued_ns.min(others_ns));
     let stolen = cpus.steal_ns / cpus.all_ns.max(1.0);
-    let throttled = tally.throttled_ns.map_or(0.0, |ns| ns / tally.elapsed_ns.max(1.0));
-    let others_cpus = others_ns / tally.elapsed_ns.max(1.0);
+    let throttled = tally.throttled_ns.map_or(0.0, |ns| ns / tally.time_ns.max(1.0));
+    let others = (others_ns / cpus.all_ns.max(1.0)).min(1.0);
     let share = queued.max(stolen).max(throttled).min(1.0);
     let mut evidence = vec![
         ("waited_for_processor_percent", queued * 100.0),
-        ("other_load_processors", others_cpus),
+        ("other_load_percent", others * 100.0),
         ("steal_percent", stolen * 100.0),
     ];
     evidence.extend(tally.throttled_ns.map(|_| ("quota_throttled_percent", throttled * 100.0)));
     let lost = percent(share);
     let detail = if share <= queued {
-        let busy = three_digits(others_cpus);
-        format!("{lost} of the time went into waiting for a processor: others kept {busy} busy")
+        let busy = percent(others);
+        format!(
+            "{lost} of the time went into waiting for a processor, while other programs used {busy} of all there are"
+        )
     } else if share <= stolen {
         format!("the hypervisor kept {lost} of the processors' time for other machines")
     } else {

@@ -19,7 +19,7 @@ fn weigh(tally: &Tally) -> Option<Finding> {
     let read_bytes = calls.storage_read_bytes;
     let reads = read_bytes > calls.storage_dirtied_bytes;
     let waiting_ns = if reads { tally.waiting_ns()? } else { 0.0 };
-    let share = tally.share(waiting_ns);
+    let share = tally.undisturbed_share(waiting_ns);
     let mut evidence = vec![
         ("wait_time_percent", share * 100.0),
         ("wait_ns_per_op", tally.per_op(waiting_ns)),

@@ -1,8 +1,6 @@
 //! Dominated by system calls: the kernel's work for each call, whatever storage
 //! is behind it.
 
-use model::units::three_digits;
-
 use crate::causes::{BOUND, Finding, Role, Rule, Tally};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
 const BYTES_PER_CALL_MAX: f64 = 4096.0;
 
 fn weigh(tally: &Tally) -> Option<Finding> {
-    let calls = tally.calls?;
+    let calls = tally.calls.filter(|_| tally.tells_kernel_from_program())?;
     let share = tally.undisturbed_share(tally.system_ns);
     let calls_per_op = tally.per_op(calls.calls);
     let bytes_per_call = calls.bytes / calls.calls.max(1.0);
@@ -32,6 +30,6 @@ fn weigh(tally: &Tally) -> Option<Finding> {
             ("read_and_write_calls_per_op", calls_per_op),
             ("bytes_per_call", bytes_per_call),
         ],
-        detail: format!("{} bytes a call", three_digits(bytes_per_call)),
+        detail: String::new(),
     })
 }

@@ -11,9 +11,7 @@ pub(crate) struct Tally {
     pub(crate) operation: &'static str,
     pub(crate) slices: f64,
     pub(crate) operations: f64,
-    /// Wall time.
-    pub(crate) elapsed_ns: f64,
-    /// The workers' time: wall time by the number of workers.
+    /// The workers' time, all together.
     pub(crate) time_ns: f64,
     pub(crate) user_ns: f64,
     pub(crate) system_ns: f64,
@@ -53,6 +51,7 @@ pub(crate) struct ResidencyTally {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "the unit stays in the name")]
 pub(crate) struct CpusTally {
     pub(crate) busy_ns: f64,
     pub(crate) steal_ns: f64,
@@ -86,8 +85,7 @@ impl Tally {
             operation,
             slices: samples.len() as f64,
             operations: sum(|s| s.operations),
-            elapsed_ns: sum(|s| s.elapsed_ns),
-            time_ns: sum(|s| s.elapsed_ns * s.workers.max(1)),
+            time_ns: sum(|s| s.elapsed_ns),
             user_ns: sum(|s| s.user_ns),
             system_ns: sum(|s| s.system_ns),
             sync_ns: sum(|s| s.sync_ns),
@@ -99,7 +97,7 @@ impl Tally {
             device_written_bytes: known(|s| s.device_written_bytes),
             device_deferred_bytes: known(|s| s.device_deferred_bytes),
             major_faults: sum(|s| s.probes.major_faults),
-            run_queue_ns: known(|s| s.probes.run_queue_ns),
+            run_queue_ns: known(run_queue_ns),
             calls: all(samples, |s| s.probes.calls, CallsTally::and),
             residency: all(samples, |s| s.probes.residency, ResidencyTally::and),
             cpus: all(samples, |s| s.probes.cpus, CpusTally::and),
@@ -131,7 +129,23 @@ impl Tally {
         (self.time_ns - self.run_queue_ns.unwrap_or_default()).max(0.0)
     }
 
-    /// Processor time, as a share of the time in which there could be some.
+    /// About how many processors there are, going by the time that they had.
+    pub(crate) fn processors(&self) -> f64 {
+        self.cpus.map_or(1.0, |cpus| (cpus.all_ns / self.time_ns.max(1.0)).max(1.0))
+    }
+
+    /// Whether the kernel can have told its own time from the program's. It looks
+    /// every few milliseconds (4 at 250 Hz) and blames whoever it finds: a dozen
+    /// looks tell most of the time from half of it, and slices much shorter than
+    /// one are blamed for their neighbours.
+    pub(crate) fn tells_kernel_from_program(&self) -> bool {
+        const ALL_NS_MIN: f64 = 50e6;
+        const SLICE_NS_MIN: f64 = 2e6;
+        let cpu_ns = self.user_ns + self.system_ns;
+        cpu_ns >= ALL_NS_MIN && self.per_slice(cpu_ns) >= SLICE_NS_MIN
+    }
+
+    /// A part of that time, as a share of it.
     pub(crate) fn undisturbed_share(&self, part_ns: f64) -> f64 {
         share(part_ns, self.undisturbed_ns())
     }
@@ -149,6 +163,13 @@ impl Tally {
     pub(crate) fn waiting_ns(&self) -> Option<f64> {
         Some((self.asleep_ns()? - self.sync_ns - self.lock_ns).max(0.0))
     }
+}
+
+/// A slice that lost its processor just outside the timed span has that in its
+/// readings as well, and cannot have lost more time than it had.
+fn run_queue_ns(sample: &Sample) -> Option<u64> {
+    let left_ns = sample.elapsed_ns.saturating_sub(sample.user_ns + sample.system_ns);
+    sample.probes.run_queue_ns.map(|queued_ns| queued_ns.min(left_ns))
 }
 
 fn share(part_ns: f64, whole_ns: f64) -> f64 {

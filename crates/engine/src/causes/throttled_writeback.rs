@@ -18,12 +18,14 @@ pub(super) const RULE: Rule = Rule {
 /// Reads beyond this share of the writes may be what was waited for instead.
 const READS_MAX: f64 = 0.1;
 /// The kernel's pressure figures must bear out this share of the sleep as storage's.
+/// They weigh each processor by how busy it is, so that one waiter on a machine
+/// of n busy processors shows as 1/n (`Documentation/accounting/psi.rst`).
 const BORNE_OUT: f64 = 0.5;
 
 fn weigh(tally: &Tally) -> Option<Finding> {
     let calls = tally.calls?;
     let waiting_ns = tally.waiting_ns()?;
-    let share = tally.share(waiting_ns);
+    let share = tally.undisturbed_share(waiting_ns);
     let left_bytes = tally.residency.map(|seen| seen.unwritten_bytes);
     let written_bytes = tally.device_written_bytes;
     // Data in the cache on its way to a device that is writing: neither a file
@@ -32,7 +34,8 @@ fn weigh(tally: &Tally) -> Option<Finding> {
         && left_bytes.or(written_bytes).is_some_and(|bytes| bytes > 0.0)
         && written_bytes.is_none_or(|bytes| bytes > 0.0);
     let reads = calls.storage_read_bytes > calls.storage_dirtied_bytes * READS_MAX;
-    let borne_out = tally.pressure.is_none_or(|p| p.io_ns >= waiting_ns * BORNE_OUT);
+    let processors = tally.processors();
+    let borne_out = tally.pressure.is_none_or(|p| p.io_ns * processors >= waiting_ns * BORNE_OUT);
     let mut evidence = vec![
         ("wait_time_percent", share * 100.0),
         ("wait_ns_per_op", tally.per_op(waiting_ns)),

@@ -15,9 +15,9 @@ pub(super) const RULE: Rule = Rule {
 fn weigh(tally: &Tally) -> Option<Finding> {
     let asleep_ns = (tally.asleep_ns()? - tally.sync_ns).max(0.0);
     let waited_ns = tally.lock_ns.min(asleep_ns);
-    let share = tally.share(waited_ns);
+    let share = tally.undisturbed_share(waited_ns);
     Some(Finding {
-        named: tally.lock_calls > 0.0 && share >= NOTABLE,
+        named: share >= NOTABLE,
         share,
         cost_ns_per_op: tally.per_op(waited_ns),
         evidence: vec![

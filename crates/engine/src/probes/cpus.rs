@@ -1,10 +1,10 @@
-//! What all processors did, from `/proc/stat` (proc_stat(5)).
+//! What all processors did, from `/proc/stat` (`proc_stat(5)`).
 
 use model::probes::CpuTimes;
 
 use crate::probes::file::KernelFile;
 
-/// USER_HZ is 100 on every architecture that Linux still runs on.
+/// `USER_HZ` is 100 on every architecture that Linux still runs on.
 const TICK_NS: u64 = 10_000_000;
 
 pub(crate) struct CpuProbe(KernelFile);

@@ -17,12 +17,12 @@ mod workers;
 use model::probes::{CpuTimes, GroupLimits, MemoryTraffic, Pressure};
 pub use residency::residency;
 pub use usage::Usage;
+pub use workers::{WorkerProbe, WorkerReading, add_calls};
 
 use crate::probes::cpus::CpuProbe;
 use crate::probes::group::GroupProbe;
 use crate::probes::memory::MemoryProbe;
 use crate::probes::pressure::PressureProbe;
-use crate::probes::workers::{WorkerProbe, WorkerReading};
 
 /// What is read around a slice, opened.
 pub struct Probes {
@@ -101,19 +101,16 @@ impl Reading {
 
     /// What passed between two readings.
     pub fn since(&self, before: &Self) -> model::probes::Probes {
-        let usage = self.usage_since(before);
+        let workers = self.workers.since(before.workers);
+        let usage = workers.usage;
         let (now, then) = (&self.machine, &before.machine);
         model::probes::Probes {
-            calls: both(self.workers.calls, before.workers.calls, workers::calls_since),
+            calls: workers.calls,
             minor_faults: usage.minor_faults,
             major_faults: usage.major_faults,
             voluntary_switches: usage.voluntary_switches,
             involuntary_switches: usage.involuntary_switches,
-            run_queue_ns: both(
-                self.workers.run_queue_ns,
-                before.workers.run_queue_ns,
-                u64::saturating_sub,
-            ),
+            run_queue_ns: workers.run_queue_ns,
             residency: None,
             cpus: both(now.cpus, then.cpus, cpus::since),
             pressure: both(now.pressure, then.pressure, pressure::since),

@@ -11,8 +11,12 @@ use crate::probes::file::{KernelFile, field};
 
 /// The kernel counts a process's own time in `/proc/PID/stat` in these steps.
 const TICK_NS: u64 = 10_000_000;
+/// Reading the calls themselves, for the kernel counts a call when it ends, and
+/// reading the wait for a processor on both sides.
+const OWN_READS: u64 = 3;
 
-pub(crate) struct WorkerProbe {
+/// Reads what the calling thread and its process go through.
+pub struct WorkerProbe {
     this: Files,
     others: Vec<OtherFiles>,
 }
@@ -29,14 +33,18 @@ struct OtherFiles {
 
 /// Counters so far, over all workers.
 #[derive(Clone, Copy)]
-pub(crate) struct WorkerReading {
-    pub(crate) usage: Usage,
-    pub(crate) calls: Option<Calls>,
-    pub(crate) run_queue_ns: Option<u64>,
+pub struct WorkerReading {
+    /// Processor time, faults and switches of the process.
+    pub usage: Usage,
+    /// Reads and writes of the process.
+    pub calls: Option<Calls>,
+    /// How long the thread waited for a processor.
+    pub run_queue_ns: Option<u64>,
 }
 
 impl WorkerProbe {
-    pub(crate) fn open(processes: &[u32], unread: &mut Vec<String>) -> Self {
+    /// Opens the files of this thread and process, and of other processes.
+    pub fn open(processes: &[u32], unread: &mut Vec<String>) -> Self {
         let other = |pid: &u32| OtherFiles {
             files: Files::open(&format!("/proc/{pid}"), &format!("/proc/{pid}"), unread),
             stat: KernelFile::open(&format!("/proc/{pid}/stat"), "a worker's faults", unread),
@@ -46,19 +54,22 @@ impl WorkerProbe {
         Self { this: Files::open("/proc/self", "/proc/thread-self", unread), others }
     }
 
-    /// This process's calls are read last, for reading the rest is calls too.
-    pub(crate) fn before(&self) -> WorkerReading {
+    /// A reading to be taken before the clock starts. The wait for a processor is
+    /// read next to the clock: to lose it between the two readings is likely on
+    /// a busy machine, and would count as the slice's.
+    pub fn before(&self) -> WorkerReading {
         let others = self.others();
-        let run_queue_ns = self.this.run_queue_ns();
+        let calls = self.this.calls(OWN_READS);
         let usage = Usage::now();
-        let calls = self.this.calls(1);
+        let run_queue_ns = self.this.run_queue_ns();
         WorkerReading { usage, calls, run_queue_ns }.with(others)
     }
 
-    pub(crate) fn after(&self) -> WorkerReading {
-        let calls = self.this.calls(0);
-        let usage = Usage::now();
+    /// A reading to be taken after the clock stopped.
+    pub fn after(&self) -> WorkerReading {
         let run_queue_ns = self.this.run_queue_ns();
+        let usage = Usage::now();
+        let calls = self.this.calls(0);
         WorkerReading { usage, calls, run_queue_ns }.with(self.others())
     }
 
@@ -84,12 +95,22 @@ impl OtherFiles {
 }
 
 impl WorkerReading {
+    /// What passed since an earlier reading.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        let queued = self.run_queue_ns.zip(before.run_queue_ns);
+        Self {
+            usage: self.usage.since(before.usage),
+            calls: self.calls.zip(before.calls).map(|(now, then)| calls_since(now, then)),
+            run_queue_ns: queued.map(|(now, then)| now.saturating_sub(then)),
+        }
+    }
+
     fn with(self, other: Self) -> Self {
-        let calls = self.calls.zip(other.calls);
         let run_queue_ns = self.run_queue_ns.zip(other.run_queue_ns);
         Self {
             usage: self.usage + other.usage,
-            calls: calls.map(|(a, b)| combine(a, b, u64::saturating_add)),
+            calls: add_calls(self.calls, other.calls),
             run_queue_ns: run_queue_ns.map(|(a, b)| a.saturating_add(b)),
         }
     }
@@ -105,14 +126,14 @@ impl Files {
         }
     }
 
-    /// `reading` is 1 where the call that reads this will be counted as the
-    /// slice's, for the kernel counts a call when it ends.
-    fn calls(&self, reading: u64) -> Option<Calls> {
+    /// The calls so far, and those that taking the readings is yet to add.
+    fn calls(&self, own_reads: u64) -> Option<Calls> {
         self.io.as_ref()?.with_text(|text| {
             Some(Calls {
-                reads: field(text, "syscr")? + reading,
+                reads: field(text, "syscr")? + own_reads,
                 writes: field(text, "syscw")?,
-                read_bytes: field(text, "rchar")? + reading * text.len() as u64,
+                // What the wait takes is some 50 bytes, and stays in.
+                read_bytes: field(text, "rchar")? + own_reads.min(1) * text.len() as u64,
                 written_bytes: field(text, "wchar")?,
                 storage_read_bytes: field(text, "read_bytes")?,
                 storage_dirtied_bytes: field(text, "write_bytes")?,
@@ -140,6 +161,11 @@ fn usage_of(stat: &str) -> Option<Usage> {
         system_ns: at(15)? * TICK_NS,
         ..Usage::default()
     })
+}
+
+/// The calls of several processes, where all of them are known.
+pub fn add_calls(a: Option<Calls>, b: Option<Calls>) -> Option<Calls> {
+    a.zip(b).map(|(a, b)| combine(a, b, u64::saturating_add))
 }
 
 /// What was counted between two readings.

@@ -20,6 +20,8 @@ const ASK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// Workers that have their tickets.
 pub struct Crew<'a> {
     workers: Vec<Worker>,
+    /// Whether they are threads, whose time on processors this process counts.
+    threads: bool,
     pool: &'a Pool,
     stop: StopFlag,
 }
@@ -34,7 +36,8 @@ impl<'a> Crew<'a> {
     ) -> Result<Self, StudyError> {
         let workers =
             tickets.iter().map(|_| Worker::summon(hands, pool, stop)).collect::<Result<_, _>>()?;
-        let mut crew = Self { workers, pool, stop: StopFlag::clone(stop) };
+        let threads = matches!(hands, Hands::Threads(_));
+        let mut crew = Self { workers, threads, pool, stop: StopFlag::clone(stop) };
         for (worker, ticket) in crew.workers.iter_mut().zip(tickets) {
             worker.tell(&ToWorker::Work(ticket));
         }
@@ -64,6 +67,9 @@ impl<'a> Crew<'a> {
         let mut failure = None;
         for index in 0..self.workers.len() {
             match self.hear(index)? {
+                FromWorker::Done(report) if self.threads => {
+                    reports.push(Report { user_ns: 0, system_ns: 0, ..*report });
+                }
                 FromWorker::Done(report) => reports.push(*report),
                 FromWorker::Failed(why) => failure = failure.or(Some(why)),
                 FromWorker::Ready => {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::probes::Calls;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -63,7 +64,20 @@ pub struct Report {
     /// Time within those calls.
     #[serde(default)]
     pub sync_ns: u64,
-    /// Processor time in its own code; 0 from a thread, whose process counts it.
+    /// Calls that took a lock.
+    #[serde(default)]
+    pub lock_calls: u64,
+    /// Time within those calls.
+    #[serde(default)]
+    pub lock_ns: u64,
+    /// Time ready to run and waiting for a processor, where it knows.
+    #[serde(default)]
+    pub run_queue_ns: Option<u64>,
+    /// Reads and writes, where it knows; none of a thread's own, whose process
+    /// counts them.
+    #[serde(default)]
+    pub calls: Option<Calls>,
+    /// Processor time of its process in its own code; of a thread it is not used.
     #[serde(default)]
     pub user_ns: u64,
     /// Processor time in the kernel, likewise.

@@ -6,6 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use model::probes::Calls;
+
 use super::process::{Process, Program};
 use super::protocol::{FromWorker, Report, Ticket, ToWorker};
 use super::serve::serve;
@@ -108,8 +110,21 @@ impl Worker {
         match heard {
             Ok(0) => Err(self.epitaph()),
             Ok(_) => serde_json::from_str(&line)
+                .map(|said| self.without_the_process(said))
                 .map_err(|e| format!("{} spoke out of turn: {e}: {}", self.name(), line.trim())),
             Err(error) => Err(format!("listening to {}: {error}", self.name())),
+        }
+    }
+
+    /// What a thread read of its process is everyone's, and counted there.
+    fn without_the_process(&self, said: FromWorker) -> FromWorker {
+        match (&self.0, said) {
+            (Body::Thread(_), FromWorker::Done(mut report)) => {
+                (report.user_ns, report.system_ns) = (0, 0);
+                report.calls = Some(Calls::default());
+                FromWorker::Done(report)
+            }
+            (_, said) => said,
         }
     }
 

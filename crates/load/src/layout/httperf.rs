@@ -21,9 +21,28 @@ pub(super) fn render(result: &LoadResult) -> String {
 }
 
 fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result {
-    let seconds = step.seconds.max(1e-9);
-    let per_connection = step.replies as f64 / (step.completed.max(1)) as f64;
     writeln!(out, "iotoll load {} ({})\n", result.url, what(step))?;
+    connections(out, step)?;
+    replies(out, result, step)?;
+    resources(out, step)?;
+    errors(out, step)?;
+    if let Some(why) = &step.why_invalid {
+        writeln!(out, "\nINVALID: {why}")?;
+    }
+    Ok(())
+}
+
+fn seconds(step: &Step) -> f64 {
+    step.seconds.max(1e-9)
+}
+
+fn mean_of(summary: Option<Summary>) -> f64 {
+    summary.map_or(0.0, |s| s.mean)
+}
+
+fn connections(out: &mut String, step: &Step) -> std::fmt::Result {
+    let seconds = seconds(step);
+    let per_connection = step.replies as f64 / (step.completed.max(1)) as f64;
     writeln!(
         out,
         "Total: connections {} requests {} replies {} test-duration {seconds:.3} s\n",
@@ -45,11 +64,12 @@ fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result
         "Connection time [ms]: min {min:.1} avg {mean:.1} max {max:.1} median {median:.1} \
          stddev {stddev:.1}"
     )?;
-    let mean_of = |s: Option<Summary>| s.map_or(0.0, |s| s.mean);
     writeln!(out, "Connection time [ms]: connect {:.1}", mean_of(step.connect_ms))?;
-    writeln!(out, "Connection length [replies/conn]: {per_connection:.3}\n")?;
+    writeln!(out, "Connection length [replies/conn]: {per_connection:.3}\n")
+}
 
-    let requests = step.requests as f64 / seconds;
+fn replies(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result {
+    let requests = step.requests as f64 / seconds(step);
     writeln!(out, "Request rate: {requests:.1} req/s ({:.1} ms/req)", 1e3 / requests.max(1e-9))?;
     writeln!(out, "Request size [B]: {:.1}\n", result.request_bytes as f64)?;
 
@@ -82,12 +102,18 @@ fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result
         out,
         "Reply status: 1xx=0 2xx={} 3xx={} 4xx={} 5xx={}\n",
         status.success, status.redirect, status.client_error, status.server_error
-    )?;
-    let cpu_s = step.client_cpu_percent / 100.0 * seconds;
+    )
+}
+
+fn resources(out: &mut String, step: &Step) -> std::fmt::Result {
+    let seconds = seconds(step);
+    let (total, system) = (step.client_cpu_percent, step.client_system_percent);
+    let user = total - system;
     writeln!(
         out,
-        "CPU time [s]: user and system {cpu_s:.2} (total {:.1}%)",
-        step.client_cpu_percent
+        "CPU time [s]: user {:.2} system {:.2} (user {user:.1}% system {system:.1}% total {total:.1}%)",
+        user / 100.0 * seconds,
+        system / 100.0 * seconds
     )?;
     let bytes = step.bytes.sent + step.bytes.received_heads + step.bytes.received_bodies;
     let per_second = bytes as f64 / seconds;
@@ -96,12 +122,7 @@ fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result
         "Net I/O: {:.1} KB/s ({:.1}*10^6 bps)\n",
         per_second / 1024.0,
         per_second * 8.0 / 1e6
-    )?;
-    errors(out, step)?;
-    if let Some(why) = &step.why_invalid {
-        writeln!(out, "\nINVALID: {why}")?;
-    }
-    Ok(())
+    )
 }
 
 fn what(step: &Step) -> String {

@@ -125,8 +125,10 @@ fn notes(out: &mut String, step: &Step) -> Result {
 }
 
 fn phases(out: &mut String, step: &Step) -> Result {
+    // A closed loop intends no times.
+    let from_intended = step.rate.and(step.connection_ms);
     let rows = [
-        ("connection, from intended", step.connection_ms, "ms"),
+        ("connection, from intended", from_intended, "ms"),
         ("connection, from connect", step.connection_from_connect_ms, "ms"),
         ("connect", step.connect_ms, "ms"),
         ("reply", step.reply_ms, "ms"),
@@ -158,10 +160,11 @@ fn server(out: &mut String, used: &ServerUse) -> Result {
         used.cpu_us_per_reply.map(|us| format!(", {us:.0} µs for each reply")).unwrap_or_default();
     writeln!(
         out,
-        "  server: {:.0}% of a core{each}, {} in {} processes",
+        "  server: {:.0}% of a core{each}, {} in {} process{}",
         used.cpu_percent,
         bytes(used.memory_bytes),
-        used.processes
+        used.processes,
+        if used.processes == 1 { "" } else { "es" }
     )?;
     writeln!(
         out,

@@ -38,7 +38,7 @@ impl Entry {
     }
 
     pub(super) fn is_template(&self) -> bool {
-        self.path.ends_with(".tpl")
+        self.path.strip_suffix(".tpl").is_some()
     }
 
     /// Where its compiled form is.

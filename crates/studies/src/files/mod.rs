@@ -130,6 +130,7 @@ impl Document {
     }
 }
 
+#[expect(clippy::struct_field_names, reason = "they are what it is a list of")]
 struct Documents {
     folder: OwnedFd,
     put: Put,

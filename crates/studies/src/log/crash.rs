@@ -6,9 +6,11 @@
 //! about a power cut.
 
 use std::fs::File;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use engine::recorder::Recorder;
+use engine::clock::ClockTold;
+use engine::recorder::StopFlag;
 use engine::study::{Doing, StudyError};
 use engine::worker::{Crew, Hands, Program};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
@@ -36,12 +38,12 @@ struct Toll {
 /// Kills the writers so many times, and adds up what became of their records.
 pub(super) fn trials(
     setting: &Setting,
-    recorder: &Recorder,
+    clock: ClockTold,
+    stop: &StopFlag,
 ) -> Result<Vec<(&'static str, f64)>, StudyError> {
     let mut toll = Toll::default();
     for _ in 0..setting.kills {
-        trial(setting, recorder, &mut toll)?;
-        recorder.check_stop()?;
+        trial(setting, clock, stop, &mut toll)?;
     }
     Ok(vec![
         ("kills", toll.kills as f64),
@@ -51,7 +53,12 @@ pub(super) fn trials(
     ])
 }
 
-fn trial(setting: &Setting, recorder: &Recorder, toll: &mut Toll) -> Result<(), StudyError> {
+fn trial(
+    setting: &Setting,
+    clock: ClockTold,
+    stop: &StopFlag,
+    toll: &mut Toll,
+) -> Result<(), StudyError> {
     let acks = Acks::new().doing("counting acknowledged records")?;
     let work = Work {
         stem: STEM.to_owned(),
@@ -60,12 +67,12 @@ fn trial(setting: &Setting, recorder: &Recorder, toll: &mut Toll) -> Result<(), 
         acks: Some(acks.path()),
         ..setting.work.clone()
     };
-    let (tickets, _kept) = setting.tickets(&work, recorder)?;
+    let (tickets, _kept) = setting.tickets(&work, clock)?;
     let hands = Hands::Processes(Program::OURSELVES);
-    let mut crew = Crew::ready(hands, tickets, setting.pool, recorder.stop_flag())?;
+    let mut crew = Crew::ready(hands, tickets, setting.pool, stop)?;
     crew.start();
     let target = (rand::random_range(0.02..0.9) * (work.records * setting.writers) as f64) as u64;
-    let outcome = wait_for(target, &acks, setting.writers, recorder);
+    let outcome = wait_for(target, &acks, setting.writers, stop);
     crew.kill();
     outcome?;
     let counts: Vec<u64> = (0..setting.writers as u32).map(|w| acks.count(w)).collect();
@@ -74,7 +81,7 @@ fn trial(setting: &Setting, recorder: &Recorder, toll: &mut Toll) -> Result<(), 
     for (log, expected) in logs(setting, &work, &counts) {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::CREATE;
         let mode = Mode::RUSR | Mode::WUSR;
-        let file = openat(&setting.folder, &log_name(&log), flags, mode).doing(OPENING)?;
+        let file = openat(&setting.folder, log_name(&log), flags, mode).doing(OPENING)?;
         let account = account(File::from(file), work.format(), &expected);
         let account = account.doing("reading a killed writer's log back")?;
         toll.lost += account.integrity.broken() - account.integrity.reordered;
@@ -104,7 +111,7 @@ fn records_per_writer(setting: &Setting) -> u64 {
 }
 
 /// Waits until the writers have been told of so many records between them.
-fn wait_for(target: u64, acks: &Acks, writers: u64, recorder: &Recorder) -> Result<(), StudyError> {
+fn wait_for(target: u64, acks: &Acks, writers: u64, stop: &StopFlag) -> Result<(), StudyError> {
     let (mut seen, mut since) = (0, Instant::now());
     while seen < target {
         std::thread::sleep(Duration::from_micros(20));
@@ -112,7 +119,9 @@ fn wait_for(target: u64, acks: &Acks, writers: u64, recorder: &Recorder) -> Resu
         if now != seen {
             (seen, since) = (now, Instant::now());
         }
-        recorder.check_stop()?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(StudyError::Stopped);
+        }
         if since.elapsed() > STALL_MAX {
             let text = format!("writers that were to be killed got stuck after {seen} records");
             return Err(StudyError::Worker(text));

@@ -13,11 +13,11 @@ mod interpreters;
 mod locked;
 mod per_writer;
 mod queued;
-mod records;
+pub(crate) mod records;
 mod spec;
 mod task;
 mod uring;
-mod verify;
+pub(crate) mod verify;
 mod work;
 mod writer;
 
@@ -114,3 +114,6 @@ impl Study for Log {
         })?))
     }
 }
+
+#[cfg(test)]
+mod tests;

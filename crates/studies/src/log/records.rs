@@ -46,21 +46,24 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// Which record of a run: its writer, and its number among that writer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Name {
-    pub(crate) writer: u32,
-    pub(crate) sequence: u64,
+pub struct Name {
+    /// The writer's number.
+    pub writer: u32,
+    /// From 0.
+    pub sequence: u64,
 }
 
 /// How the records of one file look.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Format {
+pub struct Format {
     run: u32,
     sizes: Sizes,
     checks: Checks,
 }
 
 impl Format {
-    pub(crate) fn new(run: u32, sizes: Sizes) -> Self {
+    /// Records of a run, told from another run's by its number.
+    pub fn new(run: u32, sizes: Sizes) -> Self {
         let checks = match sizes.min {
             FULL_MIN.. => Checks::Full,
             SHORT_MIN.. => Checks::Short,
@@ -90,7 +93,7 @@ impl Format {
     }
 
     /// Puts a record behind what is in `out`.
-    pub(crate) fn write(self, name: Name, out: &mut Vec<u8>) {
+    pub fn write(self, name: Name, out: &mut Vec<u8>) {
         let size = self.size_of(name);
         let start = out.len();
         match self.checks {
@@ -206,7 +209,7 @@ impl Format {
         })
     }
 
-    /// SplitMix64's finaliser (Steele, Lea, Flood: OOPSLA 2014).
+    /// The finaliser of `SplitMix64` (Steele, Lea, Flood: OOPSLA 2014).
     fn hash(self, name: Name) -> u64 {
         let seed = u64::from(self.run) << 32 | u64::from(name.writer) << 24;
         let mut z = (seed ^ name.sequence).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -267,12 +270,14 @@ impl Records {
     }
 }
 
-fn text() -> &'static [u8; TEXT_BYTES] {
-    static TEXT: OnceLock<Box<[u8; TEXT_BYTES]>> = OnceLock::new();
+fn text() -> &'static [u8] {
+    static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let mut text = Box::new([0; TEXT_BYTES]);
-        ChaCha8Rng::seed_from_u64(0).fill_bytes(text.as_mut_slice());
-        text.iter_mut().for_each(|byte| *byte = LETTERS[usize::from(*byte % 64)]);
+        let mut text = vec![0; TEXT_BYTES];
+        ChaCha8Rng::seed_from_u64(0).fill_bytes(&mut text);
+        for byte in &mut text {
+            *byte = LETTERS[usize::from(*byte % 64)];
+        }
         text
     })
 }

@@ -218,23 +218,63 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
     ],
     figures: &[
-        figure("records_per_s", "records that all writers got done together", Fold::Mean),
-        figure("longest_wait_ns", "the longest that any writer waited for a record", Fold::Max),
-        figure("fairness_jain", "1 where all writers were as fast, 1/n where one was", Fold::Mean),
-        figure("lock_wait_share", "share of the writers' time spent getting the lock", Fold::Mean),
-        figure("bytes_per_record", "what the log has grown by", Fold::PerOperation),
-        figure("calls_per_record", "system calls to append, syncs aside", Fold::PerOperation),
-        figure("dropped_per_record", "refused by a full queue", Fold::PerOperation),
-        figure("merge_ns_per_record", "merging the writers' files afterwards", Fold::PerOperation),
-        figure("service_mean_ns", "latency from when a record was really begun", Fold::Mean),
-        figure("service_p99_ns", "the same, 99th percentile of each writer", Fold::Mean),
-        figure("kills", "how often the writers were killed in mid-write", Fold::Sum),
-        figure("killed_acknowledged", "records acknowledged to them by then", Fold::Sum),
-        figure("killed_lost", "of these, not whole in the file", Fold::Sum),
-        figure("killed_broken_lines", "lines that are no whole record", Fold::Sum),
+        figure(
+            "records_per_s",
+            "records/s",
+            "records that all writers got done together",
+            Fold::Mean,
+        ),
+        figure(
+            "longest_wait_ns",
+            "longest",
+            "the longest that any writer waited for a record",
+            Fold::Max,
+        ),
+        figure(
+            "fairness_jain",
+            "fair",
+            "1 where all writers were as fast, 1/n where one was",
+            Fold::Mean,
+        ),
+        figure(
+            "lock_wait_share",
+            "in lock",
+            "share of the writers' time spent getting the lock",
+            Fold::Mean,
+        ),
+        figure("bytes_per_record", "", "what the log has grown by", Fold::PerOperation),
+        figure(
+            "calls_per_record",
+            "calls",
+            "system calls to append, syncs aside",
+            Fold::PerOperation,
+        ),
+        figure("dropped_per_record", "dropped", "refused by a full queue", Fold::PerOperation),
+        figure(
+            "merge_ns_per_record",
+            "merge",
+            "merging the writers' files afterwards",
+            Fold::PerOperation,
+        ),
+        figure(
+            "service_mean_ns",
+            "service",
+            "latency from when a record was really begun",
+            Fold::Mean,
+        ),
+        figure("service_p99_ns", "", "the same, 99th percentile of each writer", Fold::Mean),
+        figure("kills", "", "how often the writers were killed in mid-write", Fold::Sum),
+        figure("killed_acknowledged", "", "records acknowledged to them by then", Fold::Sum),
+        figure("killed_lost", "", "of these, not whole in the file", Fold::Sum),
+        figure("killed_broken_lines", "", "lines that are no whole record", Fold::Sum),
     ],
 };
 
-const fn figure(name: &'static str, about: &'static str, fold: Fold) -> FigureSpec {
-    FigureSpec { name, about, fold }
+const fn figure(
+    name: &'static str,
+    column: &'static str,
+    about: &'static str,
+    fold: Fold,
+) -> FigureSpec {
+    FigureSpec { name, about, column, fold }
 }

@@ -11,6 +11,8 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
 
+use engine::clock::ClockTold;
+use engine::probes::add_calls;
 use engine::recorder::{Elsewhere, Recorder, StopFlag};
 use engine::study::{Doing, StudyError, Task};
 use engine::worker::{Crew, Hands, Pool, Report, Ticket};
@@ -48,6 +50,7 @@ pub(super) struct LogTask {
     /// The writer of this process, once it has written.
     written: Option<Box<Writer>>,
     outcome: Outcome,
+    clock: ClockTold,
     stop: StopFlag,
 }
 
@@ -74,10 +77,9 @@ impl Setting {
     pub(super) fn tickets(
         &self,
         work: &Work,
-        recorder: &Recorder,
+        clock: ClockTold,
     ) -> Result<(Vec<Ticket>, Vec<OwnedFd>), StudyError> {
         let mut kept = Vec::new();
-        let clock = recorder.clock().tell();
         let tickets = (0..self.writers as u32)
             .map(|number| {
                 let mut work = work.of_writer(number, self.writers);
@@ -121,7 +123,8 @@ impl LogTask {
         open_for_writing(&setting.folder, &log_name(&setting.work.stem), OFlags::APPEND)
             .doing("making the log file")?;
         let (ready, outcome) = (Ready::Nobody, Outcome::default());
-        Ok(Self { setting, ready, written: None, outcome, stop: StopFlag::default() })
+        let clock = ClockTold { cycles: false, tick_ns: 1.0 };
+        Ok(Self { setting, ready, written: None, outcome, clock, stop: StopFlag::default() })
     }
 
     fn take_done(&mut self, done: Done, recorder: &Recorder) {
@@ -171,11 +174,12 @@ impl Task for LogTask {
     fn ready(&mut self, operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
         let setting = &self.setting;
         self.stop = StopFlag::clone(recorder.stop_flag());
+        self.clock = recorder.clock().tell();
         let work = Work { records: operations / setting.writers, ..setting.work.clone() };
         self.ready = match setting.hands {
             None => Ready::Alone(Box::new(Writer::ready(work, &setting.folder)?)),
             Some(hands) => {
-                let (tickets, kept) = setting.tickets(&work, recorder)?;
+                let (tickets, kept) = setting.tickets(&work, recorder.clock().tell())?;
                 Ready::Crew(Crew::ready(hands, tickets, setting.pool, &self.stop)?, kept)
             }
         };
@@ -228,9 +232,7 @@ impl Task for LogTask {
         let account = account(log, self.setting.work.format(), &expected);
         let account = account.doing("reading the log back")?;
         if self.setting.kills > 0 {
-            let clock = engine::clock::Clock::new();
-            let recorder = Recorder::new(clock, StopFlag::clone(&self.stop));
-            self.outcome.figures.extend(crash::trials(&self.setting, &recorder)?);
+            self.outcome.figures.extend(crash::trials(&self.setting, self.clock, &self.stop)?);
         }
         Ok(Some(account.integrity))
     }
@@ -253,6 +255,10 @@ fn stand_for(reports: &[Report], recorder: &mut Recorder) {
         system_ns: sum(|r| r.system_ns),
         sync_calls: sum(|r| r.sync_calls),
         sync_ns: sum(|r| r.sync_ns),
+        lock_calls: sum(|r| r.lock_calls),
+        lock_ns: sum(|r| r.lock_ns),
+        run_queue_ns: reports.iter().map(|r| r.run_queue_ns).sum(),
+        calls: reports.iter().map(|r| r.calls).reduce(add_calls).flatten(),
     };
     let tick_ns = recorder.clock().tick_ns();
     recorder.stand_for(elsewhere, reports.iter().flat_map(|r| r.latencies_in(tick_ns)));

@@ -76,7 +76,7 @@ impl Uring {
             for answer in self.ring.completion() {
                 self.pending -= 1;
                 let (wanted, result) = (answer.user_data() as usize, answer.result());
-                if result != wanted as i32 && outcome.is_ok() {
+                if usize::try_from(result) != Ok(wanted) && outcome.is_ok() {
                     outcome = Err(failed(result, wanted));
                 }
             }
@@ -87,13 +87,10 @@ impl Uring {
 
 /// What an answer means that is not the record's length.
 fn failed(result: i32, wanted: usize) -> StudyError {
-    match usize::try_from(result) {
-        Ok(written) => StudyError::Short { doing: APPENDING, written, wanted },
-        Err(_) => {
-            let source = std::io::Error::from_raw_os_error(-result);
-            StudyError::Io { doing: APPENDING, source }
-        }
+    if let Ok(written) = usize::try_from(result) {
+        return StudyError::Short { doing: APPENDING, written, wanted };
     }
+    StudyError::Io { doing: APPENDING, source: std::io::Error::from_raw_os_error(-result) }
 }
 
 /// Why there is no ring.

@@ -35,28 +35,30 @@ const EXAMPLE_BYTES: usize = 150;
 /// What one writer should have written: its records up to `acknowledged`;
 /// those from there up to `begun` may be there or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Expected {
-    pub(crate) acknowledged: u64,
-    pub(crate) begun: u64,
+pub struct Expected {
+    /// Records that it was told were written.
+    pub acknowledged: u64,
+    /// Records that it had, or may have, begun to write.
+    pub begun: u64,
 }
 
 impl Expected {
     /// All that was begun was acknowledged.
-    pub(crate) fn all(records: u64) -> Self {
+    pub fn all(records: u64) -> Self {
         Self { acknowledged: records, begun: records }
     }
 }
 
 /// What became of the records of a file.
-pub(crate) struct Account {
+pub struct Account {
     /// Of those that were acknowledged.
-    pub(crate) integrity: Integrity,
+    pub integrity: Integrity,
     /// Lines that are no whole record, whoever's they are.
-    pub(crate) broken_lines: u64,
+    pub broken_lines: u64,
 }
 
 /// What became of the records of a file.
-pub(crate) fn account(
+pub fn account(
     mut file: impl Read + Seek,
     format: Format,
     writers: &[Expected],
@@ -143,15 +145,14 @@ impl<'a> Ledger<'a> {
     }
 
     fn tick_off(&mut self, offset: u64, line: &[u8]) {
-        match self.format.name_of_line(line).filter(|name| self.was_begun(*name)) {
-            Some(name) => self.found(name),
-            None => {
-                self.broken += 1;
-                self.example.get_or_insert_with(|| show(line));
-                if self.broken_lines.len() < BROKEN_LINES_MAX {
-                    self.broken_lines.push(offset);
-                }
-            }
+        let whole = self.format.name_of_line(line).filter(|name| self.was_begun(*name));
+        if let Some(name) = whole {
+            return self.found(name);
+        }
+        self.broken += 1;
+        self.example.get_or_insert_with(|| show(line));
+        if self.broken_lines.len() < BROKEN_LINES_MAX {
+            self.broken_lines.push(offset);
         }
     }
 
@@ -356,10 +357,10 @@ fn count_lines(mut file: impl Read, format: Format, writers: &[Expected]) -> io:
         let size = line.len() as u64;
         let writer = (0..writers.len() as u32).find(|w| letters.first() == Some(&letter_of(*w)));
         let one_writers = letters.windows(2).all(|pair| pair[0] == pair[1]);
-        let sized = (sizes.min..=sizes.max).contains(&size);
+        let fits = (sizes.min..=sizes.max).contains(&size);
         match writer {
-            Some(writer) if ended && one_writers && sized => found[writer as usize] += 1,
-            None if ended && size == 1 && sized => nameless += 1,
+            Some(writer) if ended && one_writers && fits => found[writer as usize] += 1,
+            None if ended && size == 1 && fits => nameless += 1,
             _ => {
                 account.example.get_or_insert_with(|| show(line));
                 let torn = one_writers && size < sizes.min;
@@ -371,16 +372,18 @@ fn count_lines(mut file: impl Read, format: Format, writers: &[Expected]) -> io:
     for (expected, found) in writers.iter().zip(found) {
         account.records += expected.acknowledged;
         // Lines of a single byte have no letter, and could be anyone's.
-        let found =
-            found + std::mem::take(&mut nameless).min(expected.begun - found.min(expected.begun));
+        let nobodys = nameless.min(expected.begun.saturating_sub(found));
+        nameless -= nobodys;
+        let found = found + nobodys;
         absent += expected.acknowledged.saturating_sub(found);
         account.duplicated += found.saturating_sub(expected.begun);
     }
     account.duplicated += nameless;
     account.lost = absent.saturating_sub(account.torn + account.interleaved);
-    if account.lost > 0 {
-        let lost = account.lost;
-        account.example.get_or_insert_with(|| format!("{lost} lines fewer than were written"));
+    if !account.is_intact() {
+        let (lost, more) = (account.lost, account.duplicated);
+        let what = format!("{lost} lines fewer than were written, and {more} more");
+        account.example.get_or_insert(what);
     }
     let broken_lines = account.torn + account.interleaved;
     Ok(Account { integrity: account, broken_lines })
@@ -395,3 +398,6 @@ fn show(line: &[u8]) -> String {
     let left_out = line.len() - start.len() - end.len();
     format!("{} … {left_out} bytes … {}", start.escape_ascii(), end.escape_ascii())
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use engine::clock::{Clock, monotonic_ns};
-use engine::probes::Usage;
+use engine::probes::{WorkerProbe, WorkerReading};
 use engine::recorder::{Recorder, StopFlag};
 use engine::study::{Doing, StudyError};
 use engine::worker::{Report, Ticket};
@@ -59,7 +59,7 @@ impl Writer {
         let acknowledged = if self.work.pace_ns > 0.0 {
             round.at_a_pace(self.append.as_mut(), recorder, acks)?
         } else {
-            round.at_full_speed(self.append.as_mut(), recorder, acks)?
+            self.append.append_all(&mut round, recorder, acks)?
         };
         self.append.finish(recorder)?;
         let ended_ns = monotonic_ns();
@@ -109,7 +109,7 @@ impl Writer {
 }
 
 /// One slice's loop, and what it keeps between records.
-struct Round {
+pub(crate) struct Round {
     records: u64,
     syncs: Syncs,
     pace_ticks: f64,
@@ -130,9 +130,9 @@ impl Round {
         }
     }
 
-    fn at_full_speed(
+    pub(crate) fn at_full_speed(
         &mut self,
-        append: &mut dyn Append,
+        append: &mut (impl Append + ?Sized),
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
@@ -168,7 +168,7 @@ impl Round {
     fn one(
         &mut self,
         index: u64,
-        append: &mut dyn Append,
+        append: &mut (impl Append + ?Sized),
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
@@ -257,12 +257,13 @@ fn work_in_its_folder(
     let number = work.writer;
     let mut recorder = Recorder::new(Clock::told(ticket.clock), StopFlag::clone(stop));
     let mut writer = Writer::ready(work, &folder)?;
+    let probe = WorkerProbe::open(&[], &mut Vec::new());
     started().doing("waiting for the start")?;
-    let before = Usage::now();
+    let before = probe.before();
     recorder.start();
     let done = writer.write(&mut recorder, acks.as_ref().map(|acks| acks.of(number)));
     recorder.finish();
-    let used = Usage::now().since(before);
+    let used = probe.after().since(before);
     let done = done?;
     writer.leave()?;
     Ok(report(done, &recorder, used))
@@ -273,7 +274,7 @@ fn open_folder(path: &str) -> io::Result<OwnedFd> {
     Ok(openat(CWD, &path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-fn report(done: Done, recorder: &Recorder, used: Usage) -> Report {
+fn report(done: Done, recorder: &Recorder, used: WorkerReading) -> Report {
     let latencies = recorder.latencies();
     Report {
         acknowledged: done.acknowledged,
@@ -285,8 +286,12 @@ fn report(done: Done, recorder: &Recorder, used: Usage) -> Report {
         latency_max: latencies.max(),
         sync_calls: recorder.sync_calls(),
         sync_ns: recorder.sync_ns(),
-        user_ns: used.user_ns,
-        system_ns: used.system_ns,
+        lock_calls: recorder.lock_calls(),
+        lock_ns: recorder.lock_ns(),
+        run_queue_ns: used.run_queue_ns,
+        calls: used.calls,
+        user_ns: used.usage.user_ns,
+        system_ns: used.usage.system_ns,
         requested_bytes: done.requested_bytes,
         figures: done.figures,
     }

@@ -19,6 +19,7 @@ pub(super) struct PageFile {
 }
 
 /// As many sets of files as a slice needs; all are of the same sizes.
+#[expect(clippy::struct_field_names, reason = "they are what it is a list of")]
 pub(super) struct Sets {
     pub(super) folder: OwnedFd,
     sizes: Vec<u64>,

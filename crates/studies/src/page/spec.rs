@@ -46,12 +46,14 @@ pub(super) static SPEC: StudySpec = StudySpec {
     figures: &[
         FigureSpec {
             name: RESIDENT,
+            column: "resident",
             about: "how much of the files memory held when the clock started; a place in memory \
                     is never cold",
             fold: Fold::Mean,
         },
         FigureSpec {
             name: FROM_STORAGE,
+            column: "from storage",
             about: "how much of the pages storage had to deliver; with read-ahead it may be over 100",
             fold: Fold::Mean,
         },

@@ -132,7 +132,7 @@ impl Way for Sendfile {
                         let got = size - left;
                         return Err(StudyError::Ended { doing: SENDING, got, wanted: size });
                     }
-                    Ok(sent) => left -= sent,
+                    Ok(taken) => left -= taken,
                     Err(Errno::INVAL) => {
                         return Err(StudyError::Unsuited(
                             "the kernel or this file system does not take sendfile(2) to \

@@ -106,16 +106,19 @@ pub(super) static SPEC: StudySpec = StudySpec {
     figures: &[
         FigureSpec {
             name: "syncs_per_request",
+            column: "syncs",
             about: "how often SQLite waited for the device",
             fold: Fold::PerOperation,
         },
         FigureSpec {
             name: "written_bytes_per_request",
+            column: "written",
             about: "what SQLite wrote to its files",
             fold: Fold::PerOperation,
         },
         FigureSpec {
             name: "requests_per_s",
+            column: "requests/s",
             about: "what all connections together got done",
             fold: Fold::Mean,
         },

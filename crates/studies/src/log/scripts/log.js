@@ -28,12 +28,13 @@ function say(what) {
 }
 
 // The strategy as two functions: append a record, end.
-function strategy(work) {
+async function strategy(work) {
     const path = `${work.folder}/${work.stem}.log`;
     if (work.strategy === 'node-append-file-sync') {
         return [record => fs.appendFileSync(path, record), () => {}];
     }
     const stream = fs.createWriteStream(path, { flags: 'a' });
+    await once(stream, 'open');
     let failed = null;
     stream.on('error', error => { failed = error; });
     // Waits for nothing unless the stream asks for it.
@@ -73,7 +74,7 @@ const sum = numbers => numbers.reduce((total, number) => total + number, 0);
 async function run(work) {
     const text = fs.readFileSync(work.records_file, 'latin1');
     const records = text.split('\n').slice(0, -1).map(line => line + '\n');
-    const [append, end] = strategy(work);
+    const [append, end] = await strategy(work);
     const latencies = new Array(records.length).fill(0);
     const services = [];
     say('ready');

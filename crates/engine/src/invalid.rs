@@ -1,0 +1,216 @@
+//! When a comparison cannot be trusted, whatever its figures say: an arm failed,
+//! its data broke, a place changed under way, the clock was unsteady, or the
+//! operations were too short for what timing them takes.
+
+use model::result::{ArmResult, Comparison, Verdict};
+use model::units::{percent, time};
+
+use crate::integrity;
+use crate::measure::Measurement;
+
+/// Both clocks follow the same crystal, and the system's is slewed by at most
+/// 0.05% (adjtimex(2)); further apart, one of them is not what it says.
+const CLOCKS_APART_MAX: f64 = 0.001;
+
+/// Up to this share of an operation, timing it distorts a ratio by less than a
+/// quarter of what differs, and `same` by less than a quarter of `worth`.
+const TOLL_SHARE_MAX: f64 = 0.2;
+
+/// Why a comparison of two arms is invalid, if it is; `arms` and `places` are
+/// the two sides' indices.
+pub(crate) fn why(
+    comparison: &Comparison,
+    sides: [usize; 2],
+    places: [usize; 2],
+    arms: &[ArmResult],
+    measurement: &Measurement,
+) -> Option<String> {
+    let of_sides = |find: &dyn Fn(usize) -> Option<String>| sides.into_iter().find_map(find);
+    of_sides(&|arm| failure(arm, arms, measurement))
+        .or_else(|| of_sides(&|arm| integrity::why_invalid(&arms[arm])))
+        .or_else(|| places.into_iter().find_map(|place| place_change(place, measurement)))
+        .or_else(|| of_sides(&|arm| backward_steps(arm, arms, measurement)))
+        .or_else(|| clocks_apart(measurement.floor.clock_off_by))
+        .or_else(|| {
+            let [base_ns, other_ns] = sides.map(|arm| arms[arm].time_per_op_ns.map(|t| t.mean));
+            too_short(comparison, base_ns?, other_ns?, measurement.floor.record_ns)
+        })
+}
+
+fn failure(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
+    let why = measurement.failures[arm].as_ref()?;
+    Some(format!("{} failed: {why}", arms[arm].id))
+}
+
+fn place_change(place: usize, measurement: &Measurement) -> Option<String> {
+    measurement.place_changes.get(place)?.clone()
+}
+
+fn backward_steps(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
+    let slices = measurement.samples.iter().filter(|sample| sample.arm == arm);
+    let steps: u64 = slices.map(|sample| sample.clock_backward_steps).sum();
+    (steps > 0).then(|| {
+        format!(
+            "the clock ({}) ran backwards {steps} times while {} was timed; choose another with \
+             the kernel parameter clocksource",
+            measurement.floor.clock, arms[arm].id
+        )
+    })
+}
+
+fn clocks_apart(off_by: Option<f64>) -> Option<String> {
+    let apart = off_by.map(f64::abs).filter(|apart| *apart > CLOCKS_APART_MAX)?;
+    Some(format!(
+        "the cycle counter and the system's clock went apart by {} over the run, so neither can \
+         be trusted; choose another clock with the kernel parameter clocksource",
+        percent(apart)
+    ))
+}
+
+/// Timing takes the same from both arms, and so draws their ratio towards 1. A
+/// difference that shows all the same is there, and larger; `same` may be the
+/// timing's own, unless its interval holds with the timing taken off.
+fn too_short(
+    comparison: &Comparison,
+    base_ns: f64,
+    other_ns: f64,
+    record_ns: f64,
+) -> Option<String> {
+    let shortest_ns = base_ns.min(other_ns);
+    if comparison.verdict != Verdict::Same || record_ns <= shortest_ns * TOLL_SHARE_MAX {
+        return None;
+    }
+    let without_timing = |ratio: f64| (ratio * base_ns - record_ns) / (base_ns - record_ns);
+    let most = 1.0 + comparison.worth;
+    let holds = base_ns > record_ns
+        && comparison.ratio_low.is_some_and(|low| without_timing(low) >= 1.0 / most)
+        && comparison.ratio_high.is_some_and(|high| without_timing(high) <= most);
+    (!holds).then(|| {
+        format!(
+            "an operation takes {} and timing it {} of that, under which a difference may hide; \
+             make the operations larger",
+            time(shortest_ns),
+            time(record_ns)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use model::arm::Axis;
+    use model::result::{Cpu, Floor, Integrity, Io, TailComparison};
+    use model::sample::Sample;
+
+    use super::*;
+
+    fn compared(verdict: Verdict, low: f64, high: f64) -> Comparison {
+        Comparison {
+            base: "a".to_owned(),
+            other: "b".to_owned(),
+            axis: Axis::Place,
+            ratio: Some(f64::midpoint(low, high)),
+            ratio_low: Some(low),
+            ratio_high: Some(high),
+            confidence: 0.95,
+            saves_ns_per_op: None,
+            worth: 0.05,
+            verdict,
+            blocks: 10,
+            p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+            why: None,
+            causes: Vec::new(),
+            next: None,
+        }
+    }
+
+    fn arm(id: &str) -> ArmResult {
+        ArmResult {
+            id: id.to_owned(),
+            study: "log".to_owned(),
+            strategy: "held".to_owned(),
+            place: id.to_owned(),
+            params: BTreeMap::new(),
+            slices: 10,
+            operations: 100,
+            time_per_op_ns: None,
+            cpu_ns_per_op: Cpu::default(),
+            io: Io::default(),
+            integrity: None,
+            metrics: BTreeMap::new(),
+            causes: Vec::new(),
+            failure: None,
+        }
+    }
+
+    fn sound() -> Measurement {
+        let sample = |arm| Sample { arm, ..Sample::default() };
+        Measurement {
+            floor: Floor { record_ns: 20.0, clock: "tsc".to_owned(), clock_off_by: Some(1e-6) },
+            samples: vec![sample(0), sample(1), sample(2)],
+            latencies: Vec::new(),
+            tick_ns: 1.0,
+            failures: vec![None; 3],
+            unread: Vec::new(),
+            place_changes: vec![None; 3],
+            interrupted: false,
+        }
+    }
+
+    /// Of the first two arms; a third one is somebody else's.
+    fn why_of(arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
+        why(&compared(Verdict::Same, 0.99, 1.01), [0, 1], [0, 1], arms, measurement)
+    }
+
+    #[test]
+    fn each_planted_defect_is_told_and_a_third_arms_is_not() {
+        let arms = ["a", "b", "c"].map(arm);
+        assert_eq!(why_of(&arms, &sound()), None);
+        for index in 0..3 {
+            let mut failed = sound();
+            failed.failures[index] = Some("no space".to_owned());
+            let mut moved = sound();
+            moved.place_changes[index] = Some("disk changed under way".to_owned());
+            let mut unsteady = sound();
+            unsteady.samples[index].clock_backward_steps = 1;
+            let mut broken = arms.clone();
+            broken[index].integrity =
+                Some(Integrity { records: 9, torn: 1, ..Integrity::default() });
+            let concerned = index < 2;
+            for measurement in [failed, moved, unsteady] {
+                assert_eq!(why_of(&arms, &measurement).is_some(), concerned);
+            }
+            assert_eq!(why_of(&broken, &sound()).is_some(), concerned);
+        }
+        let mut apart = sound();
+        apart.floor.clock_off_by = Some(0.01);
+        assert!(why_of(&arms, &apart).is_some_and(|why| why.contains("1%")));
+    }
+
+    #[test]
+    fn clocks_may_drift_apart_by_a_crystals_error_and_no_more() {
+        assert_eq!(clocks_apart(None), None);
+        assert_eq!(clocks_apart(Some(0.0005)), None);
+        assert!(clocks_apart(Some(0.002)).is_some());
+        assert!(clocks_apart(Some(-0.002)).is_some());
+    }
+
+    #[test]
+    fn same_stands_where_timing_is_a_small_part_or_cannot_hide_a_difference() {
+        let wide = compared(Verdict::Same, 0.97, 1.04);
+        assert_eq!(too_short(&wide, 1000.0, 1000.0, 20.0), None);
+        // With 40 of 100 ns taken off, 4% become 6.7%.
+        assert!(too_short(&wide, 100.0, 100.0, 40.0).is_some());
+        let narrow = compared(Verdict::Same, 0.99, 1.01);
+        assert_eq!(too_short(&narrow, 100.0, 100.0, 40.0), None);
+        assert!(too_short(&narrow, 30.0, 30.0, 40.0).is_some());
+    }
+
+    #[test]
+    fn a_difference_that_shows_through_the_timing_is_there() {
+        for verdict in [Verdict::Faster, Verdict::Slower, Verdict::Unclear] {
+            assert_eq!(too_short(&compared(verdict, 1.2, 1.4), 50.0, 60.0, 40.0), None);
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! What disturbed a run from outside: named only on evidence, each with a
+//! sentence and a remedy.
+//!
+//! A [`Reading`] is taken before the run and one after it; everything here is a
+//! pure function of the two. Thresholds are set where a disturbance begins to
+//! show beside the noise that any machine has.
+
+mod cgroup;
+mod reading;
+
+use std::time::Duration;
+
+use model::noise::{Noise, NoiseSource};
+use model::units::{percent, rough_size, three_digits};
+
+pub use reading::Reading;
+use reading::{Cpu, Disks, Memory};
+
+/// Time stolen by the host, as a share of the processors' time.
+const STEAL_MIN: f64 = 0.005;
+/// Processors kept busy by others.
+const LOAD_MIN: f64 = 0.1;
+/// A program is named from this many processors on.
+const NAMED_LOAD_MIN: f64 = 0.05;
+/// At most so many programs are named.
+const NAMED_MAX: usize = 3;
+/// How far apart frequencies may lie before it counts.
+const FREQUENCY_SPREAD_MIN: f64 = 0.05;
+/// Others' writes to the disks, in bytes a second.
+const WRITES_MIN_PER_S: f64 = 5e6;
+/// What waited to be written when the run began, in bytes.
+const WAITING_MIN_BYTES: u64 = 64 << 20;
+/// What was swapped, in bytes.
+const SWAPPED_MIN_BYTES: u64 = 1 << 20;
+/// Time in which a control group's quota held the run up, as a share.
+const THROTTLED_MIN: f64 = 0.001;
+/// With no more processors than this, whatever runs takes time from the run.
+const FEW_PROCESSORS: usize = 2;
+
+/// What disturbed what ran between two readings and used so much processor
+/// time of its own.
+pub fn between(before: &Reading, after: &Reading, own_cpu: Duration) -> Noise {
+    let seconds = after.uptime_s - before.uptime_s;
+    if seconds <= 0.0 {
+        return Noise::default();
+    }
+    let span = Span { before, after, seconds, own_cpu_s: own_cpu.as_secs_f64() };
+    let found = [
+        span.steal(),
+        span.other_load(),
+        span.throttled(),
+        span.swap(),
+        span.background_writes(),
+        span.memory_limit(),
+        span.governor(),
+        span.frequency_spread(),
+        span.few_processors(),
+        span.virtual_machine(),
+    ];
+    Noise { sources: found.into_iter().flatten().collect(), unread: after.unread.clone() }
+}
+
+/// Two readings, and what lies between them.
+struct Span<'a> {
+    before: &'a Reading,
+    after: &'a Reading,
+    seconds: f64,
+    own_cpu_s: f64,
+}
+
+impl Span<'_> {
+    fn cpu(&self) -> Option<Cpu> {
+        let (before, after) = self.before.cpu.zip(self.after.cpu)?;
+        Some(Cpu {
+            busy_s: after.busy_s - before.busy_s,
+            idle_s: after.idle_s - before.idle_s,
+            steal_s: after.steal_s - before.steal_s,
+        })
+    }
+
+    fn steal_share(&self) -> Option<f64> {
+        let cpu = self.cpu()?;
+        let all_s = cpu.busy_s + cpu.idle_s + cpu.steal_s;
+        (all_s > 0.0).then(|| cpu.steal_s / all_s)
+    }
+
+    fn steal(&self) -> Option<NoiseSource> {
+        let share = self.steal_share().filter(|share| *share >= STEAL_MIN)?;
+        Some(source(
+            "steal",
+            &[("steal_share", share)],
+            format!(
+                "The host gave {} of this virtual machine's processor time to others.",
+                percent(share)
+            ),
+            "Measure on a machine with processors of its own, or at a quieter hour.",
+        ))
+    }
+
+    /// Kernel threads are left out: in part they work for the run itself.
+    fn other_load(&self) -> Option<NoiseSource> {
+        let used = self.used_by_processes();
+        let kernel_s: f64 = used.iter().filter(|u| u.kernel).map(|u| u.cpu_s).sum();
+        let others = (self.cpu()?.busy_s - self.own_cpu_s - kernel_s) / self.seconds;
+        if others < LOAD_MIN {
+            return None;
+        }
+        let named: Vec<String> = used
+            .iter()
+            .filter(|u| !u.kernel && u.cpu_s / self.seconds >= NAMED_LOAD_MIN)
+            .take(NAMED_MAX)
+            .map(|u| format!("{} (pid {}) {}", u.name, u.pid, two_digits(u.cpu_s / self.seconds)))
+            .collect();
+        let named = match named.as_slice() {
+            [] => "none for long enough to be named".to_owned(),
+            some => format!("above all {}", some.join(", ")),
+        };
+        let of = self.after.processors;
+        Some(source(
+            "other_load",
+            &[("processors_busy", others), ("processors", of as f64)],
+            format!("Other programs kept {} of {of} processors busy: {named}.", two_digits(others)),
+            "Stop them while measuring, or measure when they are idle.",
+        ))
+    }
+
+    /// What other processes used that lived through the whole span, most first.
+    fn used_by_processes(&self) -> Vec<Used<'_>> {
+        let own = self.after.own_pid;
+        let mut used: Vec<Used<'_>> = self
+            .after
+            .processes
+            .iter()
+            .filter(|(pid, _)| Some(**pid) != own)
+            .map(|(&pid, process)| {
+                let earlier = self.before.processes.get(&pid);
+                let earlier = earlier.filter(|e| e.started_ticks == process.started_ticks);
+                Used {
+                    pid,
+                    name: &process.name,
+                    kernel: process.kernel,
+                    cpu_s: process.cpu_s - earlier.map_or(0.0, |e| e.cpu_s),
+                }
+            })
+            .collect();
+        used.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        used
+    }
+
+    fn throttled(&self) -> Option<NoiseSource> {
+        let limits = &self.after.limits;
+        let throttled_s = limits.throttled_s? - self.before.limits.throttled_s?;
+        let quota = limits.processors?;
+        let share = throttled_s / self.seconds;
+        (share >= THROTTLED_MIN).then(|| {
+            source(
+                "cpu_quota",
+                &[("throttled_s", throttled_s), ("quota_processors", quota)],
+                format!(
+                    "A control group's limit of {} processors held programs up for {} of {} s.",
+                    two_digits(quota),
+                    three_digits(throttled_s),
+                    three_digits(self.seconds)
+                ),
+                "Raise the container's processor limit, or lift it while measuring.",
+            )
+        })
+    }
+
+    fn memory(&self) -> Option<(Memory, Memory)> {
+        self.before.memory.zip(self.after.memory)
+    }
+
+    fn swap(&self) -> Option<NoiseSource> {
+        let (before, after) = self.memory()?;
+        let read = after.swapped_in_bytes.saturating_sub(before.swapped_in_bytes);
+        let written = after.swapped_out_bytes.saturating_sub(before.swapped_out_bytes);
+        (read + written >= SWAPPED_MIN_BYTES).then(|| {
+            source(
+                "swap",
+                &[("swapped_in_bytes", read as f64), ("swapped_out_bytes", written as f64)],
+                format!(
+                    "Memory ran short: {} were swapped out and {} swapped in.",
+                    rough_size(written),
+                    rough_size(read)
+                ),
+                "Free memory before measuring: end what is large, or empty a tmpfs.",
+            )
+        })
+    }
+
+    /// Blames others only for more than the run wrote itself: a file system's
+    /// journal and metadata are written for the run, but not counted as its own.
+    fn background_writes(&self) -> Option<NoiseSource> {
+        let written = |disks: Option<Disks>| disks.map(|d| (d.written_bytes, d.own_bytes));
+        let (before, after) = written(self.before.disks).zip(written(self.after.disks))?;
+        let own = after.1.saturating_sub(before.1);
+        let others = after.0.saturating_sub(before.0).saturating_sub(own);
+        let waiting = self.before.memory.map_or(0, |m| m.dirty_bytes + m.writeback_bytes);
+        let rate = others as f64 / self.seconds;
+        let others_wrote = rate >= WRITES_MIN_PER_S && others > own;
+        if !others_wrote && waiting < WAITING_MIN_BYTES {
+            return None;
+        }
+        let mut parts = Vec::new();
+        if others_wrote {
+            parts.push(format!("others wrote {} a second to the disks", rough_size(rate as u64)));
+        }
+        if waiting >= WAITING_MIN_BYTES {
+            parts.push(format!(
+                "{} were waiting to be written when the run began",
+                rough_size(waiting)
+            ));
+        }
+        Some(source(
+            "background_writes",
+            &[("others_bytes_per_s", rate), ("waiting_bytes", waiting as f64)],
+            format!("Data not from this run went to the disks: {}.", parts.join("; ")),
+            "Stop what writes, and run `sync` before measuring.",
+        ))
+    }
+
+    fn memory_limit(&self) -> Option<NoiseSource> {
+        let limit = self.after.limits.memory_bytes?;
+        let total = self.after.memory?.total_bytes;
+        (limit < total).then(|| {
+            source(
+                "memory_limit",
+                &[("limit_bytes", limit as f64), ("memory_bytes", total as f64)],
+                format!(
+                    "A control group lets this process use {} of the machine's {} of memory, the \
+                     page cache and files in RAM included.",
+                    rough_size(limit),
+                    rough_size(total)
+                ),
+                "Give the measurement the limit that the application will have.",
+            )
+        })
+    }
+
+    fn governor(&self) -> Option<NoiseSource> {
+        let governors = &self.after.frequency.governors;
+        let governor = governors.iter().find(|g| *g != "performance")?;
+        let khz = &self.after.frequency.current_khz;
+        let mhz = |khz: Option<&u64>| khz.map_or(0.0, |khz| *khz as f64 / 1e3);
+        Some(source(
+            "governor",
+            &[
+                ("processors", governors.len() as f64),
+                ("slowest_mhz", mhz(khz.iter().min())),
+                ("fastest_mhz", mhz(khz.iter().max())),
+            ],
+            format!("The processors' frequency follows the load (governor {governor})."),
+            "Fix it while measuring: cpupower frequency-set -g performance.",
+        ))
+    }
+
+    fn frequency_spread(&self) -> Option<NoiseSource> {
+        let seen =
+            || [self.before, self.after].into_iter().flat_map(|r| r.frequency.current_khz.iter());
+        let (slowest, fastest) = (*seen().min()? as f64, *seen().max()? as f64);
+        let spread = fastest / slowest - 1.0;
+        if !spread.is_finite() || spread < FREQUENCY_SPREAD_MIN {
+            return None;
+        }
+        let turbo = self.after.frequency.turbo;
+        let why = if turbo == Some(true) { "; turbo is on" } else { "" };
+        let remedy = if turbo == Some(true) {
+            "Switch turbo off while measuring: no_turbo or boost in /sys/devices/system/cpu."
+        } else {
+            "Fix the frequency while measuring: cpupower frequency-set -g performance."
+        };
+        Some(source(
+            "frequency",
+            &[("slowest_mhz", slowest / 1e3), ("fastest_mhz", fastest / 1e3)],
+            format!(
+                "Processors ran at between {:.0} and {:.0} MHz{why}.",
+                slowest / 1e3,
+                fastest / 1e3
+            ),
+            remedy,
+        ))
+    }
+
+    fn few_processors(&self) -> Option<NoiseSource> {
+        let processors = self.after.processors;
+        (processors > 0 && processors <= FEW_PROCESSORS).then(|| {
+            let have =
+                if processors == 1 { "There is 1 processor" } else { "There are 2 processors" };
+            source(
+                "few_processors",
+                &[("processors", processors as f64)],
+                format!("{have}: whatever else runs takes time from the measurement."),
+                "Measure on a machine with more of them, or with nothing else running.",
+            )
+        })
+    }
+
+    fn virtual_machine(&self) -> Option<NoiseSource> {
+        (self.after.virtual_machine == Some(true)).then(|| {
+            let steal = self.steal_share().unwrap_or_default();
+            source(
+                "virtual_machine",
+                &[("steal_share", steal)],
+                format!(
+                    "This is a virtual machine: what its neighbours do to the disk and to memory \
+                     cannot be seen from here (steal was {}).",
+                    percent(steal)
+                ),
+                "Measure again at another hour; what holds at both can be trusted.",
+            )
+        })
+    }
+}
+
+/// A process and its processor time.
+struct Used<'a> {
+    pid: u32,
+    name: &'a str,
+    kernel: bool,
+    cpu_s: f64,
+}
+
+fn source(code: &str, evidence: &[(&str, f64)], text: String, remedy: &str) -> NoiseSource {
+    NoiseSource {
+        code: code.to_owned(),
+        evidence: evidence.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        text,
+        remedy: remedy.to_owned(),
+    }
+}
+
+/// `0.42`, `1.3`: processors, of which there is no point in telling more.
+fn two_digits(value: f64) -> String {
+    if value < 0.995 { format!("{value:.2}") } else { format!("{value:.1}") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! A place against itself, over and over: real comparisons, each a short run
+//! of its own, in which every `faster` and every `slower` is false.
+
+use std::time::Duration;
+
+use model::result::{Floor, Verdict};
+use model::selftest::{AgainstItself, Rate};
+use model::units::count;
+
+use super::rerun::Rerun;
+use super::scatter::Scatter;
+use super::{Ended, Twins, ended};
+use crate::conclude;
+use crate::measure::{Measurement, measure};
+use crate::rig::Rig;
+
+/// So many comparisons should be done by the end of the budget: with none
+/// false among them, false verdicts are surely rarer than 3%.
+const WANTED: usize = 100;
+/// A comparison may take so many times its even share of what is left, for
+/// others will need less.
+const PATIENCE: f64 = 1.5;
+/// What is left is shared by at least so many comparisons.
+const SHARERS_MIN: usize = 4;
+/// How long a slice is aimed to last: the shortest that the engine uses.
+const SLICE_NS: f64 = 4e6;
+/// A comparison has time for about so many blocks at the least, warming up
+/// included: with fewer it could only be unclear.
+const BLOCKS_MIN: u32 = 16;
+/// The probability with which each bound on a rate may be wrong.
+const BOUND_ERROR_RATE: f64 = 0.05;
+
+/// One comparison, judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// What a user would have been told.
+    pub verdict: Verdict,
+    /// Whether at any look the interval did not contain "no difference at all".
+    pub missed: bool,
+    /// Blocks until it ended.
+    pub blocks: u64,
+}
+
+/// Compares until the rig's clock shows `until`, going by what was seen of the
+/// place before. `None` where there was no time for a single comparison.
+pub fn against_itself(
+    twins: Twins<'_>,
+    rig: &mut dyn Rig,
+    floor: &Floor,
+    (seen, until): (&Scatter, Duration),
+    mut seeds: impl FnMut() -> u64,
+    tell: &mut dyn FnMut(String),
+) -> (Option<AgainstItself>, Option<Ended>) {
+    let began = rig.elapsed();
+    let least = (seen.untimed + Duration::from_nanos(2 * SLICE_NS as u64)) * BLOCKS_MIN;
+    let full = seen.tolls.map(|tolls| SLICE_NS / tolls.median_ns);
+    let mut judged: Vec<Judged> = Vec::new();
+    let mut slices_ns = Vec::new();
+    let ended = loop {
+        let left = until.saturating_sub(rig.elapsed());
+        if left < least {
+            break None;
+        }
+        let state = state(&judged);
+        let allowance = allowance(left, judged.len()).clamp(least, left);
+        let job = twins.job(twins.worth, allowance, seeds());
+        let mut rerun = Rerun::new(rig, floor, full);
+        let run = measure(&job, &mut rerun, &mut |_| tell(state.clone()));
+        if let Some(ended) = ended(&run) {
+            break Some(ended);
+        }
+        if run.samples.is_empty() {
+            continue;
+        }
+        slices_ns.extend(run.samples.iter().map(|s| s.elapsed_ns as f64));
+        judged.push(judge(twins, &run));
+    };
+    let seconds = rig.elapsed().saturating_sub(began).as_secs_f64();
+    let found = (!judged.is_empty()).then(|| AgainstItself {
+        slice_ns: median(slices_ns),
+        seconds,
+        ..summary(twins.worth, &judged)
+    });
+    (found, ended)
+}
+
+/// How long the next comparison may take.
+fn allowance(left: Duration, done: usize) -> Duration {
+    let sharers = WANTED.saturating_sub(done).max(SHARERS_MIN);
+    left.mul_f64(PATIENCE / sharers as f64)
+}
+
+fn state(judged: &[Judged]) -> String {
+    let wrong = judged.iter().filter(|j| is_false(j.verdict)).count();
+    format!("against itself, {} compared, {wrong} false", count(judged.len() as u64))
+}
+
+/// Judges one run as a user's would be, and once more with every difference
+/// counting, so that any look at which the interval left out "none" shows.
+fn judge(twins: Twins<'_>, run: &Measurement) -> Judged {
+    let arms = conclude::arm_results(twins.arms, twins.labels, run);
+    let concluded = |worth: f64| {
+        let job = twins.job(worth, Duration::ZERO, 0);
+        conclude::comparisons(&job, run, &arms).into_iter().next()
+    };
+    let (verdict, blocks) =
+        concluded(twins.worth).map_or((Verdict::Invalid, 0), |c| (c.verdict, c.blocks));
+    let missed = concluded(0.0).is_some_and(|strict| is_false(strict.verdict));
+    Judged { verdict, missed, blocks }
+}
+
+fn is_false(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Faster | Verdict::Slower)
+}
+
+/// The counts and what they say of the true rates.
+pub fn summary(worth: f64, judged: &[Judged]) -> AgainstItself {
+    let counted = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|j| is(j)).count() as u64;
+    let rate = |count: u64| rate(count, judged.len() as u64);
+    AgainstItself {
+        worth,
+        same: counted(&|j| j.verdict == Verdict::Same),
+        unclear: counted(&|j| matches!(j.verdict, Verdict::Unclear | Verdict::Invalid)),
+        false_verdicts: rate(counted(&|j| is_false(j.verdict))),
+        missed_by_interval: rate(counted(&|j| j.missed)),
+        blocks_median: median(judged.iter().map(|j| j.blocks as f64).collect()),
+        slice_ns: 0.0,
+        seconds: 0.0,
+    }
+}
+
+fn rate(count: u64, of: u64) -> Rate {
+    Rate {
+        count,
+        of,
+        rate: count as f64 / of.max(1) as f64,
+        at_least: stats::rate_at_least(count, of, BOUND_ERROR_RATE),
+        at_most: stats::rate_at_most(count, of, BOUND_ERROR_RATE),
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    if values.is_empty() { 0.0 } else { stats::median(&mut values) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn false_verdicts_go_either_way_and_unclear_ones_are_not_false() {
+        let judged = |verdict, missed| Judged { verdict, missed, blocks: 12 };
+        let mut all = vec![judged(Verdict::Same, false); 95];
+        all.push(judged(Verdict::Same, true));
+        all.push(judged(Verdict::Faster, true));
+        all.push(judged(Verdict::Slower, true));
+        all.extend([judged(Verdict::Unclear, false); 2]);
+        let summary = summary(0.05, &all);
+        assert_eq!((summary.same, summary.unclear), (96, 2));
+        assert_eq!((summary.false_verdicts.count, summary.false_verdicts.of), (2, 100));
+        assert_eq!(summary.missed_by_interval.count, 3);
+        let Rate { at_least, at_most, .. } = summary.false_verdicts;
+        assert!(at_least < 0.02 && 0.02 < at_most && at_most < 0.063, "{at_least} {at_most}");
+    }
+
+    #[test]
+    fn nothing_compared_says_nothing() {
+        let summary = summary(0.05, &[]);
+        assert!(summary.false_verdicts.at_most >= 1.0 && summary.false_verdicts.at_least <= 0.0);
+    }
+
+    #[test]
+    fn patience_leaves_time_for_a_hundred() {
+        let mut left = Duration::from_secs(45);
+        for done in 0..WANTED {
+            let allowance = allowance(left, done);
+            assert!(allowance <= left, "{done}");
+            // What comes early takes all that it may; so it cannot starve the last by much.
+            left -= allowance.min(Duration::from_millis(450));
+            assert!(left > Duration::ZERO || done + 1 == WANTED, "{done}");
+        }
+    }
+}

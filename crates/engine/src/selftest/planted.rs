@@ -1,0 +1,90 @@
+//! A slow-down put there on purpose, which must be found.
+
+use std::time::Duration;
+
+use model::result::{Comparison, Floor, Verdict};
+use model::selftest::Planted;
+
+use super::rerun::Rerun;
+use super::{Ended, Tolls, Twins, ended};
+use crate::conclude;
+use crate::measure::measure;
+use crate::rig::Rig;
+
+/// How much is added, as a share of the toll.
+pub const ADDED: f64 = 0.10;
+
+/// Compares twins of which the other was slowed down by `added_ns` for each
+/// operation, until it is decided or the rig's clock shows `until`. `None`
+/// where not even a block could be completed.
+pub fn planted(
+    twins: Twins<'_>,
+    rig: &mut dyn Rig,
+    floor: &Floor,
+    (added_ns, until): (f64, Duration),
+    seed: u64,
+    tell: &mut dyn FnMut(String),
+) -> (Option<Planted>, Option<Ended>) {
+    let job = twins.job(twins.worth, until.saturating_sub(rig.elapsed()), seed);
+    let state = "looking for a planted slow-down";
+    let run = measure(&job, &mut Rerun::new(rig, floor, None), &mut |_| tell(state.to_owned()));
+    let ended = ended(&run);
+    if ended.is_some() {
+        return (None, ended);
+    }
+    let arms = conclude::arm_results(twins.arms, twins.labels, &run);
+    let comparison = conclude::comparisons(&job, &run, &arms).into_iter().next();
+    let tolls = Tolls::of(&run.samples, twins.pair.base);
+    let planted = comparison.zip(tolls).map(|(comparison, tolls)| {
+        let added = added_ns / tolls.undisturbed_ns;
+        Planted { added, added_ns, found: finds(&comparison, added), comparison }
+    });
+    (planted, None)
+}
+
+/// Whether a comparison tells what was added.
+fn finds(comparison: &Comparison, added: f64) -> bool {
+    let ratio = 1.0 + added;
+    comparison.verdict == Verdict::Slower
+        && comparison.ratio_low.is_none_or(|low| low <= ratio)
+        && comparison.ratio_high.is_none_or(|high| ratio <= high)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::arm::Axis;
+    use model::result::TailComparison;
+
+    use super::*;
+
+    #[test]
+    fn only_a_sure_slow_down_of_the_right_size_counts_as_found() {
+        let comparison = |verdict, low, high| Comparison {
+            base: "log/held@a".to_owned(),
+            other: "log/held@b".to_owned(),
+            axis: Axis::Place,
+            ratio: Some(1.1),
+            ratio_low: low,
+            ratio_high: high,
+            confidence: 0.95,
+            saves_ns_per_op: None,
+            worth: 0.05,
+            verdict,
+            blocks: 20,
+            why: None,
+            p99: TailComparison {
+                ratio: None,
+                ratio_low: None,
+                ratio_high: None,
+                verdict: Verdict::Unclear,
+            },
+            causes: Vec::new(),
+            next: None,
+        };
+        assert!(finds(&comparison(Verdict::Slower, Some(1.06), Some(1.14)), ADDED));
+        assert!(finds(&comparison(Verdict::Slower, Some(1.06), None), ADDED));
+        assert!(!finds(&comparison(Verdict::Unclear, Some(1.02), Some(1.18)), ADDED));
+        assert!(!finds(&comparison(Verdict::Slower, Some(1.12), Some(1.3)), ADDED));
+        assert!(!finds(&comparison(Verdict::Slower, Some(1.051), Some(1.09)), ADDED));
+    }
+}

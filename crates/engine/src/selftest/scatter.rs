@@ -1,0 +1,73 @@
+//! How much the blocks of a place against itself scatter, with slices as long
+//! as a user's run would have them.
+
+use std::time::{Duration, Instant};
+
+use model::result::Floor;
+use model::sample::Sample;
+
+use super::rerun::Rerun;
+use super::{Ended, Tolls, Twins, ended, log_ratios};
+use crate::measure::{Event, measure};
+use crate::rig::Rig;
+
+/// With no difference small enough to be none, a comparison never comes out
+/// `same`: it goes on until its time is up, or until it errs.
+const NEVER_SAME: f64 = 0.0;
+/// Too little time to learn anything more from.
+const TIME_MIN: Duration = Duration::from_millis(200);
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub struct Scatter {
+    /// The blocks' log ratios, in order.
+    pub log_ratios: Vec<f64>,
+    /// What an operation takes; `None` where not even a block was completed.
+    pub tolls: Option<Tolls>,
+    /// How long a block takes with all that belongs to it.
+    pub block_time: Duration,
+    /// The part of that outside the clock: making files, flushing and removing them.
+    pub untimed: Duration,
+    /// Why it ended early, if so.
+    pub ended: Option<Ended>,
+}
+
+/// Runs blocks until the rig's clock shows `until`.
+pub fn scatter(
+    twins: Twins<'_>,
+    rig: &mut dyn Rig,
+    floor: &Floor,
+    until: Duration,
+    mut seeds: impl FnMut() -> u64,
+    tell: &mut dyn FnMut(String),
+) -> Scatter {
+    let mut seen = Scatter::default();
+    let mut samples: Vec<Sample> = Vec::new();
+    let mut blocks_took = Vec::new();
+    while seen.ended.is_none() && until.saturating_sub(rig.elapsed()) >= TIME_MIN {
+        let left = until.saturating_sub(rig.elapsed());
+        let before = seen.log_ratios.len();
+        let mut last = None;
+        let job = twins.job(NEVER_SAME, left, seeds());
+        let run = measure(&job, &mut Rerun::new(rig, floor, None), &mut |event| {
+            tell(format!("learning how much blocks scatter, {} so far", blocks_took.len()));
+            if matches!(event, Event::Block { .. }) {
+                let now = Instant::now();
+                blocks_took.extend(last.replace(now).map(|last| (now - last).as_secs_f64()));
+            }
+        });
+        seen.log_ratios.extend(log_ratios(&run.samples, twins.pair));
+        seen.ended = ended(&run);
+        samples.extend(run.samples);
+        if seen.log_ratios.len() == before {
+            break;
+        }
+    }
+    seen.tolls = Tolls::of(&samples, twins.pair.base);
+    let blocks = blocks_took.len().max(1) as f64;
+    seen.block_time = Duration::from_secs_f64(blocks_took.iter().sum::<f64>() / blocks);
+    let timed_ns: u64 = samples.iter().map(|s| s.elapsed_ns).sum();
+    let timed = Duration::from_nanos(timed_ns) / seen.log_ratios.len().max(1) as u32;
+    seen.untimed = seen.block_time.saturating_sub(timed);
+    seen
+}

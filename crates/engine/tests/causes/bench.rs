@@ -1,0 +1,245 @@
+//! Runs situations in a folder, one run at a time: what a process used, and the
+//! children that it has waited for, is counted for the whole process.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use engine::conclude;
+use engine::machine::{Machine, Site};
+use engine::measure::{Job, measure};
+use engine::probes::DeviceBytes;
+use engine::recorder::StopFlag;
+use model::arm::Arm;
+use model::place::StorageKind;
+use model::result::{ArmResult, Cause};
+use model::sample::Sample;
+use model::study::{ParamValue, Params};
+use places::DeviceReader;
+use tempfile::TempDir;
+
+use crate::study::{SPEC, Situation};
+
+/// Names the folder that a test run again as a child process works in.
+pub(crate) const CHILD: &str = "IOTOLL_TEST_FOLDER";
+
+/// Twenty blocks end a run earlier on all but the busiest machine.
+const BUDGET: Duration = Duration::from_secs(3);
+const GROUP_BYTES: u64 = 32 << 20;
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Says why a test shows nothing here.
+pub(crate) fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
+}
+
+/// A folder to run situations in.
+pub(crate) struct Bench {
+    folder: TempDir,
+    _alone: Option<Alone>,
+}
+
+/// Nothing else runs in this process meanwhile.
+pub(crate) type Alone = MutexGuard<'static, ()>;
+
+pub(crate) fn alone() -> Alone {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Bench {
+    pub(crate) fn at(path: &Path) -> Self {
+        let alone = Some(alone());
+        Self { folder: tempfile::tempdir_in(path).unwrap(), _alone: alone }
+    }
+
+    /// For who holds the lock already.
+    pub(crate) fn under(_alone: &Alone, path: &Path) -> Self {
+        Self { folder: tempfile::tempdir_in(path).unwrap(), _alone: None }
+    }
+
+    /// Beside the test program.
+    pub(crate) fn on_disk() -> Option<Self> {
+        let program = std::env::current_exe().unwrap();
+        Self::on(program.parent().unwrap(), StorageKind::Disk)
+    }
+
+    pub(crate) fn in_memory() -> Option<Self> {
+        Self::on(Path::new("/dev/shm"), StorageKind::Memory)
+    }
+
+    fn on(path: &Path, kind: StorageKind) -> Option<Self> {
+        match places::inspect("here", path) {
+            Ok(facts) if facts.kind == kind => Some(Self::at(path)),
+            other => {
+                skipped(&format!("because {} is not {kind:?}: {other:?}", path.display()));
+                None
+            }
+        }
+    }
+
+    /// What the strategy `locked` locks.
+    pub(crate) fn lock_file(&self) -> File {
+        File::create(self.folder.path().join("lock")).unwrap()
+    }
+
+    /// Times the strategies, interleaved.
+    pub(crate) fn run(&self, strategies: &[&str]) -> Found {
+        self.run_exactly(0, strategies)
+    }
+
+    /// Times the strategies with so many operations a slice.
+    pub(crate) fn run_exactly(&self, operations: u64, strategies: &[&str]) -> Found {
+        let arms: Vec<Arm> = strategies.iter().map(|name| arm(name, operations)).collect();
+        let site = Box::new(FolderSite::new(self.folder.path())) as Box<dyn Site>;
+        let mut rig =
+            Machine::new(&arms, |_| &Situation, vec![site], StopFlag::default(), Instant::now())
+                .unwrap();
+        let job = Job { arms: &arms, pairs: &[], worth: 0.05, budget: BUDGET, seed: 1 };
+        let measurement = measure(&job, &mut rig, &mut |_| {});
+        let arms = conclude::arm_results(&arms, &["here".to_owned()], &measurement);
+        Found { arms, samples: measurement.samples }
+    }
+
+    /// Runs a test of this program again, within a control group that may have
+    /// little memory, and returns what it prints.
+    pub(crate) fn in_small_memory_group(&self, test: &str) -> Option<String> {
+        let Some(group) = MemoryGroup::new() else {
+            skipped("because a control group with a memory limit cannot be made here");
+            return None;
+        };
+        let procs = group.0.join("cgroup.procs");
+        let command = format!("echo $$ > {} && exec \"$0\" \"$@\"", procs.display());
+        let program = std::env::current_exe().unwrap();
+        let output = Command::new("sh")
+            .args(["-c", &command])
+            .arg(program)
+            .args(["--exact", test, "--nocapture"])
+            .env(CHILD, self.folder.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+        Some(printed)
+    }
+}
+
+fn arm(strategy: &str, operations: u64) -> Arm {
+    let strategy = SPEC.strategy(strategy).unwrap();
+    let params = Params(vec![("operations", ParamValue::Size(operations))]);
+    Arm { id: strategy.name.to_owned(), study: &SPEC, strategy, place: 0, params }
+}
+
+/// What a run found.
+pub(crate) struct Found {
+    arms: Vec<ArmResult>,
+    samples: Vec<Sample>,
+}
+
+impl Found {
+    fn causes(&self, strategy: &str) -> &[Cause] {
+        let arm = self.arms.iter().find(|arm| arm.strategy == strategy).unwrap();
+        assert!(arm.slices >= 3, "{strategy}: {} slices, {:?}", arm.slices, arm.failure);
+        &arm.causes
+    }
+
+    pub(crate) fn codes(&self, strategy: &str) -> Vec<&str> {
+        self.causes(strategy).iter().map(|cause| cause.code.as_str()).collect()
+    }
+
+    pub(crate) fn evidence(&self, strategy: &str, code: &str) -> BTreeMap<String, f64> {
+        let cause = self.causes(strategy).iter().find(|cause| cause.code == code);
+        cause.unwrap().evidence.clone()
+    }
+
+    /// The processor time that a strategy's slices got.
+    pub(crate) fn cpu(&self, strategy: &str) -> Duration {
+        let arm = self.arms.iter().position(|arm| arm.strategy == strategy).unwrap();
+        let own = self.samples.iter().filter(|s| s.arm == arm);
+        Duration::from_nanos(own.map(|s| s.user_ns + s.system_ns).sum())
+    }
+
+    /// Asserts which causes are named and which are not.
+    pub(crate) fn expect(&self, strategy: &str, named: &[&str], not_named: &[&str]) {
+        let codes = self.codes(strategy);
+        let first = self.samples.last();
+        for code in named {
+            assert!(
+                codes.contains(code),
+                "{code} is not in {:?}; {first:?}",
+                self.causes(strategy)
+            );
+        }
+        for code in not_named {
+            assert!(!codes.contains(code), "{code} is in {:?}; {first:?}", self.causes(strategy));
+        }
+    }
+
+    /// The share of all processors that others kept busy or queued for.
+    pub(crate) fn others_busy_share(&self) -> f64 {
+        let cpus = |s: &Sample| s.probes.cpus.unwrap();
+        let sum = |of: &dyn Fn(&Sample) -> u64| self.samples.iter().map(of).sum::<u64>() as f64;
+        let all = sum(&|s| cpus(s).busy_ns + cpus(s).idle_ns + cpus(s).steal_ns);
+        let own = sum(&|s| s.user_ns + s.system_ns);
+        (sum(&|s| cpus(s).busy_ns + cpus(s).steal_ns) - own) / all.max(1.0)
+    }
+}
+
+/// A folder with a fresh one in it for each slice.
+struct FolderSite {
+    slice: PathBuf,
+    devices: Option<DeviceReader>,
+}
+
+impl FolderSite {
+    fn new(folder: &Path) -> Self {
+        let facts = places::inspect("here", folder).unwrap();
+        Self { slice: folder.join("slice"), devices: DeviceReader::new(&facts).ok() }
+    }
+}
+
+impl Site for FolderSite {
+    fn fresh_folder(&mut self) -> io::Result<OwnedFd> {
+        fs::create_dir(&self.slice)?;
+        Ok(File::open(&self.slice)?.into())
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        fs::remove_dir_all(&self.slice)
+    }
+
+    fn device_bytes(&mut self) -> Option<DeviceBytes> {
+        let counters = self.devices.as_ref()?.read().ok()?;
+        Some(DeviceBytes { read: counters.read_bytes, written: counters.written_bytes })
+    }
+}
+
+/// A control group of this test's own, removed when dropped.
+struct MemoryGroup(PathBuf);
+
+impl MemoryGroup {
+    fn new() -> Option<Self> {
+        let versions =
+            [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+        versions.into_iter().find_map(|(root, limit)| {
+            let folder = Path::new(root).join(format!("iotoll-test-{}", std::process::id()));
+            fs::create_dir(&folder).ok()?;
+            let group = Self(folder);
+            fs::write(group.0.join(limit), GROUP_BYTES.to_string()).ok()?;
+            Some(group)
+        })
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        // A group can be removed once its last process has been waited for.
+        let _ = fs::remove_dir(&self.0);
+    }
+}

@@ -1,0 +1,178 @@
+//! Each cause is built for real and must be named; beside it, in the same run,
+//! runs what lacks it, where it must not be.
+//!
+//! What a machine does not allow (no root, no control groups, no disk under the
+//! build folder) is skipped, loudly.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+extern crate iotoll_engine as engine;
+
+mod bench;
+mod loop_device;
+mod study;
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::bench::{Bench, alone, skipped};
+use crate::loop_device::LoopDevice;
+use crate::study::AROUND_READS;
+
+/// Together three times what the slow device may have unwritten.
+const WRITES_HELD_BACK: u64 = 24;
+
+#[test]
+fn writes_that_stay_in_memory_are_absorbed_and_forced_ones_are_bound_by_sync() {
+    let Some(bench) = Bench::on_disk() else { return };
+    let found = bench.run(&["append", "append-sync"]);
+    found.expect("append", &["absorbed-by-page-cache"], &["bound-by-sync"]);
+    found.expect("append-sync", &["bound-by-sync"], &["absorbed-by-page-cache"]);
+    let absorbed = found.evidence("append", "absorbed-by-page-cache");
+    assert!(absorbed["left_in_cache_bytes_per_slice"] > 0.0, "{absorbed:?}");
+    assert!(absorbed["deferred_sync_ns_per_slice"] > 0.0, "{absorbed:?}");
+}
+
+#[test]
+fn nothing_is_absorbed_where_there_is_no_device() {
+    let Some(bench) = Bench::in_memory() else { return };
+    let found = bench.run(&["append", "append-sync"]);
+    found.expect("append", &[], &["absorbed-by-page-cache", "bound-by-sync"]);
+}
+
+#[test]
+fn a_lock_that_another_holds_is_named_and_a_free_one_is_not() {
+    let Some(bench) = Bench::in_memory() else { return };
+    let alone = bench.run(&["locked"]);
+    alone.expect("locked", &[], &["waiting-for-lock"]);
+
+    let lock = bench.lock_file();
+    let done = AtomicBool::new(false);
+    let contended = thread::scope(|scope| {
+        scope.spawn(|| hold_often(&lock, &done));
+        let found = bench.run(&["locked"]);
+        done.store(true, Ordering::Relaxed);
+        found
+    });
+    contended.expect("locked", &["waiting-for-lock"], &[]);
+}
+
+fn hold_often(lock: &File, done: &AtomicBool) {
+    while !done.load(Ordering::Relaxed) {
+        flock(lock, FlockOperation::LockExclusive).unwrap();
+        thread::sleep(Duration::from_millis(2));
+        flock(lock, FlockOperation::Unlock).unwrap();
+        thread::sleep(Duration::from_micros(100));
+    }
+}
+
+#[test]
+fn a_cold_file_is_read_from_the_device_and_a_warm_one_is_not() {
+    let Some(bench) = Bench::on_disk() else { return };
+    let found = bench.run(&["read-cold", "read-warm"]);
+    found.expect("read-cold", &["reads-from-device"], &["throttled-writeback"]);
+    found.expect("read-warm", &[], &["reads-from-device"]);
+}
+
+#[test]
+fn small_calls_are_told_from_the_programs_own_work() {
+    let Some(bench) = Bench::in_memory() else { return };
+    // The kernel tells its time from the program's by looking every few
+    // milliseconds, which blurs short slices of both kinds side by side.
+    let [calls, hashes] = ["byte-files", "hash"].map(|strategy| bench.run(&[strategy]));
+    for (found, strategy) in [(&calls, "byte-files"), (&hashes, "hash")] {
+        let cpu = found.cpu(strategy);
+        if cpu < Duration::from_millis(80) {
+            skipped(&format!("because others left {strategy} {cpu:?} of processor time"));
+            return;
+        }
+    }
+    calls.expect("byte-files", &["system-calls"], &["application-cpu"]);
+    hashes.expect("hash", &["application-cpu"], &["system-calls"]);
+}
+
+#[test]
+fn large_copies_are_not_taken_for_system_calls() {
+    let Some(bench) = Bench::in_memory() else { return };
+    bench.run(&["write-large"]).expect("write-large", &[], &["system-calls"]);
+}
+
+#[test]
+fn writers_that_a_slow_device_holds_back_are_throttled() {
+    let alone = alone();
+    let Some(device) = LoopDevice::with_small_dirty_limit() else { return };
+    let slow = Bench::under(&alone, device.mount_point());
+    let held_back = slow.run_exactly(WRITES_HELD_BACK, &["write-large"]);
+    held_back.expect("write-large", &["throttled-writeback"], &["reads-from-device"]);
+    drop(slow);
+
+    let program = std::env::current_exe().unwrap();
+    let usual = Bench::under(&alone, program.parent().unwrap());
+    let free = usual.run_exactly(WRITES_HELD_BACK, &["write-large"]);
+    free.expect("write-large", &[], &["throttled-writeback"]);
+}
+
+#[test]
+fn other_programs_on_every_processor_are_noticed() {
+    let Some(bench) = Bench::in_memory() else { return };
+    let burners: Vec<Burner> =
+        (0..thread::available_parallelism().unwrap().get()).map(|_| Burner::start()).collect();
+    let beside = bench.run(&["append"]);
+    drop(burners);
+    beside.expect("append", &["outside-noise"], &[]);
+
+    let quiet = bench.run(&["append"]);
+    let busy = quiet.others_busy_share();
+    if busy > 0.1 {
+        skipped(&format!(
+            "a quiet run cannot be seen, because others kept {:.0}% of the processors busy",
+            busy * 100.0
+        ));
+        return;
+    }
+    quiet.expect("append", &[], &["outside-noise"]);
+}
+
+/// A process that burns a processor until it is dropped.
+struct Burner(std::process::Child);
+
+impl Burner {
+    fn start() -> Self {
+        let mut burn = Command::new("sh");
+        burn.args(["-c", "while :; do :; done"]).stdin(Stdio::null());
+        Self(burn.spawn().unwrap())
+    }
+}
+
+impl Drop for Burner {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_working_set_beyond_the_groups_memory_is_memory_pressure() {
+    if let Some(test) = std::env::var_os(bench::CHILD) {
+        let bench = Bench::at(Path::new(&test));
+        let found = bench.run_exactly(AROUND_READS, &["read-around"]);
+        println!("{}", found.codes("read-around").join(" "));
+        return;
+    }
+    let Some(bench) = Bench::on_disk() else { return };
+    let this = "a_working_set_beyond_the_groups_memory_is_memory_pressure";
+    bench.run_exactly(AROUND_READS, &["read-around"]).expect(
+        "read-around",
+        &[],
+        &["memory-pressure"],
+    );
+    if let Some(codes) = bench.in_small_memory_group(this) {
+        assert!(codes.contains("memory-pressure"), "{codes}");
+    }
+}

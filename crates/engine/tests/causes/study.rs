@@ -1,0 +1,188 @@
+//! A study whose strategies each do one kind of thing.
+
+use std::ffi::CStr;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use engine::recorder::Recorder;
+use engine::study::{Doing as _, Operations, Study, StudyError, Task};
+use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
+use rustix::fs::{
+    Advice, AtFlags, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fstat, openat,
+    unlinkat,
+};
+use rustix::io::{pread, write};
+
+const NAME: &CStr = c"file";
+/// Made, written and removed within an operation.
+const SHORT_LIVED: &CStr = c"short-lived";
+/// What `locked` locks: one file for all slices.
+const LOCK: &CStr = c"../lock";
+/// Too large to be written for each slice.
+const BESIDE: &CStr = c"../around";
+/// What is read cold and warm.
+const FILE_BYTES: u64 = 8 << 20;
+/// What is read around and around, twice what the small group may have.
+const AROUND_BYTES: u64 = 64 << 20;
+const RECORD_BYTES: usize = 70;
+const LARGE_BYTES: usize = 256 << 10;
+static LARGE: [u8; LARGE_BYTES] = [7; LARGE_BYTES];
+/// Once around.
+pub(crate) const AROUND_READS: u64 = AROUND_BYTES / LARGE_BYTES as u64;
+
+const fn strategy(name: &'static str) -> StrategySpec {
+    StrategySpec { name, about: "", by_default: true, promise: "" }
+}
+
+pub(crate) static SPEC: StudySpec = StudySpec {
+    name: "situation",
+    about: "one kind of thing",
+    operation: "operation",
+    moves_bytes: false,
+    strategies: &[
+        strategy("append"),
+        strategy("append-sync"),
+        strategy("locked"),
+        strategy("byte-files"),
+        strategy("hash"),
+        strategy("write-large"),
+        strategy("read-cold"),
+        strategy("read-warm"),
+        strategy("read-around"),
+    ],
+    figures: &[],
+    params: &[ParamSpec {
+        name: "operations",
+        about: "so many a slice; 0 for as many as fill it",
+        kind: ParamKind::Size { min: 0, max: 1 << 20 },
+        default: "0 B",
+    }],
+};
+
+pub(crate) struct Situation;
+
+impl Study for Situation {
+    fn spec(&self) -> &'static StudySpec {
+        &SPEC
+    }
+
+    fn operations(&self, params: &Params) -> Result<Operations, String> {
+        Ok(match params.size("operations") {
+            0 => Operations { granule: 1, max: 1 << 20 },
+            operations => Operations::exactly(operations),
+        })
+    }
+
+    fn space_bytes(&self, _params: &Params, _operations: u64) -> u64 {
+        AROUND_BYTES
+    }
+
+    fn prepare(
+        &self,
+        strategy: &str,
+        _params: &Params,
+        folder: BorrowedFd<'_>,
+    ) -> Result<Box<dyn Task>, StudyError> {
+        let strategy = SPEC.strategy(strategy).unwrap().name;
+        let is_around = strategy == "read-around";
+        let file = open(folder, if is_around { BESIDE } else { NAME })?;
+        let wanted_bytes = match strategy {
+            "read-cold" | "read-warm" => FILE_BYTES,
+            "read-around" => AROUND_BYTES,
+            _ => 0,
+        };
+        if fstat(&file).doing("looking at the file")?.st_size as u64 != wanted_bytes {
+            fill(&file, wanted_bytes)?;
+        }
+        if strategy == "read-cold" {
+            fadvise(&file, 0, None, Advice::DontNeed).doing("emptying the cache")?;
+            fadvise(&file, 0, None, Advice::Random).doing("reading nothing ahead")?;
+        }
+        let lock = open(folder, LOCK)?;
+        let folder = folder.try_clone_to_owned().doing("keeping the folder")?;
+        Ok(Box::new(Doer { strategy, folder, file, lock, bytes: 0 }))
+    }
+}
+
+fn open(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, StudyError> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
+    openat(folder, name, flags, Mode::RUSR | Mode::WUSR).doing("opening the file")
+}
+
+fn fill(file: &OwnedFd, bytes: u64) -> Result<(), StudyError> {
+    let block = vec![7; 1 << 20];
+    for _ in 0..bytes >> 20 {
+        write(file, &block).doing("filling the file")?;
+    }
+    fdatasync(file).doing("filling the file")
+}
+
+struct Doer {
+    strategy: &'static str,
+    folder: OwnedFd,
+    file: OwnedFd,
+    lock: OwnedFd,
+    bytes: u64,
+}
+
+impl Doer {
+    fn one(&self, number: u64, recorder: &mut Recorder) -> Result<u64, StudyError> {
+        match self.strategy {
+            "append" => self.write(&[7; RECORD_BYTES]),
+            "append-sync" => {
+                let written = self.write(&[7; RECORD_BYTES])?;
+                recorder.sync(|| fdatasync(&self.file)).doing("syncing")?;
+                Ok(written)
+            }
+            "locked" => {
+                recorder
+                    .lock(|| flock(&self.lock, FlockOperation::LockExclusive))
+                    .doing("locking")?;
+                let written = self.write(&[7; RECORD_BYTES]);
+                flock(&self.lock, FlockOperation::Unlock).doing("unlocking")?;
+                written
+            }
+            "byte-files" => {
+                let file = open(&self.folder, SHORT_LIVED)?;
+                unlinkat(&self.folder, SHORT_LIVED, AtFlags::empty()).doing("removing it")?;
+                Ok(write(&file, &[7]).doing("writing")? as u64)
+            }
+            "hash" => {
+                let mut hasher = DefaultHasher::new();
+                [number; 2000].hash(&mut hasher);
+                self.write(&hasher.finish().to_le_bytes())
+            }
+            "write-large" => self.write(&LARGE),
+            // Steps that jump, so that nothing is read ahead.
+            "read-cold" | "read-warm" => self.read::<4096>(number * 37 * 4096 % FILE_BYTES),
+            "read-around" => self.read::<LARGE_BYTES>(number * LARGE_BYTES as u64 % AROUND_BYTES),
+            other => unreachable!("no strategy {other}"),
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<u64, StudyError> {
+        Ok(write(&self.file, bytes).doing("writing")? as u64)
+    }
+
+    fn read<const BYTES: usize>(&self, offset: u64) -> Result<u64, StudyError> {
+        Ok(pread(&self.file, &mut [0; BYTES], offset).doing("reading")? as u64)
+    }
+}
+
+impl Task for Doer {
+    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
+        for number in 0..operations {
+            self.bytes += self.one(number, recorder)?;
+            recorder.lap();
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), StudyError> {
+        fdatasync(&self.file).doing("flushing")
+    }
+
+    fn requested_bytes(&self) -> u64 {
+        self.bytes
+    }
+}

@@ -1,0 +1,151 @@
+//! The selftest's result file: whether this machine, as it is now, lets
+//! verdicts be trusted, and how small a difference it can show.
+//!
+//! Shares are plain numbers: 0.05 is 5%. Times are in nanoseconds unless the
+//! name says otherwise.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::place::PlaceFacts;
+use crate::result::{Comparison, Machine, Run};
+
+/// The version of the format.
+pub const SCHEMA: &str = "iotoll.selftest/1";
+
+/// One selftest, whole.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "iotoll.selftest/1")]
+pub struct SelftestResult {
+    /// `iotoll.selftest/1`.
+    pub schema: String,
+    /// When and how it ran.
+    pub run: Run,
+    /// Where it ran, and what disturbed it.
+    pub machine: Machine,
+    /// What the harness and its clock cost, and how good the clock is.
+    pub clock: ClockCheck,
+    /// What was found at each place; the last is in part where the run was interrupted.
+    pub places: Vec<PlaceSelftest>,
+    /// Why verdicts from this machine should not be trusted, each in a sentence.
+    /// Empty where they can be.
+    pub objections: Vec<String>,
+}
+
+/// The harness's clock and its own toll.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ClockCheck {
+    /// Where the time comes from: `tsc` or `monotonic`.
+    pub source: String,
+    /// Timing and recording one operation; part of every toll.
+    pub record_ns: f64,
+    /// Reading the clock once; part of `record_ns`.
+    pub read_ns: f64,
+    /// The smallest step that the clock was seen to make.
+    pub resolution_ns: f64,
+    /// Readings that were earlier than the one before.
+    pub backward_steps: u64,
+    /// How much more time the clock showed than `CLOCK_MONOTONIC` over the whole
+    /// run, in millionths; negative where it showed less.
+    pub ahead_of_monotonic_ppm: f64,
+}
+
+/// What was found at one place. `null` where the budget or Ctrl-C came first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PlaceSelftest {
+    /// The place.
+    pub place: PlaceFacts,
+    /// The study and strategy that was timed: `log/held`.
+    pub workload: String,
+    /// What an operation takes there, as a median over blocks.
+    pub toll_ns: Option<f64>,
+    /// The place against itself.
+    pub against_itself: Option<AgainstItself>,
+    /// How small a difference can be told.
+    pub resolution: Option<Resolution>,
+    /// A slow-down that was put there on purpose.
+    pub planted: Option<Planted>,
+    /// Why the place could not be tested to the end, if so.
+    pub failure: Option<String>,
+}
+
+/// Many comparisons of a place with itself, in which `faster` and `slower` are false.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgainstItself {
+    /// The smallest relative difference that mattered.
+    pub worth: f64,
+    /// Comparisons that came out `same`, which is right.
+    pub same: u64,
+    /// Comparisons whose share of the budget ended first.
+    pub unclear: u64,
+    /// Comparisons that came out `faster` or `slower`, which is false.
+    pub false_verdicts: Rate,
+    /// The same blocks judged more strictly: comparisons whose interval, at any
+    /// look, did not contain "no difference at all".
+    pub missed_by_interval: Rate,
+    /// Blocks of a comparison until it ended, as a median.
+    pub blocks_median: f64,
+    /// How long a slice lasted, about.
+    pub slice_ns: f64,
+    /// How long it all took.
+    pub seconds: f64,
+}
+
+/// How often something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rate {
+    /// How often it did.
+    pub count: u64,
+    /// How often it could have.
+    pub of: u64,
+    /// One over the other.
+    pub rate: f64,
+    /// The true rate is at least this, at 95%: exact binomial bound (Clopper and Pearson).
+    pub at_least: f64,
+    /// The true rate is at most this, at 95%: exact binomial bound (Clopper and Pearson).
+    pub at_most: f64,
+}
+
+/// How small a difference 60 seconds can show, by simulation: the blocks of a
+/// place against itself, drawn again and judged as real ones are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Resolution {
+    /// Blocks measured, to draw from.
+    pub blocks: u64,
+    /// How much a block's ratio scatters: a robust standard deviation, as a share.
+    pub noise_per_block: f64,
+    /// How many blocks 60 seconds have room for.
+    pub blocks_in_60_s: u64,
+    /// Simulated runs.
+    pub simulated_runs: u64,
+    /// The smallest difference that at least 80% of the runs tell from none.
+    pub smallest_difference: Option<f64>,
+    /// The smallest slow-down that at least 80% of the runs call `slower`, at `worth`.
+    pub smallest_slower: Option<f64>,
+    /// The smallest relative difference that mattered.
+    pub worth: f64,
+    /// The share of the runs that call no difference `same`, at `worth`.
+    pub same_share: f64,
+    /// How many blocks that takes, as a median over the runs that do.
+    pub same_blocks_median: Option<f64>,
+}
+
+/// A slow-down put there on purpose: one arm spins a little at each operation.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Planted {
+    /// How much was added, as a share of the toll that the unslowed arm had.
+    pub added: f64,
+    /// How much was added to each operation.
+    pub added_ns: f64,
+    /// The slowed arm against the other.
+    pub comparison: Comparison,
+    /// Whether the verdict is `slower` and the interval contains what was added.
+    pub found: bool,
+}
+
+impl SelftestResult {
+    /// The JSON Schema of the result file.
+    pub fn json_schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+}

@@ -1,0 +1,132 @@
+//! What became of the records: which strategies broke any, and how sure it is
+//! that the others break none.
+
+use std::collections::BTreeMap;
+
+use anstyle::{AnsiColor, Style};
+use model::integrity::{Checks, Integrity};
+use model::result::ArmResult;
+use model::study::StudySpec;
+use model::units::{count, percent};
+
+use crate::terminal::{Width, heading, paragraph};
+
+/// The section; nothing where no records were checked.
+pub(crate) fn section(arms: &[&ArmResult], width: Width) -> String {
+    let checked: Vec<(&ArmResult, &Integrity)> =
+        arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?))).collect();
+    if checked.is_empty() {
+        return String::new();
+    }
+    let (intact, broken): (Vec<_>, Vec<_>) =
+        checked.into_iter().partition(|(_, integrity)| integrity.is_intact());
+    let mut out = format!("\n{}", heading("What became of the records"));
+    for (arm, integrity) in &broken {
+        out += &told_broken(arm, integrity, width);
+    }
+    out += &told_intact(&intact, broken.is_empty(), width);
+    let limits = broken.iter().chain(&intact).find_map(|(_, i)| limit(i.checks));
+    out += &limits.map_or_else(String::new, |text| paragraph("  • ", "    ", text, width));
+    for arm in arms {
+        out += &told_killed(arm, width);
+    }
+    out
+}
+
+fn told_broken(arm: &ArmResult, integrity: &Integrity, width: Width) -> String {
+    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    let kinds: Vec<String> =
+        integrity.kinds().map(|(kind, n)| format!("{} {kind}", count(n))).collect();
+    let text = format!(
+        "{}@{} {red}broke{red:#} {} of {} records ({}): {}.",
+        arm.strategy,
+        arm.place,
+        count(integrity.broken()),
+        count(integrity.records),
+        percent(integrity.broken() as f64 / integrity.records.max(1) as f64),
+        kinds.join(", ")
+    );
+    let mut out = paragraph("  • ", "    ", &text, width);
+    if let Some(example) = &integrity.example {
+        out += &paragraph("    ", "    ", &format!("For example: {example}"), width);
+    }
+    out
+}
+
+fn told_intact(intact: &[(&ArmResult, &Integrity)], all: bool, width: Width) -> String {
+    let fewest = intact.iter().min_by_key(|(_, integrity)| integrity.records);
+    let Some((_, fewest)) = fewest else { return String::new() };
+    let total: u64 = intact.iter().map(|(_, integrity)| integrity.records).sum();
+    let of_whom = if all { "of every arm" } else { "of all other arms" };
+    let bound = fewest.share_at_most().map_or_else(String::new, |share| {
+        format!(
+            " The arm with the fewest, {}, could still break 1 in {} unseen (95%).",
+            count(fewest.records),
+            count((1.0 / share) as u64)
+        )
+    });
+    let text =
+        format!("All {} records {of_whom} were there, whole and in order.{bound}", count(total));
+    paragraph("  • ", "    ", &text, width)
+}
+
+/// What small records leave unseen.
+fn limit(checks: Checks) -> Option<&'static str> {
+    match checks {
+        Checks::Full => None,
+        Checks::Short => Some(
+            "Records under 38 bytes have room for a writer, a sequence and a checksum of 12 bits \
+             only: 1 broken record in 4,096 could pass for a whole one.",
+        ),
+        Checks::Count => Some(
+            "Records under 11 bytes have no room for a sequence: lines were counted, and one in \
+             the place of another would go unseen.",
+        ),
+    }
+}
+
+fn told_killed(arm: &ArmResult, width: Width) -> String {
+    let figure = |name: &str| arm.metrics.get(name).map(|value| *value as u64);
+    let Some(kills) = figure("kills") else { return String::new() };
+    let (acknowledged, lost) = (figure("killed_acknowledged"), figure("killed_lost"));
+    let text = format!(
+        "{}@{}: its writers were killed {} times in mid-write. Of {} records acknowledged to them, \
+         {} were lost; broken lines left behind: {}. That is a process's death, not a power cut.",
+        arm.strategy,
+        arm.place,
+        count(kills),
+        count(acknowledged.unwrap_or_default()),
+        count(lost.unwrap_or_default()),
+        count(figure("killed_broken_lines").unwrap_or_default())
+    );
+    paragraph("  • ", "    ", &text, width)
+}
+
+/// What the strategies promise, those together that promise the same.
+pub(crate) fn promises(spec: &StudySpec, arms: &[ArmResult], width: Width) -> String {
+    let mut by_promise: BTreeMap<usize, (Vec<&str>, &str)> = BTreeMap::new();
+    let of_study = arms.iter().filter(|arm| arm.study == spec.name);
+    for (position, arm) in of_study.enumerate() {
+        let Some(strategy) = spec.strategies.iter().find(|s| s.name == arm.strategy) else {
+            continue;
+        };
+        let same = by_promise.values_mut().find(|(_, promise)| *promise == strategy.promise);
+        match same {
+            Some((names, _)) if names.contains(&strategy.name) => {}
+            Some((names, _)) => names.push(strategy.name),
+            None if strategy.promise.is_empty() => {}
+            None => {
+                by_promise.insert(position, (vec![strategy.name], strategy.promise));
+            }
+        }
+    }
+    if by_promise.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}", heading("What each promises if it dies"));
+    for (names, promise) in by_promise.values() {
+        let text = format!("{}: {promise}", names.join(", "));
+        out += &paragraph("  • ", "    ", &text, width);
+    }
+    out
+}

@@ -1,0 +1,112 @@
+//! Why the arms of a study differ, or do not: the comparisons' causes, each told
+//! once, with the comparisons that share it.
+
+use model::arm::Axis;
+use model::result::{ArmResult, Cause, Comparison, RunResult};
+
+use crate::terminal::{Width, heading, paragraph};
+
+/// More lines than this about one study would not be read; the rest is in the
+/// result file.
+const LINES_MAX: usize = 5;
+/// What bears on the whole run, and is told once at its end.
+const OF_THE_RUN: [&str; 2] = ["outside-noise", "memory-pressure"];
+
+/// A cause with all comparisons that have it.
+struct Shared<'a> {
+    cause: &'a Cause,
+    of: Vec<&'a Comparison>,
+}
+
+/// Why the arms of one study with the same parameters compare as they do.
+pub(crate) fn study(result: &RunResult, arms: &[&ArmResult], width: Width) -> String {
+    let of_study = |c: &&Comparison| arms.iter().any(|arm| arm.id == c.other);
+    let comparisons: Vec<&Comparison> = result.comparisons.iter().filter(of_study).collect();
+    let shared = shared(&comparisons, |cause| !OF_THE_RUN.contains(&cause.code.as_str()));
+    if shared.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}", heading("  Why"));
+    for Shared { cause, of } in shared.iter().take(LINES_MAX) {
+        let text = format!("{} ({})", cause.text.trim_end_matches('.'), who(result, of));
+        out += &paragraph("  • ", "    ", &text, width);
+    }
+    out + &next(&comparisons, width)
+}
+
+/// What disturbed the run as a whole: of each kind the first arm's figures.
+pub(crate) fn run(result: &RunResult, width: Width) -> String {
+    let mut out = String::new();
+    for code in OF_THE_RUN {
+        let mut disturbed = result.arms.iter().filter_map(|arm| {
+            let cause = arm.causes.iter().find(|cause| cause.code == code)?;
+            Some((arm, cause))
+        });
+        let Some((arm, cause)) = disturbed.next() else { continue };
+        let more = match disturbed.count() {
+            0 => String::new(),
+            more => format!("; alike: {more} more"),
+        };
+        let text = format!("{} ({}{more})", cause.text.trim_end_matches('.'), arm.id);
+        out += &paragraph("  • ", "    ", &text, width);
+    }
+    if out.is_empty() { out } else { format!("\n{}{out}", heading("What disturbed the run")) }
+}
+
+/// The causes by axis and code, in the order of how much they explain: those
+/// that come first in their comparisons, then those that most share.
+fn shared<'a>(comparisons: &[&'a Comparison], wanted: impl Fn(&Cause) -> bool) -> Vec<Shared<'a>> {
+    let mut shared: Vec<(usize, Shared)> = Vec::new();
+    for &comparison in comparisons {
+        for (rank, cause) in comparison.causes.iter().filter(|c| wanted(c)).enumerate() {
+            let same = |(_, s): &&mut (usize, Shared)| {
+                s.cause.code == cause.code && s.of.iter().any(|c| c.axis == comparison.axis)
+            };
+            match shared.iter_mut().find(same) {
+                Some((best, group)) => {
+                    *best = rank.min(*best);
+                    group.of.push(comparison);
+                }
+                None => shared.push((rank, Shared { cause, of: vec![comparison] })),
+            }
+        }
+    }
+    shared.sort_by_key(|(rank, group)| (*rank, std::cmp::Reverse(group.of.len())));
+    shared.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Whom the figures are of, and who is like it: `reopen; much the same: held, flock`.
+fn who(result: &RunResult, of: &[&Comparison]) -> String {
+    let mut names = of.iter().filter_map(|c| {
+        let other = result.arm(&c.other)?;
+        Some(match c.axis {
+            Axis::Place => other.strategy.clone(),
+            Axis::Strategy => format!("{} on {}", other.strategy, other.place),
+        })
+    });
+    let first = names.next().unwrap_or_default();
+    let alike: Vec<String> = names.collect();
+    match alike.len() {
+        0 => first,
+        1..=4 => format!("{first}; alike: {}", alike.join(", ")),
+        more => format!("{first}; alike: {more} others"),
+    }
+}
+
+/// What would have to be otherwise, once for all comparisons that say the same.
+fn next(comparisons: &[&Comparison], width: Width) -> String {
+    let mut told = Vec::new();
+    let mut out = String::new();
+    for next in comparisons.iter().filter_map(|c| c.next.as_ref()) {
+        if told.contains(&next) {
+            continue;
+        }
+        told.push(next);
+        out += &paragraph("  • ", "    ", &next.text, width);
+        if let Some(command) = &next.command {
+            // Not wrapped: it is to be copied.
+            out += &format!("    To see it:\n      {command}\n");
+        }
+    }
+    out
+}

@@ -1,0 +1,241 @@
+//! Every native strategy, alone and in threads, through the study's own trait.
+//! Processes and interpreters need the built program: see its tests.
+#![allow(clippy::unwrap_used)]
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+use std::process::Command;
+
+use engine::clock::Clock;
+use engine::recorder::{Recorder, StopFlag};
+use engine::study::{Study as _, StudyError};
+use model::integrity::Integrity;
+use model::plan::StudyPlan;
+use model::study::Params;
+
+use super::{LOG, spec};
+
+/// Sound on every local file system.
+const SOUND: [&str; 9] = [
+    "reopen",
+    "held",
+    "flock",
+    "flock-nonblocking",
+    "ofd-lock",
+    "batched",
+    "dsync",
+    "queued",
+    "per-writer",
+];
+
+struct Slice {
+    integrity: Integrity,
+    figures: Vec<(&'static str, f64)>,
+    requested_bytes: u64,
+    operations: u64,
+    sync_calls: u64,
+    elapsed_ns: u64,
+}
+
+impl Slice {
+    fn figure(&self, name: &str) -> Option<f64> {
+        self.figures.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+}
+
+fn params(given: &[(&str, &str)]) -> Params {
+    let mut plan = StudyPlan::new(&spec::SPEC);
+    for (name, value) in given {
+        let param = spec::SPEC.param(name).unwrap();
+        plan.set(param.name, vec![param.parse(value).unwrap()]);
+    }
+    plan.combinations().remove(0)
+}
+
+fn slice_in(
+    folder: &Path,
+    strategy: &str,
+    operations: u64,
+    given: &[(&str, &str)],
+) -> Result<Slice, StudyError> {
+    let params = params(given);
+    let folder: OwnedFd = std::fs::File::open(folder).unwrap().into();
+    let operations = LOG.operations(&params).unwrap().fit(operations as f64);
+    let mut recorder = Recorder::new(Clock::new(), StopFlag::default());
+    let mut task = LOG.prepare(strategy, &params, folder.as_fd())?;
+    task.ready(operations, &recorder)?;
+    recorder.start();
+    task.run(operations, &mut recorder)?;
+    recorder.finish();
+    task.flush()?;
+    let integrity = task.check()?.unwrap();
+    assert_eq!(recorder.latencies().count(), operations);
+    Ok(Slice {
+        integrity,
+        figures: task.figures(),
+        requested_bytes: task.requested_bytes(),
+        operations,
+        sync_calls: recorder.sync_calls(),
+        elapsed_ns: recorder.elapsed_ns(),
+    })
+}
+
+fn slice(strategy: &str, operations: u64, given: &[(&str, &str)]) -> Slice {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    slice_in(folder.path(), strategy, operations, given).unwrap()
+}
+
+#[test]
+fn every_sound_strategy_keeps_every_record_alone_and_in_company() {
+    for strategy in SOUND {
+        for (writers, record) in [("1", "70"), ("3", "70"), ("3", "uniform 50..9000"), ("2", "1")] {
+            let given = [("writers", writers), ("kind", "threads"), ("record", record)];
+            let slice = slice(strategy, 1500, &given);
+            assert!(slice.integrity.is_intact(), "{strategy} {given:?}: {:?}", slice.integrity);
+            assert_eq!(slice.integrity.records, slice.operations, "{strategy}");
+            let in_log = slice.figure("bytes_per_record").unwrap();
+            assert!((in_log - slice.requested_bytes as f64).abs() < 0.5, "{strategy}");
+        }
+    }
+}
+
+#[test]
+fn io_uring_keeps_every_record_or_says_why_there_is_none() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    for (writers, batch) in [("1", "64"), ("3", "7"), ("2", "1")] {
+        let given = [("writers", writers), ("kind", "threads"), ("batch", batch)];
+        let inner = tempfile::tempdir_in(folder.path()).unwrap();
+        match slice_in(inner.path(), "uring", 1000, &given) {
+            Ok(slice) => assert!(slice.integrity.is_intact(), "{:?}", slice.integrity),
+            Err(error) => assert!(error.to_string().contains("io_uring"), "{error}"),
+        }
+    }
+}
+
+/// Breakage depends on who is scheduled when: it must show within so many slices.
+fn breaks_within(slices: u32, strategy: &str, operations: u64, given: &[(&str, &str)]) -> Slice {
+    (0..slices)
+        .map(|_| slice(strategy, operations, given))
+        .find(|slice| !slice.integrity.is_intact())
+        .unwrap_or_else(|| panic!("{strategy} {given:?} never broke a record"))
+}
+
+#[test]
+fn seeking_the_end_is_caught_losing_records() {
+    let given = [("writers", "4"), ("kind", "threads"), ("record", "uniform 50..9000")];
+    let broken = breaks_within(50, "seek-end", 4000, &given).integrity;
+    assert!(broken.lost + broken.torn + broken.overwritten > 0, "{broken:?}");
+    assert!(broken.example.is_some());
+}
+
+#[test]
+fn a_buffer_that_splits_records_is_caught_mixing_them() {
+    for (record, buffer) in [("70", "100"), ("200", "8 KiB"), ("20 KiB", "8 KiB")] {
+        let given = [("writers", "4"), ("kind", "threads"), ("record", record), ("buffer", buffer)];
+        let broken = breaks_within(50, "buffered", 4000, &given).integrity;
+        assert!(broken.interleaved > 0, "{given:?}: {broken:?}");
+        assert_eq!(broken.lost, 0, "{given:?}: {broken:?}");
+    }
+    // Alone there is nobody to be mixed with.
+    assert!(slice("buffered", 1000, &[("buffer", "100")]).integrity.is_intact());
+}
+
+#[test]
+fn a_queue_that_drops_says_so_and_loses_nothing_that_it_took() {
+    let dropping = slice("queued", 20_000, &[("queue", "1"), ("full", "drop")]);
+    let dropped = dropping.figure("dropped_per_record").unwrap();
+    assert!(dropped > 0.0);
+    assert!(dropping.integrity.is_intact(), "{:?}", dropping.integrity);
+    assert_eq!(dropping.integrity.records + dropped as u64, dropping.operations);
+}
+
+#[test]
+fn syncs_come_as_often_as_they_should() {
+    for strategy in ["held", "reopen", "batched", "per-writer"] {
+        assert_eq!(slice(strategy, 300, &[("sync", "every 100")]).sync_calls, 3, "{strategy}");
+        assert_eq!(slice(strategy, 30, &[("sync", "each")]).sync_calls, 30, "{strategy}");
+    }
+    let paced = [("sync", "every 10ms"), ("rate", "1000")];
+    let slice = slice("held", 50, &paced);
+    // 50 ms at most hold five or six, and an interval that has begun one less.
+    assert!((2..=6).contains(&slice.sync_calls), "{} syncs", slice.sync_calls);
+}
+
+#[test]
+fn at_a_rate_records_keep_their_pace_and_service_is_told_beside_latency() {
+    for (writers, kind) in [("1", "threads"), ("2", "threads")] {
+        let given = [("rate", "1000"), ("writers", writers), ("kind", kind)];
+        let began = std::time::Instant::now();
+        let slice = slice("held", 40, &given);
+        assert!(began.elapsed().as_millis() >= 38, "nobody kept the pace");
+        // Latency counts from the intended time, so that it is never less.
+        let service_ns = slice.figure("service_mean_ns").unwrap();
+        assert!(slice.elapsed_ns as f64 / slice.operations as f64 >= service_ns * 0.99);
+    }
+}
+
+#[test]
+fn calls_fairness_and_the_time_in_locks_are_told() {
+    let company = [("writers", "2"), ("kind", "threads")];
+    let locked = slice("flock", 2000, &company);
+    assert_eq!(locked.figure("calls_per_record"), Some(6000.0));
+    assert!((0.5..=1.0).contains(&locked.figure("fairness_jain").unwrap()));
+    assert!((0.0..1.0).contains(&locked.figure("lock_wait_share").unwrap()));
+    assert_eq!(slice("batched", 640, &[("batch", "64")]).figure("calls_per_record"), Some(10.0));
+    assert!(slice("per-writer", 100, &company).figure("merge_ns_per_record").unwrap() > 0.0);
+}
+
+#[test]
+fn threads_are_not_killed() {
+    let error = LOG.operations(&params(&[("kill", "1"), ("kind", "threads")])).unwrap_err();
+    assert!(error.contains("kind=processes"), "{error}");
+}
+
+#[test]
+fn what_must_sync_within_a_slice_has_to_fit_one() {
+    let given = [("sync", "every 1000"), ("record", "1 MiB")];
+    assert!(LOG.operations(&params(&given)).unwrap_err().contains("sync more often"));
+}
+
+/// A file system of one megabyte that is unmounted when it goes.
+struct Full(tempfile::TempDir);
+
+impl Full {
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=1M", "iotoll-test"])
+            .arg(folder.path())
+            .output();
+        mount.is_ok_and(|output| output.status.success()).then_some(Self(folder))
+    }
+}
+
+impl Drop for Full {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn a_full_disk_ends_a_slice_with_a_finding() {
+    let Some(full) = Full::mount() else {
+        eprintln!("SKIPPED: mounting a small file system takes root");
+        return;
+    };
+    let mut strategies = SOUND.to_vec();
+    strategies.extend(["buffered", "uring", "seek-end"]);
+    for strategy in strategies {
+        for writers in ["1", "2"] {
+            let inner = tempfile::tempdir_in(full.0.path()).unwrap();
+            let given = [("writers", writers), ("kind", "threads"), ("record", "8193")];
+            let Err(error) = slice_in(inner.path(), strategy, 1000, &given) else {
+                panic!("{strategy} wrote 8 MB to a disk of 1 MB")
+            };
+            let text = error.to_string();
+            let told = ["No space left on device", "may be full", "io_uring"];
+            assert!(told.iter().any(|part| text.contains(part)), "{strategy}: {text}");
+        }
+    }
+}
