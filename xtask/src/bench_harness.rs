@@ -48,7 +48,7 @@ pub(crate) struct Args {
     rounds: NonZeroUsize,
 
     /// Operations of each contender in each round
-    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = whole_turns)]
+    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = whole_turns)]
     operations: u64,
 
     /// Operations during which memory is watched; 0 to leave that out

@@ -38,14 +38,15 @@ impl Process {
     /// Starts a program as a worker.
     pub(super) fn start(program: Program) -> Result<Self, StudyError> {
         let name = program.command;
-        let fail = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                StudyError::Unsuited(format!("{name} is not installed; {}", program.install))
+        let fail = |error: io::Error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return StudyError::Unsuited(format!(
+                    "{name} is not installed; {}",
+                    program.install
+                ));
             }
-            _ => {
-                let advice = advice(&error);
-                StudyError::Worker(format!("starting {name} as a worker: {error}{advice}"))
-            }
+            let advice = advice(&error);
+            StudyError::Worker(format!("starting {name} as a worker: {error}{advice}"))
         };
         let (from, theirs) = io::pipe().map_err(fail)?;
         let mut command = Command::new(name);
