@@ -1,8 +1,8 @@
 //! `cargo xtask bench harness`: what the harness itself costs.
 //!
-//! Contenders append the same 70-byte records to fresh files on one place. What
-//! is compared is the ratio of their times within a round, so that whatever
-//! else the machine does meets both alike. A second bare loop shows what is
+//! Contenders append 70-byte records to fresh files on one place. What is
+//! compared is the ratio of their times within a round, so that whatever else
+//! the machine does meets both alike. A second bare loop shows what is
 //! left of it: its ratio to the first would be 1 on a quiet machine.
 //!
 //! A round is cut into short turns, in a new random order each time, for on a

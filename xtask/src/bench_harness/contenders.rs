@@ -23,11 +23,12 @@ const TURN: &str = "turn";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Contender {
-    /// write(2) in a loop, the clock read before the first and after the last.
+    /// write(2) of one buffer in a loop, the clock read before the first and
+    /// after the last.
     Bare,
     /// The same again, to see what the machine alone makes of it.
     BareAgain,
-    /// `log/held` as users get it, every latency kept.
+    /// `log/held` as users get it: every record another, every latency kept.
     Iotoll,
     /// The bare loop with one reading of the clock an operation.
     Clock,
