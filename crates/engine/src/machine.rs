@@ -145,6 +145,9 @@ impl<'a> Machine<'a> {
             device_written_bytes: during.map(|d| d.written),
             device_deferred_bytes: flushed.map(|d| d.written),
             integrity: task.check()?,
+            judged_ns: task.judged_ns(),
+            failed: task.failed(),
+            untrusted: task.untrusted(),
             figures: task.figures().into_iter().map(|(name, f)| (name.to_owned(), f)).collect(),
             probes: model::probes::Probes { residency, ..probes },
             ..Sample::default()

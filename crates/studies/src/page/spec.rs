@@ -16,6 +16,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     about: "read the files that a page is made of",
     operation: "page",
     moves_bytes: false,
+    by_default: true,
     strategies: &[
         strategy("read", true, "open each file, read it whole, close it"),
         strategy("mmap", false, "open and map each file, touch every page of it, unmap it"),

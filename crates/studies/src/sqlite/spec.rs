@@ -44,6 +44,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     about: "answer a request from a SQLite database",
     operation: "request",
     moves_bytes: false,
+    by_default: true,
     strategies: &[
         strategy(
             "delete-full",
