@@ -1,5 +1,6 @@
 //! What a study must do to be timed.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -63,6 +64,11 @@ pub trait Task {
     /// The slice's figures beside the toll, as the study's spec names them.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
+    }
+
+    /// What whoever did the work says of it, by names of their own.
+    fn evidence(&self) -> BTreeMap<String, f64> {
+        BTreeMap::new()
     }
 
     /// What the slice is judged by, where that is not its mean time per operation.

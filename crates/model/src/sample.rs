@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::probes::Probes;
 use crate::result::Integrity;
 
+/// Begins the names of figures that an application told of itself.
+pub const EVIDENCE_PREFIX: &str = "evidence_";
+
 /// One timed slice. Times in nanoseconds, sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {

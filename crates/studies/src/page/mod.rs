@@ -18,7 +18,7 @@ use engine::study::{Doing, Operations, Study, StudyError, Task};
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
 
-pub(crate) use self::sets::{Parts, Sets};
+pub(crate) use self::sets::{PageFile, Parts, Sets};
 use self::ways::Way;
 use crate::page_cache::{lives_in_memory, storage_read_bytes};
 use crate::tree::sync_tree;

@@ -25,6 +25,8 @@ use serde::{Deserialize, Serialize};
 use crate::file::{name, open_for_reading, read_whole};
 use crate::sqlite::client::{Client, Work};
 
+/// The hidden command by which the binary serves.
+pub(crate) const COMMAND: &str = "__serve";
 /// The log's file.
 pub(super) const LOG: &str = "app.log";
 /// Length of a log line, its newline included.
@@ -80,6 +82,8 @@ pub(super) struct Account {
     pub(super) done: u64,
     /// Log lines that were written.
     pub(super) lines: u64,
+    /// Connections that were taken and are not closed, this one aside.
+    pub(super) open: u64,
 }
 
 /// Serves until it is killed.
@@ -118,6 +122,7 @@ fn listener(duty: &Duty) -> Result<TcpListener, StudyError> {
 struct Tally {
     /// Requests begun, by which sampling counts.
     begun: AtomicU64,
+    open: AtomicU64,
     done: AtomicU64,
     lines: AtomicU64,
 }
@@ -174,8 +179,10 @@ impl Worker {
         loop {
             // One that is gone again before it was taken is nobody's error.
             let Ok((stream, _)) = listener.accept() else { continue };
+            self.tally.open.fetch_add(1, Ordering::AcqRel);
             // Nor is one that breaks: its client knows.
             let _ = self.answer(stream);
+            self.tally.open.fetch_sub(1, Ordering::AcqRel);
         }
     }
 
@@ -203,6 +210,7 @@ impl Worker {
 
     fn account(&self) -> Account {
         Account {
+            open: self.tally.open.load(Ordering::Acquire).saturating_sub(1),
             done: self.tally.done.load(Ordering::Acquire),
             lines: self.tally.lines.load(Ordering::Acquire),
         }

@@ -14,6 +14,7 @@
 pub(crate) mod built_in;
 mod fetch;
 mod launch;
+mod log_check;
 mod outcome;
 mod slice;
 mod spec;

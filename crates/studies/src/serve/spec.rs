@@ -49,7 +49,7 @@ const SHELL: ParamKind = ParamKind::Text(
 
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "serve",
-    about: "answer connections that come at a rate (toll: the median, from the intended start)",
+    about: "answer connections that begin at a rate (toll: median connection time)",
     operation: "connection",
     moves_bytes: false,
     by_default: false,
