@@ -412,16 +412,18 @@ impl Connection {
             shared.server_software.get_or_insert(server);
         }
         let check = std::mem::replace(&mut self.check, Check::Nothing);
-        match status {
-            400..=499 => meter.errors.add(ErrorKind::Http4xx, || format!("status {status}")),
-            500..=599 => meter.errors.add(ErrorKind::Http5xx, || format!("status {status}")),
-            _ if !check.holds(&shared.expect, &mut shared.first_body) => {
-                let bytes = self.reply.body_bytes;
-                meter.errors.add(ErrorKind::UnexpectedBody, || {
-                    format!("a body of {bytes} bytes is not what was expected")
-                });
-            }
-            _ => {}
+        let failure = match status {
+            400..=499 => Some((ErrorKind::Http4xx, format!("status {status}"))),
+            500..=599 => Some((ErrorKind::Http5xx, format!("status {status}"))),
+            _ if !check.holds(&shared.expect, &mut shared.first_body) => Some((
+                ErrorKind::UnexpectedBody,
+                format!("a body of {} bytes is not what was expected", self.reply.body_bytes),
+            )),
+            _ => None,
+        };
+        if let Some((kind, text)) = failure {
+            meter.errors.add(kind, || text);
+            self.times.refused = true;
         }
     }
 }

@@ -96,6 +96,8 @@ pub(crate) struct Times {
     pub(crate) sent: u64,
     pub(crate) first_byte: u64,
     pub(crate) last_byte: u64,
+    /// Whether a reply was an error, or not what was expected.
+    pub(crate) refused: bool,
 }
 
 impl Meter {
@@ -141,7 +143,11 @@ impl Meter {
     #[inline]
     pub(crate) fn connection(&mut self, times: &Times) {
         self.completed += 1;
-        self.phases.connection.record(times.last_byte.saturating_sub(times.intended));
+        let took_ns = times.last_byte.saturating_sub(times.intended);
+        self.phases.connection.record(took_ns);
+        if !times.refused {
+            self.phases.answered.record(took_ns);
+        }
         self.phases.connection_from_connect.record(times.last_byte.saturating_sub(times.begun));
     }
 }

@@ -116,6 +116,9 @@ impl Summary {
 pub struct Phases {
     /// Intended start to last byte.
     pub connection: Histogram,
+    /// The same of those alone that got what they asked for: a refusal is quick,
+    /// and makes a server look fast.
+    pub answered: Histogram,
     /// Connect begun to last byte.
     pub connection_from_connect: Histogram,
     /// Connect begun to connected.

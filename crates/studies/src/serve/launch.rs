@@ -41,6 +41,11 @@ pub(super) fn refuse(params: &Params) -> Result<(), String> {
                     put it in"
             .to_owned());
     }
+    if params.count("log_lines") > 0 {
+        return Err("log_lines is for the servers that are built in; a server of your own logs as \
+                    it does"
+            .to_owned());
+    }
     if !params.text("url").starts_with('/') {
         return Err(format!("the url `{}` is not a path; begin it with /", params.text("url")));
     }

@@ -31,7 +31,7 @@ impl Outcome {
         timeout: Duration,
         operations: u64,
     ) -> Result<Self, StudyError> {
-        if step.completed == 0 {
+        if step.phases.answered.count() == 0 {
             let first = step.first_error.as_deref().unwrap_or("no reason was given");
             return Err(refused(format!(
                 "none of {} connections was answered: {first}",
@@ -86,13 +86,13 @@ impl Outcome {
 
     /// Connection times, those that failed having taken the whole timeout.
     fn times(&self) -> Histogram {
-        let mut times = self.step.phases.connection.clone();
+        let mut times = self.step.phases.answered.clone();
         times.record_many(self.timeout.as_nanos() as u64, self.failed_in_step());
         times
     }
 
     fn failed_in_step(&self) -> u64 {
-        self.step.attempted.saturating_sub(self.step.completed)
+        self.step.attempted.saturating_sub(self.step.phases.answered.count())
     }
 
     /// From the step's connections to the slice's.

@@ -192,7 +192,7 @@ impl Slice {
     fn warm(&mut self, recorder: &Recorder) -> Result<(), StudyError> {
         let reply = self.ask(&self.url())?;
         if !(200..300).contains(&reply.status) {
-            let said: String = reply.body.trim().chars().take(SAID_CHARS_MAX).collect();
+            let said: String = words_of(&reply.body).chars().take(SAID_CHARS_MAX).collect();
             return Err(refused(format!(
                 "it answers {} with status {}: {said}",
                 self.url(),
@@ -398,6 +398,20 @@ impl Slice {
 
 fn target(port: u16, path: &str) -> Result<Target, StudyError> {
     Target::parse(&format!("http://127.0.0.1:{port}{path}")).map_err(failed)
+}
+
+/// A page's words, without its tags and the space between them.
+fn words_of(body: &str) -> String {
+    let mut within_tag = false;
+    let text: String = body
+        .chars()
+        .map(|c| {
+            let shown = !within_tag && c != '<';
+            within_tag = c == '<' || within_tag && c != '>';
+            if shown { c } else { ' ' }
+        })
+        .collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What `load` could not do, in its words.
