@@ -33,6 +33,7 @@ mod expect;
 mod keeper;
 mod knee;
 pub mod layout;
+mod listening;
 mod meter;
 mod outcome;
 mod pacer;

@@ -2,6 +2,7 @@
 
 use crate::{
     Address, Error, Target, keeper,
+    listening::{self, Listening},
     procfs::{self, Counters},
 };
 use rustix::param::clock_ticks_per_second;
@@ -109,18 +110,31 @@ impl Server {
                 return Err(self.error(String::from("interrupted before it listened")));
             }
             if Instant::now() >= give_up {
-                let address = match &target.address {
-                    Address::Tcp(host, port) => format!("{host}:{port}"),
-                    Address::Unix(path) => path.display().to_string(),
-                };
+                let elsewhere = self.listens_elsewhere(&target.address);
                 self.finish();
                 return Err(self.error(format!(
-                    "it did not listen on {address} within {} s",
+                    "it did not listen on {} within {} s{elsewhere}",
+                    target.address,
                     patience.as_secs_f64()
                 )));
             }
             thread::sleep(PROBE_EVERY);
         }
+    }
+
+    /// Words about where it listens instead of where it should, and what to do.
+    fn listens_elsewhere(&self, wanted: &Address) -> String {
+        let processes: Vec<i32> = self.watch().processes().collect();
+        let all = listening::of(&processes);
+        let Some(first) = all.first() else { return String::new() };
+        let places: Vec<String> = all.iter().map(ToString::to_string).collect();
+        let remedy = match (first, wanted) {
+            (Listening::Tcp(address), Address::Tcp(_, port)) if address.port() != *port => {
+                "give its command {port}"
+            }
+            _ => "load it there",
+        };
+        format!("; it listens on {} instead; {remedy}", places.join(" and "))
     }
 
     /// What measures it.
