@@ -49,6 +49,7 @@ mod schedule;
 mod search;
 mod server;
 mod socket;
+mod syncs;
 mod target;
 mod usage;
 mod validity;
