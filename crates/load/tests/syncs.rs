@@ -6,9 +6,9 @@
 
 mod common;
 
-use common::{open, plan};
-use iotoll_load::{Server, ServerUse, ServerWatch, free_port, run};
-use std::{fs, sync::atomic::AtomicBool, time::Duration};
+use common::{open, plan, step};
+use iotoll_load::{Server, ServerUse, ServerWatch, free_port};
+use std::{fs, process::Command, sync::atomic::AtomicBool, time::Duration};
 
 /// Serves each request in a child of a child, which makes so many calls, some
 /// of them in a thread, and ends.
@@ -49,15 +49,15 @@ fn used(syncs: u32) -> ServerUse {
     let plan = plan(&format!("http://127.0.0.1:{port}/"), open(20));
     let stop = AtomicBool::new(false);
     server.await_ready(&plan.target, Duration::from_mins(1), &stop).unwrap();
+    let watch = server.watch();
+    let before = watch.sample();
     // Ours, and those of what we start meanwhile, are not the server's.
-    let other = std::process::Command::new("sync").arg("-d").arg(folder.path()).status();
+    let other = Command::new("sync").arg("-d").arg(folder.path()).status();
     assert!(other.unwrap().success());
     fs::File::open(folder.path()).unwrap().sync_all().unwrap();
-    let result = run(&plan, Some(&server.watch()), &mut |_| (), &stop).unwrap();
-    fs::File::open(folder.path()).unwrap().sync_all().unwrap();
-    let step = &result.steps[0];
-    assert_eq!((step.completed, step.errors.total), (20, 0), "{:?}", step.errors);
-    step.server.clone().unwrap()
+    let loaded = step(&plan);
+    assert_eq!((loaded.completed, loaded.errors.total), (20, 0), "{:?}", loaded.errors);
+    watch.used_since(&before, loaded.replies)
 }
 
 #[test]
