@@ -30,6 +30,24 @@ pub(crate) fn thread_system_ns() -> u64 {
     usage.ru_stime.tv_sec as u64 * SECOND_NS + usage.ru_stime.tv_usec as u64 * 1000
 }
 
+/// CPU time that a process has used in all its threads, those that have ended
+/// included, in nanoseconds; `None` when there is no such process.
+pub(crate) fn process_cpu_ns(pid: libc::pid_t) -> Option<u64> {
+    // SAFETY: a zeroed timespec is valid, and both calls only write to the
+    // integers and the timespec that they are given.
+    let time = unsafe {
+        let mut clock: libc::clockid_t = 0;
+        let mut time: libc::timespec = std::mem::zeroed();
+        if libc::clock_getcpuclockid(pid, &raw mut clock) != 0
+            || libc::clock_gettime(clock, &raw mut time) != 0
+        {
+            return None;
+        }
+        time
+    };
+    Some(time.tv_sec as u64 * SECOND_NS + time.tv_nsec as u64)
+}
+
 fn to_ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * SECOND_NS + time.tv_nsec as u64
 }

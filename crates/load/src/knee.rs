@@ -18,11 +18,13 @@ use crate::{
 };
 use std::{sync::atomic::AtomicBool, time::Duration};
 
-/// Clients of the closed loop.
-const CLIENTS: u32 = 16;
-/// Requests of its first part, which tells how many make up the second.
-const FIRST_REQUESTS: u64 = 2 * CLIENTS as u64;
-/// Length of its second part.
+/// Clients and requests of the first closed loop: few, for there are servers
+/// whose queue has five places and who make the sixth client wait for the
+/// second that TCP takes to ask again.
+const FEW_CLIENTS: u32 = 4;
+const FEW_REQUESTS: u64 = 32;
+/// Clients and length of the second, for servers that serve many at a time.
+const MANY_CLIENTS: u32 = 16;
 const CLOSED_S: f64 = 0.3;
 /// Length of a try …
 const TRY_S: f64 = 0.35;
@@ -41,6 +43,10 @@ const FIRST_STEP: f64 = 1.15;
 const LOWEST_SHARE: f64 = 0.05;
 /// A search has no more tries than these.
 const TRIES_MAX: usize = 24;
+/// So many tries are repeated because of the client.
+const REPEATS_MAX: u32 = 3;
+/// The lag may be such a share of the bound before the client is suspected.
+const LAG_SHARE: f64 = 0.1;
 /// The percentile that is bounded.
 const QUANTILE: f64 = 0.99;
 
@@ -76,7 +82,8 @@ pub struct Knee {
 /// The steps of `plan` are left out of account. `server` is measured beside
 /// each try. Takes about three seconds, more with a server that does fewer
 /// than some 150 connections per second, and as long as the timeout whenever
-/// a connection is not answered. When `stop` is set it ends soon, without a
+/// a connection is not answered: a timeout of a few times the bound keeps it
+/// quick. When `stop` is set it ends soon, without a
 /// rate.
 pub fn knee(
     plan: &Plan,
@@ -97,31 +104,28 @@ pub fn knee(
     let mut runner = setting.runner(&plan, server, stop)?;
     let quiet: &mut dyn FnMut(Event<'_>) = &mut |_| ();
 
-    let closed = capacity(&mut runner, quiet)?;
-    let guess = closed.completed as f64 / closed.seconds;
-    if runner.interrupted || closed.completed == 0 {
-        let first = closed.first_error.unwrap_or_default();
-        return Ok(Knee {
-            rate: None,
-            limit: Some(format!("no connection of a closed loop was answered: {first}")),
-            tries: Vec::new(),
-            last_held: None,
-            not_ours: runner.interrupted.then(interrupted),
-        });
-    }
+    let guess = match capacity(&mut runner, quiet)? {
+        Ok(guess) => guess,
+        Err(limit) => {
+            let not_ours = runner.interrupted.then(interrupted);
+            let (limit, tries) = (Some(limit), Vec::new());
+            return Ok(Knee { rate: None, limit, tries, last_held: None, not_ours });
+        }
+    };
     let mut held_steps = Vec::new();
     let mut number = 0;
     let found = look_for_knee(guess, |rate| {
         number += 1;
-        let step = runner.open_step(rate, connections_of_try(rate), number, quiet)?;
+        let tried = runner.open_step(rate, connections_of_try(rate), number, quiet)?;
         if runner.interrupted {
             return Ok(Outcome::Stopped);
         }
-        let Some(why) = why_not_held(&step, bounds, plan.timeout) else {
-            held_steps.push(step);
+        let Some(why) = why_not_held(&tried, bounds, plan.timeout) else {
+            held_steps.push(tried);
             return Ok(Outcome::Held);
         };
-        Ok(Outcome::NotHeld { why, client: step.why_invalid })
+        let client = if client_may_be_why(&tried, bounds) { tried.why_invalid } else { None };
+        Ok(Outcome::NotHeld { why, client })
     })?;
     let last_held = held_steps.into_iter().rev().find(|step| step.rate == found.rate);
     Ok(Knee { last_held, ..found })
@@ -131,14 +135,21 @@ fn interrupted() -> String {
     String::from("it was interrupted")
 }
 
-/// A closed loop that is short whatever the server's speed.
-fn capacity(runner: &mut Runner<'_>, quiet: &mut dyn FnMut(Event<'_>)) -> Result<Step, Error> {
-    let first = runner.closed_step(CLIENTS, FIRST_REQUESTS, quiet)?;
-    let rest = first.requests as f64 / first.seconds * CLOSED_S;
-    if rest <= FIRST_REQUESTS as f64 || first.completed == 0 {
-        return Ok(first);
+/// Connections per second in two closed loops that are short whatever the
+/// server's speed, the better of the two; or why there were none.
+fn capacity(
+    runner: &mut Runner<'_>,
+    quiet: &mut dyn FnMut(Event<'_>),
+) -> Result<Result<f64, String>, Error> {
+    let rate = |step: &Step| step.completed as f64 / step.seconds;
+    let few = runner.closed_step(FEW_CLIENTS, FEW_REQUESTS, quiet)?;
+    if few.completed == 0 || runner.interrupted {
+        let first = few.first_error.unwrap_or_default();
+        return Ok(Err(format!("no connection of a closed loop was answered: {first}")));
     }
-    runner.closed_step(CLIENTS, rest as u64, quiet)
+    let requests = few.requests as f64 / few.seconds * CLOSED_S;
+    let many = runner.closed_step(MANY_CLIENTS, FEW_REQUESTS.max(requests as u64), quiet)?;
+    Ok(Ok(rate(&few).max(rate(&many))))
 }
 
 fn connections_of_try(rate: f64) -> u64 {
@@ -171,6 +182,17 @@ fn why_not_held(step: &Step, bounds: &KneeBounds, timeout: Duration) -> Option<S
     })
 }
 
+/// Whether this client may be why a step was not held. The client looks
+/// whether a start is due between any two things that it does, so that nothing
+/// else that it does is late by more than the lag; and what is small beside
+/// the bound does not decide, even where it makes the step invalid.
+fn client_may_be_why(step: &Step, bounds: &KneeBounds) -> bool {
+    let lag_ms = step.schedule_lag_us.map_or(0.0, |lag| lag.p99 / 1e3);
+    let errors = &step.errors;
+    lag_ms > LAG_SHARE * bounds.p99.as_secs_f64() * 1e3
+        || errors.fd_unavail + errors.ftab_full + errors.addrunavail > 0
+}
+
 /// Whether the queue grew in the second half by more than chance explains: by
 /// half as much again as the spread of what is open (see `run::kept_pace`,
 /// which is sure where this is quick), or what it takes at 2% too much.
@@ -199,24 +221,26 @@ type Limit = (String, Option<String>);
 /// The search itself: brackets the knee from `guess` and closes in on it.
 ///
 /// A disturbance from outside should not decide: the lowest rate that was not
-/// held is tried once more in the end, and the search goes on above it should
-/// it be held then.
+/// held is tried once more in the end, and should it be held then, the search
+/// goes on up to the one that was not held before it.
 fn look_for_knee<E>(
     guess: f64,
     mut attempt: impl FnMut(f64) -> Result<Outcome, E>,
 ) -> Result<Knee, E> {
     let mut tries = Vec::new();
     let mut low: Option<f64> = None;
-    let mut high: Option<(f64, Limit)> = None;
+    // Each lower than the one before.
+    let mut not_held: Vec<(f64, Limit)> = Vec::new();
     let mut confirmed = false;
+    let mut repeats = REPEATS_MAX;
     let mut step = FIRST_STEP;
     let lowest = guess * LOWEST_SHARE;
     while tries.len() < TRIES_MAX {
-        let rate = match (low, &high) {
+        let rate = match (low, not_held.last()) {
             (None, None) => guess,
-            (Some(low), None) => low * step,
+            (Some(low), None) => low * take_step(&mut step),
             (None, Some((high, _))) if *high <= lowest => break,
-            (None, Some((high, _))) => (high / step).max(lowest),
+            (None, Some((high, _))) => (high / take_step(&mut step)).max(lowest),
             (Some(low), Some((high, _))) if high / low > 1.0 + PRECISION => (low * high).sqrt(),
             (Some(_), Some(_)) if confirmed => break,
             (Some(_), Some((high, _))) => {
@@ -224,35 +248,40 @@ fn look_for_knee<E>(
                 *high
             }
         };
-        if low.is_some() != high.is_some() {
-            step *= step;
-        }
-        match try_twice(rate, &mut tries, &mut attempt)? {
+        match try_rate(rate, &mut repeats, &mut tries, &mut attempt)? {
             None => {
                 let not_ours = Some(interrupted());
                 return Ok(Knee { rate: None, limit: None, tries, last_held: None, not_ours });
             }
             Some(Ok(())) => {
                 low = Some(rate);
-                if high.as_ref().is_some_and(|(high, _)| rate >= *high) {
-                    (high, step) = (None, FIRST_STEP);
+                if not_held.pop_if(|(high, _)| rate >= *high).is_some() {
+                    step = FIRST_STEP;
                 }
             }
-            Some(Err(limit)) => high = Some((rate, limit)),
+            Some(Err(limit)) => not_held.push((rate, limit)),
         }
     }
-    let (limit, not_ours) = high.map(|(_, limit)| limit).unzip();
+    let (limit, not_ours) = not_held.pop().map(|(_, limit)| limit).unzip();
     Ok(Knee { rate: low, limit, tries, last_held: None, not_ours: not_ours.flatten() })
 }
 
+/// The step, of which the next is the square.
+fn take_step(step: &mut f64) -> f64 {
+    let this = *step;
+    *step *= this;
+    this
+}
+
 /// Tries a rate, and once more when it was not held while the client was not
-/// up to it either. `None` when it was stopped.
-fn try_twice<E>(
+/// up to it either, while there are `repeats`. `None` when it was stopped.
+fn try_rate<E>(
     rate: f64,
+    repeats: &mut u32,
     tries: &mut Vec<Try>,
     attempt: &mut impl FnMut(f64) -> Result<Outcome, E>,
 ) -> Result<Option<Result<(), Limit>>, E> {
-    let mut again = true;
+    let mut again = *repeats > 0;
     loop {
         let outcome = attempt(rate)?;
         let why_not = match &outcome {
@@ -263,7 +292,10 @@ fn try_twice<E>(
         let held = why_not.is_none();
         tries.push(Try { rate, connections: connections_of_try(rate), held, why_not });
         match outcome {
-            Outcome::NotHeld { client: Some(_), .. } if again => again = false,
+            Outcome::NotHeld { client: Some(_), .. } if again => {
+                again = false;
+                *repeats -= 1;
+            }
             Outcome::NotHeld { why, client } => return Ok(Some(Err((why, client)))),
             Outcome::Held | Outcome::Stopped => return Ok(Some(Ok(()))),
         }
@@ -320,7 +352,7 @@ mod tests {
         let mut count = 0;
         let knee = look(1000.0, |rate| {
             count += 1;
-            if count % 2 == 1 { not_held(Some("lag")) } else { limited(1100.0)(rate) }
+            if [1, 3].contains(&count) { not_held(Some("lag")) } else { limited(1100.0)(rate) }
         });
         assert!(knee.rate.unwrap() > 1060.0);
         assert_eq!(knee.not_ours, None);

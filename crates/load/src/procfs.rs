@@ -1,5 +1,7 @@
 //! What `/proc` tells about processes and their descendants (proc(5)).
 
+use crate::clock;
+use rustix::param::clock_ticks_per_second;
 use std::{collections::HashMap, fs, ops::AddAssign};
 
 /// Nanoseconds that this thread was ready to run while another had its core.
@@ -13,6 +15,8 @@ pub(crate) fn thread_run_delay_ns() -> u64 {
 /// What a process, or several together, have used since they began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counters {
+    /// Both modes together, as exactly as is known.
+    pub(crate) cpu_ns: u64,
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
     pub(crate) asked_read_bytes: u64,
@@ -25,6 +29,7 @@ pub(crate) struct Counters {
 
 impl AddAssign for Counters {
     fn add_assign(&mut self, other: Self) {
+        self.cpu_ns += other.cpu_ns;
         self.user_ticks += other.user_ticks;
         self.system_ticks += other.system_ticks;
         self.asked_read_bytes += other.asked_read_bytes;
@@ -70,7 +75,7 @@ pub(crate) fn is_alive(pid: i32) -> bool {
 pub(crate) fn counters(pid: i32) -> Option<Counters> {
     let stat = read_stat(pid)?;
     let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-    parse_counters(&stat, &io)
+    parse_counters(&stat, &io, clock::process_cpu_ns(pid))
 }
 
 fn read_stat(pid: i32) -> Option<String> {
@@ -87,7 +92,9 @@ fn parent_of(stat: &str) -> Option<i32> {
     fields(stat).nth(1)?.parse().ok()
 }
 
-fn parse_counters(stat: &str, io: &str) -> Option<Counters> {
+/// `own_cpu_ns` is the time of the process alone, where it could be read: its
+/// ticks are not as exact. Children that have ended have left ticks only.
+fn parse_counters(stat: &str, io: &str, own_cpu_ns: Option<u64>) -> Option<Counters> {
     // utime, stime, cutime, cstime are fields 14 to 17.
     let mut times = fields(stat).skip(11).map(|field| field.parse::<u64>().unwrap_or(0));
     let mut next = || times.next();
@@ -100,7 +107,10 @@ fn parse_counters(stat: &str, io: &str) -> Option<Counters> {
             .and_then(|(_, value)| value.parse().ok())
             .unwrap_or(0)
     };
+    let ticks_ns = |ticks: u64| ticks * (clock::SECOND_NS / clock_ticks_per_second());
     Some(Counters {
+        cpu_ns: own_cpu_ns.unwrap_or_else(|| ticks_ns(user + system))
+            + ticks_ns(children_user + children_system),
         user_ticks: user + children_user,
         system_ticks: system + children_system,
         asked_read_bytes: value("rchar"),
@@ -129,6 +139,7 @@ pub(crate) fn memory_bytes(pid: i32) -> (u64, bool) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -137,8 +148,9 @@ mod tests {
         assert_eq!(parent_of(stat), Some(7));
         let io = "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\nwrite_bytes: 6\n\
                   cancelled_write_bytes: 7\n";
-        let counters = parse_counters(stat, io);
+        let counters = parse_counters(stat, io, Some(123));
         let expected = Counters {
+            cpu_ns: 123 + 70 * (clock::SECOND_NS / clock_ticks_per_second()),
             user_ticks: 40,
             system_ticks: 60,
             asked_read_bytes: 1,
@@ -149,7 +161,7 @@ mod tests {
             device_write_bytes: 6,
         };
         assert_eq!(counters, Some(expected));
-        assert_eq!(parse_counters("", ""), None);
+        assert_eq!(parse_counters("", "", None), None);
     }
 
     #[test]
@@ -159,5 +171,22 @@ mod tests {
         assert!(counters(pid).is_some_and(|c| c.read_calls > 0));
         assert!(memory_bytes(pid).0 > 100_000);
         assert!(!is_alive(i32::MAX));
+    }
+
+    #[test]
+    fn cpu_time_is_told_more_exactly_than_in_ticks_and_with_threads_that_ended() {
+        let pid = std::process::id().cast_signed();
+        let before = counters(pid).unwrap().cpu_ns;
+        let work = || (0..2_000_000_u64).fold(0, |a, b| std::hint::black_box(a ^ b));
+        let used_ns = std::thread::spawn(move || {
+            let begun = clock::thread_cpu_ns();
+            work();
+            clock::thread_cpu_ns() - begun
+        });
+        let used_ns = used_ns.join().unwrap();
+        let after = counters(pid).unwrap().cpu_ns;
+        assert!(after - before >= used_ns, "{} of {used_ns}", after - before);
+        // PID_MAX_LIMIT is 2^22.
+        assert_eq!(clock::process_cpu_ns(1 << 22 | 1), None);
     }
 }

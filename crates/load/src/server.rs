@@ -2,7 +2,9 @@
 
 use crate::{
     Address, Error, Target, keeper,
+    listening::{self, Listening},
     procfs::{self, Counters},
+    syncs::Syncs,
 };
 use rustix::param::clock_ticks_per_second;
 use schemars::JsonSchema;
@@ -46,6 +48,7 @@ pub struct Server {
     lifeline: Option<OwnedFd>,
     stderr: Arc<Mutex<VecDeque<String>>>,
     reader: Option<thread::JoinHandle<()>>,
+    syncs: Arc<Syncs>,
 }
 
 impl Server {
@@ -74,7 +77,8 @@ impl Server {
             return Err(error(format!("something else already listens on port {port}")));
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let (mut child, lifeline) = keeper::spawn(&mut command).map_err(|source| {
+        let (spawned, syncs) = Syncs::counting(|| keeper::spawn(&mut command));
+        let (mut child, lifeline) = spawned.map_err(|source| {
             error(format!("cannot start {}: {source}", command.get_program().display()))
         })?;
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
@@ -82,7 +86,14 @@ impl Server {
             let lines = Arc::clone(&stderr);
             thread::spawn(move || keep_last_lines(pipe, &lines))
         });
-        Ok(Self { command: shown.to_owned(), child, lifeline: Some(lifeline), stderr, reader })
+        Ok(Self {
+            command: shown.to_owned(),
+            child,
+            lifeline: Some(lifeline),
+            stderr,
+            reader,
+            syncs: Arc::new(syncs),
+        })
     }
 
     /// Waits until it accepts connections at the target's address.
@@ -109,13 +120,11 @@ impl Server {
                 return Err(self.error(String::from("interrupted before it listened")));
             }
             if Instant::now() >= give_up {
-                let address = match &target.address {
-                    Address::Tcp(host, port) => format!("{host}:{port}"),
-                    Address::Unix(path) => path.display().to_string(),
-                };
+                let elsewhere = self.listens_elsewhere(&target.address);
                 self.finish();
                 return Err(self.error(format!(
-                    "it did not listen on {address} within {} s",
+                    "it did not listen on {} within {} s{elsewhere}",
+                    target.address,
                     patience.as_secs_f64()
                 )));
             }
@@ -123,9 +132,28 @@ impl Server {
         }
     }
 
+    /// Words about where it listens instead of where it should, and what to do.
+    fn listens_elsewhere(&self, wanted: &Address) -> String {
+        let processes: Vec<i32> = self.watch().processes().collect();
+        let all = listening::of(&processes);
+        let Some(first) = all.first() else { return String::new() };
+        let places: Vec<String> = all.iter().map(ToString::to_string).collect();
+        let remedy = match (first, wanted) {
+            (Listening::Tcp(address), Address::Tcp(_, port)) if address.port() != *port => {
+                "give its command {port}"
+            }
+            _ => "load it there",
+        };
+        format!("; it listens on {} instead; {remedy}", places.join(" and "))
+    }
+
     /// What measures it.
     pub fn watch(&self) -> ServerWatch {
-        ServerWatch { root: self.child.id().cast_signed(), without_root: true }
+        ServerWatch {
+            root: self.child.id().cast_signed(),
+            without_root: true,
+            syncs: Arc::clone(&self.syncs),
+        }
     }
 
     /// Whether it is still there.
@@ -190,11 +218,12 @@ fn keep_last_lines(pipe: ChildStderr, lines: &Mutex<VecDeque<String>>) {
 }
 
 /// Measures a process with its descendants.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ServerWatch {
     root: i32,
     /// The root is our keeper, which is none of the server.
     without_root: bool,
+    syncs: Arc<Syncs>,
 }
 
 /// What the processes of a server have used until some moment.
@@ -202,6 +231,7 @@ pub struct ServerWatch {
 pub struct ServerSample {
     at: Instant,
     counters: Counters,
+    sync_calls: Option<u64>,
 }
 
 impl ServerWatch {
@@ -215,10 +245,17 @@ impl ServerWatch {
             let why = format!("its I/O cannot be read ({source}); run as its user or as root");
             return Err(Error::ServerPid { pid, why });
         }
-        Ok(Self { root: pid, without_root: false })
+        let syncs = Syncs::uncounted("it ran already; those of a server that is started here are");
+        Ok(Self { root: pid, without_root: false, syncs: Arc::new(syncs) })
     }
 
-    fn processes(self) -> impl Iterator<Item = i32> {
+    /// Why the syncs of this server cannot be counted, and what to do about
+    /// it; `None` when they are counted.
+    pub fn sync_note(&self) -> Option<String> {
+        self.syncs.why_not().map(str::to_owned)
+    }
+
+    fn processes(&self) -> impl Iterator<Item = i32> {
         procfs::tree(self.root).into_iter().skip(usize::from(self.without_root))
     }
 
@@ -229,7 +266,7 @@ impl ServerWatch {
             .into_iter()
             .filter_map(procfs::counters)
             .for_each(|c| counters += c);
-        ServerSample { at: Instant::now(), counters }
+        ServerSample { at: Instant::now(), counters, sync_calls: self.syncs.count() }
     }
 
     /// What was used since `before`, in which there were so many replies.
@@ -238,22 +275,24 @@ impl ServerWatch {
         let ms_per_tick = 1000.0 / clock_ticks_per_second() as f64;
         let used =
             |get: fn(&Counters) -> u64| get(&now.counters).saturating_sub(get(&before.counters));
-        let user_ms = used(|c| c.user_ticks) as f64 * ms_per_tick;
-        let system_ms = used(|c| c.system_ticks) as f64 * ms_per_tick;
+        let cpu_ms = used(|c| c.cpu_ns) as f64 / 1e6;
         let wall_ms = (now.at - before.at).as_secs_f64().max(1e-9) * 1e3;
         let memory: Vec<(u64, bool)> = self.processes().map(procfs::memory_bytes).collect();
         ServerUse {
             processes: memory.len() as u64,
-            cpu_user_ms: user_ms,
-            cpu_system_ms: system_ms,
-            cpu_percent: (user_ms + system_ms) * 100.0 / wall_ms,
-            cpu_us_per_reply: (replies > 0).then(|| (user_ms + system_ms) * 1e3 / replies as f64),
+            cpu_ms,
+            cpu_user_ms: used(|c| c.user_ticks) as f64 * ms_per_tick,
+            cpu_system_ms: used(|c| c.system_ticks) as f64 * ms_per_tick,
+            cpu_percent: cpu_ms * 100.0 / wall_ms,
+            cpu_us_per_reply: (replies > 0).then(|| cpu_ms * 1e3 / replies as f64),
             asked_read_bytes: used(|c| c.asked_read_bytes),
             asked_write_bytes: used(|c| c.asked_write_bytes),
             read_calls: used(|c| c.read_calls),
             write_calls: used(|c| c.write_calls),
             device_read_bytes: used(|c| c.device_read_bytes),
             device_write_bytes: used(|c| c.device_write_bytes),
+            sync_calls: now.sync_calls.zip(before.sync_calls).map(|(now, before)| now - before),
+            sync_note: self.sync_note(),
             memory_bytes: memory.iter().map(|(bytes, _)| bytes).sum(),
             memory_is_pss: memory.iter().all(|(_, pss)| *pss),
         }
@@ -265,9 +304,12 @@ impl ServerWatch {
 pub struct ServerUse {
     /// Processes at the end of the step.
     pub processes: u64,
-    /// CPU time in user mode. The kernel tells it in steps of 10 ms.
+    /// CPU time of all processes. Exact for those that live; that of children
+    /// that have ended is told by the kernel in steps of 10 ms.
+    pub cpu_ms: f64,
+    /// The part of it in user mode, told in steps of 10 ms for each process.
     pub cpu_user_ms: f64,
-    /// CPU time in the kernel.
+    /// The part of it in the kernel, told in steps of 10 ms for each process.
     pub cpu_system_ms: f64,
     /// CPU time in percent of one core.
     pub cpu_percent: f64,
@@ -285,6 +327,11 @@ pub struct ServerUse {
     pub device_read_bytes: u64,
     /// Bytes that were or will be written to a device.
     pub device_write_bytes: u64,
+    /// Calls of fsync, fdatasync, `sync_file_range`, msync, syncfs and sync;
+    /// null where they cannot be counted.
+    pub sync_calls: Option<u64>,
+    /// Why not, and what to do.
+    pub sync_note: Option<String>,
     /// Memory at the end of the step.
     pub memory_bytes: u64,
     /// Whether shared memory counts in shares (PSS) rather than in full for

@@ -34,6 +34,15 @@ pub enum Address {
     Unix(PathBuf),
 }
 
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(host, port) => write!(f, "{host}:{port}"),
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
 impl Target {
     /// Takes a URL apart: `http://HOST[:PORT][/PATH]` or
     /// `unix:/SOCKET[:/PATH]`, the latter as nginx writes it.

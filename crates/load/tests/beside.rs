@@ -49,6 +49,43 @@ fn a_server_that_never_listens_is_reported_and_stopped() {
     assert_gone(pid_in(&pid_file));
 }
 
+const LISTENS: &str = "import socket, time; s = socket.create_server(('127.0.0.1', PORT)); \
+    time.sleep(1000)";
+
+#[test]
+fn a_server_that_listens_elsewhere_is_told_where() {
+    let other = free_port().unwrap();
+    let command = format!("python3 -c \"{}\"", LISTENS.replace("PORT", &other.to_string()));
+    // A child of a child, as a server's workers are.
+    let text = why(&format!("({command}; true); true"), Duration::from_secs(3));
+    let said = format!("it listens on 127.0.0.1:{other} instead; give its command {{port}}");
+    assert!(text.contains(&said), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let command = format!(
+        "exec python3 -c \"import socket, time; s = socket.socket(socket.AF_UNIX); \
+         s.bind('{}'); s.listen(); time.sleep(1000)\"",
+        path.display()
+    );
+    let text = why(&command, Duration::from_secs(3));
+    let said = format!("it listens on unix:{} instead; load it there", path.display());
+    assert!(text.contains(&said), "{text}");
+}
+
+#[test]
+fn a_server_that_becomes_a_daemon_is_awaited_and_watched() {
+    let port = free_port().unwrap();
+    let listens = LISTENS.replace("PORT", &port.to_string());
+    // It forks twice, in a session of its own, while its first process ends.
+    let command = format!("setsid sh -c 'python3 -c \"$0\" &' \"{listens}\"; exit 0");
+    let mut server = Server::start(&command, port).unwrap();
+    server.await_ready(&target(port), PATIENCE, &AtomicBool::new(false)).unwrap();
+    let watch = server.watch();
+    assert_eq!(watch.used_since(&watch.sample(), 0).processes, 1);
+    drop(server);
+    assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err(), "it still listens");
+}
+
 #[test]
 fn a_port_that_is_taken_is_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -179,7 +179,12 @@ fn server(out: &mut String, used: &ServerUse) -> Result {
         bytes(used.asked_write_bytes),
         used.write_calls,
         bytes(used.device_write_bytes)
-    )
+    )?;
+    match (used.sync_calls, &used.sync_note) {
+        (Some(calls), _) => writeln!(out, "    waited for storage in {calls} syncs"),
+        (None, Some(why)) => wrap(out, &format!("syncs not counted: {why}")),
+        (None, None) => Ok(()),
+    }
 }
 
 fn found(out: &mut String, search: &Search) -> Result {
