@@ -1,0 +1,66 @@
+#!/bin/sh
+# Serves a folder's PHP scripts through FastCGI until it is told to stop:
+#
+#     serve.sh lighttpd-php-cgi|nginx-php-fpm FOLDER PLACE PORT [NAME=VALUE...]
+#
+# NAME=VALUE is a setting of PHP's. The scripts find PLACE in their environment, and all
+# that the servers write is below it. Both have four PHP processes, children of one
+# parent, so that they share what opcache keeps; two for each core of a small machine,
+# as one may wait for a lock or for the storage.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+stack=$1
+FOLDER=$(cd "$2" && pwd) PLACE=$(cd "$3" && pwd) PORT=$4
+shift 4
+export FOLDER PLACE PORT TMPDIR="$PLACE"
+# Debian keeps servers where the search path of others than root does not lead.
+PATH=$PATH:/usr/sbin:/sbin
+# Sockets have short names: their full ones may be longer than the system allows.
+cd "$PLACE"
+
+need() {
+    command -v "$1" >/dev/null && return
+    echo "there is no $1: install it (in Debian the package $2)" >&2
+    exit 1
+}
+
+lighttpd_php_cgi() {
+    need lighttpd lighttpd
+    need php-cgi php-cgi
+    PHP="php-cgi$(printf ' -d %s' "$@")"
+    export PHP
+    exec lighttpd -D -f "$here/lighttpd.conf"
+}
+
+# Debian puts PHP's version into FPM's name.
+find_fpm() {
+    for fpm in php-fpm php-fpm8.5 php-fpm8.4 php-fpm8.3 php-fpm8.2 php-fpm8.1 php-fpm7.4; do
+        command -v $fpm && return
+    done
+    need php-fpm php-fpm
+}
+
+nginx_php_fpm() {
+    need nginx nginx-light
+    fpm=$(find_fpm)
+    mkdir nginx
+    for setting; do set -- "$@" -d "$setting"; shift; done
+    # --allow-to-run-as-root: a private folder is open to its owner alone, root or not.
+    "$fpm" --nodaemonize --allow-to-run-as-root --fpm-config "$here/php-fpm.conf" "$@" &
+    while [ ! -S fpm.sock ]; do
+        kill -0 $! || exit 1
+        sleep 0.01
+    done
+    sed "s|@USER@|$(id -un) $(id -gn)|; s|@PORT@|$PORT|; s|@FOLDER@|$FOLDER|" \
+        "$here/nginx.conf" >nginx.conf
+    exec nginx -p "$PLACE" -e stderr -c nginx.conf
+}
+
+case $stack in
+lighttpd-php-cgi) lighttpd_php_cgi "$@" ;;
+nginx-php-fpm) nginx_php_fpm "$@" ;;
+*)
+    echo "$stack: neither lighttpd-php-cgi nor nginx-php-fpm" >&2
+    exit 2
+    ;;
+esac
