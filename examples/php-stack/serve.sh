@@ -24,10 +24,12 @@ need() {
     exit 1
 }
 
+# PHP's settings, given as NAME=VALUE, are passed on as -d NAME=VALUE.
 lighttpd_php_cgi() {
     need lighttpd lighttpd
     need php-cgi php-cgi
-    PHP="php-cgi$(printf ' -d %s' "$@")"
+    PHP=$(command -v php-cgi)
+    for setting; do PHP="$PHP -d $setting"; done
     export PHP
     exec lighttpd -D -f "$here/lighttpd.conf"
 }
@@ -43,17 +45,30 @@ find_fpm() {
 nginx_php_fpm() {
     need nginx nginx-light
     fpm=$(find_fpm)
+    for setting; do
+        set -- "$@" -d "$setting"
+        shift
+    done
     mkdir nginx
-    for setting; do set -- "$@" -d "$setting"; shift; done
+    ln -s "$FOLDER" site
+    USER=$(id -un)
+    export USER
+    sed "s/@USER@/$USER $(id -gn)/; s/@PORT@/$PORT/" "$here/nginx.conf" >nginx/conf
+
+    # FPM leaves this process group: it is not ended with it, but from here.
+    trap 'kill $servers 2>/dev/null; wait' EXIT
+    trap 'exit 143' TERM INT
     # --allow-to-run-as-root: a private folder is open to its owner alone, root or not.
-    "$fpm" --nodaemonize --allow-to-run-as-root --fpm-config "$here/php-fpm.conf" "$@" &
+    "$fpm" --nodaemonize --allow-to-run-as-root --prefix . \
+        --fpm-config "$here/php-fpm.conf" "$@" &
+    servers=$!
     while [ ! -S fpm.sock ]; do
-        kill -0 $! || exit 1
+        kill -0 "$servers" || exit 1
         sleep 0.01
     done
-    sed "s|@USER@|$(id -un) $(id -gn)|; s|@PORT@|$PORT|; s|@FOLDER@|$FOLDER|" \
-        "$here/nginx.conf" >nginx.conf
-    exec nginx -p "$PLACE" -e stderr -c nginx.conf
+    nginx -p "$PLACE" -e stderr -c nginx/conf &
+    servers="$servers $!"
+    wait $!
 }
 
 case $stack in
