@@ -36,8 +36,8 @@ lighttpd_php_cgi() {
 
 # Debian puts PHP's version into FPM's name.
 find_fpm() {
-    for fpm in php-fpm php-fpm8.5 php-fpm8.4 php-fpm8.3 php-fpm8.2 php-fpm8.1 php-fpm7.4; do
-        command -v $fpm && return
+    for fpm in "$(command -v php-fpm)" /usr/sbin/php-fpm[0-9]*; do
+        [ -x "$fpm" ] && echo "$fpm" && return
     done
     need php-fpm php-fpm
 }
