@@ -24,7 +24,11 @@ settings.configure(
         }
     ],
     # A line logged for each request would be I/O of its own.
-    LOGGING={"version": 1, "loggers": {"django.server": {"level": "ERROR"}}},
+    LOGGING={
+        "version": 1,
+        "disable_existing_loggers": False,
+        "loggers": {"django.server": {"level": "ERROR"}},
+    },
 )
 
 PARTS = [os.path.join(os.environ["FIVE_FILES"], f"part{n}.txt") for n in range(1, 6)]

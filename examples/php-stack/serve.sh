@@ -56,6 +56,7 @@ nginx_php_fpm() {
     sed "s/@USER@/$USER $(id -gn)/; s/@PORT@/$PORT/" "$here/nginx.conf" >nginx/conf
 
     # FPM leaves this process group: it is not ended with it, but from here.
+    servers=
     trap 'kill $servers 2>/dev/null; wait' EXIT
     trap 'exit 143' TERM INT
     # --allow-to-run-as-root: a private folder is open to its owner alone, root or not.
@@ -63,8 +64,10 @@ nginx_php_fpm() {
         --fpm-config "$here/php-fpm.conf" "$@" &
     servers=$!
     while [ ! -S fpm.sock ]; do
-        kill -0 "$servers" || exit 1
         sleep 0.01
+        kill -0 "$servers" 2>/dev/null && continue
+        cat fpm.log >&2
+        exit 1
     done
     nginx -p "$PLACE" -e stderr -c nginx/conf &
     servers="$servers $!"

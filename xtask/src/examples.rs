@@ -1,7 +1,7 @@
 //! The example plans, each run for a moment by the built program.
 //!
-//! A plan that needs other programs names them in a line of its own:
-//! `# Needs: php-cgi, nginx`.
+//! A plan that needs other programs, or parts of them, names them in a line of its
+//! own: `# Needs: nginx, php-sqlite3`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use model::result::RunResult;
 use tempfile::TempDir;
 
+use crate::packages::is_installed;
 use crate::process;
 
 const NEEDS: &str = "# Needs:";
@@ -25,7 +26,7 @@ pub(crate) fn run_all() -> Result<Vec<String>> {
     let mut skipped = studies_without(&plans);
     for plan in &plans {
         let name = plan.file_name().unwrap_or_default().display();
-        let missing = missing_programs(plan)?;
+        let missing = missing(plan)?;
         if missing.is_empty() {
             println!("{name}");
             run(&iotoll, plan).with_context(|| format!("examples/{name}"))?;
@@ -53,11 +54,11 @@ fn studies_without(plans: &[PathBuf]) -> Vec<String> {
     without.map(|spec| format!("{0}: there is no examples/{0}.toml", spec.name)).collect()
 }
 
-fn missing_programs(plan: &Path) -> Result<Vec<String>> {
+fn missing(plan: &Path) -> Result<Vec<String>> {
     let text = fs::read_to_string(plan)?;
     let needs = text.lines().filter_map(|line| line.strip_prefix(NEEDS));
-    let programs = needs.flat_map(|list| list.split(',')).map(|name| name.trim().to_owned());
-    Ok(programs.filter(|name| process::find_program(name).is_none()).collect())
+    let names = needs.flat_map(|list| list.split(',')).map(|name| name.trim().to_owned());
+    Ok(names.filter(|name| !is_installed(name)).collect())
 }
 
 /// Runs a plan with the first budget that is enough to measure anything.
