@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::arm::{Arm, Axis, Pair};
 use model::result::{
-    ArmResult, Cause, Comparison, Cpu, Integrity, Io, Latency, TailComparison, Verdict,
+    ArmResult, Cause, Comparison, Cpu, ErrorComparison, Integrity, Io, Latency, TailComparison, Verdict,
 };
 use model::sample::Sample;
 use stats::{Decision, Histogram, Sequence};
@@ -40,6 +40,7 @@ pub fn arm_results(
                 operations: totals.operations,
                 time_per_op_ns: (totals.operations > 0)
                     .then(|| latency(&totals, &measurement.latencies[index], measurement.tick_ns)),
+                toll_ns: toll(&samples, &totals),
                 cpu_ns_per_op: Cpu {
                     user: totals.per_op(totals.user_ns),
                     system: totals.per_op(totals.system_ns),
@@ -107,7 +108,7 @@ fn comparison(
 ) -> Comparison {
     let Pair { base, other, axis } = standing.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&standing.mean);
-    let base_ns = arms[base].time_per_op_ns.map(|t| t.mean);
+    let base_ns = arms[base].toll_ns;
     let (verdict, why) = verdict(standing, measurement.interrupted);
     let measured = Comparison {
         base: arms[base].id.clone(),
@@ -122,6 +123,7 @@ fn comparison(
         verdict,
         blocks: standing.mean.blocks() as u64,
         p99: tail(&standing.p99),
+        errors: errors(standing, measurement),
         why,
         causes: Vec::new(),
         next: None,
@@ -132,6 +134,43 @@ fn comparison(
         Some(why) => invalidated(measured, why),
         None => measured,
     }
+}
+
+/// What an arm's slices are judged by: their mean, or the median of what each says.
+fn toll(samples: &[&Sample], totals: &Totals) -> Option<f64> {
+    let mut judged: Vec<f64> = samples.iter().filter_map(|s| s.judged_ns).collect();
+    if judged.is_empty() {
+        (totals.operations > 0).then(|| totals.per_op(totals.elapsed_ns))
+    } else {
+        Some(stats::median(&mut judged))
+    }
+}
+
+/// The operations that failed; nothing where none may.
+fn errors(standing: &Standing, measurement: &Measurement) -> Option<ErrorComparison> {
+    let Pair { base, other, .. } = standing.pair;
+    let failed = |arm| -> Option<(u64, u64)> {
+        let samples = samples_of(measurement, arm);
+        let failed = samples.iter().filter_map(|s| s.failed).reduce(|a, b| a + b)?;
+        Some((failed, samples.iter().map(|s| s.operations).sum()))
+    };
+    let [base, other] = [failed(base)?, failed(other)?];
+    let share = |(failed, of): (u64, u64)| failed as f64 / of.max(1) as f64;
+    let none = base.0 == 0 && other.0 == 0;
+    let verdict = match standing.errors.decision(ERROR_RATE) {
+        ..0 => Verdict::Faster,
+        1.. => Verdict::Slower,
+        0 if none => Verdict::Same,
+        0 => Verdict::Unclear,
+    };
+    let fewer = base.1.min(other.1);
+    let share_at_most = none.then(|| stats::rate_at_most(0, fewer, ERROR_RATE));
+    Some(ErrorComparison {
+        base_share: share(base),
+        other_share: share(other),
+        share_at_most,
+        verdict,
+    })
 }
 
 fn invalidated(comparison: Comparison, why: String) -> Comparison {

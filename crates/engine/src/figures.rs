@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::result::Integrity;
-use model::sample::Sample;
+use model::sample::{EVIDENCE_PREFIX, Sample};
 use model::study::{FigureSpec, Fold};
 
 /// Each figure over all slices that have it; one that none has is left out.
@@ -28,11 +28,26 @@ pub(crate) fn fold(
         };
         folded.insert(spec.name.to_owned(), value);
     }
+    fold_evidence(samples, &mut folded);
     let checked = samples.iter().filter_map(|s| s.integrity.clone()).reduce(Integrity::and);
     if let Some(share) = checked.and_then(|integrity| integrity.share_at_most()) {
         folded.insert("broken_share_at_most".to_owned(), share);
     }
     folded
+}
+
+/// What the application told of itself, as means.
+fn fold_evidence(samples: &[&Sample], folded: &mut BTreeMap<String, f64>) {
+    let told = |sample: &&Sample| {
+        let figures = sample.figures.clone().into_iter();
+        figures.filter(|(name, _)| name.starts_with(EVIDENCE_PREFIX))
+    };
+    let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for (name, figure) in samples.iter().flat_map(told) {
+        let sum = sums.entry(name).or_default();
+        *sum = (sum.0 + figure, sum.1 + 1.0);
+    }
+    folded.extend(sums.into_iter().map(|(name, (sum, times))| (name, sum / times)));
 }
 
 #[cfg(test)]

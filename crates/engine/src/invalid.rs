@@ -16,6 +16,9 @@ const CLOCKS_APART_MAX: f64 = 0.001;
 /// quarter of what differs, and `same` by less than a quarter of `worth`.
 const TOLL_SHARE_MAX: f64 = 0.2;
 
+/// With more of its slices not to be trusted, an arm is not.
+const UNTRUSTED_SHARE_MAX: f64 = 0.1;
+
 /// Why a comparison of two arms is invalid, if it is; `arms` and `places` are
 /// the two sides' indices.
 pub(crate) fn why(
@@ -28,11 +31,12 @@ pub(crate) fn why(
     let of_sides = |find: &dyn Fn(usize) -> Option<String>| sides.into_iter().find_map(find);
     of_sides(&|arm| failure(arm, arms, measurement))
         .or_else(|| of_sides(&|arm| integrity::why_invalid(&arms[arm])))
+        .or_else(|| of_sides(&|arm| untrusted(arm, arms, measurement)))
         .or_else(|| places.into_iter().find_map(|place| place_change(place, measurement)))
         .or_else(|| of_sides(&|arm| backward_steps(arm, arms, measurement)))
         .or_else(|| clocks_apart(measurement.floor.clock_off_by))
         .or_else(|| {
-            let [base_ns, other_ns] = sides.map(|arm| arms[arm].time_per_op_ns.map(|t| t.mean));
+            let [base_ns, other_ns] = sides.map(|arm| arms[arm].toll_ns);
             too_short(comparison, base_ns?, other_ns?, measurement.floor.record_ns)
         })
 }
@@ -40,6 +44,22 @@ pub(crate) fn why(
 fn failure(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
     let why = measurement.failures[arm].as_ref()?;
     Some(format!("{} failed: {why}", arms[arm].id))
+}
+
+/// The centre of an arm's slices stands up to a few that are not its own.
+fn untrusted(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
+    let slices = measurement.samples.iter().filter(|sample| sample.arm == arm);
+    let why: Vec<&String> = slices.filter_map(|sample| sample.untrusted.as_ref()).collect();
+    let last = why.last()?;
+    let share = why.len() as f64 / arms[arm].slices.max(1) as f64;
+    (share > UNTRUSTED_SHARE_MAX).then(|| {
+        format!(
+            "{} of {} slices of {} do not show what it is, the last of them because {last}",
+            why.len(),
+            arms[arm].slices,
+            arms[arm].id
+        )
+    })
 }
 
 fn place_change(place: usize, measurement: &Measurement) -> Option<String> {
@@ -119,6 +139,7 @@ mod tests {
             verdict,
             blocks: 10,
             p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+            errors: None,
             why: None,
             causes: Vec::new(),
             next: None,
@@ -135,6 +156,7 @@ mod tests {
             slices: 10,
             operations: 100,
             time_per_op_ns: None,
+            toll_ns: None,
             cpu_ns_per_op: Cpu::default(),
             io: Io::default(),
             integrity: None,

@@ -1,5 +1,6 @@
 //! The real rig: runs slices on real places, with probes around each.
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use model::arm::Arm;
 use model::probes::Residency;
 use model::result::Floor;
-use model::sample::Sample;
+use model::sample::{EVIDENCE_PREFIX, Sample};
 use stats::Histogram;
 
 use crate::clock::{Clock, Moment};
@@ -15,7 +16,7 @@ use crate::floor;
 use crate::probes::{DeviceBytes, Probes, residency};
 use crate::recorder::{Recorder, StopFlag};
 use crate::rig::Rig;
-use crate::study::{Doing, Operations, Study, StudyError};
+use crate::study::{Doing, Operations, Study, StudyError, Task};
 
 /// A place as slices use it.
 pub trait Site {
@@ -145,11 +146,22 @@ impl<'a> Machine<'a> {
             device_written_bytes: during.map(|d| d.written),
             device_deferred_bytes: flushed.map(|d| d.written),
             integrity: task.check()?,
-            figures: task.figures().into_iter().map(|(name, f)| (name.to_owned(), f)).collect(),
+            judged_ns: task.judged_ns(),
+            failed: task.failed(),
+            untrusted: task.untrusted(),
+            figures: figures(task.as_ref()),
             probes: model::probes::Probes { residency, ..probes },
             ..Sample::default()
         })
     }
+}
+
+/// What a task measured and what it was told.
+fn figures(task: &dyn Task) -> BTreeMap<String, f64> {
+    let told = task.evidence().into_iter();
+    let told = told.map(|(name, figure)| (format!("{EVIDENCE_PREFIX}{name}"), figure));
+    let own = task.figures().into_iter().map(|(name, figure)| (name.to_owned(), figure));
+    own.chain(told).collect()
 }
 
 /// What the page cache holds of a folder, unless it has refused to tell.

@@ -202,7 +202,7 @@ impl<'a> Session<'a> {
         let mut times_ns = vec![Vec::new(); self.job.arms.len()];
         loop {
             for sample in self.block(None)? {
-                times_ns[sample.arm].push(sample.time_per_op_ns());
+                times_ns[sample.arm].push(sample.toll_ns());
             }
             let warm = |(arm, times): (usize, &Vec<f64>)| {
                 self.failures[arm].is_some() || WARMUP.is_over(times)
@@ -369,6 +369,7 @@ mod tests {
         about: "",
         operation: "step",
         moves_bytes: false,
+        by_default: true,
         strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
         figures: &[],
         params: &[],

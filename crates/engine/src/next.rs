@@ -5,6 +5,7 @@
 use model::arm::{Arm, Axis, Pair};
 use model::place::{PlaceFacts, StorageKind};
 use model::result::{Comparison, Next, Verdict};
+use model::shell::quoted;
 use model::study::{ParamKind, ParamValue, StudySpec, SyncPolicy};
 
 use crate::measure::Job;
@@ -109,16 +110,6 @@ fn strategies(study: &StudySpec, arms: &[Arm]) -> Vec<String> {
     vec!["--strategy".to_owned(), names.join(",")]
 }
 
-/// A word that a shell passes on as it is.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./=@:,+-".contains(c);
-    if word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use model::result::TailComparison;
@@ -131,6 +122,7 @@ mod tests {
         about: "",
         operation: "record",
         moves_bytes: false,
+        by_default: true,
         strategies: &[StrategySpec { name: "held", about: "", promise: "", by_default: true }],
         params: &[ParamSpec { name: "sync", about: "", kind: ParamKind::Sync, default: "never" }],
         figures: &[],
@@ -184,6 +176,7 @@ mod tests {
             verdict,
             blocks: 10,
             p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+            errors: None,
             why: None,
             causes: Vec::new(),
             next: None,
@@ -213,12 +206,5 @@ mod tests {
     fn where_every_write_is_forced_already_there_is_no_command_left() {
         let next = suggested(Verdict::Same, SyncPolicy::Each);
         assert!(next.is_some_and(|next| next.command.is_none()));
-    }
-
-    #[test]
-    fn words_with_blanks_or_quotes_survive_a_shell() {
-        assert_eq!(quoted("log.sync=each"), "log.sync=each");
-        assert_eq!(quoted("disk=/my files"), "'disk=/my files'");
-        assert_eq!(quoted("disk=/it's"), r"'disk=/it'\''s'");
     }
 }

@@ -4,7 +4,7 @@
 
 use model::arm::Pair;
 use model::sample::Sample;
-use stats::{Decision, Sequence, Settings};
+use stats::{Decision, Sequence, Settings, Signs};
 
 /// One wrong verdict in twenty at the most, each comparison by itself.
 pub(crate) const ERROR_RATE: f64 = 0.05;
@@ -17,6 +17,8 @@ pub(crate) struct Standing {
     pub(crate) mean: Sequence,
     /// Of the 99th percentile.
     pub(crate) p99: Sequence,
+    /// Of the share of operations that failed.
+    pub(crate) errors: Signs,
 }
 
 /// All comparisons so far.
@@ -29,7 +31,7 @@ impl Standings {
         Self(
             pairs
                 .iter()
-                .map(|&pair| Standing { pair, mean: sequence(), p99: sequence() })
+                .map(|&pair| Standing { pair, mean: sequence(), p99: sequence(), errors: Signs::default() })
                 .collect(),
         )
     }
@@ -41,8 +43,11 @@ impl Standings {
             if let (Some(base), Some(other)) = (of(standing.pair.base), of(standing.pair.other)) {
                 // A block without a finite ratio says nothing, and is left out.
                 let _ =
-                    standing.mean.push(log_ratio(other.time_per_op_ns(), base.time_per_op_ns()));
+                    standing.mean.push(log_ratio(other.toll_ns(), base.toll_ns()));
                 let _ = standing.p99.push(log_ratio(other.p99_ns, base.p99_ns));
+                if let (Some(base), Some(other)) = (failed_share(base), failed_share(other)) {
+                    standing.errors.push(other - base);
+                }
             }
         }
     }
@@ -63,6 +68,11 @@ impl Standings {
     pub(crate) fn open_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
         self.0.iter().filter(|s| s.mean.decision() == Decision::Open).map(|s| s.pair)
     }
+}
+
+/// Of a slice's operations, where they may fail.
+fn failed_share(sample: &Sample) -> Option<f64> {
+    sample.failed.map(|failed| failed as f64 / sample.operations.max(1) as f64)
 }
 
 fn log_ratio(other: f64, base: f64) -> f64 {

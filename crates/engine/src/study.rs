@@ -1,5 +1,6 @@
 //! What a study must do to be timed.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
@@ -16,6 +17,16 @@ pub trait Study: Sync {
 
     /// How many operations a slice may have, or why these parameters do not go together.
     fn operations(&self, params: &Params) -> Result<Operations, String>;
+
+    /// Why the study cannot be timed like this, as far as can be seen before
+    /// anything is made.
+    ///
+    /// # Errors
+    /// In words, with what to do.
+    fn refuse(&self, strategy: &str, params: &Params) -> Result<(), String> {
+        let _ = (strategy, params);
+        Ok(())
+    }
 
     /// The most that one slice of so many operations leaves in the folder, in bytes.
     fn space_bytes(&self, params: &Params, operations: u64) -> u64;
@@ -53,6 +64,26 @@ pub trait Task {
     /// The slice's figures beside the toll, as the study's spec names them.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
+    }
+
+    /// What whoever did the work says of it, by names of their own.
+    fn evidence(&self) -> BTreeMap<String, f64> {
+        BTreeMap::new()
+    }
+
+    /// What the slice is judged by, where that is not its mean time per operation.
+    fn judged_ns(&self) -> Option<f64> {
+        None
+    }
+
+    /// Operations that failed, where they may.
+    fn failed(&self) -> Option<u64> {
+        None
+    }
+
+    /// Why the slice's figures are not the arm's own, if so.
+    fn untrusted(&self) -> Option<String> {
+        None
     }
 
     /// What [`Task::run`] asked the system to write or read, in bytes.

@@ -70,6 +70,12 @@ pub(crate) enum Command {
     /// Serve a run as one of its writers, on standard input and output
     #[command(name = "__worker", hide = true)]
     Worker,
+    /// Serve a run as the server that it loads
+    #[command(name = studies::SERVE_COMMAND, hide = true)]
+    Serve {
+        /// What is to be served, as JSON
+        duty: String,
+    },
 }
 
 #[derive(Args)]

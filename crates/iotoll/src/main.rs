@@ -46,6 +46,10 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,
         Command::Man(args) => man::page(&args)?,
+        Command::Serve { duty } => {
+            studies::serve_requests(&duty)?;
+            Exit::Done
+        }
         Command::Worker => {
             studies::serve_as_worker()?;
             Exit::Done

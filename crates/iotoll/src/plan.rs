@@ -14,6 +14,9 @@ use crate::exit::UsageError;
 /// A plan file larger than this is something else.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
 
+/// Stands for the plan file's folder in its texts.
+const PLAN_FOLDER: &str = "plan";
+
 /// The places of a run that names none.
 pub(crate) fn default_places() -> Vec<PlaceRequest> {
     let place =
@@ -27,7 +30,9 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
     let mut draft = match &args.plan {
         Some(file) => {
             let text = read(file)?;
-            plan_file::parse(&text, &file.display().to_string(), &registry)?
+            let mut draft = plan_file::parse(&text, &file.display().to_string(), &registry)?;
+            draft.fill_in(PLAN_FOLDER, &folder_of(file)?);
+            draft
         }
         None => Draft::default(),
     };
@@ -41,7 +46,8 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
         draft.select_studies(&args.study, &registry)?;
     }
     if draft.studies.is_empty() {
-        draft.studies = registry.iter().map(|spec| StudyPlan::new(spec)).collect();
+        let usual = registry.iter().filter(|spec| spec.by_default);
+        draft.studies = usual.map(|spec| StudyPlan::new(spec)).collect();
     }
     if !args.strategy.is_empty() {
         draft.select_strategies(&args.strategy)?;
@@ -53,6 +59,14 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
     draft.budget = args.budget.or(draft.budget);
     draft.seed = args.seed.or(draft.seed);
     Ok(draft.finish(u64::from(rand::random::<u32>()))?)
+}
+
+/// The folder that a plan file is in, from the root on and quoted for a shell:
+/// what a plan refers to is found wherever the command is run.
+fn folder_of(file: &Path) -> anyhow::Result<String> {
+    let file = file.canonicalize().context("finding the plan file's folder")?;
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    Ok(model::shell::quoted(&folder.display().to_string()))
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

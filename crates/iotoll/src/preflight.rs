@@ -78,9 +78,9 @@ pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result
         let mut need_bytes = 0;
         for arm in arms.iter().filter(|arm| arm.place == index) {
             let study = study_of(arm);
-            let operations = study
-                .operations(&arm.params)
-                .map_err(|why| UsageError(format!("{}: {why}", arm.id)))?;
+            let wrong = |why| UsageError(format!("{}: {why}", arm.id));
+            study.refuse(arm.strategy.name, &arm.params).map_err(wrong)?;
+            let operations = study.operations(&arm.params).map_err(wrong)?;
             need_bytes = need_bytes.max(study.space_bytes(&arm.params, operations.max));
         }
         places::check_space(place, need_bytes, &memory)?;

@@ -3,7 +3,8 @@
 //! rather than the server's.
 //!
 //! [`run`] takes a [`Plan`] to a [`LoadResult`], telling of its progress in
-//! [`Event`]s on the way. [`Server`] starts, awaits and stops a server, and
+//! [`Event`]s on the way; [`knee`] finds the highest rate held within a slice
+//! of a measurement. [`Server`] starts, awaits and stops a server, and
 //! [`ServerWatch`] measures one beside the client. [`layout`] puts results
 //! into words. Nothing here prints.
 //!
@@ -30,6 +31,7 @@ mod deadlines;
 mod error;
 mod expect;
 mod keeper;
+mod knee;
 pub mod layout;
 mod meter;
 mod outcome;
@@ -52,6 +54,7 @@ mod validity;
 
 pub use error::Error;
 pub use expect::{Expect, Text};
+pub use knee::{Knee, KneeBounds, knee};
 pub use outcome::{ErrorKind, Errors};
 pub use plan::{Plan, Request, Reuse, Steps, Version};
 pub use progress::{Event, Progress};

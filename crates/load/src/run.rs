@@ -1,11 +1,12 @@
 //! From a plan to a result, step by step.
 
 use crate::{
-    Error, Event, Gap, LoadResult, Mode, Plan, Reuse, SCHEMA, Schedule, Search, ServerWatch, Step,
-    Steps, Summary,
+    Error, Event, Gap, LoadResult, Mode, Plan, Preflight, Reuse, SCHEMA, Schedule, Search,
+    ServerWatch, Step, Steps, Summary,
     client::{Client, Drive, Ran},
     ports::{PortRules, Ports, time_wait_now},
     preflight, search,
+    target::Endpoint,
     validity::{self, Facts},
 };
 use std::sync::atomic::AtomicBool;
@@ -24,13 +25,8 @@ pub fn run(
     events: &mut dyn FnMut(Event<'_>),
     stop: &AtomicBool,
 ) -> Result<LoadResult, Error> {
-    let endpoint = plan.target.resolve()?;
-    let rules = PortRules::read(endpoint.is_near());
-    let preflight = preflight::check(plan, &endpoint, rules);
-    let may_add_sources = endpoint.is_loopback_v4();
-    let ports = Ports::new(rules, may_add_sources, time_wait_now());
-    let client = Client::new(plan, &endpoint, ports, stop)?;
-    let mut runner = Runner { plan, client, server, steps: Vec::new(), interrupted: false };
+    let setting = Setting::prepare(plan)?;
+    let mut runner = setting.runner(plan, server, stop)?;
     let search = runner.run_all(events)?;
     let Runner { client, steps, interrupted, .. } = runner;
     let mode = mode(plan);
@@ -38,7 +34,7 @@ pub fn run(
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         url: plan.target.url.clone(),
-        address: endpoint.to_string(),
+        address: setting.endpoint.to_string(),
         mode,
         gap: (mode == Mode::Open).then_some(plan.gap),
         seed: plan.seed,
@@ -50,7 +46,7 @@ pub fn run(
         },
         request_bytes: client.request_bytes(),
         server_software: client.server_software().map(str::to_owned),
-        preflight,
+        preflight: setting.preflight,
         steps,
         search,
         interrupted,
@@ -69,6 +65,34 @@ pub(crate) fn connections_for(rate: f64, given: Option<u64>, seconds: f64) -> u6
     given.unwrap_or((rate * seconds).round() as u64).max(1)
 }
 
+/// What a load is run with: found before its start.
+pub(crate) struct Setting {
+    endpoint: Endpoint,
+    rules: PortRules,
+    preflight: Preflight,
+}
+
+impl Setting {
+    pub(crate) fn prepare(plan: &Plan) -> Result<Self, Error> {
+        let endpoint = plan.target.resolve()?;
+        let rules = PortRules::read(endpoint.is_near());
+        let preflight = preflight::check(plan, &endpoint, rules);
+        Ok(Self { endpoint, rules, preflight })
+    }
+
+    pub(crate) fn runner<'a>(
+        &'a self,
+        plan: &'a Plan,
+        server: Option<&'a ServerWatch>,
+        stop: &'a AtomicBool,
+    ) -> Result<Runner<'a>, Error> {
+        let may_add_sources = self.endpoint.is_loopback_v4();
+        let ports = Ports::new(self.rules, may_add_sources, time_wait_now());
+        let client = Client::new(plan, &self.endpoint, ports, stop)?;
+        Ok(Runner { plan, client, server, steps: Vec::new(), interrupted: false })
+    }
+}
+
 /// Runs steps and keeps them.
 pub(crate) struct Runner<'a> {
     plan: &'a Plan,
@@ -82,11 +106,10 @@ impl Runner<'_> {
     fn run_all(&mut self, events: &mut dyn FnMut(Event<'_>)) -> Result<Option<Search>, Error> {
         match &self.plan.steps {
             Steps::Closed { concurrency, requests } => {
-                let drive = Drive::Closed { concurrency: *concurrency, requests: *requests };
                 let begins =
                     Event::StepBegins { number: 1, of: Some(1), rate: None, goal: *requests };
                 events(begins);
-                let step = self.step(drive, None, Some(*concurrency), None, events)?;
+                let step = self.closed_step(*concurrency, *requests, events)?;
                 self.keep(step, events);
             }
             Steps::Rates { rates, connections } => {
@@ -123,6 +146,16 @@ impl Runner<'_> {
         let gap: Gap = self.plan.gap;
         let schedule = Schedule::new(rate, count, gap, self.plan.seed.wrapping_add(number));
         self.step(Drive::Open(Box::new(schedule)), Some(rate), None, Some(count), events)
+    }
+
+    /// One step of a closed loop.
+    pub(crate) fn closed_step(
+        &mut self,
+        concurrency: u32,
+        requests: u64,
+        events: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Step, Error> {
+        self.step(Drive::Closed { concurrency, requests }, None, Some(concurrency), None, events)
     }
 
     /// Keeps a step for the result.

@@ -55,21 +55,34 @@ impl Server {
     /// loaded in the server's stead.
     pub fn start(command: &str, port: u16) -> Result<Self, Error> {
         let command = command.replace("{port}", &port.to_string());
-        let error = |why: String| Error::Server { command: command.clone(), why, stderr: vec![] };
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(&command);
+        Self::launch(shell, &command, port)
+    }
+
+    /// Starts a prepared command as it is: program, arguments, environment
+    /// and working directory are the caller's. Its standard input and output
+    /// are `/dev/null`, and the end of its standard error is kept. `shown` is
+    /// what errors call it.
+    ///
+    /// Refuses a port that something already listens on, as
+    /// [`start`](Self::start) does.
+    pub fn launch(mut command: Command, shown: &str, port: u16) -> Result<Self, Error> {
+        let error =
+            |why: String| Error::Server { command: shown.to_owned(), why, stderr: Vec::new() };
         if TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE_TIMEOUT).is_ok() {
             return Err(error(format!("something else already listens on port {port}")));
         }
-        let mut shell = Command::new("/bin/sh");
-        shell.arg("-c").arg(&command);
-        shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let (mut child, lifeline) = keeper::spawn(&mut shell)
-            .map_err(|source| error(format!("cannot start it: {source}")))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let (mut child, lifeline) = keeper::spawn(&mut command).map_err(|source| {
+            error(format!("cannot start {}: {source}", command.get_program().display()))
+        })?;
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
         let reader = child.stderr.take().map(|pipe| {
             let lines = Arc::clone(&stderr);
             thread::spawn(move || keep_last_lines(pipe, &lines))
         });
-        Ok(Self { command, child, lifeline: Some(lifeline), stderr, reader })
+        Ok(Self { command: shown.to_owned(), child, lifeline: Some(lifeline), stderr, reader })
     }
 
     /// Waits until it accepts connections at the target's address.

@@ -57,6 +57,35 @@ fn a_port_that_is_taken_is_refused() {
     assert!(error.contains(&format!("already listens on port {port}")), "{error}");
 }
 
+#[test]
+fn a_prepared_command_runs_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    // What a shell would take apart, expand or run.
+    let cwd = folder.path().join("a 'b' $HOME; exit 7");
+    fs::create_dir(&cwd).unwrap();
+    let mut command = Command::new("python3");
+    command.args(["-c", "import os, sys, time; open(sys.argv[1], 'w').write(os.environ['A'])\n"]);
+    command.arg("c \"d\" *").env("A", "42").current_dir(&cwd);
+    let server = Server::launch(command, "mine", free_port().unwrap()).unwrap();
+    assert_eq!(pid_in(&cwd.join("c \"d\" *")), 42);
+    drop(server);
+}
+
+#[test]
+fn a_prepared_command_that_cannot_be_started_or_ends_is_called_by_its_name() {
+    let launch = |program: &str, port| Server::launch(Command::new(program), "my server", port);
+    let port = free_port().unwrap();
+    let error = launch("/no/such/program", port).unwrap_err().to_string();
+    assert!(error.contains("`my server`: cannot start /no/such/program: No such file"), "{error}");
+    let mut server = launch("false", port).unwrap();
+    let error = server.await_ready(&target(port), PATIENCE, &AtomicBool::new(false)).unwrap_err();
+    assert!(error.to_string().contains("`my server`: it exited with status 1"), "{error}");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let error = launch("true", port).unwrap_err().to_string();
+    assert!(error.contains(&format!("already listens on port {port}")), "{error}");
+}
+
 fn pid_in(path: &Path) -> i32 {
     let deadline = Instant::now() + PATIENCE;
     loop {

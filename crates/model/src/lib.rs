@@ -11,5 +11,6 @@ pub mod probes;
 pub mod result;
 pub mod sample;
 pub mod selftest;
+pub mod shell;
 pub mod study;
 pub mod units;

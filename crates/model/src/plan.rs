@@ -169,9 +169,10 @@ impl Draft {
         let (study, key) = target.trim().split_once('.').ok_or_else(shape)?;
         let spec = find_study(study, registry)?;
         let param = spec.param(key).ok_or_else(|| unknown_key(key, spec))?;
-        let values = value
-            .split(',')
-            .map(|one| param.parse(one.trim()))
+        let values = param
+            .parts(value)
+            .into_iter()
+            .map(|one| param.parse(one))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|e| PlanError(format!("{study}.{key}: {e}")))?;
         let mut touched = false;
@@ -185,6 +186,19 @@ impl Draft {
             Err(PlanError(format!(
                 "{study}.{key} is set, but the study {study} is not part of this run"
             )))
+        }
+    }
+
+    /// Puts `value` for each `{name}` in the texts that were given.
+    pub fn fill_in(&mut self, name: &str, value: &str) {
+        let wanted = format!("{{{name}}}");
+        let given = self.studies.iter_mut().flat_map(|study| &mut study.factors);
+        for one in given.flat_map(|(_, values)| values) {
+            if let ParamValue::Text(text) = one
+                && text.contains(&wanted)
+            {
+                *one = ParamValue::text(&text.replace(&wanted, value));
+            }
         }
     }
 

@@ -108,6 +108,11 @@ pub struct ArmResult {
     pub operations: u64,
     /// Time per operation. `null` where no slice was completed.
     pub time_per_op_ns: Option<Latency>,
+    /// What verdicts are about: the mean time per operation or, where the study
+    /// says so, the slices' median, or the time between operations at the highest
+    /// rate held.
+    #[serde(default)]
+    pub toll_ns: Option<f64>,
     /// Processor time per operation.
     pub cpu_ns_per_op: Cpu,
     /// What reached the system and the device.
@@ -211,6 +216,10 @@ pub struct Comparison {
     /// The same of the slices' 99th percentiles. It does not decide when
     /// measuring stops, and so is more often left `unclear`.
     pub p99: TailComparison,
+    /// The operations that failed, held against each other; `null` where one that
+    /// fails ends the arm.
+    #[serde(default)]
+    pub errors: Option<ErrorComparison>,
     /// Why the verdict is `unclear` or `invalid`.
     pub why: Option<String>,
     /// What explains the difference, or its absence, the most telling first.
@@ -239,6 +248,21 @@ pub struct TailComparison {
     /// The interval that decided. `null` where it is still without bound.
     pub ratio_high: Option<f64>,
     /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// Two arms' shares of operations that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorComparison {
+    /// The base's share.
+    pub base_share: f64,
+    /// The other's share.
+    pub other_share: f64,
+    /// What either share is at most, where none was seen: the upper end of the
+    /// exact interval, taking operations as independent.
+    pub share_at_most: Option<f64>,
+    /// `faster` where surely fewer of the other's fail, `slower` where surely more,
+    /// `same` where none of either's did.
     pub verdict: Verdict,
 }
 

@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::probes::Probes;
 use crate::result::Integrity;
 
+/// Begins the names of figures that an application told of itself.
+pub const EVIDENCE_PREFIX: &str = "evidence_";
+
 /// One timed slice. Times in nanoseconds, sizes in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
@@ -25,6 +28,16 @@ pub struct Sample {
     pub elapsed_ns: u64,
     /// The 99th percentile of the operations' latency.
     pub p99_ns: f64,
+    /// What the slice is judged by, where that is not its mean time per operation:
+    /// the median, or the time between operations at the highest rate held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged_ns: Option<f64>,
+    /// Operations that failed, where they may; `null` where one that fails ends the arm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u64>,
+    /// Why the slice's figures are not the arm's own, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<String>,
     /// Forcing what the slice left unwritten to the device, under its own clock.
     pub deferred_sync_ns: u64,
     /// What the study asked the system to write or read.
@@ -64,8 +77,13 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The slice's toll.
+    /// The slice's mean time per operation.
     pub fn time_per_op_ns(&self) -> f64 {
         self.elapsed_ns as f64 / self.operations.max(1) as f64
+    }
+
+    /// The slice's toll.
+    pub fn toll_ns(&self) -> f64 {
+        self.judged_ns.unwrap_or_else(|| self.time_per_op_ns())
     }
 }

@@ -18,6 +18,8 @@ pub struct StudySpec {
     pub operation: &'static str,
     /// Whether its speed is best told in bytes per second as well.
     pub moves_bytes: bool,
+    /// Whether it is timed when no study is named.
+    pub by_default: bool,
     /// Its strategies; the first is the base that the others are compared with.
     pub strategies: &'static [StrategySpec],
     /// Its parameters.
@@ -110,6 +112,15 @@ pub enum ParamKind {
     Rate,
     /// When to force data to the device.
     Sync,
+    /// A length of time, both ends included.
+    Duration {
+        /// The shortest.
+        min: Duration,
+        /// The longest.
+        max: Duration,
+    },
+    /// Any text, such as a path or a command; it says what is wanted.
+    Text(&'static str),
 }
 
 /// Sizes that are equally likely; both ends are the same where the size is fixed.
@@ -165,6 +176,10 @@ pub enum ParamValue {
     Rate(Rate),
     /// When to sync.
     Sync(SyncPolicy),
+    /// A length of time.
+    Duration(Duration),
+    /// A text, kept for the life of the process.
+    Text(&'static str),
 }
 
 impl fmt::Display for SyncPolicy {
@@ -191,7 +206,17 @@ impl fmt::Display for ParamValue {
             Self::Rate(Rate::Max) => f.write_str("max"),
             Self::Rate(Rate::PerSecond(n)) => n.fmt(f),
             Self::Sync(policy) => policy.fmt(f),
+            Self::Duration(length) => f.write_str(&exact_duration(*length)),
+            Self::Text(text) => f.write_str(text),
         }
+    }
+}
+
+impl ParamValue {
+    /// A text as a value. Plans are read once and lived with, and values are
+    /// copied freely, so the text is never freed.
+    pub fn text(text: &str) -> Self {
+        if text.is_empty() { Self::Text("") } else { Self::Text(String::from(text).leak()) }
     }
 }
 
@@ -210,16 +235,29 @@ impl ParamSpec {
             }
             ParamKind::Rate => parse_rate(text).map(ParamValue::Rate),
             ParamKind::Sync => parse_sync(text).map(ParamValue::Sync),
+            ParamKind::Duration { min, max } => {
+                length_within(text, min, max).map(ParamValue::Duration)
+            }
+            ParamKind::Text(_) => Ok(ParamValue::text(text)),
+        }
+    }
+
+    /// The parts of what was given on the command line: values are put between
+    /// commas, and a text may have commas of its own.
+    pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
+        match self.kind {
+            ParamKind::Text(_) => vec![given],
+            _ => given.split(',').map(str::trim).collect(),
         }
     }
 
     /// The defaults, read: one, or several that make a factor.
     pub fn default_values(&self) -> Vec<ParamValue> {
         let read = |text: &str| {
-            self.parse(text.trim())
+            self.parse(text)
                 .unwrap_or_else(|e| unreachable!("a default of {} does not read: {e}", self.name))
         };
-        self.default.split(',').map(read).collect()
+        self.parts(self.default).into_iter().map(read).collect()
     }
 
     /// The default, or the first of several.
@@ -242,6 +280,10 @@ impl ParamSpec {
             ParamKind::Choice(words) => any_of(words),
             ParamKind::Rate => "max, or a number a second".to_owned(),
             ParamKind::Sync => "never, each, every N, or every TIME".to_owned(),
+            ParamKind::Duration { min, max } => {
+                format!("a time from {} to {}", exact_duration(min), exact_duration(max))
+            }
+            ParamKind::Text(what) => what.to_owned(),
         }
     }
 }
@@ -261,6 +303,16 @@ fn size_within(text: &str, min: u64, max: u64) -> Result<u64, String> {
         Ok(bytes)
     } else {
         Err(format!("`{text}` is out of range: from {} to {}", exact_size(min), exact_size(max)))
+    }
+}
+
+fn length_within(text: &str, min: Duration, max: Duration) -> Result<Duration, String> {
+    let length = parse_duration(text).map_err(|e| e.to_string())?;
+    if (min..=max).contains(&length) {
+        Ok(length)
+    } else {
+        let (min, max) = (exact_duration(min), exact_duration(max));
+        Err(format!("`{text}` is out of range: from {min} to {max}"))
     }
 }
 
@@ -393,6 +445,22 @@ impl Params {
         }
     }
 
+    /// A length of time; panics where the study has none of that name.
+    pub fn duration(&self, name: &str) -> Duration {
+        match self.get(name) {
+            ParamValue::Duration(length) => length,
+            other => unreachable!("{name} is not a length of time but {other}"),
+        }
+    }
+
+    /// A text; panics where the study has none of that name.
+    pub fn text(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            ParamValue::Text(text) => text,
+            other => unreachable!("{name} is not a text but {other}"),
+        }
+    }
+
     fn get(&self, name: &str) -> ParamValue {
         let found = self.0.iter().find(|(n, _)| *n == name);
         found.map_or_else(|| unreachable!("the study has no parameter {name}"), |(_, v)| *v)
@@ -433,7 +501,10 @@ mod tests {
 
     #[test]
     fn values_read_back_as_they_were_written() {
-        let cases: [(ParamKind, &[&str]); 5] = [
+        let second = Duration::from_secs(1);
+        let cases: [(ParamKind, &[&str]); 7] = [
+            (ParamKind::Duration { min: second / 1000, max: second }, &["1ms", "100ms", "1s"]),
+            (ParamKind::Text("a command"), &["", "php -S 127.0.0.1:{port}, a comma"]),
             (ParamKind::Sizes { min: 1, max: 1 << 20 }, &["70 B", "uniform 50 B..4 KiB"]),
             (ParamKind::Count { min: 1, max: 64 }, &["1", "64"]),
             (ParamKind::Choice(&["processes", "threads"]), &["threads"]),

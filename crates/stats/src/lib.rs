@@ -10,10 +10,12 @@ mod binomial;
 mod histogram;
 mod median;
 mod sequence;
+mod signs;
 mod warmup;
 
 pub use binomial::{rate_at_least, rate_at_most};
 pub use histogram::Histogram;
 pub use median::{center_and_spread, median};
 pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
+pub use signs::Signs;
 pub use warmup::Warmup;

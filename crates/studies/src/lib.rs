@@ -8,6 +8,7 @@ mod page;
 mod page_cache;
 mod put;
 mod random;
+mod serve;
 mod sqlite;
 mod stream;
 #[cfg(test)]
@@ -17,7 +18,7 @@ mod tree;
 use std::io;
 
 use engine::recorder::StopFlag;
-use engine::study::Study;
+use engine::study::{Study, StudyError};
 use engine::worker::{self, Report, Ticket};
 use model::study::StudySpec;
 
@@ -28,8 +29,15 @@ pub mod records {
 }
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 6] =
-    [&log::LOG, &stream::Stream, &page::Page, &cache::Cache, &files::Files, &sqlite::Sqlite];
+pub static ALL: [&dyn Study; 7] = [
+    &log::LOG,
+    &stream::Stream,
+    &page::Page,
+    &cache::Cache,
+    &files::Files,
+    &sqlite::Sqlite,
+    &serve::Serve,
+];
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {
@@ -39,6 +47,17 @@ pub fn specs() -> Vec<&'static StudySpec> {
 /// The study of that name.
 pub fn find(name: &str) -> Option<&'static dyn Study> {
     ALL.iter().find(|study| study.spec().name == name).copied()
+}
+
+/// The hidden command with which the binary is a server of the study `serve`.
+pub const SERVE_COMMAND: &str = serve::built_in::COMMAND;
+
+/// Is the server that a duty describes, until killed.
+///
+/// # Errors
+/// Where it cannot listen, or not work in its folder.
+pub fn serve_requests(duty: &str) -> Result<(), StudyError> {
+    serve::built_in::serve(duty)
 }
 
 /// Serves as a worker process: does the work that comes in on standard input

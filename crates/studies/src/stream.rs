@@ -26,6 +26,7 @@ static SPEC: StudySpec = StudySpec {
     about: "write a large file from start to end, then sync it",
     operation: "block",
     moves_bytes: true,
+    by_default: true,
     strategies: &[StrategySpec {
         name: "sequential",
         about: "write(2) block after block, with one fdatasync(2) at the end",

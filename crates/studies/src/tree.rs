@@ -60,17 +60,23 @@ fn collect(folder: impl AsFd) -> Result<Vec<OwnedFd>, StudyError> {
     let mut next = 0;
     while next < folders.len() {
         for Entry { name, kind } in entries(&folders[next]).doing(SYNCING)? {
+            let opened = match kind {
+                FileType::Directory => open_folder(&folders[next], &name),
+                FileType::RegularFile | FileType::Unknown => {
+                    open_for_reading(&folders[next], &name)
+                }
+                // A server's socket, a link out of here: nothing to be written back.
+                _ => continue,
+            };
+            let opened = match opened {
+                // A server that still runs may remove what it no longer needs.
+                Err(Errno::NOENT) => continue,
+                opened => opened.doing(SYNCING)?,
+            };
             match kind {
-                FileType::Directory => {
-                    folders.push(open_folder(&folders[next], &name).doing(SYNCING)?);
-                }
-                _ if files.len() < OPEN_MAX => {
-                    files.push(open_for_reading(&folders[next], &name).doing(SYNCING)?);
-                }
-                _ => {
-                    let file = open_for_reading(&folders[next], &name).doing(SYNCING)?;
-                    wait_written(file).doing(SYNCING)?;
-                }
+                FileType::Directory => folders.push(opened),
+                _ if files.len() < OPEN_MAX => files.push(opened),
+                _ => wait_written(opened).doing(SYNCING)?,
             }
         }
         next += 1;

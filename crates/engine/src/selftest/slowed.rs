@@ -154,6 +154,7 @@ mod tests {
         about: "",
         operation: "step",
         moves_bytes: false,
+        by_default: true,
         strategies: &[],
         figures: &[],
         params: &[],

@@ -39,6 +39,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
     about: "one kind of thing",
     operation: "operation",
     moves_bytes: false,
+    by_default: true,
     strategies: &[
         strategy("append"),
         strategy("append-sync"),

@@ -19,6 +19,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     about: "build and load a cache of compiled templates and its manifest",
     operation: "request",
     moves_bytes: false,
+    by_default: true,
     strategies: &STRATEGIES,
     params: &[
         ParamSpec {

@@ -11,6 +11,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     about: "write, read and remove files such as generated documents",
     operation: "file",
     moves_bytes: false,
+    by_default: true,
     strategies: &STRATEGIES,
     params: &[
         ParamSpec {

@@ -13,6 +13,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     about: "append records to a log file",
     operation: "record",
     moves_bytes: false,
+    by_default: true,
     strategies: &[
         StrategySpec {
             name: "reopen",

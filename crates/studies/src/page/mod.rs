@@ -8,7 +8,7 @@
 //! inodes that the kernel keeps apart and gives up only to the superuser.
 
 mod sets;
-mod spec;
+pub(crate) mod spec;
 mod ways;
 
 use std::os::fd::BorrowedFd;
@@ -18,7 +18,7 @@ use engine::study::{Doing, Operations, Study, StudyError, Task};
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
 
-use self::sets::Sets;
+pub(crate) use self::sets::{PageFile, Parts, Sets};
 use self::ways::Way;
 use crate::page_cache::{lives_in_memory, storage_read_bytes};
 use crate::tree::sync_tree;
@@ -43,21 +43,16 @@ impl Study for Page {
     }
 
     fn operations(&self, params: &Params) -> Result<Operations, String> {
-        let (files, total_bytes) = (params.count("files"), params.size("total"));
-        if sets::sizes(files, total_bytes).contains(&0) {
-            return Err(format!(
-                "{} cannot be split into {files} files of at least a byte; raise total or lower \
-                 files",
-                exact_size(total_bytes)
-            ));
-        }
+        let sizes = parts(params)?.sizes();
+        let (files, total_bytes) = (sizes.len() as u64, sizes.iter().sum::<u64>());
         let cold_max = (COLD_BYTES_MAX / total_bytes).min(COLD_FILES_MAX / files).max(1);
         let max = if is_cold(params) { cold_max } else { WARM_OPERATIONS_MAX };
         Ok(Operations { granule: 1, max })
     }
 
     fn space_bytes(&self, params: &Params, operations: u64) -> u64 {
-        params.size("total") * if is_cold(params) { operations } else { 1 }
+        let page_bytes: u64 = parts(params).map_or(0, |parts| parts.sizes().iter().sum());
+        page_bytes * if is_cold(params) { operations } else { 1 }
     }
 
     fn prepare(
@@ -69,7 +64,7 @@ impl Study for Page {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         Ok(Box::new(Pages {
             way: ways::of(strategy),
-            sets: Sets::new(folder, sets::sizes(params.count("files"), params.size("total"))),
+            sets: Sets::new(folder, parts(params).map_err(StudyError::Unsuited)?),
             cold: is_cold(params),
             resident_percent: 0.0,
             storage_read_bytes: None,
@@ -77,6 +72,23 @@ impl Study for Page {
             requested_bytes: 0,
         }))
     }
+}
+
+/// What a page is made of, as the parameters `files`, `total` and `set` say.
+pub(crate) fn parts(params: &Params) -> Result<Parts, String> {
+    let folder = params.text("set");
+    if !folder.is_empty() {
+        return Parts::of_folder(folder);
+    }
+    let (files, total_bytes) = (params.count("files"), params.size("total"));
+    let sizes = sets::sizes(files, total_bytes);
+    if sizes.contains(&0) {
+        return Err(format!(
+            "{} cannot be split into {files} files of at least a byte; raise total or lower files",
+            exact_size(total_bytes)
+        ));
+    }
+    Ok(Parts::Made(sizes))
 }
 
 fn is_cold(params: &Params) -> bool {

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 use engine::study::{Doing, StudyError};
 use rustix::fs::OFlags;
@@ -10,25 +11,93 @@ use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_wh
 use crate::page_cache::{evict, resident_bytes};
 use crate::random;
 
+/// A page of more files than this is not one.
+const COPIED_MAX: usize = 512;
 const EVICTING: &str = "evicting a page's file from memory";
 
 /// One file of a page.
-pub(super) struct PageFile {
-    pub(super) path: CString,
-    pub(super) bytes: u64,
+pub(crate) struct PageFile {
+    pub(crate) path: CString,
+    pub(crate) bytes: u64,
+}
+
+/// What a page's files are.
+#[derive(Clone)]
+pub(crate) enum Parts {
+    /// Made up, of these sizes.
+    Made(Vec<u64>),
+    /// Copies of the user's own, with their sizes.
+    Copied(Vec<(PathBuf, u64)>),
+}
+
+impl Parts {
+    /// Those of a folder of the user's, in the order of their names; those in
+    /// folders within it are not a page's.
+    ///
+    /// # Errors
+    /// In words, where there are none.
+    pub(crate) fn of_folder(folder: &str) -> Result<Self, String> {
+        let wrong = |e: std::io::Error| {
+            format!("the page's files in {folder} cannot be read: {e}; name a folder of files")
+        };
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            let facts = std::fs::metadata(&path).map_err(wrong)?;
+            if facts.is_file() && facts.len() > 0 {
+                files.push((path, facts.len()));
+            }
+        }
+        files.sort();
+        match files.len() {
+            0 => Err(format!("{folder} has no file that a page could be made of")),
+            1..=COPIED_MAX => Ok(Self::Copied(files)),
+            many => Err(format!(
+                "{folder} has {many} files, and a page of more than {COPIED_MAX} is not measured; \
+                 name a folder with those of one page"
+            )),
+        }
+    }
+
+    pub(crate) fn sizes(&self) -> Vec<u64> {
+        match self {
+            Self::Made(sizes) => sizes.clone(),
+            Self::Copied(files) => files.iter().map(|(_, bytes)| *bytes).collect(),
+        }
+    }
+
+    /// The contents, read or made up.
+    fn contents(&self) -> Result<Vec<Vec<u8>>, StudyError> {
+        match self {
+            Self::Made(sizes) => {
+                let longest = sizes.iter().copied().max().unwrap_or_default();
+                let bytes = random::bytes(longest as usize, 0);
+                Ok(sizes.iter().map(|size| bytes[..*size as usize].to_vec()).collect())
+            }
+            Self::Copied(files) => files.iter().map(|(path, bytes)| copied(path, *bytes)).collect(),
+        }
+    }
+}
+
+fn copied(path: &Path, wanted: u64) -> Result<Vec<u8>, StudyError> {
+    const COPYING: &str = "copying a page's file";
+    let contents = std::fs::read(path).doing(COPYING)?;
+    let (got, wanted) = (contents.len(), wanted as usize);
+    if got == wanted { Ok(contents) } else { Err(StudyError::Ended { doing: COPYING, got, wanted }) }
 }
 
 /// As many sets of files as a slice needs; all are of the same sizes.
 #[expect(clippy::struct_field_names, reason = "they are what it is a list of")]
-pub(super) struct Sets {
+pub(crate) struct Sets {
     pub(super) folder: OwnedFd,
+    parts: Parts,
     sizes: Vec<u64>,
     sets: Vec<Vec<PageFile>>,
 }
 
 /// A page's sizes, largest first: the nth has 1/n of the first's, as the parts of
 /// real pages are far from equal. They add up to the total.
-pub(super) fn sizes(files: u64, total_bytes: u64) -> Vec<u64> {
+pub(crate) fn sizes(files: u64, total_bytes: u64) -> Vec<u64> {
     let weights: f64 = (1..=files).map(|n| 1.0 / n as f64).sum();
     let mut sizes: Vec<u64> =
         (1..=files).map(|n| (total_bytes as f64 / weights / n as f64) as u64).collect();
@@ -38,8 +107,8 @@ pub(super) fn sizes(files: u64, total_bytes: u64) -> Vec<u64> {
 }
 
 impl Sets {
-    pub(super) fn new(folder: OwnedFd, sizes: Vec<u64>) -> Self {
-        Self { folder, sizes, sets: Vec::new() }
+    pub(crate) fn new(folder: OwnedFd, parts: Parts) -> Self {
+        Self { folder, sizes: parts.sizes(), parts, sets: Vec::new() }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -48,7 +117,7 @@ impl Sets {
 
     /// One set's files.
     #[inline]
-    pub(super) fn files(&self, set: usize) -> &[PageFile] {
+    pub(crate) fn files(&self, set: usize) -> &[PageFile] {
         &self.sets[set]
     }
 
@@ -62,15 +131,16 @@ impl Sets {
     }
 
     /// Makes so many sets.
-    pub(super) fn make(&mut self, sets: u64) -> Result<(), StudyError> {
-        let bytes = random::bytes(self.file_bytes_max() as usize, 0);
+    pub(crate) fn make(&mut self, sets: u64) -> Result<(), StudyError> {
+        let contents = self.parts.contents()?;
         for set in 0..sets {
             let mut files = Vec::new();
-            for (index, &size) in self.sizes.iter().enumerate() {
-                let file = PageFile { path: name(&format!("page{set}-part{index}")), bytes: size };
+            for (index, bytes) in contents.iter().enumerate() {
+                let path = name(&format!("page{set}-part{index}"));
+                let file = PageFile { path, bytes: bytes.len() as u64 };
                 let open = open_for_writing(&self.folder, &file.path, OFlags::EXCL)
                     .doing("making a page's file")?;
-                write_whole(&open, &bytes[..size as usize], "writing a page's file")?;
+                write_whole(&open, bytes, "writing a page's file")?;
                 files.push(file);
             }
             self.sets.push(files);

@@ -11,11 +11,32 @@ const fn strategy(name: &'static str, by_default: bool, about: &'static str) -> 
     StrategySpec { name, about, promise: "", by_default }
 }
 
+/// What a page is made of.
+pub(crate) const FILES: ParamSpec = ParamSpec {
+    name: "files",
+    about: "files to a page",
+    kind: ParamKind::Count { min: 1, max: 256 },
+    default: "5",
+};
+pub(crate) const TOTAL: ParamSpec = ParamSpec {
+    name: "total",
+    about: "size of a page's files together; the nth largest has 1/n of the largest's size",
+    kind: ParamKind::Size { min: 1, max: 64 << 20 },
+    default: "211800 B",
+};
+pub(crate) const SET: ParamSpec = ParamSpec {
+    name: "set",
+    about: "a folder with the files of a page of your own, which are copied for each slice",
+    kind: ParamKind::Text("a folder; empty for files that are made up"),
+    default: "",
+};
+
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "page",
     about: "read the files that a page is made of",
     operation: "page",
     moves_bytes: false,
+    by_default: true,
     strategies: &[
         strategy("read", true, "open each file, read it whole, close it"),
         strategy("mmap", false, "open and map each file, touch every page of it, unmap it"),
@@ -24,18 +45,9 @@ pub(super) static SPEC: StudySpec = StudySpec {
         strategy("cached", false, "keep the contents in the process, and stat(2) each file"),
     ],
     params: &[
-        ParamSpec {
-            name: "files",
-            about: "files to a page",
-            kind: ParamKind::Count { min: 1, max: 256 },
-            default: "5",
-        },
-        ParamSpec {
-            name: "total",
-            about: "size of a page's files together; the nth largest has 1/n of the largest's size",
-            kind: ParamKind::Size { min: 1, max: 64 << 20 },
-            default: "211800 B",
-        },
+        FILES,
+        TOTAL,
+        SET,
         ParamSpec {
             name: "cache",
             about: "whether memory holds the files, or has given them up (proved slice by slice)",

@@ -16,7 +16,7 @@ use super::spec::{self, SPEC};
 use super::traffic::Traffic;
 
 /// Inserts, updates and selects of a request.
-pub(super) const WRITES: u64 = 10;
+pub(crate) const WRITES: u64 = 10;
 /// Selects of the whole table, and by LIKE.
 const SCANS: u64 = 5;
 
@@ -24,55 +24,58 @@ const ANSWERING: &str = "answering a request from the database";
 
 /// What a connection has to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Work {
-    pub(super) file: PathBuf,
-    pub(super) strategy: String,
+pub(crate) struct Work {
+    pub(crate) file: PathBuf,
+    pub(crate) strategy: String,
     /// From 1: who inserted a row.
-    pub(super) author: u64,
-    pub(super) rows: u64,
-    pub(super) requests: u64,
-    pub(super) connects_each_time: bool,
-    pub(super) busy_timeout: Duration,
+    pub(crate) author: u64,
+    pub(crate) rows: u64,
+    pub(crate) requests: u64,
+    pub(crate) connects_each_time: bool,
+    pub(crate) busy_timeout: Duration,
 }
 
 /// A connection with its work.
-pub(super) struct Client {
+pub(crate) struct Client {
     work: Work,
     mode: spec::Mode,
+    answered: u64,
     /// Unless each request makes its own.
     kept: Option<Connection>,
 }
 
 impl Client {
-    pub(super) fn ready(work: Work) -> Result<Self, StudyError> {
+    pub(crate) fn ready(work: Work) -> Result<Self, StudyError> {
         let known = SPEC.strategy(&work.strategy);
         let strategy = known.unwrap_or_else(|| unreachable!("the plan knows its strategies"));
         let mode = spec::mode(strategy.name);
         let connection = connect(&work.file, &mode, work.busy_timeout)?;
         let kept = (!work.connects_each_time).then_some(connection);
-        Ok(Self { work, mode, kept })
+        Ok(Self { work, mode, answered: 0, kept })
     }
 
     /// Makes all requests under the clock, and says what that did to the files.
-    pub(super) fn run(&mut self, recorder: &mut Recorder) -> Result<Traffic, StudyError> {
+    pub(crate) fn run(&mut self, recorder: &mut Recorder) -> Result<Traffic, StudyError> {
         let before = Traffic::now();
-        for request in 0..self.work.requests {
-            self.request(request)?;
+        for _ in 0..self.work.requests {
+            self.answer()?;
             recorder.lap();
             recorder.check_stop()?;
         }
         Ok(Traffic::now().since(before))
     }
 
-    fn request(&mut self, request: u64) -> Result<(), StudyError> {
-        let Self { work, mode, kept } = self;
+    /// Answers one request.
+    pub(crate) fn answer(&mut self) -> Result<(), StudyError> {
+        let Self { work, mode, kept, answered } = self;
         let mut own = None;
         let connection = match kept {
             Some(kept) => kept,
             None => own.insert(connect(&work.file, mode, work.busy_timeout)?),
         };
-        let first = request.wrapping_mul(WRITES);
-        let answered = if mode.one_transaction {
+        let first = answered.wrapping_mul(WRITES);
+        *answered += 1;
+        let outcome = if mode.one_transaction {
             // Immediate: one that reads first and then wants to write can be refused
             // without waiting.
             connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|tx| {
@@ -82,7 +85,7 @@ impl Client {
         } else {
             statements(connection, work, first)
         };
-        answered.map_err(|e| refused(ANSWERING, &e))?;
+        outcome.map_err(|e| refused(ANSWERING, &e))?;
         own.map_or(Ok(()), Connection::close).map_err(|(_, e)| refused(ANSWERING, &e))
     }
 }
@@ -129,7 +132,7 @@ fn read_through(rows: &mut rusqlite::Rows<'_>) -> rusqlite::Result<()> {
 }
 
 /// Does a ticket's work, in a thread of its own.
-pub(super) fn serve_ticket(
+pub(crate) fn serve_ticket(
     ticket: &Ticket,
     stop: &StopFlag,
     started: &mut dyn FnMut() -> io::Result<()>,
@@ -172,7 +175,7 @@ fn report(
 }
 
 /// Merges what a write-ahead log holds into the database.
-pub(super) fn checkpoint(work: &Work) -> Result<(), StudyError> {
+pub(crate) fn checkpoint(work: &Work) -> Result<(), StudyError> {
     const MERGING: &str = "merging the write-ahead log";
     let open = || -> rusqlite::Result<()> {
         let db = Connection::open(&work.file)?;

@@ -13,10 +13,10 @@ use super::spec::Mode;
 use super::traffic;
 
 /// The database's file.
-pub(super) const NAME: &str = "app.db";
+pub(crate) const NAME: &str = "app.db";
 
 /// A connection waits for another's lock for this long, as in Python and Rails.
-pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "CREATE TABLE message (
     id INTEGER PRIMARY KEY,
@@ -31,15 +31,15 @@ const BODY: &str = "The quick brown fox jumps over the lazy dog, and nobody mind
 const RARE_BODY: &str =
     "Pack my box with five dozen liquor jugs, said the needle in the haystack; ";
 /// Matches the rare bodies.
-pub(super) const RARE: &str = "%needle%";
+pub(crate) const RARE: &str = "%needle%";
 
 /// A message's body.
-pub(super) fn body(number: u64) -> &'static str {
+pub(crate) fn body(number: u64) -> &'static str {
     if number.is_multiple_of(10) { RARE_BODY } else { BODY }
 }
 
 /// The file of a database with so many rows, made once for each number in turn.
-pub(super) fn template(rows: u64) -> Result<Vec<u8>, StudyError> {
+pub(crate) fn template(rows: u64) -> Result<Vec<u8>, StudyError> {
     static LATEST: Mutex<Option<(u64, Vec<u8>)>> = Mutex::new(None);
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
     match &*latest {
@@ -68,7 +68,7 @@ fn make(rows: u64) -> rusqlite::Result<Vec<u8>> {
 }
 
 /// Connects as a request does; waits for others' locks.
-pub(super) fn connect(
+pub(crate) fn connect(
     file: &Path,
     mode: &Mode,
     busy_timeout: Duration,
@@ -101,7 +101,7 @@ pub(super) fn connect(
 }
 
 /// What SQLite could not do, in words, and what to do about it.
-pub(super) fn refused(doing: &'static str, error: &rusqlite::Error) -> StudyError {
+pub(crate) fn refused(doing: &'static str, error: &rusqlite::Error) -> StudyError {
     let advice = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "; someone else holds a lock on it and did not give it back in time: see which \
@@ -118,16 +118,16 @@ pub(super) fn refused(doing: &'static str, error: &rusqlite::Error) -> StudyErro
 }
 
 /// What must be in the database.
-pub(super) struct Expected {
+pub(crate) struct Expected {
     /// Rows of the template, none of which a request removes.
-    pub(super) rows: u64,
+    pub(crate) rows: u64,
     /// Updates that were acknowledged.
-    pub(super) updates: u64,
+    pub(crate) updates: u64,
 }
 
 /// Looks into the database with a connection of its own: SQLite's own check, every
 /// row of the template, every update, and nothing that requests should have removed.
-pub(super) fn account(file: &Path, expected: &Expected) -> Result<Integrity, StudyError> {
+pub(crate) fn account(file: &Path, expected: &Expected) -> Result<Integrity, StudyError> {
     let mut integrity =
         Integrity { records: expected.rows + expected.updates, ..Integrity::default() };
     match look(file) {

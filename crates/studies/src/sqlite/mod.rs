@@ -8,9 +8,9 @@
 //! threads with a connection each, that wait for one another's locks, and the toll
 //! is what one request takes.
 
-mod client;
-mod database;
-mod spec;
+pub(crate) mod client;
+pub(crate) mod database;
+pub(crate) mod spec;
 mod traffic;
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};

@@ -6,15 +6,15 @@ use model::study::{FigureSpec, Fold, ParamKind, ParamSpec, StrategySpec, StudySp
 const ROWS_MAX: u64 = 100_000;
 
 /// A strategy as SQLite is told of it.
-pub(super) struct Mode {
-    pub(super) journal: &'static str,
-    pub(super) synchronous: &'static str,
+pub(crate) struct Mode {
+    pub(crate) journal: &'static str,
+    pub(crate) synchronous: &'static str,
     /// Whether a request is one transaction, or each of its statements is.
-    pub(super) one_transaction: bool,
+    pub(crate) one_transaction: bool,
 }
 
 /// Which mode a strategy is, its name being its parts.
-pub(super) fn mode(strategy: &'static str) -> Mode {
+pub(crate) fn mode(strategy: &'static str) -> Mode {
     let (parts, one_transaction) =
         strategy.strip_suffix("-tx").map_or((strategy, false), |parts| (parts, true));
     let (journal, synchronous) = parts.split_once('-').unwrap_or((parts, "off"));
@@ -22,7 +22,7 @@ pub(super) fn mode(strategy: &'static str) -> Mode {
 }
 
 /// Whether a strategy writes ahead to a log.
-pub(super) fn is_wal(strategy: &str) -> bool {
+pub(crate) fn is_wal(strategy: &str) -> bool {
     strategy.starts_with("wal")
 }
 
@@ -39,11 +39,35 @@ const fn strategy(
     StrategySpec { name, about, promise, by_default }
 }
 
-pub(super) static SPEC: StudySpec = StudySpec {
+/// Every strategy, for others that use SQLite in those ways.
+pub(crate) const STRATEGY_NAMES: &[&str] = &[
+    "delete-full",
+    "delete-full-tx",
+    "wal-normal",
+    "wal-normal-tx",
+    "wal-full",
+    "wal-full-tx",
+    "truncate-full",
+    "truncate-full-tx",
+    "delete-normal",
+    "delete-off",
+    "off",
+    "off-tx",
+];
+
+pub(crate) const ROWS: ParamSpec = ParamSpec {
+    name: "rows",
+    about: "rows in the table before the first request",
+    kind: ParamKind::Count { min: 10, max: ROWS_MAX },
+    default: "100",
+};
+
+pub(crate) static SPEC: StudySpec = StudySpec {
     name: "sqlite",
     about: "answer a request from a SQLite database",
     operation: "request",
     moves_bytes: false,
+    by_default: true,
     strategies: &[
         strategy(
             "delete-full",
@@ -84,12 +108,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         strategy("off-tx", false, "as off, with all of a request in one transaction", BROKEN),
     ],
     params: &[
-        ParamSpec {
-            name: "rows",
-            about: "rows in the table before the first request",
-            kind: ParamKind::Count { min: 10, max: ROWS_MAX },
-            default: "100",
-        },
+        ROWS,
         ParamSpec {
             name: "connections",
             about: "connections that make requests at the same time, each in a thread",

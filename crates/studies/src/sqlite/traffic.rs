@@ -20,7 +20,7 @@ pub(super) const VFS: &CStr = c"iotoll";
 
 /// What a thread's connections have done so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     pub(super) read_bytes: u64,
     pub(super) written_bytes: u64,
     pub(super) sync_calls: u64,

@@ -1,0 +1,302 @@
+//! The built-in server: a listener with a backlog, and a fixed number of threads
+//! that each take a connection, answer its one request, and close it.
+//!
+//! That is how servers with processes or threads for their workers are built
+//! (php-fpm, gunicorn, Apache's prefork): file I/O blocks the worker that does it.
+//! An event loop would have to hand the same I/O to a pool of threads, and its hop
+//! there and back would be part of what is measured. As little as possible is done
+//! besides, for what the server itself takes is a toll on every figure; it is
+//! measured as the cost of an empty reply.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use engine::study::{Doing, StudyError};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
+use serde::{Deserialize, Serialize};
+
+use crate::file::{name, open_for_reading, read_whole};
+use crate::sqlite::client::{Client, Work};
+
+/// The hidden command by which the binary serves.
+pub(crate) const COMMAND: &str = "__serve";
+/// The log's file.
+pub(super) const LOG: &str = "app.log";
+/// Length of a log line, its newline included.
+pub(super) const LINE_BYTES: usize = 100;
+/// One request in so many logs where it is sampled.
+pub(super) const SAMPLED: u64 = 100;
+/// Asks for nothing but a reply.
+pub(super) const EMPTY_PATH: &str = "/empty";
+/// Asks for a request that logs, where logging is switched.
+pub(super) const SWITCHED_PATH: &str = "/?log";
+/// Asks for what was done.
+pub(super) const ACCOUNT_PATH: &str = "/account";
+/// A longer head is no request of ours.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+/// A connection that asks for nothing is given up after this.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a server has to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Duty {
+    pub(super) folder: PathBuf,
+    pub(super) port: u16,
+    pub(super) backlog: u32,
+    pub(super) workers: u64,
+    pub(super) answer: Answer,
+    pub(super) log_lines: u64,
+    pub(super) log_when: LogWhen,
+}
+
+/// What it answers with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// Nothing.
+    Empty,
+    /// The contents of files, with their sizes.
+    Page(Vec<(String, u64)>),
+    /// What is left of the study sqlite's request.
+    Sqlite(Work),
+}
+
+/// Which requests write to the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum LogWhen {
+    Always,
+    Sampled,
+    Switched,
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Account {
+    /// Requests for the page, or whatever it answers with, that were done.
+    pub(super) done: u64,
+    /// Log lines that were written.
+    pub(super) lines: u64,
+    /// Connections that were taken and are not closed, this one aside.
+    pub(super) open: u64,
+}
+
+/// Serves until it is killed.
+///
+/// # Errors
+/// Where the duty cannot be read or begun.
+pub(crate) fn serve(duty: &str) -> Result<(), StudyError> {
+    let duty: Duty = serde_json::from_str(duty).map_err(io::Error::from).doing("reading a duty")?;
+    let listener = listener(&duty)?;
+    let tally = Arc::new(Tally::default());
+    let workers = (1..=duty.workers)
+        .map(|number| Worker::new(&duty, number, &tally))
+        .collect::<Result<Vec<_>, _>>()?;
+    thread::scope(|scope| {
+        for mut worker in workers {
+            let listener = &listener;
+            scope.spawn(move || worker.work(listener));
+        }
+    });
+    Ok(())
+}
+
+/// The standard library has no say in the backlog.
+fn listener(duty: &Duty) -> Result<TcpListener, StudyError> {
+    const LISTENING: &str = "listening for connections";
+    let kind = (AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC);
+    let socket = socket_with(kind.0, kind.1, kind.2, None).doing(LISTENING)?;
+    sockopt::set_socket_reuseaddr(&socket, true).doing(LISTENING)?;
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, duty.port))).doing(LISTENING)?;
+    listen(&socket, i32::try_from(duty.backlog).unwrap_or(i32::MAX)).doing(LISTENING)?;
+    Ok(TcpListener::from(socket))
+}
+
+/// What all workers count.
+#[derive(Default)]
+struct Tally {
+    /// Requests begun, by which sampling counts.
+    begun: AtomicU64,
+    open: AtomicU64,
+    done: AtomicU64,
+    lines: AtomicU64,
+}
+
+struct Worker {
+    work: Job,
+    log: Option<Log>,
+    tally: Arc<Tally>,
+    request: Vec<u8>,
+    reply: Vec<u8>,
+}
+
+enum Job {
+    Empty,
+    Page { folder: OwnedFd, files: Vec<(std::ffi::CString, usize)> },
+    Sqlite(Box<Client>),
+}
+
+/// A handle kept open, and what is written to it.
+struct Log {
+    file: fs::File,
+    lines: u64,
+    when: LogWhen,
+}
+
+impl Worker {
+    fn new(duty: &Duty, number: u64, tally: &Arc<Tally>) -> Result<Self, StudyError> {
+        let work = match &duty.answer {
+            Answer::Empty => Job::Empty,
+            Answer::Page(files) => Job::Page {
+                folder: fs::File::open(&duty.folder).doing("opening the folder")?.into(),
+                files: files.iter().map(|(path, bytes)| (name(path), *bytes as usize)).collect(),
+            },
+            Answer::Sqlite(work) => {
+                Job::Sqlite(Box::new(Client::ready(Work { author: number, ..work.clone() })?))
+            }
+        };
+        let log = (duty.log_lines > 0).then(|| {
+            let path = duty.folder.join(LOG);
+            let file = OpenOptions::new().create(true).append(true).open(path);
+            let file = file.doing("opening the log")?;
+            Ok(Log { file, lines: duty.log_lines, when: duty.log_when })
+        });
+        Ok(Self {
+            work,
+            log: log.transpose()?,
+            tally: Arc::clone(tally),
+            request: Vec::with_capacity(HEAD_BYTES_MAX),
+            reply: Vec::new(),
+        })
+    }
+
+    fn work(&mut self, listener: &TcpListener) {
+        loop {
+            // One that is gone again before it was taken is nobody's error.
+            let Ok((stream, _)) = listener.accept() else { continue };
+            self.tally.open.fetch_add(1, Ordering::AcqRel);
+            // Nor is one that breaks: its client knows.
+            let _ = self.answer(stream);
+            self.tally.open.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn answer(&mut self, mut stream: TcpStream) -> io::Result<()> {
+        let path = read_request(&mut stream, &mut self.request)?;
+        self.reply.clear();
+        match path.as_str() {
+            EMPTY_PATH => self.begin_reply("200 OK", 0),
+            ACCOUNT_PATH => {
+                let account = serde_json::to_string(&self.account()).map_err(io::Error::from)?;
+                self.begin_reply("200 OK", account.len());
+                self.reply.extend_from_slice(account.as_bytes());
+            }
+            _ => {
+                let count = self.tally.begun.fetch_add(1, Ordering::Relaxed);
+                let outcome = self.perform().and_then(|()| self.write_log(&path, count));
+                match outcome {
+                    Ok(()) => _ = self.tally.done.fetch_add(1, Ordering::Release),
+                    Err(error) => self.refuse(&error),
+                }
+            }
+        }
+        stream.write_all(&self.reply)
+    }
+
+    fn account(&self) -> Account {
+        Account {
+            open: self.tally.open.load(Ordering::Acquire).saturating_sub(1),
+            done: self.tally.done.load(Ordering::Acquire),
+            lines: self.tally.lines.load(Ordering::Acquire),
+        }
+    }
+
+    fn begin_reply(&mut self, status: &str, length: usize) {
+        let head =
+            format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+        self.reply.extend_from_slice(head.as_bytes());
+    }
+
+    fn refuse(&mut self, error: &StudyError) {
+        let text = format!("{error}\n");
+        self.reply.clear();
+        self.begin_reply("500 Internal Server Error", text.len());
+        self.reply.extend_from_slice(text.as_bytes());
+    }
+
+    /// Does what the request asks for, and puts the reply together.
+    fn perform(&mut self) -> Result<(), StudyError> {
+        match &mut self.work {
+            Job::Empty => self.begin_reply("200 OK", 0),
+            Job::Page { files, .. } => {
+                let length = files.iter().map(|(_, bytes)| bytes).sum();
+                self.begin_reply("200 OK", length);
+                let Job::Page { folder, files } = &self.work else { unreachable!("it was one") };
+                for (path, bytes) in files {
+                    let at = self.reply.len();
+                    self.reply.resize(at + bytes, 0);
+                    let file = open_for_reading(&*folder, path).doing("opening a page's file")?;
+                    read_whole(file, &mut self.reply[at..], "reading a page's file")?;
+                }
+            }
+            Job::Sqlite(client) => {
+                client.answer()?;
+                self.begin_reply("200 OK", 3);
+                self.reply.extend_from_slice(b"ok\n");
+            }
+        }
+        Ok(())
+    }
+
+    fn write_log(&mut self, path: &str, request: u64) -> Result<(), StudyError> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        let wanted = match log.when {
+            LogWhen::Always => true,
+            LogWhen::Sampled => request.is_multiple_of(SAMPLED),
+            LogWhen::Switched => path == SWITCHED_PATH,
+        };
+        if !wanted {
+            return Ok(());
+        }
+        for number in 0..log.lines {
+            log.file.write_all(&line(request, number)).doing("writing to the log")?;
+        }
+        self.tally.lines.fetch_add(log.lines, Ordering::Release);
+        Ok(())
+    }
+}
+
+/// A log line, whose number and request are in it.
+pub(super) fn line(request: u64, number: u64) -> [u8; LINE_BYTES] {
+    let mut line = [b'.'; LINE_BYTES];
+    // It fits, whatever the numbers: 20 digits each at the most.
+    let _ = write!(&mut line[..], "request {request} line {number} ");
+    line[LINE_BYTES - 1] = b'\n';
+    line
+}
+
+/// Reads a request's head; its path with the query.
+fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<String> {
+    let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    buffer.clear();
+    let mut part = [0; 4096];
+    loop {
+        let read = stream.read(&mut part)?;
+        buffer.extend_from_slice(&part[..read]);
+        let mut headers = [httparse::EMPTY_HEADER; 32];
+        let mut request = httparse::Request::new(&mut headers);
+        match request.parse(buffer).map_err(|_| bad("not HTTP"))? {
+            httparse::Status::Complete(_) => return Ok(request.path.unwrap_or("/").to_owned()),
+            httparse::Status::Partial if read > 0 && buffer.len() < HEAD_BYTES_MAX => {
+                // A head in parts is rare; only then is waiting bounded.
+                stream.set_read_timeout(Some(PATIENCE))?;
+            }
+            httparse::Status::Partial => return Err(bad("no whole head")),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A request outside the clock, for what a server has to say.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How long it may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// More than this is not read.
+const REPLY_BYTES_MAX: u64 = 4 << 20;
+/// Headers that are looked at.
+const HEADERS_MAX: usize = 100;
+
+/// What came back.
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) body: String,
+}
+
+/// Asks a server on this host for a path. HTTP/1.0, for which a reply ends with
+/// its connection.
+pub(super) fn fetch(port: u16, path: &str) -> io::Result<Reply> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let request = format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut reply = Vec::new();
+    stream.take(REPLY_BYTES_MAX).read_to_end(&mut reply)?;
+    parse(&reply)
+}
+
+fn parse(reply: &[u8]) -> io::Result<Reply> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut head = httparse::Response::new(&mut headers);
+    match head.parse(reply) {
+        Ok(httparse::Status::Complete(length)) => Ok(Reply {
+            status: head.code.unwrap_or_default(),
+            body: String::from_utf8_lossy(&reply[length..]).into_owned(),
+        }),
+        Ok(httparse::Status::Partial) => Err(io::Error::other("the reply ended within its head")),
+        Err(error) => Err(io::Error::other(format!("the reply is not HTTP: {error}"))),
+    }
+}

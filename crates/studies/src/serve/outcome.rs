@@ -1,0 +1,163 @@
+//! What a load found, as a slice tells it.
+
+use std::time::Duration;
+
+use engine::recorder::{Elsewhere, Recorder};
+use engine::study::StudyError;
+use load::{Knee, Phases, ServerUse, Step};
+use model::probes::Calls;
+use stats::Histogram;
+
+use super::spec;
+
+/// One slice's load.
+pub(super) struct Outcome {
+    step: Step,
+    /// Where it was looked for.
+    highest_rate: Option<f64>,
+    timeout: Duration,
+    /// Connections the slice counts as; a search has its own number of them.
+    operations: u64,
+    untrusted: Option<String>,
+}
+
+impl Outcome {
+    /// Of a step at a fixed rate.
+    pub(super) fn of_step(
+        step: Step,
+        timeout: Duration,
+        operations: u64,
+    ) -> Result<Self, StudyError> {
+        if step.completed == 0 {
+            let first = step.first_error.as_deref().unwrap_or("no reason was given");
+            return Err(refused(format!(
+                "none of {} connections was answered: {first}",
+                step.attempted
+            )));
+        }
+        let untrusted = step.why_invalid.clone();
+        Ok(Self { step, highest_rate: None, timeout, operations, untrusted })
+    }
+
+    /// Of a search for the highest rate.
+    pub(super) fn of_knee(
+        knee: Knee,
+        timeout: Duration,
+        operations: u64,
+    ) -> Result<Self, StudyError> {
+        let Knee { rate: Some(rate), last_held: Some(step), not_ours, .. } = knee else {
+            let limit = knee.limit.or(knee.not_ours).unwrap_or_default();
+            return Err(refused(format!("not even the lowest rate tried was held: {limit}")));
+        };
+        Ok(Self { step, highest_rate: Some(rate), timeout, operations, untrusted: not_ours })
+    }
+
+    /// Hands the recorder what the connections took and the server spent.
+    pub(super) fn tell(&self, recorder: &mut Recorder) {
+        let tick_ns = recorder.clock().tick_ns();
+        let times = self.times();
+        let used = self.step.server.as_ref();
+        let spent_ns = |ms: fn(&ServerUse) -> f64| {
+            used.map_or(0, |used| (ms(used) * 1e6 * self.scale()) as u64)
+        };
+        let count = |n: u64| (n as f64 * self.scale()) as u64;
+        let elsewhere = Elsewhere {
+            elapsed_ns: (times.mean() * self.operations as f64) as u64,
+            user_ns: spent_ns(|used| used.cpu_user_ms),
+            system_ns: spent_ns(|used| used.cpu_system_ms),
+            sync_calls: used.and_then(syncs).map_or(0, count),
+            calls: used.map(|used| Calls {
+                reads: count(used.read_calls),
+                writes: count(used.write_calls),
+                read_bytes: count(used.asked_read_bytes),
+                written_bytes: count(used.asked_write_bytes),
+                storage_read_bytes: count(used.device_read_bytes),
+                storage_dirtied_bytes: count(used.device_write_bytes),
+                ..Calls::default()
+            }),
+            ..Elsewhere::default()
+        };
+        let ticks = times.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
+        recorder.stand_for(elsewhere, ticks.collect::<Vec<_>>());
+    }
+
+    /// Connection times, those that failed having taken the whole timeout.
+    fn times(&self) -> Histogram {
+        let mut times = self.step.phases.connection.clone();
+        times.record_many(self.timeout.as_nanos() as u64, self.failed_in_step());
+        times
+    }
+
+    fn failed_in_step(&self) -> u64 {
+        self.step.attempted.saturating_sub(self.step.completed)
+    }
+
+    /// From the step's connections to the slice's.
+    fn scale(&self) -> f64 {
+        self.operations as f64 / self.step.attempted.max(1) as f64
+    }
+
+    /// Connections that failed, of as many as the slice counts as.
+    pub(super) fn failed(&self) -> u64 {
+        (self.failed_in_step() as f64 * self.scale()).round() as u64
+    }
+
+    /// The median connection time, or the time between connections at the highest rate.
+    pub(super) fn judged_ns(&self) -> f64 {
+        self.highest_rate.map_or_else(|| self.times().quantile(0.5), |rate| 1e9 / rate)
+    }
+
+    /// Why it does not show what the server can do.
+    pub(super) fn untrusted(&self) -> Option<String> {
+        self.untrusted.clone()
+    }
+
+    /// What the server's processes asked the system to read and write.
+    pub(super) fn requested_bytes(&self) -> u64 {
+        self.step.server.as_ref().map_or(0, |used| used.asked_read_bytes + used.asked_write_bytes)
+    }
+
+    /// Processor time for each connection, in nanoseconds.
+    pub(super) fn server_cpu_ns(&self) -> Option<f64> {
+        self.step.server.as_ref()?.cpu_us_per_reply.map(|us| us * 1e3)
+    }
+
+    /// The figures beside the toll.
+    pub(super) fn figures(&self) -> Vec<(&'static str, f64)> {
+        let step = &self.step;
+        let Phases { response, transfer, lag, .. } = &step.phases;
+        let attempted = step.attempted.max(1) as f64;
+        let mut figures = vec![
+            (spec::ERRORS, self.failed_in_step() as f64 * 100.0 / attempted),
+            (spec::RESPONSE, response.quantile(0.5)),
+            (spec::TRANSFER, transfer.quantile(0.5)),
+            (spec::LAG, lag.quantile(0.99)),
+            (spec::CLIENT_CPU, step.client_cpu_percent),
+            (spec::UNTRUSTED, f64::from(u8::from(self.untrusted.is_some()))),
+        ];
+        if let Some(rate) = self.highest_rate {
+            figures.extend([(spec::RATE, rate), (spec::P50, self.times().quantile(0.5))]);
+        }
+        figures.extend(self.server_cpu_ns().map(|ns| (spec::SERVER_CPU, ns)));
+        if let Some(used) = &step.server {
+            let each = |n: u64| n as f64 / attempted;
+            figures.extend(syncs(used).map(|syncs| (spec::SYNCS, each(syncs))));
+            figures.extend([
+                (spec::READ_CALLS, each(used.read_calls)),
+                (spec::WRITE_CALLS, each(used.write_calls)),
+                (spec::TO_DEVICE, each(used.device_write_bytes)),
+                (spec::MEMORY, used.memory_bytes as f64),
+            ]);
+        }
+        figures
+    }
+}
+
+/// A load that came to nothing.
+pub(super) fn refused(why: String) -> StudyError {
+    StudyError::Refused { doing: "loading the server", why }
+}
+
+fn syncs(_used: &ServerUse) -> Option<u64> {
+    None
+}
