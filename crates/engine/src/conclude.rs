@@ -90,11 +90,11 @@ fn pair_causes(
     tallies: &[Tally],
     arms: &[ArmResult],
 ) -> Vec<Cause> {
-    let label = |arm: usize| match axis {
+    let label = |arm: usize, than: usize| match axis {
         Axis::Place => format!("on {}", arms[arm].place),
-        Axis::Strategy => format!("with {}", arms[arm].strategy),
+        Axis::Strategy => format!("with {}", arms[arm].way_apart_from(&arms[than])),
     };
-    let [base_label, other_label] = [base, other].map(label);
+    let [base_label, other_label] = [label(base, other), label(other, base)];
     let base = Side { label: &base_label, tally: &tallies[base] };
     let other = Side { label: &other_label, tally: &tallies[other] };
     causes::of_pair(base, other, axis, verdict)

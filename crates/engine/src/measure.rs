@@ -13,6 +13,8 @@ use crate::rig::Rig;
 use crate::standing::Standings;
 use crate::study::StudyError;
 
+/// No further block is given to warming up once this share of the budget is gone.
+const WARM_UP_SHARE: f64 = 0.1;
 /// A slice should last this long where the budget allows: long enough that
 /// starting and ending it do not matter, short enough for many blocks.
 const SLICE_MAX: Duration = Duration::from_millis(20);
@@ -177,7 +179,11 @@ impl<'a> Session<'a> {
             // What is set up once, such as an interpreter, is in the first slice
             // alone, which tells nothing of how many operations fill another.
             let has_choice = limits.fit(f64::MAX) > operations;
-            if has_choice && self.slice(arm, operations, None)?.is_none() {
+            if !has_choice {
+                self.operations[arm] = operations;
+                continue;
+            }
+            if self.slice(arm, operations, None)?.is_none() {
                 continue;
             }
             while let Some(sample) = self.slice(arm, operations, None)? {
@@ -207,7 +213,8 @@ impl<'a> Session<'a> {
             let warm = |(arm, times): (usize, &Vec<f64>)| {
                 self.failures[arm].is_some() || WARMUP.is_over(times)
             };
-            if times_ns.iter().enumerate().all(warm) {
+            let no_more_time = self.rig.elapsed() > self.job.budget.mul_f64(WARM_UP_SHARE);
+            if no_more_time || times_ns.iter().enumerate().all(warm) {
                 break;
             }
         }
@@ -370,6 +377,7 @@ mod tests {
         operation: "step",
         moves_bytes: false,
         by_default: true,
+        compared: &[],
         strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
         figures: &[],
         params: &[],

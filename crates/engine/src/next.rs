@@ -123,6 +123,7 @@ mod tests {
         operation: "record",
         moves_bytes: false,
         by_default: true,
+        compared: &[],
         strategies: &[StrategySpec { name: "held", about: "", promise: "", by_default: true }],
         params: &[ParamSpec { name: "sync", about: "", kind: ParamKind::Sync, default: "never" }],
         figures: &[],

@@ -263,6 +263,11 @@ pub struct Step {
     pub valid: bool,
     /// Why not.
     pub why_invalid: Option<String>,
+    /// Whether nothing speaks against the figures but that some connections were
+    /// begun late: medians may then still be the server's.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub merely_late: bool,
     /// The times in full.
     #[serde(skip)]
     #[schemars(skip)]

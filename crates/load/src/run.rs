@@ -227,6 +227,8 @@ fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Opti
         kept_pace: rate.and_then(|rate| {
             kept_pace(rate, meter.attempted, meter.open.middle, meter.open.end, &phases)
         }),
+        merely_late: !why_invalid.is_empty()
+            && why_invalid.iter().all(|reason| reason.starts_with(validity::LATE)),
         valid: why_invalid.is_empty(),
         why_invalid: (!why_invalid.is_empty()).then(|| why_invalid.join("; ")),
         first_error: meter.errors.first.clone(),

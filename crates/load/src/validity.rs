@@ -13,6 +13,9 @@ const LAG_SHARE_MAX: f64 = 0.1;
 /// The client's core may be so busy.
 const BUSY_MAX_PERCENT: f64 = 80.0;
 
+/// How the reasons begin that have to do with late starts.
+pub(crate) const LATE: &str = "starts lagged";
+
 /// What the rules look at.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Facts {
@@ -57,12 +60,12 @@ pub(crate) fn reasons(facts: &Facts) -> Vec<String> {
 fn lag_reason(facts: &Facts) -> Option<String> {
     let lag = facts.lag_p99_ns?;
     if lag > LAG_MAX_NS {
-        return Some(format!("starts lagged by {:.1} ms (p99)", lag / 1e6));
+        return Some(format!("{LATE} by {:.1} ms (p99)", lag / 1e6));
     }
     let median = facts.connection_p50_ns?;
     (lag > LAG_SHARE_MAX * median).then(|| {
         format!(
-            "starts lagged by {:.0} µs (p99), over a tenth of the median connection time, {:.0} µs",
+            "{LATE} by {:.0} µs (p99), over a tenth of the median connection time, {:.0} µs",
             lag / 1e3,
             median / 1e3
         )

@@ -28,7 +28,8 @@ pub struct Arm {
 pub enum Axis {
     /// The same I/O at another place.
     Place,
-    /// Another strategy at the same place.
+    /// Another strategy at the same place, or another value of a parameter that
+    /// stands for a way of doing it.
     Strategy,
 }
 
@@ -86,28 +87,32 @@ fn arm_id(
 }
 
 /// What is compared: every place with the first for each strategy, and every
-/// strategy with the study's first on each place.
+/// strategy with the study's first on each place, and so with the parameters that
+/// the study compares.
 ///
 /// Holding all against one base keeps the comparisons to a number that a
 /// person can read, and each of them to a question that a person asks: "what
 /// if I moved?", "what if I wrote it another way?".
 pub fn pairs(arms: &[Arm]) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    for (other, arm) in arms.iter().enumerate() {
-        let same_kind = |a: &Arm| a.study.name == arm.study.name && a.params == arm.params;
-        let base = arms
-            .iter()
-            .position(|a| same_kind(a) && a.strategy.name == arm.strategy.name)
-            .filter(|base| *base != other);
-        pairs.extend(base.map(|base| Pair { base, other, axis: Axis::Place }));
-    }
-    for (other, arm) in arms.iter().enumerate() {
-        let same_kind = |a: &Arm| a.study.name == arm.study.name && a.params == arm.params;
-        let base = arms
-            .iter()
-            .position(|a| same_kind(a) && a.place == arm.place)
-            .filter(|base| *base != other);
-        pairs.extend(base.map(|base| Pair { base, other, axis: Axis::Strategy }));
-    }
+    let mut against_first = |axis, alike: &dyn Fn(&Arm, &Arm) -> bool| {
+        for (other, arm) in arms.iter().enumerate() {
+            let base = arms.iter().position(|a| a.study.name == arm.study.name && alike(a, arm));
+            let base = base.filter(|base| *base != other);
+            pairs.extend(base.map(|base| Pair { base, other, axis }));
+        }
+    };
+    against_first(Axis::Place, &|a, b| a.strategy.name == b.strategy.name && a.params == b.params);
+    against_first(Axis::Strategy, &|a, b| a.place == b.place && a.params == b.params);
+    against_first(Axis::Strategy, &|a, b| {
+        a.place == b.place && a.strategy.name == b.strategy.name && differ_in_compared(a, b)
+    });
     pairs
+}
+
+/// Whether two arms' parameters differ in none but those that are compared.
+fn differ_in_compared(a: &Arm, b: &Arm) -> bool {
+    let compared = a.study.compared;
+    let mut pairs = a.params.0.iter().zip(&b.params.0);
+    !compared.is_empty() && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
 }

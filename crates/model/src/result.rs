@@ -277,6 +277,19 @@ pub struct Cause {
     pub text: String,
 }
 
+impl ArmResult {
+    /// What it does otherwise than another arm at its place: its strategy, or the
+    /// values of the parameters in which they differ.
+    pub fn way_apart_from(&self, other: &Self) -> String {
+        if self.strategy != other.strategy {
+            return self.strategy.clone();
+        }
+        let differs = |(name, value): &(&String, &String)| other.params.get(*name) != Some(value);
+        let apart = self.params.iter().filter(differs);
+        apart.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
 impl RunResult {
     /// The JSON Schema of the result file.
     pub fn json_schema() -> serde_json::Value {

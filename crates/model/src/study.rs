@@ -20,6 +20,9 @@ pub struct StudySpec {
     pub moves_bytes: bool,
     /// Whether it is timed when no study is named.
     pub by_default: bool,
+    /// Parameters whose values are ways of doing it, and are compared as strategies
+    /// are, each with the first.
+    pub compared: &'static [&'static str],
     /// Its strategies; the first is the base that the others are compared with.
     pub strategies: &'static [StrategySpec],
     /// Its parameters.

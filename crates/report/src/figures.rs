@@ -3,10 +3,12 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
 use model::result::ArmResult;
+use model::sample::EVIDENCE_PREFIX;
 use model::study::StudySpec;
 use model::units::{count, percent, rough_size, three_digits, time};
 
 use crate::table::indented;
+use crate::terminal::{Width, paragraph};
 
 /// The table; nothing where there are no figures.
 pub(crate) fn table(spec: &StudySpec, arms: &[&ArmResult]) -> String {
@@ -56,6 +58,23 @@ fn cell(arm: &ArmResult, name: &str) -> String {
     } else {
         three_digits(value)
     }
+}
+
+/// What the applications told of themselves, a line for each arm.
+pub(crate) fn evidence(arms: &[&ArmResult], width: Width) -> String {
+    let mut out = String::new();
+    for arm in arms {
+        let told = arm.metrics.iter().filter_map(|(name, value)| {
+            let name = name.strip_prefix(EVIDENCE_PREFIX)?.replace('_', " ");
+            Some(format!("{name} {}", three_digits(*value)))
+        });
+        let told: Vec<String> = told.collect();
+        if !told.is_empty() {
+            let text = format!("{} tells: {}", arm.id, told.join(", "));
+            out += &paragraph("  ", "    ", &text, width);
+        }
+    }
+    if out.is_empty() { out } else { format!("\n{out}") }
 }
 
 fn sync(arm: &ArmResult) -> String {

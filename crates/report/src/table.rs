@@ -37,27 +37,40 @@ pub(crate) fn by_place(result: &RunResult, arms: &[&ArmResult], width: Width) ->
     indented(&table)
 }
 
-/// The same arms, each strategy held against the first at its place.
+/// The same arms, each held against another way of doing it at its place: the first
+/// strategy, or the first value of a parameter that is compared.
 pub(crate) fn by_strategy(result: &RunResult, arms: &[&ArmResult], width: Width) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).enforce_styling();
-    let base = arms.first().map_or("", |arm| arm.strategy.as_str());
-    table.set_header(["strategy", "place", &format!("against {base}")].map(dim));
-    let mut group = None;
+    let mut tables: Vec<(String, Table)> = Vec::new();
+    let mut group = String::new();
     for arm in arms {
-        let compared =
-            result.comparisons.iter().any(|c| c.other == arm.id && c.axis == Axis::Strategy);
-        if !compared {
-            continue;
+        let own = |c: &&Comparison| c.other == arm.id && c.axis == Axis::Strategy;
+        for comparison in result.comparisons.iter().filter(own) {
+            let Some(base) = result.arm(&comparison.base) else { continue };
+            let (name, against) = (arm.way_apart_from(base), base.way_apart_from(arm));
+            let table = match tables.iter_mut().find(|(other, _)| *other == against) {
+                Some((_, table)) => table,
+                None => {
+                    let mut table = Table::new();
+                    table.load_style(presets::NOTHING).enforce_styling();
+                    let head = if arm.strategy == base.strategy { "" } else { "strategy" };
+                    table.set_header([head, "place", &format!("against {against}")].map(dim));
+                    group.clear();
+                    &mut tables.push_mut((against, table)).1
+                }
+            };
+            let shown = if group == name { "" } else { name.as_str() };
+            let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
+            row.extend(judged(comparison, width >= WIDTH_FULL));
+            table.add_row(row);
+            group = name;
         }
-        let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
-        group = Some(&arm.strategy);
-        let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
-        row.extend(judgement(result, arm, Axis::Strategy, width >= WIDTH_FULL));
-        table.add_row(row);
     }
-    align_right(&mut table, &[2]);
-    indented(&table)
+    let mut texts: Vec<String> = Vec::new();
+    for (_, table) in &mut tables {
+        align_right(table, &[2]);
+        texts.push(indented(table));
+    }
+    texts.join("\n")
 }
 
 fn dim(text: &str) -> Cell {
@@ -74,18 +87,24 @@ fn align_right(table: &mut Table, columns: &[usize]) {
 }
 
 fn toll(arm: &ArmResult, full: bool) -> Vec<Cell> {
-    let [mean, p99] = match arm.time_per_op_ns {
-        Some(latency) => [time(latency.mean), time(latency.p99)],
-        None => ["–".to_owned(), "–".to_owned()],
+    let none = || "–".to_owned();
+    let toll = match (words::highest_rate(arm), arm.toll_ns) {
+        (Some(per_s), _) => format!("{}/s", words::rate(per_s)),
+        (None, toll_ns) => toll_ns.map_or_else(none, time),
     };
-    let mean = Cell::new(mean).add_attribute(Attribute::Bold);
-    if full { vec![mean, Cell::new(p99)] } else { vec![mean] }
+    let p99 = arm.time_per_op_ns.map_or_else(none, |latency| time(latency.p99));
+    let toll = Cell::new(toll).add_attribute(Attribute::Bold);
+    if full { vec![toll, Cell::new(p99)] } else { vec![toll] }
+}
+
+/// What is said of an arm against its base along an axis.
+fn judgement(result: &RunResult, arm: &ArmResult, axis: Axis, full: bool) -> Vec<Cell> {
+    let found = result.comparisons.iter().find(|c| c.other == arm.id && c.axis == axis);
+    found.map_or_else(Vec::new, |comparison| judged(comparison, full))
 }
 
 /// The difference, its interval and the verdict.
-fn judgement(result: &RunResult, arm: &ArmResult, axis: Axis, full: bool) -> Vec<Cell> {
-    let found = result.comparisons.iter().find(|c| c.other == arm.id && c.axis == axis);
-    let Some(comparison) = found else { return Vec::new() };
+fn judged(comparison: &Comparison, full: bool) -> Vec<Cell> {
     let mut cells = vec![Cell::new(comparison.ratio.map_or_else(String::new, words::difference))];
     if full {
         cells.push(Cell::new(words::interval(comparison.ratio_low, comparison.ratio_high)));

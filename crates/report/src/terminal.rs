@@ -107,6 +107,7 @@ fn study(
         let figures = figures::table(spec, arms);
         out += if figures.is_empty() { "" } else { "\n" };
         out += &figures;
+        out += &figures::evidence(arms, width);
         out += &integrity::section(arms, width);
     }
     out + &why::study(result, arms, width)

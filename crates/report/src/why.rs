@@ -81,7 +81,10 @@ fn who(result: &RunResult, of: &[&Comparison]) -> String {
         let other = result.arm(&c.other)?;
         Some(match c.axis {
             Axis::Place => other.strategy.clone(),
-            Axis::Strategy => format!("{} on {}", other.strategy, other.place),
+            Axis::Strategy => {
+                let way = result.arm(&c.base).map(|base| other.way_apart_from(base));
+                format!("{} on {}", way.unwrap_or_default(), other.place)
+            }
         })
     });
     let first = names.next().unwrap_or_default();

@@ -71,6 +71,9 @@ pub(crate) fn place_sentence(
     };
     let (name, to, from) = (way(other), &other.place, &base.place);
     let text = match (comparison.verdict, comparison.ratio) {
+        (Verdict::Faster | Verdict::Slower, Some(_)) if let Some(rates) = rates(base, other) => {
+            format!("{name}: {to} holds {rates}{within}.")
+        }
         (Verdict::Faster | Verdict::Slower, Some(ratio)) => format!(
             "{name}: {to} takes {} {from}{within}, {}.",
             time_against(ratio),
@@ -86,7 +89,30 @@ pub(crate) fn place_sentence(
             comparison.why.as_deref().unwrap_or("no reason was recorded")
         ),
     };
-    Some(text + &tail(comparison))
+    Some(text + &tail(comparison) + &errors(comparison))
+}
+
+/// What can be said of the operations that failed, where they may.
+fn errors(comparison: &Comparison) -> String {
+    let Some(errors) = comparison.errors else { return String::new() };
+    let [base, other] = [errors.base_share, errors.other_share].map(percent);
+    match (errors.verdict, errors.share_at_most) {
+        (Verdict::Faster, _) => format!(" Surely fewer fail: {other} instead of {base}."),
+        (Verdict::Slower, _) => format!(" Surely more fail: {other} instead of {base}."),
+        (Verdict::Same, Some(most)) => format!(" None failed on either (95%: under {}).", percent(most)),
+        _ => format!(" Of its connections {other} failed, instead of {base}: unclear."),
+    }
+}
+
+/// The highest rate that an arm held, where that is what it was judged by.
+pub(crate) fn highest_rate(arm: &ArmResult) -> Option<f64> {
+    arm.metrics.get("highest_rate_per_s").copied()
+}
+
+/// `620 a second instead of 540`, where both were judged by what they hold.
+fn rates(base: &ArmResult, other: &ArmResult) -> Option<String> {
+    let (from, to) = (highest_rate(base)?, highest_rate(other)?);
+    Some(format!("{} a second instead of {}", rate(to), rate(from)))
 }
 
 /// Says so where the slowest operations tell another story than the mean.
@@ -118,16 +144,20 @@ pub(crate) fn strategies_sentence(
         .iter()
         .filter_map(|comparison| {
             let other = result.arm(&comparison.other)?;
-            let name = &other.strategy;
+            let (name, base_name) = (other.way_apart_from(base), base.way_apart_from(other));
             Some(match (comparison.verdict, comparison.ratio) {
+                (Verdict::Faster | Verdict::Slower, Some(_))
+                    if let Some(rates) = rates(base, other) =>
+                {
+                    format!("{name} holds {rates}")
+                }
                 (Verdict::Faster | Verdict::Slower, Some(ratio)) => {
                     let against = time_against(ratio);
                     let worth = worth(comparison, base, other, operation);
-                    format!("{name} takes {against} {}, {worth}", base.strategy)
+                    format!("{name} takes {against} {base_name}, {worth}")
                 }
                 (Verdict::Same, _) => format!(
-                    "{name} and {} are the same to within {}",
-                    base.strategy,
+                    "{name} and {base_name} are the same to within {}",
                     percent(comparison.worth)
                 ),
                 (Verdict::Invalid, _) => format!(
@@ -135,13 +165,25 @@ pub(crate) fn strategies_sentence(
                     comparison.why.as_deref().unwrap_or("no reason was recorded")
                 ),
                 (verdict, _) => {
-                    format!("{name} against {} is {}", base.strategy, self::verdict(verdict))
+                    format!("{name} against {base_name} is {}", self::verdict(verdict))
                 }
             })
         })
         .collect();
-    let group = way(base).replacen(&format!("/{}", base.strategy), "", 1);
+    let group = group(comparisons, result, base);
     Some(format!("{group} on {}: {}.", base.place, parts.join("; ")))
+}
+
+/// What strategies are of: a study with what varies in it. What is compared by a
+/// parameter is a strategy's, and named with it.
+fn group(comparisons: &[&Comparison], result: &RunResult, base: &ArmResult) -> String {
+    let of_one_strategy = |c: &&Comparison| {
+        result.arm(&c.other).is_some_and(|other| other.strategy == base.strategy)
+    };
+    if comparisons.iter().all(of_one_strategy) {
+        return way(base).to_owned();
+    }
+    way(base).replacen(&format!("/{}", base.strategy), "", 1)
 }
 
 /// An arm's name without its place: `log/held`.
@@ -159,6 +201,10 @@ fn worth(comparison: &Comparison, base: &ArmResult, other: &ArmResult, operation
         let [from, to] = [from, to].map(|mb_per_s| count(mb_per_s.round() as u64));
         return format!("{amount}: {to} MB/s instead of {from}");
     }
+    if comparison.errors.is_some() {
+        // A connection waits; it takes no core.
+        return amount;
+    }
     let cores = saves_ns.abs() * RATE_PER_S / 1e9;
     match (base.time_per_op_ns, other.time_per_op_ns) {
         (Some(from), Some(to)) if cores > 1.0 => {
@@ -172,7 +218,7 @@ fn worth(comparison: &Comparison, base: &ArmResult, other: &ArmResult, operation
     }
 }
 
-fn rate(per_s: f64) -> String {
+pub(crate) fn rate(per_s: f64) -> String {
     if per_s < 100.0 { three_digits(per_s) } else { count(per_s.round() as u64) }
 }
 

@@ -27,6 +27,7 @@ static SPEC: StudySpec = StudySpec {
     operation: "block",
     moves_bytes: true,
     by_default: true,
+    compared: &[],
     strategies: &[StrategySpec {
         name: "sequential",
         about: "write(2) block after block, with one fdatasync(2) at the end",

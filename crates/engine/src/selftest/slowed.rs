@@ -155,6 +155,7 @@ mod tests {
         operation: "step",
         moves_bytes: false,
         by_default: true,
+        compared: &[],
         strategies: &[],
         figures: &[],
         params: &[],

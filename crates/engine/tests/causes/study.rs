@@ -40,6 +40,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
     operation: "operation",
     moves_bytes: false,
     by_default: true,
+    compared: &[],
     strategies: &[
         strategy("append"),
         strategy("append-sync"),

@@ -20,6 +20,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "request",
     moves_bytes: false,
     by_default: true,
+    compared: &[],
     strategies: &STRATEGIES,
     params: &[
         ParamSpec {

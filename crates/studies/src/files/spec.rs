@@ -12,6 +12,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "file",
     moves_bytes: false,
     by_default: true,
+    compared: &[],
     strategies: &STRATEGIES,
     params: &[
         ParamSpec {

@@ -14,6 +14,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "record",
     moves_bytes: false,
     by_default: true,
+    compared: &[],
     strategies: &[
         StrategySpec {
             name: "reopen",

@@ -37,6 +37,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "page",
     moves_bytes: false,
     by_default: true,
+    compared: &[],
     strategies: &[
         strategy("read", true, "open each file, read it whole, close it"),
         strategy("mmap", false, "open and map each file, touch every page of it, unmap it"),

@@ -22,7 +22,7 @@ pub(super) const EMPTY: &str = "empty_reply_cpu_ns";
 pub(super) const OWN_TOLL: &str = "own_toll_percent";
 pub(super) const LAG: &str = "schedule_lag_p99_ns";
 pub(super) const CLIENT_CPU: &str = "client_cpu_percent";
-pub(super) const UNTRUSTED: &str = "invalid_steps";
+pub(super) const INVALID: &str = "invalid_steps";
 
 const fn strategy(name: &'static str, by_default: bool, about: &'static str) -> StrategySpec {
     StrategySpec { name, about, promise: "", by_default }
@@ -53,6 +53,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "connection",
     moves_bytes: false,
     by_default: false,
+    compared: &["log_lines", "log_when", "variant"],
     strategies: &[
         strategy("page", true, "built in: read a page's files and send them"),
         strategy("sqlite", false, "built in: answer the study sqlite's request (try rate=20)"),
@@ -161,9 +162,9 @@ pub(super) static SPEC: StudySpec = StudySpec {
         figure(LAG, "", "how late connections were begun, p99"),
         figure(CLIENT_CPU, "", "what the client took of its core"),
         FigureSpec {
-            name: UNTRUSTED,
+            name: INVALID,
             column: "",
-            about: "slices in which the client was the limit, or late",
+            about: "slices in which the client was the limit, or begun some connections late",
             fold: Fold::Sum,
         },
     ],

@@ -68,6 +68,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
     operation: "request",
     moves_bytes: false,
     by_default: true,
+    compared: &[],
     strategies: &[
         strategy(
             "delete-full",
