@@ -1,22 +1,27 @@
 //! The example plans, each run for a moment by the built program.
 //!
-//! A plan that needs other programs names them in a line of its own:
-//! `# Needs: php-cgi, nginx`.
+//! A plan that needs other programs, or parts of them, names them in a line of its
+//! own: `# Needs: nginx, php-sqlite3`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use model::result::RunResult;
 use tempfile::TempDir;
 
+use crate::packages::is_installed;
 use crate::process;
 
 const NEEDS: &str = "# Needs:";
 
 /// In place of the plan's own; the next one where a slow disk gets through no block.
-const BUDGETS: [&str; 3] = ["4s", "20s", "120s"];
+const BUDGETS: [&str; 3] = ["4s", "40s", "120s"];
+
+/// In place of the plan's own: enough to see that its servers answer.
+const SERVES: &str = "name = \"serve\"";
+const CONNECTIONS: &str = "serve.connections=10";
 
 /// Runs all of them, and says which were left out.
 pub(crate) fn run_all() -> Result<Vec<String>> {
@@ -25,7 +30,7 @@ pub(crate) fn run_all() -> Result<Vec<String>> {
     let mut skipped = studies_without(&plans);
     for plan in &plans {
         let name = plan.file_name().unwrap_or_default().display();
-        let missing = missing_programs(plan)?;
+        let missing = missing(plan)?;
         if missing.is_empty() {
             println!("{name}");
             run(&iotoll, plan).with_context(|| format!("examples/{name}"))?;
@@ -53,11 +58,11 @@ fn studies_without(plans: &[PathBuf]) -> Vec<String> {
     without.map(|spec| format!("{0}: there is no examples/{0}.toml", spec.name)).collect()
 }
 
-fn missing_programs(plan: &Path) -> Result<Vec<String>> {
+fn missing(plan: &Path) -> Result<Vec<String>> {
     let text = fs::read_to_string(plan)?;
     let needs = text.lines().filter_map(|line| line.strip_prefix(NEEDS));
-    let programs = needs.flat_map(|list| list.split(',')).map(|name| name.trim().to_owned());
-    Ok(programs.filter(|name| process::find_program(name).is_none()).collect())
+    let names = needs.flat_map(|list| list.split(',')).map(|name| name.trim().to_owned());
+    Ok(names.filter(|name| !is_installed(name)).collect())
 }
 
 /// Runs a plan with the first budget that is enough to measure anything.
@@ -74,14 +79,16 @@ fn run(iotoll: &Path, plan: &Path) -> Result<()> {
 fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
     let disk = TempDir::new_in(process::root().join("target"))?;
     let ram = TempDir::new_in("/dev/shm")?;
-    let text = process::output(
-        Command::new(iotoll)
-            .args(["compare", "--budget", budget, "--json", "-", "--plan"])
-            .arg(plan)
-            .arg(format!("disk={}", disk.path().display()))
-            .arg(format!("ram={}", ram.path().display()))
-            .stdin(Stdio::null()),
-    )?;
+    let mut compare = Command::new(iotoll);
+    compare
+        .args(["compare", "--budget", budget, "--json", "-", "--plan"])
+        .arg(plan)
+        .arg(format!("disk={}", disk.path().display()))
+        .arg(format!("ram={}", ram.path().display()));
+    if fs::read_to_string(plan)?.contains(SERVES) {
+        compare.args(["--set", CONNECTIONS]);
+    }
+    let text = process::output(&mut compare)?;
     let result: RunResult = serde_json::from_str(&text).context("reading its result")?;
     for arm in &result.arms {
         if let Some(why) = &arm.failure {

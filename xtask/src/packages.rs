@@ -2,6 +2,7 @@
 //!
 //! A test that misses its program skips itself and says so. Here they are
 //! installed where that is allowed, so that nothing is skipped for want of one.
+//! Debian starts the servers among them only where an init system runs.
 
 use std::process::{Command, Stdio};
 
@@ -9,10 +10,11 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::process;
 
-/// A program, the Debian package that brings it, and the tests that use it.
+/// A program or a part of one, the Debian package that brings it, and the tests
+/// that use it.
 #[derive(Clone, Copy)]
 struct Need {
-    program: &'static str,
+    name: &'static str,
     package: &'static str,
     used_by: &'static str,
 }
@@ -28,12 +30,35 @@ const NEEDS: &[Need] = &[
     need("php", "php-cli", "log: the strategies in PHP"),
     need("python3", "python3", "log: the strategies in Python; iotoll load: a server"),
     need("node", "nodejs", "log: the strategies in Node.js"),
-    need("nginx", "nginx-light", "load: a real server"),
-    need("lighttpd", "lighttpd", "load: a real server"),
+    need("nginx", "nginx-light", "load: a real server; examples: PHP"),
+    need("lighttpd", "lighttpd", "load: a real server; examples: PHP"),
+    need("php-cgi", "php-cgi", "examples: PHP"),
+    need("php-fpm", "php-fpm", "examples: PHP with SQLite"),
+    need("php-sqlite3", "php-sqlite3", "examples: PHP with SQLite"),
+    need("opcache", "php-opcache", "examples: a manifest in PHP"),
+    need("django", "python3-django", "examples: Django"),
+    need("gunicorn", "gunicorn", "examples: Django"),
 ];
 
-const fn need(program: &'static str, package: &'static str, used_by: &'static str) -> Need {
-    Need { program, package, used_by }
+const fn need(name: &'static str, package: &'static str, used_by: &'static str) -> Need {
+    Need { name, package, used_by }
+}
+
+/// What is no program of that name, and the shell command that succeeds where it is
+/// there. Python is a venv's or the system's own.
+const PARTS: [(&str, &str); 4] = [
+    ("django", "python3 -c 'import django' || /usr/bin/python3 -c 'import django'"),
+    ("opcache", "php-cgi -m | grep -x 'Zend OPcache'"),
+    ("php-fpm", "command -v php-fpm || ls /usr/sbin/php-fpm[0-9]*"),
+    ("php-sqlite3", "php-cgi -m | grep -x pdo_sqlite"),
+];
+
+/// Whether a program, or a part of one, is installed.
+pub(crate) fn is_installed(name: &str) -> bool {
+    match PARTS.iter().find(|(part, _)| *part == name) {
+        Some((_, test)) => process::output(Command::new("sh").args(["-c", test])).is_ok(),
+        None => process::find_program(name).is_some(),
+    }
 }
 
 /// Installs what is missing, where that is allowed. A line for each program
@@ -51,15 +76,15 @@ pub(crate) fn provide() -> Vec<String> {
         Err(error) => format!("{error:#}"),
     };
     let line = |need: Need| {
-        let Need { program, package, used_by } = need;
-        format!("{used_by}: no {program} (Debian package {package}): {why}")
+        let Need { name, package, used_by } = need;
+        format!("{used_by}: no {name} (Debian package {package}): {why}")
     };
     self::missing().into_iter().map(line).collect()
 }
 
-/// Those of these programs that are not installed.
+/// Those of these that are not installed.
 fn missing() -> Vec<Need> {
-    NEEDS.iter().filter(|need| process::find_program(need.program).is_none()).copied().collect()
+    NEEDS.iter().filter(|need| !is_installed(need.name)).copied().collect()
 }
 
 /// Asks for fresh package lists only when the ones that are there do not do.
