@@ -10,29 +10,72 @@ use model::units::{count, percent, rough_size, three_digits, time};
 use crate::table::indented;
 use crate::terminal::{Width, paragraph};
 
-/// The table; nothing where there are no figures.
-pub(crate) fn table(spec: &StudySpec, arms: &[&ArmResult]) -> String {
-    let mut columns: Vec<(&str, Vec<String>)> = spec
+/// Between two columns.
+const GAP: usize = 2;
+
+/// The figures, in as many tables as the width asks for; nothing where there are none.
+pub(crate) fn tables(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> String {
+    let mut columns: Vec<Column> = spec
         .figures
         .iter()
         .filter(|figure| !figure.column.is_empty())
-        .map(|figure| (figure.column, arms.iter().map(|arm| cell(arm, figure.name)).collect()))
+        .map(|figure| Column::new(figure.column, arms, |arm| cell(arm, figure.name)))
         .collect();
-    columns.push(("in sync", arms.iter().map(|arm| sync(arm)).collect()));
-    columns.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
-    if columns.is_empty() {
-        return String::new();
+    columns.push(Column::new("in sync", arms, sync));
+    columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
+    let names = [
+        Column::new("strategy", arms, |arm| arm.strategy.clone()),
+        Column::new("place", arms, |arm| arm.place.clone()),
+    ];
+    let room = width.saturating_sub(names.iter().map(Column::width).sum());
+    let mut tables: Vec<String> = Vec::new();
+    let mut rest = columns.as_slice();
+    while !rest.is_empty() {
+        let (these, others) = rest.split_at(fitting(rest, room));
+        tables.push(table(&names, these));
+        rest = others;
     }
+    tables.join("\n")
+}
+
+/// How many columns there is room for, of which there is always one.
+fn fitting(columns: &[Column], room: Width) -> usize {
+    let mut taken = 0;
+    let fit = columns.iter().take_while(|column| {
+        taken += column.width();
+        taken <= room
+    });
+    fit.count().max(1)
+}
+
+struct Column {
+    head: &'static str,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn new(head: &'static str, arms: &[&ArmResult], cell: impl Fn(&ArmResult) -> String) -> Self {
+        Self { head, cells: arms.iter().map(|arm| cell(arm)).collect() }
+    }
+
+    fn width(&self) -> Width {
+        let cells = self.cells.iter().map(|cell| cell.chars().count());
+        cells.max().unwrap_or_default().max(self.head.chars().count()) + GAP
+    }
+}
+
+fn table([strategies, places]: &[Column; 2], columns: &[Column]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).enforce_styling();
-    let header = ["strategy", "place"].into_iter().chain(columns.iter().map(|(name, _)| *name));
-    table.set_header(header.map(|text| Cell::new(text).add_attribute(Attribute::Dim)));
+    let head = [strategies.head, places.head].into_iter().chain(columns.iter().map(|c| c.head));
+    table.set_header(head.map(|text| Cell::new(text).add_attribute(Attribute::Dim)));
     let mut last = "";
-    for (row, arm) in arms.iter().enumerate() {
-        let strategy = if arm.strategy == last { "" } else { arm.strategy.as_str() };
-        last = &arm.strategy;
-        let names = [strategy, &arm.place].map(str::to_owned).into_iter();
-        table.add_row(names.chain(columns.iter().map(|(_, cells)| cells[row].clone())));
+    for row in 0..places.cells.len() {
+        let strategy = strategies.cells[row].as_str();
+        let shown = if strategy == last { "" } else { strategy };
+        last = strategy;
+        let names = [shown, places.cells[row].as_str()].into_iter();
+        table.add_row(names.chain(columns.iter().map(|column| column.cells[row].as_str())));
     }
     for column in 0..columns.len() {
         if let Some(column) = table.column_mut(column + 2) {
@@ -78,5 +121,5 @@ pub(crate) fn evidence(arms: &[&ArmResult], width: Width) -> String {
 }
 
 fn sync(arm: &ArmResult) -> String {
-    if arm.io.sync_calls > 0 { time(arm.io.sync_ns_per_op) } else { String::new() }
+    if arm.io.sync_ns_per_op > 0.0 { time(arm.io.sync_ns_per_op) } else { String::new() }
 }

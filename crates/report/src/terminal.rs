@@ -104,7 +104,7 @@ fn study(
         out += &table::by_strategy(result, arms, width);
     }
     if let Some(spec) = spec {
-        let figures = figures::table(spec, arms);
+        let figures = figures::tables(spec, arms, width);
         out += if figures.is_empty() { "" } else { "\n" };
         out += &figures;
         out += &figures::evidence(arms, width);

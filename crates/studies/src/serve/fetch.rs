@@ -4,8 +4,6 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// How long it may take.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// More than this is not read.
 const REPLY_BYTES_MAX: u64 = 4 << 20;
 /// Headers that are looked at.
@@ -19,11 +17,11 @@ pub(super) struct Reply {
 
 /// Asks a server on this host for a path. HTTP/1.0, for which a reply ends with
 /// its connection.
-pub(super) fn fetch(port: u16, path: &str) -> io::Result<Reply> {
+pub(super) fn fetch(port: u16, path: &str, patience: Duration) -> io::Result<Reply> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut stream = TcpStream::connect_timeout(&address, patience)?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
     let request = format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut reply = Vec::new();

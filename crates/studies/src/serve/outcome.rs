@@ -68,7 +68,7 @@ impl Outcome {
             elapsed_ns: (times.mean() * self.operations as f64) as u64,
             user_ns: spent_ns(|used| used.cpu_user_ms),
             system_ns: spent_ns(|used| used.cpu_system_ms),
-            sync_calls: used.and_then(syncs).map_or(0, count),
+            sync_calls: used.and_then(|used| used.sync_calls).map_or(0, count),
             calls: used.map(|used| Calls {
                 reads: count(used.read_calls),
                 writes: count(used.write_calls),
@@ -144,7 +144,7 @@ impl Outcome {
         figures.extend(self.server_cpu_ns().map(|ns| (spec::SERVER_CPU, ns)));
         if let Some(used) = &step.server {
             let each = |n: u64| n as f64 / attempted;
-            figures.extend(syncs(used).map(|syncs| (spec::SYNCS, each(syncs))));
+            figures.extend(used.sync_calls.map(|syncs| (spec::SYNCS, each(syncs))));
             figures.extend([
                 (spec::READ_CALLS, each(used.read_calls)),
                 (spec::WRITE_CALLS, each(used.write_calls)),
@@ -173,8 +173,4 @@ fn why_untrusted(step: &Step) -> Option<String> {
 /// A load that came to nothing.
 pub(super) fn refused(why: String) -> StudyError {
     StudyError::Refused { doing: "loading the server", why }
-}
-
-fn syncs(_used: &ServerUse) -> Option<u64> {
-    None
 }

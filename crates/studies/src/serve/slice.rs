@@ -30,6 +30,8 @@ use crate::tree::sync_tree;
 
 /// How long a server may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it may take over what an overload has left in its queue.
+const PATIENCE_FOR_QUEUES: Duration = Duration::from_secs(60);
 /// Requests before the clock starts, for what a server loads only then.
 const WARMING: u64 = 20;
 /// So many of them at a time.
@@ -39,7 +41,7 @@ const EMPTIES: u64 = 100;
 /// How much of a refusal is passed on.
 const SAID_CHARS_MAX: usize = 300;
 /// How often, at most, a server is asked whether it is done with what it was asked.
-const ASKED_MAX: u32 = 2500;
+const ASKED_MAX: u32 = 15_000;
 /// Between two times.
 const ASKED_EVERY: Duration = Duration::from_millis(4);
 
@@ -190,7 +192,7 @@ impl Slice {
 
     /// Sees to it that the server answers, and has loaded what it loads late.
     fn warm(&mut self, recorder: &Recorder) -> Result<(), StudyError> {
-        let reply = self.ask(&self.url())?;
+        let reply = self.ask(&self.url(), PATIENCE)?;
         if !(200..300).contains(&reply.status) {
             let said: String = words_of(&reply.body).chars().take(SAID_CHARS_MAX).collect();
             return Err(refused(format!(
@@ -211,8 +213,8 @@ impl Slice {
         Ok(())
     }
 
-    fn ask(&self, path: &str) -> Result<Reply, StudyError> {
-        fetch(self.running().port, path)
+    fn ask(&self, path: &str, patience: Duration) -> Result<Reply, StudyError> {
+        fetch(self.running().port, path, patience)
             .map_err(|e| refused(format!("it does not answer {path}: {e}")))
     }
 
@@ -235,11 +237,13 @@ impl Slice {
             errors_share: self.params.count("errors_within") as f64 / 100.0,
         };
         let steps = Steps::MaxRate { connections: None };
-        let plan = self.plan(&self.url(), steps)?;
+        let mut plan = self.plan(&self.url(), steps)?;
+        // Whoever waits for ten times the bound has shown that it is not kept.
+        plan.timeout = plan.timeout.min(bounds.p99 * 10);
+        let timeout = plan.timeout;
         let stop = recorder.stop_flag();
         let knee = load::knee(&plan, &bounds, Some(&self.running().watch), stop);
         recorder.check_stop()?;
-        let timeout = self.params.duration("timeout");
         Outcome::of_knee(knee.map_err(failed)?, timeout, self.params.count("connections"))
     }
 
@@ -254,7 +258,7 @@ impl Slice {
         (self.is_built_in() && logs).then(|| {
             thread::spawn(move || {
                 thread::sleep(Duration::from_secs_f64(half_s));
-                fetch(port, built_in::SWITCHED_PATH)
+                fetch(port, built_in::SWITCHED_PATH, PATIENCE)
             })
         })
     }
@@ -263,7 +267,7 @@ impl Slice {
     fn settled_account(&self) -> Result<Account, StudyError> {
         let mut before = None;
         for _ in 0..ASKED_MAX {
-            let reply = self.ask(built_in::ACCOUNT_PATH)?;
+            let reply = self.ask(built_in::ACCOUNT_PATH, PATIENCE_FOR_QUEUES)?;
             let account: Account = serde_json::from_str(&reply.body)
                 .map_err(|e| refused(format!("its account does not read: {e}")))?;
             if account.open == 0 && before == Some(account) {
@@ -281,7 +285,7 @@ impl Slice {
         if path.is_empty() {
             return Ok(());
         }
-        let reply = self.ask(path)?;
+        let reply = self.ask(path, PATIENCE_FOR_QUEUES)?;
         let read: Result<BTreeMap<String, f64>, _> = serde_json::from_str(reply.body.trim());
         self.evidence = read.map_err(|e| {
             refused(format!("its evidence at {path} is not a JSON object of numbers: {e}"))
