@@ -291,7 +291,10 @@ impl ServerWatch {
             write_calls: used(|c| c.write_calls),
             device_read_bytes: used(|c| c.device_read_bytes),
             device_write_bytes: used(|c| c.device_write_bytes),
-            sync_calls: now.sync_calls.zip(before.sync_calls).map(|(now, before)| now - before),
+            sync_calls: now
+                .sync_calls
+                .zip(before.sync_calls)
+                .map(|(now, before)| now.saturating_sub(before)),
             sync_note: self.sync_note(),
             memory_bytes: memory.iter().map(|(bytes, _)| bytes).sum(),
             memory_is_pss: memory.iter().all(|(_, pss)| *pss),

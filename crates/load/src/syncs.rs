@@ -11,6 +11,9 @@
 //! mounted a detached mount is made (fsmount(2)), which nobody else sees and
 //! which is gone when its descriptor is closed.
 //!
+//! While it counts, every system call on the machine takes some 20 ns more,
+//! and a switch between the server's threads some 200 ns.
+//!
 //! Not seen are writes to files opened with `O_SYNC` or `O_DSYNC`, which make
 //! no such call, and syncs that are asked of an `io_uring`.
 
@@ -87,7 +90,8 @@ fn tracepoints() -> Result<Vec<u64>, String> {
     let tracefs = tracefs().map_err(|error| {
         format!(
             "the kernel's list of tracepoints cannot be read ({error}); run as root, or let root \
-             mount it for all: mount -t tracefs -o mode=755 tracefs /sys/kernel/tracing"
+             mount it for a group of yours: mount -t tracefs -o gid=GROUP,mode=750 tracefs {}",
+            MOUNTED[0]
         )
     })?;
     // A call that the kernel does not have cannot be made.
