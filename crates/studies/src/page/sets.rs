@@ -71,7 +71,7 @@ impl Parts {
         match self {
             Self::Made(sizes) => {
                 let longest = sizes.iter().copied().max().unwrap_or_default();
-                let bytes = random::bytes(longest as usize, 0);
+                let bytes = random::text(longest as usize, 0);
                 Ok(sizes.iter().map(|size| bytes[..*size as usize].to_vec()).collect())
             }
             Self::Copied(files) => files.iter().map(|(path, bytes)| copied(path, *bytes)).collect(),

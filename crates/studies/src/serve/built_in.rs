@@ -11,7 +11,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use engine::study::{Doing, StudyError};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 use serde::{Deserialize, Serialize};
 
-use crate::file::{name, open_for_reading, read_whole};
+use super::rendered::Page;
 use crate::sqlite::client::{Client, Work};
 
 /// The hidden command by which the binary serves.
@@ -113,8 +113,26 @@ fn listener(duty: &Duty) -> Result<TcpListener, StudyError> {
     let socket = socket_with(kind.0, kind.1, kind.2, None).doing(LISTENING)?;
     sockopt::set_socket_reuseaddr(&socket, true).doing(LISTENING)?;
     bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, duty.port))).doing(LISTENING)?;
+    wake_for_requests_alone(&socket).doing(LISTENING)?;
     listen(&socket, i32::try_from(duty.backlog).unwrap_or(i32::MAX)).doing(LISTENING)?;
     Ok(TcpListener::from(socket))
+}
+
+/// A worker is woken when a request has come, not when a connection has and again
+/// when its request has (tcp(7), `TCP_DEFER_ACCEPT`), as Apache and nginx ask for.
+fn wake_for_requests_alone(socket: &OwnedFd) -> io::Result<()> {
+    let seconds: libc::c_int = 1;
+    // SAFETY: the pointer and the length are those of a live integer.
+    let outcome = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_DEFER_ACCEPT,
+            (&raw const seconds).cast(),
+            size_of_val(&seconds) as libc::socklen_t,
+        )
+    };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// What all workers count.
@@ -137,7 +155,7 @@ struct Worker {
 
 enum Job {
     Empty,
-    Page { folder: OwnedFd, files: Vec<(std::ffi::CString, usize)> },
+    Page(Page),
     Sqlite(Box<Client>),
 }
 
@@ -152,10 +170,7 @@ impl Worker {
     fn new(duty: &Duty, number: u64, tally: &Arc<Tally>) -> Result<Self, StudyError> {
         let work = match &duty.answer {
             Answer::Empty => Job::Empty,
-            Answer::Page(files) => Job::Page {
-                folder: fs::File::open(&duty.folder).doing("opening the folder")?.into(),
-                files: files.iter().map(|(path, bytes)| (name(path), *bytes as usize)).collect(),
-            },
+            Answer::Page(files) => Job::Page(Page::new(&duty.folder, files)?),
             Answer::Sqlite(work) => {
                 Job::Sqlite(Box::new(Client::ready(Work { author: number, ..work.clone() })?))
             }
@@ -190,10 +205,10 @@ impl Worker {
         let path = read_request(&mut stream, &mut self.request)?;
         self.reply.clear();
         match path.as_str() {
-            EMPTY_PATH => self.begin_reply("200 OK", 0),
+            EMPTY_PATH => begin_reply(&mut self.reply, "200 OK", 0),
             ACCOUNT_PATH => {
                 let account = serde_json::to_string(&self.account()).map_err(io::Error::from)?;
-                self.begin_reply("200 OK", account.len());
+                begin_reply(&mut self.reply, "200 OK", account.len());
                 self.reply.extend_from_slice(account.as_bytes());
             }
             _ => {
@@ -216,37 +231,25 @@ impl Worker {
         }
     }
 
-    fn begin_reply(&mut self, status: &str, length: usize) {
-        let head =
-            format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
-        self.reply.extend_from_slice(head.as_bytes());
-    }
-
     fn refuse(&mut self, error: &StudyError) {
         let text = format!("{error}\n");
         self.reply.clear();
-        self.begin_reply("500 Internal Server Error", text.len());
+        begin_reply(&mut self.reply, "500 Internal Server Error", text.len());
         self.reply.extend_from_slice(text.as_bytes());
     }
 
     /// Does what the request asks for, and puts the reply together.
     fn perform(&mut self) -> Result<(), StudyError> {
         match &mut self.work {
-            Job::Empty => self.begin_reply("200 OK", 0),
-            Job::Page { files, .. } => {
-                let length = files.iter().map(|(_, bytes)| bytes).sum();
-                self.begin_reply("200 OK", length);
-                let Job::Page { folder, files } = &self.work else { unreachable!("it was one") };
-                for (path, bytes) in files {
-                    let at = self.reply.len();
-                    self.reply.resize(at + bytes, 0);
-                    let file = open_for_reading(&*folder, path).doing("opening a page's file")?;
-                    read_whole(file, &mut self.reply[at..], "reading a page's file")?;
-                }
+            Job::Empty => begin_reply(&mut self.reply, "200 OK", 0),
+            Job::Page(page) => {
+                let page = page.render()?;
+                begin_reply(&mut self.reply, "200 OK", page.len());
+                self.reply.extend_from_slice(page.as_bytes());
             }
             Job::Sqlite(client) => {
                 client.answer()?;
-                self.begin_reply("200 OK", 3);
+                begin_reply(&mut self.reply, "200 OK", 3);
                 self.reply.extend_from_slice(b"ok\n");
             }
         }
@@ -269,6 +272,14 @@ impl Worker {
         self.tally.lines.fetch_add(log.lines, Ordering::Release);
         Ok(())
     }
+}
+
+fn begin_reply(reply: &mut Vec<u8>, status: &str, length: usize) {
+    // Writing to a vector cannot fail.
+    let _ = write!(
+        reply,
+        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
 }
 
 /// A log line, whose number and request are in it.

@@ -16,6 +16,7 @@ mod fetch;
 mod launch;
 mod log_check;
 mod outcome;
+mod rendered;
 mod slice;
 mod spec;
 

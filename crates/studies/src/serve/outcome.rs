@@ -121,7 +121,7 @@ impl Outcome {
     }
 
     /// Processor time for each connection, in nanoseconds.
-    pub(super) fn server_cpu_ns(&self) -> Option<f64> {
+    fn server_cpu_ns(&self) -> Option<f64> {
         self.step.server.as_ref()?.cpu_us_per_reply.map(|us| us * 1e3)
     }
 

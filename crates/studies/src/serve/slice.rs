@@ -52,11 +52,20 @@ pub(super) struct Slice {
     folder: OwnedFd,
     path: PathBuf,
     running: Option<Running>,
-    /// Processor time of an empty reply, in nanoseconds; of a built-in server alone.
-    empty_ns: Option<f64>,
+    /// Of a built-in server alone.
+    own_toll: Option<OwnToll>,
     outcome: Option<Outcome>,
     evidence: BTreeMap<String, f64>,
     lines: Option<u64>,
+}
+
+/// What a server that does nothing else takes for a reply.
+#[derive(Clone, Copy)]
+struct OwnToll {
+    /// Processor time, in nanoseconds.
+    empty_ns: f64,
+    /// Against a reply with everything in it.
+    percent: f64,
 }
 
 /// A server that listens.
@@ -83,7 +92,7 @@ impl Slice {
             folder,
             path,
             running: None,
-            empty_ns: None,
+            own_toll: None,
             outcome: None,
             evidence: BTreeMap::new(),
             lines: None,
@@ -204,13 +213,26 @@ impl Slice {
         let warming = Steps::Closed { concurrency: WARMING_AT_ONCE, requests: WARMING };
         self.load(&self.url(), warming, recorder)?;
         if self.is_built_in() {
-            let empties = Steps::Closed { concurrency: 1, requests: EMPTIES };
-            let result = self.load(built_in::EMPTY_PATH, empties, recorder)?;
-            let step = result.steps.first();
-            let used = step.and_then(|step| step.server.as_ref()?.cpu_us_per_reply);
-            self.empty_ns = used.map(|us| us * 1e3);
+            let empty_ns = self.cpu_ns_each(built_in::EMPTY_PATH, EMPTIES, recorder)?;
+            let full_ns = self.cpu_ns_each(&self.url(), WARMING, recorder)?;
+            self.own_toll = empty_ns.zip(full_ns).map(|(empty_ns, full_ns)| OwnToll {
+                empty_ns,
+                percent: empty_ns * 100.0 / full_ns.max(1.0),
+            });
         }
         Ok(())
+    }
+
+    /// The server's processor time for each of some replies, one after the other.
+    fn cpu_ns_each(
+        &self,
+        path: &str,
+        requests: u64,
+        recorder: &Recorder,
+    ) -> Result<Option<f64>, StudyError> {
+        let result = self.load(path, Steps::Closed { concurrency: 1, requests }, recorder)?;
+        let used = result.steps.first().and_then(|step| step.server.as_ref());
+        Ok(used.and_then(|used| used.cpu_us_per_reply).map(|us| us * 1e3))
     }
 
     fn ask(&self, path: &str, patience: Duration) -> Result<Reply, StudyError> {
@@ -358,11 +380,8 @@ impl Task for Slice {
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let Some(outcome) = &self.outcome else { return Vec::new() };
         let mut figures = outcome.figures();
-        if let (Some(empty_ns), Some(full_ns)) = (self.empty_ns, outcome.server_cpu_ns()) {
-            figures.extend([
-                (spec::EMPTY, empty_ns),
-                (spec::OWN_TOLL, empty_ns * 100.0 / full_ns.max(1.0)),
-            ]);
+        if let Some(OwnToll { empty_ns, percent }) = self.own_toll {
+            figures.extend([(spec::EMPTY, empty_ns), (spec::OWN_TOLL, percent)]);
         }
         figures
     }

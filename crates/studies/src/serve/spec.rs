@@ -55,7 +55,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     by_default: false,
     compared: &["log_lines", "log_when", "variant"],
     strategies: &[
-        strategy("page", true, "built in: read a page's files and send them"),
+        strategy("page", true, "built in: read a page's files, render them, send the page"),
         strategy("sqlite", false, "built in: answer the study sqlite's request (try rate=20)"),
         strategy("empty", false, "built in: an empty reply; with log_lines, logging by itself"),
         strategy("command", false, "a server of your own, started by serve.command"),
@@ -158,7 +158,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         figure(WRITE_CALLS, "", "system calls that wrote, files and sockets"),
         figure(MEMORY, "", "memory of all its processes"),
         figure(EMPTY, "", "processor time of the built-in server for an empty reply"),
-        figure(OWN_TOLL, "own toll", "an empty reply's processor time against this one's"),
+        figure(OWN_TOLL, "own toll", "processor time of an empty reply against a full one's, one after the other"),
         figure(LAG, "", "how late connections were begun, p99"),
         figure(CLIENT_CPU, "", "what the client took of its core"),
         FigureSpec {
