@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use model::arm::{Arm, Axis, Pair};
 use model::result::{
-    ArmResult, Cause, Comparison, Cpu, ErrorComparison, Integrity, Io, Latency, TailComparison, Verdict,
+    ArmResult, Cause, Comparison, Cpu, ErrorComparison, Integrity, Io, Latency, TailComparison,
+    Verdict,
 };
 use model::sample::Sample;
 use stats::{Decision, Histogram, Sequence};
@@ -293,4 +294,63 @@ fn metrics(arm: &Arm, samples: &[&Sample], totals: &Totals) -> BTreeMap<String, 
         metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
     }
     metrics
+}
+
+#[cfg(test)]
+mod tests {
+    use model::arm::Axis;
+
+    use super::*;
+
+    /// Blocks of two arms of a hundred operations each, of which so many failed.
+    fn compared(blocks: &[(u64, u64)]) -> Option<ErrorComparison> {
+        let sample = |block, arm, failed| Sample {
+            arm,
+            block,
+            failed: Some(failed),
+            operations: 100,
+            elapsed_ns: 1000,
+            ..Sample::default()
+        };
+        let samples: Vec<Sample> = blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(block, failed)| [sample(block, 0, failed.0), sample(block, 1, failed.1)])
+            .collect();
+        let pair = Pair { base: 0, other: 1, axis: Axis::Place };
+        let mut standings = Standings::new(&[pair], 0.05);
+        standings.take_all(&samples);
+        let measurement = Measurement {
+            floor: model::result::Floor {
+                record_ns: 0.0,
+                clock: String::new(),
+                clock_off_by: None,
+            },
+            samples,
+            latencies: Vec::new(),
+            tick_ns: 1.0,
+            failures: vec![None; 2],
+            unread: Vec::new(),
+            place_changes: Vec::new(),
+            interrupted: false,
+        };
+        errors(&standings.0[0], &measurement)
+    }
+
+    #[test]
+    fn failures_are_fewer_more_the_same_or_unclear() {
+        let verdict = |blocks: &[(u64, u64)]| compared(blocks).map(|errors| errors.verdict);
+        assert_eq!(verdict(&[(5, 1); 9]), Some(Verdict::Faster));
+        assert_eq!(verdict(&[(0, 3); 9]), Some(Verdict::Slower));
+        assert_eq!(verdict(&[(0, 0); 9]), Some(Verdict::Same));
+        assert_eq!(verdict(&[(0, 3); 4]), Some(Verdict::Unclear));
+        assert_eq!(verdict(&[(2, 2); 40]), Some(Verdict::Unclear));
+        let none = compared(&[(0, 0); 10]).and_then(|errors| errors.share_at_most);
+        // 1 - 0.05^(1/1000), the rule of three.
+        assert!(none.is_some_and(|most| (most - 0.002_991).abs() < 1e-5), "{none:?}");
+        let some = compared(&[(5, 1); 9]);
+        assert!(
+            some.is_some_and(|e| (e.base_share - 0.05).abs() < 1e-9 && e.share_at_most.is_none())
+        );
+    }
 }

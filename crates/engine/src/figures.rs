@@ -73,4 +73,19 @@ mod tests {
         let expected = [("max", 3.0), ("mean", 2.0), ("per_op", 0.5), ("sum", 4.0)];
         assert_eq!(folded, expected.map(|(n, v)| (n.to_owned(), v)).into());
     }
+
+    #[test]
+    fn evidence_is_averaged_over_the_slices_that_have_it() {
+        let sample = |figures: &[(&str, f64)]| Sample {
+            figures: figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            ..Sample::default()
+        };
+        let samples = [
+            sample(&[("evidence_hits", 3.0), ("hits", 9.0)]),
+            sample(&[("evidence_hits", 5.0), ("evidence_late", 1.0)]),
+        ];
+        let folded = fold(&[], &samples.iter().collect::<Vec<_>>(), 1);
+        let expected = [("evidence_hits", 4.0), ("evidence_late", 1.0)];
+        assert_eq!(folded, expected.map(|(n, v)| (n.to_owned(), v)).into());
+    }
 }

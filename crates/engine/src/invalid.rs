@@ -186,6 +186,22 @@ mod tests {
     }
 
     #[test]
+    fn an_arm_is_doubted_with_more_than_a_tenth_of_its_slices() {
+        let arms = ["a", "b", "c"].map(arm);
+        let doubted = |arm, slices: usize| {
+            let mut measurement = sound();
+            let late = Sample { arm, untrusted: Some("late".to_owned()), ..Sample::default() };
+            measurement.samples.extend(std::iter::repeat_n(late, slices));
+            why_of(&arms, &measurement)
+        };
+        // Of ten slices.
+        assert_eq!(doubted(1, 1), None);
+        let why = doubted(1, 2).unwrap_or_default();
+        assert!(why.contains("2 of 10 slices of b") && why.contains("late"), "{why}");
+        assert_eq!(doubted(2, 9), None);
+    }
+
+    #[test]
     fn each_planted_defect_is_told_and_a_third_arms_is_not() {
         let arms = ["a", "b", "c"].map(arm);
         assert_eq!(why_of(&arms, &sound()), None);

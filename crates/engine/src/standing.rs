@@ -31,7 +31,12 @@ impl Standings {
         Self(
             pairs
                 .iter()
-                .map(|&pair| Standing { pair, mean: sequence(), p99: sequence(), errors: Signs::default() })
+                .map(|&pair| Standing {
+                    pair,
+                    mean: sequence(),
+                    p99: sequence(),
+                    errors: Signs::default(),
+                })
                 .collect(),
         )
     }
@@ -42,8 +47,7 @@ impl Standings {
         for standing in &mut self.0 {
             if let (Some(base), Some(other)) = (of(standing.pair.base), of(standing.pair.other)) {
                 // A block without a finite ratio says nothing, and is left out.
-                let _ =
-                    standing.mean.push(log_ratio(other.toll_ns(), base.toll_ns()));
+                let _ = standing.mean.push(log_ratio(other.toll_ns(), base.toll_ns()));
                 let _ = standing.p99.push(log_ratio(other.p99_ns, base.p99_ns));
                 if let (Some(base), Some(other)) = (failed_share(base), failed_share(other)) {
                     standing.errors.push(other - base);

@@ -1,7 +1,7 @@
 //! The study `serve` through the built binary: servers of its own, a server of the
 //! user's, and every way in which that one can be wrong.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod common;
 
@@ -81,7 +81,7 @@ fn a_page_is_judged_by_its_median_and_no_connection_fails() {
         let mut judged: Vec<f64> = judged.map(|s| s["judged_ns"].as_f64().unwrap()).collect();
         judged.sort_by(f64::total_cmp);
         let toll = arm["toll_ns"].as_f64().unwrap();
-        assert!(judged.first() <= Some(&toll) && Some(&toll) <= judged.last().map(|l| l));
+        assert!(judged.first() <= Some(&toll) && Some(&toll) <= judged.last());
         assert!(metric(arm, "errors_percent") == 0.0, "{arm:#}");
         // A file is read by at least one call.
         assert!(metric(arm, "read_calls_per_connection") >= 5.0, "{arm:#}");
@@ -169,7 +169,7 @@ connections = 20
     fs::write(&plan, text.replace("{port}'", "{port} {variant}'")).unwrap();
     let result = measured(9, &["--plan", plan.to_str().unwrap(), "--worth", "1%"]);
     for arm in arms(&result) {
-        assert_eq!(metric(arm, "evidence_hits"), 3.0);
+        assert!((metric(arm, "evidence_hits") - 3.0).abs() < 1e-9);
         let faulty = arm["params"]["variant"] == "faulty";
         let errors = metric(arm, "errors_percent");
         assert!(if faulty { errors > 30.0 } else { errors == 0.0 }, "{errors} {arm:#}");

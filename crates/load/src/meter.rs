@@ -181,6 +181,7 @@ mod tests {
             sent: 1035,
             first_byte: 1075,
             last_byte: 1175,
+            refused: false,
         };
         meter.reply(&times, 204);
         meter.connection(&times);
@@ -195,6 +196,16 @@ mod tests {
         .map(Histogram::max);
         assert_eq!(max, [175, 165, 140, 40, 100]);
         assert_eq!((meter.status.success, meter.last_reply_ns), (1, 1175));
+    }
+
+    #[test]
+    fn a_refusal_is_no_answer() {
+        let mut meter = Meter::new(0);
+        let answered = Times { last_byte: 900, ..Times::default() };
+        meter.connection(&answered);
+        meter.connection(&Times { last_byte: 5, refused: true, ..Times::default() });
+        assert_eq!((meter.phases.connection.count(), meter.phases.answered.count()), (2, 1));
+        assert_eq!(meter.phases.answered.max(), 900);
     }
 
     #[test]

@@ -116,3 +116,68 @@ fn differ_in_compared(a: &Arm, b: &Arm) -> bool {
     let mut pairs = a.params.0.iter().zip(&b.params.0);
     !compared.is_empty() && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::PlaceRequest;
+    use crate::plan::Draft;
+    use crate::study::{ParamKind, ParamSpec, ParamValue};
+
+    const fn count(name: &'static str, default: &'static str) -> ParamSpec {
+        ParamSpec { name, about: "", kind: ParamKind::Count { min: 0, max: 999 }, default }
+    }
+
+    static SPEC: StudySpec = StudySpec {
+        name: "made",
+        about: "",
+        operation: "step",
+        moves_bytes: false,
+        by_default: true,
+        compared: &["lines"],
+        strategies: &[
+            StrategySpec { name: "one", about: "", promise: "", by_default: true },
+            StrategySpec { name: "two", about: "", promise: "", by_default: true },
+        ],
+        params: &[
+            count("rate", "200,300"),
+            count("lines", "0,1,20"),
+            ParamSpec { name: "command", about: "", kind: ParamKind::Text(""), default: "" },
+        ],
+        figures: &[],
+    };
+
+    #[test]
+    fn values_that_are_compared_are_held_against_the_first_of_their_own_kind() {
+        let place = |label: &str| PlaceRequest { label: label.to_owned(), path: "/".into() };
+        let draft = Draft {
+            places: vec![place("a"), place("b")],
+            studies: vec![StudyPlan::new(&SPEC)],
+            ..Draft::default()
+        };
+        let arms = draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms();
+        let pairs = pairs(&arms);
+        let by_lines: Vec<_> =
+            pairs.iter().filter(|pair| arms[pair.base].params != arms[pair.other].params).collect();
+        // Of two rates, two strategies and two places, two values against the first.
+        assert_eq!(by_lines.len(), 2 * 2 * 2 * 2);
+        for Pair { base, other, axis } in by_lines.into_iter().copied() {
+            let (base, other) = (&arms[base], &arms[other]);
+            assert_eq!(axis, Axis::Strategy);
+            assert_eq!((base.place, base.strategy.name), (other.place, other.strategy.name));
+            assert_eq!(base.params.count("rate"), other.params.count("rate"));
+            assert_eq!(base.params.count("lines"), 0);
+        }
+        assert_eq!(pairs.len(), 12 + 12 + 16);
+    }
+
+    #[test]
+    fn what_a_plan_refers_to_is_filled_in() {
+        let mut study = StudyPlan::new(&SPEC);
+        study.set("command", vec![ParamValue::text("sh {plan}/a"), ParamValue::text("{port}")]);
+        let mut draft = Draft { studies: vec![study], ..Draft::default() };
+        draft.fill_in("plan", "/x");
+        let told = [ParamValue::Text("sh /x/a"), ParamValue::Text("{port}")];
+        assert_eq!(draft.studies[0].factors, [("command", told.to_vec())]);
+    }
+}

@@ -47,21 +47,16 @@ pub(crate) fn by_strategy(result: &RunResult, arms: &[&ArmResult], width: Width)
         for comparison in result.comparisons.iter().filter(own) {
             let Some(base) = result.arm(&comparison.base) else { continue };
             let (name, against) = (arm.way_apart_from(base), base.way_apart_from(arm));
-            let table = match tables.iter_mut().find(|(other, _)| *other == against) {
-                Some((_, table)) => table,
-                None => {
-                    let mut table = Table::new();
-                    table.load_style(presets::NOTHING).enforce_styling();
-                    let head = if arm.strategy == base.strategy { "" } else { "strategy" };
-                    table.set_header([head, "place", &format!("against {against}")].map(dim));
-                    group.clear();
-                    &mut tables.push_mut((against, table)).1
-                }
-            };
+            let at = tables.iter().position(|(other, _)| *other == against).unwrap_or_else(|| {
+                let head = if arm.strategy == base.strategy { "" } else { "strategy" };
+                group.clear();
+                tables.push((against.clone(), ways_table(head, &against)));
+                tables.len() - 1
+            });
             let shown = if group == name { "" } else { name.as_str() };
             let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
             row.extend(judged(comparison, width >= WIDTH_FULL));
-            table.add_row(row);
+            tables[at].1.add_row(row);
             group = name;
         }
     }
@@ -71,6 +66,13 @@ pub(crate) fn by_strategy(result: &RunResult, arms: &[&ArmResult], width: Width)
         texts.push(indented(table));
     }
     texts.join("\n")
+}
+
+fn ways_table(head: &str, against: &str) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).enforce_styling();
+    table.set_header([head, "place", &format!("against {against}")].map(dim));
+    table
 }
 
 fn dim(text: &str) -> Cell {

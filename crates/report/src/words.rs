@@ -99,7 +99,9 @@ fn errors(comparison: &Comparison) -> String {
     match (errors.verdict, errors.share_at_most) {
         (Verdict::Faster, _) => format!(" Surely fewer fail: {other} instead of {base}."),
         (Verdict::Slower, _) => format!(" Surely more fail: {other} instead of {base}."),
-        (Verdict::Same, Some(most)) => format!(" None failed on either (95%: under {}).", percent(most)),
+        (Verdict::Same, Some(most)) => {
+            format!(" None failed on either (95%: under {}).", percent(most))
+        }
         _ => format!(" Of its connections {other} failed, instead of {base}: unclear."),
     }
 }
@@ -177,9 +179,8 @@ pub(crate) fn strategies_sentence(
 /// What strategies are of: a study with what varies in it. What is compared by a
 /// parameter is a strategy's, and named with it.
 fn group(comparisons: &[&Comparison], result: &RunResult, base: &ArmResult) -> String {
-    let of_one_strategy = |c: &&Comparison| {
-        result.arm(&c.other).is_some_and(|other| other.strategy == base.strategy)
-    };
+    let of_one_strategy =
+        |c: &&Comparison| result.arm(&c.other).is_some_and(|other| other.strategy == base.strategy);
     if comparisons.iter().all(of_one_strategy) {
         return way(base).to_owned();
     }

@@ -9,7 +9,9 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) fn text(length: usize, seed: u64) -> Vec<u8> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 \n";
     let mut text = bytes(length, seed);
-    text.iter_mut().for_each(|byte| *byte = LETTERS[usize::from(*byte % 64)]);
+    for byte in &mut text {
+        *byte = LETTERS[usize::from(*byte % 64)];
+    }
     text
 }
 

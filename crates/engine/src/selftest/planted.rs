@@ -71,6 +71,7 @@ mod tests {
             worth: 0.05,
             verdict,
             blocks: 20,
+            errors: None,
             why: None,
             p99: TailComparison {
                 ratio: None,

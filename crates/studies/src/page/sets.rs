@@ -83,7 +83,11 @@ fn copied(path: &Path, wanted: u64) -> Result<Vec<u8>, StudyError> {
     const COPYING: &str = "copying a page's file";
     let contents = std::fs::read(path).doing(COPYING)?;
     let (got, wanted) = (contents.len(), wanted as usize);
-    if got == wanted { Ok(contents) } else { Err(StudyError::Ended { doing: COPYING, got, wanted }) }
+    if got == wanted {
+        Ok(contents)
+    } else {
+        Err(StudyError::Ended { doing: COPYING, got, wanted })
+    }
 }
 
 /// As many sets of files as a slice needs; all are of the same sizes.

@@ -55,7 +55,7 @@ fn memory_is_never_cold_and_says_so() {
 fn pages(folder: &Path, cache: &str) -> Pages {
     Pages {
         way: ways::of("read"),
-        sets: Sets::new(fs::File::open(folder).unwrap().into(), vec![100_000]),
+        sets: Sets::new(fs::File::open(folder).unwrap().into(), Parts::Made(vec![100_000])),
         cold: cache == "cold",
         resident_percent: 0.0,
         storage_read_bytes: None,
@@ -110,5 +110,24 @@ fn a_cold_slice_stays_within_its_bounds() {
         let max = Page.operations(&params).unwrap().max;
         assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
         assert!(Page.space_bytes(&params, max) <= COLD_BYTES_MAX.max(params.size("total")));
+    }
+}
+
+#[test]
+fn a_page_of_the_users_own_is_copied_and_read_whole() {
+    let own = tempfile::tempdir().unwrap();
+    fs::write(own.path().join("b.html"), [b'b'; 300]).unwrap();
+    fs::write(own.path().join("a.css"), [b'a'; 20]).unwrap();
+    fs::create_dir(own.path().join("not-a-part")).unwrap();
+    let set = own.path().to_str().unwrap();
+    for strategy in strategies().filter(|strategy| *strategy != "cached") {
+        let folder = in_memory();
+        let outcome = slice(&Page, strategy, &[("set", set)], folder.path(), 3).unwrap();
+        assert_eq!((outcome.laps, outcome.requested_bytes), (3, 3 * 320), "{strategy}");
+        assert_eq!(fs::read(folder.path().join("page0-part1")).unwrap(), [b'b'; 300]);
+    }
+    for (wrong, says) in [("/no/such", "cannot be read"), ("/proc/self/task", "no file")] {
+        let refused = Page.operations(&params(&Page, &[("set", wrong)])).unwrap_err();
+        assert!(refused.contains(says) && refused.contains(wrong), "{refused}");
     }
 }

@@ -250,13 +250,15 @@ mod tests {
 
     use std::fs;
 
+    use super::super::sets::Parts;
     use super::*;
     use crate::testing;
 
     #[test]
     fn a_changed_file_is_read_again_and_no_other() {
         let folder = testing::in_memory();
-        let mut sets = Sets::new(fs::File::open(folder.path()).unwrap().into(), vec![10, 20]);
+        let mut sets =
+            Sets::new(fs::File::open(folder.path()).unwrap().into(), Parts::Made(vec![10, 20]));
         sets.make(1).unwrap();
         let mut cached = Cached::default();
         cached.open(&sets).unwrap();

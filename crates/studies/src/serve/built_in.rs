@@ -276,10 +276,8 @@ impl Worker {
 
 fn begin_reply(reply: &mut Vec<u8>, status: &str, length: usize) {
     // Writing to a vector cannot fail.
-    let _ = write!(
-        reply,
-        "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-    );
+    let _ =
+        write!(reply, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
 }
 
 /// A log line, whose number and request are in it.
@@ -294,6 +292,8 @@ pub(super) fn line(request: u64, number: u64) -> [u8; LINE_BYTES] {
 /// Reads a request's head; its path with the query.
 fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<String> {
     let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    // A connection that asks for nothing must not keep its worker.
+    stream.set_read_timeout(Some(PATIENCE))?;
     buffer.clear();
     let mut part = [0; 4096];
     loop {
@@ -303,11 +303,107 @@ fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Stri
         let mut request = httparse::Request::new(&mut headers);
         match request.parse(buffer).map_err(|_| bad("not HTTP"))? {
             httparse::Status::Complete(_) => return Ok(request.path.unwrap_or("/").to_owned()),
-            httparse::Status::Partial if read > 0 && buffer.len() < HEAD_BYTES_MAX => {
-                // A head in parts is rare; only then is waiting bounded.
-                stream.set_read_timeout(Some(PATIENCE))?;
-            }
+            httparse::Status::Partial if read > 0 && buffer.len() < HEAD_BYTES_MAX => {}
             httparse::Status::Partial => return Err(bad("no whole head")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::path::Path;
+    use std::time::Instant;
+
+    use super::super::fetch::{Reply, fetch};
+    use super::super::log_check;
+    use super::*;
+
+    /// A server in a thread of this test, which ends with the test.
+    fn serving(folder: &Path, answer: Answer, log_lines: u64, log_when: LogWhen) -> u16 {
+        let port = load::free_port().unwrap();
+        let folder = folder.to_owned();
+        let duty = Duty { folder, port, backlog: 8, workers: 2, answer, log_lines, log_when };
+        let duty = serde_json::to_string(&duty).unwrap();
+        thread::spawn(move || serve(&duty));
+        let waited = Instant::now();
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            assert!(waited.elapsed() < Duration::from_secs(30), "it does not listen");
+            thread::sleep(Duration::from_millis(1));
+        }
+        port
+    }
+
+    fn get(port: u16, path: &str) -> Reply {
+        fetch(port, path, PATIENCE).unwrap()
+    }
+
+    fn account(port: u16) -> Account {
+        let mut before = None;
+        loop {
+            let account: Account = serde_json::from_str(&get(port, ACCOUNT_PATH).body).unwrap();
+            if account.open == 0 && before == Some(account) {
+                return account;
+            }
+            before = Some(account);
+        }
+    }
+
+    #[test]
+    fn a_page_is_what_its_files_say_and_a_lost_file_is_a_server_error() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("part"), "a part").unwrap();
+        let answer = Answer::Page(vec![("part".to_owned(), 6)]);
+        let port = serving(folder.path(), answer, 0, LogWhen::Always);
+        let reply = get(port, "/");
+        assert_eq!(reply.status, 200);
+        assert!(reply.body.contains("<section>a part</section>"), "{}", reply.body);
+        let empty = get(port, EMPTY_PATH);
+        assert_eq!((empty.status, empty.body.as_str()), (200, ""));
+        fs::remove_file(folder.path().join("part")).unwrap();
+        let reply = get(port, "/");
+        assert_eq!(reply.status, 500);
+        assert!(reply.body.contains("opening a page's file"), "{}", reply.body);
+        assert_eq!(account(port), Account { done: 1, lines: 0, open: 0 });
+    }
+
+    #[test]
+    fn lines_are_written_when_they_should_be_and_all_are_there() {
+        for (when, lines) in
+            [(LogWhen::Always, 203 * 2), (LogWhen::Sampled, 3 * 2), (LogWhen::Switched, 2)]
+        {
+            let folder = tempfile::tempdir().unwrap();
+            let port = serving(folder.path(), Answer::Empty, 2, when);
+            for _ in 0..202 {
+                get(port, "/");
+            }
+            get(port, SWITCHED_PATH);
+            assert_eq!(account(port), Account { done: 203, lines, open: 0 }, "{when:?}");
+            let log = folder.path().join(LOG);
+            assert!(log_check::account(&log, lines).unwrap().is_intact());
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_request_is_dropped_and_the_next_one_answered() {
+        let folder = tempfile::tempdir().unwrap();
+        let port = serving(folder.path(), Answer::Empty, 0, LogWhen::Always);
+        for nonsense in [&b"\x16\x03\x01\x02"[..], b"GET", &vec![b'a'; HEAD_BYTES_MAX + 1]] {
+            let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+            let _ = stream.write_all(nonsense);
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let mut reply = Vec::new();
+            let _ = stream.read_to_end(&mut reply);
+            assert_eq!(reply, b"");
+        }
+        // A head in two parts is waited for.
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+        thread::sleep(Duration::from_millis(20));
+        stream.write_all(b"\r\n").unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        assert!(reply.starts_with("HTTP/1.1 200 OK"), "{reply}");
     }
 }

@@ -41,3 +41,18 @@ fn parse(reply: &[u8]) -> io::Result<Reply> {
         Err(error) => Err(io::Error::other(format!("the reply is not HTTP: {error}"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn status_and_body_are_told_apart_and_nonsense_is_an_error() {
+        let reply = parse(b"HTTP/1.0 503 No\r\nA: b\r\n\r\nbusy").unwrap();
+        assert_eq!((reply.status, reply.body.as_str()), (503, "busy"));
+        for nonsense in [&b""[..], b"HTTP/1.1 200 OK\r\nA: b", b"SSH-2.0-x\r\n\r\n"] {
+            assert!(parse(nonsense).is_err(), "{nonsense:?}");
+        }
+    }
+}

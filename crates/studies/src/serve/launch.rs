@@ -33,18 +33,21 @@ pub(super) fn refuse(params: &Params) -> Result<(), String> {
                     where its port belongs, or give serve.port where it is fixed"
             .to_owned());
     }
-    let names_variant = ["command", "prepare", "url"]
-        .iter()
-        .any(|name| params.text(name).contains("{variant}"));
+    let names_variant =
+        ["command", "prepare", "url"].iter().any(|name| params.text(name).contains("{variant}"));
     if !params.text("variant").is_empty() && !names_variant {
-        return Err("a variant is given, and neither command nor prepare nor url has {variant} to \
+        return Err(
+            "a variant is given, and neither command nor prepare nor url has {variant} to \
                     put it in"
-            .to_owned());
+                .to_owned(),
+        );
     }
     if params.count("log_lines") > 0 {
-        return Err("log_lines is for the servers that are built in; a server of your own logs as \
+        return Err(
+            "log_lines is for the servers that are built in; a server of your own logs as \
                     it does"
-            .to_owned());
+                .to_owned(),
+        );
     }
     if !params.text("url").starts_with('/') {
         return Err(format!("the url `{}` is not a path; begin it with /", params.text("url")));
@@ -67,17 +70,27 @@ pub(super) fn command(text: &str, params: &Params, spot: &Spot<'_>) -> Command {
     let mut command = Command::new("/bin/sh");
     command
         .arg("-c")
-        .arg(filled_in(text, params, &folder, spot.port))
+        .arg(filled_in(text, params, &folder, &spot.port.to_string()))
         .env("IOTOLL_PLACE", spot.folder)
         .env("IOTOLL_PORT", spot.port.to_string())
         .env("IOTOLL_VARIANT", params.text("variant"));
     command
 }
 
-fn filled_in(text: &str, params: &Params, folder: &str, port: u16) -> String {
-    text.replace("{variant}", &quoted(params.text("variant")))
-        .replace("{port}", &port.to_string())
-        .replace("{place}", &quoted(folder))
+fn filled_in(text: &str, params: &Params, folder: &str, port: &str) -> String {
+    // In one pass, so that what is put in is not looked at again.
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        filled.push_str(before);
+        let values = [("{variant}", params.text("variant")), ("{place}", folder), ("{port}", port)];
+        let found = values.iter().find(|(name, _)| from.starts_with(name));
+        let (put_in, taken) = found.map_or(("{".to_owned(), 1), |(n, v)| (quoted(v), n.len()));
+        filled.push_str(&put_in);
+        rest = &from[taken..];
+    }
+    filled + rest
 }
 
 /// Runs the user's preparation, if there is one, to its end.
@@ -129,5 +142,48 @@ impl Drop for Group {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::time::Instant;
+
+    use super::super::Serve;
+    use super::*;
+    use crate::testing;
+
+    fn params(given: &[(&str, &str)]) -> Params {
+        testing::params(&Serve, given)
+    }
+
+    #[test]
+    fn what_is_filled_in_is_one_word_for_the_shell() {
+        let params = params(&[("variant", "it's $HOME")]);
+        let filled = filled_in("serve {variant} {place}:{port}", &params, "/a b/c", "81");
+        assert_eq!(filled, r"serve 'it'\''s $HOME' '/a b/c':81");
+        // What a variant says is not looked at again.
+        let odd = testing::params(&Serve, &[("variant", "{place}")]);
+        assert_eq!(filled_in("{variant}", &odd, "/a", "1"), "'{place}'");
+    }
+
+    #[test]
+    fn a_preparation_that_fails_says_so_and_one_that_hangs_is_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let spot = Spot { folder: folder.path(), port: 1 };
+        let stop = StopFlag::default();
+        let made = params(&[("prepare", "echo {port} > {place}/made")]);
+        prepare(&made, &spot, &stop).unwrap();
+        assert_eq!(std::fs::read_to_string(folder.path().join("made")).unwrap(), "1\n");
+        let failing = params(&[("prepare", "echo no such table >&2; exit 3")]);
+        let why = prepare(&failing, &spot, &stop).unwrap_err().to_string();
+        assert!(why.contains("no such table") && why.contains("exit status: 3"), "{why}");
+        stop.store(true, Ordering::Relaxed);
+        let began = Instant::now();
+        let hanging = params(&[("prepare", "sleep 600 & sleep 600")]);
+        assert!(matches!(prepare(&hanging, &spot, &stop), Err(StudyError::Stopped)));
+        assert!(began.elapsed() < Duration::from_secs(300));
     }
 }

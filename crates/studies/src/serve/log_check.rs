@@ -19,7 +19,9 @@ pub(super) fn account(log: &Path, lines: u64) -> Result<Integrity, StudyError> {
             Some(_) => integrity.duplicated += 1,
             None => {
                 integrity.torn += 1;
-                integrity.example.get_or_insert_with(|| String::from_utf8_lossy(found).into_owned());
+                integrity
+                    .example
+                    .get_or_insert_with(|| String::from_utf8_lossy(found).into_owned());
             }
         }
     }

@@ -13,10 +13,12 @@
 
 pub(crate) mod built_in;
 mod fetch;
+mod furnish;
 mod launch;
 mod log_check;
 mod outcome;
 mod rendered;
+mod running;
 mod slice;
 mod spec;
 
@@ -49,9 +51,11 @@ impl Study for Serve {
     fn refuse(&self, strategy: &str, params: &Params) -> Result<(), String> {
         let given = !params.text("command").is_empty();
         match strategy {
-            "command" if !given => Err("there is no command to start the server with; give one, as \
+            "command" if !given => {
+                Err("there is no command to start the server with; give one, as \
                  in --set 'serve.command=php -S 127.0.0.1:{port} -t {place}'"
-                .to_owned()),
+                    .to_owned())
+            }
             "command" => launch::refuse(params),
             _ if given => Err(format!(
                 "a command was given, and {strategy} is a server that is built in; add --strategy \

@@ -50,10 +50,8 @@ impl Page {
         let parts: Vec<_> = contents.iter().map(|part| String::from_utf8_lossy(part)).collect();
         self.html.clear();
         let rendered = Markup { parts: &parts }.render_into(&mut self.html);
-        rendered.map_err(|e| StudyError::Refused {
-            doing: "rendering a page",
-            why: e.to_string(),
-        })?;
+        rendered
+            .map_err(|e| StudyError::Refused { doing: "rendering a page", why: e.to_string() })?;
         Ok(&self.html)
     }
 }
@@ -72,7 +70,10 @@ mod tests {
         let mut page = Page::new(folder.path(), &files).unwrap();
         for _ in 0..2 {
             let html = page.render().unwrap();
-            assert!(html.ends_with("<section>1 &#60; 2</section>\n<section>end</section>\n"), "{html}");
+            assert!(
+                html.ends_with("<section>1 &#60; 2</section>\n<section>end</section>\n"),
+                "{html}"
+            );
         }
         std::fs::remove_file(folder.path().join("b")).unwrap();
         assert!(page.render().unwrap_err().to_string().contains("opening a page's file"));

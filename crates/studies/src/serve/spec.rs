@@ -76,10 +76,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         param(
             "timeout",
             "how long a connection may take",
-            ParamKind::Duration {
-                min: Duration::from_millis(100),
-                max: Duration::from_secs(60),
-            },
+            ParamKind::Duration { min: Duration::from_millis(100), max: Duration::from_secs(60) },
             "5s",
         ),
         param(
@@ -158,7 +155,11 @@ pub(super) static SPEC: StudySpec = StudySpec {
         figure(WRITE_CALLS, "", "system calls that wrote, files and sockets"),
         figure(MEMORY, "", "memory of all its processes"),
         figure(EMPTY, "", "processor time of the built-in server for an empty reply"),
-        figure(OWN_TOLL, "own toll", "processor time of an empty reply against a full one's, one after the other"),
+        figure(
+            OWN_TOLL,
+            "own toll",
+            "processor time of an empty reply against a full one's, one after the other",
+        ),
         figure(LAG, "", "how late connections were begun, p99"),
         figure(CLIENT_CPU, "", "what the client took of its core"),
         FigureSpec {

@@ -1,0 +1,177 @@
+//! A server that listens: loading it, and asking it for what it has to say.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use engine::recorder::Recorder;
+use engine::study::StudyError;
+use load::{Knee, KneeBounds, Plan, Server, ServerWatch, Step, Steps, Target};
+
+use super::built_in::{ACCOUNT_PATH, Account};
+use super::fetch::{Reply, fetch};
+use super::outcome::refused;
+
+/// How long a server may take until it listens, or answers a first request.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it may take over what an overload has left in its queue.
+const PATIENCE_FOR_QUEUES: Duration = Duration::from_secs(60);
+/// How much of a refusal is passed on.
+const SAID_CHARS_MAX: usize = 300;
+/// How often, at most, a server is asked whether it is done with what it was asked.
+const ASKED_MAX: u32 = 15_000;
+/// Between two times.
+const ASKED_EVERY: Duration = Duration::from_millis(4);
+
+/// A server that listens.
+pub(super) struct Running {
+    server: Server,
+    watch: ServerWatch,
+    port: u16,
+    timeout: Duration,
+}
+
+impl Running {
+    /// Waits until a server listens on its port.
+    pub(super) fn await_ready(
+        mut server: Server,
+        port: u16,
+        timeout: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Self, StudyError> {
+        server.await_ready(&target(port, "/")?, PATIENCE, stop).map_err(|e| failed(&e))?;
+        let watch = server.watch();
+        Ok(Self { server, watch, port, timeout })
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn plan(&self, path: &str, steps: Steps) -> Result<Plan, StudyError> {
+        let mut plan = Plan::new(target(self.port, path)?, steps);
+        plan.timeout = self.timeout;
+        Ok(plan)
+    }
+
+    /// One step of a load.
+    pub(super) fn load(
+        &self,
+        path: &str,
+        steps: Steps,
+        recorder: &Recorder,
+    ) -> Result<Step, StudyError> {
+        let plan = self.plan(path, steps)?;
+        let result = load::run(&plan, Some(&self.watch), &mut |_| (), recorder.stop_flag());
+        recorder.check_stop()?;
+        let step = result.map_err(|e| failed(&e))?.steps.pop();
+        step.ok_or_else(|| refused("no step was run".to_owned()))
+    }
+
+    /// Looks for the highest rate that is held, and says how long a connection could
+    /// take meanwhile: whoever waits for ten times the bound has shown that it is not
+    /// kept.
+    pub(super) fn knee(
+        &self,
+        path: &str,
+        bounds: &KneeBounds,
+        recorder: &Recorder,
+    ) -> Result<(Knee, Duration), StudyError> {
+        let mut plan = self.plan(path, Steps::MaxRate { connections: None })?;
+        plan.timeout = plan.timeout.min(bounds.p99 * 10);
+        let knee = load::knee(&plan, bounds, Some(&self.watch), recorder.stop_flag());
+        recorder.check_stop()?;
+        Ok((knee.map_err(|e| failed(&e))?, plan.timeout))
+    }
+
+    /// The server's processor time for each of some replies, one after the other.
+    pub(super) fn cpu_ns_each(
+        &self,
+        path: &str,
+        requests: u64,
+        recorder: &Recorder,
+    ) -> Result<Option<f64>, StudyError> {
+        let step = self.load(path, Steps::Closed { concurrency: 1, requests }, recorder)?;
+        let used = step.server.as_ref();
+        Ok(used.and_then(|used| used.cpu_us_per_reply).map(|us| us * 1e3))
+    }
+
+    /// Sees to it that the server answers what it will be loaded with.
+    pub(super) fn try_out(&self, path: &str) -> Result<(), StudyError> {
+        let reply = self.ask(path, PATIENCE)?;
+        if (200..300).contains(&reply.status) {
+            return Ok(());
+        }
+        let said: String = words_of(&reply.body).chars().take(SAID_CHARS_MAX).collect();
+        Err(refused(format!("it answers {path} with status {}: {said}", reply.status)))
+    }
+
+    fn ask(&self, path: &str, patience: Duration) -> Result<Reply, StudyError> {
+        fetch(self.port, path, patience)
+            .map_err(|e| refused(format!("it does not answer {path}: {e}")))
+    }
+
+    /// Asks a server of ours what it did, once it is done with all that it was asked.
+    pub(super) fn settled_account(&self) -> Result<Account, StudyError> {
+        let mut before = None;
+        for _ in 0..ASKED_MAX {
+            let reply = self.ask(ACCOUNT_PATH, PATIENCE_FOR_QUEUES)?;
+            let account: Account = serde_json::from_str(&reply.body)
+                .map_err(|e| refused(format!("its account does not read: {e}")))?;
+            if account.open == 0 && before == Some(account) {
+                return Ok(account);
+            }
+            before = Some(account);
+            thread::sleep(ASKED_EVERY);
+        }
+        Err(refused("it did not come to an end with what it was asked".to_owned()))
+    }
+
+    /// Asks a server of the user's for its evidence.
+    pub(super) fn evidence(&self, path: &str) -> Result<BTreeMap<String, f64>, StudyError> {
+        let reply = self.ask(path, PATIENCE_FOR_QUEUES)?;
+        serde_json::from_str(reply.body.trim()).map_err(|e| {
+            refused(format!("its evidence at {path} is not a JSON object of numbers: {e}"))
+        })
+    }
+
+    /// What a server that has ended under way said last; nothing while it runs.
+    pub(super) fn last_words(&mut self) -> Option<String> {
+        (!self.server.is_running()).then(|| self.server.last_words().join("\n  "))
+    }
+}
+
+fn target(port: u16, path: &str) -> Result<Target, StudyError> {
+    Target::parse(&format!("http://127.0.0.1:{port}{path}")).map_err(|e| failed(&e))
+}
+
+/// What `load` could not do, in its words.
+pub(super) fn failed(error: &load::Error) -> StudyError {
+    StudyError::Worker(error.to_string())
+}
+
+/// A page's words, without its tags and the space between them.
+fn words_of(body: &str) -> String {
+    let mut within_tag = false;
+    let text: String = body
+        .chars()
+        .map(|c| {
+            let shown = !within_tag && c != '<';
+            within_tag = c == '<' || within_tag && c != '>';
+            if shown { c } else { ' ' }
+        })
+        .collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pages_words_are_left_of_it() {
+        assert_eq!(words_of("<h1>Not\n found</h1> <p class='a'>1 > 0"), "Not found 1 > 0");
+        assert_eq!(words_of(""), "");
+    }
+}
