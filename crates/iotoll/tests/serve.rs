@@ -46,7 +46,7 @@ fn run_serve(places: &Places, budget: &str, more: &[&str]) -> Output {
 /// A run with the first budget in which every arm has so many slices.
 fn measured(slices: u64, more: &[&str]) -> Value {
     let places = Places::new();
-    for budget in ["4s", "20s", "100s"] {
+    for budget in ["8s", "30s", "100s"] {
         let output = run_serve(&places, budget, &[more, &["--json", "-"]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         places.assert_empty();
@@ -121,9 +121,9 @@ fn logging_may_be_sampled_or_switched_on_for_one_request() {
     for arm in arms(&result) {
         let (slices, records) = (&arm["slices"], &arm["integrity"]["records"]);
         let a_slice = records.as_u64().unwrap() / slices.as_u64().unwrap();
-        // A hundred timed requests and 21 before them.
+        // A hundred timed requests and 41 before them.
         let expected = match arm["params"]["log_when"].as_str().unwrap() {
-            "always" => 121 * 3,
+            "always" => 141 * 3,
             "sampled" => 2 * 3,
             _ => 3,
         };
@@ -134,8 +134,13 @@ fn logging_may_be_sampled_or_switched_on_for_one_request() {
 
 #[test]
 fn the_highest_rate_is_what_places_are_judged_by_where_it_is_asked_for() {
-    let set = ["--strategy", "sqlite", "--set", "serve.rate=max", "--set", "serve.workers=2"];
-    let result = measured(1, &set);
+    let places = Places::new();
+    let ram = place("ram", places.ram.path());
+    let set = ["--strategy", "empty", "--set", "serve.rate=max", "--set", "serve.workers=1"];
+    let budget = ["--budget", "20s", "--json", "-"];
+    let output = run([&["compare", &ram, "--study", "serve"], &set[..], &budget].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     for arm in arms(&result) {
         let rate = metric(arm, "highest_rate_per_s");
         assert!(rate > 1.0, "{arm:#}");
