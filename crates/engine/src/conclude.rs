@@ -176,7 +176,8 @@ fn errors(standing: &Standing, measurement: &Measurement) -> Option<ErrorCompari
 
 fn invalidated(comparison: Comparison, why: String) -> Comparison {
     let p99 = TailComparison { verdict: Verdict::Invalid, ..comparison.p99 };
-    Comparison { verdict: Verdict::Invalid, why: Some(why), p99, ..comparison }
+    let errors = comparison.errors.map(|e| ErrorComparison { verdict: Verdict::Invalid, ..e });
+    Comparison { verdict: Verdict::Invalid, why: Some(why), p99, errors, ..comparison }
 }
 
 /// Where a sequence is after its last block; unknown before the first.
@@ -218,6 +219,11 @@ fn verdict(standing: &Standing, interrupted: bool) -> (Verdict, Option<String>) 
     let why = (verdict == Verdict::Unclear).then(|| {
         let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
         match standing.mean.blocks() {
+            0 if standing.seen > 0 => format!(
+                "half of the operations failed in each of {} blocks, which leaves no median to \
+                 compare",
+                standing.seen
+            ),
             0 => format!("{end} before the first block was complete"),
             blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
         }

@@ -16,8 +16,9 @@ const CLOCKS_APART_MAX: f64 = 0.001;
 /// quarter of what differs, and `same` by less than a quarter of `worth`.
 const TOLL_SHARE_MAX: f64 = 0.2;
 
-/// With more of its slices not to be trusted, an arm is not.
-const UNTRUSTED_SHARE_MAX: f64 = 0.1;
+/// Blocks with a doubted slice are left out. With more of its slices doubted, what
+/// is left of an arm is what happened to look well.
+const UNTRUSTED_SHARE_MAX: f64 = 0.5;
 
 /// Why a comparison of two arms is invalid, if it is; `arms` and `places` are
 /// the two sides' indices.
@@ -46,7 +47,6 @@ fn failure(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<
     Some(format!("{} failed: {why}", arms[arm].id))
 }
 
-/// The centre of an arm's slices stands up to a few that are not its own.
 fn untrusted(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
     let slices = measurement.samples.iter().filter(|sample| sample.arm == arm);
     let why: Vec<&String> = slices.filter_map(|sample| sample.untrusted.as_ref()).collect();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_is_doubted_with_more_than_a_tenth_of_its_slices() {
+    fn an_arm_is_doubted_with_more_than_half_of_its_slices() {
         let arms = ["a", "b", "c"].map(arm);
         let doubted = |arm, slices: usize| {
             let mut measurement = sound();
@@ -195,9 +195,9 @@ mod tests {
             why_of(&arms, &measurement)
         };
         // Of ten slices.
-        assert_eq!(doubted(1, 1), None);
-        let why = doubted(1, 2).unwrap_or_default();
-        assert!(why.contains("2 of 10 slices of b") && why.contains("late"), "{why}");
+        assert_eq!(doubted(1, 5), None);
+        let why = doubted(1, 6).unwrap_or_default();
+        assert!(why.contains("6 of 10 slices of b") && why.contains("late"), "{why}");
         assert_eq!(doubted(2, 9), None);
     }
 

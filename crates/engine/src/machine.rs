@@ -149,6 +149,7 @@ impl<'a> Machine<'a> {
             judged_ns: task.judged_ns(),
             failed: task.failed(),
             untrusted: task.untrusted(),
+            tail_untrusted: task.tail_untrusted(),
             figures: figures(task.as_ref()),
             probes: model::probes::Probes { residency, ..probes },
             ..Sample::default()
@@ -200,6 +201,10 @@ impl Rig for Machine<'_> {
 
     fn unread(&self) -> Vec<String> {
         self.probes.unread().iter().chain(&self.residency_unread).cloned().collect()
+    }
+
+    fn warms_up(&self, arm: usize) -> bool {
+        self.jobs[arm].study.warms_up()
     }
 
     fn operations(&self, arm: usize) -> Operations {

@@ -33,6 +33,12 @@ pub trait Rig {
         Vec::new()
     }
 
+    /// Whether what an arm's slice leaves behind makes its next one faster.
+    fn warms_up(&self, arm: usize) -> bool {
+        let _ = arm;
+        true
+    }
+
     /// How many operations a slice of that arm may have.
     fn operations(&self, arm: usize) -> Operations;
 

@@ -9,6 +9,9 @@ use stats::{Decision, Sequence, Settings, Signs};
 /// One wrong verdict in twenty at the most, each comparison by itself.
 pub(crate) const ERROR_RATE: f64 = 0.05;
 
+const HALF: f64 = 0.5;
+const HUNDREDTH: f64 = 0.01;
+
 /// One comparison so far.
 pub(crate) struct Standing {
     /// What is compared.
@@ -19,6 +22,33 @@ pub(crate) struct Standing {
     pub(crate) p99: Sequence,
     /// Of the share of operations that failed.
     pub(crate) errors: Signs,
+    /// Blocks that were not doubted.
+    pub(crate) seen: u64,
+}
+
+impl Standing {
+    /// Takes in one block's samples of the two arms.
+    ///
+    /// A block in which either is doubted says nothing. Where half of the operations
+    /// failed there is no median, and where a hundredth did no 99th percentile, that
+    /// would be the operations' rather than the limit's on how long they may take.
+    fn take(&mut self, base: &Sample, other: &Sample) {
+        if base.untrusted.is_some() || other.untrusted.is_some() {
+            return;
+        }
+        self.seen += 1;
+        let failed = base.failed_share().max(other.failed_share());
+        if failed < HALF {
+            // A block without a finite ratio says nothing, and is left out.
+            let _ = self.mean.push(log_ratio(other.toll_ns(), base.toll_ns()));
+        }
+        if failed < HUNDREDTH && !base.tail_untrusted && !other.tail_untrusted {
+            let _ = self.p99.push(log_ratio(other.p99_ns, base.p99_ns));
+        }
+        if base.failed.is_some() && other.failed.is_some() {
+            self.errors.push(other.failed_share() - base.failed_share());
+        }
+    }
 }
 
 /// All comparisons so far.
@@ -36,6 +66,7 @@ impl Standings {
                     mean: sequence(),
                     p99: sequence(),
                     errors: Signs::default(),
+                    seen: 0,
                 })
                 .collect(),
         )
@@ -46,12 +77,7 @@ impl Standings {
         let of = |arm: usize| block.iter().find(|s| s.arm == arm);
         for standing in &mut self.0 {
             if let (Some(base), Some(other)) = (of(standing.pair.base), of(standing.pair.other)) {
-                // A block without a finite ratio says nothing, and is left out.
-                let _ = standing.mean.push(log_ratio(other.toll_ns(), base.toll_ns()));
-                let _ = standing.p99.push(log_ratio(other.p99_ns, base.p99_ns));
-                if let (Some(base), Some(other)) = (failed_share(base), failed_share(other)) {
-                    standing.errors.push(other - base);
-                }
+                standing.take(base, other);
             }
         }
     }
@@ -72,11 +98,6 @@ impl Standings {
     pub(crate) fn open_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
         self.0.iter().filter(|s| s.mean.decision() == Decision::Open).map(|s| s.pair)
     }
-}
-
-/// Of a slice's operations, where they may fail.
-fn failed_share(sample: &Sample) -> Option<f64> {
-    sample.failed.map(|failed| failed as f64 / sample.operations.max(1) as f64)
 }
 
 fn log_ratio(other: f64, base: f64) -> f64 {

@@ -18,6 +18,12 @@ pub trait Study: Sync {
     /// How many operations a slice may have, or why these parameters do not go together.
     fn operations(&self, params: &Params) -> Result<Operations, String>;
 
+    /// Whether what a slice leaves behind makes the next one faster. Where each
+    /// starts everything anew there is no warming up.
+    fn warms_up(&self) -> bool {
+        true
+    }
+
     /// Why the study cannot be timed like this, as far as can be seen before
     /// anything is made.
     ///
@@ -29,7 +35,7 @@ pub trait Study: Sync {
     }
 
     /// The most that one slice of so many operations leaves in the folder, in bytes.
-    fn space_bytes(&self, params: &Params, operations: u64) -> u64;
+    fn space_bytes(&self, strategy: &str, params: &Params, operations: u64) -> u64;
 
     /// Makes ready, outside the clock, what the slice needs in its fresh and
     /// empty folder. The task may keep a duplicate of the folder's descriptor.
@@ -79,6 +85,11 @@ pub trait Task {
     /// Operations that failed, where they may.
     fn failed(&self) -> Option<u64> {
         None
+    }
+
+    /// Whether the 99th percentile of the latencies is not the arm's own.
+    fn tail_untrusted(&self) -> bool {
+        false
     }
 
     /// Why the slice's figures are not the arm's own, if so.

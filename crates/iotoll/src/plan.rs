@@ -61,12 +61,12 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
     Ok(draft.finish(u64::from(rand::random::<u32>()))?)
 }
 
-/// The folder that a plan file is in, from the root on and quoted for a shell:
-/// what a plan refers to is found wherever the command is run.
+/// The folder that a plan file is in, from the root on: what a plan refers to is
+/// found wherever the command is run.
 fn folder_of(file: &Path) -> anyhow::Result<String> {
     let file = file.canonicalize().context("finding the plan file's folder")?;
     let folder = file.parent().unwrap_or(Path::new("/"));
-    Ok(model::shell::quoted(&folder.display().to_string()))
+    Ok(folder.display().to_string())
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

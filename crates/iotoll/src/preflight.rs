@@ -81,7 +81,8 @@ pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result
             let wrong = |why| UsageError(format!("{}: {why}", arm.id));
             study.refuse(arm.strategy.name, &arm.params).map_err(wrong)?;
             let operations = study.operations(&arm.params).map_err(wrong)?;
-            need_bytes = need_bytes.max(study.space_bytes(&arm.params, operations.max));
+            need_bytes =
+                need_bytes.max(study.space_bytes(arm.strategy.name, &arm.params, operations.max));
         }
         places::check_space(place, need_bytes, &memory)?;
     }

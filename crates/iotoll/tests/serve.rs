@@ -121,9 +121,9 @@ fn logging_may_be_sampled_or_switched_on_for_one_request() {
     for arm in arms(&result) {
         let (slices, records) = (&arm["slices"], &arm["integrity"]["records"]);
         let a_slice = records.as_u64().unwrap() / slices.as_u64().unwrap();
-        // A hundred timed requests and 41 before them.
+        // A hundred timed requests and 21 before them.
         let expected = match arm["params"]["log_when"].as_str().unwrap() {
-            "always" => 141 * 3,
+            "always" => 121 * 3,
             "sampled" => 2 * 3,
             _ => 3,
         };
@@ -206,6 +206,7 @@ fn a_command_that_cannot_be_meant_is_wrong_usage() {
     told("x {port}", &["--set", "serve.variant=a"], 2, &["{variant}"]);
     told("x {port}", &["--set", "serve.url=a"], 2, &["begin it with /"]);
     told("x {port}", &["--set", "serve.log_lines=1"], 2, &["log_lines", "built in"]);
+    told("x {port}", &["--set", "serve.url=/a b"], 2, &["cannot be asked for"]);
     told("x {port}", &["--set", "serve.p99_within=10s"], 2, &["longer than the timeout"]);
     let places = Places::new();
     for (set, says) in [
@@ -224,7 +225,12 @@ fn a_command_that_ends_or_fails_to_prepare_is_told_with_its_last_words() {
     let wrong = "echo no such option >&2; exit 7 # {port}";
     told(wrong, &[], 1, &["nothing could be measured", "status 7", "no such option"]);
     let prepare = ["--set", "serve.prepare=echo no disk left >&2; exit 3"];
-    told("sleep 9 # {port}", &prepare, 1, &["preparing the server's folder", "no disk left"]);
+    told(
+        "sleep 9 # {port}",
+        &prepare,
+        1,
+        &["preparing the folder ended with status 3", "no disk left"],
+    );
 }
 
 #[test]

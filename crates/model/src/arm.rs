@@ -142,7 +142,8 @@ mod tests {
         params: &[
             count("rate", "200,300"),
             count("lines", "0,1,20"),
-            ParamSpec { name: "command", about: "", kind: ParamKind::Text(""), default: "" },
+            ParamSpec { name: "command", about: "", kind: ParamKind::Shell(""), default: "" },
+            ParamSpec { name: "set", about: "", kind: ParamKind::Text(""), default: "" },
         ],
         figures: &[],
     };
@@ -175,9 +176,12 @@ mod tests {
     fn what_a_plan_refers_to_is_filled_in() {
         let mut study = StudyPlan::new(&SPEC);
         study.set("command", vec![ParamValue::text("sh {plan}/a"), ParamValue::text("{port}")]);
+        study.set("set", vec![ParamValue::text("{plan}/page")]);
         let mut draft = Draft { studies: vec![study], ..Draft::default() };
-        draft.fill_in("plan", "/x");
-        let told = [ParamValue::Text("sh /x/a"), ParamValue::Text("{port}")];
-        assert_eq!(draft.studies[0].factors, [("command", told.to_vec())]);
+        draft.fill_in("plan", "/my files");
+        let told = [ParamValue::Text("sh '/my files'/a"), ParamValue::Text("{port}")];
+        let path = ParamValue::Text("/my files/page");
+        let expected = [("command", told.to_vec()), ("set", vec![path])];
+        assert_eq!(draft.studies[0].factors, expected);
     }
 }

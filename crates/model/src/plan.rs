@@ -10,7 +10,8 @@ use thiserror::Error;
 
 use crate::arm::{Arm, expand};
 use crate::place::PlaceRequest;
-use crate::study::{ParamValue, Params, StrategySpec, StudySpec, nearest};
+use crate::shell::quoted;
+use crate::study::{ParamKind, ParamValue, Params, StrategySpec, StudySpec, nearest};
 use crate::units::parse_duration;
 
 /// The smallest difference that matters, when nothing else is said.
@@ -189,15 +190,24 @@ impl Draft {
         }
     }
 
-    /// Puts `value` for each `{name}` in the texts that were given.
+    /// Puts `value` for each `{name}` in the texts that were given; as one word
+    /// where a shell reads the text.
     pub fn fill_in(&mut self, name: &str, value: &str) {
         let wanted = format!("{{{name}}}");
-        let given = self.studies.iter_mut().flat_map(|study| &mut study.factors);
-        for one in given.flat_map(|(_, values)| values) {
-            if let ParamValue::Text(text) = one
-                && text.contains(&wanted)
-            {
-                *one = ParamValue::text(&text.replace(&wanted, value));
+        for study in &mut self.studies {
+            for (param, values) in &mut study.factors {
+                let kind = study.spec.param(param).map(|param| param.kind);
+                let word = match kind {
+                    Some(ParamKind::Shell(_)) => quoted(value),
+                    _ => value.to_owned(),
+                };
+                for one in values {
+                    if let ParamValue::Text(text) = one
+                        && text.contains(&wanted)
+                    {
+                        *one = ParamValue::text(&text.replace(&wanted, &word));
+                    }
+                }
             }
         }
     }

@@ -35,6 +35,9 @@ pub struct Sample {
     /// Operations that failed, where they may; `null` where one that fails ends the arm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
+    /// Whether the 99th percentile is not the arm's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tail_untrusted: bool,
     /// Why the slice's figures are not the arm's own, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<String>,
@@ -80,6 +83,11 @@ impl Sample {
     /// The slice's mean time per operation.
     pub fn time_per_op_ns(&self) -> f64 {
         self.elapsed_ns as f64 / self.operations.max(1) as f64
+    }
+
+    /// The share of the operations that failed.
+    pub fn failed_share(&self) -> f64 {
+        self.failed.unwrap_or_default() as f64 / self.operations.max(1) as f64
     }
 
     /// The slice's toll.

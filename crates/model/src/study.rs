@@ -122,8 +122,10 @@ pub enum ParamKind {
         /// The longest.
         max: Duration,
     },
-    /// Any text, such as a path or a command; it says what is wanted.
+    /// Any text, such as a path; it says what is wanted.
     Text(&'static str),
+    /// A text that a shell reads.
+    Shell(&'static str),
 }
 
 /// Sizes that are equally likely; both ends are the same where the size is fixed.
@@ -241,7 +243,7 @@ impl ParamSpec {
             ParamKind::Duration { min, max } => {
                 length_within(text, min, max).map(ParamValue::Duration)
             }
-            ParamKind::Text(_) => Ok(ParamValue::text(text)),
+            ParamKind::Text(_) | ParamKind::Shell(_) => Ok(ParamValue::text(text)),
         }
     }
 
@@ -249,7 +251,7 @@ impl ParamSpec {
     /// commas, and a text may have commas of its own.
     pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
         match self.kind {
-            ParamKind::Text(_) => vec![given],
+            ParamKind::Text(_) | ParamKind::Shell(_) => vec![given],
             _ => given.split(',').map(str::trim).collect(),
         }
     }
@@ -286,7 +288,7 @@ impl ParamSpec {
             ParamKind::Duration { min, max } => {
                 format!("a time from {} to {}", exact_duration(min), exact_duration(max))
             }
-            ParamKind::Text(what) => what.to_owned(),
+            ParamKind::Text(what) | ParamKind::Shell(what) => what.to_owned(),
         }
     }
 }

@@ -91,8 +91,12 @@ fn align_right(table: &mut Table, columns: &[usize]) {
 fn toll(arm: &ArmResult, full: bool) -> Vec<Cell> {
     let none = || "–".to_owned();
     let toll = match (words::highest_rate(arm), arm.toll_ns) {
-        (Some(per_s), _) => format!("{}/s", words::rate(per_s)),
-        (None, toll_ns) => toll_ns.map_or_else(none, time),
+        (Some(_), Some(toll_ns)) => format!("{}/s", words::rate(1e9 / toll_ns)),
+        (_, toll_ns) => {
+            // Results from before there was such a field have the mean.
+            let toll_ns = toll_ns.or(arm.time_per_op_ns.map(|latency| latency.mean));
+            toll_ns.map_or_else(none, time)
+        }
     };
     let p99 = arm.time_per_op_ns.map_or_else(none, |latency| time(latency.p99));
     let toll = Cell::new(toll).add_attribute(Attribute::Bold);

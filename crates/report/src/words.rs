@@ -94,7 +94,9 @@ pub(crate) fn place_sentence(
 
 /// What can be said of the operations that failed, where they may.
 fn errors(comparison: &Comparison) -> String {
-    let Some(errors) = comparison.errors else { return String::new() };
+    let Some(errors) = comparison.errors.filter(|e| e.verdict != Verdict::Invalid) else {
+        return String::new();
+    };
     let [base, other] = [errors.base_share, errors.other_share].map(percent);
     match (errors.verdict, errors.share_at_most) {
         (Verdict::Faster, _) => format!(" Surely fewer fail: {other} instead of {base}."),
@@ -106,6 +108,17 @@ fn errors(comparison: &Comparison) -> String {
     }
 }
 
+/// The same within a sentence, where a verdict was reached.
+fn failures(comparison: &Comparison) -> String {
+    let Some(errors) = comparison.errors else { return String::new() };
+    let [base, other] = [errors.base_share, errors.other_share].map(percent);
+    match errors.verdict {
+        Verdict::Faster => format!(" (and surely fewer fail: {other} instead of {base})"),
+        Verdict::Slower => format!(" (and surely more fail: {other} instead of {base})"),
+        _ => String::new(),
+    }
+}
+
 /// The highest rate that an arm held, where that is what it was judged by.
 pub(crate) fn highest_rate(arm: &ArmResult) -> Option<f64> {
     arm.metrics.get("highest_rate_per_s").copied()
@@ -113,7 +126,8 @@ pub(crate) fn highest_rate(arm: &ArmResult) -> Option<f64> {
 
 /// `620 a second instead of 540`, where both were judged by what they hold.
 fn rates(base: &ArmResult, other: &ArmResult) -> Option<String> {
-    let (from, to) = (highest_rate(base)?, highest_rate(other)?);
+    highest_rate(base).and(highest_rate(other))?;
+    let (from, to) = (1e9 / base.toll_ns?, 1e9 / other.toll_ns?);
     Some(format!("{} a second instead of {}", rate(to), rate(from)))
 }
 
@@ -147,7 +161,7 @@ pub(crate) fn strategies_sentence(
         .filter_map(|comparison| {
             let other = result.arm(&comparison.other)?;
             let (name, base_name) = (other.way_apart_from(base), base.way_apart_from(other));
-            Some(match (comparison.verdict, comparison.ratio) {
+            let said = match (comparison.verdict, comparison.ratio) {
                 (Verdict::Faster | Verdict::Slower, Some(_))
                     if let Some(rates) = rates(base, other) =>
                 {
@@ -169,7 +183,8 @@ pub(crate) fn strategies_sentence(
                 (verdict, _) => {
                     format!("{name} against {base_name} is {}", self::verdict(verdict))
                 }
-            })
+            };
+            Some(said + &failures(comparison))
         })
         .collect();
     let group = group(comparisons, result, base);

@@ -69,7 +69,7 @@ impl Study for Stream {
         }
     }
 
-    fn space_bytes(&self, params: &Params, _operations: u64) -> u64 {
+    fn space_bytes(&self, _strategy: &str, params: &Params, _operations: u64) -> u64 {
         params.size("total")
     }
 

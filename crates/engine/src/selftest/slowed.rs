@@ -42,8 +42,8 @@ impl Study for Slowed {
         self.study.operations(params)
     }
 
-    fn space_bytes(&self, params: &Params, operations: u64) -> u64 {
-        self.study.space_bytes(params, operations)
+    fn space_bytes(&self, strategy: &str, params: &Params, operations: u64) -> u64 {
+        self.study.space_bytes(strategy, params, operations)
     }
 
     fn prepare(
@@ -174,7 +174,7 @@ mod tests {
             Ok(Operations { granule: 1, max: 77 })
         }
 
-        fn space_bytes(&self, _: &Params, operations: u64) -> u64 {
+        fn space_bytes(&self, _: &str, _: &Params, operations: u64) -> u64 {
             operations * 3
         }
 

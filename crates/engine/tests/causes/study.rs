@@ -75,7 +75,7 @@ impl Study for Situation {
         })
     }
 
-    fn space_bytes(&self, _params: &Params, _operations: u64) -> u64 {
+    fn space_bytes(&self, _strategy: &str, _params: &Params, _operations: u64) -> u64 {
         AROUND_BYTES
     }
 

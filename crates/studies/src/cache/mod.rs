@@ -59,7 +59,7 @@ impl Study for Cache {
 
     /// Sources, compiled templates, which may be larger than they were, one more
     /// aside, and the manifest.
-    fn space_bytes(&self, params: &Params, _operations: u64) -> u64 {
+    fn space_bytes(&self, _strategy: &str, params: &Params, _operations: u64) -> u64 {
         let shape = shape(params);
         3 * shape.bytes() + (shape.templates + shape.classes) * (ENTRY_BYTES + 4096)
     }

@@ -50,7 +50,7 @@ impl Study for Files {
         Ok(Operations { granule: 1, max })
     }
 
-    fn space_bytes(&self, params: &Params, operations: u64) -> u64 {
+    fn space_bytes(&self, _strategy: &str, params: &Params, operations: u64) -> u64 {
         let files = operations.min(files_max(params));
         let bytes = match Operation::of(params.choice("operation")) {
             Operation::Create => 0,

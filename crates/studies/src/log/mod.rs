@@ -82,7 +82,7 @@ impl Study for Log {
 
     /// Twice the records, for those that are merged or written by those to be
     /// killed, and their times.
-    fn space_bytes(&self, params: &Params, operations: u64) -> u64 {
+    fn space_bytes(&self, _strategy: &str, params: &Params, operations: u64) -> u64 {
         operations * (2 * params.sizes("record").max + size_of::<u64>() as u64)
     }
 

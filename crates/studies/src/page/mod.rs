@@ -50,7 +50,7 @@ impl Study for Page {
         Ok(Operations { granule: 1, max })
     }
 
-    fn space_bytes(&self, params: &Params, operations: u64) -> u64 {
+    fn space_bytes(&self, _strategy: &str, params: &Params, operations: u64) -> u64 {
         let page_bytes: u64 = parts(params).map_or(0, |parts| parts.sizes().iter().sum());
         page_bytes * if is_cold(params) { operations } else { 1 }
     }

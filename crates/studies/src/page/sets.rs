@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use engine::study::{Doing, StudyError};
+use model::units::exact_size;
 use rustix::fs::OFlags;
 
 use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
@@ -13,6 +14,8 @@ use crate::random;
 
 /// A page of more files than this is not one.
 const COPIED_MAX: usize = 512;
+/// Nor one that is larger.
+const COPIED_BYTES_MAX: u64 = 64 << 20;
 const EVICTING: &str = "evicting a page's file from memory";
 
 /// One file of a page.
@@ -49,6 +52,15 @@ impl Parts {
             }
         }
         files.sort();
+        let total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+        if total > COPIED_BYTES_MAX {
+            return Err(format!(
+                "the files in {folder} are {} together, and a page of more than {} is not \
+                 measured; name a folder with those of one page",
+                exact_size(total),
+                exact_size(COPIED_BYTES_MAX)
+            ));
+        }
         match files.len() {
             0 => Err(format!("{folder} has no file that a page could be made of")),
             1..=COPIED_MAX => Ok(Self::Copied(files)),

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::study::{Doing, StudyError};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
@@ -44,6 +44,9 @@ const HEAD_BYTES_MAX: usize = 16 << 10;
 /// A connection that asks for nothing is given up after this.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Between two attempts to take a connection where the first was refused.
+const AFTER_REFUSAL: Duration = Duration::from_millis(1);
+
 /// What a server has to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Duty {
@@ -62,7 +65,7 @@ pub(super) enum Answer {
     /// Nothing.
     Empty,
     /// The contents of files, with their sizes.
-    Page(Vec<(String, u64)>),
+    Page { files: Vec<(String, u64)>, rendered: bool },
     /// What is left of the study sqlite's request.
     Sqlite(Work),
 }
@@ -80,6 +83,10 @@ pub(super) enum LogWhen {
 pub(super) struct Account {
     /// Requests for the page, or whatever it answers with, that were done.
     pub(super) done: u64,
+    /// Requests that were refused, having been begun.
+    pub(super) refused: u64,
+    /// Time in the files, theirs or SQLite's, in nanoseconds.
+    pub(super) files_ns: u64,
     /// Log lines that were written.
     pub(super) lines: u64,
     /// Connections that were taken and are not closed, this one aside.
@@ -142,7 +149,15 @@ struct Tally {
     begun: AtomicU64,
     open: AtomicU64,
     done: AtomicU64,
+    refused: AtomicU64,
+    files_ns: AtomicU64,
     lines: AtomicU64,
+}
+
+impl Tally {
+    fn spent(&self, began: Instant) {
+        self.files_ns.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    }
 }
 
 struct Worker {
@@ -170,7 +185,9 @@ impl Worker {
     fn new(duty: &Duty, number: u64, tally: &Arc<Tally>) -> Result<Self, StudyError> {
         let work = match &duty.answer {
             Answer::Empty => Job::Empty,
-            Answer::Page(files) => Job::Page(Page::new(&duty.folder, files)?),
+            Answer::Page { files, rendered } => {
+                Job::Page(Page::new(&duty.folder, files, *rendered)?)
+            }
             Answer::Sqlite(work) => {
                 Job::Sqlite(Box::new(Client::ready(Work { author: number, ..work.clone() })?))
             }
@@ -192,8 +209,12 @@ impl Worker {
 
     fn work(&mut self, listener: &TcpListener) {
         loop {
-            // One that is gone again before it was taken is nobody's error.
-            let Ok((stream, _)) = listener.accept() else { continue };
+            let Ok((stream, _)) = listener.accept() else {
+                // One that is gone again before it was taken is nobody's error; a want
+                // of descriptors lasts a while.
+                thread::sleep(AFTER_REFUSAL);
+                continue;
+            };
             self.tally.open.fetch_add(1, Ordering::AcqRel);
             // Nor is one that breaks: its client knows.
             let _ = self.answer(stream);
@@ -216,7 +237,10 @@ impl Worker {
                 let outcome = self.perform().and_then(|()| self.write_log(&path, count));
                 match outcome {
                     Ok(()) => _ = self.tally.done.fetch_add(1, Ordering::Release),
-                    Err(error) => self.refuse(&error),
+                    Err(error) => {
+                        self.tally.refused.fetch_add(1, Ordering::Release);
+                        self.refuse(&error);
+                    }
                 }
             }
         }
@@ -227,6 +251,8 @@ impl Worker {
         Account {
             open: self.tally.open.load(Ordering::Acquire).saturating_sub(1),
             done: self.tally.done.load(Ordering::Acquire),
+            refused: self.tally.refused.load(Ordering::Acquire),
+            files_ns: self.tally.files_ns.load(Ordering::Acquire),
             lines: self.tally.lines.load(Ordering::Acquire),
         }
     }
@@ -243,12 +269,17 @@ impl Worker {
         match &mut self.work {
             Job::Empty => begin_reply(&mut self.reply, "200 OK", 0),
             Job::Page(page) => {
-                let page = page.render()?;
+                let began = Instant::now();
+                page.read()?;
+                self.tally.spent(began);
+                let page = page.made()?;
                 begin_reply(&mut self.reply, "200 OK", page.len());
-                self.reply.extend_from_slice(page.as_bytes());
+                self.reply.extend_from_slice(page);
             }
             Job::Sqlite(client) => {
+                let began = Instant::now();
                 client.answer()?;
+                self.tally.spent(began);
                 begin_reply(&mut self.reply, "200 OK", 3);
                 self.reply.extend_from_slice(b"ok\n");
             }
@@ -314,7 +345,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::path::Path;
-    use std::time::Instant;
+    use std::sync::atomic::AtomicBool;
 
     use super::super::fetch::{Reply, fetch};
     use super::super::log_check;
@@ -336,10 +367,10 @@ mod tests {
     }
 
     fn get(port: u16, path: &str) -> Reply {
-        fetch(port, path, PATIENCE).unwrap()
+        fetch(port, path, PATIENCE, &AtomicBool::new(false)).unwrap()
     }
 
-    fn account(port: u16) -> Account {
+    fn settled(port: u16) -> Account {
         let mut before = None;
         loop {
             let account: Account = serde_json::from_str(&get(port, ACCOUNT_PATH).body).unwrap();
@@ -354,7 +385,7 @@ mod tests {
     fn a_page_is_what_its_files_say_and_a_lost_file_is_a_server_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("part"), "a part").unwrap();
-        let answer = Answer::Page(vec![("part".to_owned(), 6)]);
+        let answer = Answer::Page { files: vec![("part".to_owned(), 6)], rendered: true };
         let port = serving(folder.path(), answer, 0, LogWhen::Always);
         let reply = get(port, "/");
         assert_eq!(reply.status, 200);
@@ -365,7 +396,9 @@ mod tests {
         let reply = get(port, "/");
         assert_eq!(reply.status, 500);
         assert!(reply.body.contains("opening a page's file"), "{}", reply.body);
-        assert_eq!(account(port), Account { done: 1, lines: 0, open: 0 });
+        let Account { done, refused, files_ns, .. } = settled(port);
+        assert_eq!((done, refused), (1, 1));
+        assert!(files_ns > 0);
     }
 
     #[test]
@@ -379,7 +412,8 @@ mod tests {
                 get(port, "/");
             }
             get(port, SWITCHED_PATH);
-            assert_eq!(account(port), Account { done: 203, lines, open: 0 }, "{when:?}");
+            let account = settled(port);
+            assert_eq!((account.done, account.lines), (203, lines), "{when:?}");
             let log = folder.path().join(LOG);
             assert!(log_check::account(&log, lines).unwrap().is_intact());
         }

@@ -2,10 +2,13 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// More than this is not read.
-const REPLY_BYTES_MAX: u64 = 4 << 20;
+const REPLY_BYTES_MAX: usize = 4 << 20;
+/// Between two looks at whether to stop.
+const LOOK: Duration = Duration::from_millis(100);
 /// Headers that are looked at.
 const HEADERS_MAX: usize = 100;
 
@@ -15,17 +18,36 @@ pub(super) struct Reply {
     pub(super) body: String,
 }
 
-/// Asks a server on this host for a path. HTTP/1.0, for which a reply ends with
-/// its connection.
-pub(super) fn fetch(port: u16, path: &str, patience: Duration) -> io::Result<Reply> {
+/// Asks a server on this host for a path, and lets go when told to stop. HTTP/1.0,
+/// for which a reply ends with its connection.
+pub(super) fn fetch(
+    port: u16,
+    path: &str,
+    patience: Duration,
+    stop: &AtomicBool,
+) -> io::Result<Reply> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut stream = TcpStream::connect_timeout(&address, patience)?;
-    stream.set_read_timeout(Some(patience))?;
+    stream.set_read_timeout(Some(LOOK))?;
     stream.set_write_timeout(Some(patience))?;
-    let request = format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    let request =
+        format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
-    let mut reply = Vec::new();
-    stream.take(REPLY_BYTES_MAX).read_to_end(&mut reply)?;
+    let give_up = Instant::now() + patience;
+    let (mut reply, mut part) = (Vec::new(), vec![0; 64 << 10]);
+    while reply.len() < REPLY_BYTES_MAX {
+        match stream.read(&mut part) {
+            Ok(0) => break,
+            Ok(read) => reply.extend_from_slice(&part[..read]),
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            Err(_) if stop.load(Ordering::Relaxed) => return Err(io::ErrorKind::Interrupted.into()),
+            Err(_) if Instant::now() >= give_up => {
+                let text = format!("no whole reply within {} s", patience.as_secs_f64());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+            Err(_) => {}
+        }
+    }
     parse(&reply)
 }
 

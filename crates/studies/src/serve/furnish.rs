@@ -22,7 +22,10 @@ pub(super) fn furnish(
     path: &Path,
 ) -> Result<Answer, StudyError> {
     match strategy {
-        "page" => page_files(params, folder).map(Answer::Page),
+        "page" => {
+            let rendered = params.choice("render") == "html";
+            page_files(params, folder).map(|files| Answer::Page { files, rendered })
+        }
         "sqlite" => {
             const MAKING: &str = "making the database";
             let file = open_for_writing(folder, &name(database::NAME), OFlags::EXCL);

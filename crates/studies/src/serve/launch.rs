@@ -1,23 +1,14 @@
-//! A server of the user's: its command filled in, its folder prepared.
+//! A server of the user's: whether its command can be meant, and how the command and
+//! what prepares its folder become one for the shell.
 
-use std::io::Read as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::Duration;
+use std::process::Command;
 
-use engine::recorder::StopFlag;
-use engine::study::StudyError;
+use load::Target;
 use model::shell::quoted;
 use model::study::Params;
-use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How much of what a preparation says is passed on when it fails.
-const SAID_BYTES_MAX: u64 = 2000;
-/// Between two looks at whether a preparation has ended.
-const LOOK: Duration = Duration::from_millis(2);
+use super::spec::{BUILT_IN_ALONE, COMMAND_ALONE, SPEC};
 
 /// Where a server finds its files and listens.
 pub(super) struct Spot<'a> {
@@ -25,38 +16,70 @@ pub(super) struct Spot<'a> {
     pub(super) port: u16,
 }
 
+/// Why a server that is built in cannot be told so.
+pub(super) fn refuse_built_in(strategy: &str, params: &Params) -> Result<(), String> {
+    match unused(params, COMMAND_ALONE) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "{name} was given, and {strategy} is a server that is built in; add --strategy command \
+             to time a server of your own"
+        )),
+    }
+}
+
 /// Why a command cannot be meant.
 pub(super) fn refuse(params: &Params) -> Result<(), String> {
-    let fixed = params.count("port") != 0;
-    if !fixed && !params.text("command").contains("{port}") && !reads_environment(params) {
-        return Err("the command has no {port} to tell the server where to listen; write {port} \
-                    where its port belongs, or give serve.port where it is fixed"
+    let command = params.text("command");
+    if command.is_empty() {
+        return Err("there is no command to start the server with; give one, as in --set \
+                    'serve.command=php -S 127.0.0.1:{port} -t {place}'"
             .to_owned());
     }
-    let names_variant =
-        ["command", "prepare", "url"].iter().any(|name| params.text(name).contains("{variant}"));
-    if !params.text("variant").is_empty() && !names_variant {
+    if let Some(name) = unused(params, BUILT_IN_ALONE) {
+        return Err(format!("{name} is for the servers that are built in, and not for a command"));
+    }
+    let told_the_port = command.contains("{port}") || command.contains("IOTOLL_PORT");
+    if params.count("port") == 0 && !told_the_port {
+        return Err("the command has no {port} to tell the server where to listen; write {port} \
+                    or $IOTOLL_PORT where its port belongs, or give serve.port where it is fixed"
+            .to_owned());
+    }
+    let names_variant = |name: &&str| {
+        let text = params.text(name);
+        text.contains("{variant}") || text.contains("IOTOLL_VARIANT")
+    };
+    if !params.text("variant").is_empty()
+        && !["command", "prepare", "url"].iter().any(|name| names_variant(name))
+    {
         return Err(
             "a variant is given, and neither command nor prepare nor url has {variant} to \
                     put it in"
                 .to_owned(),
         );
     }
-    if params.count("log_lines") > 0 {
-        return Err(
-            "log_lines is for the servers that are built in; a server of your own logs as \
-                    it does"
-                .to_owned(),
-        );
+    refuse_path("url", &url(params))?;
+    match params.text("evidence") {
+        "" => Ok(()),
+        evidence => refuse_path("evidence", evidence),
     }
-    if !params.text("url").starts_with('/') {
-        return Err(format!("the url `{}` is not a path; begin it with /", params.text("url")));
-    }
-    Ok(())
 }
 
-fn reads_environment(params: &Params) -> bool {
-    params.text("command").contains("IOTOLL_PORT")
+/// The first of some parameters that is not at its default.
+fn unused(params: &Params, names: &[&'static str]) -> Option<&'static str> {
+    let given = |name: &&&str| {
+        let param = SPEC.param(name);
+        let value = params.0.iter().find(|(known, _)| known == *name);
+        param.zip(value).is_some_and(|(param, (_, value))| *value != param.default_value())
+    };
+    names.iter().find(given).copied()
+}
+
+fn refuse_path(name: &str, path: &str) -> Result<(), String> {
+    if !path.starts_with('/') {
+        return Err(format!("the {name} `{path}` is not a path; begin it with /"));
+    }
+    let parsed = Target::parse(&format!("http://127.0.0.1{path}"));
+    parsed.map(drop).map_err(|e| format!("the {name} `{path}` cannot be asked for: {e}"))
 }
 
 /// The path and query that are asked for.
@@ -64,17 +87,32 @@ pub(super) fn url(params: &Params) -> String {
     params.text("url").replace("{variant}", params.text("variant"))
 }
 
-/// A text of the user's as a shell's command.
-pub(super) fn command(text: &str, params: &Params, spot: &Spot<'_>) -> Command {
-    let folder = spot.folder.display().to_string();
+/// The shell's command that prepares the folder and then becomes the server, so that
+/// both are watched, and ended, as one.
+pub(super) fn command(params: &Params, spot: &Spot<'_>) -> Command {
     let mut command = Command::new("/bin/sh");
     command
         .arg("-c")
-        .arg(filled_in(text, params, &folder, &spot.port.to_string()))
+        .arg(script(params, spot))
         .env("IOTOLL_PLACE", spot.folder)
         .env("IOTOLL_PORT", spot.port.to_string())
         .env("IOTOLL_VARIANT", params.text("variant"));
     command
+}
+
+fn script(params: &Params, spot: &Spot<'_>) -> String {
+    let folder = spot.folder.display().to_string();
+    let port = spot.port.to_string();
+    let [prepare, command] =
+        ["prepare", "command"].map(|name| filled_in(params.text(name), params, &folder, &port));
+    if prepare.is_empty() {
+        return command;
+    }
+    // On lines of their own, for either may end in a comment.
+    format!(
+        "(\n{prepare}\n) || {{ echo \"preparing the folder ended with status $?\" >&2; exit 1; }}\n\
+         {command}"
+    )
 }
 
 fn filled_in(text: &str, params: &Params, folder: &str, port: &str) -> String {
@@ -93,97 +131,54 @@ fn filled_in(text: &str, params: &Params, folder: &str, port: &str) -> String {
     filled + rest
 }
 
-/// Runs the user's preparation, if there is one, to its end.
-pub(super) fn prepare(params: &Params, spot: &Spot<'_>, stop: &StopFlag) -> Result<(), StudyError> {
-    let text = params.text("prepare");
-    if text.is_empty() {
-        return Ok(());
-    }
-    let failed = |why: String| StudyError::Refused { doing: "preparing the server's folder", why };
-    let mut command = command(text, params, spot);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
-    let mut child = Group(command.spawn().map_err(|e| failed(format!("{text}: {e}")))?);
-    let mut said = String::new();
-    let listening = child.0.stderr.take().map(|pipe| {
-        thread::spawn(move || {
-            let mut said = Vec::new();
-            let mut pipe = pipe;
-            // What it could not say is not missed.
-            let _ = pipe.by_ref().take(SAID_BYTES_MAX).read_to_end(&mut said);
-            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-            String::from_utf8_lossy(&said).trim().to_owned()
-        })
-    });
-    let status = loop {
-        match child.0.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if stop.load(Ordering::Relaxed) => return Err(StudyError::Stopped),
-            Ok(None) => thread::sleep(LOOK),
-            Err(error) => return Err(failed(format!("{text}: {error}"))),
-        }
-    };
-    drop(child);
-    if let Some(Ok(heard)) = listening.map(thread::JoinHandle::join) {
-        said = heard;
-    }
-    if status.success() {
-        return Ok(());
-    }
-    Err(failed(format!("`{text}` ended with {status}; it said: {said}")))
-}
-
-/// A process with all that it started, which end with this.
-struct Group(Child);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = Pid::from_raw(self.0.id().cast_signed()) {
-            // Gone already is as good.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let _ = self.0.wait();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use std::time::Instant;
-
     use super::super::Serve;
     use super::*;
-    use crate::testing;
-
-    fn params(given: &[(&str, &str)]) -> Params {
-        testing::params(&Serve, given)
-    }
+    use crate::testing::params;
 
     #[test]
     fn what_is_filled_in_is_one_word_for_the_shell() {
-        let params = params(&[("variant", "it's $HOME")]);
-        let filled = filled_in("serve {variant} {place}:{port}", &params, "/a b/c", "81");
+        let odd = params(&Serve, &[("variant", "it's $HOME")]);
+        let filled = filled_in("serve {variant} {place}:{port}", &odd, "/a b/c", "81");
         assert_eq!(filled, r"serve 'it'\''s $HOME' '/a b/c':81");
+        let none = params(&Serve, &[]);
+        assert_eq!(filled_in("serve {variant} {x}", &none, "/a", "1"), "serve '' {x}");
         // What a variant says is not looked at again.
-        let odd = testing::params(&Serve, &[("variant", "{place}")]);
-        assert_eq!(filled_in("{variant}", &odd, "/a", "1"), "'{place}'");
+        let braces = params(&Serve, &[("variant", "{place}")]);
+        assert_eq!(filled_in("{variant}", &braces, "/a", "1"), "'{place}'");
     }
 
     #[test]
-    fn a_preparation_that_fails_says_so_and_one_that_hangs_is_ended() {
+    fn a_preparation_comes_first_and_its_failure_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let spot = Spot { folder: folder.path(), port: 1 };
-        let stop = StopFlag::default();
-        let made = params(&[("prepare", "echo {port} > {place}/made")]);
-        prepare(&made, &spot, &stop).unwrap();
-        assert_eq!(std::fs::read_to_string(folder.path().join("made")).unwrap(), "1\n");
-        let failing = params(&[("prepare", "echo no such table >&2; exit 3")]);
-        let why = prepare(&failing, &spot, &stop).unwrap_err().to_string();
-        assert!(why.contains("no such table") && why.contains("exit status: 3"), "{why}");
-        stop.store(true, Ordering::Relaxed);
-        let began = Instant::now();
-        let hanging = params(&[("prepare", "sleep 600 & sleep 600")]);
-        assert!(matches!(prepare(&hanging, &spot, &stop), Err(StudyError::Stopped)));
-        assert!(began.elapsed() < Duration::from_secs(300));
+        let spot = Spot { folder: folder.path(), port: 81 };
+        let run = |prepare: &str| {
+            let given = [("prepare", prepare), ("command", "cat {place}/made; echo $IOTOLL_PORT")];
+            command(&params(&Serve, &given), &spot).output().unwrap()
+        };
+        let made = run("echo {port} > {place}/made # as told");
+        assert_eq!(String::from_utf8_lossy(&made.stdout), "81\n81\n");
+        let failed = run("echo no such table >&2; exit 3");
+        let said = String::from_utf8_lossy(&failed.stderr);
+        assert_eq!(said, "no such table\npreparing the folder ended with status 3\n");
+        assert_eq!((failed.status.code(), failed.stdout.len()), (Some(1), 0));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused() {
+        let refused = |given: &[(&str, &str)]| {
+            let given = [&[("command", "serve {port}")], given].concat();
+            refuse(&params(&Serve, &given)).err().unwrap_or_default()
+        };
+        assert_eq!(refused(&[]), "");
+        assert_eq!(refused(&[("command", "serve $IOTOLL_PORT")]), "");
+        assert!(refused(&[("url", "/a b")]).contains("cannot be asked for"));
+        assert!(refused(&[("evidence", "stats")]).contains("begin it with /"));
+        assert!(refused(&[("workers", "9")]).contains("workers is for the servers"));
+        assert!(refuse_built_in("page", &params(&Serve, &[("variant", "x")])).is_err());
+        assert!(refuse_built_in("page", &params(&Serve, &[("workers", "9")])).is_ok());
     }
 }

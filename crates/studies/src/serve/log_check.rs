@@ -1,6 +1,7 @@
 //! Whether the log of a server of ours has every line that it said it wrote.
 
-use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 use engine::study::{Doing, StudyError};
@@ -8,27 +9,60 @@ use model::integrity::Integrity;
 
 use super::built_in::{LINE_BYTES, line};
 
-/// Accounts for each line: it is whole, and there once.
-pub(super) fn account(log: &Path, lines: u64) -> Result<Integrity, StudyError> {
-    let bytes = std::fs::read(log).doing("reading the log back")?;
+/// Requests beyond this are none of ours: a bit is kept for each line.
+const LINES_MAX: u64 = 1 << 32;
+
+/// Accounts for each line: it is whole, and there once. A request writes so many.
+pub(super) fn account(log: &Path, lines: u64, of_request: u64) -> Result<Integrity, StudyError> {
+    const READING: &str = "reading the log back";
+    let mut log = BufReader::new(File::open(log).doing(READING)?);
     let mut integrity = Integrity { records: lines, ..Integrity::default() };
-    let mut seen = HashSet::new();
-    for found in bytes.chunks(LINE_BYTES) {
-        match parse(found) {
-            Some(line) if seen.insert(line) => {}
-            Some(_) => integrity.duplicated += 1,
-            None => {
+    let mut seen = Seen::default();
+    let mut whole = 0;
+    let mut part = Vec::with_capacity(LINE_BYTES);
+    while next_line(&mut log, &mut part).doing(READING)? {
+        match parse(&part).map(|(request, number)| request.saturating_mul(of_request) + number) {
+            Some(index) if index < LINES_MAX => {
+                if seen.note(index) {
+                    whole += 1;
+                } else {
+                    integrity.duplicated += 1;
+                }
+            }
+            _ => {
                 integrity.torn += 1;
-                integrity
-                    .example
-                    .get_or_insert_with(|| String::from_utf8_lossy(found).into_owned());
+                let text = || String::from_utf8_lossy(&part).into_owned();
+                integrity.example.get_or_insert_with(text);
             }
         }
     }
-    let whole = seen.len() as u64;
     integrity.lost = lines.saturating_sub(whole + integrity.torn);
     integrity.duplicated += whole.saturating_sub(lines);
     Ok(integrity)
+}
+
+/// A bit for each line.
+#[derive(Default)]
+struct Seen(Vec<u64>);
+
+impl Seen {
+    /// Notes a line; whether it is new.
+    fn note(&mut self, index: u64) -> bool {
+        let (word, bit) = ((index / 64) as usize, 1 << (index % 64));
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        let new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        new
+    }
+}
+
+/// Reads the next line, or what is left of one; whether there was any.
+fn next_line(log: &mut impl Read, part: &mut Vec<u8>) -> io::Result<bool> {
+    part.clear();
+    log.take(LINE_BYTES as u64).read_to_end(part)?;
+    Ok(!part.is_empty())
 }
 
 /// A line's request and number, if it is one that a server of ours writes.
@@ -49,7 +83,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         std::fs::write(&log, bytes).unwrap();
-        account(&log, lines).unwrap()
+        account(&log, lines, 2).unwrap()
     }
 
     #[test]
@@ -62,6 +96,7 @@ mod tests {
         let mut torn = whole.clone();
         torn[LINE_BYTES + 9] = b'x';
         assert_eq!(checked(&torn, 3).torn, 1);
-        assert!(checked(&whole[..whole.len() - 30], 3).torn == 1);
+        assert_eq!(checked(&whole[..whole.len() - 30], 3).torn, 1);
+        assert_eq!(checked(&line(u64::MAX, 0), 1).torn, 1);
     }
 }

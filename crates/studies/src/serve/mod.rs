@@ -21,6 +21,7 @@ mod rendered;
 mod running;
 mod slice;
 mod spec;
+mod switched;
 
 use std::os::fd::BorrowedFd;
 
@@ -29,12 +30,10 @@ use model::study::{Params, StudySpec};
 use model::units::exact_duration;
 
 use self::slice::Slice;
-use crate::page;
+use crate::{page, sqlite};
 
-/// What a built-in server's files take beside a page's: a database and its journal.
-const DATABASE_BYTES: u64 = 32 << 20;
 /// What a server of the user's may write in a slice, for all that can be known.
-const COMMAND_BYTES: u64 = 64 << 20;
+const COMMAND_BYTES: u64 = 16 << 20;
 
 /// The study.
 pub(crate) struct Serve;
@@ -48,21 +47,18 @@ impl Study for Serve {
         Ok(Operations::exactly(params.count("connections")))
     }
 
+    fn warms_up(&self) -> bool {
+        // Each slice starts its server anew, and warms it.
+        false
+    }
+
     fn refuse(&self, strategy: &str, params: &Params) -> Result<(), String> {
-        let given = !params.text("command").is_empty();
-        match strategy {
-            "command" if !given => {
-                Err("there is no command to start the server with; give one, as \
-                 in --set 'serve.command=php -S 127.0.0.1:{port} -t {place}'"
-                    .to_owned())
-            }
-            "command" => launch::refuse(params),
-            _ if given => Err(format!(
-                "a command was given, and {strategy} is a server that is built in; add --strategy \
-                 command to time the command"
-            )),
-            _ => page::parts(params).map(drop),
-        }?;
+        if strategy == "command" {
+            launch::refuse(params)?;
+        } else {
+            launch::refuse_built_in(strategy, params)?;
+            page::parts(params)?;
+        }
         let (within, timeout) = (params.duration("p99_within"), params.duration("timeout"));
         if within > timeout {
             return Err(format!(
@@ -74,12 +70,17 @@ impl Study for Serve {
         Ok(())
     }
 
-    fn space_bytes(&self, params: &Params, operations: u64) -> u64 {
-        let page_bytes: u64 = page::parts(params).map_or(0, |parts| parts.sizes().iter().sum());
+    fn space_bytes(&self, strategy: &str, params: &Params, operations: u64) -> u64 {
         // At the highest rate there are more connections than those asked for.
         let connections = operations.max(1 << 16);
         let log_bytes = params.count("log_lines") * built_in::LINE_BYTES as u64 * connections;
-        page_bytes + log_bytes + DATABASE_BYTES + COMMAND_BYTES
+        log_bytes
+            + match strategy {
+                "page" => page::parts(params).map_or(0, |parts| parts.sizes().iter().sum()),
+                "sqlite" => sqlite::space_bytes(params.count("rows")),
+                "command" => COMMAND_BYTES,
+                _ => 0,
+            }
     }
 
     fn prepare(

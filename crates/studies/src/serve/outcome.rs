@@ -12,6 +12,8 @@ use super::spec;
 
 /// The usual connection may be begun late by this share of what it takes.
 const LATE_SHARE_MAX: f64 = 0.1;
+/// And the slowest by this one of what the slowest take.
+const LATE_TAIL_SHARE_MAX: f64 = 0.2;
 
 /// One slice's load.
 pub(super) struct Outcome {
@@ -100,14 +102,25 @@ impl Outcome {
         self.operations as f64 / self.step.attempted.max(1) as f64
     }
 
-    /// Connections that failed, of as many as the slice counts as.
-    pub(super) fn failed(&self) -> u64 {
-        (self.failed_in_step() as f64 * self.scale()).round() as u64
+    /// Connections that failed. At the highest rate held there is nothing to be told:
+    /// it is held because they did not.
+    pub(super) fn failed(&self) -> Option<u64> {
+        self.highest_rate.is_none().then(|| self.failed_in_step())
     }
 
     /// The median connection time, or the time between connections at the highest rate.
     pub(super) fn judged_ns(&self) -> f64 {
-        self.highest_rate.map_or_else(|| self.times().quantile(0.5), |rate| 1e9 / rate)
+        let timeout_ns = self.timeout.as_nanos() as f64;
+        let median_ns = || self.times().quantile(0.5).min(timeout_ns);
+        self.highest_rate.map_or_else(median_ns, |rate| 1e9 / rate)
+    }
+
+    /// Whether the slowest connections tell of something else than the server: of
+    /// late starts, or of a rate that the server itself has set.
+    pub(super) fn tail_untrusted(&self) -> bool {
+        let Phases { lag, connection, .. } = &self.step.phases;
+        let late = lag.quantile(0.99) > connection.quantile(0.99) * LATE_TAIL_SHARE_MAX;
+        self.highest_rate.is_some() || late
     }
 
     /// Why it does not show what the server can do.
@@ -117,11 +130,12 @@ impl Outcome {
 
     /// What the server's processes asked the system to read and write.
     pub(super) fn requested_bytes(&self) -> u64 {
-        self.step.server.as_ref().map_or(0, |used| used.asked_read_bytes + used.asked_write_bytes)
+        let asked = |used: &ServerUse| used.asked_read_bytes + used.asked_write_bytes;
+        (self.step.server.as_ref().map_or(0, asked) as f64 * self.scale()) as u64
     }
 
     /// Processor time for each connection, in nanoseconds.
-    fn server_cpu_ns(&self) -> Option<f64> {
+    pub(super) fn server_cpu_ns(&self) -> Option<f64> {
         self.step.server.as_ref()?.cpu_us_per_reply.map(|us| us * 1e3)
     }
 
@@ -159,8 +173,7 @@ impl Outcome {
 /// Why a step's median is not the server's.
 ///
 /// That of a hundred connections one was begun late spoils their p99 and leaves
-/// their median as it was; it does so in either arm alike, and draws a ratio of p99
-/// towards 1. What the median rests on is how late the usual connection was begun.
+/// their median as it was, which rests on how late the usual connection was begun.
 fn why_untrusted(step: &Step) -> Option<String> {
     let Phases { lag, connection, .. } = &step.phases;
     let usual = lag.quantile(0.5);

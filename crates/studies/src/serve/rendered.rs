@@ -1,5 +1,5 @@
-//! A page as an application makes it: its files opened, read, closed, and rendered
-//! by a template into HTML.
+//! A page as an application makes it: its files opened, read and closed, and then
+//! rendered by a template into HTML, or sent as they are.
 
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -15,7 +15,9 @@ use crate::file::{name, open_for_reading, read_whole};
 pub(super) struct Page {
     folder: File,
     files: Vec<(CString, usize)>,
-    html: String,
+    rendered: bool,
+    contents: Vec<Vec<u8>>,
+    made: Vec<u8>,
 }
 
 #[derive(Template)]
@@ -29,30 +31,42 @@ struct Markup<'a> {
 }
 
 impl Page {
-    pub(super) fn new(folder: &Path, files: &[(String, u64)]) -> Result<Self, StudyError> {
+    pub(super) fn new(
+        folder: &Path,
+        files: &[(String, u64)],
+        rendered: bool,
+    ) -> Result<Self, StudyError> {
         Ok(Self {
             folder: File::open(folder).doing("opening the page's folder")?,
             files: files.iter().map(|(path, bytes)| (name(path), *bytes as usize)).collect(),
-            html: String::new(),
+            rendered,
+            contents: files.iter().map(|(_, bytes)| vec![0; *bytes as usize]).collect(),
+            made: Vec::new(),
         })
     }
 
-    /// Reads the files and renders them.
-    pub(super) fn render(&mut self) -> Result<&str, StudyError> {
-        let contents = self.files.iter().map(|(path, bytes)| {
-            let mut contents = vec![0; *bytes];
+    /// Opens, reads and closes the files.
+    pub(super) fn read(&mut self) -> Result<(), StudyError> {
+        for ((path, _), contents) in self.files.iter().zip(&mut self.contents) {
             let file = open_for_reading(&self.folder, path).doing("opening a page's file")?;
-            read_whole(file, &mut contents, "reading a page's file")?;
-            Ok(contents)
-        });
-        let contents = contents.collect::<Result<Vec<_>, StudyError>>()?;
-        // What is not text, of a page of the user's own, is shown as such.
-        let parts: Vec<_> = contents.iter().map(|part| String::from_utf8_lossy(part)).collect();
-        self.html.clear();
-        let rendered = Markup { parts: &parts }.render_into(&mut self.html);
-        rendered
-            .map_err(|e| StudyError::Refused { doing: "rendering a page", why: e.to_string() })?;
-        Ok(&self.html)
+            read_whole(file, contents, "reading a page's file")?;
+        }
+        Ok(())
+    }
+
+    /// The page made of what was read.
+    pub(super) fn made(&mut self) -> Result<&[u8], StudyError> {
+        self.made.clear();
+        if self.rendered {
+            // What is not text, of a page of the user's own, is shown as such.
+            let parts = self.contents.iter().map(|part| String::from_utf8_lossy(part));
+            let parts: Vec<_> = parts.collect();
+            let rendered = Markup { parts: &parts }.write_into(&mut self.made);
+            rendered.doing("rendering a page")?;
+        } else {
+            self.contents.iter().for_each(|part| self.made.extend_from_slice(part));
+        }
+        Ok(&self.made)
     }
 }
 
@@ -67,15 +81,17 @@ mod tests {
         std::fs::write(folder.path().join("a"), "1 < 2").unwrap();
         std::fs::write(folder.path().join("b"), "end").unwrap();
         let files = [("a".to_owned(), 5), ("b".to_owned(), 3)];
-        let mut page = Page::new(folder.path(), &files).unwrap();
+        let mut page = Page::new(folder.path(), &files, true).unwrap();
         for _ in 0..2 {
-            let html = page.render().unwrap();
-            assert!(
-                html.ends_with("<section>1 &#60; 2</section>\n<section>end</section>\n"),
-                "{html}"
-            );
+            page.read().unwrap();
+            let html = String::from_utf8(page.made().unwrap().to_vec()).unwrap();
+            let shown = "<section>1 &#60; 2</section>\n<section>end</section>\n";
+            assert!(html.ends_with(shown), "{html}");
         }
+        let mut plain = Page::new(folder.path(), &files, false).unwrap();
+        plain.read().unwrap();
+        assert_eq!(plain.made().unwrap(), b"1 < 2end");
         std::fs::remove_file(folder.path().join("b")).unwrap();
-        assert!(page.render().unwrap_err().to_string().contains("opening a page's file"));
+        assert!(page.read().unwrap_err().to_string().contains("opening a page's file"));
     }
 }

@@ -1,11 +1,11 @@
 //! A server that listens: loading it, and asking it for what it has to say.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use engine::recorder::Recorder;
+use engine::recorder::{Recorder, StopFlag};
 use engine::study::StudyError;
 use load::{Knee, KneeBounds, Plan, Server, ServerWatch, Step, Steps, Target};
 
@@ -13,7 +13,7 @@ use super::built_in::{ACCOUNT_PATH, Account};
 use super::fetch::{Reply, fetch};
 use super::outcome::refused;
 
-/// How long a server may take until it listens, or answers a first request.
+/// How long a server may take to answer a first request.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long it may take over what an overload has left in its queue.
 const PATIENCE_FOR_QUEUES: Duration = Duration::from_secs(60);
@@ -21,6 +21,8 @@ const PATIENCE_FOR_QUEUES: Duration = Duration::from_secs(60);
 const SAID_CHARS_MAX: usize = 300;
 /// How often, at most, a server is asked whether it is done with what it was asked.
 const ASKED_MAX: u32 = 15_000;
+/// So many looks in a row that find the same are believed.
+const LOOKS_ALIKE: usize = 3;
 /// Between two times.
 const ASKED_EVERY: Duration = Duration::from_millis(4);
 
@@ -30,6 +32,7 @@ pub(super) struct Running {
     watch: ServerWatch,
     port: u16,
     timeout: Duration,
+    stop: StopFlag,
 }
 
 impl Running {
@@ -37,12 +40,12 @@ impl Running {
     pub(super) fn await_ready(
         mut server: Server,
         port: u16,
-        timeout: Duration,
-        stop: &AtomicBool,
+        (patience, timeout): (Duration, Duration),
+        stop: &StopFlag,
     ) -> Result<Self, StudyError> {
-        server.await_ready(&target(port, "/")?, PATIENCE, stop).map_err(|e| failed(&e))?;
+        server.await_ready(&target(port, "/")?, patience, stop).map_err(|e| failed(&e))?;
         let watch = server.watch();
-        Ok(Self { server, watch, port, timeout })
+        Ok(Self { server, watch, port, timeout, stop: StopFlag::clone(stop) })
     }
 
     pub(super) fn port(&self) -> u16 {
@@ -85,18 +88,6 @@ impl Running {
         Ok((knee.map_err(|e| failed(&e))?, plan.timeout))
     }
 
-    /// The server's processor time for each of some replies, one after the other.
-    pub(super) fn cpu_ns_each(
-        &self,
-        path: &str,
-        requests: u64,
-        recorder: &Recorder,
-    ) -> Result<Option<f64>, StudyError> {
-        let step = self.load(path, Steps::Closed { concurrency: 1, requests }, recorder)?;
-        let used = step.server.as_ref();
-        Ok(used.and_then(|used| used.cpu_us_per_reply).map(|us| us * 1e3))
-    }
-
     /// Sees to it that the server answers what it will be loaded with.
     pub(super) fn try_out(&self, path: &str) -> Result<(), StudyError> {
         let reply = self.ask(path, PATIENCE)?;
@@ -108,21 +99,29 @@ impl Running {
     }
 
     fn ask(&self, path: &str, patience: Duration) -> Result<Reply, StudyError> {
-        fetch(self.port, path, patience)
-            .map_err(|e| refused(format!("it does not answer {path}: {e}")))
+        fetch(self.port, path, patience, &self.stop).map_err(|error| {
+            if self.stop.load(Ordering::Relaxed) {
+                return StudyError::Stopped;
+            }
+            refused(format!("it does not answer {path}: {error}"))
+        })
     }
 
     /// Asks a server of ours what it did, once it is done with all that it was asked.
     pub(super) fn settled_account(&self) -> Result<Account, StudyError> {
-        let mut before = None;
+        let mut seen = Vec::new();
         for _ in 0..ASKED_MAX {
             let reply = self.ask(ACCOUNT_PATH, PATIENCE_FOR_QUEUES)?;
             let account: Account = serde_json::from_str(&reply.body)
                 .map_err(|e| refused(format!("its account does not read: {e}")))?;
-            if account.open == 0 && before == Some(account) {
+            if account.open > 0 || seen.last() != Some(&account) {
+                seen.clear();
+            }
+            seen.push(account);
+            // One look could fall between taking a connection and counting it.
+            if seen.len() >= LOOKS_ALIKE && account.open == 0 {
                 return Ok(account);
             }
-            before = Some(account);
             thread::sleep(ASKED_EVERY);
         }
         Err(refused("it did not come to an end with what it was asked".to_owned()))

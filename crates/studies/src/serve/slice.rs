@@ -6,23 +6,22 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
-use engine::recorder::Recorder;
+use engine::recorder::{Recorder, StopFlag};
 use engine::study::{Doing, StudyError, Task};
 use load::{KneeBounds, Server, Steps, free_port};
 use model::integrity::Integrity;
 use model::study::{Params, Rate};
 
-use super::built_in::{self, Answer};
-use super::fetch::{Reply, fetch};
+use super::built_in::{self, Account};
 use super::furnish::{self, furnish};
 use super::launch::{self, Spot};
 use super::log_check;
 use super::outcome::{Outcome, refused};
-use super::running::{PATIENCE, Running, failed};
+use super::running::{Running, failed};
 use super::spec;
+use super::switched::Switched;
 use crate::sqlite::client::WRITES;
 use crate::sqlite::database::{self, Expected};
 use crate::tree::sync_tree;
@@ -31,8 +30,10 @@ use crate::tree::sync_tree;
 const WARMING: u64 = 20;
 /// So many of them at a time.
 const WARMING_AT_ONCE: u32 = 4;
-/// Empty replies that tell what the built-in server itself takes.
-const EMPTIES: u64 = 100;
+/// Empty replies that tell what the built-in server itself takes …
+const EMPTIES: u64 = 20;
+/// … at the slice's own rate, which must not make them last.
+const EMPTIES_PER_S_MIN: f64 = 200.0;
 
 /// A slice's task.
 pub(super) struct Slice {
@@ -41,19 +42,15 @@ pub(super) struct Slice {
     folder: OwnedFd,
     path: PathBuf,
     running: Option<Running>,
-    /// Of a built-in server alone.
-    own_toll: Option<OwnToll>,
+    /// Processor time of an empty reply, in nanoseconds; of a built-in server alone.
+    empty_ns: Option<f64>,
+    /// What such a server had done before the clock started, and in the end.
+    begun_with: Option<Account>,
+    ended_with: Option<Account>,
+    /// How long the one request took that switched the log on, in nanoseconds.
+    logged_ns: Option<f64>,
     outcome: Option<Outcome>,
     evidence: BTreeMap<String, f64>,
-}
-
-/// What a server that does nothing else takes for a reply.
-#[derive(Clone, Copy)]
-struct OwnToll {
-    /// Processor time, in nanoseconds.
-    empty_ns: f64,
-    /// Against a reply with everything in it.
-    percent: f64,
 }
 
 impl Slice {
@@ -73,7 +70,10 @@ impl Slice {
             folder,
             path,
             running: None,
-            own_toll: None,
+            empty_ns: None,
+            begun_with: None,
+            ended_with: None,
+            logged_ns: None,
             outcome: None,
             evidence: BTreeMap::new(),
         })
@@ -92,50 +92,46 @@ impl Slice {
     }
 
     /// Fills the folder and starts the server on it.
-    fn start(&self, port: u16, recorder: &Recorder) -> Result<Server, StudyError> {
+    fn start(&self, port: u16) -> Result<Server, StudyError> {
         let server = if self.is_built_in() {
             let answer = furnish(self.strategy, &self.params, &self.folder, &self.path)?;
-            sync_tree(&self.folder)?;
-            self.start_built_in(answer, port)?
+            let duty = furnish::duty(answer, &self.params, &self.path, port);
+            let duty = serde_json::to_string(&duty).map_err(io::Error::from);
+            // The binary runs itself again, as it does for workers.
+            let mut command = Command::new("/proc/self/exe");
+            command.arg(built_in::COMMAND).arg(duty.doing("writing down the server's duty")?);
+            Server::launch(command, &format!("the built-in server for {}", self.strategy), port)
         } else {
-            let spot = Spot { folder: &self.path, port };
-            launch::prepare(&self.params, &spot, recorder.stop_flag())?;
-            sync_tree(&self.folder)?;
-            let text = self.params.text("command");
-            Server::launch(launch::command(text, &self.params, &spot), text, port)
+            let command = launch::command(&self.params, &Spot { folder: &self.path, port });
+            Server::launch(command, self.params.text("command"), port)
         };
         server.map_err(|e| failed(&e))
     }
 
-    /// The binary runs itself again, as it does for workers.
-    fn start_built_in(
-        &self,
-        answer: Answer,
-        port: u16,
-    ) -> Result<Result<Server, load::Error>, StudyError> {
-        let duty = serde_json::to_string(&furnish::duty(answer, &self.params, &self.path, port));
-        let duty = duty.map_err(io::Error::from).doing("writing down the server's duty")?;
-        let mut command = Command::new("/proc/self/exe");
-        command.arg(built_in::COMMAND).arg(duty);
-        let shown = format!("the built-in server for {}", self.strategy);
-        Ok(Server::launch(command, &shown, port))
-    }
-
-    /// Sees to it that the server answers, and has loaded what it loads late.
+    /// Sees to it that the server answers, and has loaded what it loads late; and of
+    /// a server of ours, what it takes for an empty reply.
     fn warm(&mut self, recorder: &Recorder) -> Result<(), StudyError> {
         let (running, url) = (self.running(), self.url());
         running.try_out(&url)?;
         let warming = Steps::Closed { concurrency: WARMING_AT_ONCE, requests: WARMING };
         running.load(&url, warming, recorder)?;
-        if self.is_built_in() {
-            let empty_ns = running.cpu_ns_each(built_in::EMPTY_PATH, EMPTIES, recorder)?;
-            let full_ns = running.cpu_ns_each(&url, WARMING, recorder)?;
-            self.own_toll = empty_ns.zip(full_ns).map(|(empty_ns, full_ns)| OwnToll {
-                empty_ns,
-                percent: empty_ns * 100.0 / full_ns.max(1.0),
-            });
+        if self.is_built_in() && self.strategy != "empty" {
+            let rate = match self.params.rate("rate") {
+                Rate::PerSecond(rate) => (rate.get() as f64).max(EMPTIES_PER_S_MIN),
+                Rate::Max => EMPTIES_PER_S_MIN,
+            };
+            let steps = Steps::Rates { rates: vec![rate], connections: Some(EMPTIES) };
+            let step = running.load(built_in::EMPTY_PATH, steps, recorder)?;
+            let used = step.server.and_then(|used| used.cpu_us_per_reply);
+            self.empty_ns = used.map(|us| us * 1e3);
         }
+        self.begun_with = self.account()?;
         Ok(())
+    }
+
+    /// What a server of ours has done so far.
+    fn account(&self) -> Result<Option<Account>, StudyError> {
+        self.is_built_in().then(|| self.running().settled_account()).transpose()
     }
 
     fn open_loop(&self, recorder: &Recorder) -> Result<Outcome, StudyError> {
@@ -153,49 +149,46 @@ impl Slice {
         Outcome::of_step(step, self.params.duration("timeout"), connections)
     }
 
-    /// Sends the one request that switches the log on, in the midst of the others.
-    fn switched(&self) -> Option<thread::JoinHandle<io::Result<Reply>>> {
+    /// The one request that switches the log on comes in the midst of the others.
+    fn switched(&self, stop: &StopFlag) -> Option<Switched> {
         let when = self.params.choice("log_when");
         let switches =
             self.is_built_in() && self.params.count("log_lines") > 0 && when == "switched";
-        let half = match self.params.rate("rate") {
+        let after = match self.params.rate("rate") {
             Rate::PerSecond(rate) => {
                 self.params.count("connections") as f64 / rate.get() as f64 / 2.0
             }
             Rate::Max => 0.5,
         };
-        let port = self.running().port();
-        switches.then(|| {
-            thread::spawn(move || {
-                thread::sleep(Duration::from_secs_f64(half));
-                fetch(port, built_in::SWITCHED_PATH, PATIENCE)
-            })
-        })
+        let after = Duration::from_secs_f64(after);
+        switches.then(|| Switched::send(self.running().port(), after, stop))
     }
 
-    /// A server that ended under way has said why.
-    fn with_last_words(&mut self, error: StudyError) -> StudyError {
-        let words = self.running.as_mut().and_then(Running::last_words);
-        match (error, words) {
-            (StudyError::Stopped, _) => StudyError::Stopped,
-            (error, None) => error,
-            (_, Some(words)) => {
-                refused(format!("the server ended under way; its last words:\n  {words}"))
+    /// What came of something, unless the server has ended meanwhile.
+    fn unless_ended<T>(&mut self, came: Result<T, StudyError>) -> Result<T, StudyError> {
+        match self.running.as_mut().and_then(Running::last_words) {
+            Some(words) if !matches!(came, Err(StudyError::Stopped)) => {
+                Err(refused(format!("the server ended under way; its last words:\n  {words}")))
             }
+            _ => came,
         }
     }
 
     fn check_built_in(&mut self) -> Result<Option<Integrity>, StudyError> {
-        let account = self.running().settled_account()?;
+        let Some(account) = self.account()? else { return Ok(None) };
         self.running = None;
+        self.ended_with = Some(account);
         let mut checked = Vec::new();
         if self.strategy == "sqlite" {
             let rows = self.params.count("rows");
-            let expected = Expected { rows, updates: account.done * WRITES };
+            let [updates, perhaps] = [account.done, account.refused].map(|n| n * WRITES);
+            let expected = Expected { rows, updates, perhaps };
             checked.push(database::account(&furnish::database_file(&self.path), &expected)?);
         }
-        if self.params.count("log_lines") > 0 {
-            checked.push(log_check::account(&self.path.join(built_in::LOG), account.lines)?);
+        let of_request = self.params.count("log_lines");
+        if of_request > 0 {
+            let log = self.path.join(built_in::LOG);
+            checked.push(log_check::account(&log, account.lines, of_request)?);
         }
         Ok(checked.into_iter().reduce(Integrity::and))
     }
@@ -207,22 +200,23 @@ impl Task for Slice {
             0 => free_port().map_err(|e| failed(&e))?,
             given => given as u16,
         };
-        let server = self.start(port, recorder)?;
-        let timeout = self.params.duration("timeout");
-        let running = Running::await_ready(server, port, timeout, recorder.stop_flag());
+        let server = self.start(port)?;
+        let [within, timeout] = ["ready_within", "timeout"].map(|name| self.params.duration(name));
+        let running = Running::await_ready(server, port, (within, timeout), recorder.stop_flag());
         recorder.check_stop()?;
         self.running = Some(running?);
-        self.warm(recorder).map_err(|e| self.with_last_words(e))
+        sync_tree(&self.folder)?;
+        let warmed = self.warm(recorder);
+        self.unless_ended(warmed)
     }
 
     fn run(&mut self, _operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
-        let switched = self.switched();
+        let switched = self.switched(recorder.stop_flag());
         let outcome = self.open_loop(recorder);
-        let switched = switched.map(thread::JoinHandle::join);
-        let outcome = outcome.map_err(|e| self.with_last_words(e))?;
-        if let Some(Ok(Err(error))) = switched {
-            return Err(refused(format!("the request that switches the log on failed: {error}")));
-        }
+        let logged = switched.map(Switched::took).transpose();
+        // A server that has died refuses connections, which is no finding of its speed.
+        let outcome = self.unless_ended(outcome)?;
+        self.logged_ns = logged?;
         outcome.tell(recorder);
         self.outcome = Some(outcome);
         Ok(())
@@ -238,17 +232,26 @@ impl Task for Slice {
         }
         let path = self.params.text("evidence");
         if !path.is_empty() {
-            self.evidence = self.running().evidence(path)?;
+            let evidence = self.running().evidence(path);
+            self.evidence = self.unless_ended(evidence)?;
         }
         self.running = None;
         Ok(None)
     }
 
     fn figures(&self) -> Vec<(&'static str, f64)> {
-        let mut figures = self.outcome.as_ref().map(Outcome::figures).unwrap_or_default();
-        if let Some(OwnToll { empty_ns, percent }) = self.own_toll {
+        let Some(outcome) = &self.outcome else { return Vec::new() };
+        let mut figures = outcome.figures();
+        if let (Some(empty_ns), Some(full_ns)) = (self.empty_ns, outcome.server_cpu_ns()) {
+            let percent = empty_ns * 100.0 / full_ns.max(1.0);
             figures.extend([(spec::EMPTY, empty_ns), (spec::OWN_TOLL, percent)]);
         }
+        if let (Some(before), Some(after)) = (self.begun_with, self.ended_with) {
+            let done = after.done - before.done;
+            let files_ns = (after.files_ns - before.files_ns) as f64 / done.max(1) as f64;
+            figures.extend((files_ns > 0.0).then_some((spec::IN_FILES, files_ns)));
+        }
+        figures.extend(self.logged_ns.map(|ns| (spec::LOGGED, ns)));
         figures
     }
 
@@ -261,7 +264,11 @@ impl Task for Slice {
     }
 
     fn failed(&self) -> Option<u64> {
-        self.outcome.as_ref().map(Outcome::failed)
+        self.outcome.as_ref()?.failed()
+    }
+
+    fn tail_untrusted(&self) -> bool {
+        self.outcome.as_ref().is_some_and(Outcome::tail_untrusted)
     }
 
     fn untrusted(&self) -> Option<String> {

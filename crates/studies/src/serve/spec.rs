@@ -13,6 +13,8 @@ pub(super) const P50: &str = "connection_p50_ns";
 pub(super) const RESPONSE: &str = "response_p50_ns";
 pub(super) const TRANSFER: &str = "transfer_p50_ns";
 pub(super) const SERVER_CPU: &str = "server_cpu_ns_per_connection";
+pub(super) const IN_FILES: &str = "files_ns_per_connection";
+pub(super) const LOGGED: &str = "logged_request_ns";
 pub(super) const SYNCS: &str = "syncs_per_connection";
 pub(super) const READ_CALLS: &str = "read_calls_per_connection";
 pub(super) const WRITE_CALLS: &str = "write_calls_per_connection";
@@ -42,10 +44,26 @@ const fn param(
 }
 
 const TEXT: ParamKind = ParamKind::Text("a text");
-const SHELL: ParamKind = ParamKind::Text(
+const SHELL: ParamKind = ParamKind::Shell(
     "a command for the shell, in which {place}, {port}, {variant} and, in a plan file, {plan} \
      are filled in",
 );
+
+/// Parameters that mean nothing to a server of the user's.
+pub(super) const BUILT_IN_ALONE: &[&str] = &[
+    "log_lines",
+    "log_when",
+    "workers",
+    "backlog",
+    "files",
+    "total",
+    "set",
+    "render",
+    "database",
+    "rows",
+];
+/// Parameters that mean nothing to a server that is built in.
+pub(super) const COMMAND_ALONE: &[&str] = &["command", "prepare", "variant", "url", "evidence"];
 
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "serve",
@@ -119,6 +137,12 @@ pub(super) static SPEC: StudySpec = StudySpec {
         TOTAL,
         SET,
         param(
+            "render",
+            "whether the files become a page by a template, or are sent as they are",
+            ParamKind::Choice(&["html", "none"]),
+            "html",
+        ),
+        param(
             "database",
             "how the built-in server uses SQLite: a strategy of the study sqlite",
             ParamKind::Choice(STRATEGY_NAMES),
@@ -136,6 +160,12 @@ pub(super) static SPEC: StudySpec = StudySpec {
             "",
         ),
         param(
+            "ready_within",
+            "how long your server may take, its preparation included, until it listens",
+            ParamKind::Duration { min: Duration::from_millis(100), max: Duration::from_secs(600) },
+            "10s",
+        ),
+        param(
             "port",
             "port of your server; 0 for any that is free",
             ParamKind::Count { min: 0, max: 65_535 },
@@ -149,18 +179,24 @@ pub(super) static SPEC: StudySpec = StudySpec {
         figure(RESPONSE, "response", "from the request sent to the reply's first byte, median"),
         figure(TRANSFER, "transfer", "from the first byte to the last, median"),
         figure(SERVER_CPU, "CPU", "processor time of all the server's processes"),
+        figure(IN_FILES, "in files", "time in the files, or in SQLite, of a built-in server"),
+        figure(LOGGED, "logged one", "with log_when=switched, the one request that was logged"),
         figure(SYNCS, "syncs", "calls that force data to the device, of all its processes"),
         figure(TO_DEVICE, "to device", "what its processes gave storage to write"),
-        figure(READ_CALLS, "", "system calls that read, files and sockets"),
-        figure(WRITE_CALLS, "", "system calls that wrote, files and sockets"),
+        figure(
+            READ_CALLS,
+            "",
+            "system calls of the read(2) kind, which those of sockets alone are not",
+        ),
+        figure(
+            WRITE_CALLS,
+            "",
+            "system calls of the write(2) kind, which those of sockets alone are not",
+        ),
         figure(MEMORY, "", "memory of all its processes"),
         figure(EMPTY, "", "processor time of the built-in server for an empty reply"),
-        figure(
-            OWN_TOLL,
-            "own toll",
-            "processor time of an empty reply against a full one's, one after the other",
-        ),
-        figure(LAG, "", "how late connections were begun, p99"),
+        figure(OWN_TOLL, "own toll", "processor time of an empty reply against this one's"),
+        figure(LAG, "late", "how late connections were begun, p99"),
         figure(CLIENT_CPU, "", "what the client took of its core"),
         FigureSpec {
             name: INVALID,

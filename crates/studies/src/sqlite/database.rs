@@ -123,6 +123,9 @@ pub(crate) struct Expected {
     pub(crate) rows: u64,
     /// Updates that were acknowledged.
     pub(crate) updates: u64,
+    /// Of updates and of inserts each: those that may be there or not, for a request
+    /// that was refused may have done a part of its statements before.
+    pub(crate) perhaps: u64,
 }
 
 /// Looks into the database with a connection of its own: SQLite's own check, every
@@ -134,7 +137,8 @@ pub(crate) fn account(file: &Path, expected: &Expected) -> Result<Integrity, Stu
         Ok(Found { complaint, rows, updates, left_over }) => {
             integrity.lost =
                 expected.rows.saturating_sub(rows) + expected.updates.saturating_sub(updates);
-            integrity.duplicated = left_over + updates.saturating_sub(expected.updates);
+            integrity.duplicated = left_over.saturating_sub(expected.perhaps)
+                + updates.saturating_sub(expected.updates + expected.perhaps);
             integrity.torn = u64::from(complaint.is_some());
             integrity.example = complaint;
             Ok(integrity)

@@ -51,8 +51,8 @@ impl Study for Sqlite {
         Ok(Operations { granule: connections, max: REQUESTS_MAX / connections * connections })
     }
 
-    fn space_bytes(&self, params: &Params, _operations: u64) -> u64 {
-        params.count("rows") * ROW_BYTES + LOG_BYTES
+    fn space_bytes(&self, _strategy: &str, params: &Params, _operations: u64) -> u64 {
+        space_bytes(params.count("rows"))
     }
 
     fn prepare(
@@ -85,6 +85,11 @@ impl Study for Sqlite {
             figures: Vec::new(),
         }))
     }
+}
+
+/// What a database of so many rows takes at the most, its journal or log included.
+pub(crate) fn space_bytes(rows: u64) -> u64 {
+    rows * ROW_BYTES + LOG_BYTES
 }
 
 /// SQLite opens files by path, and makes others beside them.
@@ -209,7 +214,8 @@ impl Task for Requests {
 
     fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
         self.ready = Ready::Nobody;
-        let expected = Expected { rows: self.work.rows, updates: self.acknowledged * WRITES };
+        let expected =
+            Expected { rows: self.work.rows, updates: self.acknowledged * WRITES, perhaps: 0 };
         database::account(&self.work.file, &expected).map(Some)
     }
 

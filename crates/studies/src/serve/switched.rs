@@ -1,0 +1,61 @@
+//! The one request for which a live system's log is switched on, while the others
+//! come and go.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use engine::recorder::StopFlag;
+use engine::study::StudyError;
+
+use super::built_in::SWITCHED_PATH;
+use super::fetch::fetch;
+use super::outcome::refused;
+use super::running::PATIENCE;
+
+/// Between two looks at whether it is time.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A request that is sent after a while, or as soon as the others have ended.
+pub(super) struct Switched {
+    others_ended: Arc<AtomicBool>,
+    sent: JoinHandle<Result<Duration, StudyError>>,
+}
+
+impl Switched {
+    pub(super) fn send(port: u16, after: Duration, stop: &StopFlag) -> Self {
+        let (stop, others_ended) = (StopFlag::clone(stop), Arc::new(AtomicBool::new(false)));
+        let ended = Arc::clone(&others_ended);
+        let sent = thread::spawn(move || {
+            let began = Instant::now();
+            while began.elapsed() < after && !ended.load(Ordering::Relaxed) {
+                if stop.load(Ordering::Relaxed) {
+                    return Err(StudyError::Stopped);
+                }
+                thread::sleep(LOOK.min(after));
+            }
+            let sent = Instant::now();
+            let reply = fetch(port, SWITCHED_PATH, PATIENCE, &stop);
+            let took = sent.elapsed();
+            match reply {
+                Ok(reply) if reply.status == 200 => Ok(took),
+                Ok(reply) => Err(failed(&format!("status {}: {}", reply.status, reply.body))),
+                Err(_) if stop.load(Ordering::Relaxed) => Err(StudyError::Stopped),
+                Err(error) => Err(failed(&error.to_string())),
+            }
+        });
+        Self { others_ended, sent }
+    }
+
+    /// How long it took, in nanoseconds, once the others have ended.
+    pub(super) fn took(self) -> Result<f64, StudyError> {
+        self.others_ended.store(true, Ordering::Relaxed);
+        let took = self.sent.join().unwrap_or_else(|_| Err(failed("its thread panicked")))?;
+        Ok(took.as_nanos() as f64)
+    }
+}
+
+fn failed(why: &str) -> StudyError {
+    refused(format!("the request that switches the log on failed: {why}"))
+}
