@@ -26,6 +26,7 @@ Examples:
   iotoll compare disk=/var/log ram=/dev/shm --study log
   iotoll compare data=/srv --study log          one place: the strategies alone
   iotoll compare --set log.sync=each            what fsync on every record costs
+  iotoll compare --study serve                  as a web server's users feel it
   iotoll compare --plan plan.toml --json -      a plan file, the result as JSON";
 
 const SELFTEST_NOTES: &str = "\
