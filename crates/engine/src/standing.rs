@@ -103,3 +103,43 @@ impl Standings {
 fn log_ratio(other: f64, base: f64) -> f64 {
     (other / base).ln()
 }
+
+#[cfg(test)]
+mod tests {
+    use model::arm::Axis;
+
+    use super::*;
+
+    fn sample(arm: usize, block: usize, failed: u64) -> Sample {
+        Sample {
+            arm,
+            block,
+            operations: 100,
+            elapsed_ns: 1000 + arm as u64,
+            p99_ns: 20.0,
+            failed: Some(failed),
+            ..Sample::default()
+        }
+    }
+
+    /// How many blocks the mean, the tail and the failures of a pair rest on, after
+    /// one whose second sample has been changed.
+    fn taken(change: impl Fn(&mut Sample)) -> [u64; 3] {
+        let pair = Pair { base: 0, other: 1, axis: Axis::Place };
+        let mut standings = Standings::new(&[pair], 0.05);
+        let mut other = sample(1, 0, 0);
+        change(&mut other);
+        standings.take_block(&[sample(0, 0, 0), other]);
+        let standing = &standings.0[0];
+        [standing.mean.blocks() as u64, standing.p99.blocks() as u64, standing.seen]
+    }
+
+    #[test]
+    fn what_a_block_cannot_tell_is_not_taken_from_it() {
+        assert_eq!(taken(|_| ()), [1, 1, 1]);
+        assert_eq!(taken(|s| s.failed = Some(1)), [1, 0, 1]);
+        assert_eq!(taken(|s| s.failed = Some(50)), [0, 0, 1]);
+        assert_eq!(taken(|s| s.tail_untrusted = true), [1, 0, 1]);
+        assert_eq!(taken(|s| s.untrusted = Some(String::new())), [0, 0, 0]);
+    }
+}

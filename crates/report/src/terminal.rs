@@ -120,7 +120,16 @@ fn telling_params(arm: &ArmResult, spec: Option<&StudySpec>) -> Vec<String> {
             .is_some_and(|p| p.default_value().to_string() == value)
     };
     let telling = arm.params.iter().filter(|(name, value)| !is_default(name, value));
-    telling.map(|(name, value)| format!("{name} {value}")).collect()
+    telling.map(|(name, value)| format!("{name} {}", shortened(value))).collect()
+}
+
+/// A value as far as it tells arms apart: a command may be as long as it likes.
+fn shortened(value: &str) -> String {
+    const CHARS_MAX: usize = 40;
+    if value.chars().count() <= CHARS_MAX {
+        return value.to_owned();
+    }
+    value.chars().take(CHARS_MAX - 1).chain(['…']).collect()
 }
 
 fn meaning(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {

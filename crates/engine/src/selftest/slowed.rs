@@ -228,7 +228,7 @@ mod tests {
         let slowed = Slowed::new(&Made, pause);
         let params = Params(Vec::new());
         assert_eq!(slowed.operations(&params), Ok(Operations { granule: 1, max: 77 }));
-        assert_eq!(slowed.space_bytes(&params, 5), 15);
+        assert_eq!(slowed.space_bytes("held", &params, 5), 15);
 
         let folder = std::fs::File::open("/").unwrap();
         let mut task = slowed.prepare("", &params, folder.as_fd()).unwrap();

@@ -78,7 +78,10 @@ fn a_slice_stays_within_its_bounds() {
             let max = Files.operations(&params).unwrap().max;
             let most = SLICE_BYTES_MAX.max(params.size("size")) + params.size("size");
             let names = (FILES_MAX + params.count("folders")) * NAME_BYTES;
-            assert!(Files.space_bytes(&params, max) <= most + names, "{operation} {size}");
+            assert!(
+                Files.space_bytes("direct", &params, max) <= most + names,
+                "{operation} {size}"
+            );
         }
     }
 }

@@ -109,7 +109,7 @@ fn a_cold_slice_stays_within_its_bounds() {
         let params = params(&Page, &[("cache", "cold"), ("files", files), ("total", total)]);
         let max = Page.operations(&params).unwrap().max;
         assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
-        assert!(Page.space_bytes(&params, max) <= COLD_BYTES_MAX.max(params.size("total")));
+        assert!(Page.space_bytes("read", &params, max) <= COLD_BYTES_MAX.max(params.size("total")));
     }
 }
 

@@ -34,11 +34,11 @@ pub(super) fn fetch(
         format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let give_up = Instant::now() + patience;
-    let (mut reply, mut part) = (Vec::new(), vec![0; 64 << 10]);
+    let (mut reply, mut piece) = (Vec::new(), vec![0; 64 << 10]);
     while reply.len() < REPLY_BYTES_MAX {
-        match stream.read(&mut part) {
+        match stream.read(&mut piece) {
             Ok(0) => break,
-            Ok(read) => reply.extend_from_slice(&part[..read]),
+            Ok(read) => reply.extend_from_slice(&piece[..read]),
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
             Err(_) if stop.load(Ordering::Relaxed) => return Err(io::ErrorKind::Interrupted.into()),
             Err(_) if Instant::now() >= give_up => {

@@ -49,7 +49,7 @@ pub(super) fn refuse(params: &Params) -> Result<(), String> {
         text.contains("{variant}") || text.contains("IOTOLL_VARIANT")
     };
     if !params.text("variant").is_empty()
-        && !["command", "prepare", "url"].iter().any(|name| names_variant(name))
+        && !["command", "prepare", "url"].iter().any(names_variant)
     {
         return Err(
             "a variant is given, and neither command nor prepare nor url has {variant} to \

@@ -128,3 +128,21 @@ fn strategies_are_what_their_names_say() {
         assert_eq!((journal, synchronous, one_transaction), parts);
     }
 }
+
+#[test]
+fn what_a_refused_request_had_done_before_is_not_broken_data() {
+    let folder = in_memory();
+    let file = folder.path().join(database::NAME);
+    std::fs::write(&file, database::template(10).unwrap()).unwrap();
+    let db = Connection::open(&file).unwrap();
+    db.execute_batch(
+        "UPDATE message SET seen = 1 WHERE id <= 7;
+         INSERT INTO message (author, title, body) VALUES (3, '', '')",
+    )
+    .unwrap();
+    drop(db);
+    let found =
+        |perhaps| database::account(&file, &Expected { rows: 10, updates: 4, perhaps }).unwrap();
+    assert_eq!(found(0).duplicated, 3 + 1);
+    assert!(found(WRITES).is_intact());
+}
