@@ -234,6 +234,26 @@ fn a_command_that_ends_or_fails_to_prepare_is_told_with_its_last_words() {
 }
 
 #[test]
+fn a_server_that_dies_under_load_is_told_with_its_last_words() {
+    if !has_python() {
+        return;
+    }
+    let dying = "python3 -c '
+import http.server, os, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    count = 0
+    def do_GET(self):
+        Handler.count += 1
+        if Handler.count > 60:
+            print(\"out of everything\", file=sys.stderr, flush=True)
+            os._exit(9)
+        self.send_response(200)
+        self.end_headers()
+http.server.HTTPServer((\"127.0.0.1\", {port}), Handler).serve_forever()'";
+    told(dying, &[], 1, &["the server ended under way", "out of everything"]);
+}
+
+#[test]
 fn a_port_that_is_taken_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -254,15 +274,20 @@ fn a_server_that_refuses_or_listens_elsewhere_is_told() {
     told(&format!("{} # {{port}}", at(&elsewhere)), &[], 1, &["did not listen", &elsewhere]);
 }
 
-/// A run in the midst of its slices.
-fn running(places: &Places) -> Child {
-    let child = iotoll()
-        .args(["compare", &place("ram", places.ram.path()), "--study", "serve"])
-        .args(["--budget", "10min", "--set", "serve.connections=400"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+/// A run in the midst of its slices, of a server of ours, or in the midst of preparing
+/// another.
+fn running(places: &Places, prepares: bool) -> Child {
+    let mut command = iotoll();
+    command.args(["compare", &place("ram", places.ram.path()), "--study", "serve"]);
+    command.args(["--budget", "10min", "--set", "serve.connections=400"]);
+    if prepares {
+        // What goes its own way is found all the same.
+        let prepare =
+            "serve.prepare=setsid -f sleep 601 {place} __serve; sleep 602 {place} __serve";
+        command.args(["--strategy", "command", "--set", prepare]);
+        command.args(["--set", "serve.command=true {port}", "--set", "serve.ready_within=10min"]);
+    }
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let waited = Instant::now();
     while servers(places.ram.path()) == 0 {
         assert!(waited.elapsed() < Duration::from_secs(60), "no server was started");
@@ -276,16 +301,20 @@ fn servers(folder: &Path) -> usize {
     let names_it = |process: &Path| {
         let words = fs::read(process.join("cmdline")).unwrap_or_default();
         let words = String::from_utf8_lossy(&words).into_owned();
-        words.contains("__serve") && words.contains(folder.to_str().unwrap())
+        // The run itself names both, where it is told to.
+        let is_run = words.contains("compare\0");
+        !is_run && words.contains("__serve") && words.contains(folder.to_str().unwrap())
     };
     entries(Path::new("/proc")).iter().filter(|process| names_it(process)).count()
 }
 
 #[test]
 fn no_server_is_left_by_a_run_that_is_interrupted_or_killed() {
-    for which in [Signal::INT, Signal::KILL] {
+    for (which, prepares) in
+        [(Signal::INT, false), (Signal::KILL, false), (Signal::INT, true), (Signal::KILL, true)]
+    {
         let places = Places::new();
-        let child = running(&places);
+        let child = running(&places, prepares);
         kill_process(Pid::from_child(&child), which).unwrap();
         let output = child.wait_with_output().unwrap();
         if which == Signal::INT {

@@ -70,6 +70,15 @@ impl Syncs {
     }
 }
 
+impl Drop for Syncs {
+    /// The kernel takes some 40 ms to let go of a counter, which nobody need wait for.
+    fn drop(&mut self) {
+        let counters = std::mem::replace(&mut self.0, Err(String::new()));
+        // Without a thread they are closed here.
+        let _ = thread::Builder::new().spawn(move || drop(counters));
+    }
+}
+
 fn open_counters() -> Result<Vec<Counter>, String> {
     // They are the same until the next boot.
     static TRACEPOINTS: OnceLock<Result<Vec<u64>, String>> = OnceLock::new();
