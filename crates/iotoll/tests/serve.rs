@@ -282,8 +282,8 @@ fn running(places: &Places, prepares: bool) -> Child {
     command.args(["--budget", "10min", "--set", "serve.connections=400"]);
     if prepares {
         // What goes its own way is found all the same.
-        let prepare =
-            "serve.prepare=setsid -f sleep 601 {place} __serve; sleep 602 {place} __serve";
+        let sleeper = "sh -c 'sleep 600; true' {place} __serve";
+        let prepare = &format!("serve.prepare=setsid -f {sleeper}; {sleeper}");
         command.args(["--strategy", "command", "--set", prepare]);
         command.args(["--set", "serve.command=true {port}", "--set", "serve.ready_within=10min"]);
     }
