@@ -4,6 +4,7 @@
 pub mod arm;
 pub mod integrity;
 pub mod noise;
+pub mod param;
 pub mod place;
 pub mod plan;
 pub mod plan_file;

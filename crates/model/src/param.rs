@@ -1,0 +1,456 @@
+//! A study's parameters: what they may be, how they are written, and their values.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use crate::units::{UnitError, exact_duration, exact_size, parse_duration, parse_size};
+
+/// One parameter of a study.
+#[derive(Debug)]
+pub struct ParamSpec {
+    /// Its name in plans and flags.
+    pub name: &'static str,
+    /// What it means, in a line.
+    pub about: &'static str,
+    /// What it may be.
+    pub kind: ParamKind,
+    /// The value when none is given, as one would write it; several, with commas
+    /// between them, where the study's question takes them all.
+    pub default: &'static str,
+}
+
+/// What a parameter may be.
+#[derive(Clone, Copy, Debug)]
+pub enum ParamKind {
+    /// A size in bytes, both ends included.
+    Size {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// A size, or a range of sizes that are equally likely, both ends included.
+    Sizes {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// A whole number, both ends included.
+    Count {
+        /// The smallest.
+        min: u64,
+        /// The largest.
+        max: u64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// How often operations begin.
+    Rate,
+    /// When to force data to the device.
+    Sync,
+    /// A length of time, both ends included.
+    Duration {
+        /// The shortest.
+        min: Duration,
+        /// The longest.
+        max: Duration,
+    },
+    /// Any text, such as a path; it says what is wanted.
+    Text(&'static str),
+    /// A text that a shell reads.
+    Shell(&'static str),
+}
+
+/// Sizes that are equally likely; both ends are the same where the size is fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sizes {
+    /// The smallest.
+    pub min: u64,
+    /// The largest.
+    pub max: u64,
+}
+
+impl Sizes {
+    /// The mean size.
+    pub fn mean(self) -> f64 {
+        (self.min + self.max) as f64 / 2.0
+    }
+}
+
+/// When written data is forced to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SyncPolicy {
+    /// Not within the timed span.
+    Never,
+    /// After each operation.
+    Each,
+    /// After every so many operations.
+    Every(NonZeroU64),
+    /// Once in so long a time.
+    Interval(Duration),
+}
+
+/// How often operations begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rate {
+    /// Each as soon as the one before has ended.
+    Max,
+    /// So many a second, whether or not earlier ones have ended.
+    PerSecond(NonZeroU64),
+}
+
+/// A parameter's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ParamValue {
+    /// Bytes.
+    Size(u64),
+    /// Bytes, one size or a range.
+    Sizes(Sizes),
+    /// A number.
+    Count(u64),
+    /// A word.
+    Choice(&'static str),
+    /// How often operations begin.
+    Rate(Rate),
+    /// When to sync.
+    Sync(SyncPolicy),
+    /// A length of time.
+    Duration(Duration),
+    /// A text, kept for the life of the process.
+    Text(&'static str),
+}
+
+impl fmt::Display for SyncPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Never => f.write_str("never"),
+            Self::Each => f.write_str("each"),
+            Self::Every(n) => write!(f, "every {n}"),
+            Self::Interval(interval) => write!(f, "every {}", exact_duration(*interval)),
+        }
+    }
+}
+
+impl fmt::Display for ParamValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Size(bytes) => f.write_str(&exact_size(*bytes)),
+            Self::Sizes(Sizes { min, max }) if min == max => f.write_str(&exact_size(*min)),
+            Self::Sizes(Sizes { min, max }) => {
+                write!(f, "uniform {}..{}", exact_size(*min), exact_size(*max))
+            }
+            Self::Count(count) => count.fmt(f),
+            Self::Choice(word) => f.write_str(word),
+            Self::Rate(Rate::Max) => f.write_str("max"),
+            Self::Rate(Rate::PerSecond(n)) => n.fmt(f),
+            Self::Sync(policy) => policy.fmt(f),
+            Self::Duration(length) => f.write_str(&exact_duration(*length)),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl ParamValue {
+    /// A text as a value. Plans are read once and lived with, and values are
+    /// copied freely, so the text is never freed.
+    pub fn text(text: &str) -> Self {
+        if text.is_empty() { Self::Text("") } else { Self::Text(String::from(text).leak()) }
+    }
+}
+
+impl ParamSpec {
+    /// Reads a value; the error says what would be one.
+    pub fn parse(&self, text: &str) -> Result<ParamValue, String> {
+        match self.kind {
+            ParamKind::Size { min, max } => size_within(text, min, max).map(ParamValue::Size),
+            ParamKind::Sizes { min, max } => parse_sizes(text, min, max).map(ParamValue::Sizes),
+            ParamKind::Count { min, max } => parse_count(text, min, max).map(ParamValue::Count),
+            ParamKind::Choice(words) => {
+                let found = words.iter().find(|word| **word == text);
+                found.map(|word| ParamValue::Choice(word)).ok_or_else(|| {
+                    format!("`{text}` is none of the choices: write {}", any_of(words))
+                })
+            }
+            ParamKind::Rate => parse_rate(text).map(ParamValue::Rate),
+            ParamKind::Sync => parse_sync(text).map(ParamValue::Sync),
+            ParamKind::Duration { min, max } => {
+                length_within(text, min, max).map(ParamValue::Duration)
+            }
+            ParamKind::Text(_) | ParamKind::Shell(_) => Ok(ParamValue::text(text)),
+        }
+    }
+
+    /// The parts of what was given on the command line: values are put between
+    /// commas, and a text may have commas of its own.
+    pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
+        match self.kind {
+            ParamKind::Text(_) | ParamKind::Shell(_) => vec![given],
+            _ => given.split(',').map(str::trim).collect(),
+        }
+    }
+
+    /// The defaults, read: one, or several that make a factor.
+    pub fn default_values(&self) -> Vec<ParamValue> {
+        let read = |text: &str| {
+            self.parse(text)
+                .unwrap_or_else(|e| unreachable!("a default of {} does not read: {e}", self.name))
+        };
+        self.parts(self.default).into_iter().map(read).collect()
+    }
+
+    /// The default, or the first of several.
+    pub fn default_value(&self) -> ParamValue {
+        self.default_values()[0]
+    }
+
+    /// What may be given, in words for help and errors.
+    pub fn accepts(&self) -> String {
+        match self.kind {
+            ParamKind::Size { min, max } => {
+                format!("a size from {} to {}", exact_size(min), exact_size(max))
+            }
+            ParamKind::Sizes { min, max } => format!(
+                "a size from {} to {}, or uniform SIZE..SIZE",
+                exact_size(min),
+                exact_size(max)
+            ),
+            ParamKind::Count { min, max } => format!("a number from {min} to {max}"),
+            ParamKind::Choice(words) => any_of(words),
+            ParamKind::Rate => "max, or a number a second".to_owned(),
+            ParamKind::Sync => "never, each, every N, or every TIME".to_owned(),
+            ParamKind::Duration { min, max } => {
+                format!("a time from {} to {}", exact_duration(min), exact_duration(max))
+            }
+            ParamKind::Text(what) | ParamKind::Shell(what) => what.to_owned(),
+        }
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn any_of(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
+}
+
+fn size_within(text: &str, min: u64, max: u64) -> Result<u64, String> {
+    let bytes = parse_size(text).map_err(|e: UnitError| e.to_string())?;
+    if (min..=max).contains(&bytes) {
+        Ok(bytes)
+    } else {
+        Err(format!("`{text}` is out of range: from {} to {}", exact_size(min), exact_size(max)))
+    }
+}
+
+fn length_within(text: &str, min: Duration, max: Duration) -> Result<Duration, String> {
+    let length = parse_duration(text).map_err(|e| e.to_string())?;
+    if (min..=max).contains(&length) {
+        Ok(length)
+    } else {
+        let (min, max) = (exact_duration(min), exact_duration(max));
+        Err(format!("`{text}` is out of range: from {min} to {max}"))
+    }
+}
+
+fn parse_sizes(text: &str, min: u64, max: u64) -> Result<Sizes, String> {
+    let Some(range) = text.trim().strip_prefix("uniform ") else {
+        let bytes = size_within(text, min, max)
+            .map_err(|e| if text.contains("..") { format!("{e}; {RANGE_SHAPE}") } else { e })?;
+        return Ok(Sizes { min: bytes, max: bytes });
+    };
+    let (low, high) =
+        range.split_once("..").ok_or_else(|| format!("`{text}` is not a range: {RANGE_SHAPE}"))?;
+    let sizes = Sizes { min: size_within(low, min, max)?, max: size_within(high, min, max)? };
+    if sizes.min <= sizes.max {
+        Ok(sizes)
+    } else {
+        Err(format!("`{text}` runs backwards: the smaller size comes first"))
+    }
+}
+
+const RANGE_SHAPE: &str = "a range is written as in uniform 50 B..500 B";
+
+fn parse_count(text: &str, min: u64, max: u64) -> Result<u64, String> {
+    let count = text.parse::<u64>().ok().filter(|n| (min..=max).contains(n));
+    count.ok_or_else(|| format!("`{text}` is not a whole number from {min} to {max}"))
+}
+
+fn parse_rate(text: &str) -> Result<Rate, String> {
+    if text == "max" {
+        return Ok(Rate::Max);
+    }
+    let number = text.strip_suffix("/s").unwrap_or(text).trim();
+    number.parse().map(Rate::PerSecond).map_err(|_| {
+        format!("`{text}` is not a rate: write max, or a number a second of at least 1, as in 1000")
+    })
+}
+
+fn parse_sync(text: &str) -> Result<SyncPolicy, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.as_slice() {
+        ["never"] => Ok(SyncPolicy::Never),
+        ["each"] => Ok(SyncPolicy::Each),
+        ["every", rest @ ..] if !rest.is_empty() => parse_every(text, &rest.concat()),
+        _ => Err(format!(
+            "`{text}` is not a sync policy: write never, each, every N or every TIME, as in \
+             every 100 or every 10ms"
+        )),
+    }
+}
+
+/// Slices are short: a longer interval would fall into hardly any of them.
+const SYNC_INTERVALS: std::ops::RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_secs(1);
+
+fn parse_every(text: &str, what: &str) -> Result<SyncPolicy, String> {
+    if let Ok(n) = what.parse() {
+        return Ok(SyncPolicy::Every(n));
+    }
+    match parse_duration(what) {
+        Ok(interval) if SYNC_INTERVALS.contains(&interval) => Ok(SyncPolicy::Interval(interval)),
+        Ok(_) => Err(format!("`{text}` is out of range: every 1ms to every 1s")),
+        Err(_) => Err(format!(
+            "`{text}`: after `every` comes a number of at least 1 or a time, as in every 100 or \
+             every 10ms"
+        )),
+    }
+}
+
+/// A full set of parameter values of one study, in the order of its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Params(pub Vec<(&'static str, ParamValue)>);
+
+impl Params {
+    /// A size parameter; panics where the study has none of that name.
+    pub fn size(&self, name: &str) -> u64 {
+        match self.get(name) {
+            ParamValue::Size(bytes) => bytes,
+            other => unreachable!("{name} is not a size but {other}"),
+        }
+    }
+
+    /// A parameter of one size or a range; panics where the study has none of that name.
+    pub fn sizes(&self, name: &str) -> Sizes {
+        match self.get(name) {
+            ParamValue::Sizes(sizes) => sizes,
+            other => unreachable!("{name} is not a range of sizes but {other}"),
+        }
+    }
+
+    /// A number; panics where the study has none of that name.
+    pub fn count(&self, name: &str) -> u64 {
+        match self.get(name) {
+            ParamValue::Count(count) => count,
+            other => unreachable!("{name} is not a number but {other}"),
+        }
+    }
+
+    /// A word out of several; panics where the study has none of that name.
+    pub fn choice(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            ParamValue::Choice(word) => word,
+            other => unreachable!("{name} is not a choice but {other}"),
+        }
+    }
+
+    /// A rate; panics where the study has none of that name.
+    pub fn rate(&self, name: &str) -> Rate {
+        match self.get(name) {
+            ParamValue::Rate(rate) => rate,
+            other => unreachable!("{name} is not a rate but {other}"),
+        }
+    }
+
+    /// A sync parameter; panics where the study has none of that name.
+    pub fn sync(&self, name: &str) -> SyncPolicy {
+        match self.get(name) {
+            ParamValue::Sync(policy) => policy,
+            other => unreachable!("{name} is not a sync policy but {other}"),
+        }
+    }
+
+    /// A length of time; panics where the study has none of that name.
+    pub fn duration(&self, name: &str) -> Duration {
+        match self.get(name) {
+            ParamValue::Duration(length) => length,
+            other => unreachable!("{name} is not a length of time but {other}"),
+        }
+    }
+
+    /// A text; panics where the study has none of that name.
+    pub fn text(&self, name: &str) -> &'static str {
+        match self.get(name) {
+            ParamValue::Text(text) => text,
+            other => unreachable!("{name} is not a text but {other}"),
+        }
+    }
+
+    fn get(&self, name: &str) -> ParamValue {
+        let found = self.0.iter().find(|(n, _)| *n == name);
+        found.map_or_else(|| unreachable!("the study has no parameter {name}"), |(_, v)| *v)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn spec(kind: ParamKind) -> ParamSpec {
+        ParamSpec { name: "p", about: "", kind, default: "" }
+    }
+
+    #[test]
+    fn values_read_back_as_they_were_written() {
+        let second = Duration::from_secs(1);
+        let cases: [(ParamKind, &[&str]); 7] = [
+            (ParamKind::Duration { min: second / 1000, max: second }, &["1ms", "100ms", "1s"]),
+            (ParamKind::Text("a command"), &["", "php -S 127.0.0.1:{port}, a comma"]),
+            (ParamKind::Sizes { min: 1, max: 1 << 20 }, &["70 B", "uniform 50 B..4 KiB"]),
+            (ParamKind::Count { min: 1, max: 64 }, &["1", "64"]),
+            (ParamKind::Choice(&["processes", "threads"]), &["threads"]),
+            (ParamKind::Rate, &["max", "1000"]),
+            (ParamKind::Sync, &["never", "each", "every 100", "every 10ms", "every 1s"]),
+        ];
+        for (kind, texts) in cases {
+            for text in texts {
+                assert_eq!(spec(kind).parse(text).unwrap().to_string(), **text);
+            }
+        }
+    }
+
+    #[test]
+    fn several_defaults_are_all_read() {
+        let kind = ParamKind::Choice(&["load", "rebuild"]);
+        let several = ParamSpec { default: "rebuild, load", ..spec(kind) };
+        let words = ["rebuild", "load"].map(ParamValue::Choice);
+        assert_eq!(several.default_values(), words);
+        assert_eq!(several.default_value(), words[0]);
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_is_answered_with_what_could() {
+        let cases = [
+            (ParamKind::Sizes { min: 1, max: 100 }, "uniform 9 B", "is not a range"),
+            (ParamKind::Sizes { min: 1, max: 100 }, "uniform 9..2", "runs backwards"),
+            (ParamKind::Sizes { min: 1, max: 100 }, "9..20", "a range is written as in"),
+            (ParamKind::Sizes { min: 1, max: 100 }, "uniform 9..200", "out of range"),
+            (ParamKind::Count { min: 1, max: 64 }, "0", "from 1 to 64"),
+            (ParamKind::Count { min: 1, max: 64 }, "-1", "from 1 to 64"),
+            (ParamKind::Choice(&["a", "b", "c"]), "d", "write a, b or c"),
+            (ParamKind::Rate, "0", "is not a rate"),
+            (ParamKind::Sync, "every", "is not a sync policy"),
+            (ParamKind::Sync, "every 0", "after `every` comes"),
+            (ParamKind::Sync, "every 2s", "out of range"),
+        ];
+        for (kind, text, answer) in cases {
+            let error = spec(kind).parse(text).unwrap_err();
+            assert!(error.contains(answer), "{text}: {error}");
+        }
+    }
+}
