@@ -291,3 +291,18 @@ fn kept_pace(
     let growth = end as f64 - middle as f64;
     Some(growth <= 0.01 * half + 3.0 * (middle as f64).sqrt() + 2.0)
 }
+
+/// The figures of a step that was never run.
+#[cfg(test)]
+pub(crate) fn step_of(meter: crate::meter::Meter, rate: f64, length: std::time::Duration) -> Step {
+    let idle = crate::usage::OwnUse {
+        wall_ns: length.as_nanos() as u64,
+        cpu_ns: 0,
+        system_ns: 0,
+        spin_ns: 0,
+        delayed_ns: 0,
+    };
+    let (end_ns, intended) = (meter.start_ns + idle.wall_ns, meter.attempted);
+    let ran = Ran { meter, end_ns, active: idle, whole: idle, sources: 1, interrupted: false };
+    figures(ran, Some(rate), None, Some(intended))
+}
