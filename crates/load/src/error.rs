@@ -60,7 +60,15 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The server's command could not be started, or ended, or never listened.
+    /// The server's command was not started.
+    #[error("server command `{command}`: {why}")]
+    NotStarted {
+        /// The command after `{port}` was filled in.
+        command: String,
+        /// What kept it from being started.
+        why: String,
+    },
+    /// The server ended, or never listened.
     #[error("server command `{command}`: {why}{}", last_words(.stderr))]
     Server {
         /// The command after `{port}` was filled in.

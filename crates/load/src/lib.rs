@@ -23,6 +23,7 @@
 //! # Ok::<(), iotoll_load::Error>(())
 //! ```
 
+mod bracket;
 mod chunked;
 mod client;
 mod clock;

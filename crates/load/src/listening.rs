@@ -1,11 +1,13 @@
-//! Where the processes of a server listen, for when it is not where it should.
+//! Where the processes of a server listen, so that nobody else is taken for it
+//! and it can be told where it listens when it is not where it should.
 //!
 //! `/proc/PID/fd` names the sockets that a process has open, by inode, and
 //! `/proc/PID/net` those of its network namespace that listen (proc(5)).
 
+use crate::target::Endpoint;
 use std::{
     collections::HashSet,
-    fmt, fs,
+    fmt, fs, io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
 };
@@ -31,10 +33,45 @@ impl fmt::Display for Listening {
     }
 }
 
+impl Listening {
+    /// Whether who connects to `address` may reach it.
+    pub(crate) fn is_reached_by(&self, address: &Endpoint) -> bool {
+        match (self, address) {
+            (Self::Tcp(own), Endpoint::Tcp(wanted)) => {
+                let (own_ip, ip) = (own.ip().to_canonical(), wanted.ip().to_canonical());
+                let any = own_ip.is_unspecified() && (own_ip.is_ipv6() || ip.is_ipv4());
+                own.port() == wanted.port() && (any || ip.is_unspecified() || own_ip == ip)
+            }
+            // Bound from the server's own working directory.
+            (Self::Unix(own), Endpoint::Unix(wanted)) if own.is_relative() => {
+                wanted.ends_with(own.strip_prefix(".").unwrap_or(own))
+            }
+            (Self::Unix(own), Endpoint::Unix(wanted)) => {
+                own == wanted
+                    || fs::canonicalize(own)
+                        .is_ok_and(|own| fs::canonicalize(wanted).is_ok_and(|wanted| own == wanted))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Where some processes listen.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) known: Vec<Listening>,
+    /// Whether there are no others: another user's processes do not let their
+    /// sockets be seen.
+    pub(crate) are_all: bool,
+}
+
 /// Where these processes listen.
-pub(crate) fn of(pids: &[i32]) -> Vec<Listening> {
-    let inodes: HashSet<u64> = pids.iter().flat_map(|pid| sockets(*pid)).collect();
-    let mut all = Vec::new();
+pub(crate) fn of(pids: &[i32]) -> Places {
+    let sockets: Vec<io::Result<Vec<u64>>> = pids.iter().map(|pid| sockets(*pid)).collect();
+    let hidden = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    let are_all = !sockets.iter().any(|found| found.as_ref().is_err_and(hidden));
+    let inodes: HashSet<u64> = sockets.into_iter().flatten().flatten().collect();
+    let mut known = Vec::new();
     for pid in pids {
         let table =
             |name: &str| fs::read_to_string(format!("/proc/{pid}/net/{name}")).unwrap_or_default();
@@ -45,23 +82,21 @@ pub(crate) fn of(pids: &[i32]) -> Vec<Listening> {
             .filter_map(tcp_listener)
             .chain(unix.lines().filter_map(unix_listener));
         for (inode, listening) in found {
-            if inodes.contains(&inode) && !all.contains(&listening) {
-                all.push(listening);
+            if inodes.contains(&inode) && !known.contains(&listening) {
+                known.push(listening);
             }
         }
     }
-    all
+    Places { known, are_all }
 }
 
 /// Inodes of the sockets that a process has open.
-fn sockets(pid: i32) -> Vec<u64> {
-    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| {
-            let target = fs::read_link(entry.path()).ok()?;
-            target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
-        })
-        .collect()
+fn sockets(pid: i32) -> io::Result<Vec<u64>> {
+    let socket = |entry: io::Result<fs::DirEntry>| -> Option<u64> {
+        let target = fs::read_link(entry.ok()?.path()).ok()?;
+        target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.filter_map(socket).collect())
 }
 
 /// A line of `/proc/net/tcp` or `tcp6`: number, local and remote address,
@@ -120,13 +155,52 @@ mod tests {
         let _unix = UnixListener::bind(&path).unwrap();
         let connected = TcpStream::connect(four.local_addr().unwrap()).unwrap();
         let pid = std::process::id().cast_signed();
-        let found = of(&[pid]);
+        let Places { known: found, are_all } = of(&[pid]);
+        assert!(are_all);
         assert!(found.contains(&Listening::Tcp(four.local_addr().unwrap())), "{found:?}");
         assert!(found.contains(&Listening::Unix(path)), "{found:?}");
         if let Ok(six) = six {
             assert!(found.contains(&Listening::Tcp(six.local_addr().unwrap())), "{found:?}");
         }
         assert!(!found.contains(&Listening::Tcp(connected.local_addr().unwrap())), "{found:?}");
-        assert_eq!(of(&[i32::MAX]), []);
+        assert_eq!(of(&[i32::MAX]), Places { known: Vec::new(), are_all: true });
+    }
+
+    #[test]
+    fn another_users_process_may_listen_anywhere() {
+        if !rustix::process::geteuid().is_root() {
+            assert_eq!(of(&[1]), Places { known: Vec::new(), are_all: false });
+        }
+    }
+
+    #[test]
+    fn an_address_reaches_who_listens_there_or_everywhere() {
+        let reaches = |own: &str, wanted: &str| {
+            let wanted = Endpoint::Tcp(wanted.parse().unwrap());
+            Listening::Tcp(own.parse().unwrap()).is_reached_by(&wanted)
+        };
+        for own in ["127.0.0.1:80", "0.0.0.0:80", "[::]:80", "[::ffff:127.0.0.1]:80"] {
+            assert!(reaches(own, "127.0.0.1:80"), "{own}");
+            assert!(reaches(own, "0.0.0.0:80"), "{own}");
+            assert!(!reaches(own, "127.0.0.1:81"), "{own}");
+        }
+        assert!(reaches("[::]:80", "[::1]:80") && !reaches("0.0.0.0:80", "[::1]:80"));
+        assert!(!reaches("127.0.0.2:80", "127.0.0.1:80"));
+    }
+
+    #[test]
+    fn a_socket_is_the_same_by_another_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let (run, link) = (folder.path().join("run"), folder.path().join("link"));
+        fs::create_dir(&run).unwrap();
+        std::os::unix::fs::symlink(&run, &link).unwrap();
+        let _unix = UnixListener::bind(run.join("app")).unwrap();
+        let _other = UnixListener::bind(run.join("other")).unwrap();
+        let wanted = Endpoint::Unix(run.join("app"));
+        let reached = |own: PathBuf| Listening::Unix(own).is_reached_by(&wanted);
+        assert!(reached(run.join("app")) && reached(link.join("app")));
+        assert!(reached("app".into()) && reached("./app".into()));
+        assert!(!reached(run.join("other")) && !reached("other".into()));
+        assert!(!Listening::Tcp("127.0.0.1:80".parse().unwrap()).is_reached_by(&wanted));
     }
 }

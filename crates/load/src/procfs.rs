@@ -19,6 +19,9 @@ pub(crate) struct Counters {
     pub(crate) cpu_ns: u64,
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
+    // `rchar`, `wchar`, `syscr` and `syscw`: the kernel counts them in
+    // read(2), write(2), sendfile(2) and their like, and not in recv(2) and
+    // send(2).
     pub(crate) asked_read_bytes: u64,
     pub(crate) asked_write_bytes: u64,
     pub(crate) read_calls: u64,

@@ -7,7 +7,7 @@ use crate::{
     ports::{PortRules, Ports, time_wait_now},
     preflight, search,
     target::Endpoint,
-    validity::{self, Facts},
+    validity::{self, Facts, Reason},
 };
 use std::sync::atomic::AtomicBool;
 
@@ -190,7 +190,7 @@ fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Opti
     let Ran { meter, end_ns, active, whole, sources, interrupted } = ran;
     let length_ns = end_ns.saturating_sub(meter.start_ns).max(1);
     let replied_ns = meter.last_reply_ns.saturating_sub(meter.start_ns);
-    let why_invalid = why_invalid(&meter, intended, &active, &whole, interrupted);
+    let reasons = why_invalid(&meter, intended, &active, &whole, interrupted);
     let phases = meter.phases;
     let ms = |histogram| Summary::of(histogram, 1e6);
     let percent = |ns: u64| ns as f64 * 100.0 / whole.wall_ns.max(1) as f64;
@@ -227,10 +227,9 @@ fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Opti
         kept_pace: rate.and_then(|rate| {
             kept_pace(rate, meter.attempted, meter.open.middle, meter.open.end, &phases)
         }),
-        merely_late: !why_invalid.is_empty()
-            && why_invalid.iter().all(|reason| reason.starts_with(validity::LATE)),
-        valid: why_invalid.is_empty(),
-        why_invalid: (!why_invalid.is_empty()).then(|| why_invalid.join("; ")),
+        merely_late: validity::merely_late(&reasons),
+        valid: reasons.is_empty(),
+        why_invalid: validity::in_words(&reasons),
         first_error: meter.errors.first.clone(),
         errors: meter.errors,
         status: meter.status,
@@ -254,7 +253,7 @@ fn why_invalid(
     active: &crate::usage::OwnUse,
     whole: &crate::usage::OwnUse,
     interrupted: bool,
-) -> Vec<String> {
+) -> Vec<Reason> {
     // A step that is over at once says nothing about how busy the core was.
     let span = if active.wall_ns < 100_000_000 { whole } else { active };
     let busy_ns = (span.cpu_ns + span.delayed_ns).saturating_sub(span.spin_ns);
@@ -291,4 +290,19 @@ fn kept_pace(
     }
     let growth = end as f64 - middle as f64;
     Some(growth <= 0.01 * half + 3.0 * (middle as f64).sqrt() + 2.0)
+}
+
+/// The figures of a step that was never run.
+#[cfg(test)]
+pub(crate) fn step_of(meter: crate::meter::Meter, rate: f64, length: std::time::Duration) -> Step {
+    let idle = crate::usage::OwnUse {
+        wall_ns: length.as_nanos() as u64,
+        cpu_ns: 0,
+        system_ns: 0,
+        spin_ns: 0,
+        delayed_ns: 0,
+    };
+    let (end_ns, intended) = (meter.start_ns + idle.wall_ns, meter.attempted);
+    let ran = Ran { meter, end_ns, active: idle, whole: idle, sources: 1, interrupted: false };
+    figures(ran, Some(rate), None, Some(intended))
 }

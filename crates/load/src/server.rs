@@ -2,9 +2,10 @@
 
 use crate::{
     Address, Error, Target, keeper,
-    listening::{self, Listening},
+    listening::{self, Listening, Places},
     procfs::{self, Counters},
     syncs::Syncs,
+    target::Endpoint,
 };
 use rustix::param::clock_ticks_per_second;
 use schemars::JsonSchema;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader, Read},
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs},
     os::{fd::OwnedFd, unix::net::UnixStream},
     process::{Child, ChildStderr, Command, Stdio},
     sync::{
@@ -71,8 +72,7 @@ impl Server {
     /// Refuses a port that something already listens on, as
     /// [`start`](Self::start) does.
     pub fn launch(mut command: Command, shown: &str, port: u16) -> Result<Self, Error> {
-        let error =
-            |why: String| Error::Server { command: shown.to_owned(), why, stderr: Vec::new() };
+        let error = |why: String| Error::NotStarted { command: shown.to_owned(), why };
         if TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), PROBE_TIMEOUT).is_ok() {
             return Err(error(format!("something else already listens on port {port}")));
         }
@@ -97,6 +97,10 @@ impl Server {
     }
 
     /// Waits until it accepts connections at the target's address.
+    ///
+    /// One of its own processes has to listen there, where that can be seen:
+    /// somebody else, who took the port meanwhile or is at an address that was
+    /// not looked at before the start, would be loaded in its stead.
     pub fn await_ready(
         &mut self,
         target: &Target,
@@ -105,46 +109,40 @@ impl Server {
     ) -> Result<(), Error> {
         let give_up = Instant::now() + patience;
         loop {
+            let reached = accepting(&target.address);
+            if reached.as_ref().is_some_and(|at| self.may_listen_at(at)) {
+                return Ok(());
+            }
+            let waiting = Waiting { target, patience, somebody_else: reached.is_some() };
             if let Ok(Some(status)) = self.child.try_wait() {
-                self.finish();
                 let why = status.code().map_or_else(
                     || format!("it ended before it listened ({status})"),
                     |code| format!("it exited with status {code} before it listened"),
                 );
-                return Err(self.error(why));
-            }
-            if accepts(&target.address) {
-                return Ok(());
+                self.finish();
+                return Err(self.error(why + &waiting.on_somebody_else()));
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(self.error(String::from("interrupted before it listened")));
             }
             if Instant::now() >= give_up {
-                let elsewhere = self.listens_elsewhere(&target.address);
+                let why = waiting.in_vain(&self.places());
                 self.finish();
-                return Err(self.error(format!(
-                    "it did not listen on {} within {} s{elsewhere}",
-                    target.address,
-                    patience.as_secs_f64()
-                )));
+                return Err(self.error(why));
             }
             thread::sleep(PROBE_EVERY);
         }
     }
 
-    /// Words about where it listens instead of where it should, and what to do.
-    fn listens_elsewhere(&self, wanted: &Address) -> String {
-        let processes: Vec<i32> = self.watch().processes().collect();
-        let all = listening::of(&processes);
-        let Some(first) = all.first() else { return String::new() };
-        let places: Vec<String> = all.iter().map(ToString::to_string).collect();
-        let remedy = match (first, wanted) {
-            (Listening::Tcp(address), Address::Tcp(_, port)) if address.port() != *port => {
-                "give its command {port}"
-            }
-            _ => "load it there",
-        };
-        format!("; it listens on {} instead; {remedy}", places.join(" and "))
+    /// Whether it is the server that accepts there, as far as can be seen.
+    fn may_listen_at(&self, address: &Endpoint) -> bool {
+        let places = self.places();
+        !places.are_all || places.known.iter().any(|place| place.is_reached_by(address))
+    }
+
+    /// Where it listens.
+    fn places(&self) -> Places {
+        listening::of(&self.watch().processes().collect::<Vec<i32>>())
     }
 
     /// What measures it.
@@ -187,14 +185,64 @@ impl Drop for Server {
     }
 }
 
-fn accepts(address: &Address) -> bool {
-    use std::net::ToSocketAddrs;
+/// A server that is not ready yet.
+struct Waiting<'a> {
+    target: &'a Target,
+    patience: Duration,
+    /// Whether the address accepts, though not for the server.
+    somebody_else: bool,
+}
+
+impl Waiting<'_> {
+    fn on_somebody_else(&self) -> String {
+        if self.somebody_else {
+            return format!("; something else listens on {}", self.target.address);
+        }
+        String::new()
+    }
+
+    /// What it came to, and what to do.
+    fn in_vain(&self, places: &Places) -> String {
+        let address = &self.target.address;
+        let patience_s = self.patience.as_secs_f64();
+        let else_there = self.on_somebody_else();
+        let elsewhere = listens_elsewhere(&places.known, address);
+        let remedy = if self.somebody_else && elsewhere.is_empty() {
+            ", and none of its processes does; end that or choose another address, and have the \
+             server listen by itself rather than through a process that it did not start \
+             (a container's, say)"
+        } else {
+            ""
+        };
+        format!(
+            "it did not listen on {address} within {patience_s} s{else_there}{elsewhere}{remedy}"
+        )
+    }
+}
+
+/// Words about where it listens instead of where it should, and what to do.
+fn listens_elsewhere(places: &[Listening], wanted: &Address) -> String {
+    let Some(first) = places.first() else { return String::new() };
+    let all: Vec<String> = places.iter().map(ToString::to_string).collect();
+    let remedy = match (first, wanted) {
+        (Listening::Tcp(address), Address::Tcp(_, port)) if address.port() != *port => {
+            String::from("give its command {port}")
+        }
+        _ => format!("have it listen on {wanted}, or load it there"),
+    };
+    format!("; it listens on {} instead; {remedy}", all.join(" and "))
+}
+
+/// Where somebody accepts connections to an address, if anybody does.
+fn accepting(address: &Address) -> Option<Endpoint> {
     match address {
-        Address::Unix(path) => UnixStream::connect(path).is_ok(),
+        Address::Unix(path) => {
+            UnixStream::connect(path).is_ok().then(|| Endpoint::Unix(path.clone()))
+        }
         Address::Tcp(host, port) => {
-            (host.as_str(), *port).to_socket_addrs().is_ok_and(|mut all| {
-                all.any(|a| TcpStream::connect_timeout(&a, PROBE_TIMEOUT).is_ok())
-            })
+            let mut all = (host.as_str(), *port).to_socket_addrs().ok()?;
+            let accepts = |a: &SocketAddr| TcpStream::connect_timeout(a, PROBE_TIMEOUT).is_ok();
+            all.find(accepts).map(Endpoint::Tcp)
         }
     }
 }
@@ -318,13 +366,17 @@ pub struct ServerUse {
     pub cpu_percent: f64,
     /// CPU time for each reply.
     pub cpu_us_per_reply: Option<f64>,
-    /// Bytes read by system calls, from files, sockets and pipes.
+    /// Bytes that came by `read_calls`.
     pub asked_read_bytes: u64,
-    /// Bytes written by system calls, to files, sockets and pipes.
+    /// Bytes that went by `write_calls`.
     pub asked_write_bytes: u64,
-    /// System calls that read.
+    /// Calls of read, readv, pread, sendfile and their like, on files, pipes
+    /// and sockets. What a server takes from a socket by recv and its like
+    /// is not counted.
     pub read_calls: u64,
-    /// System calls that wrote.
+    /// Calls of write, writev, pwrite, sendfile and their like, on files,
+    /// pipes and sockets. What a server gives to a socket by send and its
+    /// like is not counted.
     pub write_calls: u64,
     /// Bytes that had to come from a device.
     pub device_read_bytes: u64,

@@ -4,6 +4,8 @@
 //! they look like those of a slow server. These rules say when not to believe
 //! them.
 
+use std::fmt;
+
 /// At least this share of the intended connections must have started.
 const STARTED_MIN: f64 = 0.99;
 /// The lag's 99th percentile may be so long …
@@ -12,9 +14,6 @@ const LAG_MAX_NS: f64 = 1e6;
 const LAG_SHARE_MAX: f64 = 0.1;
 /// The client's core may be so busy.
 const BUSY_MAX_PERCENT: f64 = 80.0;
-
-/// How the reasons begin that have to do with late starts.
-pub(crate) const LATE: &str = "starts lagged";
 
 /// What the rules look at.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,43 +32,92 @@ pub(crate) struct Facts {
     pub(crate) interrupted: bool,
 }
 
+/// Why a step is invalid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Reason {
+    Interrupted,
+    NotStarted { started: u64, intended: u64 },
+    NoDescriptor(u64),
+    NoPort(u64),
+    Late { lag_p99_ns: f64 },
+    LateForItsMedian { lag_p99_ns: f64, median_ns: f64 },
+    Busy { percent: f64 },
+}
+
+impl Reason {
+    /// Whether it has to do with late starts alone.
+    pub(crate) fn is_lateness(&self) -> bool {
+        matches!(self, Self::Late { .. } | Self::LateForItsMedian { .. })
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupted => write!(f, "it was interrupted"),
+            Self::NotStarted { started, intended } => {
+                write!(f, "only {started} of {intended} connections were started")
+            }
+            Self::NoDescriptor(count) => write!(f, "{count} connections found no descriptor"),
+            Self::NoPort(count) => write!(f, "{count} connections found no local port"),
+            Self::Late { lag_p99_ns } => {
+                write!(f, "starts lagged by {:.1} ms (p99)", lag_p99_ns / 1e6)
+            }
+            Self::LateForItsMedian { lag_p99_ns, median_ns } => write!(
+                f,
+                "starts lagged by {:.0} µs (p99), over a tenth of the median connection time, \
+                 {:.0} µs",
+                lag_p99_ns / 1e3,
+                median_ns / 1e3
+            ),
+            Self::Busy { percent } => write!(f, "this client's core was {percent:.0}% busy"),
+        }
+    }
+}
+
 /// The reasons why a step is invalid; none when it is valid.
-pub(crate) fn reasons(facts: &Facts) -> Vec<String> {
+pub(crate) fn reasons(facts: &Facts) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if facts.interrupted {
-        reasons.push(String::from("it was interrupted"));
+        reasons.push(Reason::Interrupted);
     }
     if let Some(intended) = facts.intended
         && (facts.started as f64) < STARTED_MIN * intended as f64
     {
-        reasons.push(format!("only {} of {intended} connections were started", facts.started));
+        reasons.push(Reason::NotStarted { started: facts.started, intended });
     }
     if facts.without_descriptor > 0 {
-        reasons.push(format!("{} connections found no descriptor", facts.without_descriptor));
+        reasons.push(Reason::NoDescriptor(facts.without_descriptor));
     }
     if facts.without_port > 0 {
-        reasons.push(format!("{} connections found no local port", facts.without_port));
+        reasons.push(Reason::NoPort(facts.without_port));
     }
-    reasons.extend(lag_reason(facts));
+    reasons.extend(lateness(facts));
     if facts.busy_percent > BUSY_MAX_PERCENT {
-        reasons.push(format!("this client's core was {:.0}% busy", facts.busy_percent));
+        reasons.push(Reason::Busy { percent: facts.busy_percent });
     }
     reasons
 }
 
-fn lag_reason(facts: &Facts) -> Option<String> {
-    let lag = facts.lag_p99_ns?;
-    if lag > LAG_MAX_NS {
-        return Some(format!("{LATE} by {:.1} ms (p99)", lag / 1e6));
+/// The reasons in words; `None` of none.
+pub(crate) fn in_words(reasons: &[Reason]) -> Option<String> {
+    let words: Vec<String> = reasons.iter().map(Reason::to_string).collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
+
+/// Whether there are reasons, and none but late starts.
+pub(crate) fn merely_late(reasons: &[Reason]) -> bool {
+    !reasons.is_empty() && reasons.iter().all(Reason::is_lateness)
+}
+
+fn lateness(facts: &Facts) -> Option<Reason> {
+    let lag_p99_ns = facts.lag_p99_ns?;
+    if lag_p99_ns > LAG_MAX_NS {
+        return Some(Reason::Late { lag_p99_ns });
     }
-    let median = facts.connection_p50_ns?;
-    (lag > LAG_SHARE_MAX * median).then(|| {
-        format!(
-            "{LATE} by {:.0} µs (p99), over a tenth of the median connection time, {:.0} µs",
-            lag / 1e3,
-            median / 1e3
-        )
-    })
+    let median_ns = facts.connection_p50_ns?;
+    (lag_p99_ns > LAG_SHARE_MAX * median_ns)
+        .then_some(Reason::LateForItsMedian { lag_p99_ns, median_ns })
 }
 
 #[cfg(test)]
@@ -89,11 +137,11 @@ mod tests {
 
     #[test]
     fn what_is_just_within_the_rules_is_valid() {
-        assert_eq!(reasons(&good()), Vec::<String>::new());
+        assert_eq!(reasons(&good()), []);
         let slow = Facts { lag_p99_ns: Some(1e6), connection_p50_ns: Some(1e8), ..good() };
-        assert_eq!(reasons(&slow), Vec::<String>::new());
+        assert_eq!(reasons(&slow), []);
         let closed = Facts { intended: None, lag_p99_ns: None, ..good() };
-        assert_eq!(reasons(&closed), Vec::<String>::new());
+        assert_eq!(reasons(&closed), []);
     }
 
     #[test]
@@ -109,7 +157,26 @@ mod tests {
         ] {
             let reasons = reasons(&facts);
             assert_eq!(reasons.len(), 1, "{reasons:?}");
-            assert!(reasons[0].contains(word), "{reasons:?}");
+            assert!(in_words(&reasons).is_some_and(|text| text.contains(word)), "{reasons:?}");
         }
+    }
+
+    #[test]
+    fn only_late_starts_and_nothing_beside_them_are_mere_lateness() {
+        let by_the_median = Facts { lag_p99_ns: Some(2e5), ..good() };
+        let by_itself = Facts { lag_p99_ns: Some(2e6), ..good() };
+        for (facts, expected) in [
+            (good(), false),
+            (by_the_median, true),
+            (by_itself, true),
+            (Facts { busy_percent: 81.0, ..by_itself }, false),
+            (Facts { without_port: 1, ..good() }, false),
+        ] {
+            assert_eq!(merely_late(&reasons(&facts)), expected, "{facts:?}");
+        }
+        let both = reasons(&Facts { interrupted: true, ..by_itself });
+        let text = "it was interrupted; starts lagged by 2.0 ms (p99)";
+        assert_eq!(in_words(&both).as_deref(), Some(text));
+        assert_eq!(in_words(&[]), None);
     }
 }

@@ -8,9 +8,13 @@ use iotoll_load::{Error, Server, ServerWatch, Target, free_port};
 use std::{
     fs,
     net::TcpListener,
+    os::unix::net::UnixListener,
     path::Path,
     process::{Command, Stdio},
-    sync::atomic::AtomicBool,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -68,8 +72,67 @@ fn a_server_that_listens_elsewhere_is_told_where() {
         path.display()
     );
     let text = why(&command, Duration::from_secs(3));
-    let said = format!("it listens on unix:{} instead; load it there", path.display());
-    assert!(text.contains(&said), "{text}");
+    let said = format!("it listens on unix:{} instead; have it listen on 127", path.display());
+    assert!(text.contains(&said) && text.contains(", or load it there"), "{text}");
+}
+
+/// What becomes of a server while somebody else listens on its port, who came
+/// after the look whether it is free.
+fn why_beside_another(command: &str, patience: Duration) -> String {
+    let port = free_port().unwrap();
+    let mut server = Server::start(command, port).unwrap();
+    let _another = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let error = server.await_ready(&target(port), patience, &AtomicBool::new(false)).unwrap_err();
+    error.to_string().replace(&port.to_string(), "PORT")
+}
+
+#[test]
+fn somebody_else_is_not_taken_for_the_server() {
+    let text = why_beside_another("sleep 1000", Duration::from_millis(300));
+    let said = "did not listen on 127.0.0.1:PORT within 0.3 s; something else listens on \
+                127.0.0.1:PORT, and none of its processes does";
+    assert!(text.contains(said), "{text}");
+    let text = why_beside_another("sleep 0.3; echo in use >&2; exit 1", PATIENCE);
+    let said = "status 1 before it listened; something else listens on 127.0.0.1:PORT";
+    assert!(text.contains(said) && text.contains("in use"), "{text}");
+    let command = format!("python3 -c \"{}\"", LISTENS.replace("PORT", "0"));
+    let text = why_beside_another(&command, Duration::from_secs(3));
+    let said = "something else listens on 127.0.0.1:PORT; it listens on 127.0.0.1:";
+    assert!(text.contains(said) && text.contains("give its command {port}"), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let _another = UnixListener::bind(&path).unwrap();
+    let mut server = Server::start("sleep 1000", free_port().unwrap()).unwrap();
+    let target = Target::parse(&format!("unix:{}", path.display())).unwrap();
+    let patience = Duration::from_millis(300);
+    let error = server.await_ready(&target, patience, &AtomicBool::new(false)).unwrap_err();
+    assert!(error.to_string().contains("something else listens on"), "{error}");
+}
+
+#[test]
+fn a_server_that_waits_for_its_port_is_awaited() {
+    let port = free_port().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("server.py");
+    let tries = "import socket, time\n\
+        while True:\n    \
+            try:\n        s = socket.create_server(('127.0.0.1', PORT))\n        break\n    \
+            except OSError: time.sleep(0.02)\n\
+        time.sleep(1000)\n";
+    fs::write(&script, tries.replace("PORT", &port.to_string())).unwrap();
+    let command = format!("python3 {}", script.display());
+    let mut server = Server::start(&command, port).unwrap();
+    let another = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let gone = Arc::new(AtomicBool::new(false));
+    let says = Arc::clone(&gone);
+    let leaves = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(500));
+        says.store(true, Ordering::Relaxed);
+        drop(another);
+    });
+    server.await_ready(&target(port), PATIENCE, &AtomicBool::new(false)).unwrap();
+    assert!(gone.load(Ordering::Relaxed), "somebody else was taken for it");
+    leaves.join().unwrap();
 }
 
 #[test]
@@ -91,7 +154,8 @@ fn a_port_that_is_taken_is_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = Server::start("sleep 1000", port).unwrap_err().to_string();
-    assert!(error.contains(&format!("already listens on port {port}")), "{error}");
+    // Nothing was started that could have said anything.
+    assert!(error.ends_with(&format!("already listens on port {port}")), "{error}");
 }
 
 #[test]
@@ -114,6 +178,7 @@ fn a_prepared_command_that_cannot_be_started_or_ends_is_called_by_its_name() {
     let port = free_port().unwrap();
     let error = launch("/no/such/program", port).unwrap_err().to_string();
     assert!(error.contains("`my server`: cannot start /no/such/program: No such file"), "{error}");
+    assert!(!error.contains("standard error"), "{error}");
     let mut server = launch("false", port).unwrap();
     let error = server.await_ready(&target(port), PATIENCE, &AtomicBool::new(false)).unwrap_err();
     assert!(error.to_string().contains("`my server`: it exited with status 1"), "{error}");

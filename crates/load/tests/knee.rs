@@ -19,26 +19,47 @@ use std::{
 
 const BOUNDS: KneeBounds = KneeBounds { p99: Duration::from_millis(250), errors_share: 0.01 };
 
+/// What a metered server may be late and not lose.
+const MADE_UP_FOR: Duration = Duration::from_millis(5);
+const BUSY: &[u8] = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n";
+
 /// One worker that does a request every `gap` and no sooner: it sleeps to a
-/// schedule of its own, so that a late wake-up costs nothing of its capacity.
+/// schedule of its own, so that a late wake-up costs nothing of its capacity,
+/// for it is made up for.
 fn metered(gap: Duration) -> SocketAddr {
+    metered_saying(gap, |_| OK)
+}
+
+/// The same, with what it says to each request, which are numbered.
+fn metered_saying(gap: Duration, says: fn(u64) -> &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
-        let mut free_at = Instant::now();
-        for mut stream in listener.incoming().flatten() {
-            free_at = free_at.max(Instant::now()) + gap;
-            thread::sleep(free_at.saturating_duration_since(Instant::now()));
+        let mut latest = Instant::now();
+        for (number, mut stream) in (0..).zip(listener.incoming().flatten()) {
+            latest = latest.max(Instant::now()) + gap;
+            thread::sleep(latest.saturating_duration_since(Instant::now() + MADE_UP_FOR));
             if take_request(&mut stream) {
-                let _ = stream.write_all(OK);
+                let _ = stream.write_all(says(number));
             }
         }
     });
     address
 }
 
+/// As long a timeout as a slice of a measurement has.
+fn plan_for(address: SocketAddr) -> Plan {
+    let mut plan = plan(&format!("http://{address}/"), open(1));
+    plan.timeout = BOUNDS.p99 * 10;
+    plan
+}
+
 fn look(plan: &Plan) -> Knee {
-    knee(plan, &BOUNDS, None, &AtomicBool::new(false)).unwrap()
+    look_within(&BOUNDS, None, plan)
+}
+
+fn look_within(bounds: &KneeBounds, guess: Option<f64>, plan: &Plan) -> Knee {
+    knee(plan, bounds, guess, None, &AtomicBool::new(false)).unwrap()
 }
 
 #[test]
@@ -49,7 +70,7 @@ fn the_knee_of_a_server_of_known_capacity_is_near_it() {
         let mut shares = Vec::new();
         while shares.last().is_none_or(|share| *share < 0.85) {
             assert!(shares.len() < 5, "shares of {capacity}: {shares:?}");
-            let knee = look(&plan(&format!("http://{address}/"), open(1)));
+            let knee = look(&plan_for(address));
             let rate = knee.rate.unwrap_or(0.0);
             assert!(rate < capacity * 1.15, "{rate} of {capacity}: {:?}", knee.tries);
             assert_eq!(knee.last_held.and_then(|step| step.rate), knee.rate);
@@ -60,11 +81,50 @@ fn the_knee_of_a_server_of_known_capacity_is_near_it() {
 }
 
 #[test]
+fn with_the_rate_of_the_last_time_the_knee_is_found_again_in_few_tries() {
+    let capacity = 1000.0;
+    let address = metered(Duration::from_secs_f64(1.0 / capacity));
+    let plan = plan_for(address);
+    let mut last = look(&plan).rate;
+    // Disturbances from outside may lengthen some searches, but not all.
+    let mut tries = Vec::new();
+    while tries.last().is_none_or(|count| *count > 6) {
+        assert!(tries.len() < 8, "{tries:?} tries");
+        let knee = look_within(&BOUNDS, last, &plan);
+        assert_eq!(Some(knee.tries[0].rate), last);
+        assert!(knee.rate.unwrap_or(0.0) < capacity * 1.15, "{knee:?}");
+        tries.push(knee.tries.len());
+        last = knee.rate.or(last);
+    }
+}
+
+#[test]
+fn a_server_that_refuses_no_more_than_it_may_has_a_knee() {
+    let capacity = 1000.0;
+    let refuses_some = |number: u64| if number.is_multiple_of(50) { BUSY } else { OK };
+    let address = metered_saying(Duration::from_secs_f64(1.0 / capacity), refuses_some);
+    let plan = plan_for(address);
+    let knee = look_within(&KneeBounds { errors_share: 0.05, ..BOUNDS }, None, &plan);
+    let step = knee.last_held.unwrap();
+    assert!(step.errors.http_5xx > 0 && step.errors.http_5xx * 20 <= step.attempted, "{step:?}");
+}
+
+#[test]
+fn what_a_server_refuses_does_not_raise_the_first_rate_tried() {
+    let refuses_most = |number: u64| if number.is_multiple_of(3) { OK } else { BUSY };
+    let address = metered_saying(Duration::from_millis(1), refuses_most);
+    let knee = look_within(&KneeBounds { errors_share: 0.8, ..BOUNDS }, None, &plan_for(address));
+    // It answers a third of a thousand in a second, and refuses the rest.
+    assert!(knee.tries[0].rate < 600.0, "{:?}", knee.tries);
+}
+
+#[test]
 fn failures_count_against_a_rate_however_fast_they_are() {
-    let failing = server(answer(b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"));
-    let knee = look(&plan(&format!("http://{failing}/"), open(1)));
-    assert_eq!(knee.rate, None);
-    assert!(knee.limit.as_ref().unwrap().contains("connections failed (http-5xx)"), "{knee:?}");
+    let failing = server(answer(BUSY));
+    let knee = look(&plan_for(failing));
+    assert_eq!((knee.rate, knee.tries.len()), (None, 0));
+    assert!(knee.limit.as_ref().unwrap().contains("no connection"), "{knee:?}");
+    assert!(knee.limit.as_ref().unwrap().contains("503"), "{knee:?}");
     let nobody = format!("http://127.0.0.1:{}/", free_port().unwrap());
     let knee = look(&plan(&nobody, open(1)));
     assert_eq!((knee.rate, knee.tries.len()), (None, 0));
@@ -72,18 +132,24 @@ fn failures_count_against_a_rate_however_fast_they_are() {
 }
 
 #[test]
-fn it_can_be_stopped_and_refuses_connections_without_end() {
+fn it_can_be_stopped_and_refuses_what_cannot_be_meant() {
     let address = metered(Duration::from_millis(5));
-    let mut plan = plan(&format!("http://{address}/"), open(1));
+    let mut plan = plan_for(address);
     let stop = Arc::new(AtomicBool::new(false));
     let setter = Arc::clone(&stop);
     let set = thread::spawn(move || {
         thread::sleep(Duration::from_millis(100));
         setter.store(true, Ordering::Relaxed);
     });
-    let found = knee(&plan, &BOUNDS, None, &stop).unwrap();
+    let found = knee(&plan, &BOUNDS, None, None, &stop).unwrap();
     assert_eq!((found.rate, found.not_ours.as_deref()), (None, Some("it was interrupted")));
     set.join().unwrap();
     plan.reuse = Reuse::Always;
-    assert!(knee(&plan, &BOUNDS, None, &AtomicBool::new(false)).is_err());
+    let refused = knee(&plan, &BOUNDS, None, None, &AtomicBool::new(false)).unwrap_err();
+    assert!(refused.is_usage() && refused.to_string().contains("reuse"), "{refused}");
+    plan.reuse = Reuse::Never;
+    for guess in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = knee(&plan, &BOUNDS, Some(guess), None, &AtomicBool::new(false)).unwrap_err();
+        assert!(refused.is_usage() && refused.to_string().contains("guess"), "{refused}");
+    }
 }
