@@ -14,6 +14,7 @@
 pub(crate) mod built_in;
 mod fetch;
 mod furnish;
+mod knees;
 mod launch;
 mod log_check;
 mod outcome;

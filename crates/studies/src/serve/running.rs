@@ -79,11 +79,12 @@ impl Running {
         &self,
         path: &str,
         bounds: &KneeBounds,
+        guess: Option<f64>,
         recorder: &Recorder,
     ) -> Result<(Knee, Duration), StudyError> {
         let mut plan = self.plan(path, Steps::MaxRate { connections: None })?;
         plan.timeout = plan.timeout.min(bounds.p99 * 10);
-        let knee = load::knee(&plan, bounds, Some(&self.watch), recorder.stop_flag());
+        let knee = load::knee(&plan, bounds, guess, Some(&self.watch), recorder.stop_flag());
         recorder.check_stop()?;
         Ok((knee.map_err(|e| failed(&e))?, plan.timeout))
     }

@@ -16,6 +16,7 @@ use model::study::{Params, Rate};
 
 use super::built_in::{self, Account};
 use super::furnish::{self, furnish};
+use super::knees::Knees;
 use super::launch::{self, Spot};
 use super::log_check;
 use super::outcome::{Outcome, refused};
@@ -34,6 +35,8 @@ const WARMING_AT_ONCE: u32 = 4;
 const EMPTIES: u64 = 20;
 /// … at the slice's own rate, which must not make them last.
 const EMPTIES_PER_S_MIN: f64 = 200.0;
+/// A server that is to be taken to its limit is never idle.
+const EMPTIES_PER_S_AT_MAX: f64 = 2000.0;
 
 /// A slice's task.
 pub(super) struct Slice {
@@ -118,7 +121,7 @@ impl Slice {
         if self.is_built_in() && self.strategy != "empty" {
             let rate = match self.params.rate("rate") {
                 Rate::PerSecond(rate) => (rate.get() as f64).max(EMPTIES_PER_S_MIN),
-                Rate::Max => EMPTIES_PER_S_MIN,
+                Rate::Max => EMPTIES_PER_S_AT_MAX,
             };
             let steps = Steps::Rates { rates: vec![rate], connections: Some(EMPTIES) };
             let step = running.load(built_in::EMPTY_PATH, steps, recorder)?;
@@ -141,7 +144,12 @@ impl Slice {
                 p99: self.params.duration("p99_within"),
                 errors_share: self.params.count("errors_within") as f64 / 100.0,
             };
-            let (knee, timeout) = self.running().knee(&self.url(), &bounds, recorder)?;
+            let knees = Knees::of(self.strategy, &self.params, &self.path);
+            let guess = knees.last();
+            let (knee, timeout) = self.running().knee(&self.url(), &bounds, guess, recorder)?;
+            if let Some(rate) = knee.rate {
+                knees.note(rate);
+            }
             return Outcome::of_knee(knee, timeout, connections);
         };
         let steps = Steps::Rates { rates: vec![rate.get() as f64], connections: Some(connections) };

@@ -71,7 +71,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "connection",
     moves_bytes: false,
     by_default: false,
-    compared: &["log_lines", "log_when", "variant"],
+    compared: &["log_lines", "log_when", "database", "variant"],
     strategies: &[
         strategy("page", true, "built in: read a page's files, render them, send the page"),
         strategy("sqlite", false, "built in: answer the study sqlite's request (try rate=20)"),
