@@ -7,7 +7,8 @@
 use crate::target::Endpoint;
 use std::{
     collections::HashSet,
-    fmt, fs, io,
+    fmt, fs,
+    io::{self, BufRead, BufReader},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
 };
@@ -73,15 +74,9 @@ pub(crate) fn of(pids: &[i32]) -> Places {
     let inodes: HashSet<u64> = sockets.into_iter().flatten().flatten().collect();
     let mut known = Vec::new();
     for pid in pids {
-        let table =
-            |name: &str| fs::read_to_string(format!("/proc/{pid}/net/{name}")).unwrap_or_default();
-        let (tcp, tcp6, unix) = (table("tcp"), table("tcp6"), table("unix"));
-        let found = tcp
-            .lines()
-            .chain(tcp6.lines())
-            .filter_map(tcp_listener)
-            .chain(unix.lines().filter_map(unix_listener));
-        for (inode, listening) in found {
+        let tcp = ["tcp", "tcp6"].into_iter().flat_map(|name| tcp_listeners(*pid, name));
+        let unix = table(*pid, "unix").filter_map(|line| unix_listener(&line));
+        for (inode, listening) in tcp.chain(unix) {
             if inodes.contains(&inode) && !known.contains(&listening) {
                 known.push(listening);
             }
@@ -97,6 +92,19 @@ fn sockets(pid: i32) -> io::Result<Vec<u64>> {
         target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
     };
     Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.filter_map(socket).collect())
+}
+
+/// The lines of a table of sockets, without its heading.
+fn table(pid: i32, name: &str) -> impl Iterator<Item = String> {
+    let file = fs::File::open(format!("/proc/{pid}/net/{name}"));
+    file.into_iter().flat_map(|file| BufReader::new(file).lines().map_while(Result::ok).skip(1))
+}
+
+/// The kernel lists those that listen first (`tcp_get_idx` in its
+/// `tcp_ipv4.c`). What follows them is not read: after a load it is tens of
+/// thousands of connections that have ended, and takes a tenth of a second.
+fn tcp_listeners(pid: i32, name: &str) -> impl Iterator<Item = (u64, Listening)> {
+    table(pid, name).map_while(|line| tcp_listener(&line))
 }
 
 /// A line of `/proc/net/tcp` or `tcp6`: number, local and remote address,

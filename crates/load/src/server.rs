@@ -108,8 +108,11 @@ impl Server {
         stop: &AtomicBool,
     ) -> Result<(), Error> {
         let give_up = Instant::now() + patience;
+        // Somebody else is not asked again and again: it may have few places
+        // for those who wait, and it is known then that the server is not it.
+        let mut reached = None;
         loop {
-            let reached = accepting(&target.address);
+            reached = reached.or_else(|| accepting(&target.address));
             if reached.as_ref().is_some_and(|at| self.may_listen_at(at)) {
                 return Ok(());
             }
