@@ -27,16 +27,28 @@ use std::{
 /// Last lines of a server's standard error that are kept, and how much of each.
 const STDERR_LINES: usize = 12;
 const STDERR_LINE_BYTES: u64 = 400;
+/// Ports given out that are not given out again so soon.
+const PORTS_REMEMBERED: usize = 64;
 /// Time between two attempts to reach a server that is starting.
 const PROBE_EVERY: Duration = Duration::from_millis(10);
 /// How long one attempt may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A port of this host that nothing listens on.
+/// A port of this host that nothing listens on, and that was not given out lately:
+/// whoever got it may not listen yet.
 pub fn free_port() -> Result<u16, Error> {
+    static GIVEN_OUT: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
     let failed = |source| Error::System { what: "cannot find a free port", source };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-    Ok(listener.local_addr().map_err(failed)?.port())
+    let mut given_out = GIVEN_OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        if !given_out.contains(&port) {
+            given_out.truncate(PORTS_REMEMBERED - 1);
+            given_out.push_front(port);
+            return Ok(port);
+        }
+    }
 }
 
 /// A server that was started here. Dropping it stops it and everything that
