@@ -18,6 +18,7 @@ use crate::{
     meter::Meter,
     pacer::{ALARM, Pacer},
     ports::{Ports, Source},
+    prompt::Prompt,
     socket,
     target::Endpoint,
     usage::{OwnUse, Usage},
@@ -157,6 +158,7 @@ impl<'a> Client<'a> {
         drive: Drive,
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<Ran, Error> {
+        let _prompt = Prompt::thread();
         let begin_ns = self.begin(drive);
         let before = Usage::now();
         let mut active = None;

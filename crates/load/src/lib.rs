@@ -43,6 +43,7 @@ mod ports;
 mod preflight;
 mod procfs;
 mod progress;
+mod prompt;
 mod response;
 mod result;
 mod run;
