@@ -286,7 +286,12 @@ impl ArmResult {
         }
         let differs = |(name, value): &(&String, &String)| other.params.get(*name) != Some(value);
         let apart = self.params.iter().filter(differs);
-        apart.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+        let told = apart.map(|(name, value)| match name.as_str() {
+            // It is a name itself.
+            "variant" => value.clone(),
+            _ => format!("{name} {value}"),
+        });
+        told.collect::<Vec<_>>().join(", ")
     }
 }
 

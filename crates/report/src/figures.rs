@@ -22,7 +22,7 @@ pub(crate) fn tables(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> Str
         .map(|figure| Column::new(figure.column, arms, |arm| cell(arm, figure.name)))
         .collect();
     columns.push(Column::new("in sync", arms, sync));
-    columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
+    columns.retain(Column::tells);
     let names = [
         Column::new("strategy", arms, |arm| arm.strategy.clone()),
         Column::new("place", arms, |arm| arm.place.clone()),
@@ -56,6 +56,13 @@ struct Column {
 impl Column {
     fn new(head: &'static str, arms: &[&ArmResult], cell: impl Fn(&ArmResult) -> String) -> Self {
         Self { head, cells: arms.iter().map(|arm| cell(arm)).collect() }
+    }
+
+    /// Whether there is anything to see: that nothing happened is not, but for a share
+    /// of what might have, such as of connections that failed.
+    fn tells(&self) -> bool {
+        let nothing = |cell: &String| ["", "0", "0 B", "0 ns"].contains(&cell.as_str());
+        !self.cells.iter().all(nothing)
     }
 
     fn width(&self) -> Width {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use model::arm::Axis;
 use model::result::{ArmResult, Comparison, RunResult, Verdict};
-use model::study::StudySpec;
+use model::study::{ParamKind, StudySpec};
 use model::units::{count, percent, time};
 
 use crate::{figures, integrity, noise, place, risk, table, why, words};
@@ -119,7 +119,16 @@ fn telling_params(arm: &ArmResult, spec: Option<&StudySpec>) -> Vec<String> {
         spec.and_then(|s| s.params.iter().skip(1).find(|p| p.name == name))
             .is_some_and(|p| p.default_value().to_string() == value)
     };
-    let telling = arm.params.iter().filter(|(name, value)| !is_default(name, value));
+    // A variant is a name for what its commands do.
+    let named = arm.params.get("variant").is_some_and(|variant| !variant.is_empty());
+    let is_command = |name: &str| {
+        let param = spec.and_then(|s| s.param(name));
+        param.is_some_and(|p| matches!(p.kind, ParamKind::Shell(_)))
+    };
+    let telling = arm
+        .params
+        .iter()
+        .filter(|(name, value)| !(is_default(name, value) || named && is_command(name)));
     telling.map(|(name, value)| format!("{name} {}", shortened(value))).collect()
 }
 

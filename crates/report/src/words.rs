@@ -197,9 +197,21 @@ fn group(comparisons: &[&Comparison], result: &RunResult, base: &ArmResult) -> S
     let of_one_strategy =
         |c: &&Comparison| result.arm(&c.other).is_some_and(|other| other.strategy == base.strategy);
     if comparisons.iter().all(of_one_strategy) {
-        return way(base).to_owned();
+        let others = comparisons.iter().filter_map(|c| result.arm(&c.other));
+        return others
+            .fold(way(base).to_owned(), |name, other| without_what_differs(name, base, other));
     }
     way(base).replacen(&format!("/{}", base.strategy), "", 1)
+}
+
+/// An arm's name without the parameters in which another differs from it.
+fn without_what_differs(name: String, arm: &ArmResult, other: &ArmResult) -> String {
+    let differs = |(name, value): &(&String, &String)| other.params.get(*name) != Some(value);
+    let shown = arm.params.iter().filter(differs).map(|(name, value)| format!("{name}={value}"));
+    shown.fold(name, |name, shown| {
+        let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
+        name.replace(&format!("({shown})"), "")
+    })
 }
 
 /// An arm's name without its place: `log/held`.

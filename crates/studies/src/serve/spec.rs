@@ -67,7 +67,7 @@ pub(super) const COMMAND_ALONE: &[&str] = &["command", "prepare", "variant", "ur
 
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "serve",
-    about: "answer connections that begin at a rate (toll: median connection time)",
+    about: "answer connections at a rate (toll: their median time)",
     operation: "connection",
     moves_bytes: false,
     by_default: false,
