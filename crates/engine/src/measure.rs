@@ -13,8 +13,6 @@ use crate::rig::Rig;
 use crate::standing::Standings;
 use crate::study::StudyError;
 
-/// No further block is given to warming up once this share of the budget is gone.
-const WARM_UP_SHARE: f64 = 0.1;
 /// A slice should last this long where the budget allows: long enough that
 /// starting and ending it do not matter, short enough for many blocks.
 const SLICE_MAX: Duration = Duration::from_millis(20);
@@ -205,19 +203,15 @@ impl<'a> Session<'a> {
 
     /// Runs whole blocks that do not count, until the arms stop getting faster.
     fn warm_up(&mut self) -> Result<(), Stop> {
-        if !(0..self.job.arms.len()).any(|arm| self.rig.warms_up(arm)) {
-            return Ok(());
-        }
         let mut times_ns = vec![Vec::new(); self.job.arms.len()];
         loop {
             for sample in self.block(None)? {
                 times_ns[sample.arm].push(sample.toll_ns());
             }
             let warm = |(arm, times): (usize, &Vec<f64>)| {
-                self.failures[arm].is_some() || WARMUP.is_over(times)
+                !self.rig.warms_up(arm) || self.failures[arm].is_some() || WARMUP.is_over(times)
             };
-            let no_more_time = self.rig.elapsed() > self.job.budget.mul_f64(WARM_UP_SHARE);
-            if no_more_time || times_ns.iter().enumerate().all(warm) {
+            if times_ns.iter().enumerate().all(warm) {
                 break;
             }
         }
@@ -304,9 +298,11 @@ impl<'a> Session<'a> {
         if began + self.block_time.mul_f64(1.1) > self.job.budget {
             return Err(Stop::Budget);
         }
-        let all_needed = number.is_none_or(|n| n < BLOCKS_MIN) || self.job.pairs.is_empty();
-        let needed: Vec<bool> =
-            (0..self.job.arms.len()).map(|arm| all_needed || self.open(arm)).collect();
+        let is_needed = |arm| match number {
+            None => self.rig.warms_up(arm),
+            Some(n) => n < BLOCKS_MIN || self.job.pairs.is_empty() || self.open(arm),
+        };
+        let needed: Vec<bool> = (0..self.job.arms.len()).map(is_needed).collect();
         let mut block = Vec::new();
         let mut latencies = Vec::new();
         for arm in self.orders.next(needed.len(), |arm| needed[arm]) {

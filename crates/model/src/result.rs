@@ -278,17 +278,22 @@ pub struct Cause {
 }
 
 impl ArmResult {
+    /// The parameters in which another arm differs from it, with its own values.
+    pub fn params_apart_from(&self, other: &Self) -> impl Iterator<Item = (&str, &str)> {
+        let own = self.params.iter();
+        own.filter(|(name, value)| other.params.get(*name) != Some(value))
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// What it does otherwise than another arm at its place: its strategy, or the
     /// values of the parameters in which they differ.
     pub fn way_apart_from(&self, other: &Self) -> String {
         if self.strategy != other.strategy {
             return self.strategy.clone();
         }
-        let differs = |(name, value): &(&String, &String)| other.params.get(*name) != Some(value);
-        let apart = self.params.iter().filter(differs);
-        let told = apart.map(|(name, value)| match name.as_str() {
+        let told = self.params_apart_from(other).map(|(name, value)| match name {
             // It is a name itself.
-            "variant" => value.clone(),
+            "variant" => value.to_owned(),
             _ => format!("{name} {value}"),
         });
         told.collect::<Vec<_>>().join(", ")

@@ -1,7 +1,7 @@
 //! Verdicts in words: what two arms differ by, and what that would be worth.
 
 use model::arm::Axis;
-use model::result::{ArmResult, Comparison, RunResult, TailComparison, Verdict};
+use model::result::{ArmResult, Comparison, ErrorComparison, RunResult, TailComparison, Verdict};
 use model::units::{count, percent, three_digits, time};
 
 /// The rate at which a toll is turned into a share of a core.
@@ -94,29 +94,37 @@ pub(crate) fn place_sentence(
 
 /// What can be said of the operations that failed, where they may.
 fn errors(comparison: &Comparison) -> String {
-    let Some(errors) = comparison.errors.filter(|e| e.verdict != Verdict::Invalid) else {
-        return String::new();
-    };
-    let [base, other] = [errors.base_share, errors.other_share].map(percent);
+    let Some(errors) = comparison.errors else { return String::new() };
     match (errors.verdict, errors.share_at_most) {
-        (Verdict::Faster, _) => format!(" Surely fewer fail: {other} instead of {base}."),
-        (Verdict::Slower, _) => format!(" Surely more fail: {other} instead of {base}."),
+        (Verdict::Invalid, _) => String::new(),
         (Verdict::Same, Some(most)) => {
             format!(" None failed on either (95%: under {}).", percent(most))
         }
-        _ => format!(" Of its connections {other} failed, instead of {base}: unclear."),
+        _ => match more_or_fewer(&errors) {
+            Some((which, shares)) => format!(" Surely {which} fail: {shares}."),
+            None => {
+                let [base, other] = [errors.base_share, errors.other_share].map(percent);
+                format!(" Of its connections {other} failed, instead of {base}: unclear.")
+            }
+        },
     }
 }
 
 /// The same within a sentence, where a verdict was reached.
 fn failures(comparison: &Comparison) -> String {
-    let Some(errors) = comparison.errors else { return String::new() };
+    let sure = comparison.errors.and_then(|errors| more_or_fewer(&errors));
+    sure.map_or_else(String::new, |(which, shares)| format!(" (and surely {which} fail: {shares})"))
+}
+
+/// Whether `fewer` or `more` surely fail, and which shares do.
+fn more_or_fewer(errors: &ErrorComparison) -> Option<(&'static str, String)> {
+    let which = match errors.verdict {
+        Verdict::Faster => "fewer",
+        Verdict::Slower => "more",
+        _ => return None,
+    };
     let [base, other] = [errors.base_share, errors.other_share].map(percent);
-    match errors.verdict {
-        Verdict::Faster => format!(" (and surely fewer fail: {other} instead of {base})"),
-        Verdict::Slower => format!(" (and surely more fail: {other} instead of {base})"),
-        _ => String::new(),
-    }
+    Some((which, format!("{other} instead of {base}")))
 }
 
 /// The highest rate that an arm held, where that is what it was judged by.
@@ -206,8 +214,7 @@ fn group(comparisons: &[&Comparison], result: &RunResult, base: &ArmResult) -> S
 
 /// An arm's name without the parameters in which another differs from it.
 fn without_what_differs(name: String, arm: &ArmResult, other: &ArmResult) -> String {
-    let differs = |(name, value): &(&String, &String)| other.params.get(*name) != Some(value);
-    let shown = arm.params.iter().filter(differs).map(|(name, value)| format!("{name}={value}"));
+    let shown = arm.params_apart_from(other).map(|(name, value)| format!("{name}={value}"));
     shown.fold(name, |name, shown| {
         let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
         name.replace(&format!("({shown})"), "")

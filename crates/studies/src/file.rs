@@ -2,7 +2,8 @@
 //! writes that are whole.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
 
 use engine::study::{Doing, StudyError};
 use rustix::fs::{Mode, OFlags, fsync, mkdirat, openat};
@@ -23,6 +24,11 @@ pub(crate) fn open_for_writing(
 #[inline]
 pub(crate) fn open_for_reading(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
     openat(folder, name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Where a folder is, for those who open files by path, such as SQLite and servers.
+pub(crate) fn folder_path(folder: impl AsFd) -> std::io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd()))
 }
 
 /// Makes a folder for this user alone.

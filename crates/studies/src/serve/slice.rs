@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -23,6 +23,7 @@ use super::outcome::{Outcome, refused};
 use super::running::{Running, failed};
 use super::spec;
 use super::switched::Switched;
+use crate::file::folder_path;
 use crate::sqlite::client::WRITES;
 use crate::sqlite::database::{self, Expected};
 use crate::tree::sync_tree;
@@ -62,9 +63,7 @@ impl Slice {
         params: &Params,
         folder: OwnedFd,
     ) -> Result<Self, StudyError> {
-        // Servers, theirs and ours, open files by path.
-        let path = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()));
-        let path = path.doing("finding the folder's path")?;
+        let path = folder_path(&folder).doing("finding the folder's path")?;
         let known = spec::SPEC.strategy(strategy);
         let strategy = known.unwrap_or_else(|| unreachable!("the plan knows its strategies")).name;
         Ok(Self {

@@ -13,8 +13,7 @@ pub(crate) mod database;
 pub(crate) mod spec;
 mod traffic;
 
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::{Elsewhere, Recorder, StopFlag};
 use engine::study::{Doing, Operations, Study, StudyError, Task};
@@ -25,7 +24,7 @@ use rustix::fs::OFlags;
 
 use self::client::{Client, WRITES, Work};
 use self::database::{BUSY_TIMEOUT, Expected};
-use crate::file::{name, open_for_writing, write_whole};
+use crate::file::{folder_path, name, open_for_writing, write_whole};
 use crate::tree::sync_tree;
 
 /// Even the fastest requests fill a slice sooner.
@@ -66,7 +65,7 @@ impl Study for Sqlite {
         let file = open_for_writing(&folder, &name(database::NAME), OFlags::EXCL).doing(MAKING)?;
         write_whole(file, &database::template(params.count("rows"))?, MAKING)?;
         let work = Work {
-            file: path_of(&folder).doing("finding the folder's path")?.join(database::NAME),
+            file: folder_path(&folder).doing("finding the folder's path")?.join(database::NAME),
             strategy: strategy.to_owned(),
             author: 1,
             rows: params.count("rows"),
@@ -90,11 +89,6 @@ impl Study for Sqlite {
 /// What a database of so many rows takes at the most, its journal or log included.
 pub(crate) fn space_bytes(rows: u64) -> u64 {
     rows * ROW_BYTES + LOG_BYTES
-}
-
-/// SQLite opens files by path, and makes others beside them.
-fn path_of(folder: &OwnedFd) -> std::io::Result<PathBuf> {
-    std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()))
 }
 
 struct Requests {
