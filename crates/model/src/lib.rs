@@ -2,6 +2,7 @@
 //! and their schema. No I/O happens here.
 
 pub mod arm;
+pub mod counters;
 pub mod integrity;
 pub mod noise;
 pub mod param;
@@ -13,5 +14,7 @@ pub mod result;
 pub mod sample;
 pub mod selftest;
 pub mod shell;
+pub mod slice;
+pub mod spent;
 pub mod study;
 pub mod units;

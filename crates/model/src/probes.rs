@@ -8,6 +8,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::counters;
+use crate::counters::Level;
+pub use crate::spent::Calls;
+
 /// One slice's readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -40,103 +44,107 @@ pub struct Probes {
     pub group: Option<GroupLimits>,
 }
 
-/// Calls and storage traffic of the workers (`proc_pid_io(5)`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Calls {
-    /// Calls of the read(2) kind.
-    pub reads: u64,
-    /// Calls of the write(2) kind.
-    pub writes: u64,
-    /// What those calls read, from the cache or not.
-    pub read_bytes: u64,
-    /// What those calls wrote, to the cache or not.
-    pub written_bytes: u64,
-    /// What storage had to read for the workers.
-    pub storage_read_bytes: u64,
-    /// What the workers gave storage to write, now or later: whole pages, each
-    /// counted when it becomes dirty.
-    pub storage_dirtied_bytes: u64,
-    /// What of that was thrown away before it was written, by removing a file.
-    pub storage_cancelled_bytes: u64,
+counters! {
+    /// What the page cache held of the slice's files. Whole pages.
+    pub struct Residency {
+        /// The files' sizes when the clock stopped.
+        pub file_bytes: u64,
+        /// Held before the clock started.
+        pub cached_before_bytes: u64,
+        /// Held when the clock stopped.
+        pub cached_bytes: u64,
+        /// Not yet written to the device when the clock stopped: dirty, or on its way.
+        pub unwritten_bytes: u64,
+    }
 }
 
-/// What the page cache held of the slice's files. Whole pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Residency {
-    /// The files' sizes when the clock stopped.
-    pub file_bytes: u64,
-    /// Held before the clock started.
-    pub cached_before_bytes: u64,
-    /// Held when the clock stopped.
-    pub cached_bytes: u64,
-    /// Not yet written to the device when the clock stopped: dirty, or on its way.
-    pub unwritten_bytes: u64,
+counters! {
+    /// The time of all processors together.
+    pub struct CpuTimes {
+        /// Working, for anyone.
+        pub busy_ns: u64,
+        /// Idle.
+        pub idle_ns: u64,
+        /// Kept by the hypervisor while this machine wanted it.
+        pub steal_ns: u64,
+    }
 }
 
-/// The time of all processors together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuTimes {
-    /// Working, for anyone.
-    pub busy_ns: u64,
-    /// Idle.
-    pub idle_ns: u64,
-    /// Kept by the hypervisor while this machine wanted it.
-    pub steal_ns: u64,
+counters! {
+    /// How long at least one task, or every task, waited for a resource.
+    pub struct Pressure {
+        /// Some task waited for a processor.
+        pub cpu_some_ns: u64,
+        /// Some task waited for storage.
+        pub io_some_ns: u64,
+        /// All tasks that were not idle waited for storage.
+        pub io_full_ns: u64,
+        /// Some task waited for memory to be freed or brought back.
+        pub memory_some_ns: u64,
+        /// All tasks that were not idle did.
+        pub memory_full_ns: u64,
+    }
 }
 
-/// How long at least one task, or every task, waited for a resource.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Pressure {
-    /// Some task waited for a processor.
-    pub cpu_some_ns: u64,
-    /// Some task waited for storage.
-    pub io_some_ns: u64,
-    /// All tasks that were not idle waited for storage.
-    pub io_full_ns: u64,
-    /// Some task waited for memory to be freed or brought back.
-    pub memory_some_ns: u64,
-    /// All tasks that were not idle did.
-    pub memory_full_ns: u64,
+counters! {
+    /// The machine's memory: the traffic during the slice, and its state at the end.
+    pub struct MemoryTraffic {
+        /// Waiting to be written back, at the end, by anyone.
+        pub dirty_bytes: Level,
+        /// Being written back, at the end.
+        pub writeback_bytes: Level,
+        /// Beyond this, the kernel slows writers down.
+        pub dirty_limit_bytes: Level,
+        /// Became dirty.
+        pub dirtied_bytes: u64,
+        /// Was written back.
+        pub written_bytes: u64,
+        /// Read from block devices.
+        pub paged_in_bytes: u64,
+        /// Written to block devices.
+        pub paged_out_bytes: u64,
+        /// Came back from swap.
+        pub swapped_in_bytes: u64,
+        /// Went to swap.
+        pub swapped_out_bytes: u64,
+        /// Looked at for something to free.
+        pub scanned_bytes: u64,
+        /// Read again from storage soon after memory had given it up.
+        pub refaulted_bytes: u64,
+        /// How often a task had to free memory itself before it got some.
+        pub allocation_stalls: u64,
+    }
 }
 
-/// The machine's memory: the traffic during the slice, and its state at the end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MemoryTraffic {
-    /// Waiting to be written back, at the end, by anyone.
-    pub dirty_bytes: u64,
-    /// Being written back, at the end.
-    pub writeback_bytes: u64,
-    /// Beyond this, the kernel slows writers down.
-    pub dirty_limit_bytes: u64,
-    /// Became dirty.
-    pub dirtied_bytes: u64,
-    /// Was written back.
-    pub written_bytes: u64,
-    /// Read from block devices.
-    pub paged_in_bytes: u64,
-    /// Written to block devices.
-    pub paged_out_bytes: u64,
-    /// Came back from swap.
-    pub swapped_in_bytes: u64,
-    /// Went to swap.
-    pub swapped_out_bytes: u64,
-    /// Looked at for something to free.
-    pub scanned_bytes: u64,
-    /// Read again from storage soon after memory had given it up.
-    pub refaulted_bytes: u64,
-    /// How often a task had to free memory itself before it got some.
-    pub allocation_stalls: u64,
+counters! {
+    /// What a control group allows, and how often it was the limit.
+    pub struct GroupLimits {
+        /// How long the group was kept from running by its processor quota.
+        pub throttled_ns: Option<u64>,
+        /// The group's memory at the end, its page cache included.
+        pub memory_bytes: Option<Level>,
+        /// The most that it may have; `null` for no limit.
+        pub memory_limit_bytes: Option<Level>,
+        /// How often the group had reached its limit when it wanted memory.
+        pub memory_limit_hits: Option<u64>,
+    }
 }
 
-/// What a control group allows, and how often it was the limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct GroupLimits {
-    /// How long the group was kept from running by its processor quota.
-    pub throttled_ns: Option<u64>,
-    /// The group's memory at the end, its page cache included.
-    pub memory_bytes: Option<u64>,
-    /// The most that it may have; `null` for no limit.
-    pub memory_limit_bytes: Option<u64>,
-    /// How often the group had reached its limit when it wanted memory.
-    pub memory_limit_hits: Option<u64>,
+counters! {
+    /// What was read around a slice besides what it spent: the machine and its
+    /// limits meanwhile.
+    pub struct Surroundings {
+        /// What the page cache held of the slice's files, from cachestat(2).
+        pub residency: Option<Residency>,
+        /// All processors together, from `/proc/stat`, which counts in steps of 10 ms.
+        pub cpus: Option<CpuTimes>,
+        /// What the whole machine waited for, from `/proc/pressure`.
+        pub pressure: Option<Pressure>,
+        /// What this process's control group waited for.
+        pub group_pressure: Option<Pressure>,
+        /// The machine's memory, from `/proc/vmstat`.
+        pub memory: Option<MemoryTraffic>,
+        /// The limits of this process's control group.
+        pub group: Option<GroupLimits>,
+    }
 }

@@ -229,10 +229,10 @@ impl PressureTally {
 
 impl MemoryTally {
     fn and(self, seen: MemoryTraffic) -> Self {
-        let dirty_bytes = (seen.dirty_bytes + seen.writeback_bytes) as f64;
+        let dirty_bytes = (seen.dirty_bytes.0 + seen.writeback_bytes.0) as f64;
         Self {
             dirty_bytes_max: self.dirty_bytes_max.max(dirty_bytes),
-            dirty_limit_bytes: seen.dirty_limit_bytes as f64,
+            dirty_limit_bytes: seen.dirty_limit_bytes.0 as f64,
             swapped_bytes: self.swapped_bytes
                 + (seen.swapped_in_bytes + seen.swapped_out_bytes) as f64,
             refaulted_bytes: self.refaulted_bytes + seen.refaulted_bytes as f64,

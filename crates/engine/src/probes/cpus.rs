@@ -32,14 +32,6 @@ fn parse(text: &str) -> Option<CpuTimes> {
     })
 }
 
-pub(crate) fn since(now: CpuTimes, then: CpuTimes) -> CpuTimes {
-    CpuTimes {
-        busy_ns: now.busy_ns.saturating_sub(then.busy_ns),
-        idle_ns: now.idle_ns.saturating_sub(then.idle_ns),
-        steal_ns: now.steal_ns.saturating_sub(then.steal_ns),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

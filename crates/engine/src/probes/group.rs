@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use model::counters::Level;
 use model::probes::{GroupLimits, Pressure};
 
 use crate::probes::file::{KernelFile, field};
@@ -65,10 +66,11 @@ impl GroupProbe {
         let memory = self.memory.as_ref();
         Some(GroupLimits {
             throttled_ns: self.cpu.as_ref().and_then(|file| file.with_text(throttled_ns)),
-            memory_bytes: memory.and_then(|m| m.used.number()),
+            memory_bytes: memory.and_then(|m| m.used.number()).map(Level),
             memory_limit_bytes: memory
                 .and_then(|m| m.limit.as_ref()?.number())
-                .filter(|limit| *limit < UNLIMITED_BYTES),
+                .filter(|limit| *limit < UNLIMITED_BYTES)
+                .map(Level),
             memory_limit_hits: memory.and_then(|m| m.hits.as_ref()?.with_text(limit_hits)),
         })
     }
@@ -147,16 +149,6 @@ fn within<'a>(group: &'a str, root: &str) -> &'a Path {
     let within = Path::new(group).strip_prefix(root).unwrap_or(Path::new(""));
     let is_plain = within.components().all(|part| matches!(part, Component::Normal(_)));
     if is_plain { within } else { Path::new("") }
-}
-
-/// What passed between two readings, with the state at the second.
-pub(crate) fn since(now: GroupLimits, then: GroupLimits) -> GroupLimits {
-    let passed = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
-    GroupLimits {
-        throttled_ns: passed(now.throttled_ns, then.throttled_ns),
-        memory_limit_hits: passed(now.memory_limit_hits, then.memory_limit_hits),
-        ..now
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The machine's memory and its writeback, from `/proc/vmstat`.
 
+use model::counters::Level;
 use model::probes::MemoryTraffic;
 
 use crate::probes::file::KernelFile;
@@ -29,9 +30,9 @@ fn parse(text: &str, page: u64) -> MemoryTraffic {
         let Some((name, value)) = line.split_once(' ') else { continue };
         let Ok(value) = value.trim().parse::<u64>() else { continue };
         match name {
-            "nr_dirty" => seen.dirty_bytes = value * page,
-            "nr_writeback" => seen.writeback_bytes = value * page,
-            "nr_dirty_threshold" => seen.dirty_limit_bytes = value * page,
+            "nr_dirty" => seen.dirty_bytes = Level(value * page),
+            "nr_writeback" => seen.writeback_bytes = Level(value * page),
+            "nr_dirty_threshold" => seen.dirty_limit_bytes = Level(value * page),
             "nr_dirtied" => seen.dirtied_bytes = value * page,
             "nr_written" => seen.written_bytes = value * page,
             "pgpgin" => seen.paged_in_bytes = value * KIB,
@@ -49,26 +50,10 @@ fn parse(text: &str, page: u64) -> MemoryTraffic {
     seen
 }
 
-/// The traffic between two readings, with the state at the second.
-pub(crate) fn since(now: MemoryTraffic, then: MemoryTraffic) -> MemoryTraffic {
-    MemoryTraffic {
-        dirty_bytes: now.dirty_bytes,
-        writeback_bytes: now.writeback_bytes,
-        dirty_limit_bytes: now.dirty_limit_bytes,
-        dirtied_bytes: now.dirtied_bytes.saturating_sub(then.dirtied_bytes),
-        written_bytes: now.written_bytes.saturating_sub(then.written_bytes),
-        paged_in_bytes: now.paged_in_bytes.saturating_sub(then.paged_in_bytes),
-        paged_out_bytes: now.paged_out_bytes.saturating_sub(then.paged_out_bytes),
-        swapped_in_bytes: now.swapped_in_bytes.saturating_sub(then.swapped_in_bytes),
-        swapped_out_bytes: now.swapped_out_bytes.saturating_sub(then.swapped_out_bytes),
-        scanned_bytes: now.scanned_bytes.saturating_sub(then.scanned_bytes),
-        refaulted_bytes: now.refaulted_bytes.saturating_sub(then.refaulted_bytes),
-        allocation_stalls: now.allocation_stalls.saturating_sub(then.allocation_stalls),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use model::counters::Counters as _;
+
     use super::*;
 
     #[test]
@@ -76,16 +61,16 @@ mod tests {
         let text = "nr_dirty 1\nnr_dirtied 2\nnr_dirty_threshold 3\npgpgin 4\nallocstall_dma 5\n\
                     allocstall_normal 6\npgscan_direct 7\npgscan_kswapd 8\npgscan_anon 99\n";
         let seen = parse(text, 4096);
-        assert_eq!((seen.dirty_bytes, seen.dirtied_bytes), (4096, 8192));
-        assert_eq!((seen.dirty_limit_bytes, seen.paged_in_bytes), (3 * 4096, 4096));
+        assert_eq!((seen.dirty_bytes.0, seen.dirtied_bytes), (4096, 8192));
+        assert_eq!((seen.dirty_limit_bytes.0, seen.paged_in_bytes), (3 * 4096, 4096));
         assert_eq!((seen.allocation_stalls, seen.scanned_bytes), (11, 15 * 4096));
     }
 
     #[test]
     fn traffic_is_a_difference_and_a_state_is_not() {
-        let then = MemoryTraffic { dirty_bytes: 9, dirtied_bytes: 5, ..Default::default() };
-        let now = MemoryTraffic { dirty_bytes: 7, dirtied_bytes: 8, ..Default::default() };
-        let passed = since(now, then);
-        assert_eq!((passed.dirty_bytes, passed.dirtied_bytes), (7, 3));
+        let then = MemoryTraffic { dirty_bytes: Level(9), dirtied_bytes: 5, ..Default::default() };
+        let now = MemoryTraffic { dirty_bytes: Level(7), dirtied_bytes: 8, ..Default::default() };
+        let passed = now.since(then);
+        assert_eq!((passed.dirty_bytes.0, passed.dirtied_bytes), (7, 3));
     }
 }

@@ -14,10 +14,11 @@ mod residency;
 mod usage;
 mod workers;
 
+use model::counters::Counters as _;
 use model::probes::{CpuTimes, GroupLimits, MemoryTraffic, Pressure};
 pub use residency::residency;
 pub use usage::Usage;
-pub use workers::{WorkerProbe, WorkerReading, add_calls};
+pub use workers::{WorkerProbe, WorkerReading};
 
 use crate::probes::cpus::CpuProbe;
 use crate::probes::group::GroupProbe;
@@ -112,17 +113,13 @@ impl Reading {
             involuntary_switches: usage.involuntary_switches,
             run_queue_ns: workers.run_queue_ns,
             residency: None,
-            cpus: both(now.cpus, then.cpus, cpus::since),
-            pressure: both(now.pressure, then.pressure, pressure::since),
-            group_pressure: both(now.group_pressure, then.group_pressure, pressure::since),
-            memory: both(now.memory, then.memory, memory::since),
-            group: both(now.group, then.group, group::since),
+            cpus: now.cpus.since(then.cpus),
+            pressure: now.pressure.since(then.pressure),
+            group_pressure: now.group_pressure.since(then.group_pressure),
+            memory: now.memory.since(then.memory),
+            group: now.group.since(then.group),
         }
     }
-}
-
-fn both<T, R>(now: Option<T>, then: Option<T>, since: impl Fn(T, T) -> R) -> Option<R> {
-    now.zip(then).map(|(now, then)| since(now, then))
 }
 
 /// What the devices behind a place have read and written so far, for anyone.

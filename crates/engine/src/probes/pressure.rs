@@ -53,16 +53,6 @@ fn totals(text: &str) -> Option<[u64; 2]> {
     Some([total("some")?, total("full").unwrap_or_default()])
 }
 
-pub(crate) fn since(now: Pressure, then: Pressure) -> Pressure {
-    Pressure {
-        cpu_some_ns: now.cpu_some_ns.saturating_sub(then.cpu_some_ns),
-        io_some_ns: now.io_some_ns.saturating_sub(then.io_some_ns),
-        io_full_ns: now.io_full_ns.saturating_sub(then.io_full_ns),
-        memory_some_ns: now.memory_some_ns.saturating_sub(then.memory_some_ns),
-        memory_full_ns: now.memory_full_ns.saturating_sub(then.memory_full_ns),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

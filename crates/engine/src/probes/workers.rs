@@ -4,6 +4,7 @@
 //! has been waited for, so processes that live within a slice need no reading
 //! of their own; those that live across slices are named.
 
+use model::counters::Counters as _;
 use model::probes::Calls;
 
 use crate::probes::Usage;
@@ -101,7 +102,7 @@ impl WorkerReading {
         let queued = self.run_queue_ns.zip(before.run_queue_ns);
         Self {
             usage: self.usage.since(before.usage),
-            calls: self.calls.zip(before.calls).map(|(now, then)| calls_since(now, then)),
+            calls: self.calls.since(before.calls),
             run_queue_ns: queued.map(|(now, then)| now.saturating_sub(then)),
         }
     }
@@ -110,7 +111,7 @@ impl WorkerReading {
         let run_queue_ns = self.run_queue_ns.zip(other.run_queue_ns);
         Self {
             usage: self.usage + other.usage,
-            calls: add_calls(self.calls, other.calls),
+            calls: self.calls.plus(other.calls),
             run_queue_ns: run_queue_ns.map(|(a, b)| a.saturating_add(b)),
         }
     }
@@ -163,28 +164,6 @@ fn usage_of(stat: &str) -> Option<Usage> {
     })
 }
 
-/// The calls of several processes, where all of them are known.
-pub fn add_calls(a: Option<Calls>, b: Option<Calls>) -> Option<Calls> {
-    a.zip(b).map(|(a, b)| combine(a, b, u64::saturating_add))
-}
-
-/// What was counted between two readings.
-pub(crate) fn calls_since(now: Calls, then: Calls) -> Calls {
-    combine(now, then, u64::saturating_sub)
-}
-
-fn combine(a: Calls, b: Calls, combine: fn(u64, u64) -> u64) -> Calls {
-    Calls {
-        reads: combine(a.reads, b.reads),
-        writes: combine(a.writes, b.writes),
-        read_bytes: combine(a.read_bytes, b.read_bytes),
-        written_bytes: combine(a.written_bytes, b.written_bytes),
-        storage_read_bytes: combine(a.storage_read_bytes, b.storage_read_bytes),
-        storage_dirtied_bytes: combine(a.storage_dirtied_bytes, b.storage_dirtied_bytes),
-        storage_cancelled_bytes: combine(a.storage_cancelled_bytes, b.storage_cancelled_bytes),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -203,7 +182,7 @@ mod tests {
             file.write_all(b"seven b").unwrap();
         }
         let after = probe.after();
-        let calls = calls_since(after.calls.unwrap(), before.calls.unwrap());
+        let calls = after.calls.unwrap().since(before.calls.unwrap());
         assert!(calls.writes >= 5 && calls.written_bytes >= 35, "{calls:?}");
         // Other tests of this process may write as well, but not this much.
         assert!(calls.reads < 1000 && calls.writes < 1000, "{calls:?}");
@@ -235,7 +214,7 @@ mod tests {
         let after = probe.after();
         stdin.write_all(b"end\n").unwrap();
         child.wait().unwrap();
-        let calls = calls_since(after.calls.unwrap(), before.calls.unwrap());
+        let calls = after.calls.unwrap().since(before.calls.unwrap());
         assert!(calls.writes >= 200, "{calls:?}");
     }
 

@@ -12,10 +12,10 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
 
 use engine::clock::ClockTold;
-use engine::probes::add_calls;
 use engine::recorder::{Elsewhere, Recorder, StopFlag};
 use engine::study::{Doing, StudyError, Task};
 use engine::worker::{Crew, Hands, Pool, Report, Ticket};
+use model::counters::Counters;
 use model::integrity::Integrity;
 use rustix::fs::{Mode, OFlags, fdatasync, fstat, openat};
 
@@ -258,7 +258,7 @@ fn stand_for(reports: &[Report], recorder: &mut Recorder) {
         lock_calls: sum(|r| r.lock_calls),
         lock_ns: sum(|r| r.lock_ns),
         run_queue_ns: reports.iter().map(|r| r.run_queue_ns).sum(),
-        calls: reports.iter().map(|r| r.calls).reduce(add_calls).flatten(),
+        calls: reports.iter().map(|r| r.calls).reduce(Counters::plus).flatten(),
     };
     let tick_ns = recorder.clock().tick_ns();
     recorder.stand_for(elsewhere, reports.iter().flat_map(|r| r.latencies_in(tick_ns)));
