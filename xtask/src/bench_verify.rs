@@ -2,15 +2,17 @@
 //! `--records`, that over so many of them no sound strategy breaks any while
 //! every control that must break is caught.
 
-use std::fs::File;
+use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use analysis::analyse;
 use anyhow::{Context as _, Result, ensure};
+use model::analysis::{Analysis, ArmResult};
 use model::integrity::Integrity;
-use model::result::{ArmResult, RunResult};
+use model::run::Run;
 use model::study::Sizes;
 use model::units::{count, parse_size, percent};
 use studies::records::{Expected, Format, Name, account};
@@ -109,7 +111,7 @@ fn round(
     writers: u32,
     size: &str,
     strategies: &str,
-) -> Result<RunResult> {
+) -> Result<Analysis> {
     let json = tempfile::NamedTempFile::new()?;
     Command::new(iotoll)
         .args(["compare", "--study=log", "--budget=6s", "--strategy", strategies])
@@ -118,7 +120,8 @@ fn round(
         .arg(json.path())
         .arg(format!("there={}", place.display()))
         .output()?;
-    serde_json::from_reader(File::open(json.path())?).context("reading a run's result")
+    let run = Run::read(&fs::read_to_string(json.path())?).context("reading a run's result")?;
+    Ok(analyse(&run))
 }
 
 /// Whether a control's records are split, so that others' may come between. A buffer
@@ -132,7 +135,7 @@ fn splits(arm: &ArmResult) -> Result<bool> {
 }
 
 /// Holds a run against what must be; the account of its arms together.
-fn look_at(result: &RunResult, must_break: bool) -> Result<Integrity> {
+fn look_at(result: &Analysis, must_break: bool) -> Result<Integrity> {
     let mut all = Integrity::default();
     for arm in &result.arms {
         ensure!(arm.failure.is_none(), "{} failed: {:?}", arm.id, arm.failure);

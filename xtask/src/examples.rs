@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use analysis::analyse;
 use anyhow::{Context as _, Result, bail, ensure};
-use model::result::RunResult;
+use model::run::Run;
 use tempfile::TempDir;
 
 use crate::packages::is_installed;
@@ -92,8 +93,8 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str, serves: bool) -> Result<bo
         compare.args(["--set", CONNECTIONS]);
     }
     let text = process::output(&mut compare)?;
-    let result: RunResult = serde_json::from_str(&text).context("reading its result")?;
-    for arm in &result.arms {
+    let run = Run::read(&text).context("reading its result")?;
+    for arm in &analyse(&run).arms {
         if let Some(why) = &arm.failure {
             bail!("{}: {why}", arm.id);
         }
@@ -102,5 +103,5 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str, serves: bool) -> Result<bo
         let left = fs::read_dir(folder.path())?.count();
         ensure!(left == 0, "it left {left} files in {}", folder.path().display());
     }
-    Ok(!result.samples.is_empty())
+    Ok(run.blocks().next().is_some())
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
-use model::result::RunResult;
+use model::document::Document;
 use model::study::StudySpec;
 
 use crate::process;
@@ -56,9 +56,9 @@ struct Generated {
 
 fn all() -> Result<[Generated; 2]> {
     let iotoll = process::build_iotoll()?;
-    let schema = serde_json::to_string_pretty(&RunResult::json_schema())? + "\n";
+    let schema = serde_json::to_string_pretty(&Document::json_schema())? + "\n";
     Ok([
-        Generated { path: "docs/schema/result-1.json", text: schema },
+        Generated { path: "docs/schema/result-2.json", text: schema },
         Generated { path: "docs/reference.md", text: reference(&iotoll)? },
     ])
 }

@@ -1,6 +1,6 @@
 //! The harness's own toll: what timing an operation costs when there is none.
 
-use model::result::Floor;
+use model::run::Floor;
 
 use crate::clock::Clock;
 use crate::recorder::Recorder;
@@ -24,6 +24,7 @@ pub(crate) fn measure(clock: &Clock, recorder: &mut Recorder) -> Floor {
     Floor {
         record_ns: stats::median(&mut rounds_ns),
         clock: clock.source().to_owned(),
+        tick_ns: clock.tick_ns(),
         clock_off_by: None,
     }
 }

@@ -1,22 +1,21 @@
 //! The real rig: runs slices on real places, with probes around each.
 
-use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use model::arm::Arm;
 use model::probes::Residency;
-use model::result::Floor;
-use model::sample::{EVIDENCE_PREFIX, Sample};
-use stats::Histogram;
+use model::run::Floor;
+use model::slice::{Deferred, Latencies, Outcome, Slice};
+use model::spent::{DeviceTraffic, Spent};
 
 use crate::clock::{Clock, Moment};
 use crate::floor;
 use crate::probes::{DeviceBytes, Probes, residency};
 use crate::recorder::{Recorder, StopFlag};
-use crate::rig::Rig;
-use crate::study::{Doing, Operations, Study, StudyError, Task};
+use crate::runner::SliceRunner;
+use crate::study::{Doing, Operations, Study, StudyError};
 
 /// A place as slices use it.
 pub trait Site {
@@ -88,7 +87,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    fn timed_slice(&mut self, arm: usize, operations: u64) -> Result<Sample, StudyError> {
+    fn timed_slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let job = &self.jobs[arm];
         let site = &mut self.sites[job.arm.place];
         let recorder = &mut self.recorder;
@@ -129,40 +128,51 @@ impl<'a> Machine<'a> {
             cached_before_bytes: cached_before.unwrap_or_default().cached_bytes,
             ..cached
         });
-        Ok(Sample {
+        let device = |bytes: Option<DeviceBytes>| {
+            bytes.map(|d| DeviceTraffic { read_bytes: d.read, written_bytes: d.written })
+        };
+        Ok(Slice {
             operations,
-            elapsed_ns: recorder.elapsed_ns(),
-            p99_ns: recorder.latencies().quantile(0.99) * self.clock.tick_ns(),
-            deferred_sync_ns: deferred.as_nanos() as u64,
-            requested_bytes: task.requested_bytes(),
-            sync_calls: recorder.sync_calls(),
-            sync_ns: recorder.sync_ns(),
-            user_ns: used.user_ns,
-            system_ns: used.system_ns,
-            lock_calls: recorder.lock_calls(),
-            lock_ns: recorder.lock_ns(),
-            clock_backward_steps: recorder.backward_steps(),
-            device_read_bytes: during.map(|d| d.read),
-            device_written_bytes: during.map(|d| d.written),
-            device_deferred_bytes: flushed.map(|d| d.written),
-            integrity: task.check()?,
-            judged_ns: task.judged_ns(),
-            failed: task.failed(),
-            untrusted: task.untrusted(),
-            tail_untrusted: task.tail_untrusted(),
-            figures: figures(task.as_ref()),
-            probes: model::probes::Probes { residency, ..probes },
-            ..Sample::default()
+            spent: Spent {
+                elapsed_ns: recorder.elapsed_ns(),
+                user_ns: used.user_ns,
+                system_ns: used.system_ns,
+                requested_bytes: task.requested_bytes(),
+                sync_calls: recorder.sync_calls(),
+                sync_ns: recorder.sync_ns(),
+                lock_calls: recorder.lock_calls(),
+                lock_ns: recorder.lock_ns(),
+                clock_backward_steps: recorder.backward_steps(),
+                minor_faults: probes.minor_faults,
+                major_faults: probes.major_faults,
+                voluntary_switches: probes.voluntary_switches,
+                involuntary_switches: probes.involuntary_switches,
+                run_queue_ns: probes.run_queue_ns,
+                calls: probes.calls,
+                device: device(during),
+            },
+            latencies: Latencies::from(recorder.latencies()),
+            deferred: Deferred { sync_ns: deferred.as_nanos() as u64, device: device(flushed) },
+            surroundings: model::probes::Surroundings {
+                residency,
+                cpus: probes.cpus,
+                pressure: probes.pressure,
+                group_pressure: probes.group_pressure,
+                memory: probes.memory,
+                group: probes.group,
+            },
+            outcome: Outcome {
+                integrity: task.check()?,
+                figures: task.figures().into_iter().map(|(n, v)| (n.to_owned(), v)).collect(),
+                evidence: task.evidence(),
+                score_ns: task.judged_ns(),
+                failed: task.failed(),
+                tail_untrusted: task.tail_untrusted(),
+                untrusted: task.untrusted(),
+            },
+            ..Slice::default()
         })
     }
-}
-
-/// What a task measured and what it was told.
-fn figures(task: &dyn Task) -> BTreeMap<String, f64> {
-    let told = task.evidence().into_iter();
-    let told = told.map(|(name, figure)| (format!("{EVIDENCE_PREFIX}{name}"), figure));
-    let own = task.figures().into_iter().map(|(name, figure)| (name.to_owned(), figure));
-    own.chain(told).collect()
 }
 
 /// What the page cache holds of a folder, unless it has refused to tell.
@@ -178,7 +188,7 @@ fn residency_of(folder: BorrowedFd<'_>, unread: &mut Option<String>) -> Option<R
     })
 }
 
-impl Rig for Machine<'_> {
+impl SliceRunner for Machine<'_> {
     fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
@@ -189,10 +199,6 @@ impl Rig for Machine<'_> {
 
     fn floor(&mut self) -> Floor {
         floor::measure(&self.clock, &mut self.recorder)
-    }
-
-    fn tick_ns(&self) -> f64 {
-        self.clock.tick_ns()
     }
 
     fn clock_off_by(&self) -> Option<f64> {
@@ -211,18 +217,12 @@ impl Rig for Machine<'_> {
         self.jobs[arm].operations
     }
 
-    fn slice(
-        &mut self,
-        arm: usize,
-        operations: u64,
-        latencies: &mut Histogram,
-    ) -> Result<Sample, StudyError> {
+    fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let outcome = self.timed_slice(arm, operations);
         // Whatever became of the slice, its files go.
         let settled = self.sites[self.jobs[arm].arm.place].settle();
-        let sample = outcome?;
+        let slice = outcome?;
         settled.doing("removing the slice's files")?;
-        latencies.clone_from(self.recorder.latencies());
-        Ok(sample)
+        Ok(slice)
     }
 }

@@ -1,16 +1,18 @@
 //! The main loop: calibrate, warm up, then blocks until everything is decided
 //! or the budget is spent.
 
+use std::ops::Range;
 use std::time::Duration;
 
-use model::arm::{Arm, Pair};
-use model::result::Floor;
-use model::sample::Sample;
-use stats::{Histogram, Warmup};
+use analysis::PairStates;
+use model::arm::Pair;
+use model::run::Floor;
+use model::slice::{Phase, Slice};
+use stats::Warmup;
 
 use crate::order::Orders;
-use crate::rig::Rig;
-use crate::standing::Standings;
+use crate::run::Job;
+use crate::runner::SliceRunner;
 use crate::study::StudyError;
 
 /// A slice should last this long where the budget allows: long enough that
@@ -33,39 +35,16 @@ pub(crate) const BLOCKS_MAX: usize = 2000;
 /// before, or after three blocks.
 const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
 
-/// What is to be measured.
-pub struct Job<'a> {
-    /// The arms.
-    pub arms: &'a [Arm],
-    /// Which of them are compared.
-    pub pairs: &'a [Pair],
-    /// The smallest relative difference that matters.
-    pub worth: f64,
-    /// When to end at the latest, counted by the rig's clock.
-    pub budget: Duration,
-    /// What the random order is made from.
-    pub seed: u64,
-}
-
 /// What was measured.
-pub struct Measurement {
+pub(crate) struct Measurement {
     /// What measuring itself costs.
-    pub floor: Floor,
-    /// All slices after warming up, block by block.
-    pub samples: Vec<Sample>,
-    /// Each arm's latencies over those slices.
-    pub latencies: Vec<Histogram>,
-    /// How long one unit of the latencies is, in nanoseconds.
-    pub tick_ns: f64,
+    pub(crate) floor: Floor,
+    /// Every slice, in the order in which they ran.
+    pub(crate) slices: Vec<Slice>,
     /// Why an arm could not go on, if so.
-    pub failures: Vec<Option<String>>,
-    /// What could not be read, each with what is not known for it.
-    pub unread: Vec<String>,
-    /// How a place has changed under way, for those that have; whoever inspects
-    /// the places before and after fills this in. Empty where nobody did.
-    pub place_changes: Vec<Option<String>>,
+    pub(crate) failures: Vec<Option<String>>,
     /// Whether the run was told to end early.
-    pub interrupted: bool,
+    pub(crate) interrupted: bool,
 }
 
 /// What happens while measuring, for whoever shows progress.
@@ -82,8 +61,8 @@ pub enum Event {
     Slice {
         /// The arm.
         arm: usize,
-        /// The block; `None` while warming up.
-        block: Option<usize>,
+        /// What for.
+        phase: Phase,
     },
     /// A block is complete.
     Block {
@@ -107,24 +86,18 @@ pub enum Event {
 /// than this many times the operations of the other's.
 const ALIKE: f64 = 2.0;
 
-/// Measures a job on a rig.
-pub fn measure(job: &Job<'_>, rig: &mut dyn Rig, events: &mut dyn FnMut(Event)) -> Measurement {
-    let floor = rig.floor();
-    let mut session = Session::new(job, rig, events);
+/// Measures a job.
+pub(crate) fn measure(
+    job: &Job,
+    runner: &mut dyn SliceRunner,
+    events: &mut dyn FnMut(Event),
+) -> Measurement {
+    let floor = runner.floor();
+    let mut session = Session::new(job, runner, events);
     let outcome =
         session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
     let interrupted = matches!(outcome, Err(Stop::Told));
-    let floor = Floor { clock_off_by: session.rig.clock_off_by(), ..floor };
-    Measurement {
-        floor,
-        unread: session.rig.unread(),
-        place_changes: Vec::new(),
-        tick_ns: session.rig.tick_ns(),
-        samples: session.samples,
-        latencies: session.latencies,
-        failures: session.failures,
-        interrupted,
-    }
+    Measurement { floor, slices: session.slices, failures: session.failures, interrupted }
 }
 
 /// Why measuring ends before its natural end.
@@ -136,34 +109,35 @@ enum Stop {
 }
 
 struct Session<'a> {
-    job: &'a Job<'a>,
-    rig: &'a mut dyn Rig,
+    job: &'a Job,
+    runner: &'a mut dyn SliceRunner,
     events: &'a mut dyn FnMut(Event),
     orders: Orders,
+    /// Operations that a slice of each arm has.
     operations: Vec<u64>,
     failures: Vec<Option<String>>,
-    samples: Vec<Sample>,
-    latencies: Vec<Histogram>,
-    scratch: Histogram,
-    standings: Standings,
+    slices: Vec<Slice>,
+    states: PairStates,
     /// How long a block takes, going by the latest ones.
     block_time: Duration,
 }
 
 impl<'a> Session<'a> {
-    fn new(job: &'a Job<'a>, rig: &'a mut dyn Rig, events: &'a mut dyn FnMut(Event)) -> Self {
+    fn new(
+        job: &'a Job,
+        runner: &'a mut dyn SliceRunner,
+        events: &'a mut dyn FnMut(Event),
+    ) -> Self {
         let arms = job.arms.len();
         Self {
             job,
-            rig,
+            runner,
             events,
             orders: Orders::new(job.seed),
             operations: vec![1; arms],
             failures: vec![None; arms],
-            samples: Vec::new(),
-            latencies: vec![Histogram::new(); arms],
-            scratch: Histogram::new(),
-            standings: Standings::new(job.pairs, job.worth),
+            slices: Vec::new(),
+            states: PairStates::new(&job.pairs, job.worth),
             block_time: Duration::ZERO,
         }
     }
@@ -172,7 +146,7 @@ impl<'a> Session<'a> {
     fn calibrate(&mut self) -> Result<(), Stop> {
         let target = slice_target(self.job.budget, self.job.arms.len());
         for arm in 0..self.job.arms.len() {
-            let limits = self.rig.operations(arm);
+            let limits = self.runner.operations(arm);
             let mut operations = limits.fit(1.0);
             // What is set up once, such as an interpreter, is in the first slice
             // alone, which tells nothing of how many operations fill another.
@@ -181,11 +155,11 @@ impl<'a> Session<'a> {
                 self.operations[arm] = operations;
                 continue;
             }
-            if self.slice(arm, operations, None)?.is_none() {
+            if self.slice(arm, operations, Phase::Calibration)?.is_none() {
                 continue;
             }
-            while let Some(sample) = self.slice(arm, operations, None)? {
-                let elapsed_ns = sample.elapsed_ns.max(1) as f64;
+            while let Some(slice) = self.slice(arm, operations, Phase::Calibration)? {
+                let elapsed_ns = slice.spent.elapsed_ns.max(1) as f64;
                 let full = limits.fit(operations as f64 * target.as_nanos() as f64 / elapsed_ns);
                 // A short slice says little about a long one: grow by at most tenfold.
                 let next = full.min(limits.fit(operations as f64 * 10.0));
@@ -205,11 +179,12 @@ impl<'a> Session<'a> {
     fn warm_up(&mut self) -> Result<(), Stop> {
         let mut times_ns = vec![Vec::new(); self.job.arms.len()];
         loop {
-            for sample in self.block(None)? {
-                times_ns[sample.arm].push(sample.toll_ns());
+            let block = self.block(Phase::Warmup)?;
+            for slice in &self.slices[block] {
+                times_ns[slice.arm].push(slice.toll_ns());
             }
             let warm = |(arm, times): (usize, &Vec<f64>)| {
-                !self.rig.warms_up(arm) || self.failures[arm].is_some() || WARMUP.is_over(times)
+                !self.runner.warms_up(arm) || self.failures[arm].is_some() || WARMUP.is_over(times)
             };
             if times_ns.iter().enumerate().all(warm) {
                 break;
@@ -230,27 +205,27 @@ impl<'a> Session<'a> {
         for (arm, times_ns) in times_ns.iter().enumerate() {
             let fastest_ns = times_ns.iter().copied().fold(f64::INFINITY, f64::min);
             if fastest_ns.is_finite() && fastest_ns > 0.0 {
-                let fitting = self.rig.operations(arm).fit(target_ns / fastest_ns);
+                let fitting = self.runner.operations(arm).fit(target_ns / fastest_ns);
                 self.operations[arm] = fitting;
             }
         }
         // What is alike may be so through a third, so again until nothing changes;
         // sizes only shrink, which ends it.
-        while self.job.pairs.iter().any(|pair| self.level(*pair)) {}
+        while self.job.pairs.iter().any(|pair| self.equalise(*pair)) {}
         for (arm, &operations) in self.operations.iter().enumerate() {
             (self.events)(Event::Calibrated { arm, operations });
         }
     }
 
     /// Gives both arms the smaller size if they are alike; whether that changed one.
-    fn level(&mut self, pair: Pair) -> bool {
+    fn equalise(&mut self, pair: Pair) -> bool {
         let [base, other] = [pair.base, pair.other].map(|arm| self.operations[arm]);
         let (smaller, larger) = (base.min(other), base.max(other));
         if smaller == larger || larger as f64 >= ALIKE * smaller as f64 {
             return false;
         }
         let arm = if base > other { pair.base } else { pair.other };
-        let limits = self.rig.operations(arm);
+        let limits = self.runner.operations(arm);
         // One that cannot have that size keeps its own.
         let fits = limits.fit(smaller as f64) == smaller;
         if fits {
@@ -263,13 +238,12 @@ impl<'a> Session<'a> {
     fn blocks(&mut self) -> Result<(), Stop> {
         let mut blocks = 0;
         while blocks < BLOCKS_MAX && self.wants_more(blocks) {
-            let block = self.block(Some(blocks))?;
-            self.standings.take_block(&block);
-            self.samples.extend(block);
+            let block = self.block(Phase::Block(blocks))?;
+            self.states.take_block(&self.slices[block]);
             blocks += 1;
             (self.events)(Event::Block {
                 blocks,
-                decided: self.standings.decided(),
+                decided: self.states.decided(),
                 comparisons: self.job.pairs.len(),
             });
         }
@@ -284,45 +258,55 @@ impl<'a> Session<'a> {
 
     /// Whether an arm is part of a comparison that is open and can be decided.
     fn open(&self, arm: usize) -> bool {
-        self.standings.open_pairs().any(|pair| {
+        self.states.open_pairs().any(|pair| {
             (pair.base == arm || pair.other == arm)
                 && self.failures[pair.base].is_none()
                 && self.failures[pair.other].is_none()
         })
     }
 
-    /// Runs every arm that is still needed once, in random order.
-    fn block(&mut self, number: Option<usize>) -> Result<Vec<Sample>, Stop> {
-        let began = self.rig.elapsed();
+    /// Runs every arm that is still needed once, in random order; the slices are
+    /// those of the range that it returns.
+    fn block(&mut self, phase: Phase) -> Result<Range<usize>, Stop> {
+        let began = self.runner.elapsed();
         // A block that would end beyond the budget is not begun.
         if began + self.block_time.mul_f64(1.1) > self.job.budget {
             return Err(Stop::Budget);
         }
-        let is_needed = |arm| match number {
-            None => self.rig.warms_up(arm),
-            Some(n) => n < BLOCKS_MIN || self.job.pairs.is_empty() || self.open(arm),
-        };
-        let needed: Vec<bool> = (0..self.job.arms.len()).map(is_needed).collect();
-        let mut block = Vec::new();
-        let mut latencies = Vec::new();
+        let needed: Vec<bool> =
+            (0..self.job.arms.len()).map(|arm| self.is_needed(arm, phase)).collect();
+        let first = self.slices.len();
         for arm in self.orders.next(needed.len(), |arm| needed[arm]) {
             if self.failures[arm].is_some() {
                 continue;
             }
-            if let Some(sample) = self.slice(arm, self.operations[arm], number)? {
-                block.push(Sample { position: block.len(), ..sample });
-                latencies.push(self.scratch.clone());
+            let position = self.slices.len() - first;
+            match self.slice(arm, self.operations[arm], phase) {
+                Ok(None) => {}
+                Ok(Some(slice)) => slice.position = position,
+                Err(stop) => {
+                    for slice in &mut self.slices[first..] {
+                        slice.phase = Phase::Unfinished;
+                    }
+                    return Err(stop);
+                }
             }
         }
-        if number.is_some() {
-            for (sample, seen) in block.iter().zip(&latencies) {
-                self.latencies[sample.arm].merge(seen);
-            }
-        }
-        let took = self.rig.elapsed().saturating_sub(began);
+        let took = self.runner.elapsed().saturating_sub(began);
         // One slow block is remembered for a while, but not for ever.
         self.block_time = took.max(self.block_time.mul_f64(0.7));
-        Ok(block)
+        Ok(first..self.slices.len())
+    }
+
+    /// Whether an arm takes part in a block.
+    fn is_needed(&self, arm: usize, phase: Phase) -> bool {
+        match phase {
+            Phase::Block(number) => {
+                number < BLOCKS_MIN || self.job.pairs.is_empty() || self.open(arm)
+            }
+            Phase::Warmup => self.runner.warms_up(arm),
+            Phase::Calibration | Phase::Unfinished => false,
+        }
     }
 
     /// Runs one slice; nothing where the arm fails, which ends that arm alone.
@@ -330,17 +314,20 @@ impl<'a> Session<'a> {
         &mut self,
         arm: usize,
         operations: u64,
-        block: Option<usize>,
-    ) -> Result<Option<Sample>, Stop> {
-        if self.rig.stopped() {
+        phase: Phase,
+    ) -> Result<Option<&mut Slice>, Stop> {
+        if self.runner.stopped() {
             return Err(Stop::Told);
         }
-        if self.rig.elapsed() > self.job.budget {
+        if self.runner.elapsed() > self.job.budget {
             return Err(Stop::Budget);
         }
-        (self.events)(Event::Slice { arm, block });
-        match self.rig.slice(arm, operations, &mut self.scratch) {
-            Ok(sample) => Ok(Some(Sample { arm, block: block.unwrap_or(0), ..sample })),
+        (self.events)(Event::Slice { arm, phase });
+        match self.runner.slice(arm, operations) {
+            Ok(slice) => {
+                self.slices.push(Slice { arm, phase, ..slice });
+                Ok(self.slices.last_mut())
+            }
             Err(StudyError::Stopped) => Err(Stop::Told),
             Err(error) => {
                 let why = error.to_string();
@@ -360,11 +347,11 @@ fn slice_target(budget: Duration, arms: usize) -> Duration {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     use model::arm::Axis;
     use model::place::PlaceRequest;
     use model::plan::{Draft, StudyPlan};
+    use model::spent::Spent;
     use model::study::{StrategySpec, StudySpec};
 
     use super::*;
@@ -386,10 +373,10 @@ mod tests {
     struct Made {
         tolls_ns: Vec<u64>,
         passed_ns: u64,
-        disturbed: AtomicBool,
+        disturbed: bool,
     }
 
-    impl Rig for Made {
+    impl SliceRunner for Made {
         fn elapsed(&self) -> Duration {
             Duration::from_nanos(self.passed_ns)
         }
@@ -399,30 +386,34 @@ mod tests {
         }
 
         fn floor(&mut self) -> Floor {
-            Floor { record_ns: 0.0, clock: String::new(), clock_off_by: None }
+            Floor { record_ns: 0.0, clock: String::new(), tick_ns: 1.0, clock_off_by: None }
         }
 
-        fn tick_ns(&self) -> f64 {
-            1.0
+        fn clock_off_by(&self) -> Option<f64> {
+            None
+        }
+
+        fn unread(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn warms_up(&self, _: usize) -> bool {
+            true
         }
 
         fn operations(&self, _: usize) -> Operations {
             Operations { granule: 1, max: 1_000_000 }
         }
 
-        fn slice(
-            &mut self,
-            arm: usize,
-            operations: u64,
-            _: &mut Histogram,
-        ) -> Result<Sample, StudyError> {
+        fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
             let mut elapsed_ns = operations * self.tolls_ns[arm];
             let full = elapsed_ns > 1_000_000;
-            if arm == 1 && full && !self.disturbed.swap(true, Ordering::Relaxed) {
+            if arm == 1 && full && !std::mem::replace(&mut self.disturbed, true) {
                 elapsed_ns *= 3;
             }
             self.passed_ns += elapsed_ns;
-            Ok(Sample { operations, elapsed_ns, ..Sample::default() })
+            let spent = Spent { elapsed_ns, ..Spent::default() };
+            Ok(Slice { operations, spent, ..Slice::default() })
         }
     }
 
@@ -435,15 +426,14 @@ mod tests {
         };
         let plan = draft.finish(1).unwrap_or_else(|e| panic!("{e}"));
         let arms = plan.arms();
-        let pairs: Vec<Pair> = (1..arms.len())
+        let pairs = (1..arms.len())
             .map(|other| Pair { base: other - 1, other, axis: Axis::Place })
             .collect();
-        let budget = Duration::from_secs(2);
-        let job = Job { arms: &arms, pairs: &pairs, worth: 0.05, budget, seed: 1 };
-        let disturbed = AtomicBool::new(false);
-        let mut rig = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed };
-        let measurement = measure(&job, &mut rig, &mut |_| ());
-        measurement.samples.iter().map(|s| (s.arm, s.operations)).collect()
+        let job = Job { arms, pairs, worth: 0.05, budget: Duration::from_secs(2), seed: 1 };
+        let mut runner = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed: false };
+        let measured = measure(&job, &mut runner, &mut |_| ());
+        let counted = measured.slices.iter().filter(|slice| slice.block().is_some());
+        counted.map(|slice| (slice.arm, slice.operations)).collect()
     }
 
     #[test]

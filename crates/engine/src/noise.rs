@@ -10,7 +10,7 @@ mod reading;
 
 use std::time::Duration;
 
-use model::noise::{Noise, NoiseSource};
+use model::noise::{Noise, NoiseCode, NoiseSource};
 use model::units::{percent, rough_size, three_digits};
 
 pub use reading::Reading;
@@ -87,7 +87,7 @@ impl Span<'_> {
     fn steal(&self) -> Option<NoiseSource> {
         let share = self.steal_share().filter(|share| *share >= STEAL_MIN)?;
         Some(source(
-            "steal",
+            NoiseCode::Steal,
             &[("steal_share", share)],
             format!(
                 "The host gave {} of this virtual machine's processor time to others.",
@@ -117,7 +117,7 @@ impl Span<'_> {
         };
         let of = self.after.processors;
         Some(source(
-            "other_load",
+            NoiseCode::OtherLoad,
             &[("processors_busy", others), ("processors", of as f64)],
             format!("Other programs kept {} of {of} processors busy: {named}.", two_digits(others)),
             "Stop them while measuring, or measure when they are idle.",
@@ -154,7 +154,7 @@ impl Span<'_> {
         let share = throttled_s / self.seconds;
         (share >= THROTTLED_MIN).then(|| {
             source(
-                "cpu_quota",
+                NoiseCode::CpuQuota,
                 &[("throttled_s", throttled_s), ("quota_processors", quota)],
                 format!(
                     "A control group's limit of {} processors held programs up for {} of {} s.",
@@ -177,7 +177,7 @@ impl Span<'_> {
         let written = after.swapped_out_bytes.saturating_sub(before.swapped_out_bytes);
         (read + written >= SWAPPED_MIN_BYTES).then(|| {
             source(
-                "swap",
+                NoiseCode::Swap,
                 &[("swapped_in_bytes", read as f64), ("swapped_out_bytes", written as f64)],
                 format!(
                     "Memory ran short: {} were swapped out and {} swapped in.",
@@ -213,7 +213,7 @@ impl Span<'_> {
             ));
         }
         Some(source(
-            "background_writes",
+            NoiseCode::BackgroundWrites,
             &[("others_bytes_per_s", rate), ("waiting_bytes", waiting as f64)],
             format!("Data not from this run went to the disks: {}.", parts.join("; ")),
             "Stop what writes, and run `sync` before measuring.",
@@ -225,7 +225,7 @@ impl Span<'_> {
         let total = self.after.memory?.total_bytes;
         (limit < total).then(|| {
             source(
-                "memory_limit",
+                NoiseCode::MemoryLimit,
                 &[("limit_bytes", limit as f64), ("memory_bytes", total as f64)],
                 format!(
                     "A control group lets this process use {} of the machine's {} of memory, the \
@@ -244,7 +244,7 @@ impl Span<'_> {
         let khz = &self.after.frequency.current_khz;
         let mhz = |khz: Option<&u64>| khz.map_or(0.0, |khz| *khz as f64 / 1e3);
         Some(source(
-            "governor",
+            NoiseCode::Governor,
             &[
                 ("processors", governors.len() as f64),
                 ("slowest_mhz", mhz(khz.iter().min())),
@@ -271,7 +271,7 @@ impl Span<'_> {
             "Fix the frequency while measuring: cpupower frequency-set -g performance."
         };
         Some(source(
-            "frequency",
+            NoiseCode::Frequency,
             &[("slowest_mhz", slowest / 1e3), ("fastest_mhz", fastest / 1e3)],
             format!(
                 "Processors ran at between {:.0} and {:.0} MHz{why}.",
@@ -288,7 +288,7 @@ impl Span<'_> {
             let have =
                 if processors == 1 { "There is 1 processor" } else { "There are 2 processors" };
             source(
-                "few_processors",
+                NoiseCode::FewProcessors,
                 &[("processors", processors as f64)],
                 format!("{have}: whatever else runs takes time from the measurement."),
                 "Measure on a machine with more of them, or with nothing else running.",
@@ -300,7 +300,7 @@ impl Span<'_> {
         (self.after.virtual_machine == Some(true)).then(|| {
             let steal = self.steal_share().unwrap_or_default();
             source(
-                "virtual_machine",
+                NoiseCode::VirtualMachine,
                 &[("steal_share", steal)],
                 format!(
                     "This is a virtual machine: what its neighbours do to the disk and to memory \
@@ -321,9 +321,9 @@ struct Used<'a> {
     cpu_s: f64,
 }
 
-fn source(code: &str, evidence: &[(&str, f64)], text: String, remedy: &str) -> NoiseSource {
+fn source(code: NoiseCode, evidence: &[(&str, f64)], text: String, remedy: &str) -> NoiseSource {
     NoiseSource {
-        code: code.to_owned(),
+        code,
         evidence: evidence.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         text,
         remedy: remedy.to_owned(),

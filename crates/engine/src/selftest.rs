@@ -23,28 +23,67 @@ pub use objections::objections;
 
 use std::time::Duration;
 
-use model::arm::{Arm, Pair};
-use model::sample::Sample;
+use model::noise::Noise;
+use model::place::PlaceFacts;
+use model::run::{Machine, PlaceAfter, Run};
+use model::slice::Slice;
 
-use crate::measure::{Job, Measurement};
+use crate::measure::Event;
+use crate::run::{Environment, Header, Job, run};
+use crate::selftest::rerun::Rerun;
 
 /// Two arms that do the same at the same place.
 #[derive(Clone, Copy)]
 pub struct Twins<'a> {
-    /// The two.
-    pub arms: &'a [Arm],
-    /// The one comparison that they make.
-    pub pair: Pair,
-    /// The labels of the place's two folders.
-    pub labels: &'a [String],
+    /// The two, and the one comparison that they make.
+    pub job: &'a Job,
+    /// The place's two folders.
+    pub places: &'a [PlaceFacts],
+    /// The machine.
+    pub machine: &'a Machine,
+}
+
+/// How one of many runs is run.
+struct Rules {
     /// The smallest relative difference that matters.
-    pub worth: f64,
+    worth: f64,
+    /// How long it may take.
+    budget: Duration,
+    /// What its order is made from.
+    seed: u64,
 }
 
 impl Twins<'_> {
-    fn job(&self, worth: f64, budget: Duration, seed: u64) -> Job<'_> {
-        let pairs = std::slice::from_ref(&self.pair);
-        Job { arms: self.arms, pairs, worth, budget, seed }
+    /// Compares the two once, as a user's run would.
+    fn compare(&self, rules: &Rules, mut runner: Rerun, events: &mut dyn FnMut(Event)) -> Run {
+        let Rules { worth, budget, seed } = *rules;
+        let job = Job { worth, budget, seed, ..self.job.clone() };
+        let mut environment = Unwatched { places: self.places, machine: self.machine };
+        run(&job, Header::default(), &mut environment, &mut runner, events)
+    }
+}
+
+/// The environment of one of many runs: the selftest as a whole looks at it.
+struct Unwatched<'a> {
+    places: &'a [PlaceFacts],
+    machine: &'a Machine,
+}
+
+impl Environment for Unwatched<'_> {
+    fn machine(&self) -> Machine {
+        self.machine.clone()
+    }
+
+    fn places(&self) -> Vec<PlaceFacts> {
+        self.places.to_vec()
+    }
+
+    fn places_after(&mut self) -> Vec<PlaceAfter> {
+        Vec::new()
+    }
+
+    fn noise(&mut self) -> Noise {
+        Noise::default()
     }
 }
 
@@ -57,21 +96,19 @@ pub enum Ended {
     Failed(String),
 }
 
-/// How a measurement ended, if not in order.
-fn ended(measurement: &Measurement) -> Option<Ended> {
-    let failure = measurement.failures.iter().flatten().next();
-    match failure {
-        Some(why) => Some(Ended::Failed(why.clone())),
-        None => measurement.interrupted.then_some(Ended::Interrupted),
+/// How a run ended, if not in order.
+fn ended(run: &Run) -> Option<Ended> {
+    match run.failures.first() {
+        Some(failure) => Some(Ended::Failed(failure.why.clone())),
+        None => run.run.interrupted.then_some(Ended::Interrupted),
     }
 }
 
 /// The blocks' log ratios, in order; a block without one is left out.
-fn log_ratios(samples: &[Sample], pair: Pair) -> Vec<f64> {
-    let of =
-        |block: &[Sample], arm| block.iter().find(|s| s.arm == arm).map(Sample::time_per_op_ns);
-    samples
-        .chunk_by(|a, b| a.block == b.block)
+fn log_ratios(run: &Run) -> Vec<f64> {
+    let Some(pair) = run.plan.pairs.first() else { return Vec::new() };
+    let of = |block: &[Slice], arm| block.iter().find(|s| s.arm == arm).map(Slice::time_per_op_ns);
+    run.blocks()
         .filter_map(|block| Some((of(block, pair.other)? / of(block, pair.base)?).ln()))
         .filter(|ratio| ratio.is_finite())
         .collect()
@@ -88,10 +125,9 @@ pub struct Tolls {
 }
 
 impl Tolls {
-    /// `None` where the arm has no samples.
-    fn of(samples: &[Sample], arm: usize) -> Option<Self> {
-        let own = samples.iter().filter(|s| s.arm == arm);
-        let mut tolls: Vec<f64> = own.map(Sample::time_per_op_ns).collect();
+    /// `None` of no slices.
+    fn of<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<Self> {
+        let mut tolls: Vec<f64> = slices.map(Slice::time_per_op_ns).collect();
         tolls.sort_by(f64::total_cmp);
         let undisturbed_ns = *tolls.get(tolls.len() / 4)?;
         Some(Self { median_ns: stats::median(&mut tolls), undisturbed_ns })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use model::result::Integrity;
+use model::integrity::Integrity;
 use model::study::{Params, StudySpec};
 use thiserror::Error;
 

@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Load(Box<LoadArgs>),
     /// Show what places stand on
     Places(PlacesArgs),
+    /// Print a saved result as it was printed then
+    Show(ShowArgs),
     /// List the studies with their strategies and parameters
     Studies,
     /// Find out whether verdicts from this machine can be trusted
@@ -125,6 +127,16 @@ pub(crate) struct CompareArgs {
     /// Exit with 4 where a comparison stays without a verdict
     #[arg(long)]
     pub(crate) require_verdict: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// What --json has written
+    pub(crate) file: PathBuf,
+
+    /// Decide anew, with another smallest difference that you care about
+    #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
+    pub(crate) worth: Option<f64>,
 }
 
 #[derive(Args)]

@@ -2,23 +2,16 @@
 
 use std::fmt::Write as _;
 
-use model::arm::{Arm, Pair};
-use model::noise::Noise;
+use engine::run::Job;
 use model::place::PlaceFacts;
-use model::plan::Plan;
 use model::units::{exact_duration, percent};
 
 use crate::machine;
 
 /// The places, the arms and the comparisons that a run would have.
-pub(crate) fn describe(
-    plan: &Plan,
-    arms: &[Arm],
-    pairs: &[Pair],
-    places: &[PlaceFacts],
-    width: usize,
-) -> String {
-    let mut out = report::places(places, &machine::describe(Noise::default()), width);
+pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String {
+    let Job { arms, pairs, .. } = job;
+    let mut out = report::places(places, &machine::describe(), width);
     let bold = anstyle::Style::new().bold();
     let _ = writeln!(out, "\n{bold}Arms{bold:#}");
     for arm in arms {
@@ -32,9 +25,9 @@ pub(crate) fn describe(
     let _ = writeln!(
         out,
         "\nAt most {}, differences from {} count, seed {}. Nothing was measured.",
-        exact_duration(plan.budget),
-        percent(plan.worth),
-        plan.seed
+        exact_duration(job.budget),
+        percent(job.worth),
+        job.seed
     );
     out
 }

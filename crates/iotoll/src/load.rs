@@ -193,12 +193,7 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
     }
     let result = view::with_live_view(|events| load::run(&plan, watch.as_ref(), events, &stop))?;
     drop(server);
-    if !matches!(json, Some(JsonTarget::Stdout)) {
-        output::result(&layout::render(layout_of(args.layout), &result))?;
-    }
-    if let Some(json) = json {
-        json.write(&result)?;
-    }
+    output::report(json, &result, |_| layout::render(layout_of(args.layout), &result))?;
     Ok(if result.interrupted { Exit::Interrupted } else { Exit::Done })
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::noise::{self, Reading};
 use engine::probes::Usage;
 use model::noise::Noise;
-use model::result::Machine;
+use model::run::Machine;
 
 /// Watches for what disturbs a run from outside.
 pub(crate) struct Watch {
@@ -21,16 +21,16 @@ impl Watch {
         Self { before: Reading::take(), used: Usage::now() }
     }
 
-    /// What was seen.
-    pub(crate) fn finish(self) -> Noise {
+    /// What was seen so far.
+    pub(crate) fn seen(&self) -> Noise {
         let used = Usage::now().since(self.used);
         let own_cpu = Duration::from_nanos(used.user_ns + used.system_ns);
         noise::between(&self.before, &Reading::take(), own_cpu)
     }
 }
 
-/// The machine, and what disturbed it.
-pub(crate) fn describe(noise: Noise) -> Machine {
+/// The machine.
+pub(crate) fn describe() -> Machine {
     let memory = places::MemoryFacts::read().ok();
     let uname = rustix::system::uname();
     Machine {
@@ -39,7 +39,6 @@ pub(crate) fn describe(noise: Noise) -> Machine {
         cpus: available_parallelism().map_or(1, usize::from),
         memory_bytes: memory.as_ref().map_or(0, |m| m.total_bytes),
         memory_limit_bytes: memory.and_then(|m| m.limit).map(|limit| limit.limit_bytes),
-        noise,
     }
 }
 

@@ -8,6 +8,7 @@ mod clean;
 mod cli;
 mod compare;
 mod dry_run;
+mod environment;
 mod exit;
 mod load;
 mod machine;
@@ -19,6 +20,7 @@ mod preflight;
 mod progress;
 mod selftest;
 mod session;
+mod show;
 mod signals;
 mod site;
 mod studies_command;
@@ -42,6 +44,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Load(args) => load::run(&args)?,
         Command::Places(args) => places_command::run(&args)?,
         Command::Selftest(args) => selftest::run(&args)?,
+        Command::Show(args) => show::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,

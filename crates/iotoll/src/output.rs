@@ -6,6 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use model::document;
 use serde::Serialize;
 
 use crate::exit::UsageError;
@@ -27,6 +28,19 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
 pub(crate) fn note(text: &str) {
     // Nobody can be told that telling failed.
     let _ = writeln!(anstream::stderr().lock(), "iotoll: {text}");
+}
+
+/// Prints a report and writes the same as JSON where that is asked for: to a file,
+/// or to standard output in place of the report.
+pub(crate) fn report(
+    json: Option<JsonTarget>,
+    document: &impl Serialize,
+    report: impl FnOnce(usize) -> String,
+) -> anyhow::Result<()> {
+    if !matches!(json, Some(JsonTarget::Stdout)) {
+        result(&report(width()))?;
+    }
+    json.map_or(Ok(()), |json| json.write(document))
 }
 
 /// Where the JSON goes.
@@ -51,19 +65,19 @@ impl JsonTarget {
     }
 
     /// Writes the result.
-    pub(crate) fn write(self, result: &impl Serialize) -> anyhow::Result<()> {
-        let mut json =
-            serde_json::to_string_pretty(result).context("writing the result as JSON")?;
-        json.push('\n');
+    fn write(self, result: &impl Serialize) -> anyhow::Result<()> {
+        let mut json = Vec::new();
+        document::write(result, &mut json).context("writing the result as JSON")?;
+        json.push(b'\n');
         match self {
             Self::Stdout => {
                 let mut out = io::stdout().lock();
-                out.write_all(json.as_bytes())?;
+                out.write_all(&json)?;
                 Ok(out.flush()?)
             }
             Self::File(path, mut file) => file
                 .set_len(0)
-                .and_then(|()| file.write_all(json.as_bytes()))
+                .and_then(|()| file.write_all(&json))
                 .with_context(|| format!("writing the result to {}", path.display())),
         }
     }

@@ -1,7 +1,5 @@
 //! `iotoll places`: what places stand on, without measuring anything.
 
-use model::noise::Noise;
-
 use crate::cli::PlacesArgs;
 use crate::exit::Exit;
 use crate::plan::default_places;
@@ -13,6 +11,6 @@ pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
         .iter()
         .map(|place| places::inspect(&place.label, &place.path))
         .collect::<Result<Vec<_>, _>>()?;
-    output::result(&report::places(&facts, &machine::describe(Noise::default()), output::width()))?;
+    output::result(&report::places(&facts, &machine::describe(), output::width()))?;
     Ok(Exit::Done)
 }

@@ -63,14 +63,6 @@ fn note_unread_counters(place: &mut PlaceFacts) {
     }
 }
 
-/// How a place is no longer what it was, in words.
-pub(crate) fn change_since(before: &PlaceFacts) -> Option<String> {
-    match places::inspect(&before.label, &before.path) {
-        Ok(now) => now.change_since(before),
-        Err(error) => Some(format!("{} changed under way: {error}", before.label)),
-    }
-}
-
 /// Refuses what would not fit on a place or in memory.
 pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result<()> {
     let memory = MemoryFacts::read()?;

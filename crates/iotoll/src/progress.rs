@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use engine::measure::Event;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::arm::Arm;
+use model::slice::Phase;
 
 /// A line on standard error; nothing where that is not a terminal.
 pub(crate) struct Progress {
@@ -26,8 +27,8 @@ impl Progress {
     /// Shows what happens.
     pub(crate) fn show(&mut self, event: &Event, arms: &[Arm]) {
         match event {
-            Event::Slice { block, arm } => {
-                if block.is_none() {
+            Event::Slice { phase, arm } => {
+                if matches!(phase, Phase::Calibration | Phase::Warmup) {
                     "warming up".clone_into(&mut self.state);
                 }
                 let seconds = self.began.elapsed().as_secs();

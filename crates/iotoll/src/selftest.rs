@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use engine::clock::Clock;
 use engine::recorder::StopFlag;
-use engine::rig::Rig as _;
+use engine::run::Job;
+use engine::runner::SliceRunner as _;
 use engine::selftest::against_itself::against_itself;
 use engine::selftest::clock_check::ClockWatch;
 use engine::selftest::planted::{self, planted};
@@ -16,10 +17,10 @@ use engine::selftest::scatter::scatter;
 use engine::selftest::slowed::{Slowed, busy_pause, no_pause};
 use engine::selftest::{Ended, Twins, objections};
 use engine::study::Study;
-use model::arm::{Arm, pairs};
+use model::arm::Arm;
 use model::place::{PlaceFacts, PlaceRequest};
 use model::plan::{DEFAULT_BUDGET, DEFAULT_WORTH, Draft, Plan, StudyPlan};
-use model::result::{Floor, Run};
+use model::run::{Floor, Invocation};
 use model::selftest::{PlaceSelftest, SCHEMA, SelftestResult};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -31,7 +32,7 @@ use crate::output::{self, JsonTarget};
 use crate::plan::default_places;
 use crate::preflight;
 use crate::progress::Progress;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::signals;
 
 /// What is timed: the study whose operations are the shortest, for there the
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let places = inspect(args)?;
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
-    let started = jiff::Timestamp::now();
+    let header = session::header();
     let budget = args.budget.unwrap_or(DEFAULT_BUDGET);
     let seed = args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>()));
     let noise = Watch::start();
@@ -62,25 +63,21 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let (clock, interrupted) = test.finish();
     let result = SelftestResult {
         schema: SCHEMA.to_owned(),
-        run: Run {
-            id: format!("{:016x}", rand::random::<u64>()),
-            started: format!("{started:.0}"),
+        run: Invocation {
+            id: header.id,
+            started: header.started,
             seconds: began.elapsed().as_secs_f64(),
             seed,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: header.version,
             interrupted,
         },
-        machine: machine::describe(noise.finish()),
+        machine: machine::describe(),
+        noise: noise.seen(),
         objections: objections(&tested, &clock),
         clock,
         places: tested,
     };
-    if !matches!(json, Some(JsonTarget::Stdout)) {
-        output::result(&report::selftest::report(&result, output::width()))?;
-    }
-    if let Some(json) = json {
-        json.write(&result)?;
-    }
+    output::report(json, &result, |width| report::selftest::report(&result, width))?;
     Ok(exit_code(&result))
 }
 
@@ -144,7 +141,7 @@ impl Test {
             random: ChaCha8Rng::seed_from_u64(seed),
             clock_watch: ClockWatch::start(clock.clone()),
             clock,
-            floor: Floor { record_ns: 0.0, clock: String::new(), clock_off_by: None },
+            floor: Floor { record_ns: 0.0, clock: String::new(), tick_ns: 1.0, clock_off_by: None },
             progress: Progress::new(began, budget),
         }
     }
@@ -167,14 +164,7 @@ impl Test {
     }
 
     fn place(&mut self, place: PlaceFacts, until: Duration) -> anyhow::Result<PlaceSelftest> {
-        let plan = twins_plan(&place, 0)?;
-        let arms = plan.arms();
-        let twins = Twins {
-            arms: &arms,
-            pair: pairs(&arms)[0],
-            labels: &TWINS.map(str::to_owned),
-            worth: plan.worth,
-        };
+        let job = Job::of(&twins_plan(&place, 0)?);
         let mut tested = PlaceSelftest {
             place,
             workload: format!("{STUDY}/{STRATEGY}"),
@@ -186,6 +176,8 @@ impl Test {
         };
         let twins_facts =
             TWINS.map(|label| PlaceFacts { label: label.to_owned(), ..tested.place.clone() });
+        let machine = machine::describe();
+        let twins = Twins { job: &job, places: &twins_facts, machine: &machine };
         let mut session = Session::open(&twins_facts, StopFlag::clone(&self.stop), self.began)?;
         if let Some(Ended::Failed(why)) = self.parts(twins, &mut session, &mut tested, until)? {
             tested.failure = Some(why);
@@ -211,11 +203,17 @@ impl Test {
         let from_now =
             |part: f64| began.elapsed() + share.mul_f64(part).max(PART_MIN.min(share / 3));
 
-        let mut rig = session.rig(twins.arms, preflight::study_of)?;
-        self.floor = rig.floor();
-        let seen =
-            scatter(twins, &mut rig, &self.floor, from_now(SCATTER_SHARE), &mut seeds, &mut tell);
-        drop(rig);
+        let mut runner = session.runner(&twins.job.arms, preflight::study_of)?;
+        self.floor = runner.floor();
+        let seen = scatter(
+            twins,
+            &mut runner,
+            &self.floor,
+            from_now(SCATTER_SHARE),
+            &mut seeds,
+            &mut tell,
+        );
+        drop(runner);
         tested.toll_ns = seen.tolls.map(|tolls| tolls.median_ns);
         if let Some(ended) = seen.ended {
             return Ok(Some(ended));
@@ -226,19 +224,19 @@ impl Test {
             return Ok(Some(Ended::Failed(why.to_owned())));
         };
         let (slowed, added_ns) = slowed_study(tolls.undisturbed_ns, &self.clock);
-        let mut rig = session.rig(twins.arms, slowed)?;
+        let mut runner = session.runner(&twins.job.arms, slowed)?;
         let goal = (added_ns, from_now(PLANTED_SHARE));
-        let (planted, ended) = planted(twins, &mut rig, &self.floor, goal, seeds(), &mut tell);
-        drop(rig);
+        let (planted, ended) = planted(twins, &mut runner, &self.floor, goal, seeds(), &mut tell);
+        drop(runner);
         tested.planted = planted;
         if ended.is_some() {
             return Ok(ended);
         }
 
-        tested.resolution = resolution(&seen.log_ratios, seen.block_time, twins.worth, seeds());
-        let mut rig = session.rig(twins.arms, preflight::study_of)?;
+        tested.resolution = resolution(&seen.log_ratios, seen.block_time, twins.job.worth, seeds());
+        let mut runner = session.runner(&twins.job.arms, preflight::study_of)?;
         let (found, ended) =
-            against_itself(twins, &mut rig, &self.floor, (&seen, until), seeds, &mut tell);
+            against_itself(twins, &mut runner, &self.floor, (&seen, until), seeds, &mut tell);
         tested.against_itself = found;
         Ok(ended)
     }

@@ -1,10 +1,11 @@
-//! What every command that measures has around its rigs: working folders that
+//! What every command that measures has around its runs: working folders that
 //! are gone afterwards, and a flag that Ctrl-C raises.
 
 use std::time::Instant;
 
 use engine::machine::{Machine, Site};
 use engine::recorder::StopFlag;
+use engine::run::Header;
 use engine::study::Study;
 use model::arm::Arm;
 use model::place::PlaceFacts;
@@ -13,6 +14,15 @@ use places::{DeviceReader, WorkDir};
 use crate::exit::UsageError;
 use crate::output;
 use crate::site::PlaceSite;
+
+/// What a new run is called.
+pub(crate) fn header() -> Header {
+    Header {
+        id: format!("{:016x}", rand::random::<u64>()),
+        started: format!("{:.0}", jiff::Timestamp::now()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
 
 /// Working folders, one for each place. Dropping it removes them, too, but
 /// tells nobody if that fails.
@@ -40,8 +50,8 @@ impl Session {
         Ok(Self { folders, places: places.to_vec(), stop, began })
     }
 
-    /// A rig that runs slices in the folders. One at a time: they share them.
-    pub(crate) fn rig(
+    /// A runner of slices in the folders. One at a time: they share them.
+    pub(crate) fn runner(
         &mut self,
         arms: &[Arm],
         study_of: impl Fn(&Arm) -> &'static dyn Study,

@@ -23,7 +23,7 @@ fn json(places: &Places, more: &[&str]) -> Value {
 }
 
 fn schema() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-1.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-2.json");
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -38,10 +38,11 @@ fn the_result_obeys_the_schema_and_adds_up() {
     let arms = result["arms"].as_array().unwrap();
     assert_eq!(arms.len(), 8);
     for (index, arm) in arms.iter().enumerate() {
-        let samples = result["samples"].as_array().unwrap();
-        let of_arm = samples.iter().filter(|s| s["arm"] == index);
+        let slices = result["slices"].as_array().unwrap();
+        let of_arm = slices.iter().filter(|s| s["arm"] == index && s["phase"]["block"].is_u64());
         let operations: u64 = of_arm.clone().map(|s| s["operations"].as_u64().unwrap()).sum();
-        let elapsed_ns: u64 = of_arm.map(|s| s["elapsed_ns"].as_u64().unwrap()).sum();
+        let elapsed = |slice: &Value| slice["spent"]["elapsed_ns"].as_u64().unwrap();
+        let elapsed_ns: u64 = of_arm.map(elapsed).sum();
         assert_eq!(arm["operations"], operations);
         let mean = arm["time_per_op_ns"]["mean"].as_f64().unwrap();
         assert!((mean - elapsed_ns as f64 / operations as f64).abs() < mean * 1e-9);
@@ -50,7 +51,7 @@ fn the_result_obeys_the_schema_and_adds_up() {
         assert!(percentiles.is_sorted(), "{percentiles:?}");
     }
     assert_eq!(result["run"]["seed"], 7);
-    assert_eq!(result["schema"], "iotoll.result/1");
+    assert_eq!(result["schema"], "iotoll.result/2");
     places.assert_empty();
 }
 
@@ -171,7 +172,7 @@ fn json_goes_to_a_file_beside_the_report() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).contains("What it means"));
     let result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    assert_eq!(result["schema"], "iotoll.result/1");
+    assert_eq!(result["schema"], "iotoll.result/2");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn result(output: &Output) -> SelftestResult {
     let schema = jsonschema::validator_for(&SelftestResult::json_schema()).unwrap();
     let errors: Vec<String> = schema.iter_errors(&json).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
-    assert_eq!(json["schema"], "iotoll.selftest/1");
+    assert_eq!(json["schema"], "iotoll.selftest/2");
     serde_json::from_value(json).unwrap()
 }
 

@@ -34,7 +34,7 @@ pub enum Axis {
 }
 
 /// Two arms that are compared, as indices into the arms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     /// What the other is held against.
     pub base: usize,

@@ -1,8 +1,13 @@
 //! The nouns of iotoll: places, studies, plans and results, with their units
 //! and their schema. No I/O happens here.
 
+pub mod analysis;
 pub mod arm;
+pub mod cause;
 pub mod counters;
+pub mod description;
+pub mod document;
+pub mod figure;
 pub mod integrity;
 pub mod noise;
 pub mod param;
@@ -10,8 +15,7 @@ pub mod place;
 pub mod plan;
 pub mod plan_file;
 pub mod probes;
-pub mod result;
-pub mod sample;
+pub mod run;
 pub mod selftest;
 pub mod shell;
 pub mod slice;

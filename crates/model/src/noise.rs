@@ -17,12 +17,38 @@ pub struct Noise {
 /// One thing that makes measurements differ from one another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NoiseSource {
-    /// A stable name: `steal`, `other_load`, `governor`.
-    pub code: String,
+    /// A stable name.
+    pub code: NoiseCode,
     /// The figures, each with its unit in its name.
     pub evidence: BTreeMap<String, f64>,
     /// The same in a sentence.
     pub text: String,
     /// What to do about it, in a sentence.
     pub remedy: String,
+}
+
+/// What disturbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NoiseCode {
+    /// The host gave this virtual machine's processor time to others.
+    Steal,
+    /// Other programs used the processors.
+    OtherLoad,
+    /// A control group's processor quota was used up.
+    CpuQuota,
+    /// Memory was swapped.
+    Swap,
+    /// Others wrote to the disks.
+    BackgroundWrites,
+    /// A control group limits memory.
+    MemoryLimit,
+    /// The processors' frequency follows the load.
+    Governor,
+    /// Processors ran at different frequencies.
+    Frequency,
+    /// There are few processors.
+    FewProcessors,
+    /// This is a virtual machine.
+    VirtualMachine,
 }

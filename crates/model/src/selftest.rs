@@ -7,22 +7,26 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::Comparison;
+use crate::noise::Noise;
 use crate::place::PlaceFacts;
-use crate::result::{Comparison, Machine, Run};
+use crate::run::{Invocation, Machine};
 
 /// The version of the format.
-pub const SCHEMA: &str = "iotoll.selftest/1";
+pub const SCHEMA: &str = "iotoll.selftest/2";
 
 /// One selftest, whole.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "iotoll.selftest/1")]
+#[schemars(title = "iotoll.selftest/2")]
 pub struct SelftestResult {
-    /// `iotoll.selftest/1`.
+    /// `iotoll.selftest/2`.
     pub schema: String,
     /// When and how it ran.
-    pub run: Run,
-    /// Where it ran, and what disturbed it.
+    pub run: Invocation,
+    /// Where it ran.
     pub machine: Machine,
+    /// What disturbed it.
+    pub noise: Noise,
     /// What the harness and its clock cost, and how good the clock is.
     pub clock: ClockCheck,
     /// What was found at each place; the last is in part where the run was interrupted.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stats::Histogram;
 
 use crate::integrity::Integrity;
 use crate::probes::Surroundings;
@@ -46,6 +47,8 @@ pub enum Phase {
     Warmup,
     /// As part of the block of this number, from 0.
     Block(usize),
+    /// As part of a block that the run's end cut short; it counts for nothing.
+    Unfinished,
 }
 
 /// Latencies of single operations within 1%, as a sparse histogram.
@@ -93,12 +96,55 @@ pub struct Outcome {
     pub untrusted: Option<String>,
 }
 
+impl Latencies {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().map(|(_, times)| times).sum()
+    }
+
+    /// The value, in ticks, below or at which the fraction `q` (0 to 1) of them lies,
+    /// within 1%; 0 where there are none. This is the nearest-rank quantile.
+    pub fn quantile(&self, q: f64) -> f64 {
+        let count = self.count();
+        let rank = (q.clamp(0.0, 1.0) * count as f64).ceil().max(1.0) as u64;
+        if rank >= count {
+            return self.max as f64;
+        }
+        let mut seen = 0;
+        let found = self.buckets.iter().find(|(_, times)| {
+            seen += times;
+            seen >= rank
+        });
+        found.map_or(self.max, |(value, _)| (*value).min(self.max)) as f64
+    }
+
+    /// Those of all slices together.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut max = 0;
+        for latencies in all {
+            for (value, times) in &latencies.buckets {
+                *buckets.entry(*value).or_default() += times;
+            }
+            max = max.max(latencies.max);
+        }
+        Self { buckets: buckets.into_iter().collect(), max }
+    }
+}
+
+impl From<&Histogram> for Latencies {
+    fn from(histogram: &Histogram) -> Self {
+        let buckets = histogram.buckets().map(|(value, times)| (value as u64, times)).collect();
+        Self { buckets, max: histogram.max() }
+    }
+}
+
 impl Slice {
     /// The block that it is part of; nothing where it counts for none.
     pub fn block(&self) -> Option<usize> {
         match self.phase {
             Phase::Block(number) => Some(number),
-            Phase::Calibration | Phase::Warmup => None,
+            Phase::Calibration | Phase::Warmup | Phase::Unfinished => None,
         }
     }
 
@@ -115,5 +161,36 @@ impl Slice {
     /// The share of the operations that failed.
     pub fn failed_share(&self) -> f64 {
         self.outcome.failed.unwrap_or_default() as f64 / self.operations.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_histogram_they_were_made_from() {
+        let mut histogram = Histogram::new();
+        (1..=5000_u64).for_each(|n| histogram.record(n * n));
+        let latencies = Latencies::from(&histogram);
+        assert_eq!(latencies.count(), 5000);
+        for q in [0.0, 0.1, 0.5, 0.9, 0.99, 0.999, 1.0] {
+            let (sparse, full) = (latencies.quantile(q), histogram.quantile(q));
+            assert!((sparse - full).abs() <= 1.0, "{q}: {sparse}, not {full}");
+        }
+        assert!(Latencies::default().quantile(0.5).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_sum_is_the_histogram_of_all() {
+        let histogram = |range: std::ops::Range<u64>| {
+            let mut histogram = Histogram::new();
+            range.for_each(|n| histogram.record(n * 7));
+            histogram
+        };
+        let parts = [Latencies::from(&histogram(0..400)), Latencies::from(&histogram(300..900))];
+        let mut all = histogram(0..400);
+        all.merge(&histogram(300..900));
+        assert_eq!(Latencies::sum(&parts), Latencies::from(&all));
     }
 }

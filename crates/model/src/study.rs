@@ -1,6 +1,11 @@
 //! What a study is: its name, its strategies and its parameters, as data that
 //! help texts, plan files and checks are made from.
 
+pub use crate::description::Fold;
+use crate::description::{
+    FigureDescription, ParamDescription, ParamForm, StrategyDescription, StudyDescription,
+};
+use crate::figure::{Better, Unit};
 pub use crate::param::{ParamKind, ParamSpec, ParamValue, Params, Rate, Sizes, SyncPolicy};
 use crate::units;
 
@@ -55,20 +60,23 @@ pub struct FigureSpec {
     pub fold: Fold,
 }
 
-/// How the slices' figures become their arm's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
-    /// The mean over the slices.
-    Mean,
-    /// The largest.
-    Max,
-    /// The sum.
-    Sum,
-    /// The sum over the number of operations.
-    PerOperation,
-}
-
 impl StudySpec {
+    /// The study as the record of a run has it.
+    pub fn describe(&self) -> StudyDescription {
+        StudyDescription {
+            name: self.name.to_owned(),
+            about: self.about.to_owned(),
+            operation: self.operation.to_owned(),
+            moves_bytes: self.moves_bytes,
+            highest_rate: (self.name == "serve").then(|| "highest_rate_per_s".to_owned()),
+            strategies: self.strategies.iter().map(StrategySpec::describe).collect(),
+            params: self.params.iter().map(ParamSpec::describe).collect(),
+            figures: self.figures.iter().map(FigureSpec::describe).collect(),
+            causes: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// The parameter of that name.
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
         self.params.iter().find(|p| p.name == name)
@@ -99,5 +107,67 @@ pub fn parse_worth(text: &str) -> Result<f64, String> {
         Err(format!(
             "`{text}` is too much: worth is the smallest difference you care about, at most 100%"
         ))
+    }
+}
+
+impl StrategySpec {
+    fn describe(&self) -> StrategyDescription {
+        StrategyDescription {
+            name: self.name.to_owned(),
+            about: self.about.to_owned(),
+            promise: self.promise.to_owned(),
+            by_default: self.by_default,
+        }
+    }
+}
+
+impl ParamSpec {
+    fn describe(&self) -> ParamDescription {
+        ParamDescription {
+            name: self.name.to_owned(),
+            about: self.about.to_owned(),
+            accepts: self.accepts(),
+            kind: match self.kind {
+                ParamKind::Size { .. } => ParamForm::Size,
+                ParamKind::Sizes { .. } => ParamForm::Sizes,
+                ParamKind::Count { .. } => ParamForm::Count,
+                ParamKind::Choice(_) => ParamForm::Choice,
+                ParamKind::Rate => ParamForm::Rate,
+                ParamKind::Sync => ParamForm::Sync,
+                ParamKind::Duration { .. } => ParamForm::Duration,
+                ParamKind::Text(_) => ParamForm::Text,
+                ParamKind::Shell(_) => ParamForm::Shell,
+            },
+            default: self.default_values().iter().map(ToString::to_string).collect(),
+            is_name: self.name == "variant",
+        }
+    }
+}
+
+impl FigureSpec {
+    fn describe(&self) -> FigureDescription {
+        let name = self.name;
+        let unit = if name.ends_with("_ns") || name.contains("_ns_per_") {
+            Unit::Nanoseconds
+        } else if name.ends_with("_share") || name == "dropped_per_record" {
+            Unit::Share
+        } else if name.ends_with("_percent") {
+            Unit::Percent
+        } else if name.contains("_bytes") {
+            Unit::Bytes
+        } else if name.ends_with("_per_s") {
+            Unit::PerSecond
+        } else {
+            Unit::Number
+        };
+        FigureDescription {
+            name: name.to_owned(),
+            title: self.column.to_owned(),
+            about: self.about.to_owned(),
+            unit,
+            better: Better::Neither,
+            fold: self.fold,
+            shown: !self.column.is_empty(),
+        }
     }
 }

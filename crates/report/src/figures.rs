@@ -2,10 +2,9 @@
 //! anything to show.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
-use model::result::ArmResult;
-use model::sample::EVIDENCE_PREFIX;
-use model::study::StudySpec;
-use model::units::{count, percent, rough_size, three_digits, time};
+use model::analysis::ArmResult;
+use model::description::{FigureDescription, StudyDescription};
+use model::units::{three_digits, time};
 
 use crate::table::indented;
 use crate::terminal::{Width, paragraph};
@@ -14,12 +13,12 @@ use crate::terminal::{Width, paragraph};
 const GAP: usize = 2;
 
 /// The figures, in as many tables as the width asks for; nothing where there are none.
-pub(crate) fn tables(spec: &StudySpec, arms: &[&ArmResult], width: Width) -> String {
-    let mut columns: Vec<Column> = spec
+pub(crate) fn tables(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
+    let mut columns: Vec<Column> = study
         .figures
         .iter()
-        .filter(|figure| !figure.column.is_empty())
-        .map(|figure| Column::new(figure.column, arms, |arm| cell(arm, figure.name)))
+        .filter(|figure| figure.shown)
+        .map(|figure| Column::new(&figure.title, arms, |arm| cell(arm, figure)))
         .collect();
     columns.push(Column::new("in sync", arms, sync));
     columns.retain(Column::tells);
@@ -48,13 +47,13 @@ fn fitting(columns: &[Column], room: Width) -> usize {
     fit.count().max(1)
 }
 
-struct Column {
-    head: &'static str,
+struct Column<'a> {
+    head: &'a str,
     cells: Vec<String>,
 }
 
-impl Column {
-    fn new(head: &'static str, arms: &[&ArmResult], cell: impl Fn(&ArmResult) -> String) -> Self {
+impl<'a> Column<'a> {
+    fn new(head: &'a str, arms: &[&ArmResult], cell: impl Fn(&ArmResult) -> String) -> Self {
         Self { head, cells: arms.iter().map(|arm| cell(arm)).collect() }
     }
 
@@ -92,32 +91,18 @@ fn table([strategies, places]: &[Column; 2], columns: &[Column]) -> String {
     indented(&table)
 }
 
-/// A figure in the unit that its name ends in; empty where the arm has none.
-fn cell(arm: &ArmResult, name: &str) -> String {
-    let Some(&value) = arm.metrics.get(name) else { return String::new() };
-    if name.ends_with("_ns") || name.contains("_ns_per_") {
-        time(value)
-    } else if name.ends_with("_share") || name == "dropped_per_record" {
-        percent(value)
-    } else if name.ends_with("_percent") {
-        percent(value / 100.0)
-    } else if name.contains("_bytes") {
-        rough_size(value.round() as u64)
-    } else if name.ends_with("_per_s") {
-        count(value.round() as u64)
-    } else {
-        three_digits(value)
-    }
+/// A figure in its unit; empty where the arm has none.
+fn cell(arm: &ArmResult, figure: &FigureDescription) -> String {
+    arm.metrics.get(&figure.name).map_or_else(String::new, |value| figure.unit.show(*value))
 }
 
 /// What the applications told of themselves, a line for each arm.
 pub(crate) fn evidence(arms: &[&ArmResult], width: Width) -> String {
     let mut out = String::new();
     for arm in arms {
-        let told = arm.metrics.iter().filter_map(|(name, value)| {
-            let name = name.strip_prefix(EVIDENCE_PREFIX)?.replace('_', " ");
-            Some(format!("{name} {}", three_digits(*value)))
-        });
+        let told = arm.evidence.iter();
+        let told = told
+            .map(|(name, value)| format!("{} {}", name.replace('_', " "), three_digits(*value)));
         let told: Vec<String> = told.collect();
         if !told.is_empty() {
             let text = format!("{} tells: {}", arm.id, told.join(", "));

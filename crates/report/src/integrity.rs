@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 
 use anstyle::{AnsiColor, Style};
+use model::analysis::ArmResult;
+use model::description::StudyDescription;
 use model::integrity::{Checks, Integrity};
-use model::result::ArmResult;
-use model::study::StudySpec;
+
 use model::units::{count, percent};
 
 use crate::terminal::{Width, heading, paragraph};
 
 /// The section; nothing where no records were checked.
-pub(crate) fn section(arms: &[&ArmResult], width: Width) -> String {
+pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
     let checked: Vec<(&ArmResult, &Integrity)> =
         arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?))).collect();
     if checked.is_empty() {
@@ -28,7 +29,7 @@ pub(crate) fn section(arms: &[&ArmResult], width: Width) -> String {
     let limits = broken.iter().chain(&intact).find_map(|(_, i)| limit(i.checks));
     out += &limits.map_or_else(String::new, |text| paragraph("  • ", "    ", text, width));
     for arm in arms {
-        out += &told_killed(arm, width);
+        out += &notes(study, arm, width);
     }
     out
 }
@@ -85,40 +86,39 @@ fn limit(checks: Checks) -> Option<&'static str> {
     }
 }
 
-fn told_killed(arm: &ArmResult, width: Width) -> String {
-    let figure = |name: &str| arm.metrics.get(name).map(|value| *value as u64);
-    let Some(kills) = figure("kills") else { return String::new() };
-    let (acknowledged, lost) = (figure("killed_acknowledged"), figure("killed_lost"));
-    let text = format!(
-        "{}@{}: its writers were killed {} times in mid-write. Of {} records acknowledged to them, \
-         {} were lost and {} stand on a line with one that was cut off; broken lines left \
-         behind: {}. That is a process's death, not a power cut.",
-        arm.strategy,
-        arm.place,
-        count(kills),
-        count(acknowledged.unwrap_or_default()),
-        count(lost.unwrap_or_default()),
-        count(figure("killed_mixed").unwrap_or_default()),
-        count(figure("killed_broken_lines").unwrap_or_default())
-    );
-    paragraph("  • ", "    ", &text, width)
+/// What the study has to say of an arm, in sentences made of its figures.
+fn notes(study: &StudyDescription, arm: &ArmResult, width: Width) -> String {
+    let of_arm = study.notes.iter().filter(|note| arm.metrics.contains_key(&note.when));
+    let text = of_arm
+        .map(|note| format!("{}@{}: {}", arm.strategy, arm.place, filled(study, arm, &note.text)));
+    text.map(|text| paragraph("  • ", "    ", &text, width)).collect()
+}
+
+/// A sentence with the arm's figures in the place of their names in braces.
+fn filled(study: &StudyDescription, arm: &ArmResult, text: &str) -> String {
+    study.figures.iter().fold(text.to_owned(), |text, figure| {
+        let value = arm.metrics.get(&figure.name).copied().unwrap_or_default();
+        text.replace(&format!("{{{}}}", figure.name), &figure.unit.show(value))
+    })
 }
 
 /// What the strategies promise, those together that promise the same.
-pub(crate) fn promises(spec: &StudySpec, arms: &[ArmResult], width: Width) -> String {
+pub(crate) fn promises(study: &StudyDescription, arms: &[ArmResult], width: Width) -> String {
     let mut by_promise: BTreeMap<usize, (Vec<&str>, &str)> = BTreeMap::new();
-    let of_study = arms.iter().filter(|arm| arm.study == spec.name);
+    let of_study = arms.iter().filter(|arm| arm.study == study.name);
     for (position, arm) in of_study.enumerate() {
-        let Some(strategy) = spec.strategies.iter().find(|s| s.name == arm.strategy) else {
+        let Some(strategy) = study.strategy(&arm.strategy) else {
             continue;
         };
-        let same = by_promise.values_mut().find(|(_, promise)| *promise == strategy.promise);
+        let same =
+            by_promise.values_mut().find(|(_, promise)| *promise == strategy.promise.as_str());
         match same {
-            Some((names, _)) if names.contains(&strategy.name) => {}
-            Some((names, _)) => names.push(strategy.name),
+            Some((names, _)) if names.contains(&strategy.name.as_str()) => {}
+            Some((names, _)) => names.push(strategy.name.as_str()),
             None if strategy.promise.is_empty() => {}
             None => {
-                by_promise.insert(position, (vec![strategy.name], strategy.promise));
+                by_promise
+                    .insert(position, (vec![strategy.name.as_str()], strategy.promise.as_str()));
             }
         }
     }

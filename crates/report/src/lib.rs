@@ -1,5 +1,6 @@
-//! Results in words and tables. Everything here is a pure function of a saved
-//! result; nothing here can measure.
+//! Results in words and tables. Everything here is a pure function of a run's
+//! record and its analysis; nothing here can measure, and nothing knows a study,
+//! strategy, figure or cause by its name.
 //!
 //! Texts carry ANSI styles; whoever prints them strips those where they do not
 //! belong.
@@ -10,6 +11,7 @@ mod noise;
 mod place;
 mod risk;
 pub mod selftest;
+mod subject;
 mod table;
 pub mod terminal;
 mod why;

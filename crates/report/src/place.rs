@@ -1,7 +1,7 @@
 //! What places stand on, in words.
 
 use model::place::{DeviceLayer, PlaceFacts, StorageKind};
-use model::result::Machine;
+use model::run::Machine;
 use model::units::rough_size;
 
 use crate::terminal::{Width, heading, paragraph};

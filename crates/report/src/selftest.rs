@@ -1,7 +1,7 @@
 //! What a selftest found, for a person to read.
 
 use anstyle::{AnsiColor, Style};
-use model::result::Verdict;
+use model::analysis::Verdict;
 use model::selftest::{
     AgainstItself, ClockCheck, PlaceSelftest, Planted, Rate, Resolution, SelftestResult,
 };
@@ -24,7 +24,7 @@ pub fn report(result: &SelftestResult, width: Width) -> String {
     out += &format!("\n{}", heading("The harness and its clock"));
     out += &paragraph("  ", "  ", &clock(&result.clock), width);
     out += &format!("\n{}", heading("What makes this machine noisy"));
-    out += &noise::with_remedies(&result.machine.noise, width);
+    out += &noise::with_remedies(&result.noise, width);
     out += "\n";
     out + &conclusion(result, width)
 }

@@ -1,10 +1,11 @@
 //! One study's tolls and verdicts as a table.
 
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table, presets};
+use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Axis;
-use model::result::{ArmResult, Comparison, RunResult, Verdict};
 use model::units::time;
 
+use crate::subject::Subject;
 use crate::terminal::Width;
 use crate::words;
 
@@ -15,9 +16,10 @@ const ESCAPE: char = '\u{1b}';
 
 /// The arms of one study with the same parameters: each place held against
 /// the first.
-pub(crate) fn by_place(result: &RunResult, arms: &[&ArmResult], width: Width) -> String {
-    let base = result.places.first().map_or("", |p| p.label.as_str());
-    let against = if result.places.len() > 1 { format!("against {base}") } else { String::new() };
+pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
+    let places = &subject.run.places;
+    let base = places.first().map_or("", |p| p.label.as_str());
+    let against = if places.len() > 1 { format!("against {base}") } else { String::new() };
     let mut table = Table::new();
     table.load_style(presets::NOTHING).enforce_styling();
     let full = width >= WIDTH_FULL;
@@ -29,8 +31,8 @@ pub(crate) fn by_place(result: &RunResult, arms: &[&ArmResult], width: Width) ->
         let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
         group = Some(&arm.strategy);
         let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
-        row.extend(toll(arm, full));
-        row.extend(judgement(result, arm, Axis::Place, full));
+        row.extend(toll(subject, arm, full));
+        row.extend(judgement(subject, arm, Axis::Place, full));
         table.add_row(row);
     }
     align_right(&mut table, if full { &[2, 3, 4] } else { &[2, 3] });
@@ -39,14 +41,14 @@ pub(crate) fn by_place(result: &RunResult, arms: &[&ArmResult], width: Width) ->
 
 /// The same arms, each held against another way of doing it at its place: the first
 /// strategy, or the first value of a parameter that is compared.
-pub(crate) fn by_strategy(result: &RunResult, arms: &[&ArmResult], width: Width) -> String {
+pub(crate) fn by_strategy(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
     let mut tables: Vec<(String, Table)> = Vec::new();
     let mut group = String::new();
     for arm in arms {
         let own = |c: &&Comparison| c.other == arm.id && c.axis == Axis::Strategy;
-        for comparison in result.comparisons.iter().filter(own) {
-            let Some(base) = result.arm(&comparison.base) else { continue };
-            let (name, against) = (arm.way_apart_from(base), base.way_apart_from(arm));
+        for comparison in subject.analysis.comparisons.iter().filter(own) {
+            let Some(base) = subject.arm(&comparison.base) else { continue };
+            let (name, against) = (subject.difference(arm, base), subject.difference(base, arm));
             let at = tables.iter().position(|(other, _)| *other == against).unwrap_or_else(|| {
                 let head = if arm.strategy == base.strategy { "" } else { "strategy" };
                 group.clear();
@@ -88,15 +90,11 @@ fn align_right(table: &mut Table, columns: &[usize]) {
     }
 }
 
-fn toll(arm: &ArmResult, full: bool) -> Vec<Cell> {
+fn toll(subject: Subject, arm: &ArmResult, full: bool) -> Vec<Cell> {
     let none = || "–".to_owned();
-    let toll = match (words::highest_rate(arm), arm.toll_ns) {
-        (Some(_), Some(toll_ns)) => format!("{}/s", words::rate(1e9 / toll_ns)),
-        (_, toll_ns) => {
-            // Results from before there was such a field have the mean.
-            let toll_ns = toll_ns.or(arm.time_per_op_ns.map(|latency| latency.mean));
-            toll_ns.map_or_else(none, time)
-        }
+    let toll = match (subject.highest_rate(arm), arm.toll_ns) {
+        (Some(rate), _) => format!("{}/s", words::rate(rate)),
+        (None, toll_ns) => toll_ns.map_or_else(none, time),
     };
     let p99 = arm.time_per_op_ns.map_or_else(none, |latency| time(latency.p99));
     let toll = Cell::new(toll).add_attribute(Attribute::Bold);
@@ -104,8 +102,8 @@ fn toll(arm: &ArmResult, full: bool) -> Vec<Cell> {
 }
 
 /// What is said of an arm against its base along an axis.
-fn judgement(result: &RunResult, arm: &ArmResult, axis: Axis, full: bool) -> Vec<Cell> {
-    let found = result.comparisons.iter().find(|c| c.other == arm.id && c.axis == axis);
+fn judgement(subject: Subject, arm: &ArmResult, axis: Axis, full: bool) -> Vec<Cell> {
+    let found = subject.analysis.comparisons.iter().find(|c| c.other == arm.id && c.axis == axis);
     found.map_or_else(Vec::new, |comparison| judged(comparison, full))
 }
 

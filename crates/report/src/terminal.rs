@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use model::analysis::{Analysis, ArmResult, Comparison, Verdict};
 use model::arm::Axis;
-use model::result::{ArmResult, Comparison, RunResult, Verdict};
-use model::study::{ParamKind, StudySpec};
+use model::description::{ParamForm, StudyDescription};
+use model::run::Run;
 use model::units::{count, percent, time};
 
+use crate::subject::Subject;
 use crate::{figures, integrity, noise, place, risk, table, why, words};
 
 /// How many columns there are.
@@ -19,21 +21,22 @@ pub const WIDTH: Width = 80;
 const SENTENCES_MAX: usize = 12;
 
 /// The whole report.
-pub fn report(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
-    let mut out = title(result);
+pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
+    let subject = Subject { run, analysis };
+    let mut out = title(subject);
     out += "\n";
-    out += &place::places(&result.places, &result.machine, width);
-    for arms in by_study_and_params(result) {
+    out += &place::places(&run.places, &run.machine, width);
+    for arms in by_study_and_params(analysis) {
         out += "\n";
-        out += &study(result, &arms, studies, width);
+        out += &study(subject, &arms, width);
     }
-    for spec in studies {
-        out += &integrity::promises(spec, &result.arms, width);
+    for study in &run.studies {
+        out += &integrity::promises(study, &analysis.arms, width);
     }
-    out += &meaning(result, studies, width);
-    out += &why::run(result, width);
-    out += &risks(result, width);
-    out += &small_print(result, width);
+    out += &meaning(subject, width);
+    out += &why::run(subject, width);
+    out += &risks(run, width);
+    out += &small_print(subject, width);
     out
 }
 
@@ -55,23 +58,23 @@ pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> St
     out
 }
 
-fn title(result: &RunResult) -> String {
-    let blocks = result.arms.iter().map(|arm| arm.slices).max().unwrap_or_default();
-    let state = if result.run.interrupted { "interrupted after" } else { "took" };
-    heading(&format!("iotoll {}", result.run.version))
+fn title(Subject { run, analysis }: Subject) -> String {
+    let blocks = analysis.arms.iter().map(|arm| arm.slices).max().unwrap_or_default();
+    let state = if run.run.interrupted { "interrupted after" } else { "took" };
+    heading(&format!("iotoll {}", run.run.version))
         + &format!(
             "{} arms, {} blocks, {state} {:.0} s; seed {}\n",
-            result.arms.len(),
+            analysis.arms.len(),
             count(blocks),
-            result.run.seconds,
-            result.run.seed
+            run.run.seconds,
+            run.run.seed
         )
 }
 
 /// The arms in groups that share a study and its parameters.
-fn by_study_and_params(result: &RunResult) -> Vec<Vec<&ArmResult>> {
+fn by_study_and_params(analysis: &Analysis) -> Vec<Vec<&ArmResult>> {
     let mut groups: Vec<Vec<&ArmResult>> = Vec::new();
-    for arm in &result.arms {
+    for arm in &analysis.arms {
         let same = |g: &&mut Vec<&ArmResult>| {
             g.first().is_some_and(|a| a.study == arm.study && a.params == arm.params)
         };
@@ -83,52 +86,40 @@ fn by_study_and_params(result: &RunResult) -> Vec<Vec<&ArmResult>> {
     groups
 }
 
-fn study(
-    result: &RunResult,
-    arms: &[&ArmResult],
-    studies: &[&'static StudySpec],
-    width: Width,
-) -> String {
+fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
     let Some(first) = arms.first() else { return String::new() };
-    let spec = studies.iter().find(|s| s.name == first.study);
-    let about = spec.map_or("", |s| s.about);
-    let params = telling_params(first, spec.copied());
-    let mut out = heading(&format!("{}: {about}", first.study));
-    out += &paragraph("  ", "  ", &params.join(", "), width);
-    out += &table::by_place(result, arms, width);
+    let Some(study) = subject.study_of(first) else { return String::new() };
+    let mut out = heading(&format!("{}: {}", study.name, study.about));
+    out += &paragraph("  ", "  ", &telling_params(first, study).join(", "), width);
+    out += &table::by_place(subject, arms, width);
     let strategies_compared = arms.iter().any(|arm| {
-        result.comparisons.iter().any(|c| c.other == arm.id && c.axis == Axis::Strategy)
+        let of_arm = |c: &Comparison| c.other == arm.id && c.axis == Axis::Strategy;
+        subject.analysis.comparisons.iter().any(of_arm)
     });
     if strategies_compared {
         out += "\n";
-        out += &table::by_strategy(result, arms, width);
+        out += &table::by_strategy(subject, arms, width);
     }
-    if let Some(spec) = spec {
-        let figures = figures::tables(spec, arms, width);
-        out += if figures.is_empty() { "" } else { "\n" };
-        out += &figures;
-        out += &figures::evidence(arms, width);
-        out += &integrity::section(arms, width);
-    }
-    out + &why::study(result, arms, width)
+    let figures = figures::tables(study, arms, width);
+    out += if figures.is_empty() { "" } else { "\n" };
+    out += &figures;
+    out += &figures::evidence(arms, width);
+    out += &integrity::section(study, arms, width);
+    out + &why::study(subject, arms, width)
 }
 
 /// The parameters that are not at their defaults, and always the first.
-fn telling_params(arm: &ArmResult, spec: Option<&StudySpec>) -> Vec<String> {
-    let is_default = |name: &str, value: &str| {
-        spec.and_then(|s| s.params.iter().skip(1).find(|p| p.name == name))
-            .is_some_and(|p| p.default_value().to_string() == value)
-    };
-    // A variant is a name for what its commands do.
-    let named = arm.params.get("variant").is_some_and(|variant| !variant.is_empty());
-    let is_command = |name: &str| {
-        let param = spec.and_then(|s| s.param(name));
-        param.is_some_and(|p| matches!(p.kind, ParamKind::Shell(_)))
-    };
-    let telling = arm
-        .params
-        .iter()
-        .filter(|(name, value)| !(is_default(name, value) || named && is_command(name)));
+fn telling_params(arm: &ArmResult, study: &StudyDescription) -> Vec<String> {
+    // What a name stands for need not be said beside it.
+    let named = study.params.iter().any(|param| {
+        param.is_name && arm.params.get(&param.name).is_some_and(|value| !value.is_empty())
+    });
+    let first = study.params.first().map(|param| &param.name);
+    let telling = arm.params.iter().filter(|(name, value)| {
+        let Some(param) = study.param(name) else { return true };
+        let is_default = param.is_default(value) && Some(*name) != first;
+        !(is_default || named && param.kind == ParamForm::Shell)
+    });
     telling.map(|(name, value)| format!("{name} {}", shortened(value))).collect()
 }
 
@@ -141,22 +132,17 @@ fn shortened(value: &str) -> String {
     value.chars().take(CHARS_MAX - 1).chain(['…']).collect()
 }
 
-fn meaning(result: &RunResult, studies: &[&'static StudySpec], width: Width) -> String {
-    let operation = |c: &Comparison| {
-        let arm = result.arm(&c.other);
-        let spec = arm.and_then(|arm| studies.iter().find(|s| s.name == arm.study));
-        spec.map_or("operation", |s| s.operation)
-    };
-    let by_place = words::along(result, Axis::Place);
+fn meaning(subject: Subject, width: Width) -> String {
+    let by_place = words::along(subject, Axis::Place).concat();
     let mut sentences: Vec<(f64, String)> = by_place
-        .concat()
         .into_iter()
-        .filter_map(|c| Some((weight(&[c]), words::place_sentence(result, c, operation(c))?)))
+        .filter_map(|c| Some((weight(&[c]), words::place_sentence(subject, c)?)))
         .collect();
-    sentences.extend(words::along(result, Axis::Strategy).iter().filter_map(|group| {
-        let text = words::strategies_sentence(result, group, operation(group[0]))?;
-        Some((weight(group), text))
-    }));
+    sentences.extend(
+        words::along(subject, Axis::Strategy)
+            .iter()
+            .filter_map(|group| Some((weight(group), words::strategies_sentence(subject, group)?))),
+    );
     if sentences.is_empty() {
         return String::new();
     }
@@ -180,9 +166,9 @@ fn weight(comparisons: &[&Comparison]) -> f64 {
     weights.fold(0.0, f64::max)
 }
 
-fn risks(result: &RunResult, width: Width) -> String {
+fn risks(run: &Run, width: Width) -> String {
     let mut out = String::new();
-    for place in result.places.iter().skip(1) {
+    for place in run.places.iter().skip(1) {
         let risks = risk::risks(place);
         if !risks.is_empty() {
             out += &format!("\n{}", heading(&format!("What moving to {} would risk", place.label)));
@@ -194,13 +180,13 @@ fn risks(result: &RunResult, width: Width) -> String {
     out
 }
 
-fn small_print(result: &RunResult, width: Width) -> String {
+fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
     let mut text = format!(
         "Timing each operation costs {} here (clock: {}) and is part of every toll.",
-        time(result.floor.record_ns),
-        result.floor.clock
+        time(run.floor.record_ns),
+        run.floor.clock
     );
-    if let Some(first) = result.comparisons.first() {
+    if let Some(first) = analysis.comparisons.first() {
         let _ = write!(
             text,
             " Intervals hold at {} for each comparison by itself, whenever it stopped; \
@@ -209,14 +195,14 @@ fn small_print(result: &RunResult, width: Width) -> String {
             percent(first.worth)
         );
     }
-    if !result.unread.is_empty() {
-        let _ = write!(text, " Not known here: {}.", result.unread.join("; "));
+    if !run.unread.is_empty() {
+        let _ = write!(text, " Not known here: {}.", run.unread.join("; "));
     }
     let mut text = paragraph("", "", &text, width);
-    let unclear = result.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
-    if unclear && !result.machine.noise.sources.is_empty() {
+    let unclear = analysis.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
+    if unclear && !run.noise.sources.is_empty() {
         text += "What made it noisy:\n";
-        text += &noise::in_short(&result.machine.noise, width);
+        text += &noise::in_short(&run.noise, width);
     }
     let dim = Style::new().dimmed();
     format!("\n{dim}{text}{dim:#}")

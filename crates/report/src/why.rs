@@ -1,16 +1,18 @@
 //! Why the arms of a study differ, or do not: the comparisons' causes, each told
 //! once, with the comparisons that share it.
 
-use model::arm::Axis;
-use model::result::{ArmResult, Cause, Comparison, RunResult};
+use std::collections::BTreeSet;
 
+use model::analysis::{ArmResult, Comparison};
+use model::arm::Axis;
+use model::cause::{Cause, CauseCode, Scope};
+
+use crate::subject::Subject;
 use crate::terminal::{Width, heading, paragraph};
 
 /// More lines than this about one study would not be read; the rest is in the
 /// result file.
 const LINES_MAX: usize = 5;
-/// What bears on the whole run, and is told once at its end.
-const OF_THE_RUN: [&str; 2] = ["outside-noise", "memory-pressure"];
 
 /// A cause with all comparisons that have it.
 struct Shared<'a> {
@@ -19,27 +21,28 @@ struct Shared<'a> {
 }
 
 /// Why the arms of one study with the same parameters compare as they do.
-pub(crate) fn study(result: &RunResult, arms: &[&ArmResult], width: Width) -> String {
+pub(crate) fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
     let of_study = |c: &&Comparison| arms.iter().any(|arm| arm.id == c.other);
-    let comparisons: Vec<&Comparison> = result.comparisons.iter().filter(of_study).collect();
-    let shared = shared(&comparisons, |cause| !OF_THE_RUN.contains(&cause.code.as_str()));
+    let comparisons: Vec<&Comparison> =
+        subject.analysis.comparisons.iter().filter(of_study).collect();
+    let shared = shared(&comparisons, |cause| cause.scope != Scope::Run);
     if shared.is_empty() {
         return String::new();
     }
     let mut out = format!("\n{}", heading("  Why"));
     for Shared { cause, of } in shared.iter().take(LINES_MAX) {
-        let text = format!("{} ({})", cause.text.trim_end_matches('.'), who(result, of));
+        let text = format!("{} ({})", cause.text.trim_end_matches('.'), who(subject, of));
         out += &paragraph("  • ", "    ", &text, width);
     }
     out + &next(&comparisons, width)
 }
 
 /// What disturbed the run as a whole: of each kind the first arm's figures.
-pub(crate) fn run(result: &RunResult, width: Width) -> String {
+pub(crate) fn run(subject: Subject, width: Width) -> String {
     let mut out = String::new();
-    for code in OF_THE_RUN {
-        let mut disturbed = result.arms.iter().filter_map(|arm| {
-            let cause = arm.causes.iter().find(|cause| cause.code == code)?;
+    for code in codes_of_run(subject) {
+        let mut disturbed = subject.analysis.arms.iter().filter_map(|arm| {
+            let cause = arm.causes.iter().find(|cause| cause.code == *code)?;
             Some((arm, cause))
         });
         let Some((arm, cause)) = disturbed.next() else { continue };
@@ -51,6 +54,12 @@ pub(crate) fn run(result: &RunResult, width: Width) -> String {
         out += &paragraph("  • ", "    ", &text, width);
     }
     if out.is_empty() { out } else { format!("\n{}{out}", heading("What disturbed the run")) }
+}
+
+/// The causes that bear on the whole run, each once.
+fn codes_of_run(subject: Subject<'_>) -> BTreeSet<&CauseCode> {
+    let causes = subject.analysis.arms.iter().flat_map(|arm| &arm.causes);
+    causes.filter(|cause| cause.scope == Scope::Run).map(|cause| &cause.code).collect()
 }
 
 /// The causes by axis and code, in the order of how much they explain: those
@@ -76,14 +85,13 @@ fn shared<'a>(comparisons: &[&'a Comparison], wanted: impl Fn(&Cause) -> bool) -
 }
 
 /// Whom the figures are of, and who is like it: `reopen; much the same: held, flock`.
-fn who(result: &RunResult, of: &[&Comparison]) -> String {
+fn who(subject: Subject, of: &[&Comparison]) -> String {
     let mut names = of.iter().filter_map(|c| {
-        let other = result.arm(&c.other)?;
+        let [base, other] = subject.sides(c)?;
         Some(match c.axis {
             Axis::Place => other.strategy.clone(),
             Axis::Strategy => {
-                let way = result.arm(&c.base).map(|base| other.way_apart_from(base));
-                format!("{} on {}", way.unwrap_or_default(), other.place)
+                format!("{} on {}", subject.difference(other, base), other.place)
             }
         })
     });

@@ -1,8 +1,10 @@
 //! Verdicts in words: what two arms differ by, and what that would be worth.
 
+use model::analysis::{ArmResult, Comparison, ErrorComparison, TailComparison, Verdict};
 use model::arm::Axis;
-use model::result::{ArmResult, Comparison, ErrorComparison, RunResult, TailComparison, Verdict};
 use model::units::{count, percent, three_digits, time};
+
+use crate::subject::Subject;
 
 /// The rate at which a toll is turned into a share of a core.
 const RATE_PER_S: f64 = 1000.0;
@@ -59,25 +61,23 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
 }
 
 /// One comparison of places in a sentence, with what it would be worth.
-pub(crate) fn place_sentence(
-    result: &RunResult,
-    comparison: &Comparison,
-    operation: &str,
-) -> Option<String> {
-    let (base, other) = (result.arm(&comparison.base)?, result.arm(&comparison.other)?);
+pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Option<String> {
+    let [base, other] = subject.sides(comparison)?;
     let within = match interval(comparison.ratio_low, comparison.ratio_high).as_str() {
         "" => String::new(),
         text => format!(" ({text})"),
     };
     let (name, to, from) = (way(other), &other.place, &base.place);
     let text = match (comparison.verdict, comparison.ratio) {
-        (Verdict::Faster | Verdict::Slower, Some(_)) if let Some(rates) = rates(base, other) => {
+        (Verdict::Faster | Verdict::Slower, Some(_))
+            if let Some(rates) = rates(subject, base, other) =>
+        {
             format!("{name}: {to} holds {rates}{within}.")
         }
         (Verdict::Faster | Verdict::Slower, Some(ratio)) => format!(
             "{name}: {to} takes {} {from}{within}, {}.",
             time_against(ratio),
-            worth(comparison, base, other, operation)
+            worth(subject, comparison, base, other)
         ),
         (Verdict::Same, _) => format!(
             "{name}: {to} and {from} are the same to within {}{within}.",
@@ -89,24 +89,24 @@ pub(crate) fn place_sentence(
             comparison.why.as_deref().unwrap_or("no reason was recorded")
         ),
     };
-    Some(text + &tail(comparison) + &errors(comparison))
+    Some(text + &tail(comparison) + &errors(comparison, subject.operation(other)))
 }
 
 /// What can be said of the operations that failed, where they may.
-fn errors(comparison: &Comparison) -> String {
+fn errors(comparison: &Comparison, operation: &str) -> String {
     let Some(errors) = comparison.errors else { return String::new() };
+    if let Some((which, shares)) = more_or_fewer(&errors) {
+        return format!(" Surely {which} fail: {shares}.");
+    }
     match (errors.verdict, errors.share_at_most) {
         (Verdict::Invalid, _) => String::new(),
         (Verdict::Same, Some(most)) => {
             format!(" None failed on either (95%: under {}).", percent(most))
         }
-        _ => match more_or_fewer(&errors) {
-            Some((which, shares)) => format!(" Surely {which} fail: {shares}."),
-            None => {
-                let [base, other] = [errors.base_share, errors.other_share].map(percent);
-                format!(" Of its connections {other} failed, instead of {base}: unclear.")
-            }
-        },
+        _ => {
+            let [base, other] = [errors.base_share, errors.other_share].map(percent);
+            format!(" Of its {operation}s {other} failed, instead of {base}: unclear.")
+        }
     }
 }
 
@@ -127,15 +127,9 @@ fn more_or_fewer(errors: &ErrorComparison) -> Option<(&'static str, String)> {
     Some((which, format!("{other} instead of {base}")))
 }
 
-/// The highest rate that an arm held, where that is what it was judged by.
-pub(crate) fn highest_rate(arm: &ArmResult) -> Option<f64> {
-    arm.metrics.get("highest_rate_per_s").copied()
-}
-
 /// `620 a second instead of 540`, where both were judged by what they hold.
-fn rates(base: &ArmResult, other: &ArmResult) -> Option<String> {
-    highest_rate(base).and(highest_rate(other))?;
-    let (from, to) = (1e9 / base.toll_ns?, 1e9 / other.toll_ns?);
+fn rates(subject: Subject, base: &ArmResult, other: &ArmResult) -> Option<String> {
+    let (from, to) = (subject.highest_rate(base)?, subject.highest_rate(other)?);
     Some(format!("{} a second instead of {}", rate(to), rate(from)))
 }
 
@@ -158,26 +152,23 @@ fn tail(comparison: &Comparison) -> String {
 }
 
 /// The comparisons of one place's strategies with one of them, in a sentence.
-pub(crate) fn strategies_sentence(
-    result: &RunResult,
-    comparisons: &[&Comparison],
-    operation: &str,
-) -> Option<String> {
-    let base = result.arm(&comparisons.first()?.base)?;
+pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison]) -> Option<String> {
+    let base = subject.arm(&comparisons.first()?.base)?;
     let parts: Vec<String> = comparisons
         .iter()
         .filter_map(|comparison| {
-            let other = result.arm(&comparison.other)?;
-            let (name, base_name) = (other.way_apart_from(base), base.way_apart_from(other));
+            let other = subject.arm(&comparison.other)?;
+            let name = subject.difference(other, base);
+            let base_name = subject.difference(base, other);
             let said = match (comparison.verdict, comparison.ratio) {
                 (Verdict::Faster | Verdict::Slower, Some(_))
-                    if let Some(rates) = rates(base, other) =>
+                    if let Some(rates) = rates(subject, base, other) =>
                 {
                     format!("{name} holds {rates}")
                 }
                 (Verdict::Faster | Verdict::Slower, Some(ratio)) => {
                     let against = time_against(ratio);
-                    let worth = worth(comparison, base, other, operation);
+                    let worth = worth(subject, comparison, base, other);
                     format!("{name} takes {against} {base_name}, {worth}")
                 }
                 (Verdict::Same, _) => format!(
@@ -195,17 +186,18 @@ pub(crate) fn strategies_sentence(
             Some(said + &failures(comparison))
         })
         .collect();
-    let group = group(comparisons, result, base);
+    let group = group(comparisons, subject, base);
     Some(format!("{group} on {}: {}.", base.place, parts.join("; ")))
 }
 
 /// What strategies are of: a study with what varies in it. What is compared by a
 /// parameter is a strategy's, and named with it.
-fn group(comparisons: &[&Comparison], result: &RunResult, base: &ArmResult) -> String {
-    let of_one_strategy =
-        |c: &&Comparison| result.arm(&c.other).is_some_and(|other| other.strategy == base.strategy);
+fn group(comparisons: &[&Comparison], subject: Subject, base: &ArmResult) -> String {
+    let of_one_strategy = |c: &&Comparison| {
+        subject.arm(&c.other).is_some_and(|other| other.strategy == base.strategy)
+    };
     if comparisons.iter().all(of_one_strategy) {
-        let others = comparisons.iter().filter_map(|c| result.arm(&c.other));
+        let others = comparisons.iter().filter_map(|c| subject.arm(&c.other));
         return others
             .fold(way(base).to_owned(), |name, other| without_what_differs(name, base, other));
     }
@@ -228,12 +220,13 @@ fn way(arm: &ArmResult) -> &str {
 
 /// `saving 0.31 µs a record: 0.03% of a core at 1,000 a second`. Where one writer
 /// could not do 1,000 a second, what it can do instead.
-fn worth(comparison: &Comparison, base: &ArmResult, other: &ArmResult, operation: &str) -> String {
+fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &ArmResult) -> String {
+    let operation = subject.operation(other);
     let saves_ns = comparison.saves_ns_per_op.unwrap_or_default();
     let does = if saves_ns >= 0.0 { "saving" } else { "costing" };
     let amount = format!("{does} {} a {operation}", time(saves_ns.abs()));
-    if let (Some(from), Some(to)) = (throughput(base), throughput(other)) {
-        let [from, to] = [from, to].map(|mb_per_s| count(mb_per_s.round() as u64));
+    if let (Some(from), Some(to)) = (subject.bytes_per_s(base), subject.bytes_per_s(other)) {
+        let [from, to] = [from, to].map(|bytes_per_s| count((bytes_per_s / 1e6).round() as u64));
         return format!("{amount}: {to} MB/s instead of {from}");
     }
     if comparison.errors.is_some() {
@@ -257,14 +250,10 @@ pub(crate) fn rate(per_s: f64) -> String {
     if per_s < 100.0 { three_digits(per_s) } else { count(per_s.round() as u64) }
 }
 
-fn throughput(arm: &ArmResult) -> Option<f64> {
-    arm.metrics.get("throughput_mb_per_s").copied()
-}
-
 /// The comparisons along one axis, those of the same base together, in order.
-pub(crate) fn along(result: &RunResult, axis: Axis) -> Vec<Vec<&Comparison>> {
+pub(crate) fn along(subject: Subject<'_>, axis: Axis) -> Vec<Vec<&Comparison>> {
     let mut groups: Vec<Vec<&Comparison>> = Vec::new();
-    for comparison in result.comparisons.iter().filter(|c| c.axis == axis) {
+    for comparison in subject.analysis.comparisons.iter().filter(|c| c.axis == axis) {
         match groups.iter_mut().find(|g| g[0].base == comparison.base) {
             Some(group) => group.push(comparison),
             None => groups.push(vec![comparison]),

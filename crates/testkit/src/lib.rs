@@ -3,8 +3,8 @@
 //! For what reality cannot show on demand: a known difference, drift, stalls,
 //! a place that fails at a chosen moment, an interrupt, a budget that runs out.
 
-mod rig;
 mod run;
+mod runner;
 
-pub use rig::{Conduct, SimulatedRig};
-pub use run::{places, run};
+pub use run::run;
+pub use runner::{ArmBehaviour, SimulatedRunner};

@@ -1,54 +1,58 @@
-//! A whole run on a simulated machine, from a plan to a result.
+//! A whole run on a simulated machine, from a plan to its record: the engine's own
+//! way, in an environment that is made up.
 
-use engine::conclude;
-use engine::measure::{Job, measure};
-use model::arm::pairs;
-use model::place::{PlaceFacts, StorageKind};
+use engine::run::{Environment, Header, Job};
+use model::noise::Noise;
+use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
-use model::result::{Machine, Run, RunResult, SCHEMA};
+use model::run::{Machine, PlaceAfter, Run};
 
-use crate::rig::SimulatedRig;
+use crate::runner::SimulatedRunner;
 
-/// Measures a plan on the rig, whose arms are in the plan's order.
-pub fn run(plan: &Plan, rig: &mut SimulatedRig) -> RunResult {
-    let arms = plan.arms();
-    let pairs = pairs(&arms);
-    let job =
-        Job { arms: &arms, pairs: &pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed };
-    let measurement = measure(&job, rig, &mut |_| {});
-    let labels: Vec<String> = plan.places.iter().map(|p| p.label.clone()).collect();
-    let arms = conclude::arm_results(&arms, &labels, &measurement);
-    let comparisons = conclude::comparisons(&job, &measurement, &arms);
-    RunResult {
-        schema: SCHEMA.to_owned(),
-        run: Run {
-            id: "0".repeat(16),
-            started: "2026-01-01T00:00:00Z".to_owned(),
-            seconds: engine::rig::Rig::elapsed(rig).as_secs_f64(),
-            seed: plan.seed,
-            version: "0.0.0".to_owned(),
-            interrupted: measurement.interrupted,
-        },
-        machine: Machine {
+/// Measures a plan on the runner, whose arms are in the plan's order.
+pub fn run(plan: &Plan, runner: &mut SimulatedRunner) -> Run {
+    let header = Header {
+        id: "0".repeat(16),
+        started: "2026-01-01T00:00:00Z".to_owned(),
+        version: "0.0.0".to_owned(),
+    };
+    let mut environment = Simulated { places: places(plan) };
+    engine::run::run(&Job::of(plan), header, &mut environment, runner, &mut |_| {})
+}
+
+/// A small machine, on which nothing changes.
+struct Simulated {
+    places: Vec<PlaceFacts>,
+}
+
+impl Environment for Simulated {
+    fn machine(&self) -> Machine {
+        Machine {
             kernel: "simulated".to_owned(),
             cpu: "simulated".to_owned(),
             cpus: 2,
             memory_bytes: 8 << 30,
             memory_limit_bytes: None,
-            noise: model::noise::Noise::default(),
-        },
-        floor: measurement.floor.clone(),
-        places: places(plan),
-        arms,
-        comparisons,
-        unread: measurement.unread.clone(),
-        samples: measurement.samples,
+        }
+    }
+
+    fn places(&self) -> Vec<PlaceFacts> {
+        self.places.clone()
+    }
+
+    fn places_after(&mut self) -> Vec<PlaceAfter> {
+        let same = |facts: &PlaceFacts| PlaceAfter::Facts(Box::new(facts.clone()));
+        self.places.iter().map(same).collect()
+    }
+
+    fn noise(&mut self) -> Noise {
+        Noise::default()
     }
 }
 
 /// Made-up facts: the first place a disk, the others memory.
-pub fn places(plan: &Plan) -> Vec<PlaceFacts> {
-    let facts = |(index, request): (usize, &model::place::PlaceRequest)| PlaceFacts {
+fn places(plan: &Plan) -> Vec<PlaceFacts> {
+    let facts = |(index, request): (usize, &PlaceRequest)| PlaceFacts {
         label: request.label.clone(),
         path: request.path.clone(),
         kind: if index == 0 { StorageKind::Disk } else { StorageKind::Memory },

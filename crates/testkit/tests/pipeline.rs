@@ -4,9 +4,11 @@
 
 use std::time::Duration;
 
-use iotoll_testkit::{Conduct, SimulatedRig, run};
+use analysis::analyse;
+use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
+use model::analysis::Verdict;
 use model::plan::{Draft, Plan, StudyPlan};
-use model::result::{RunResult, Verdict};
+use model::run::Run;
 use report::terminal;
 
 /// A plan for the study `log` with those strategies, on `disk` and `ram`.
@@ -24,17 +26,18 @@ fn plan(strategies: &[&str], places: &[&str], budget_s: u64) -> Plan {
     draft.finish(7).unwrap()
 }
 
-fn steady(times_ns: &[f64]) -> Vec<Conduct> {
-    times_ns.iter().map(|ns| Conduct::steady(*ns, 0.03)).collect()
+fn steady(times_ns: &[f64]) -> Vec<ArmBehaviour> {
+    times_ns.iter().map(|ns| ArmBehaviour::steady(*ns, 0.03)).collect()
 }
 
-fn printed(result: &RunResult, width: usize) -> String {
-    let styled = terminal::report(result, &studies::specs(), width);
+fn printed(result: &Run, width: usize) -> String {
+    let styled = terminal::report(result, &analyse(result), width);
     anstream::adapter::strip_str(&styled).to_string()
 }
 
-fn verdict(result: &RunResult, other: &str, base: &str) -> Verdict {
-    let found = result.comparisons.iter().find(|c| c.other == other && c.base == base);
+fn verdict(result: &Run, other: &str, base: &str) -> Verdict {
+    let comparisons = analyse(result).comparisons;
+    let found = comparisons.iter().find(|c| c.other == other && c.base == base);
     found.unwrap().verdict
 }
 
@@ -44,7 +47,7 @@ const PLACES: [&str; 2] = ["disk=/var/lib/app", "ram=/dev/shm"];
 fn a_run_with_clear_differences() {
     let plan = plan(&["reopen", "held", "flock"], &PLACES, 60);
     let times_ns = [1930.0, 1620.0, 290.0, 292.0, 560.0, 480.0];
-    let result = run(&plan, &mut SimulatedRig::new(steady(&times_ns), 1));
+    let result = run(&plan, &mut SimulatedRunner::new(steady(&times_ns), 1));
     insta::assert_snapshot!(printed(&result, 80));
     assert_eq!(verdict(&result, "log/reopen@ram", "log/reopen@disk"), Verdict::Faster);
     assert_eq!(verdict(&result, "log/held@ram", "log/held@disk"), Verdict::Same);
@@ -54,7 +57,7 @@ fn a_run_with_clear_differences() {
 #[test]
 fn a_narrow_terminal_is_not_overrun() {
     let plan = plan(&["reopen", "held"], &PLACES, 60);
-    let result = run(&plan, &mut SimulatedRig::new(steady(&[1930.0, 1620.0, 290.0, 292.0]), 1));
+    let result = run(&plan, &mut SimulatedRunner::new(steady(&[1930.0, 1620.0, 290.0, 292.0]), 1));
     let text = printed(&result, 44);
     insta::assert_snapshot!(text);
 }
@@ -62,23 +65,23 @@ fn a_narrow_terminal_is_not_overrun() {
 #[test]
 fn one_place_compares_strategies_alone() {
     let plan = plan(&["reopen", "held"], &["disk=/var/lib/app"], 60);
-    let result = run(&plan, &mut SimulatedRig::new(steady(&[1930.0, 290.0]), 1));
+    let result = run(&plan, &mut SimulatedRunner::new(steady(&[1930.0, 290.0]), 1));
     insta::assert_snapshot!(printed(&result, 80));
 }
 
 #[test]
 fn one_arm_alone_is_described() {
     let plan = plan(&["held"], &["disk=/var/lib/app"], 60);
-    let result = run(&plan, &mut SimulatedRig::new(steady(&[290.0]), 1));
-    assert!(result.comparisons.is_empty());
+    let result = run(&plan, &mut SimulatedRunner::new(steady(&[290.0]), 1));
+    assert!(analyse(&result).comparisons.is_empty());
     insta::assert_snapshot!(printed(&result, 80));
 }
 
 #[test]
 fn a_budget_that_runs_out_leaves_unclear_what_is_too_close() {
     let plan = plan(&["held"], &PLACES, 2);
-    let arms = vec![Conduct::steady(290.0, 0.3), Conduct::steady(275.0, 0.3)];
-    let result = run(&plan, &mut SimulatedRig::new(arms, 1));
+    let arms = vec![ArmBehaviour::steady(290.0, 0.3), ArmBehaviour::steady(275.0, 0.3)];
+    let result = run(&plan, &mut SimulatedRunner::new(arms, 1));
     assert_eq!(verdict(&result, "log/held@ram", "log/held@disk"), Verdict::Unclear);
     assert!(result.run.seconds <= 2.0, "the budget was overrun: {} s", result.run.seconds);
     insta::assert_snapshot!(printed(&result, 80));
@@ -88,10 +91,10 @@ fn a_budget_that_runs_out_leaves_unclear_what_is_too_close() {
 fn an_interrupt_reports_what_was_measured() {
     let plan = plan(&["reopen", "held"], &PLACES, 60);
     let arms = steady(&[1930.0, 1840.0, 290.0, 275.0]);
-    let mut rig = SimulatedRig::new(arms, 1).interrupted_at(Duration::from_secs(1));
-    let result = run(&plan, &mut rig);
+    let mut runner = SimulatedRunner::new(arms, 1).interrupted_at(Duration::from_secs(1));
+    let result = run(&plan, &mut runner);
     assert!(result.run.interrupted);
-    assert!(result.arms.iter().all(|arm| arm.slices > 0));
+    assert!(analyse(&result).arms.iter().all(|arm| arm.slices > 0));
     insta::assert_snapshot!(printed(&result, 80));
 }
 
@@ -100,7 +103,7 @@ fn a_place_that_fills_up_fails_alone() {
     let plan = plan(&["reopen", "held"], &PLACES, 60);
     let mut arms = steady(&[1930.0, 1620.0, 290.0, 250.0]);
     arms[1].full_from_slice = Some(9);
-    let result = run(&plan, &mut SimulatedRig::new(arms, 1));
+    let result = run(&plan, &mut SimulatedRunner::new(arms, 1));
     assert_eq!(verdict(&result, "log/reopen@ram", "log/reopen@disk"), Verdict::Invalid);
     assert_eq!(verdict(&result, "log/held@ram", "log/held@disk"), Verdict::Faster);
     insta::assert_snapshot!(printed(&result, 80));
@@ -109,17 +112,17 @@ fn a_place_that_fills_up_fails_alone() {
 #[test]
 fn a_drifting_machine_favours_no_arm() {
     let plan = plan(&["held"], &PLACES, 60);
-    let arm = Conduct { drift_per_s: 0.5, ..Conduct::steady(290.0, 0.01) };
-    let result = run(&plan, &mut SimulatedRig::new(vec![arm.clone(), arm], 3));
+    let arm = ArmBehaviour { drift_per_s: 0.5, ..ArmBehaviour::steady(290.0, 0.01) };
+    let result = run(&plan, &mut SimulatedRunner::new(vec![arm.clone(), arm], 3));
     assert_eq!(verdict(&result, "log/held@ram", "log/held@disk"), Verdict::Same);
 }
 
 #[test]
 fn cold_slices_are_left_out() {
     let plan = plan(&["held"], &PLACES, 60);
-    let cold = Conduct { cold_factor: 3.0, ..Conduct::steady(290.0, 0.01) };
-    let arms = vec![cold, Conduct::steady(290.0, 0.01)];
-    let result = run(&plan, &mut SimulatedRig::new(arms, 3));
+    let cold = ArmBehaviour { cold_factor: 3.0, ..ArmBehaviour::steady(290.0, 0.01) };
+    let arms = vec![cold, ArmBehaviour::steady(290.0, 0.01)];
+    let result = run(&plan, &mut SimulatedRunner::new(arms, 3));
     assert_eq!(verdict(&result, "log/held@ram", "log/held@disk"), Verdict::Same);
 }
 
@@ -136,7 +139,7 @@ fn fifty_arms_are_still_readable() {
     let arms = plan.arms().len();
     assert_eq!(arms, 48);
     let times: Vec<f64> = (0..arms).map(|arm| 300.0 + 40.0 * arm as f64).collect();
-    let result = run(&plan, &mut SimulatedRig::new(steady(&times), 1));
+    let result = run(&plan, &mut SimulatedRunner::new(steady(&times), 1));
     let text = printed(&result, 80);
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     insta::assert_snapshot!(text);
@@ -147,7 +150,7 @@ fn the_same_seed_gives_the_same_result() {
     let plan = plan(&["reopen", "held"], &PLACES, 60);
     let once = || {
         let arms = steady(&[1930.0, 1620.0, 290.0, 250.0]);
-        printed(&run(&plan, &mut SimulatedRig::new(arms, 5)), 80)
+        printed(&run(&plan, &mut SimulatedRunner::new(arms, 5)), 80)
     };
     assert_eq!(once(), once());
 }

@@ -14,11 +14,11 @@ use anyhow::{Context as _, Result, ensure};
 use engine::machine::{Machine, Site};
 use engine::probes::DeviceBytes;
 use engine::recorder::StopFlag;
-use engine::rig::Rig as _;
+use engine::runner::SliceRunner as _;
 use model::arm::Arm;
+use model::slice::Slice;
 use model::study::Params;
 use places::WorkDir;
-use stats::Histogram;
 
 const PEAK_MAX_KIB: u64 = 64 << 10;
 
@@ -56,11 +56,12 @@ pub(super) fn parent(place: &Path, operations: u64) -> Result<bool> {
 /// The child: prints the high-water mark in KiB.
 pub(crate) fn child(args: &Args) -> Result<()> {
     let work = WorkDir::create("bench", &args.place)?;
-    let (latencies, samples) = measure(&work, args.operations)?;
-    ensure!(latencies.count() == args.operations, "operations went untimed");
+    let slices = measure(&work, args.operations)?;
+    let timed: u64 = slices.iter().map(|slice| slice.latencies.count()).sum();
+    ensure!(timed == args.operations, "operations went untimed");
     let status = fs::read_to_string("/proc/self/status")?;
     // Held until here, as a run holds them for its report.
-    drop((latencies, samples));
+    drop(slices);
     work.remove()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.context("/proc/self/status has no VmHWM")?.trim().trim_end_matches(" kB");
@@ -68,26 +69,26 @@ pub(crate) fn child(args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn measure(work: &WorkDir, operations: u64) -> Result<(Histogram, Vec<model::sample::Sample>)> {
+fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
     let log = studies::find("log").context("there is no study log")?;
     let strategy = log.spec().strategy("held").context("log has no strategy held")?;
     let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
     let params = Params(defaults.collect());
     let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
     let site = Box::new(BenchSite { work });
-    let mut rig = Machine::new(&[arm], |_| log, vec![site], StopFlag::default(), Instant::now())
+    let mut runner = Machine::new(&[arm], |_| log, vec![site], StopFlag::default(), Instant::now())
         .map_err(anyhow::Error::msg)?;
-    let slice_max = rig.operations(0).max;
-    let (mut all, mut latest, mut samples) = (Histogram::new(), Histogram::new(), Vec::new());
-    while all.count() < operations {
-        let next = slice_max.min(operations - all.count());
-        samples.push(rig.slice(0, next, &mut latest)?);
-        all.merge(&latest);
-        eprint!("\r  {} million operations", all.count() / 1_000_000);
+    let slice_max = runner.operations(0).max;
+    let (mut done, mut slices) = (0, Vec::new());
+    while done < operations {
+        let next = slice_max.min(operations - done);
+        slices.push(runner.slice(0, next)?);
+        done += next;
+        eprint!("\r  {} million operations", done / 1_000_000);
         std::io::stderr().flush()?;
     }
     eprintln!();
-    Ok((all, samples))
+    Ok(slices)
 }
 
 /// A folder as slices use it.

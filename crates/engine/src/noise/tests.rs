@@ -84,7 +84,7 @@ fn a_quiet_machine_has_no_noise() {
 #[test]
 fn steal_is_a_share_of_all_processors_time() {
     let steal = only(&[("proc/stat", "cpu  10150 0 2050 391600 100 0 10 200 0 0\n")]);
-    assert_eq!(steal.code, "steal");
+    assert_eq!(steal.code, NoiseCode::Steal);
     near(steal.evidence["steal_share"], 0.05);
     assert!(steal.text.contains("5% of"), "{}", steal.text);
 }
@@ -98,7 +98,7 @@ fn other_load_names_programs_and_leaves_out_the_run_and_the_kernel() {
         ("proc/42/stat", "42 (a b) c) S 1 1 1 0 -1 4194304 0 0 0 0 1300 100 0 0 20 0 1 0 300 0\n"),
         ("proc/77/stat", "77 (iotoll) R 1 1 1 0 -1 4194304 0 0 0 0 250 5 0 0 20 0 1 0 99000 0\n"),
     ]);
-    assert_eq!(load.code, "other_load");
+    assert_eq!(load.code, NoiseCode::OtherLoad);
     near(load.evidence["processors_busy"], 1.2);
     assert_eq!(
         load.text,
@@ -126,7 +126,7 @@ fn a_quota_is_noise_when_it_held_the_run_up_and_wherever_it_is_set() {
     machine.write("sys/fs/cgroup/app/cpu.stat", "nr_throttled 9\nthrottled_usec 3500000\n");
     let noise = between(&before, &machine.read(), Duration::ZERO);
     assert_eq!(noise.sources.len(), 1, "{noise:?}");
-    assert_eq!(noise.sources[0].code, "cpu_quota");
+    assert_eq!(noise.sources[0].code, NoiseCode::CpuQuota);
     near(noise.sources[0].evidence["throttled_s"], 2.5);
     near(noise.sources[0].evidence["quota_processors"], 1.5);
 }
@@ -151,10 +151,10 @@ fn the_first_version_of_control_groups_is_read_too() {
 #[test]
 fn swapping_and_a_memory_limit() {
     let swap = only(&[("proc/vmstat", "nr_dirty 0\nnr_writeback 0\npswpin 5\npswpout 1029\n")]);
-    assert_eq!(swap.code, "swap");
+    assert_eq!(swap.code, NoiseCode::Swap);
     near(swap.evidence["swapped_out_bytes"], 4_194_304.0);
     let limit = only(&[("sys/fs/cgroup/app/memory.max", "1073741824\n")]);
-    assert_eq!(limit.code, "memory_limit");
+    assert_eq!(limit.code, NoiseCode::MemoryLimit);
     assert!(limit.text.contains("1.07 GB of the machine's 16.8 GB"), "{}", limit.text);
 }
 
@@ -164,7 +164,7 @@ fn others_writes_are_what_the_run_did_not_cause_counted_once() {
     let stats = " 254 0 vda 1 0 8 1 10 0 392625 1 0 1 1\n 254 1 vda1 1 0 8 1 10 0 392625 1 0 1 1\n";
     let writes =
         only(&[("proc/diskstats", stats), ("proc/self/io", "rchar: 1\nwrite_bytes: 50000000\n")]);
-    assert_eq!(writes.code, "background_writes");
+    assert_eq!(writes.code, NoiseCode::BackgroundWrites);
     near(writes.evidence["others_bytes_per_s"], 15_000_000.0);
     // As much as the run's own may be the journal's part in it.
     let own = [("proc/diskstats", stats), ("proc/self/io", "write_bytes: 150000000\n")];
@@ -188,12 +188,12 @@ fn what_waited_to_be_written_before_the_run_counts_and_afterwards_not() {
 fn frequencies_that_vary_and_a_governor_that_lets_them() {
     let cpu1 = "sys/devices/system/cpu/cpu1/cpufreq";
     let governor = only(&[(&format!("{cpu1}/scaling_governor"), "ondemand\n")]);
-    assert_eq!(governor.code, "governor");
+    assert_eq!(governor.code, NoiseCode::Governor);
     let spread = only(&[
         (&format!("{cpu1}/scaling_cur_freq"), "1500000\n"),
         ("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
     ]);
-    assert_eq!(spread.code, "frequency");
+    assert_eq!(spread.code, NoiseCode::Frequency);
     assert_eq!(spread.text, "Processors ran at between 1500 and 3000 MHz; turbo is on.");
 }
 
@@ -205,8 +205,8 @@ fn a_small_virtual_machine() {
     let before = two(machine.read());
     machine.write("proc/uptime", "1010.00 3030.00\n");
     let noise = between(&before, &two(machine.read()), Duration::ZERO);
-    let codes: Vec<&str> = noise.sources.iter().map(|s| s.code.as_str()).collect();
-    assert_eq!(codes, ["few_processors", "virtual_machine"]);
+    let codes: Vec<NoiseCode> = noise.sources.iter().map(|s| s.code).collect();
+    assert_eq!(codes, [NoiseCode::FewProcessors, NoiseCode::VirtualMachine]);
 }
 
 #[test]

@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use model::result::{Floor, Verdict};
+use analysis::analyse;
+use model::analysis::Verdict;
+use model::run::{Floor, Run};
 use model::selftest::{AgainstItself, Rate};
 use model::units::count;
 
 use super::rerun::Rerun;
 use super::scatter::Scatter;
-use super::{Ended, Twins, ended};
-use crate::conclude;
-use crate::measure::{Measurement, measure};
-use crate::rig::Rig;
+use super::{Ended, Rules, Twins, ended};
+use crate::runner::SliceRunner;
 
 /// So many comparisons should be done by the end of the budget: with none
 /// false among them, false verdicts are surely rarer than 3%.
@@ -41,45 +41,45 @@ pub struct Judged {
     pub blocks: u64,
 }
 
-/// Compares until the rig's clock shows `until`, going by what was seen of the
+/// Compares until the runner's clock shows `until`, going by what was seen of the
 /// place before. `None` where there was no time for a single comparison.
 pub fn against_itself(
     twins: Twins<'_>,
-    rig: &mut dyn Rig,
+    runner: &mut dyn SliceRunner,
     floor: &Floor,
     (seen, until): (&Scatter, Duration),
     mut seeds: impl FnMut() -> u64,
     tell: &mut dyn FnMut(String),
 ) -> (Option<AgainstItself>, Option<Ended>) {
-    let began = rig.elapsed();
+    let began = runner.elapsed();
     let least = (seen.untimed + Duration::from_nanos(2 * SLICE_NS as u64)) * BLOCKS_MIN;
     let full = seen.tolls.map(|tolls| SLICE_NS / tolls.median_ns);
     let mut judged: Vec<Judged> = Vec::new();
     let mut slices_ns = Vec::new();
     let ended = loop {
-        let left = until.saturating_sub(rig.elapsed());
+        let left = until.saturating_sub(runner.elapsed());
         if left < least {
             break None;
         }
         let state = state(&judged);
         let allowance = allowance(left, judged.len()).clamp(least, left);
-        let job = twins.job(twins.worth, allowance, seeds());
-        let mut rerun = Rerun::new(rig, floor, full);
-        let run = measure(&job, &mut rerun, &mut |_| tell(state.clone()));
+        let rules = Rules { worth: twins.job.worth, budget: allowance, seed: seeds() };
+        let rerun = Rerun::new(runner, floor, full);
+        let run = twins.compare(&rules, rerun, &mut |_| tell(state.clone()));
         if let Some(ended) = ended(&run) {
             break Some(ended);
         }
-        if run.samples.is_empty() {
-            continue;
+        let before = slices_ns.len();
+        slices_ns.extend(run.blocks().flatten().map(|slice| slice.spent.elapsed_ns as f64));
+        if slices_ns.len() > before {
+            judged.push(judge(run));
         }
-        slices_ns.extend(run.samples.iter().map(|s| s.elapsed_ns as f64));
-        judged.push(judge(twins, &run));
     };
-    let seconds = rig.elapsed().saturating_sub(began).as_secs_f64();
+    let seconds = runner.elapsed().saturating_sub(began).as_secs_f64();
     let found = (!judged.is_empty()).then(|| AgainstItself {
         slice_ns: median(slices_ns),
         seconds,
-        ..summary(twins.worth, &judged)
+        ..summary(twins.job.worth, &judged)
     });
     (found, ended)
 }
@@ -97,15 +97,10 @@ fn state(judged: &[Judged]) -> String {
 
 /// Judges one run as a user's would be, and once more with every difference
 /// counting, so that any look at which the interval left out "none" shows.
-fn judge(twins: Twins<'_>, run: &Measurement) -> Judged {
-    let arms = conclude::arm_results(twins.arms, twins.labels, run);
-    let concluded = |worth: f64| {
-        let job = twins.job(worth, Duration::ZERO, 0);
-        conclude::comparisons(&job, run, &arms).into_iter().next()
-    };
-    let (verdict, blocks) =
-        concluded(twins.worth).map_or((Verdict::Invalid, 0), |c| (c.verdict, c.blocks));
-    let missed = concluded(0.0).is_some_and(|strict| is_false(strict.verdict));
+fn judge(run: Run) -> Judged {
+    let first = |run: &Run| analyse(run).comparisons.into_iter().next();
+    let (verdict, blocks) = first(&run).map_or((Verdict::Invalid, 0), |c| (c.verdict, c.blocks));
+    let missed = first(&run.with_worth(0.0)).is_some_and(|strict| is_false(strict.verdict));
     Judged { verdict, missed, blocks }
 }
 

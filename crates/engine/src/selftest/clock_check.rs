@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use model::result::Floor;
+use model::run::Floor;
 use model::selftest::ClockCheck;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -125,7 +125,8 @@ mod tests {
     #[test]
     fn the_real_clock_is_read_at_a_cost_and_steps_forward() {
         let watch = ClockWatch::start(Clock::new());
-        let floor = Floor { record_ns: 20.0, clock: "tsc".to_owned(), clock_off_by: None };
+        let floor =
+            Floor { record_ns: 20.0, clock: "tsc".to_owned(), tick_ns: 1.0, clock_off_by: None };
         let check = watch.finish(&floor);
         assert!(check.read_ns > 0.0 && check.resolution_ns > 0.0, "{check:?}");
         assert!(check.resolution_ns < 1e6, "{check:?}");

@@ -1,6 +1,6 @@
 //! Why verdicts from this machine should not be trusted, if so.
 
-use model::result::Verdict;
+use model::analysis::Verdict;
 use model::selftest::{AgainstItself, ClockCheck, PlaceSelftest, Planted};
 use model::units::percent;
 

@@ -2,39 +2,41 @@
 
 use std::time::Duration;
 
-use model::result::{Comparison, Floor, Verdict};
+use analysis::analyse;
+use model::analysis::{Comparison, Verdict};
+use model::run::Floor;
 use model::selftest::Planted;
 
 use super::rerun::Rerun;
-use super::{Ended, Tolls, Twins, ended};
-use crate::conclude;
-use crate::measure::measure;
-use crate::rig::Rig;
+use super::{Ended, Rules, Tolls, Twins, ended};
+use crate::runner::SliceRunner;
 
 /// How much is added, as a share of the toll.
 pub const ADDED: f64 = 0.10;
 
 /// Compares twins of which the other was slowed down by `added_ns` for each
-/// operation, until it is decided or the rig's clock shows `until`. `None`
+/// operation, until it is decided or the runner's clock shows `until`. `None`
 /// where not even a block could be completed.
 pub fn planted(
     twins: Twins<'_>,
-    rig: &mut dyn Rig,
+    runner: &mut dyn SliceRunner,
     floor: &Floor,
     (added_ns, until): (f64, Duration),
     seed: u64,
     tell: &mut dyn FnMut(String),
 ) -> (Option<Planted>, Option<Ended>) {
-    let job = twins.job(twins.worth, until.saturating_sub(rig.elapsed()), seed);
+    let worth = twins.job.worth;
+    let rules = Rules { worth, budget: until.saturating_sub(runner.elapsed()), seed };
     let state = "looking for a planted slow-down";
-    let run = measure(&job, &mut Rerun::new(rig, floor, None), &mut |_| tell(state.to_owned()));
+    let rerun = Rerun::new(runner, floor, None);
+    let run = twins.compare(&rules, rerun, &mut |_| tell(state.to_owned()));
     let ended = ended(&run);
     if ended.is_some() {
         return (None, ended);
     }
-    let arms = conclude::arm_results(twins.arms, twins.labels, &run);
-    let comparison = conclude::comparisons(&job, &run, &arms).into_iter().next();
-    let tolls = Tolls::of(&run.samples, twins.pair.base);
+    let comparison = analyse(&run).comparisons.into_iter().next();
+    let base = run.plan.pairs.first().map(|pair| pair.base);
+    let tolls = base.and_then(|base| Tolls::of(run.slices_of(base)));
     let planted = comparison.zip(tolls).map(|(comparison, tolls)| {
         let added = added_ns / tolls.undisturbed_ns;
         Planted { added, added_ns, found: finds(&comparison, added), comparison }
@@ -52,8 +54,8 @@ fn finds(comparison: &Comparison, added: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::analysis::TailComparison;
     use model::arm::Axis;
-    use model::result::TailComparison;
 
     use super::*;
 

@@ -1,4 +1,4 @@
-//! A rig that is used for many short runs, one after another.
+//! A slice runner that is used for many short runs, one after another.
 //!
 //! To each run its time begins anew. What an earlier run has learned is not
 //! learned again: the harness's toll, and about how many operations fill a
@@ -7,19 +7,18 @@
 
 use std::time::Duration;
 
-use model::result::Floor;
-use model::sample::Sample;
-use stats::Histogram;
+use model::run::Floor;
+use model::slice::Slice;
 
-use crate::rig::Rig;
+use crate::runner::SliceRunner;
 use crate::study::{Operations, StudyError};
 
 /// Parts in which a slice's size is adjusted.
 const PARTS: f64 = 8.0;
 
-/// One run on a rig that others have used.
+/// One run on a runner that others have used.
 pub(super) struct Rerun<'r> {
-    rig: &'r mut dyn Rig,
+    runner: &'r mut dyn SliceRunner,
     began: Duration,
     floor: Floor,
     /// About how many operations fill a slice.
@@ -28,43 +27,46 @@ pub(super) struct Rerun<'r> {
 
 impl<'r> Rerun<'r> {
     /// Begins a run now.
-    pub(super) fn new(rig: &'r mut dyn Rig, floor: &Floor, full: Option<f64>) -> Self {
-        let began = rig.elapsed();
-        Self { rig, began, floor: floor.clone(), full }
+    pub(super) fn new(runner: &'r mut dyn SliceRunner, floor: &Floor, full: Option<f64>) -> Self {
+        let began = runner.elapsed();
+        Self { runner, began, floor: floor.clone(), full }
     }
 }
 
-impl Rig for Rerun<'_> {
+impl SliceRunner for Rerun<'_> {
     fn elapsed(&self) -> Duration {
-        self.rig.elapsed().saturating_sub(self.began)
+        self.runner.elapsed().saturating_sub(self.began)
     }
 
     fn stopped(&self) -> bool {
-        self.rig.stopped()
+        self.runner.stopped()
     }
 
     fn floor(&mut self) -> Floor {
         self.floor.clone()
     }
 
-    fn tick_ns(&self) -> f64 {
-        self.rig.tick_ns()
+    fn clock_off_by(&self) -> Option<f64> {
+        self.runner.clock_off_by()
+    }
+
+    fn unread(&self) -> Vec<String> {
+        self.runner.unread()
+    }
+
+    fn warms_up(&self, arm: usize) -> bool {
+        self.runner.warms_up(arm)
     }
 
     fn operations(&self, arm: usize) -> Operations {
-        let limits = self.rig.operations(arm);
+        let limits = self.runner.operations(arm);
         match self.full {
             Some(full) => Operations { granule: limits.fit(full / PARTS), ..limits },
             None => limits,
         }
     }
 
-    fn slice(
-        &mut self,
-        arm: usize,
-        operations: u64,
-        latencies: &mut Histogram,
-    ) -> Result<Sample, StudyError> {
-        self.rig.slice(arm, operations, latencies)
+    fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
+        self.runner.slice(arm, operations)
     }
 }

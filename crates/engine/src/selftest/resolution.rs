@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use stats::{Decision, Sequence, Settings};
 
 use crate::measure::BLOCKS_MAX;
-use crate::standing::ERROR_RATE;
+use analysis::ERROR_RATE;
 
 /// The run that is simulated.
 const RUN: Duration = Duration::from_secs(60);

@@ -3,13 +3,13 @@
 
 use std::time::{Duration, Instant};
 
-use model::result::Floor;
-use model::sample::Sample;
+use model::run::Floor;
+use model::slice::Slice;
 
 use super::rerun::Rerun;
-use super::{Ended, Tolls, Twins, ended, log_ratios};
-use crate::measure::{Event, measure};
-use crate::rig::Rig;
+use super::{Ended, Rules, Tolls, Twins, ended, log_ratios};
+use crate::measure::Event;
+use crate::runner::SliceRunner;
 
 /// With no difference small enough to be none, a comparison never comes out
 /// `same`: it goes on until its time is up, or until it errs.
@@ -32,41 +32,43 @@ pub struct Scatter {
     pub ended: Option<Ended>,
 }
 
-/// Runs blocks until the rig's clock shows `until`.
+/// Runs blocks until the runner's clock shows `until`.
 pub fn scatter(
     twins: Twins<'_>,
-    rig: &mut dyn Rig,
+    runner: &mut dyn SliceRunner,
     floor: &Floor,
     until: Duration,
     mut seeds: impl FnMut() -> u64,
     tell: &mut dyn FnMut(String),
 ) -> Scatter {
     let mut seen = Scatter::default();
-    let mut samples: Vec<Sample> = Vec::new();
+    let mut slices: Vec<Slice> = Vec::new();
     let mut blocks_took = Vec::new();
-    while seen.ended.is_none() && until.saturating_sub(rig.elapsed()) >= TIME_MIN {
-        let left = until.saturating_sub(rig.elapsed());
+    while seen.ended.is_none() && until.saturating_sub(runner.elapsed()) >= TIME_MIN {
+        let left = until.saturating_sub(runner.elapsed());
         let before = seen.log_ratios.len();
         let mut last = None;
-        let job = twins.job(NEVER_SAME, left, seeds());
-        let run = measure(&job, &mut Rerun::new(rig, floor, None), &mut |event| {
+        let rules = Rules { worth: NEVER_SAME, budget: left, seed: seeds() };
+        let rerun = Rerun::new(runner, floor, None);
+        let run = twins.compare(&rules, rerun, &mut |event| {
             tell(format!("learning how much blocks scatter, {} so far", blocks_took.len()));
             if matches!(event, Event::Block { .. }) {
                 let now = Instant::now();
                 blocks_took.extend(last.replace(now).map(|last| (now - last).as_secs_f64()));
             }
         });
-        seen.log_ratios.extend(log_ratios(&run.samples, twins.pair));
+        seen.log_ratios.extend(log_ratios(&run));
         seen.ended = ended(&run);
-        samples.extend(run.samples);
+        slices.extend(run.blocks().flatten().cloned());
         if seen.log_ratios.len() == before {
             break;
         }
     }
-    seen.tolls = Tolls::of(&samples, twins.pair.base);
+    let base = twins.job.pairs.first().map_or(0, |pair| pair.base);
+    seen.tolls = Tolls::of(slices.iter().filter(|slice| slice.arm == base));
     let blocks = blocks_took.len().max(1) as f64;
     seen.block_time = Duration::from_secs_f64(blocks_took.iter().sum::<f64>() / blocks);
-    let timed_ns: u64 = samples.iter().map(|s| s.elapsed_ns).sum();
+    let timed_ns: u64 = slices.iter().map(|slice| slice.spent.elapsed_ns).sum();
     let timed = Duration::from_nanos(timed_ns) / seen.log_ratios.len().max(1) as u32;
     seen.untimed = seen.block_time.saturating_sub(timed);
     seen

@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::result::Integrity;
+use model::integrity::Integrity;
 use model::study::{Params, StudySpec};
 
 use crate::clock::Clock;

@@ -11,15 +11,18 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::conclude;
+use analysis::analyse;
 use engine::machine::{Machine, Site};
-use engine::measure::{Job, measure};
 use engine::probes::DeviceBytes;
 use engine::recorder::StopFlag;
+use engine::run::{Environment, Header, Job, run};
+use model::analysis::ArmResult;
 use model::arm::Arm;
-use model::place::StorageKind;
-use model::result::{ArmResult, Cause};
-use model::sample::Sample;
+use model::cause::{Cause, CauseCode};
+use model::noise::Noise;
+use model::place::{PlaceFacts, StorageKind};
+use model::run::{PlaceAfter, Run};
+use model::slice::Slice;
 use model::study::{ParamValue, Params};
 use places::DeviceReader;
 use tempfile::TempDir;
@@ -99,13 +102,13 @@ impl Bench {
     pub(crate) fn run_exactly(&self, operations: u64, strategies: &[&str]) -> Found {
         let arms: Vec<Arm> = strategies.iter().map(|name| arm(name, operations)).collect();
         let site = Box::new(FolderSite::new(self.folder.path())) as Box<dyn Site>;
-        let mut rig =
+        let mut runner =
             Machine::new(&arms, |_| &Situation, vec![site], StopFlag::default(), Instant::now())
                 .unwrap();
-        let job = Job { arms: &arms, pairs: &[], worth: 0.05, budget: BUDGET, seed: 1 };
-        let measurement = measure(&job, &mut rig, &mut |_| {});
-        let arms = conclude::arm_results(&arms, &["here".to_owned()], &measurement);
-        Found { arms, samples: measurement.samples }
+        let job = Job { arms, pairs: Vec::new(), worth: 0.05, budget: BUDGET, seed: 1 };
+        let mut folder = Folder(places::inspect("here", self.folder.path()).unwrap());
+        let run = run(&job, Header::default(), &mut folder, &mut runner, &mut |_| {});
+        Found { arms: analyse(&run).arms, run }
     }
 
     /// Runs a test of this program again, within a control group that may have
@@ -145,7 +148,7 @@ fn arm(strategy: &str, operations: u64) -> Arm {
 /// What a run found.
 pub(crate) struct Found {
     arms: Vec<ArmResult>,
-    samples: Vec<Sample>,
+    run: Run,
 }
 
 impl Found {
@@ -160,6 +163,7 @@ impl Found {
     }
 
     pub(crate) fn evidence(&self, strategy: &str, code: &str) -> BTreeMap<String, f64> {
+        let code = CauseCode::from(code.to_owned());
         let cause = self.causes(strategy).iter().find(|cause| cause.code == code);
         cause.unwrap().evidence.clone()
     }
@@ -167,14 +171,13 @@ impl Found {
     /// The processor time that a strategy's slices got.
     pub(crate) fn cpu(&self, strategy: &str) -> Duration {
         let arm = self.arms.iter().position(|arm| arm.strategy == strategy).unwrap();
-        let own = self.samples.iter().filter(|s| s.arm == arm);
-        Duration::from_nanos(own.map(|s| s.user_ns + s.system_ns).sum())
+        Duration::from_nanos(self.run.slices_of(arm).map(cpu_ns).sum())
     }
 
     /// Asserts which causes are named and which are not.
     pub(crate) fn expect(&self, strategy: &str, named: &[&str], not_named: &[&str]) {
         let codes = self.codes(strategy);
-        let first = self.samples.last();
+        let first = self.run.slices.last();
         for code in named {
             assert!(
                 codes.contains(code),
@@ -189,11 +192,43 @@ impl Found {
 
     /// The share of all processors that others kept busy or queued for.
     pub(crate) fn others_busy_share(&self) -> f64 {
-        let cpus = |s: &Sample| s.probes.cpus.unwrap();
-        let sum = |of: &dyn Fn(&Sample) -> u64| self.samples.iter().map(of).sum::<u64>() as f64;
+        let cpus = |s: &Slice| s.surroundings.cpus.unwrap();
+        let slices = || self.run.blocks().flatten();
+        let sum = |of: &dyn Fn(&Slice) -> u64| slices().map(of).sum::<u64>() as f64;
         let all = sum(&|s| cpus(s).busy_ns + cpus(s).idle_ns + cpus(s).steal_ns);
-        let own = sum(&|s| s.user_ns + s.system_ns);
+        let own = sum(&cpu_ns);
         (sum(&|s| cpus(s).busy_ns + cpus(s).steal_ns) - own) / all.max(1.0)
+    }
+}
+
+fn cpu_ns(slice: &Slice) -> u64 {
+    slice.spent.user_ns + slice.spent.system_ns
+}
+
+/// What surrounds a run: one place, at which nobody looks again.
+struct Folder(PlaceFacts);
+
+impl Environment for Folder {
+    fn machine(&self) -> model::run::Machine {
+        model::run::Machine {
+            kernel: String::new(),
+            cpu: String::new(),
+            cpus: 1,
+            memory_bytes: 0,
+            memory_limit_bytes: None,
+        }
+    }
+
+    fn places(&self) -> Vec<PlaceFacts> {
+        vec![self.0.clone()]
+    }
+
+    fn places_after(&mut self) -> Vec<PlaceAfter> {
+        Vec::new()
+    }
+
+    fn noise(&mut self) -> Noise {
+        Noise::default()
     }
 }
 

@@ -1,12 +1,13 @@
-//! A rig whose slices take as long as they are told to.
+//! A slice runner whose slices take as long as they are told to.
 
 use std::io;
 use std::time::Duration;
 
-use engine::rig::Rig;
+use engine::runner::SliceRunner;
 use engine::study::{Doing, Operations, StudyError};
-use model::result::Floor;
-use model::sample::Sample;
+use model::run::Floor;
+use model::slice::{Latencies, Slice};
+use model::spent::Spent;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Normal};
@@ -19,7 +20,7 @@ const LATENCIES_MAX: u64 = 1000;
 
 /// How an arm behaves.
 #[derive(Clone, Debug)]
-pub struct Conduct {
+pub struct ArmBehaviour {
     /// Time per operation when nothing disturbs.
     pub time_per_op_ns: f64,
     /// Standard deviation of the logarithm of a slice's time.
@@ -32,7 +33,7 @@ pub struct Conduct {
     pub full_from_slice: Option<u64>,
 }
 
-impl Conduct {
+impl ArmBehaviour {
     /// A steady arm.
     pub fn steady(time_per_op_ns: f64, noise: f64) -> Self {
         Self { time_per_op_ns, noise, drift_per_s: 0.0, cold_factor: 1.0, full_from_slice: None }
@@ -40,17 +41,17 @@ impl Conduct {
 }
 
 /// Runs slices in simulated time.
-pub struct SimulatedRig {
-    arms: Vec<Conduct>,
+pub struct SimulatedRunner {
+    arms: Vec<ArmBehaviour>,
     slices: Vec<u64>,
     now: Duration,
     interrupt_at: Option<Duration>,
     random: ChaCha8Rng,
 }
 
-impl SimulatedRig {
-    /// A rig for arms that behave so.
-    pub fn new(arms: Vec<Conduct>, seed: u64) -> Self {
+impl SimulatedRunner {
+    /// A runner for arms that behave so.
+    pub fn new(arms: Vec<ArmBehaviour>, seed: u64) -> Self {
         let slices = vec![0; arms.len()];
         let random = ChaCha8Rng::seed_from_u64(seed);
         Self { arms, slices, now: Duration::ZERO, interrupt_at: None, random }
@@ -64,15 +65,15 @@ impl SimulatedRig {
     }
 
     fn time_per_op_ns(&mut self, arm: usize) -> f64 {
-        let conduct = &self.arms[arm];
-        let noise = Normal::new(0.0, conduct.noise).map_or(0.0, |n| n.sample(&mut self.random));
-        let drift = 1.0 + conduct.drift_per_s * self.now.as_secs_f64();
-        let cold = 1.0 + (conduct.cold_factor - 1.0) / 2_f64.powi(self.slices[arm] as i32);
-        conduct.time_per_op_ns * noise.exp() * drift * cold
+        let behaviour = &self.arms[arm];
+        let noise = Normal::new(0.0, behaviour.noise).map_or(0.0, |n| n.sample(&mut self.random));
+        let drift = 1.0 + behaviour.drift_per_s * self.now.as_secs_f64();
+        let cold = 1.0 + (behaviour.cold_factor - 1.0) / 2_f64.powi(self.slices[arm] as i32);
+        behaviour.time_per_op_ns * noise.exp() * drift * cold
     }
 }
 
-impl Rig for SimulatedRig {
+impl SliceRunner for SimulatedRunner {
     fn elapsed(&self) -> Duration {
         self.now
     }
@@ -82,40 +83,42 @@ impl Rig for SimulatedRig {
     }
 
     fn floor(&mut self) -> Floor {
-        Floor { record_ns: 12.0, clock: "simulated".to_owned(), clock_off_by: None }
+        let clock = "simulated".to_owned();
+        Floor { record_ns: 12.0, clock, tick_ns: 1.0, clock_off_by: None }
     }
 
-    fn tick_ns(&self) -> f64 {
-        1.0
+    fn clock_off_by(&self) -> Option<f64> {
+        None
+    }
+
+    fn unread(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn warms_up(&self, _arm: usize) -> bool {
+        true
     }
 
     fn operations(&self, _arm: usize) -> Operations {
         Operations { granule: 1, max: 1_000_000 }
     }
 
-    fn slice(
-        &mut self,
-        arm: usize,
-        operations: u64,
-        latencies: &mut Histogram,
-    ) -> Result<Sample, StudyError> {
+    fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         if self.arms[arm].full_from_slice.is_some_and(|first| self.slices[arm] >= first) {
             return Err(io::Error::from(io::ErrorKind::StorageFull)).doing("appending to the log");
         }
         let time_per_op_ns = self.time_per_op_ns(arm);
         self.slices[arm] += 1;
         let elapsed_ns = (time_per_op_ns * operations as f64) as u64;
-        latencies.clear();
-        for _ in 0..operations.min(LATENCIES_MAX) {
-            latencies.record(time_per_op_ns as u64);
-        }
+        let mut latencies = Histogram::new();
+        latencies.record_many(time_per_op_ns as u64, operations.min(LATENCIES_MAX));
         self.now += Duration::from_nanos(elapsed_ns) + AROUND_SLICE;
-        Ok(Sample {
+        let requested_bytes = operations * 70;
+        Ok(Slice {
             operations,
-            elapsed_ns,
-            p99_ns: latencies.quantile(0.99),
-            requested_bytes: operations * 70,
-            ..Sample::default()
+            spent: Spent { elapsed_ns, requested_bytes, ..Spent::default() },
+            latencies: Latencies::from(&latencies),
+            ..Slice::default()
         })
     }
 }

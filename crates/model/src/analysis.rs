@@ -1,7 +1,7 @@
-//! The result file: everything that one run measured and concluded.
+//! What follows from a run: tolls, comparisons, verdicts and causes. Made from
+//! the record of a run alone, and from any record again.
 //!
-//! Its shape is what others rely on. Times are in nanoseconds and sizes in
-//! bytes unless the name says otherwise.
+//! Times are in nanoseconds and sizes in bytes unless the name says otherwise.
 
 use std::collections::BTreeMap;
 
@@ -9,88 +9,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arm::Axis;
-pub use crate::integrity::Integrity;
-use crate::noise::Noise;
-use crate::place::PlaceFacts;
-use crate::sample::Sample;
+use crate::cause::Cause;
+use crate::description::StudyDescription;
+use crate::integrity::Integrity;
 
-/// The version of the format.
-pub const SCHEMA: &str = "iotoll.result/1";
-
-/// One run, whole.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "iotoll.result/1")]
-pub struct RunResult {
-    /// `iotoll.result/1`.
-    pub schema: String,
-    /// When and how it ran.
-    pub run: Run,
-    /// Where it ran.
-    pub machine: Machine,
-    /// What measuring itself costs here.
-    pub floor: Floor,
-    /// The places; the first is the base.
-    pub places: Vec<PlaceFacts>,
-    /// What was timed.
+/// What follows from a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// The arms' tolls, in the order of the plan's arms.
     pub arms: Vec<ArmResult>,
-    /// What follows from it.
+    /// What can be said of the pairs, in the order of the plan's pairs.
     pub comparisons: Vec<Comparison>,
-    /// What could not be read on this machine, each with what is not known for it.
-    #[serde(default)]
-    pub unread: Vec<String>,
-    /// The raw readings, slice by slice, so that the run can be analysed again.
-    pub samples: Vec<Sample>,
-}
-
-/// When and how a run ran.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Run {
-    /// A random name, unique to the run.
-    pub id: String,
-    /// When it began, RFC 3339.
-    pub started: String,
-    /// How long it took.
-    pub seconds: f64,
-    /// What the random order was made from.
-    pub seed: u64,
-    /// The version of iotoll.
-    pub version: String,
-    /// Whether it was stopped before its end.
-    pub interrupted: bool,
-}
-
-/// The machine.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Machine {
-    /// The kernel's release.
-    pub kernel: String,
-    /// The processor's name.
-    pub cpu: String,
-    /// Processors that this process may use.
-    pub cpus: usize,
-    /// The machine's memory.
-    pub memory_bytes: u64,
-    /// A limit on this process's memory below that, if its control group has one.
-    pub memory_limit_bytes: Option<u64>,
-    /// What disturbed the run from outside.
-    #[serde(default)]
-    pub noise: Noise,
-}
-
-/// The harness's own cost.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct Floor {
-    /// What timing and recording one operation costs; part of every toll.
-    pub record_ns: f64,
-    /// Where the time comes from: `tsc` or `monotonic`.
-    pub clock: String,
-    /// By what share that clock and the system's went apart over the run.
-    #[serde(default)]
-    pub clock_off_by: Option<f64>,
 }
 
 /// One arm's tolls over all its slices.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArmResult {
     /// Its name: `log/held@disk`.
     pub id: String,
@@ -119,8 +52,12 @@ pub struct ArmResult {
     pub io: Io,
     /// Whether what was written could be read back; `null` where it was not checked.
     pub integrity: Option<Integrity>,
-    /// Figures of the study's own, each with its unit in its name.
+    /// Figures of the study's own, each with its unit in its name; the study's
+    /// description has the unit as a value.
     pub metrics: BTreeMap<String, f64>,
+    /// What the application told of itself, as means over the slices.
+    #[serde(default)]
+    pub evidence: BTreeMap<String, f64>,
     /// What the arm's time went into, by itself, the most telling first.
     #[serde(default)]
     pub causes: Vec<Cause>,
@@ -188,7 +125,7 @@ pub enum Verdict {
 }
 
 /// Two arms, held against each other.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The id of the arm that the other is held against.
     pub base: String,
@@ -266,17 +203,6 @@ pub struct ErrorComparison {
     pub verdict: Verdict,
 }
 
-/// One explanation, with the figures that show it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Cause {
-    /// A stable name.
-    pub code: String,
-    /// The figures, each with its unit in its name.
-    pub evidence: BTreeMap<String, f64>,
-    /// The same in a sentence.
-    pub text: String,
-}
-
 impl ArmResult {
     /// The parameters in which another arm differs from it, with its own values.
     pub fn params_apart_from(&self, other: &Self) -> impl Iterator<Item = (&str, &str)> {
@@ -285,27 +211,23 @@ impl ArmResult {
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// What it does otherwise than another arm at its place: its strategy, or the
+    /// How it differs from another arm at its place, in short: its strategy, or the
     /// values of the parameters in which they differ.
-    pub fn way_apart_from(&self, other: &Self) -> String {
+    pub fn difference_from(&self, other: &Self, study: Option<&StudyDescription>) -> String {
         if self.strategy != other.strategy {
             return self.strategy.clone();
         }
-        let told = self.params_apart_from(other).map(|(name, value)| match name {
-            // It is a name itself.
-            "variant" => value.to_owned(),
-            _ => format!("{name} {value}"),
+        let is_name = |name: &str| {
+            study.and_then(|study| study.param(name)).is_some_and(|param| param.is_name)
+        };
+        let differing = self.params_apart_from(other).map(|(name, value)| {
+            if is_name(name) { value.to_owned() } else { format!("{name} {value}") }
         });
-        told.collect::<Vec<_>>().join(", ")
+        differing.collect::<Vec<_>>().join(", ")
     }
 }
 
-impl RunResult {
-    /// The JSON Schema of the result file.
-    pub fn json_schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
-    }
-
+impl Analysis {
     /// The arm of that id.
     pub fn arm(&self, id: &str) -> Option<&ArmResult> {
         self.arms.iter().find(|arm| arm.id == id)

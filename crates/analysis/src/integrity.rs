@@ -1,7 +1,7 @@
 //! What broken records mean for a verdict: a strategy that breaks data cannot be
 //! faster or slower than one that does not.
 
-use model::result::ArmResult;
+use model::analysis::ArmResult;
 use model::units::count;
 
 /// Why no verdict on this arm can be trusted, where its data broke.

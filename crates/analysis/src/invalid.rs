@@ -2,11 +2,12 @@
 //! its data broke, a place changed under way, the clock was unsteady, or the
 //! operations were too short for what timing them takes.
 
-use model::result::{ArmResult, Comparison, Verdict};
+use model::analysis::{ArmResult, Comparison, Verdict};
+use model::arm::Pair;
+use model::run::Run;
 use model::units::{percent, time};
 
 use crate::integrity;
-use crate::measure::Measurement;
 
 /// Both clocks follow the same crystal, and the system's is slewed by at most
 /// 0.05% (adjtimex(2)); further apart, one of them is not what it says.
@@ -20,36 +21,35 @@ const TOLL_SHARE_MAX: f64 = 0.2;
 /// is left of an arm is what happened to look well.
 const UNTRUSTED_SHARE_MAX: f64 = 0.5;
 
-/// Why a comparison of two arms is invalid, if it is; `arms` and `places` are
-/// the two sides' indices.
+/// Why a comparison of two arms is invalid, if it is.
 pub(crate) fn why(
     comparison: &Comparison,
-    sides: [usize; 2],
-    places: [usize; 2],
+    pair: Pair,
     arms: &[ArmResult],
-    measurement: &Measurement,
+    run: &Run,
 ) -> Option<String> {
+    let sides = [pair.base, pair.other];
     let of_sides = |find: &dyn Fn(usize) -> Option<String>| sides.into_iter().find_map(find);
-    of_sides(&|arm| failure(arm, arms, measurement))
+    of_sides(&|arm| failure(&arms[arm]))
         .or_else(|| of_sides(&|arm| integrity::why_invalid(&arms[arm])))
-        .or_else(|| of_sides(&|arm| untrusted(arm, arms, measurement)))
-        .or_else(|| places.into_iter().find_map(|place| place_change(place, measurement)))
-        .or_else(|| of_sides(&|arm| backward_steps(arm, arms, measurement)))
-        .or_else(|| clocks_apart(measurement.floor.clock_off_by))
+        .or_else(|| of_sides(&|arm| untrusted(arm, arms, run)))
+        .or_else(|| of_sides(&|arm| run.place_change(run.plan.arms[arm].place)))
+        .or_else(|| of_sides(&|arm| backward_steps(arm, arms, run)))
+        .or_else(|| clocks_apart(run.floor.clock_off_by))
         .or_else(|| {
             let [base_ns, other_ns] = sides.map(|arm| arms[arm].toll_ns);
-            too_short(comparison, base_ns?, other_ns?, measurement.floor.record_ns)
+            too_short(comparison, base_ns?, other_ns?, run.floor.record_ns)
         })
 }
 
-fn failure(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
-    let why = measurement.failures[arm].as_ref()?;
-    Some(format!("{} failed: {why}", arms[arm].id))
+fn failure(arm: &ArmResult) -> Option<String> {
+    let why = arm.failure.as_ref()?;
+    Some(format!("{} failed: {why}", arm.id))
 }
 
-fn untrusted(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
-    let slices = measurement.samples.iter().filter(|sample| sample.arm == arm);
-    let why: Vec<&String> = slices.filter_map(|sample| sample.untrusted.as_ref()).collect();
+fn untrusted(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
+    let doubts = run.slices_of(arm).filter_map(|slice| slice.outcome.untrusted.as_ref());
+    let why: Vec<&String> = doubts.collect();
     let last = why.last()?;
     let share = why.len() as f64 / arms[arm].slices.max(1) as f64;
     (share > UNTRUSTED_SHARE_MAX).then(|| {
@@ -62,18 +62,13 @@ fn untrusted(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Optio
     })
 }
 
-fn place_change(place: usize, measurement: &Measurement) -> Option<String> {
-    measurement.place_changes.get(place)?.clone()
-}
-
-fn backward_steps(arm: usize, arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
-    let slices = measurement.samples.iter().filter(|sample| sample.arm == arm);
-    let steps: u64 = slices.map(|sample| sample.clock_backward_steps).sum();
+fn backward_steps(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
+    let steps: u64 = run.slices_of(arm).map(|slice| slice.spent.clock_backward_steps).sum();
     (steps > 0).then(|| {
         format!(
             "the clock ({}) ran backwards {steps} times while {} was timed; choose another with \
              the kernel parameter clocksource",
-            measurement.floor.clock, arms[arm].id
+            run.floor.clock, arms[arm].id
         )
     })
 }
@@ -119,11 +114,14 @@ fn too_short(
 mod tests {
     use std::collections::BTreeMap;
 
+    use model::analysis::{Cpu, Io, TailComparison};
     use model::arm::Axis;
-    use model::result::{Cpu, Floor, Integrity, Io, TailComparison};
-    use model::sample::Sample;
+    use model::integrity::Integrity;
+    use model::place::PlaceFacts;
+    use model::run::PlaceAfter;
 
     use super::*;
+    use crate::testing;
 
     fn compared(verdict: Verdict, low: f64, high: f64) -> Comparison {
         Comparison {
@@ -161,38 +159,30 @@ mod tests {
             io: Io::default(),
             integrity: None,
             metrics: BTreeMap::new(),
+            evidence: BTreeMap::new(),
             causes: Vec::new(),
             failure: None,
         }
     }
 
-    fn sound() -> Measurement {
-        let sample = |arm| Sample { arm, ..Sample::default() };
-        Measurement {
-            floor: Floor { record_ns: 20.0, clock: "tsc".to_owned(), clock_off_by: Some(1e-6) },
-            samples: vec![sample(0), sample(1), sample(2)],
-            latencies: Vec::new(),
-            tick_ns: 1.0,
-            failures: vec![None; 3],
-            unread: Vec::new(),
-            place_changes: vec![None; 3],
-            interrupted: false,
-        }
+    fn sound() -> Run {
+        testing::run(3, (0..3).map(|arm| testing::slice(arm, 0)).collect())
     }
 
     /// Of the first two arms; a third one is somebody else's.
-    fn why_of(arms: &[ArmResult], measurement: &Measurement) -> Option<String> {
-        why(&compared(Verdict::Same, 0.99, 1.01), [0, 1], [0, 1], arms, measurement)
+    fn why_of(arms: &[ArmResult], run: &Run) -> Option<String> {
+        why(&compared(Verdict::Same, 0.99, 1.01), run.plan.pairs[0], arms, run)
     }
 
     #[test]
     fn an_arm_is_doubted_with_more_than_half_of_its_slices() {
         let arms = ["a", "b", "c"].map(arm);
         let doubted = |arm, slices: usize| {
-            let mut measurement = sound();
-            let late = Sample { arm, untrusted: Some("late".to_owned()), ..Sample::default() };
-            measurement.samples.extend(std::iter::repeat_n(late, slices));
-            why_of(&arms, &measurement)
+            let mut run = sound();
+            let mut late = testing::slice(arm, 1);
+            late.outcome.untrusted = Some("late".to_owned());
+            run.slices.extend(std::iter::repeat_n(late, slices));
+            why_of(&arms, &run)
         };
         // Of ten slices.
         assert_eq!(doubted(1, 5), None);
@@ -206,20 +196,25 @@ mod tests {
         let arms = ["a", "b", "c"].map(arm);
         assert_eq!(why_of(&arms, &sound()), None);
         for index in 0..3 {
-            let mut failed = sound();
-            failed.failures[index] = Some("no space".to_owned());
+            let mut failed = arms.clone();
+            failed[index].failure = Some("no space".to_owned());
             let mut moved = sound();
-            moved.place_changes[index] = Some("disk changed under way".to_owned());
+            let same = |facts: &PlaceFacts| PlaceAfter::Facts(Box::new(facts.clone()));
+            moved.places_after = moved.places.iter().map(same).collect();
+            let elsewhere = PlaceFacts { filesystem_id: 99, ..moved.places[index].clone() };
+            moved.places_after[index] = PlaceAfter::Facts(Box::new(elsewhere));
             let mut unsteady = sound();
-            unsteady.samples[index].clock_backward_steps = 1;
+            unsteady.slices[index].spent.clock_backward_steps = 1;
             let mut broken = arms.clone();
             broken[index].integrity =
                 Some(Integrity { records: 9, torn: 1, ..Integrity::default() });
             let concerned = index < 2;
-            for measurement in [failed, moved, unsteady] {
-                assert_eq!(why_of(&arms, &measurement).is_some(), concerned);
+            for run in [moved, unsteady] {
+                assert_eq!(why_of(&arms, &run).is_some(), concerned);
             }
-            assert_eq!(why_of(&broken, &sound()).is_some(), concerned);
+            for arms in [failed, broken] {
+                assert_eq!(why_of(&arms, &sound()).is_some(), concerned);
+            }
         }
         let mut apart = sound();
         apart.floor.clock_off_by = Some(0.01);

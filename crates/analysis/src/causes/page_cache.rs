@@ -1,32 +1,37 @@
 //! Absorbed by the page cache: what was written had not reached the device when
 //! the clock stopped, so the toll says nothing of the device.
 
+use model::cause::{CauseCode, Scope};
 use model::units::{rough_size, time};
 
-use crate::causes::{Finding, Role, Rule, Tally};
+use crate::causes::{ArmTotals, Finding, Role, Rule};
 
-pub(super) const RULE: Rule =
-    Rule { code: "absorbed-by-page-cache", what: "", weigh, role: Role::Shield };
+pub(super) const RULE: Rule = Rule {
+    code: CauseCode::AbsorbedByPageCache,
+    what: "",
+    weigh,
+    role: Role::Shield,
+    scope: Scope::Arm,
+};
 
 /// Up to this share may have reached the device, by writeback that happened to
 /// run meanwhile, for the toll still to be that of memory.
 const REACHED_MAX: f64 = 0.1;
 
-fn weigh(tally: &Tally) -> Option<Finding> {
-    // Calls count bytes that were written over again, which pages do not.
-    let written_bytes =
-        tally.calls.map_or(tally.requested_bytes, |c| c.written_bytes.min(tally.requested_bytes));
-    let left_bytes = match tally.residency {
-        Some(seen) => seen.unwritten_bytes,
+fn weigh(totals: &ArmTotals) -> Option<Finding> {
+    let written_bytes = requested(totals);
+    let left_bytes = match totals.unwritten_bytes() {
+        Some(unwritten_bytes) => unwritten_bytes,
         // Without the pages' own word: what the flush that followed had to write.
-        None => tally.device_deferred_bytes?.min(written_bytes),
+        None => (totals.deferred.device?.written_bytes as f64).min(written_bytes),
     };
     let missing_bytes = (written_bytes - left_bytes).max(0.0);
     // The device's counter includes others' writes, so it bounds from above.
-    let reached_bytes = tally.device_written_bytes.map_or(missing_bytes, |d| d.min(missing_bytes));
+    let reached_bytes =
+        totals.device_written_bytes().map_or(missing_bytes, |d| d.min(missing_bytes));
     let named = left_bytes > 0.0 && reached_bytes <= written_bytes * REACHED_MAX;
-    let [reached, written] = [reached_bytes, written_bytes].map(|n| tally.per_slice(n));
-    let deferred_ns = tally.per_slice(tally.deferred_sync_ns);
+    let [reached, written] = [reached_bytes, written_bytes].map(|n| totals.per_slice(n));
+    let deferred_ns = totals.per_slice(totals.deferred.sync_ns as f64);
     Some(Finding {
         named,
         share: if named { 1.0 - reached_bytes / written_bytes.max(1.0) } else { 0.0 },
@@ -34,7 +39,7 @@ fn weigh(tally: &Tally) -> Option<Finding> {
         evidence: vec![
             ("written_bytes_per_slice", written),
             ("reached_device_bytes_per_slice", reached),
-            ("left_in_cache_bytes_per_slice", tally.per_slice(left_bytes)),
+            ("left_in_cache_bytes_per_slice", totals.per_slice(left_bytes)),
             ("deferred_sync_ns_per_slice", deferred_ns),
         ],
         detail: format!(
@@ -45,4 +50,12 @@ fn weigh(tally: &Tally) -> Option<Finding> {
             time(deferred_ns)
         ),
     })
+}
+
+/// What was written. Calls count bytes that were written over again, which pages
+/// do not.
+fn requested(totals: &ArmTotals) -> f64 {
+    let requested_bytes = totals.spent.requested_bytes;
+    let written_bytes = totals.spent.calls.map(|calls| calls.written_bytes);
+    written_bytes.map_or(requested_bytes, |written| written.min(requested_bytes)) as f64
 }

@@ -1,0 +1,194 @@
+//! The verdicts: what can be said of each pair of arms.
+
+use model::analysis::{ArmResult, Comparison, ErrorComparison, TailComparison, Verdict};
+use model::arm::{Axis, Pair};
+use model::cause::Cause;
+use model::run::Run;
+use stats::{Decision, Sequence};
+
+use crate::causes::{self, Side};
+use crate::pair_state::{ERROR_RATE, PairState, PairStates};
+use crate::totals::ArmTotals;
+use crate::{invalid, next};
+
+/// What can be said of the pairs, in the order of the plan.
+pub(crate) fn results(run: &Run, arms: &[ArmResult], totals: &[ArmTotals]) -> Vec<Comparison> {
+    let states = PairStates::of(run);
+    let conclude = |state: &PairState| {
+        let comparison = comparison(state, run, arms);
+        let causes = pair_causes(run, state.pair, comparison.verdict, arms, totals);
+        let comparison = Comparison { causes, ..comparison };
+        Comparison { next: next::suggest(run, state.pair, &comparison), ..comparison }
+    };
+    states.0.iter().map(conclude).collect()
+}
+
+fn pair_causes(
+    run: &Run,
+    Pair { base, other, axis }: Pair,
+    verdict: Verdict,
+    arms: &[ArmResult],
+    totals: &[ArmTotals],
+) -> Vec<Cause> {
+    let study = run.study(&arms[other].study);
+    let label = |arm: usize, than: usize| match axis {
+        Axis::Place => format!("on {}", arms[arm].place),
+        Axis::Strategy => format!("with {}", arms[arm].difference_from(&arms[than], study)),
+    };
+    let [base_label, other_label] = [label(base, other), label(other, base)];
+    let base = Side { label: &base_label, totals: &totals[base] };
+    let other = Side { label: &other_label, totals: &totals[other] };
+    causes::of_pair(base, other, axis, verdict)
+}
+
+fn comparison(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
+    let Pair { base, other, axis } = state.pair;
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&state.mean);
+    let base_ns = arms[base].toll_ns;
+    let (verdict, why) = verdict(state, run.run.interrupted);
+    let measured = Comparison {
+        base: arms[base].id.clone(),
+        other: arms[other].id.clone(),
+        axis,
+        ratio,
+        ratio_low,
+        ratio_high,
+        confidence: 1.0 - ERROR_RATE,
+        saves_ns_per_op: ratio.zip(base_ns).map(|(ratio, base_ns)| base_ns * (1.0 - ratio)),
+        worth: run.plan.worth,
+        verdict,
+        blocks: state.mean.blocks() as u64,
+        p99: tail(&state.p99),
+        errors: errors(state, run),
+        why,
+        causes: Vec::new(),
+        next: None,
+    };
+    match invalid::why(&measured, state.pair, arms, run) {
+        Some(why) => invalidated(measured, why),
+        None => measured,
+    }
+}
+
+/// The operations that failed; nothing where none may.
+fn errors(state: &PairState, run: &Run) -> Option<ErrorComparison> {
+    let failed = |arm| -> Option<(u64, u64)> {
+        let failed = run.slices_of(arm).filter_map(|slice| slice.outcome.failed);
+        let of = run.slices_of(arm).map(|slice| slice.operations).sum();
+        Some((failed.reduce(|a, b| a + b)?, of))
+    };
+    let [base, other] = [failed(state.pair.base)?, failed(state.pair.other)?];
+    let share = |(failed, of): (u64, u64)| failed as f64 / of.max(1) as f64;
+    let none = base.0 == 0 && other.0 == 0;
+    let verdict = match state.errors.decision(ERROR_RATE) {
+        ..0 => Verdict::Faster,
+        1.. => Verdict::Slower,
+        0 if none => Verdict::Same,
+        0 => Verdict::Unclear,
+    };
+    let fewer = base.1.min(other.1);
+    let share_at_most = none.then(|| stats::rate_at_most(0, fewer, ERROR_RATE));
+    Some(ErrorComparison {
+        base_share: share(base),
+        other_share: share(other),
+        share_at_most,
+        verdict,
+    })
+}
+
+fn invalidated(comparison: Comparison, why: String) -> Comparison {
+    let p99 = TailComparison { verdict: Verdict::Invalid, ..comparison.p99 };
+    let errors = comparison.errors.map(|e| ErrorComparison { verdict: Verdict::Invalid, ..e });
+    Comparison { verdict: Verdict::Invalid, why: Some(why), p99, errors, ..comparison }
+}
+
+/// Where a sequence is after its last block; unknown before the first.
+struct Ratios {
+    ratio: Option<f64>,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
+}
+
+impl Ratios {
+    fn of(sequence: &Sequence) -> Self {
+        let interval = sequence.interval();
+        let bounded = |log: f64| log.is_finite().then(|| log.exp());
+        Self {
+            ratio: bounded(interval.estimate).filter(|_| sequence.blocks() > 0),
+            ratio_low: bounded(interval.low),
+            ratio_high: bounded(interval.high),
+        }
+    }
+}
+
+fn tail(sequence: &Sequence) -> TailComparison {
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(sequence);
+    let verdict = decided(sequence.decision());
+    TailComparison { ratio, ratio_low, ratio_high, verdict }
+}
+
+fn decided(decision: Decision) -> Verdict {
+    match decision {
+        Decision::Less => Verdict::Faster,
+        Decision::Greater => Verdict::Slower,
+        Decision::Within => Verdict::Same,
+        Decision::Open => Verdict::Unclear,
+    }
+}
+
+fn verdict(state: &PairState, interrupted: bool) -> (Verdict, Option<String>) {
+    let verdict = decided(state.mean.decision());
+    let why = (verdict == Verdict::Unclear).then(|| {
+        let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
+        match state.mean.blocks() {
+            0 if state.seen > 0 => format!(
+                "half of the operations failed in each of {} blocks, which leaves no median to \
+                 compare",
+                state.seen
+            ),
+            0 => format!("{end} before the first block was complete"),
+            blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
+        }
+    });
+    (verdict, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::slice::{Outcome, Slice};
+
+    use super::*;
+    use crate::testing;
+
+    /// Blocks of two arms of a hundred operations each, of which so many failed.
+    fn compared(blocks: &[(u64, u64)]) -> Option<ErrorComparison> {
+        let slice = |block, arm, failed| Slice {
+            outcome: Outcome { failed: Some(failed), ..Outcome::default() },
+            ..testing::slice(arm, block)
+        };
+        let slices: Vec<Slice> = blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(block, failed)| [slice(block, 0, failed.0), slice(block, 1, failed.1)])
+            .collect();
+        let run = testing::run(2, slices);
+        errors(&PairStates::of(&run).0[0], &run)
+    }
+
+    #[test]
+    fn failures_are_fewer_more_the_same_or_unclear() {
+        let verdict = |blocks: &[(u64, u64)]| compared(blocks).map(|errors| errors.verdict);
+        assert_eq!(verdict(&[(5, 1); 9]), Some(Verdict::Faster));
+        assert_eq!(verdict(&[(0, 3); 9]), Some(Verdict::Slower));
+        assert_eq!(verdict(&[(0, 0); 9]), Some(Verdict::Same));
+        assert_eq!(verdict(&[(0, 3); 4]), Some(Verdict::Unclear));
+        assert_eq!(verdict(&[(2, 2); 40]), Some(Verdict::Unclear));
+        let none = compared(&[(0, 0); 10]).and_then(|errors| errors.share_at_most);
+        // 1 - 0.05^(1/1000), the rule of three.
+        assert!(none.is_some_and(|most| (most - 0.002_991).abs() < 1e-5), "{none:?}");
+        let some = compared(&[(5, 1); 9]);
+        assert!(
+            some.is_some_and(|e| (e.base_share - 0.05).abs() < 1e-9 && e.share_at_most.is_none())
+        );
+    }
+}

@@ -1,0 +1,123 @@
+//! From the slices' figures to their arm's.
+
+use std::collections::BTreeMap;
+
+use model::description::{FigureDescription, Fold};
+use model::integrity::Integrity;
+use model::run::Run;
+
+use crate::totals::ArmTotals;
+
+/// An arm's figures, each with its unit in its name.
+pub(crate) fn metrics(run: &Run, arm: usize, totals: &ArmTotals) -> BTreeMap<String, f64> {
+    let Some(study) = run.study(&run.plan.arms[arm].study) else { return BTreeMap::new() };
+    let mut metrics = fold(run, arm, totals, &study.figures);
+    if study.moves_bytes && totals.time_ns() > 0.0 {
+        // Bytes per microsecond are megabytes per second.
+        let mb_per_s = totals.spent.requested_bytes as f64 / totals.time_ns() * 1e3;
+        metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
+    }
+    let checked = run.slices_of(arm).filter_map(|slice| slice.outcome.integrity.clone());
+    if let Some(share) = checked.reduce(Integrity::and).and_then(|checked| checked.share_at_most())
+    {
+        metrics.insert("broken_share_at_most".to_owned(), share);
+    }
+    metrics
+}
+
+/// Each figure over all slices that have it; one that none has is left out.
+fn fold(
+    run: &Run,
+    arm: usize,
+    totals: &ArmTotals,
+    figures: &[FigureDescription],
+) -> BTreeMap<String, f64> {
+    let mut folded = BTreeMap::new();
+    for figure in figures {
+        let values: Vec<f64> = run
+            .slices_of(arm)
+            .filter_map(|s| s.outcome.figures.get(&figure.name).copied())
+            .collect();
+        if values.is_empty() {
+            continue;
+        }
+        let sum: f64 = values.iter().sum();
+        let value = match figure.fold {
+            Fold::Mean => sum / values.len() as f64,
+            Fold::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Fold::Sum => sum,
+            Fold::PerOperation => totals.per_op(sum),
+        };
+        folded.insert(figure.name.clone(), value);
+    }
+    folded
+}
+
+/// What the application told of itself, as means over the slices that have it.
+pub(crate) fn evidence(run: &Run, arm: usize) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<&String, (f64, f64)> = BTreeMap::new();
+    for (name, figure) in run.slices_of(arm).flat_map(|slice| &slice.outcome.evidence) {
+        let sum = sums.entry(name).or_default();
+        *sum = (sum.0 + figure, sum.1 + 1.0);
+    }
+    sums.into_iter().map(|(name, (sum, times))| (name.clone(), sum / times)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::figure::{Better, Unit};
+    use model::slice::{Outcome, Slice};
+
+    use super::*;
+    use crate::testing;
+
+    fn slice(figures: &[(&str, f64)], evidence: &[(&str, f64)]) -> Slice {
+        let map = |pairs: &[(&str, f64)]| {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+        };
+        let outcome =
+            Outcome { figures: map(figures), evidence: map(evidence), ..Outcome::default() };
+        Slice { operations: 4, outcome, ..testing::slice(0, 0) }
+    }
+
+    #[test]
+    fn each_figure_folds_in_its_own_way() {
+        let figure = |name: &str, fold| FigureDescription {
+            name: name.to_owned(),
+            title: String::new(),
+            about: String::new(),
+            unit: Unit::Number,
+            better: Better::Neither,
+            fold,
+            shown: true,
+        };
+        let figures = [
+            figure("mean", Fold::Mean),
+            figure("max", Fold::Max),
+            figure("sum", Fold::Sum),
+            figure("per_op", Fold::PerOperation),
+            figure("absent", Fold::Sum),
+        ];
+        let slice = |value: f64| slice(&["mean", "max", "sum", "per_op"].map(|n| (n, value)), &[]);
+        let run = testing::run(1, vec![slice(1.0), slice(3.0)]);
+        let totals = &crate::totals::of_arms(&run)[0];
+        let expected = [("max", 3.0), ("mean", 2.0), ("per_op", 0.5), ("sum", 4.0)];
+        assert_eq!(
+            fold(&run, 0, totals, &figures),
+            expected.map(|(name, value)| (name.to_owned(), value)).into()
+        );
+    }
+
+    #[test]
+    fn evidence_is_averaged_over_the_slices_that_have_it() {
+        let slices = vec![
+            slice(&[("hits", 9.0)], &[("hits", 3.0)]),
+            slice(&[], &[("hits", 5.0), ("late", 1.0)]),
+        ];
+        let expected = [("hits", 4.0), ("late", 1.0)];
+        assert_eq!(
+            evidence(&testing::run(1, slices), 0),
+            expected.map(|(name, value)| (name.to_owned(), value)).into()
+        );
+    }
+}

@@ -1,0 +1,30 @@
+//! From the record of a run to what follows from it: tolls, comparisons,
+//! verdicts, causes and what to measure next.
+//!
+//! Everything here is a pure function of the record. A run that was just measured
+//! and one that was read from a file go the same way, and come to the same end.
+
+mod arms;
+mod causes;
+mod comparisons;
+mod figures;
+mod integrity;
+mod invalid;
+mod next;
+mod pair_state;
+#[cfg(test)]
+mod testing;
+mod totals;
+
+use model::analysis::Analysis;
+use model::run::Run;
+
+pub use pair_state::{ERROR_RATE, PairStates};
+
+/// What follows from a run.
+pub fn analyse(run: &Run) -> Analysis {
+    let totals = totals::of_arms(run);
+    let arms = arms::results(run, &totals);
+    let comparisons = comparisons::results(run, &arms, &totals);
+    Analysis { arms, comparisons }
+}

@@ -1,0 +1,185 @@
+//! What to measure next where moving an application's files to other storage
+//! changes nothing, or RAM is no faster: what would have to be otherwise for it
+//! to pay, and the command that shows it.
+
+use model::analysis::{Comparison, Next, Verdict};
+use model::arm::{Axis, Pair};
+use model::cause::CauseCode;
+use model::description::{ParamForm, StudyDescription};
+use model::place::{PlaceFacts, StorageKind};
+use model::run::{ArmRecord, Run};
+use model::shell::quoted;
+
+/// What to measure next, where there is something to say.
+pub(crate) fn suggest(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
+    if pair.axis != Axis::Place {
+        return None;
+    }
+    let [base, other] = [pair.base, pair.other].map(|arm| &run.places[run.plan.arms[arm].place]);
+    let memory = [base, other].map(|place| place.kind == StorageKind::Memory);
+    // Between two in memory, or within one file system, nothing could differ.
+    if memory == [true, true] || base.filesystem_id == other.filesystem_id {
+        return None;
+    }
+    let no_faster = match comparison.verdict {
+        Verdict::Same => true,
+        Verdict::Slower => memory == [false, true],
+        Verdict::Faster => memory == [true, false],
+        Verdict::Unclear | Verdict::Invalid => false,
+    };
+    no_faster.then(|| Next {
+        text: text(comparison, &[base, other], memory),
+        command: command(run, &run.plan.arms[pair.other]),
+    })
+}
+
+fn text(comparison: &Comparison, places: &[&PlaceFacts; 2], memory: [bool; 2]) -> String {
+    let absorbed =
+        comparison.causes.iter().any(|cause| cause.code == CauseCode::AbsorbedByPageCache);
+    let [base, other] = places.map(|place| place.label.as_str());
+    let (subject, storage) = match memory {
+        [false, true] => (other.to_owned(), base),
+        [true, false] => (base.to_owned(), other),
+        _ => (format!("A choice between {base} and {other}"), "storage"),
+    };
+    let because = if absorbed {
+        format!("Writes went to memory on {storage} as well, and nobody waited for the device. ")
+    } else {
+        String::new()
+    };
+    format!(
+        "{because}{subject} would pay where the application waits for its storage: where each \
+         write is forced to the device (fsync), where files are read that are not in memory yet, \
+         or where memory is so short that they do not stay there."
+    )
+}
+
+/// The same run with every write forced to the device, where the study can do that.
+fn command(run: &Run, arm: &ArmRecord) -> Option<String> {
+    /// How a plan writes that each operation is forced to the device.
+    const FORCED: &str = "each";
+    let study = run.study(&arm.study)?;
+    let sync = study.params.iter().find(|param| param.kind == ParamForm::Sync)?;
+    let mut words = vec!["iotoll".to_owned(), "compare".to_owned()];
+    for place in &run.places {
+        words.push(quoted(&format!("{}={}", place.label, place.path.to_str()?)));
+    }
+    words.extend(["--study".to_owned(), study.name.clone()]);
+    words.extend(strategies(run, study));
+    for param in &study.params {
+        let value = arm.params.get(&param.name)?;
+        if param.name == sync.name {
+            if value == FORCED {
+                return None;
+            }
+            words.extend(setting(study, &param.name, FORCED));
+        } else if !param.is_default(value) {
+            words.extend(setting(study, &param.name, value));
+        }
+    }
+    Some(words.join(" "))
+}
+
+fn setting(study: &StudyDescription, name: &str, value: &str) -> [String; 2] {
+    ["--set".to_owned(), quoted(&format!("{}.{name}={value}", study.name))]
+}
+
+/// The run's strategies, unless they are those that one gets without asking.
+fn strategies(run: &Run, study: &StudyDescription) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for arm in run.plan.arms.iter().filter(|arm| arm.study == study.name) {
+        if !names.contains(&arm.strategy.as_str()) {
+            names.push(&arm.strategy);
+        }
+    }
+    let usual = study.strategies.iter().filter(|s| s.by_default).map(|s| s.name.as_str());
+    if usual.eq(names.iter().copied()) {
+        return Vec::new();
+    }
+    vec!["--strategy".to_owned(), names.join(",")]
+}
+
+#[cfg(test)]
+mod tests {
+    use model::analysis::TailComparison;
+    use model::description::{ParamDescription, StrategyDescription};
+
+    use super::*;
+    use crate::testing;
+
+    /// A run of a study that can sync, on a disk and in memory.
+    fn run(sync: &str) -> Run {
+        let mut run = testing::run(2, Vec::new());
+        let study = &mut run.studies[0];
+        study.params.push(ParamDescription {
+            name: "sync".to_owned(),
+            about: String::new(),
+            accepts: String::new(),
+            kind: ParamForm::Sync,
+            default: vec!["never".to_owned()],
+            is_name: false,
+        });
+        study.strategies.push(StrategyDescription {
+            name: "plain".to_owned(),
+            about: String::new(),
+            promise: String::new(),
+            by_default: true,
+        });
+        for arm in &mut run.plan.arms {
+            arm.params.insert("sync".to_owned(), sync.to_owned());
+        }
+        for (place, (label, path)) in
+            run.places.iter_mut().zip([("disk", "/my files"), ("ram", "/dev/shm")])
+        {
+            (place.label, place.path) = (label.to_owned(), path.into());
+        }
+        run
+    }
+
+    fn suggested(verdict: Verdict, sync: &str) -> Option<Next> {
+        let run = run(sync);
+        let comparison = Comparison {
+            base: "0".to_owned(),
+            other: "1".to_owned(),
+            axis: Axis::Place,
+            ratio: None,
+            ratio_low: None,
+            ratio_high: None,
+            confidence: 0.95,
+            saves_ns_per_op: None,
+            worth: 0.05,
+            verdict,
+            blocks: 10,
+            p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+            errors: None,
+            why: None,
+            causes: Vec::new(),
+            next: None,
+        };
+        suggest(&run, run.plan.pairs[0], &comparison)
+    }
+
+    #[test]
+    fn where_ram_is_no_faster_the_next_command_forces_every_write() {
+        for verdict in [Verdict::Same, Verdict::Slower] {
+            let next = suggested(verdict, "never");
+            let command = next.and_then(|next| next.command);
+            let expected = "iotoll compare 'disk=/my files' ram=/dev/shm --study made \
+                            --set made.sync=each";
+            assert_eq!(command.as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn where_ram_is_faster_or_nothing_is_known_there_is_nothing_to_say() {
+        for verdict in [Verdict::Faster, Verdict::Unclear, Verdict::Invalid] {
+            assert_eq!(suggested(verdict, "never"), None);
+        }
+    }
+
+    #[test]
+    fn where_every_write_is_forced_already_there_is_no_command_left() {
+        let next = suggested(Verdict::Same, "each");
+        assert!(next.is_some_and(|next| next.command.is_none()));
+    }
+}

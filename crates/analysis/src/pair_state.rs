@@ -1,0 +1,150 @@
+//! The state of each comparison: the blocks' paired log ratios, fed to their
+//! sequences block by block. Used while measuring, to know when to stop, and
+//! again on the record, to analyse it: the same code, so the same verdicts.
+
+use model::arm::Pair;
+use model::run::Run;
+use model::slice::Slice;
+use stats::{Decision, Sequence, Settings, Signs};
+
+/// One wrong verdict in twenty at the most, each comparison by itself.
+pub const ERROR_RATE: f64 = 0.05;
+
+const HALF: f64 = 0.5;
+const HUNDREDTH: f64 = 0.01;
+
+/// One comparison so far.
+pub(crate) struct PairState {
+    /// What is compared.
+    pub(crate) pair: Pair,
+    /// Of the mean time per operation. This one decides when to stop.
+    pub(crate) mean: Sequence,
+    /// Of the 99th percentile.
+    pub(crate) p99: Sequence,
+    /// Of the share of operations that failed.
+    pub(crate) errors: Signs,
+    /// Blocks that were not doubted.
+    pub(crate) seen: u64,
+}
+
+impl PairState {
+    /// Takes in one block's slices of the two arms.
+    ///
+    /// A block in which either is doubted says nothing. Where half of the operations
+    /// failed there is no median, and where a hundredth did no 99th percentile, that
+    /// would be the operations' rather than the limit's on how long they may take.
+    fn take(&mut self, base: &Slice, other: &Slice) {
+        if base.outcome.untrusted.is_some() || other.outcome.untrusted.is_some() {
+            return;
+        }
+        self.seen += 1;
+        let failed = base.failed_share().max(other.failed_share());
+        if failed < HALF {
+            // A block without a finite ratio says nothing, and is left out.
+            let _ = self.mean.push(log_ratio(other.toll_ns(), base.toll_ns()));
+        }
+        if failed < HUNDREDTH && !base.outcome.tail_untrusted && !other.outcome.tail_untrusted {
+            let _ = self
+                .p99
+                .push(log_ratio(other.latencies.quantile(0.99), base.latencies.quantile(0.99)));
+        }
+        if base.outcome.failed.is_some() && other.outcome.failed.is_some() {
+            self.errors.push(other.failed_share() - base.failed_share());
+        }
+    }
+}
+
+/// All comparisons so far.
+pub struct PairStates(pub(crate) Vec<PairState>);
+
+impl PairStates {
+    /// Nothing known yet.
+    pub fn new(pairs: &[Pair], worth: f64) -> Self {
+        let sequence = || Sequence::new(Settings { worth, error_rate: ERROR_RATE });
+        Self(
+            pairs
+                .iter()
+                .map(|&pair| PairState {
+                    pair,
+                    mean: sequence(),
+                    p99: sequence(),
+                    errors: Signs::default(),
+                    seen: 0,
+                })
+                .collect(),
+        )
+    }
+
+    /// Takes in one block's slices.
+    pub fn take_block(&mut self, block: &[Slice]) {
+        let of = |arm: usize| block.iter().find(|s| s.arm == arm);
+        for state in &mut self.0 {
+            if let (Some(base), Some(other)) = (of(state.pair.base), of(state.pair.other)) {
+                state.take(base, other);
+            }
+        }
+    }
+
+    /// The states after all blocks of a run.
+    pub(crate) fn of(run: &Run) -> Self {
+        let mut states = Self::new(&run.plan.pairs, run.plan.worth);
+        run.blocks().for_each(|block| states.take_block(block));
+        states
+    }
+
+    /// How many are decided.
+    pub fn decided(&self) -> usize {
+        self.0.iter().filter(|s| s.mean.decision() != Decision::Open).count()
+    }
+
+    /// What is still open.
+    pub fn open_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+        self.0.iter().filter(|s| s.mean.decision() == Decision::Open).map(|s| s.pair)
+    }
+}
+
+fn log_ratio(other: f64, base: f64) -> f64 {
+    (other / base).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::arm::Axis;
+    use model::slice::{Latencies, Outcome, Phase};
+    use model::spent::Spent;
+
+    use super::*;
+
+    fn slice(arm: usize, failed: u64) -> Slice {
+        Slice {
+            arm,
+            phase: Phase::Block(0),
+            operations: 100,
+            spent: Spent { elapsed_ns: 1000 + arm as u64, ..Spent::default() },
+            latencies: Latencies { buckets: vec![(20, 100)], max: 20 },
+            outcome: Outcome { failed: Some(failed), ..Outcome::default() },
+            ..Slice::default()
+        }
+    }
+
+    /// How many blocks the mean, the tail and the failures of a pair rest on, after
+    /// one whose second slice has come to something else.
+    fn taken(change: impl Fn(&mut Outcome)) -> [u64; 3] {
+        let pair = Pair { base: 0, other: 1, axis: Axis::Place };
+        let mut states = PairStates::new(&[pair], 0.05);
+        let mut other = slice(1, 0);
+        change(&mut other.outcome);
+        states.take_block(&[slice(0, 0), other]);
+        let state = &states.0[0];
+        [state.mean.blocks() as u64, state.p99.blocks() as u64, state.seen]
+    }
+
+    #[test]
+    fn what_a_block_cannot_tell_is_not_taken_from_it() {
+        assert_eq!(taken(|_| ()), [1, 1, 1]);
+        assert_eq!(taken(|o| o.failed = Some(1)), [1, 0, 1]);
+        assert_eq!(taken(|o| o.failed = Some(50)), [0, 0, 1]);
+        assert_eq!(taken(|o| o.tail_untrusted = true), [1, 0, 1]);
+        assert_eq!(taken(|o| o.untrusted = Some(String::new())), [0, 0, 0]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Runs made up for tests.
+
+use model::arm::{Axis, Pair};
+use model::description::StudyDescription;
+use model::noise::Noise;
+use model::place::{PlaceFacts, StorageKind};
+use model::run::{ArmRecord, Floor, Invocation, Machine, PlanRecord, Run};
+use model::slice::{Phase, Slice};
+
+/// A slice of an arm in a block, of a hundred operations that took a microsecond.
+pub(crate) fn slice(arm: usize, block: usize) -> Slice {
+    let mut slice = Slice { arm, phase: Phase::Block(block), operations: 100, ..Slice::default() };
+    slice.spent.elapsed_ns = 1000;
+    slice
+}
+
+/// A run of arms `a`, `b`, … each on a place of its name, all held against the
+/// first; the first place is a disk, the others are memory.
+pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
+    let names: Vec<String> = ('a'..='z').take(arms).map(String::from).collect();
+    let arm = |(place, id): (usize, &String)| ArmRecord {
+        id: id.clone(),
+        study: "made".to_owned(),
+        strategy: "plain".to_owned(),
+        place,
+        params: [].into(),
+    };
+    let pair = |other| Pair { base: 0, other, axis: Axis::Place };
+    Run {
+        run: Invocation {
+            id: String::new(),
+            started: String::new(),
+            seconds: 1.0,
+            seed: 1,
+            version: String::new(),
+            interrupted: false,
+        },
+        machine: Machine {
+            kernel: String::new(),
+            cpu: String::new(),
+            cpus: 1,
+            memory_bytes: 0,
+            memory_limit_bytes: None,
+        },
+        floor: Floor {
+            record_ns: 20.0,
+            clock: "tsc".to_owned(),
+            tick_ns: 1.0,
+            clock_off_by: Some(1e-6),
+        },
+        plan: PlanRecord {
+            worth: 0.05,
+            budget_s: 60.0,
+            arms: names.iter().enumerate().map(arm).collect(),
+            pairs: (1..arms).map(pair).collect(),
+        },
+        studies: vec![study()],
+        places: names.iter().enumerate().map(place).collect(),
+        places_after: Vec::new(),
+        noise: Noise::default(),
+        failures: Vec::new(),
+        unread: Vec::new(),
+        slices,
+    }
+}
+
+/// A study without anything of its own.
+pub(crate) fn study() -> StudyDescription {
+    StudyDescription {
+        name: "made".to_owned(),
+        about: String::new(),
+        operation: "step".to_owned(),
+        moves_bytes: false,
+        highest_rate: None,
+        strategies: Vec::new(),
+        params: Vec::new(),
+        figures: Vec::new(),
+        causes: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// A place, the first a disk's.
+pub(crate) fn place((index, label): (usize, &String)) -> PlaceFacts {
+    PlaceFacts {
+        label: label.clone(),
+        path: format!("/{label}").into(),
+        kind: if index == 0 { StorageKind::Disk } else { StorageKind::Memory },
+        filesystem: String::new(),
+        device: None,
+        devices: Vec::new(),
+        mount_point: "/".into(),
+        mount_options: Vec::new(),
+        read_only: false,
+        total_bytes: 0,
+        free_bytes: 0,
+        free_inodes: None,
+        filesystem_id: index as u64,
+        unread: Vec::new(),
+    }
+}

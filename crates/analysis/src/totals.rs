@@ -1,0 +1,196 @@
+//! An arm's slices, added up.
+
+use model::counters::{Counters, sum};
+use model::description::CauseDescription;
+use model::probes::{Residency, Surroundings};
+use model::run::Run;
+use model::slice::{Deferred, Slice};
+use model::spent::{Calls, Spent};
+
+/// What an arm's slices took and went through, together. What one of the slices
+/// does not know is not known of the arm.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ArmTotals {
+    /// What an operation is: `record`.
+    pub(crate) operation: String,
+    pub(crate) slices: u64,
+    pub(crate) operations: u64,
+    pub(crate) spent: Spent,
+    pub(crate) deferred: Deferred,
+    pub(crate) surroundings: Surroundings,
+    /// Time that the study's own figures tell of.
+    pub(crate) own_times: Vec<OwnTime>,
+}
+
+/// Time that is a cause of a study's own.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnTime {
+    pub(crate) cause: CauseDescription,
+    pub(crate) time_ns: f64,
+}
+
+/// Each arm's, in the order of the plan.
+pub(crate) fn of_arms(run: &Run) -> Vec<ArmTotals> {
+    let arms = run.plan.arms.iter().enumerate();
+    arms.map(|(index, arm)| {
+        let study = run.study(&arm.study);
+        let operation = study.map_or("operation", |study| &study.operation);
+        let own_times = study.map_or_else(Vec::new, |study| own_times(run, index, &study.causes));
+        let slices: Vec<&Slice> = run.slices_of(index).collect();
+        ArmTotals { own_times, ..ArmTotals::of(&slices, operation) }
+    })
+    .collect()
+}
+
+fn own_times(run: &Run, arm: usize, causes: &[CauseDescription]) -> Vec<OwnTime> {
+    let time_ns = |cause: &CauseDescription| {
+        let of_slices = run.slices_of(arm).filter_map(|s| s.outcome.figures.get(&cause.figure));
+        of_slices.copied().reduce(|a, b| a + b)
+    };
+    let known = causes.iter().filter_map(|cause| Some((cause, time_ns(cause)?)));
+    known.map(|(cause, time_ns)| OwnTime { cause: cause.clone(), time_ns }).collect()
+}
+
+impl ArmTotals {
+    /// Adds up an arm's slices.
+    pub(crate) fn of(slices: &[&Slice], operation: &str) -> Self {
+        let deferred = slices.iter().map(|slice| slice.deferred).reduce(|a, b| Deferred {
+            sync_ns: a.sync_ns + b.sync_ns,
+            device: a.device.plus(b.device),
+        });
+        Self {
+            operation: operation.to_owned(),
+            slices: slices.len() as u64,
+            operations: slices.iter().map(|slice| slice.operations).sum(),
+            spent: sum(slices.iter().map(|slice| spent(slice))),
+            deferred: deferred.unwrap_or_default(),
+            surroundings: sum(slices.iter().map(|slice| surroundings(slice))),
+            own_times: Vec::new(),
+        }
+    }
+
+    /// A part of the whole, for each operation.
+    pub(crate) fn per_op(&self, total: f64) -> f64 {
+        total / self.operations.max(1) as f64
+    }
+
+    /// A part of the whole, for each slice.
+    pub(crate) fn per_slice(&self, total: f64) -> f64 {
+        total / self.slices.max(1) as f64
+    }
+
+    /// The workers' time, all together.
+    pub(crate) fn time_ns(&self) -> f64 {
+        self.spent.elapsed_ns as f64
+    }
+
+    /// A part of the workers' time, as a share of it.
+    pub(crate) fn share(&self, part_ns: f64) -> f64 {
+        share(part_ns, self.time_ns())
+    }
+
+    /// The workers' time without what they waited for a processor, which is
+    /// others' doing.
+    pub(crate) fn undisturbed_ns(&self) -> f64 {
+        (self.time_ns() - self.spent.run_queue_ns.unwrap_or_default() as f64).max(0.0)
+    }
+
+    /// A part of that time, as a share of it.
+    pub(crate) fn undisturbed_share(&self, part_ns: f64) -> f64 {
+        share(part_ns, self.undisturbed_ns())
+    }
+
+    /// Time on processors.
+    pub(crate) fn cpu_ns(&self) -> f64 {
+        (self.spent.user_ns + self.spent.system_ns) as f64
+    }
+
+    /// All processors' time, whatever it went into.
+    pub(crate) fn machine_ns(&self) -> Option<f64> {
+        let cpus = self.surroundings.cpus?;
+        Some((cpus.busy_ns + cpus.idle_ns + cpus.steal_ns) as f64)
+    }
+
+    /// About how many processors there are, going by the time that they had.
+    pub(crate) fn processors(&self) -> f64 {
+        self.machine_ns().map_or(1.0, |all_ns| (all_ns / self.time_ns().max(1.0)).max(1.0))
+    }
+
+    /// Time that some task waited for storage and for memory: the control group's
+    /// own where it has one, for what others wait for is not ours.
+    pub(crate) fn pressure(&self) -> Option<PressureTotals> {
+        let seen = self.surroundings.group_pressure.or(self.surroundings.pressure)?;
+        Some(PressureTotals {
+            io_ns: seen.io_some_ns as f64,
+            memory_ns: seen.memory_some_ns as f64,
+        })
+    }
+
+    /// What was not yet on the device when the clock stopped.
+    pub(crate) fn unwritten_bytes(&self) -> Option<f64> {
+        self.surroundings.residency.map(|seen| seen.unwritten_bytes as f64)
+    }
+
+    /// What the devices were given to write while the clock ran.
+    pub(crate) fn device_written_bytes(&self) -> Option<f64> {
+        self.spent.device.map(|device| device.written_bytes as f64)
+    }
+
+    /// Whether the kernel can have told its own time from the program's. It looks
+    /// every few milliseconds (4 at 250 Hz) and blames whoever it finds: a dozen
+    /// looks tell most of the time from half of it, and slices much shorter than
+    /// one are blamed for their neighbours.
+    pub(crate) fn tells_kernel_from_program(&self) -> bool {
+        const ALL_NS_MIN: f64 = 50e6;
+        const SLICE_NS_MIN: f64 = 2e6;
+        self.cpu_ns() >= ALL_NS_MIN && self.per_slice(self.cpu_ns()) >= SLICE_NS_MIN
+    }
+
+    /// Time in which the workers had given their processors up: neither running
+    /// nor ready to run. What the hypervisor took looks the same, and is taken off.
+    pub(crate) fn asleep_ns(&self) -> Option<f64> {
+        let steal_ns = self.surroundings.cpus.map_or(0.0, |cpus| cpus.steal_ns as f64);
+        let awake_ns = self.cpu_ns() + self.spent.run_queue_ns? as f64 + steal_ns;
+        Some((self.time_ns() - awake_ns).max(0.0))
+    }
+
+    /// Time asleep that neither syncs nor locks account for. These are taken off
+    /// whole, though part of them was spent running, so this is rather too little.
+    pub(crate) fn waiting_ns(&self) -> Option<f64> {
+        let known_ns = (self.spent.sync_ns + self.spent.lock_ns) as f64;
+        Some((self.asleep_ns()? - known_ns).max(0.0))
+    }
+}
+
+/// What tasks waited for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PressureTotals {
+    pub(crate) io_ns: f64,
+    pub(crate) memory_ns: f64,
+}
+
+/// What calls of both kinds came to.
+pub(crate) fn all_calls(calls: Calls) -> f64 {
+    (calls.reads + calls.writes) as f64
+}
+
+/// What a slice spent. One that lost its processor just outside the timed span has
+/// that in its readings as well, and cannot have lost more time than it had.
+fn spent(slice: &Slice) -> Spent {
+    let Spent { elapsed_ns, user_ns, system_ns, run_queue_ns, .. } = slice.spent;
+    let left_ns = elapsed_ns.saturating_sub(user_ns + system_ns);
+    Spent { run_queue_ns: run_queue_ns.map(|queued_ns| queued_ns.min(left_ns)), ..slice.spent }
+}
+
+/// What a slice was like. Pages are whole, and files are not.
+fn surroundings(slice: &Slice) -> Surroundings {
+    let residency = slice.surroundings.residency.map(|seen| Residency {
+        unwritten_bytes: seen.unwritten_bytes.min(seen.file_bytes),
+        ..seen
+    });
+    Surroundings { residency, ..slice.surroundings }
+}
+
+fn share(part_ns: f64, whole_ns: f64) -> f64 {
+    if whole_ns > 0.0 { (part_ns / whole_ns).clamp(0.0, 1.0) } else { 0.0 }
+}

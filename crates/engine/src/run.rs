@@ -1,0 +1,129 @@
+//! One run, from its plan to its record: what was measured, with all that a
+//! reader needs to understand it.
+
+use model::arm::{Arm, Pair, pairs};
+use model::description::StudyDescription;
+use model::noise::Noise;
+use model::place::PlaceFacts;
+use model::plan::Plan;
+use model::run::{ArmFailure, ArmRecord, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run};
+
+use std::time::Duration;
+
+use crate::measure::{Event, Measurement, measure};
+use crate::runner::SliceRunner;
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The arms.
+    pub arms: Vec<Arm>,
+    /// Which of them are compared.
+    pub pairs: Vec<Pair>,
+    /// The smallest relative difference that matters.
+    pub worth: f64,
+    /// When to end at the latest, counted by the runner's clock.
+    pub budget: Duration,
+    /// What the random order is made from.
+    pub seed: u64,
+}
+
+impl Job {
+    /// What a plan asks for.
+    pub fn of(plan: &Plan) -> Self {
+        let arms = plan.arms();
+        let pairs = pairs(&arms);
+        Self { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed }
+    }
+}
+
+/// What a run is called.
+#[derive(Clone, Debug, Default)]
+pub struct Header {
+    /// A random name, unique to the run.
+    pub id: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// The version of iotoll.
+    pub version: String,
+}
+
+/// What surrounds a run: the machine and the places, looked at before its first
+/// slice and after its last.
+pub trait Environment {
+    /// The machine.
+    fn machine(&self) -> Machine;
+
+    /// The places before the run; the first is the base.
+    fn places(&self) -> Vec<PlaceFacts>;
+
+    /// The places after the run, in the same order; none where nobody looks.
+    fn places_after(&mut self) -> Vec<PlaceAfter>;
+
+    /// What disturbed the run from outside, once it has ended.
+    fn noise(&mut self) -> Noise;
+}
+
+/// Measures a job and keeps everything that was measured.
+pub fn run(
+    job: &Job,
+    header: Header,
+    environment: &mut dyn Environment,
+    runner: &mut dyn SliceRunner,
+    events: &mut dyn FnMut(Event),
+) -> Run {
+    let measurement = measure(job, runner, events);
+    let Measurement { floor, slices, failures, interrupted } = measurement;
+    Run {
+        run: Invocation {
+            id: header.id,
+            started: header.started,
+            seconds: runner.elapsed().as_secs_f64(),
+            seed: job.seed,
+            version: header.version,
+            interrupted,
+        },
+        machine: environment.machine(),
+        floor: Floor { clock_off_by: runner.clock_off_by(), ..floor },
+        plan: plan_record(job),
+        studies: descriptions(job),
+        places: environment.places(),
+        places_after: environment.places_after(),
+        noise: environment.noise(),
+        failures: in_order(failures),
+        unread: runner.unread(),
+        slices,
+    }
+}
+
+fn plan_record(job: &Job) -> PlanRecord {
+    let arm = |arm: &Arm| ArmRecord {
+        id: arm.id.clone(),
+        study: arm.study.name.to_owned(),
+        strategy: arm.strategy.name.to_owned(),
+        place: arm.place,
+        params: arm.params.0.iter().map(|(k, v)| ((*k).to_owned(), v.to_string())).collect(),
+    };
+    PlanRecord {
+        worth: job.worth,
+        budget_s: job.budget.as_secs_f64(),
+        arms: job.arms.iter().map(arm).collect(),
+        pairs: job.pairs.clone(),
+    }
+}
+
+/// Each study of the job, once, in the order of its arms.
+fn descriptions(job: &Job) -> Vec<StudyDescription> {
+    let mut studies: Vec<StudyDescription> = Vec::new();
+    for arm in &job.arms {
+        if studies.iter().all(|study| study.name != arm.study.name) {
+            studies.push(arm.study.describe());
+        }
+    }
+    studies
+}
+
+fn in_order(failures: Vec<Option<String>>) -> Vec<ArmFailure> {
+    let failures = failures.into_iter().enumerate();
+    failures.filter_map(|(arm, why)| Some(ArmFailure { arm, why: why? })).collect()
+}

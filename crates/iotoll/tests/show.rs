@@ -1,0 +1,95 @@
+//! `iotoll show`: a saved result says what was said when it was measured.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Places, assert_fails, run, stderr, stdout};
+use serde_json::Value;
+
+/// Runs a comparison that is saved; what it printed, and where it was saved.
+fn saved(places: &Places, more: &[&str]) -> (String, String) {
+    let file = places.disk.path().with_extension("json").display().to_string();
+    let mut args = vec!["compare".to_owned()];
+    args.extend(places.args());
+    args.extend(["--budget", "2s", "--json", &file].map(str::to_owned));
+    args.extend(more.iter().map(ToString::to_string));
+    let output = run(args);
+    assert!(output.status.success(), "{}", stderr(&output));
+    (stdout(&output), file)
+}
+
+fn shown(file: &str, more: &[&str]) -> String {
+    let output = run([&["show", file], more].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn every_study_is_shown_as_it_was_printed() {
+    let studies = [
+        &["--study", "log", "--strategy", "reopen,held", "--set", "log.sync=never,every 10"][..],
+        &["--study", "log", "--strategy", "held", "--set", "log.writers=2"],
+        &["--study", "stream", "--set", "stream.total=2 MiB"],
+        &["--study", "page"],
+        &["--study", "cache"],
+        &["--study", "files"],
+        &["--study", "sqlite"],
+        &["--study", "serve", "--set", "serve.connections=20"],
+    ];
+    for study in studies {
+        let places = Places::new();
+        let (printed, file) = saved(&places, study);
+        assert_eq!(shown(&file, &[]), printed, "{study:?}");
+        fs::remove_file(file).unwrap();
+        places.assert_empty();
+    }
+}
+
+#[test]
+fn another_worth_decides_the_same_blocks_anew() {
+    let places = Places::new();
+    let (_, file) = saved(&places, &["--study", "log", "--strategy", "reopen,held"]);
+    let unwrapped = |worth| {
+        let text = shown(&file, &["--worth", worth]);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(unwrapped("100%").contains("a difference under 100% counts as none"));
+    // Nothing differs by less than nothing.
+    assert!(!unwrapped("0%").contains("same to within"));
+}
+
+#[test]
+fn what_cannot_be_shown_is_said_in_a_sentence() {
+    let places = Places::new();
+    let (_, file) = saved(&places, &["--study", "log", "--strategy", "held"]);
+    let whole = fs::read_to_string(&file).unwrap();
+    let with = |text: &str| {
+        fs::write(&file, text).unwrap();
+        run(["show", &file])
+    };
+    let cut = &whole[..whole.len() / 2];
+    assert_fails(&with(cut), 2, &["cannot show", &file, "cut short"]);
+    assert_fails(&with(""), 2, &["it is empty"]);
+    assert_fails(&with("What is this?"), 2, &["it is not a result of iotoll"]);
+    assert_fails(&with("{}"), 2, &["it has no `schema`"]);
+    assert_fails(&with("{\"schema\": \"other/1\"}"), 2, &["it has no `schema`"]);
+    let older = whole.replace("iotoll.result/2", "iotoll.result/1");
+    assert_fails(&with(&older), 2, &["iotoll.result/1", "reads iotoll.result/2"]);
+    let newer = whole.replace("iotoll.result/2", "iotoll.result/99");
+    assert_fails(&with(&newer), 2, &["iotoll.result/99", "reads iotoll.result/2"]);
+    let mut damaged: Value = serde_json::from_str(&whole).unwrap();
+    damaged["slices"][0]["arm"] = 99.into();
+    assert_fails(&with(&damaged.to_string()), 2, &["it is damaged", "refers to arm 99 of 2"]);
+    damaged["slices"] = "none".into();
+    assert_fails(&with(&damaged.to_string()), 2, &["it is damaged"]);
+    fs::write(&file, [0xff, 0xfe]).unwrap();
+    assert_fails(&run(["show", &file]), 2, &["it is not text"]);
+    fs::remove_file(&file).unwrap();
+    assert_fails(&run(["show", &file]), 2, &["No such file"]);
+    let folder: &Path = places.disk.path();
+    assert_fails(&run(["show", &folder.display().to_string()]), 2, &["cannot show"]);
+}

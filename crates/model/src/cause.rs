@@ -1,0 +1,132 @@
+//! What explains a toll, a difference or the absence of one.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The stable name of a cause.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum CauseCode {
+    /// What was written stayed in the page cache.
+    AbsorbedByPageCache,
+    /// The time went into forcing data to the device.
+    BoundBySync,
+    /// The time went into waiting for a lock.
+    WaitingForLock,
+    /// The kernel held writers back until the device had caught up.
+    ThrottledWriteback,
+    /// Data had to be read from the device.
+    ReadsFromDevice,
+    /// Memory was short.
+    MemoryPressure,
+    /// The time went into the kernel's work for each call.
+    SystemCalls,
+    /// The time went into the program's own work.
+    ApplicationCpu,
+    /// Others used the processors.
+    OutsideNoise,
+    /// A cause that a study defines.
+    OfStudy(String),
+}
+
+impl CauseCode {
+    const KNOWN: [Self; 9] = [
+        Self::AbsorbedByPageCache,
+        Self::BoundBySync,
+        Self::WaitingForLock,
+        Self::ThrottledWriteback,
+        Self::ReadsFromDevice,
+        Self::MemoryPressure,
+        Self::SystemCalls,
+        Self::ApplicationCpu,
+        Self::OutsideNoise,
+    ];
+
+    /// The name in results.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::AbsorbedByPageCache => "absorbed-by-page-cache",
+            Self::BoundBySync => "bound-by-sync",
+            Self::WaitingForLock => "waiting-for-lock",
+            Self::ThrottledWriteback => "throttled-writeback",
+            Self::ReadsFromDevice => "reads-from-device",
+            Self::MemoryPressure => "memory-pressure",
+            Self::SystemCalls => "system-calls",
+            Self::ApplicationCpu => "application-cpu",
+            Self::OutsideNoise => "outside-noise",
+            Self::OfStudy(name) => name,
+        }
+    }
+}
+
+impl From<String> for CauseCode {
+    fn from(name: String) -> Self {
+        let known = Self::KNOWN.into_iter().find(|code| code.as_str() == name);
+        known.unwrap_or(Self::OfStudy(name))
+    }
+}
+
+impl From<CauseCode> for String {
+    fn from(code: CauseCode) -> Self {
+        code.as_str().to_owned()
+    }
+}
+
+impl fmt::Display for CauseCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl JsonSchema for CauseCode {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "CauseCode".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string" })
+    }
+}
+
+/// What a cause bears on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The arms that it was found in.
+    Arm,
+    /// The whole run, so that it is enough to say it once.
+    Run,
+}
+
+/// One explanation, with the figures that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// A stable name.
+    pub code: CauseCode,
+    /// What it bears on.
+    pub scope: Scope,
+    /// The figures, each with its unit in its name.
+    pub evidence: BTreeMap<String, f64>,
+    /// The same in a sentence.
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_read_back_as_it_was_written() {
+        for code in CauseCode::KNOWN.into_iter().chain([CauseCode::OfStudy("own".to_owned())]) {
+            assert_eq!(CauseCode::from(String::from(code.clone())), code);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! The result file, `iotoll.result/2`: the record of a run with its analysis
+//! beside it. Reading takes the record alone; what follows from it is made anew.
+
+use std::io;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
+use thiserror::Error;
+
+use crate::analysis::{Analysis, ArmResult, Comparison};
+use crate::description::StudyDescription;
+use crate::noise::Noise;
+use crate::place::PlaceFacts;
+use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run};
+use crate::slice::Slice;
+
+/// The version of the format.
+pub const SCHEMA: &str = "iotoll.result/2";
+
+/// A result file as it is written.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "iotoll.result/2")]
+pub struct Document<'a> {
+    /// `iotoll.result/2`.
+    schema: &'static str,
+    /// When and how it ran.
+    run: &'a Invocation,
+    /// Where it ran.
+    machine: &'a Machine,
+    /// What measuring itself costs.
+    floor: &'a Floor,
+    /// What was to be timed.
+    plan: &'a PlanRecord,
+    /// The studies that the arms are of.
+    studies: &'a [StudyDescription],
+    /// The places before the first slice; the first is the base.
+    places: &'a [PlaceFacts],
+    /// The places after the last slice; empty where nobody looked.
+    places_after: &'a [PlaceAfter],
+    /// What was timed, and what follows for each.
+    arms: &'a [ArmResult],
+    /// What follows for each pair.
+    comparisons: &'a [Comparison],
+    /// What disturbed the run from outside.
+    noise: &'a Noise,
+    /// Arms that could not be timed to the end.
+    failures: &'a [ArmFailure],
+    /// What could not be read on this machine, each with what is not known for it.
+    unread: &'a [String],
+    /// Every slice, in the order in which they ran.
+    slices: &'a [Slice],
+}
+
+/// Why a text is not a result that can be shown.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum DocumentError {
+    /// It ends too soon.
+    #[error("it ends in the middle, after {0} lines: it was cut short, or is still being written")]
+    CutShort(usize),
+    /// It is JSON of another kind, or no JSON.
+    #[error("it is not a result of iotoll: {0}")]
+    Foreign(String),
+    /// It has another version of the format.
+    #[error("it has the format {found}, and this version of iotoll reads {wanted}")]
+    Version {
+        /// What it has.
+        found: String,
+        /// What can be read.
+        wanted: String,
+    },
+    /// It says that it has the format, and does not.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+}
+
+#[derive(Deserialize)]
+struct Header {
+    schema: Option<String>,
+}
+
+/// The format that a text says it has.
+pub fn schema_of(text: &str) -> Result<String, DocumentError> {
+    let header: Header = serde_json::from_str(text).map_err(|error| match error.classify() {
+        serde_json::error::Category::Eof if !text.trim().is_empty() => {
+            DocumentError::CutShort(text.lines().count())
+        }
+        serde_json::error::Category::Eof => DocumentError::Foreign("it is empty".to_owned()),
+        _ => DocumentError::Foreign(error.to_string()),
+    })?;
+    let none = || DocumentError::Foreign("it has no `schema`".to_owned());
+    header.schema.filter(|schema| schema.starts_with("iotoll.")).ok_or_else(none)
+}
+
+/// Reads a text that has a format of this version.
+pub fn read<T: for<'a> Deserialize<'a>>(text: &str, wanted: &str) -> Result<T, DocumentError> {
+    let found = schema_of(text)?;
+    if found != wanted {
+        return Err(DocumentError::Version { found, wanted: wanted.to_owned() });
+    }
+    serde_json::from_str(text).map_err(|error| DocumentError::Damaged(error.to_string()))
+}
+
+impl Run {
+    /// The record in a result file's text.
+    pub fn read(text: &str) -> Result<Self, DocumentError> {
+        let run: Self = read(text, SCHEMA)?;
+        run.check().map_err(DocumentError::Damaged)?;
+        Ok(run)
+    }
+
+    /// Whether what refers to one another is there.
+    fn check(&self) -> Result<(), String> {
+        let arms = self.plan.arms.len();
+        let missing = |what: &str, arm: usize| format!("{what} refers to arm {arm} of {arms}");
+        if let Some(slice) = self.slices.iter().find(|slice| slice.arm >= arms) {
+            return Err(missing("a slice", slice.arm));
+        }
+        if let Some(pair) = self.plan.pairs.iter().find(|p| p.base.max(p.other) >= arms) {
+            return Err(missing("a comparison", pair.base.max(pair.other)));
+        }
+        if let Some(failure) = self.failures.iter().find(|failure| failure.arm >= arms) {
+            return Err(missing("a failure", failure.arm));
+        }
+        let places = self.places.len();
+        match self.plan.arms.iter().find(|arm| arm.place >= places) {
+            Some(arm) => Err(format!("{} refers to place {} of {places}", arm.id, arm.place)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'a> Document<'a> {
+    /// A run with what follows from it.
+    pub fn new(run: &'a Run, analysis: &'a Analysis) -> Self {
+        Self {
+            schema: SCHEMA,
+            run: &run.run,
+            machine: &run.machine,
+            floor: &run.floor,
+            plan: &run.plan,
+            studies: &run.studies,
+            places: &run.places,
+            places_after: &run.places_after,
+            arms: &analysis.arms,
+            comparisons: &analysis.comparisons,
+            noise: &run.noise,
+            failures: &run.failures,
+            unread: &run.unread,
+            slices: &run.slices,
+        }
+    }
+
+    /// The JSON Schema of the result file.
+    pub fn json_schema() -> serde_json::Value {
+        schemars::schema_for!(Document<'static>).to_value()
+    }
+}
+
+/// Writes JSON that people can look into: pretty down to the items of the
+/// outermost lists, and each of these, such as a slice, on a line of its own.
+pub fn write(value: &impl Serialize, out: impl io::Write) -> serde_json::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, Shallow::default()))
+}
+
+/// Breaks lines in the outermost object and in lists and objects right within it.
+#[derive(Default)]
+struct Shallow {
+    pretty: PrettyFormatter<'static>,
+    depth: usize,
+}
+
+const DEPTH_PRETTY: usize = 2;
+
+macro_rules! by_depth {
+    ($self:ident, $method:ident($($argument:expr),*)) => {
+        if $self.depth <= DEPTH_PRETTY {
+            $self.pretty.$method($($argument),*)
+        } else {
+            CompactFormatter.$method($($argument),*)
+        }
+    };
+}
+
+impl Formatter for Shallow {
+    fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        by_depth!(self, begin_array(out))
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        let ended = by_depth!(self, end_array(out));
+        self.depth -= 1;
+        ended
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        by_depth!(self, begin_array_value(out, first))
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        by_depth!(self, end_array_value(out))
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        by_depth!(self, begin_object(out))
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        let ended = by_depth!(self, end_object(out));
+        self.depth -= 1;
+        ended
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        by_depth!(self, begin_object_key(out, first))
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        by_depth!(self, begin_object_value(out))
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
+        by_depth!(self, end_object_value(out))
+    }
+}

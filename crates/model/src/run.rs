@@ -1,0 +1,178 @@
+//! The record of a run: everything that one invocation measured, so that it can
+//! be analysed and reported again without measuring again.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arm::Pair;
+use crate::description::StudyDescription;
+use crate::noise::Noise;
+use crate::place::PlaceFacts;
+use crate::slice::{Phase, Slice};
+
+/// One run, whole. Times are in nanoseconds and sizes in bytes unless the name
+/// says otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// When and how it ran.
+    pub run: Invocation,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What measuring itself costs.
+    pub floor: Floor,
+    /// What was to be timed.
+    pub plan: PlanRecord,
+    /// The studies that the arms are of.
+    pub studies: Vec<StudyDescription>,
+    /// The places before the first slice; the first is the base.
+    pub places: Vec<PlaceFacts>,
+    /// The places after the last slice, in the same order; empty where nobody looked.
+    pub places_after: Vec<PlaceAfter>,
+    /// What disturbed the run from outside.
+    pub noise: Noise,
+    /// Arms that could not be timed to the end.
+    pub failures: Vec<ArmFailure>,
+    /// What could not be read on this machine, each with what is not known for it.
+    pub unread: Vec<String>,
+    /// Every slice, in the order in which they ran.
+    pub slices: Vec<Slice>,
+}
+
+/// When and how a run ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Invocation {
+    /// A random name, unique to the run.
+    pub id: String,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What the random order was made from.
+    pub seed: u64,
+    /// The version of iotoll.
+    pub version: String,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// The machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// The kernel's release.
+    pub kernel: String,
+    /// The processor's name.
+    pub cpu: String,
+    /// Processors that this process may use.
+    pub cpus: usize,
+    /// The machine's memory.
+    pub memory_bytes: u64,
+    /// A limit on this process's memory below that, if its control group has one.
+    pub memory_limit_bytes: Option<u64>,
+}
+
+/// The harness's own cost, and its clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Floor {
+    /// What timing and recording one operation costs; part of every toll.
+    pub record_ns: f64,
+    /// Where the time comes from: `tsc` or `monotonic`.
+    pub clock: String,
+    /// How long one tick of that clock is, in which the slices' latencies are kept.
+    pub tick_ns: f64,
+    /// By what share that clock and the system's went apart over the run.
+    pub clock_off_by: Option<f64>,
+}
+
+/// What a run was to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanRecord {
+    /// The smallest relative difference that matters.
+    pub worth: f64,
+    /// How long the run was to take at the most.
+    pub budget_s: f64,
+    /// The arms, which slices and pairs refer to by their index.
+    pub arms: Vec<ArmRecord>,
+    /// Which arms are compared.
+    pub pairs: Vec<Pair>,
+}
+
+/// One arm of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArmRecord {
+    /// Its name: `log/held@disk`.
+    pub id: String,
+    /// The study.
+    pub study: String,
+    /// How it does its I/O.
+    pub strategy: String,
+    /// Where, as an index into the places.
+    pub place: usize,
+    /// The parameters, all of them, written as a plan file has them.
+    pub params: BTreeMap<String, String>,
+}
+
+/// A place once the last slice had run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PlaceAfter {
+    /// What it stood on then.
+    Facts(Box<PlaceFacts>),
+    /// It could not be looked at, and why.
+    Unreadable(String),
+}
+
+/// An arm that could not be timed to the end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArmFailure {
+    /// The arm, as an index into the plan's arms.
+    pub arm: usize,
+    /// Why.
+    pub why: String,
+}
+
+impl Run {
+    /// The description of a study.
+    pub fn study(&self, name: &str) -> Option<&StudyDescription> {
+        self.studies.iter().find(|study| study.name == name)
+    }
+
+    /// The slices that count, block by block, in the order in which they ran.
+    pub fn blocks(&self) -> impl Iterator<Item = &[Slice]> {
+        let same_block = |a: &Slice, b: &Slice| a.phase == b.phase;
+        let blocks = self.slices.chunk_by(same_block);
+        blocks.filter(|block| block.first().is_some_and(|slice| slice.block().is_some()))
+    }
+
+    /// The slices of an arm that count.
+    pub fn slices_of(&self, arm: usize) -> impl Iterator<Item = &Slice> {
+        let counts =
+            move |slice: &&Slice| slice.arm == arm && matches!(slice.phase, Phase::Block(_));
+        self.slices.iter().filter(counts)
+    }
+
+    /// Why an arm could not be timed to the end, if so.
+    pub fn failure(&self, arm: usize) -> Option<&str> {
+        let found = self.failures.iter().find(|failure| failure.arm == arm);
+        found.map(|failure| failure.why.as_str())
+    }
+
+    /// How a place is no longer what it was before the run, if so.
+    pub fn place_change(&self, place: usize) -> Option<String> {
+        let before = self.places.get(place)?;
+        match self.places_after.get(place)? {
+            PlaceAfter::Facts(after) => after.change_since(before),
+            PlaceAfter::Unreadable(why) => {
+                Some(format!("{} changed during the run: {why}", before.label))
+            }
+        }
+    }
+
+    /// The same run, to be judged by another smallest difference that matters.
+    #[must_use]
+    pub fn with_worth(mut self, worth: f64) -> Self {
+        self.plan.worth = worth;
+        self
+    }
+}

@@ -1,0 +1,54 @@
+//! What a report is about: a run with what follows from it, and the lookups that
+//! every section needs.
+
+use model::analysis::{Analysis, ArmResult, Comparison};
+use model::description::StudyDescription;
+use model::run::Run;
+
+/// A run and its analysis, side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) analysis: &'a Analysis,
+}
+
+impl<'a> Subject<'a> {
+    /// The arm of that id.
+    pub(crate) fn arm(self, id: &str) -> Option<&'a ArmResult> {
+        self.analysis.arm(id)
+    }
+
+    /// The study that an arm is of.
+    pub(crate) fn study_of(self, arm: &ArmResult) -> Option<&'a StudyDescription> {
+        self.run.study(&arm.study)
+    }
+
+    /// What an arm's operation is: `record`.
+    pub(crate) fn operation(self, arm: &ArmResult) -> &'a str {
+        self.study_of(arm).map_or("operation", |study| study.operation.as_str())
+    }
+
+    /// The highest rate that an arm held, where that is what it is judged by.
+    pub(crate) fn highest_rate(self, arm: &ArmResult) -> Option<f64> {
+        let figure = self.study_of(arm)?.highest_rate.as_ref()?;
+        arm.metrics.get(figure)?;
+        arm.toll_ns.map(|toll_ns| 1e9 / toll_ns)
+    }
+
+    /// How fast an arm moved its bytes, where its speed is best told so.
+    pub(crate) fn bytes_per_s(self, arm: &ArmResult) -> Option<f64> {
+        self.study_of(arm).filter(|study| study.moves_bytes)?;
+        let elapsed_s = arm.time_per_op_ns?.mean * arm.operations as f64 / 1e9;
+        (elapsed_s > 0.0).then(|| arm.io.requested_bytes as f64 / elapsed_s)
+    }
+
+    /// How one arm differs from another at its place, in short.
+    pub(crate) fn difference(self, arm: &ArmResult, other: &ArmResult) -> String {
+        arm.difference_from(other, self.study_of(arm))
+    }
+
+    /// The two arms of a comparison.
+    pub(crate) fn sides(self, comparison: &Comparison) -> Option<[&'a ArmResult; 2]> {
+        Some([self.arm(&comparison.base)?, self.arm(&comparison.other)?])
+    }
+}
