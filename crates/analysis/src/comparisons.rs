@@ -142,7 +142,7 @@ fn verdict(state: &PairState, interrupted: bool) -> (Verdict, Option<String>) {
         let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
         match state.mean.blocks() {
             0 if state.seen > 0 => format!(
-                "half of the operations failed in each of {} blocks, which leaves no median to \
+                "half of the operations failed in each of {} blocks, so there is no median to \
                  compare",
                 state.seen
             ),

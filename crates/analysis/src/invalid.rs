@@ -54,7 +54,7 @@ fn untrusted(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
     let share = why.len() as f64 / arms[arm].slices.max(1) as f64;
     (share > UNTRUSTED_SHARE_MAX).then(|| {
         format!(
-            "{} of {} slices of {} do not show what it is, the last of them because {last}",
+            "{} of {} slices of {} cannot be trusted, the last of them because {last}",
             why.len(),
             arms[arm].slices,
             arms[arm].id
@@ -66,8 +66,8 @@ fn backward_steps(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
     let steps: u64 = run.slices_of(arm).map(|slice| slice.spent.clock_backward_steps).sum();
     (steps > 0).then(|| {
         format!(
-            "the clock ({}) ran backwards {steps} times while {} was timed; choose another with \
-             the kernel parameter clocksource",
+            "the clock ({}) ran backwards {steps} times while {} was timed; select another \
+             clock with the kernel parameter `clocksource`",
             run.floor.clock, arms[arm].id
         )
     })
@@ -76,8 +76,8 @@ fn backward_steps(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
 fn clocks_apart(off_by: Option<f64>) -> Option<String> {
     let apart = off_by.map(f64::abs).filter(|apart| *apart > CLOCKS_APART_MAX)?;
     Some(format!(
-        "the cycle counter and the system's clock went apart by {} over the run, so neither can \
-         be trusted; choose another clock with the kernel parameter clocksource",
+        "the cycle counter and the system clock drifted apart by {} during the run, so neither \
+         can be trusted; select another clock with the kernel parameter `clocksource`",
         percent(apart)
     ))
 }
@@ -102,8 +102,8 @@ fn too_short(
         && comparison.ratio_high.is_some_and(|high| without_timing(high) <= most);
     (!holds).then(|| {
         format!(
-            "an operation takes {} and timing it {} of that, under which a difference may hide; \
-             make the operations larger",
+            "an operation takes {}, of which {} is the cost of timing it, and that may hide a \
+             difference; use larger operations",
             time(shortest_ns),
             time(record_ns)
         )

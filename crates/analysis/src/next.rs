@@ -43,14 +43,14 @@ fn text(comparison: &Comparison, places: &[&PlaceFacts; 2], memory: [bool; 2]) -
         _ => (format!("A choice between {base} and {other}"), "storage"),
     };
     let because = if absorbed {
-        format!("Writes went to memory on {storage} as well, and nobody waited for the device. ")
+        format!("On {storage}, too, writes only went to memory; nothing waited for the device. ")
     } else {
         String::new()
     };
     format!(
-        "{because}{subject} would pay where the application waits for its storage: where each \
-         write is forced to the device (fsync), where files are read that are not in memory yet, \
-         or where memory is so short that they do not stay there."
+        "{because}{subject} pays off when the application waits for storage: when every write \
+         is synced (fsync), when files are read that are not cached, or when memory is too short \
+         to keep them cached."
     )
 }
 

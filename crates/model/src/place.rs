@@ -154,19 +154,18 @@ impl PlaceFacts {
             || self.filesystem != before.filesystem
             || self.mount_point != before.mount_point
         {
-            format!("another file system stands at {} now", self.path.display())
+            format!("a different file system is mounted at {} now", self.path.display())
         } else if self.device != before.device || devices(self) != devices(before) {
-            "it stands on other devices now".to_owned()
+            "it is on different devices now".to_owned()
         } else if self.read_only && !before.read_only {
-            "it has become read-only; see the kernel's log (dmesg) for an error of the device"
-                .to_owned()
+            "it has become read-only; see the kernel log (dmesg) for device errors".to_owned()
         } else if self.mount_options != before.mount_options {
             let options = |facts: &Self| facts.mount_options.join(",");
             format!("it was remounted, {} instead of {}", options(self), options(before))
         } else {
             return None;
         };
-        Some(format!("{label} changed under way: {what}"))
+        Some(format!("{label} changed during the run: {what}"))
     }
 
     /// The devices at the bottom of the stack: those whose counters tell what

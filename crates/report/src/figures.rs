@@ -96,18 +96,16 @@ fn cell(arm: &ArmResult, figure: &FigureDescription) -> String {
     arm.metrics.get(&figure.name).map_or_else(String::new, |value| figure.unit.show(*value))
 }
 
-/// What the applications told of themselves, a line for each arm.
+/// What applications report of themselves, a line for each arm.
 pub(crate) fn evidence(arms: &[&ArmResult], width: Width) -> String {
     let mut out = String::new();
-    for arm in arms {
-        let told = arm.evidence.iter();
-        let told = told
-            .map(|(name, value)| format!("{} {}", name.replace('_', " "), three_digits(*value)));
-        let told: Vec<String> = told.collect();
-        if !told.is_empty() {
-            let text = format!("{} tells: {}", arm.id, told.join(", "));
-            out += &paragraph("  ", "    ", &text, width);
-        }
+    for arm in arms.iter().filter(|arm| !arm.evidence.is_empty()) {
+        let figure = |(name, value): (&String, &f64)| {
+            format!("{} {}", name.replace('_', " "), three_digits(*value))
+        };
+        let figures: Vec<String> = arm.evidence.iter().map(figure).collect();
+        let text = format!("{} reports: {}", arm.id, figures.join(", "));
+        out += &paragraph("  ", "    ", &text, width);
     }
     if out.is_empty() { out } else { format!("\n{out}") }
 }

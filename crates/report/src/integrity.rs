@@ -1,5 +1,5 @@
-//! What became of the records: which strategies broke any, and how sure it is
-//! that the others break none.
+//! What became of the records: which arms corrupted any, and how sure it is that
+//! the others corrupt none.
 
 use std::collections::BTreeMap;
 
@@ -16,30 +16,28 @@ use crate::terminal::{Width, heading, paragraph};
 pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
     let checked: Vec<(&ArmResult, &Integrity)> =
         arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?))).collect();
+    let notes: String = arms.iter().map(|arm| notes(study, arm, width)).collect();
     if checked.is_empty() {
-        return String::new();
+        return if notes.is_empty() { notes } else { format!("\n{notes}") };
     }
     let (intact, broken): (Vec<_>, Vec<_>) =
         checked.into_iter().partition(|(_, integrity)| integrity.is_intact());
-    let mut out = format!("\n{}", heading("What became of the records"));
+    let mut out = format!("\n{}", heading("Data integrity"));
     for (arm, integrity) in &broken {
-        out += &told_broken(arm, integrity, width);
+        out += &corrupted(arm, integrity, width);
     }
-    out += &told_intact(&intact, broken.is_empty(), width);
+    out += &intact_arms(&intact, broken.is_empty(), width);
     let limits = broken.iter().chain(&intact).find_map(|(_, i)| limit(i.checks));
     out += &limits.map_or_else(String::new, |text| paragraph("  • ", "    ", text, width));
-    for arm in arms {
-        out += &notes(study, arm, width);
-    }
-    out
+    out + &notes
 }
 
-fn told_broken(arm: &ArmResult, integrity: &Integrity, width: Width) -> String {
+fn corrupted(arm: &ArmResult, integrity: &Integrity, width: Width) -> String {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let kinds: Vec<String> =
         integrity.kinds().map(|(kind, n)| format!("{} {kind}", count(n))).collect();
     let text = format!(
-        "{}@{} {red}broke{red:#} {} of {} records ({}): {}.",
+        "{}@{} {red}corrupted{red:#} {} of {} records ({}): {}.",
         arm.strategy,
         arm.place,
         count(integrity.broken()),
@@ -54,20 +52,20 @@ fn told_broken(arm: &ArmResult, integrity: &Integrity, width: Width) -> String {
     out
 }
 
-fn told_intact(intact: &[(&ArmResult, &Integrity)], all: bool, width: Width) -> String {
+fn intact_arms(intact: &[(&ArmResult, &Integrity)], all: bool, width: Width) -> String {
     let fewest = intact.iter().min_by_key(|(_, integrity)| integrity.records);
     let Some((_, fewest)) = fewest else { return String::new() };
     let total: u64 = intact.iter().map(|(_, integrity)| integrity.records).sum();
-    let of_whom = if all { "of every arm" } else { "of all other arms" };
+    let whose = if all { "every arm" } else { "all other arms" };
     let bound = fewest.share_at_most().map_or_else(String::new, |share| {
         format!(
-            " The arm with the fewest, {}, could still break 1 in {} unseen (95%).",
+            " {} were checked of the arm with the fewest: with this many checked, a failure rate \
+             below 1 in {} cannot be ruled out (95%).",
             count(fewest.records),
             count((1.0 / share) as u64)
         )
     });
-    let text =
-        format!("All {} records {of_whom} were there, whole and in order.{bound}", count(total));
+    let text = format!("All {} records of {whose} are intact and in order.{bound}", count(total));
     paragraph("  • ", "    ", &text, width)
 }
 
@@ -76,12 +74,12 @@ fn limit(checks: Checks) -> Option<&'static str> {
     match checks {
         Checks::Full => None,
         Checks::Short => Some(
-            "Records under 38 bytes have room for a writer, a sequence and a checksum of 12 bits \
-             only: 1 broken record in 4,096 could pass for a whole one.",
+            "Records shorter than 38 bytes only have room for a writer, a sequence number and a \
+             12-bit checksum: 1 in 4,096 corrupted records would go undetected.",
         ),
         Checks::Count => Some(
-            "Records under 11 bytes have no room for a sequence: lines were counted, and one in \
-             the place of another would go unseen.",
+            "Records shorter than 11 bytes have no room for a sequence number: lines were only \
+             counted, and a record replaced by another would go undetected.",
         ),
     }
 }
@@ -125,7 +123,7 @@ pub(crate) fn promises(study: &StudyDescription, arms: &[ArmResult], width: Widt
     if by_promise.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}", heading("What each promises if it dies"));
+    let mut out = format!("\n{}", heading("Durability"));
     for (names, promise) in by_promise.values() {
         let text = format!("{}: {promise}", names.join(", "));
         out += &paragraph("  • ", "    ", &text, width);

@@ -12,10 +12,10 @@ pub(crate) fn with_remedies(noise: &Noise, width: Width) -> String {
         out += &paragraph("    → ", "      ", &source.remedy, width);
     }
     if noise.sources.is_empty() {
-        out += &paragraph("  ", "  ", "Nothing was seen that would.", width);
+        out += &paragraph("  ", "  ", "No source of noise was found.", width);
     }
     for unread in &noise.unread {
-        out += &paragraph("  ", "    ", &format!("Not seen: {unread}."), width);
+        out += &paragraph("  ", "    ", &format!("Not available: {unread}."), width);
     }
     out
 }

@@ -14,8 +14,7 @@ pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String 
         out += &paragraph(&label, "            ", &place.path.display().to_string(), width);
         out += &paragraph("            ", "            ", &facts(place), width);
         for unread in &place.unread {
-            out +=
-                &paragraph("            ", "            ", &format!("not read: {unread}"), width);
+            out += &paragraph("            ", "            ", &format!("unknown: {unread}"), width);
         }
     }
     out + &paragraph("  machine   ", "            ", &machine_facts(machine), width)

@@ -10,28 +10,30 @@ pub(crate) fn risks(place: &PlaceFacts) -> Vec<String> {
     match place.kind {
         StorageKind::Memory => {
             risks.push(format!(
-                "What is kept on {label} is gone after a reboot, a crash or a power cut, \
-                 fsync or not: keep there only what can be made again."
+                "Data on {label} is lost on a reboot, system crash or power failure, even after \
+                 fsync: keep only what can be recreated there."
             ));
             risks.push(format!(
-                "Every byte on {label} takes memory from applications and the page cache; it counts \
-                 against a container's limit, and may be swapped out. {} are free there now.",
+                "Files on {label} use memory that applications and the page cache would use \
+                 otherwise, count against a container's memory limit, and may be swapped out. {} \
+                 are free there now.",
                 rough_size(place.free_bytes)
             ));
         }
         StorageKind::Network => risks.push(format!(
-            "{label} is a network file system: appends of several machines may overwrite one \
-             another there, and locks and fsync depend on the server."
+            "{label} is a network file system: concurrent appends from several machines may \
+             overwrite each other, and locks and fsync depend on the server."
         )),
         StorageKind::Fuse => risks.push(format!(
-            "{label} is a file system in user space: what fsync promises there depends on its program."
+            "{label} is a file system in user space (FUSE): what fsync guarantees depends on its \
+             implementation."
         )),
         StorageKind::Disk | StorageKind::Other => {}
     }
     let off = ["nobarrier", "barrier=0", "data=writeback"];
     if let Some(option) = place.mount_options.iter().find(|o| off.contains(&o.as_str())) {
         risks.push(format!(
-            "{label} is mounted with {option}: a power cut may lose or garble what fsync promised."
+            "{label} is mounted with {option}: a power failure may lose or corrupt synced data."
         ));
     }
     risks

@@ -21,9 +21,9 @@ pub fn report(result: &SelftestResult, width: Width) -> String {
         out += "\n";
         out += &of_place(tested, width);
     }
-    out += &format!("\n{}", heading("The harness and its clock"));
+    out += &format!("\n{}", heading("Timing"));
     out += &paragraph("  ", "  ", &clock(&result.clock), width);
-    out += &format!("\n{}", heading("What makes this machine noisy"));
+    out += &format!("\n{}", heading("Sources of noise"));
     out += &noise::with_remedies(&result.noise, width);
     out += "\n";
     out + &conclusion(result, width)
@@ -71,8 +71,8 @@ fn against_itself(found: &AgainstItself) -> String {
         some => format!("{} ({})", count(some), percent(found.false_verdicts.rate)),
     };
     format!(
-        "{wrong} in {} comparisons of the place with itself ({} same, {} unclear), so surely under \
-         {}; 5% is promised",
+        "{wrong} in {} comparisons of the place with itself ({} same, {} unclear): the true rate \
+         is under {} (95%), and at most 5% is promised",
         count(of),
         count(found.same),
         count(found.unclear),
@@ -83,7 +83,7 @@ fn against_itself(found: &AgainstItself) -> String {
 fn intervals(found: &AgainstItself) -> String {
     let Rate { count: missed, of, rate, at_most, .. } = found.missed_by_interval;
     format!(
-        "{} of {} did at some look not contain \"no difference at all\" ({}, surely under {})",
+        "{} of {} excluded \"no difference\" at some point ({}; the true rate is under {}, 95%)",
         count(missed),
         count(of),
         percent(rate),
@@ -104,7 +104,7 @@ fn planted(planted: &Planted) -> String {
         _ => format!(" after {} blocks", comparison.blocks),
     };
     format!(
-        "a slow-down of {} ({} an operation) was {found}: {} {ratio}{interval}{why}",
+        "a slowdown of {} ({} per operation) was {found}: {} {ratio}{interval}{why}",
         percent(planted.added),
         time(planted.added_ns),
         words::verdict(comparison.verdict)
@@ -115,22 +115,22 @@ fn resolution(resolution: &Resolution) -> String {
     let Resolution { noise_per_block, blocks_in_60_s, worth, same_share, .. } = *resolution;
     let smallest = match (resolution.smallest_difference, resolution.smallest_slower) {
         (Some(any), Some(slower)) => format!(
-            "in 60 s, differences from {} are told from none, and at worth {} those from {} get \
-             their verdict",
+            "in 60 s, differences of {} and more are distinguished from none; with a worth of {}, \
+             those of {} and more get a verdict",
             percent(any),
             percent(worth),
             percent(slower)
         ),
-        _ => "no difference for certain in 60 s".to_owned(),
+        _ => "no difference reliably in 60 s".to_owned(),
     };
     let same = resolution.same_blocks_median.map_or_else(String::new, |blocks| {
         format!(
-            "; no difference is called same in {} of runs, after some {blocks:.0} blocks",
+            "; {} of runs without a difference end as same, after about {blocks:.0} blocks",
             percent(same_share)
         )
     });
     format!(
-        "{smallest}{same}. Blocks scatter by {} here, and 60 s have room for {}",
+        "{smallest}{same}. Blocks vary by {} here, and {} fit into 60 s",
         percent(noise_per_block),
         count(blocks_in_60_s)
     )
@@ -138,9 +138,9 @@ fn resolution(resolution: &Resolution) -> String {
 
 fn clock(clock: &ClockCheck) -> String {
     format!(
-        "Timing an operation costs {}, which is part of every toll; {} of that is reading the \
-         clock ({}), whose smallest step was {}. Over the whole run it kept time with \
-         the system's clock to {:.0} parts per million.",
+        "Timing an operation costs {}, which every toll includes; {} of that is reading the clock \
+         ({}), whose resolution is {}. Over the whole run it agreed with the system clock to {:.0} \
+         parts per million.",
         time(clock.record_ns),
         time(clock.read_ns),
         clock.source,
@@ -151,14 +151,14 @@ fn clock(clock: &ClockCheck) -> String {
 
 fn conclusion(result: &SelftestResult, width: Width) -> String {
     if result.run.interrupted {
-        return paragraph("", "", "Interrupted: what is missing above was not tested.", width);
+        return paragraph("", "", "Interrupted: whatever is missing above was not tested.", width);
     }
     if result.objections.is_empty() {
         let mut out = heading("Verdicts from this machine, as it is now, can be trusted.");
         let mut compared = result.places.iter().filter_map(|tested| tested.against_itself.as_ref());
         if compared.any(|found| found.unclear > found.same) {
-            let text = "Many will be unclear, though: blocks scatter too much. What can be done \
-                        about it stands above.";
+            let text = "Many will be unclear, though, because blocks vary too much; see the sources \
+                        of noise above.";
             out += &paragraph("", "", text, width);
         }
         return out;

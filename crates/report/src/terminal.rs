@@ -150,8 +150,10 @@ fn meaning(subject: Subject, width: Width) -> String {
     if untold > 0 {
         sentences.sort_by(|a, b| b.0.total_cmp(&a.0));
         sentences.truncate(SENTENCES_MAX);
-        sentences
-            .push((0.0, format!("The tables above and --json have {untold} more like these.")));
+        sentences.push((
+            0.0,
+            format!("{untold} more comparisons are in the tables above and in --json."),
+        ));
     }
     let bullets = sentences.iter().map(|(_, text)| paragraph("  • ", "    ", text, width));
     format!("\n{}{}", heading("What it means"), bullets.collect::<String>())
@@ -171,7 +173,7 @@ fn risks(run: &Run, width: Width) -> String {
     for place in run.places.iter().skip(1) {
         let risks = risk::risks(place);
         if !risks.is_empty() {
-            out += &format!("\n{}", heading(&format!("What moving to {} would risk", place.label)));
+            out += &format!("\n{}", heading(&format!("Risks of moving to {}", place.label)));
         }
         for text in risks {
             out += &paragraph("  • ", "    ", &text, width);
@@ -182,26 +184,26 @@ fn risks(run: &Run, width: Width) -> String {
 
 fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
     let mut text = format!(
-        "Timing each operation costs {} here (clock: {}) and is part of every toll.",
+        "Every toll includes the cost of timing an operation, {} here (clock: {}).",
         time(run.floor.record_ns),
         run.floor.clock
     );
     if let Some(first) = analysis.comparisons.first() {
         let _ = write!(
             text,
-            " Intervals hold at {} for each comparison by itself, whenever it stopped; \
-             a difference under {} counts as none.",
+            " Each interval has {} confidence by itself, whenever measuring stopped; a difference \
+             under {} counts as none.",
             percent(first.confidence),
             percent(first.worth)
         );
     }
     if !run.unread.is_empty() {
-        let _ = write!(text, " Not known here: {}.", run.unread.join("; "));
+        let _ = write!(text, " Not available here: {}.", run.unread.join("; "));
     }
     let mut text = paragraph("", "", &text, width);
     let unclear = analysis.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
     if unclear && !run.noise.sources.is_empty() {
-        text += "What made it noisy:\n";
+        text += "Sources of noise:\n";
         text += &noise::in_short(&run.noise, width);
     }
     let dim = Style::new().dimmed();

@@ -31,7 +31,7 @@ pub(crate) fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> Stri
     }
     let mut out = format!("\n{}", heading("  Why"));
     for Shared { cause, of } in shared.iter().take(LINES_MAX) {
-        let text = format!("{} ({})", cause.text.trim_end_matches('.'), who(subject, of));
+        let text = format!("{} ({})", cause.text.trim_end_matches('.'), found_in(subject, of));
         out += &paragraph("  • ", "    ", &text, width);
     }
     out + &next(&comparisons, width)
@@ -48,12 +48,12 @@ pub(crate) fn run(subject: Subject, width: Width) -> String {
         let Some((arm, cause)) = disturbed.next() else { continue };
         let more = match disturbed.count() {
             0 => String::new(),
-            more => format!("; alike: {more} more"),
+            more => format!("; similar in {more} more"),
         };
         let text = format!("{} ({}{more})", cause.text.trim_end_matches('.'), arm.id);
         out += &paragraph("  • ", "    ", &text, width);
     }
-    if out.is_empty() { out } else { format!("\n{}{out}", heading("What disturbed the run")) }
+    if out.is_empty() { out } else { format!("\n{}{out}", heading("Interference")) }
 }
 
 /// The causes that bear on the whole run, each once.
@@ -84,8 +84,8 @@ fn shared<'a>(comparisons: &[&'a Comparison], wanted: impl Fn(&Cause) -> bool) -
     shared.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Whom the figures are of, and who is like it: `reopen; much the same: held, flock`.
-fn who(subject: Subject, of: &[&Comparison]) -> String {
+/// Which arms a cause was found in: `reopen; similar: held, flock`.
+fn found_in(subject: Subject, of: &[&Comparison]) -> String {
     let mut names = of.iter().filter_map(|c| {
         let [base, other] = subject.sides(c)?;
         Some(match c.axis {
@@ -99,8 +99,8 @@ fn who(subject: Subject, of: &[&Comparison]) -> String {
     let alike: Vec<String> = names.collect();
     match alike.len() {
         0 => first,
-        1..=4 => format!("{first}; alike: {}", alike.join(", ")),
-        more => format!("{first}; alike: {more} others"),
+        1..=4 => format!("{first}; similar: {}", alike.join(", ")),
+        more => format!("{first}; similar: {more} others"),
     }
 }
 
@@ -116,7 +116,7 @@ fn next(comparisons: &[&Comparison], width: Width) -> String {
         out += &paragraph("  • ", "    ", &next.text, width);
         if let Some(command) = &next.command {
             // Not wrapped: it is to be copied.
-            out += &format!("    To see it:\n      {command}\n");
+            out += &format!("    To measure it:\n      {command}\n");
         }
     }
     out

@@ -80,13 +80,13 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
             worth(subject, comparison, base, other)
         ),
         (Verdict::Same, _) => format!(
-            "{name}: {to} and {from} are the same to within {}{within}.",
+            "{name}: {to} and {from} differ by less than {}{within}.",
             percent(comparison.worth)
         ),
         (verdict, _) => format!(
             "{name}: {to} against {from} is {}{within}: {}.",
             self::verdict(verdict),
-            comparison.why.as_deref().unwrap_or("no reason was recorded")
+            comparison.why.as_deref().unwrap_or("the reason is unknown")
         ),
     };
     Some(text + &tail(comparison) + &errors(comparison, subject.operation(other)))
@@ -96,16 +96,16 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
 fn errors(comparison: &Comparison, operation: &str) -> String {
     let Some(errors) = comparison.errors else { return String::new() };
     if let Some((which, shares)) = more_or_fewer(&errors) {
-        return format!(" Surely {which} fail: {shares}.");
+        return format!(" Significantly {which} {operation}s fail: {shares}.");
     }
     match (errors.verdict, errors.share_at_most) {
         (Verdict::Invalid, _) => String::new(),
         (Verdict::Same, Some(most)) => {
-            format!(" None failed on either (95%: under {}).", percent(most))
+            format!(" None failed on either (under {} at 95%).", percent(most))
         }
         _ => {
             let [base, other] = [errors.base_share, errors.other_share].map(percent);
-            format!(" Of its {operation}s {other} failed, instead of {base}: unclear.")
+            format!(" {other} of its {operation}s failed, instead of {base}: unclear.")
         }
     }
 }
@@ -113,7 +113,9 @@ fn errors(comparison: &Comparison, operation: &str) -> String {
 /// The same within a sentence, where a verdict was reached.
 fn failures(comparison: &Comparison) -> String {
     let sure = comparison.errors.and_then(|errors| more_or_fewer(&errors));
-    sure.map_or_else(String::new, |(which, shares)| format!(" (and surely {which} fail: {shares})"))
+    sure.map_or_else(String::new, |(which, shares)| {
+        format!(" (significantly {which} fail: {shares})")
+    })
 }
 
 /// Whether `fewer` or `more` surely fail, and which shares do.
@@ -127,10 +129,10 @@ fn more_or_fewer(errors: &ErrorComparison) -> Option<(&'static str, String)> {
     Some((which, format!("{other} instead of {base}")))
 }
 
-/// `620 a second instead of 540`, where both were judged by what they hold.
+/// `620 per second instead of 540`, where both were judged by what they hold.
 fn rates(subject: Subject, base: &ArmResult, other: &ArmResult) -> Option<String> {
     let (from, to) = (subject.highest_rate(base)?, subject.highest_rate(other)?);
-    Some(format!("{} a second instead of {}", rate(to), rate(from)))
+    Some(format!("{} per second instead of {}", rate(to), rate(from)))
 }
 
 /// Says so where the slowest operations tell another story than the mean.
@@ -172,12 +174,12 @@ pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison])
                     format!("{name} takes {against} {base_name}, {worth}")
                 }
                 (Verdict::Same, _) => format!(
-                    "{name} and {base_name} are the same to within {}",
+                    "{name} and {base_name} differ by less than {}",
                     percent(comparison.worth)
                 ),
                 (Verdict::Invalid, _) => format!(
                     "{name} is invalid: {}",
-                    comparison.why.as_deref().unwrap_or("no reason was recorded")
+                    comparison.why.as_deref().unwrap_or("the reason is unknown")
                 ),
                 (verdict, _) => {
                     format!("{name} against {base_name} is {}", self::verdict(verdict))
@@ -218,13 +220,13 @@ fn way(arm: &ArmResult) -> &str {
     arm.id.rsplit_once('@').map_or(arm.id.as_str(), |(way, _)| way)
 }
 
-/// `saving 0.31 µs a record: 0.03% of a core at 1,000 a second`. Where one writer
+/// `saving 0.31 µs per record: 0.03% of a core at 1,000 per second`. Where one writer
 /// could not do 1,000 a second, what it can do instead.
 fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &ArmResult) -> String {
     let operation = subject.operation(other);
     let saves_ns = comparison.saves_ns_per_op.unwrap_or_default();
     let does = if saves_ns >= 0.0 { "saving" } else { "costing" };
-    let amount = format!("{does} {} a {operation}", time(saves_ns.abs()));
+    let amount = format!("{does} {} per {operation}", time(saves_ns.abs()));
     if let (Some(from), Some(to)) = (subject.bytes_per_s(base), subject.bytes_per_s(other)) {
         let [from, to] = [from, to].map(|bytes_per_s| count((bytes_per_s / 1e6).round() as u64));
         return format!("{amount}: {to} MB/s instead of {from}");
@@ -237,11 +239,11 @@ fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &Ar
     match (base.time_per_op_ns, other.time_per_op_ns) {
         (Some(from), Some(to)) if cores > 1.0 => {
             let [from, to] = [from, to].map(|toll| rate(1e9 / toll.mean));
-            format!("{amount}: {to} a second instead of {from}")
+            format!("{amount}: {to} per second instead of {from}")
         }
         _ => {
             let rate = count(RATE_PER_S as u64);
-            format!("{amount}: {} of a core at {rate} a second", percent(cores))
+            format!("{amount}: {} of a core at {rate} per second", percent(cores))
         }
     }
 }

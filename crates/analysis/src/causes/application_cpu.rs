@@ -5,7 +5,7 @@ use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::ApplicationCpu,
-    what: "the program's own work on the processor",
+    what: "the program's own CPU time",
     weigh,
     role: Role::Cost,
     scope: Scope::Arm,

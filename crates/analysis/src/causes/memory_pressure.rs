@@ -40,8 +40,8 @@ fn weigh(totals: &ArmTotals) -> Option<Finding> {
     evidence
         .extend(limit_hits.map(|n| ("memory_limit_hits_per_slice", totals.per_slice(n as f64))));
     let detail = format!(
-        "memory was short: {} of the time tasks waited for some, and {} a slice had to be read \
-         again after memory had given it up",
+        "memory was short: tasks stalled on memory {} of the time, and {} per slice had to be \
+         read again after being evicted",
         percent(share),
         rough_size(totals.per_slice(refaulted_bytes) as u64)
     );

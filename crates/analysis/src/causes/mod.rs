@@ -133,14 +133,14 @@ impl Weighed<'_> {
 }
 
 impl Finding {
-    /// `97% of the time (1.21 ms a record)`.
+    /// `97% of the time (1.21 ms per record)`.
     fn figures(&self, totals: &ArmTotals) -> String {
         format!("{} of the time ({})", percent(self.share), self.cost(totals))
     }
 
-    /// `1.21 ms a record`.
+    /// `1.21 ms per record`.
     fn cost(&self, totals: &ArmTotals) -> String {
-        format!("{} a {}", time(self.cost_ns_per_op), totals.operation)
+        format!("{} per {}", time(self.cost_ns_per_op), totals.operation)
     }
 }
 

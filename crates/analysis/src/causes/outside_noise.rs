@@ -40,12 +40,13 @@ fn weigh(totals: &ArmTotals) -> Option<Finding> {
     let detail = if share <= queued {
         let busy = percent(others);
         format!(
-            "{lost} of the time went into waiting for a processor, while other programs used {busy} of all there are"
+            "{lost} of the time was spent waiting for a CPU, while other programs used {busy} of \
+             all CPU time"
         )
     } else if share <= stolen {
-        format!("the hypervisor kept {lost} of the processors' time for other machines")
+        format!("the hypervisor gave {lost} of the CPU time to other virtual machines (steal)")
     } else {
-        format!("the container's processor quota was used up for {lost} of the time")
+        format!("the container's CPU quota was exhausted {lost} of the time")
     };
     Some(Finding { named: share >= LOST_MIN, share, cost_ns_per_op: 0.0, evidence, detail })
 }

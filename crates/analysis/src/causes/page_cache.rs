@@ -43,8 +43,8 @@ fn weigh(totals: &ArmTotals) -> Option<Finding> {
             ("deferred_sync_ns_per_slice", deferred_ns),
         ],
         detail: format!(
-            "{} of {} a slice had reached the device when the clock stopped; flushing them took \
-             another {}",
+            "{} of {} per slice had reached the device when the clock stopped; flushing the rest \
+             took another {}",
             if reached < 0.5 { "0".to_owned() } else { rough_size(reached as u64) },
             rough_size(written as u64),
             time(deferred_ns)

@@ -7,7 +7,7 @@ use crate::causes::{ArmTotals, Finding, NOTABLE, Role, Rule};
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::ReadsFromDevice,
-    what: "waiting for the device to deliver data",
+    what: "waiting for reads from the device",
     weigh,
     role: Role::Cost,
     scope: Scope::Arm,
@@ -33,7 +33,7 @@ fn weigh(totals: &ArmTotals) -> Option<Finding> {
         ("cached_before_bytes_per_slice", totals.per_slice(seen.cached_before_bytes as f64))
     }));
     let detail = format!(
-        "{} a slice came from it and not from memory",
+        "{} per slice came from it rather than from memory",
         rough_size(totals.per_slice(read_bytes) as u64)
     );
     Some(Finding {

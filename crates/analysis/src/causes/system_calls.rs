@@ -7,7 +7,7 @@ use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::SystemCalls,
-    what: "the kernel's own work for each system call",
+    what: "system call overhead in the kernel",
     weigh,
     role: Role::Cost,
     scope: Scope::Arm,

@@ -11,7 +11,7 @@ use crate::causes::{ArmTotals, Finding, NOTABLE, Role, Rule};
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::ThrottledWriteback,
-    what: "waiting until the device had caught up with earlier writes",
+    what: "waiting for writeback (dirty page throttling)",
     weigh,
     role: Role::Cost,
     scope: Scope::Arm,
@@ -55,7 +55,7 @@ fn weigh(totals: &ArmTotals) -> Option<Finding> {
         evidence.push(("machine_dirty_limit_bytes", memory.dirty_limit_bytes.0 as f64));
     }
     let detail = written_bytes.map_or_else(String::new, |bytes| {
-        format!("it took {} meanwhile", rough_size(totals.per_slice(bytes) as u64))
+        format!("it wrote {} meanwhile", rough_size(totals.per_slice(bytes) as u64))
     });
     let named = share >= NOTABLE && writes_back && !reads && borne_out;
     Some(Finding { named, share, cost_ns_per_op: totals.per_op(waiting_ns), evidence, detail })

@@ -5,7 +5,7 @@ use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::WaitingForLock,
-    what: "waiting for a lock that another held",
+    what: "waiting for locks held by others",
     weigh,
     role: Role::Cost,
     scope: Scope::Arm,
