@@ -6,6 +6,7 @@
 
 mod autocorrelation;
 mod bet;
+mod beta;
 mod binomial;
 mod histogram;
 mod median;
