@@ -6,7 +6,6 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::Exp1;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -67,7 +66,8 @@ impl Iterator for Schedule {
         let spread = match self.gap {
             Gap::Constant => 1.0,
             Gap::Uniform => 2.0 * self.random.random::<f64>(),
-            Gap::Exponential => self.random.sample(Exp1),
+            // By inversion: 1 - u is never 0, whose logarithm would have no end.
+            Gap::Exponential => -(1.0 - self.random.random::<f64>()).ln(),
         };
         self.next_ns += self.mean_gap_ns * spread;
         Some(at)

@@ -1,16 +1,13 @@
 //! What a study measured beside the toll, as a table with the columns that have
 //! anything to show.
 
-use comfy_table::{Attribute, Cell, CellAlignment, Table, presets};
+use anstyle::Style;
 use model::analysis::ArmResult;
 use model::description::{FigureDescription, StudyDescription};
 use model::units::{three_digits, time};
 
-use crate::table::indented;
+use crate::columns::{Cell, GAP, Table};
 use crate::terminal::{Width, paragraph};
-
-/// Between two columns.
-const GAP: usize = 2;
 
 /// The figures, in as many tables as the width asks for; nothing where there are none.
 pub(crate) fn tables(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
@@ -71,24 +68,19 @@ impl<'a> Column<'a> {
 }
 
 fn table([strategies, places]: &[Column; 2], columns: &[Column]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).enforce_styling();
     let head = [strategies.head, places.head].into_iter().chain(columns.iter().map(|c| c.head));
-    table.set_header(head.map(|text| Cell::new(text).add_attribute(Attribute::Dim)));
+    let mut table = Table::new(head.map(|text| Cell::new(text).styled(Style::new().dimmed())));
     let mut last = "";
     for row in 0..places.cells.len() {
         let strategy = strategies.cells[row].as_str();
         let shown = if strategy == last { "" } else { strategy };
         last = strategy;
         let names = [shown, places.cells[row].as_str()].into_iter();
-        table.add_row(names.chain(columns.iter().map(|column| column.cells[row].as_str())));
+        let figures = columns.iter().map(|column| column.cells[row].as_str());
+        table.add_row(names.chain(figures).map(Cell::new));
     }
-    for column in 0..columns.len() {
-        if let Some(column) = table.column_mut(column + 2) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    indented(&table)
+    table.align_right(2..2 + columns.len());
+    table.indented()
 }
 
 /// A figure in its unit; empty where the arm has none.

@@ -1,18 +1,17 @@
 //! One study's tolls and verdicts as a table.
 
-use comfy_table::{Attribute, Cell, CellAlignment, Color, Table, presets};
+use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Axis;
 use model::units::time;
 
+use crate::columns::{Cell, Table};
 use crate::subject::Subject;
 use crate::terminal::Width;
 use crate::words;
 
 /// Narrower than this there is no room for percentiles and intervals.
 const WIDTH_FULL: Width = 72;
-/// What styles begin and end with.
-const ESCAPE: char = '\u{1b}';
 
 /// The arms of one study with the same parameters: each place held against
 /// the first.
@@ -20,12 +19,10 @@ pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> S
     let places = &subject.run.places;
     let base = places.first().map_or("", |p| p.label.as_str());
     let against = if places.len() > 1 { format!("against {base}") } else { String::new() };
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).enforce_styling();
     let full = width >= WIDTH_FULL;
     let header =
         [Some("strategy"), Some("place"), Some("toll"), full.then_some("p99"), Some(&against)];
-    table.set_header(header.into_iter().flatten().map(dim));
+    let mut table = Table::new(header.into_iter().flatten().map(dim));
     let mut group = None;
     for arm in arms {
         let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
@@ -35,8 +32,8 @@ pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> S
         row.extend(judgement(subject, arm, Axis::Place, full));
         table.add_row(row);
     }
-    align_right(&mut table, if full { &[2, 3, 4] } else { &[2, 3] });
-    indented(&table)
+    table.align_right(if full { 2..5 } else { 2..4 });
+    table.indented()
 }
 
 /// The same arms, each held against another way of doing it at its place: the first
@@ -64,30 +61,18 @@ pub(crate) fn by_strategy(subject: Subject, arms: &[&ArmResult], width: Width) -
     }
     let mut texts: Vec<String> = Vec::new();
     for (_, table) in &mut tables {
-        align_right(table, &[2]);
-        texts.push(indented(table));
+        table.align_right([2]);
+        texts.push(table.indented());
     }
     texts.join("\n")
 }
 
 fn ways_table(head: &str, against: &str) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).enforce_styling();
-    table.set_header([head, "place", &format!("against {against}")].map(dim));
-    table
+    Table::new([head, "place", &format!("against {against}")].map(dim))
 }
 
 fn dim(text: &str) -> Cell {
-    let cell = Cell::new(text);
-    if text.is_empty() { cell } else { cell.add_attribute(Attribute::Dim) }
-}
-
-fn align_right(table: &mut Table, columns: &[usize]) {
-    for column in columns {
-        if let Some(column) = table.column_mut(*column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    Cell::new(text).styled(Style::new().dimmed())
 }
 
 fn toll(subject: Subject, arm: &ArmResult, full: bool) -> Vec<Cell> {
@@ -97,7 +82,7 @@ fn toll(subject: Subject, arm: &ArmResult, full: bool) -> Vec<Cell> {
         (None, toll_ns) => toll_ns.map_or_else(none, time),
     };
     let p99 = arm.time_per_op_ns.map_or_else(none, |latency| time(latency.p99));
-    let toll = Cell::new(toll).add_attribute(Attribute::Bold);
+    let toll = Cell::new(toll).styled(Style::new().bold());
     if full { vec![toll, Cell::new(p99)] } else { vec![toll] }
 }
 
@@ -118,28 +103,12 @@ fn judged(comparison: &Comparison, full: bool) -> Vec<Cell> {
 }
 
 fn verdict(comparison: &Comparison) -> Cell {
-    let cell = Cell::new(words::verdict(comparison.verdict));
-    match comparison.verdict {
-        Verdict::Faster => cell.fg(Color::Green).add_attribute(Attribute::Bold),
-        Verdict::Slower => cell.fg(Color::Red).add_attribute(Attribute::Bold),
-        Verdict::Same => cell.add_attribute(Attribute::Bold),
-        Verdict::Unclear => cell.fg(Color::Yellow),
-        Verdict::Invalid => cell.fg(Color::Magenta).add_attribute(Attribute::Bold),
-    }
-}
-
-/// The table's lines, indented, without the padding at their ends.
-pub(crate) fn indented(table: &Table) -> String {
-    table.lines().map(|line| format!(" {}\n", without_padding(&line))).collect()
-}
-
-/// Takes away the spaces at the end, also from before the codes that end a style.
-fn without_padding(line: &str) -> String {
-    let (text, mut codes) = (line.trim_end(), String::new());
-    let mut text = text;
-    while let Some(start) = text.rfind(ESCAPE).filter(|_| text.ends_with('m')) {
-        codes.insert_str(0, &text[start..]);
-        text = text[..start].trim_end();
-    }
-    format!("{text}{codes}")
+    let style = match comparison.verdict {
+        Verdict::Faster => AnsiColor::Green.on_default().bold(),
+        Verdict::Slower => AnsiColor::Red.on_default().bold(),
+        Verdict::Same => Style::new().bold(),
+        Verdict::Unclear => AnsiColor::Yellow.on_default(),
+        Verdict::Invalid => AnsiColor::Magenta.on_default().bold(),
+    };
+    Cell::new(words::verdict(comparison.verdict)).styled(style)
 }

@@ -7,6 +7,9 @@
 //! of log-gamma functions lose half of the digits when the counts are in the
 //! millions.
 
+// As the formulas name them.
+#![allow(clippy::many_single_char_names)]
+
 use std::f64::consts::TAU;
 
 /// Halvings of the unit interval in which a quantile is searched: it is found
@@ -131,11 +134,11 @@ fn deviance(count: f64, mean: f64) -> f64 {
     let mut power = 2.0 * count * v;
     for term in 1.. {
         power *= v * v;
-        let next = sum + power / f64::from(2 * term + 1);
-        if next == sum {
+        let next = power / f64::from(2 * term + 1);
+        sum += next;
+        if next.abs() <= sum * 0.1 * f64::EPSILON {
             break;
         }
-        sum = next;
     }
     sum
 }
@@ -170,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_series_meets_the_exact_stirling_error() {
-        for (n, expected) in [(15.0, 0.005_554_733_551_962_801), (16.0, 0.005_207_655_919_609_640)] {
+        for (n, expected) in [(15.0, 0.005_554_733_551_962_801), (16.0, 0.005_207_655_919_609_64)] {
             let found = stirling_error(n);
             assert!((found - expected).abs() < 1e-14, "{found} instead of {expected}");
         }
