@@ -4,7 +4,6 @@
 //! it cannot tell apart or does not look at.
 
 use rustix::io::Errno;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One way in which a connection or its reply can fail. Each connection that
@@ -57,7 +56,8 @@ impl ErrorKind {
 }
 
 /// How many connections (or, on kept connections, replies) failed, by kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "each is described at the ErrorKind of its name")]
 pub struct Errors {
     /// All of the kinds below together.
@@ -79,7 +79,7 @@ pub struct Errors {
     /// What was said about the first of them; in JSON beside the counts, as
     /// `first_error`.
     #[serde(skip)]
-    #[schemars(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub first: Option<String>,
 }
 

@@ -4,7 +4,6 @@
 //! null, never 0.
 
 use crate::{Errors, Gap, server::ServerUse};
-use schemars::JsonSchema;
 use serde::Serialize;
 use stats::Histogram;
 use std::fmt;
@@ -13,7 +12,8 @@ use std::fmt;
 pub const SCHEMA: &str = "iotoll.load/1";
 
 /// Everything that one invocation found.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadResult {
     /// `iotoll.load/1`.
     pub schema: &'static str,
@@ -48,7 +48,8 @@ pub struct LoadResult {
 }
 
 /// What drives the load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Connections start at their times, whatever the server does.
@@ -58,7 +59,8 @@ pub enum Mode {
 }
 
 /// What was checked before the start.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Preflight {
     /// Connections that would be open at once if the server stopped answering.
     pub connections_at_worst: u64,
@@ -73,7 +75,8 @@ pub struct Preflight {
 }
 
 /// How values are spread, in the unit that their field's name ends with.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Summary {
     pub count: u64,
@@ -140,7 +143,8 @@ impl fmt::Debug for Phases {
 }
 
 /// Replies per second over time.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplyRate {
     /// Of the whole step, from its first intended start to its last reply.
     pub mean: f64,
@@ -157,7 +161,8 @@ pub struct ReplyRate {
 }
 
 /// Replies by class of their status.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Statuses {
     #[serde(rename = "2xx")]
@@ -171,7 +176,8 @@ pub struct Statuses {
 }
 
 /// Bytes that went over the connections, without those of TCP.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Bytes {
     pub sent: u64,
@@ -180,7 +186,8 @@ pub struct Bytes {
 }
 
 /// Connections open at once.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenConnections {
     /// When half of the connections had been started.
     pub middle: u64,
@@ -191,7 +198,8 @@ pub struct OpenConnections {
 }
 
 /// One step: one rate, or one closed loop.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Step {
     /// Connections per second that were asked for; null in a closed loop.
     pub rate: Option<f64>,
@@ -269,16 +277,17 @@ pub struct Step {
     /// Whether nothing speaks against the figures but that some connections were
     /// begun late: medians may then still be the server's.
     #[serde(skip)]
-    #[schemars(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub merely_late: bool,
     /// The times in full.
     #[serde(skip)]
-    #[schemars(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub phases: Phases,
 }
 
 /// The search for the highest rate that is held.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Search {
     /// The highest rate held, in connections per second; null when none was.
     pub max_rate: Option<f64>,
@@ -289,7 +298,8 @@ pub struct Search {
 }
 
 /// One rate tried in a search.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Try {
     /// Connections per second.
     pub rate: f64,

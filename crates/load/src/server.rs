@@ -8,7 +8,6 @@ use crate::{
     target::Endpoint,
 };
 use rustix::param::clock_ticks_per_second;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::{
     collections::VecDeque,
@@ -366,7 +365,8 @@ impl ServerWatch {
 }
 
 /// What a server with all its processes used during a step.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerUse {
     /// Processes at the end of the step.
     pub processes: u64,

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arm::Axis;
@@ -23,7 +22,8 @@ pub struct Analysis {
 }
 
 /// One arm's tolls over all its slices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArmResult {
     /// Its name: `log/held@disk`.
     pub id: String,
@@ -67,7 +67,8 @@ pub struct ArmResult {
 
 /// A distribution of times per operation. The mean is all time over all
 /// operations; the rest are percentiles of single operations, within 1%.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Time over operations.
     pub mean: f64,
@@ -84,7 +85,8 @@ pub struct Latency {
 }
 
 /// Processor time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cpu {
     /// In the process's own code.
     pub user: f64,
@@ -93,7 +95,8 @@ pub struct Cpu {
 }
 
 /// What was asked for and what reached the device, over all slices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Io {
     /// What the study asked the system to write or read.
     pub requested_bytes: u64,
@@ -109,7 +112,8 @@ pub struct Io {
 }
 
 /// What can be said of two arms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The other takes surely less time, by more than `worth`.
@@ -125,7 +129,8 @@ pub enum Verdict {
 }
 
 /// Two arms, held against each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The id of the arm that the other is held against.
     pub base: String,
@@ -167,7 +172,8 @@ pub struct Comparison {
 }
 
 /// What to measure next, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Next {
     /// The reason, in a sentence or two.
     pub text: String,
@@ -176,7 +182,8 @@ pub struct Next {
 }
 
 /// Two arms' 99th percentiles, held against each other as their means are.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TailComparison {
     /// The other's over the base's.
     pub ratio: Option<f64>,
@@ -189,7 +196,8 @@ pub struct TailComparison {
 }
 
 /// Two arms' shares of operations that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorComparison {
     /// The base's share.
     pub base_share: f64,

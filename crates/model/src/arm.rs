@@ -1,6 +1,5 @@
 //! Arms, and which of them are compared.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, StudyPlan};
@@ -23,7 +22,8 @@ pub struct Arm {
 }
 
 /// What two compared arms differ in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Axis {
     /// The same I/O at another place.
@@ -34,7 +34,8 @@ pub enum Axis {
 }
 
 /// Two arms that are compared, as indices into the arms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// What the other is held against.
     pub base: usize,

@@ -1,10 +1,8 @@
 //! What explains a toll, a difference or the absence of one.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The stable name of a cause.
@@ -82,12 +80,13 @@ impl fmt::Display for CauseCode {
     }
 }
 
-impl JsonSchema for CauseCode {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for CauseCode {
     fn inline_schema() -> bool {
         true
     }
 
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "CauseCode".into()
     }
 
@@ -97,7 +96,8 @@ impl JsonSchema for CauseCode {
 }
 
 /// What a cause bears on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// The arms that it was found in.
@@ -107,7 +107,8 @@ pub enum Scope {
 }
 
 /// One explanation, with the figures that show it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
     /// A stable name.
     pub code: CauseCode,

@@ -1,6 +1,5 @@
 //! Structs of counters that can be added up and subtracted, field by field.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something that counts up, so that two readings have a difference and two
@@ -38,9 +37,8 @@ impl<T: Counters> Counters for Option<T> {
 
 /// A level rather than a count: the state at the end of a span, and of several
 /// spans the highest.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Level(pub u64);
 
@@ -55,7 +53,8 @@ impl Counters for Level {
 }
 
 /// Declares a struct whose fields are all [`Counters`], and makes it one. Each
-/// field is written once: reading, adding and subtracting cannot forget it.
+/// field is written once: reading, adding and subtracting cannot forget it. It
+/// has a JSON schema where the crate that declares it has the feature `schema`.
 #[macro_export]
 macro_rules! counters {
     (
@@ -65,10 +64,8 @@ macro_rules! counters {
         }
     ) => {
         $(#[$about])*
-        #[derive(
-            Clone, Copy, Debug, Default, PartialEq, Eq,
-            ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema,
-        )]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
+        #[cfg_attr(feature = "schema", derive(::schemars::JsonSchema))]
         #[serde(default)]
         pub struct $name {
             $($(#[$field_about])* pub $field: $kind,)*

@@ -2,13 +2,13 @@
 //! parameters, figures and causes, kept in the run's record so that no registry
 //! of studies is needed to analyse or report it.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{Better, Unit};
 
 /// One study, as its runs describe it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyDescription {
     /// Its name in plans and flags.
     pub name: String,
@@ -36,7 +36,8 @@ pub struct StudyDescription {
 }
 
 /// One way in which a study does its I/O.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StrategyDescription {
     /// Its name in plans and flags.
     pub name: String,
@@ -50,7 +51,8 @@ pub struct StrategyDescription {
 }
 
 /// One parameter of a study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParamDescription {
     /// Its name in plans and flags.
     pub name: String,
@@ -67,7 +69,8 @@ pub struct ParamDescription {
 }
 
 /// What kind of value a parameter has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ParamForm {
     /// A size in bytes.
@@ -91,7 +94,8 @@ pub enum ParamForm {
 }
 
 /// A figure that a study measures in each slice beside the toll.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FigureDescription {
     /// Its name in results.
     pub name: String,
@@ -110,7 +114,8 @@ pub struct FigureDescription {
 }
 
 /// How the slices' figures become their arm's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Fold {
     /// The mean over the slices.
@@ -124,7 +129,8 @@ pub enum Fold {
 }
 
 /// A cause that a study defines: time that one of its figures tells of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseDescription {
     /// Its stable name.
     pub code: String,
@@ -137,7 +143,8 @@ pub struct CauseDescription {
 }
 
 /// A sentence made of figures, for arms that have them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoteDescription {
     /// The figure that an arm must have for the sentence to be said.
     pub when: String,

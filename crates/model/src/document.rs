@@ -3,7 +3,6 @@
 
 use std::io;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use thiserror::Error;
@@ -19,8 +18,9 @@ use crate::slice::Slice;
 pub const SCHEMA: &str = "iotoll.result/2";
 
 /// A result file as it is written.
-#[derive(Serialize, JsonSchema)]
-#[schemars(title = "iotoll.result/2")]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "iotoll.result/2"))]
 pub struct Document<'a> {
     /// `iotoll.result/2`.
     schema: &'static str,
@@ -152,6 +152,7 @@ impl<'a> Document<'a> {
     }
 
     /// The JSON Schema of the result file.
+    #[cfg(feature = "schema")]
     pub fn json_schema() -> serde_json::Value {
         schemars::schema_for!(Document<'static>).to_value()
     }

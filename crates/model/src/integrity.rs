@@ -1,11 +1,11 @@
 //! What became of the records that a study wrote: every one accounted for.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What became of the records that were written. A record that broke is counted
 /// in one of the fields, never in two.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Integrity {
     /// Records that were acknowledged to their writers, and so checked.
     pub records: u64,
@@ -31,7 +31,8 @@ pub struct Integrity {
 }
 
 /// What a record's size leaves room to check.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Checks {
     /// Run, writer, sequence, length, payload and a checksum of 32 bits.

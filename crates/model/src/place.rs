@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -65,7 +64,8 @@ impl PlaceRequest {
 }
 
 /// What kind of storage a place stands on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StorageKind {
     /// A local file system on a block device.
@@ -81,7 +81,8 @@ pub enum StorageKind {
 }
 
 /// One block device of the stack behind a place, from the file system down.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceLayer {
     /// The kernel's name: `vda2`, `dm-0`, `loop3`.
     pub name: String,
@@ -106,7 +107,8 @@ pub struct DeviceLayer {
 }
 
 /// What a place stands on, as far as it could be read. Sizes in bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceFacts {
     /// The user's name for it.
     pub label: String,

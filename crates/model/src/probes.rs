@@ -5,7 +5,6 @@
 //! nanoseconds and bytes. What cannot be read on a machine is `null`, and the
 //! result's `unread` says why; it is never guessed.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counters;
@@ -13,7 +12,8 @@ use crate::counters::Level;
 pub use crate::spent::Calls;
 
 /// One slice's readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Probes {
     /// The worker processes' calls and storage traffic, from `/proc/PID/io`.

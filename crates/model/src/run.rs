@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arm::Pair;
@@ -41,7 +40,8 @@ pub struct Run {
 }
 
 /// When and how a run ran.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Invocation {
     /// A random name, unique to the run.
     pub id: String,
@@ -58,7 +58,8 @@ pub struct Invocation {
 }
 
 /// The machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// The kernel's release.
     pub kernel: String,
@@ -73,7 +74,8 @@ pub struct Machine {
 }
 
 /// The harness's own cost, and its clock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
     /// What timing and recording one operation costs; part of every toll.
     pub record_ns: f64,
@@ -86,7 +88,8 @@ pub struct Floor {
 }
 
 /// What a run was to measure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanRecord {
     /// The smallest relative difference that matters.
     pub worth: f64,
@@ -99,7 +102,8 @@ pub struct PlanRecord {
 }
 
 /// One arm of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArmRecord {
     /// Its name: `log/held@disk`.
     pub id: String,
@@ -114,7 +118,8 @@ pub struct ArmRecord {
 }
 
 /// A place once the last slice had run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PlaceAfter {
     /// What it stood on then.
@@ -124,7 +129,8 @@ pub enum PlaceAfter {
 }
 
 /// An arm that could not be timed to the end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArmFailure {
     /// The arm, as an index into the plan's arms.
     pub arm: usize,

@@ -4,7 +4,6 @@
 //! Shares are plain numbers: 0.05 is 5%. Times are in nanoseconds unless the
 //! name says otherwise.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Comparison;
@@ -16,8 +15,9 @@ use crate::run::{Invocation, Machine};
 pub const SCHEMA: &str = "iotoll.selftest/2";
 
 /// One selftest, whole.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "iotoll.selftest/2")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "iotoll.selftest/2"))]
 pub struct SelftestResult {
     /// `iotoll.selftest/2`.
     pub schema: String,
@@ -37,7 +37,8 @@ pub struct SelftestResult {
 }
 
 /// The harness's clock and its own toll.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockCheck {
     /// Where the time comes from: `tsc` or `monotonic`.
     pub source: String,
@@ -55,7 +56,8 @@ pub struct ClockCheck {
 }
 
 /// What was found at one place. `null` where the budget or Ctrl-C came first.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceSelftest {
     /// The place.
     pub place: PlaceFacts,
@@ -74,7 +76,8 @@ pub struct PlaceSelftest {
 }
 
 /// Many comparisons of a place with itself, in which `faster` and `slower` are false.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgainstItself {
     /// The smallest relative difference that mattered.
     pub worth: f64,
@@ -96,7 +99,8 @@ pub struct AgainstItself {
 }
 
 /// How often something happened.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
     /// How often it did.
     pub count: u64,
@@ -112,7 +116,8 @@ pub struct Rate {
 
 /// How small a difference 60 seconds can show, by simulation: the blocks of a
 /// place against itself, drawn again and judged as real ones are.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resolution {
     /// Blocks measured, to draw from.
     pub blocks: u64,
@@ -135,7 +140,8 @@ pub struct Resolution {
 }
 
 /// A slow-down put there on purpose: one arm spins a little at each operation.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Planted {
     /// How much was added, as a share of the toll that the unslowed arm had.
     pub added: f64,
@@ -149,6 +155,7 @@ pub struct Planted {
 
 impl SelftestResult {
     /// The JSON Schema of the result file.
+    #[cfg(feature = "schema")]
     pub fn json_schema() -> serde_json::Value {
         schemars::schema_for!(Self).to_value()
     }

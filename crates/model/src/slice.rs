@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
@@ -12,7 +11,8 @@ use crate::probes::Surroundings;
 use crate::spent::{DeviceTraffic, Spent};
 
 /// One timed slice. Times in nanoseconds, sizes in bytes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slice {
     /// The arm, as an index into the plan's arms.
     pub arm: usize,
@@ -35,9 +35,8 @@ pub struct Slice {
 }
 
 /// What a slice was run for.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// To learn how many operations fill a slice.
@@ -52,7 +51,8 @@ pub enum Phase {
 }
 
 /// Latencies of single operations within 1%, as a sparse histogram.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latencies {
     /// A value within each bucket that holds any, in ticks of the run's clock,
     /// smallest first, and how many operations took about as long.
@@ -62,7 +62,8 @@ pub struct Latencies {
 }
 
 /// What was forced to the device after the clock stopped, under a clock of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deferred {
     /// How long that took.
     pub sync_ns: u64,
@@ -71,7 +72,8 @@ pub struct Deferred {
 }
 
 /// What a slice came to, as its study tells once its data is checked.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// What became of the slice's records; `null` where they were not checked.
     pub integrity: Option<Integrity>,
