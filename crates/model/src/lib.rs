@@ -22,3 +22,4 @@ pub mod slice;
 pub mod spent;
 pub mod study;
 pub mod units;
+pub mod watch;
