@@ -19,8 +19,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use engine::clock;
 use engine::recorder::{Recorder, StopFlag};
+use host::clock;
 use places::WorkDir;
 use rand::Rng as _;
 use rand::seq::SliceRandom as _;

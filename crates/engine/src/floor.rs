@@ -1,8 +1,8 @@
 //! The harness's own toll: what timing an operation costs when there is none.
 
+use host::clock::Clock;
 use model::run::Floor;
 
-use crate::clock::Clock;
 use crate::recorder::Recorder;
 
 const LAPS: u64 = 20_000;

@@ -6,13 +6,11 @@
 //! the record is the crate `analysis`'s. The engine emits [`measure::Event`]s and
 //! never prints.
 
-pub mod clock;
 mod floor;
 pub mod machine;
 pub mod measure;
 pub mod noise;
 mod order;
-pub mod probes;
 pub mod recorder;
 pub mod run;
 pub mod runner;

@@ -4,15 +4,18 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use host::clock::{Clock, Moment};
+use host::page_cache::residency;
+use host::probes::{Probes, Reading};
+use host::root::Root;
 use model::arm::Arm;
+use model::counters::Counters as _;
 use model::probes::Residency;
 use model::run::Floor;
 use model::slice::{Deferred, Latencies, Outcome, Slice};
 use model::spent::{DeviceTraffic, Spent};
 
-use crate::clock::{Clock, Moment};
 use crate::floor;
-use crate::probes::{DeviceBytes, Probes, residency};
 use crate::recorder::{Recorder, StopFlag};
 use crate::runner::SliceRunner;
 use crate::study::{Doing, Operations, Study, StudyError};
@@ -27,7 +30,7 @@ pub trait Site {
     fn settle(&mut self) -> std::io::Result<()>;
 
     /// The counters of the devices behind the place, where they can be read.
-    fn device_bytes(&mut self) -> Option<DeviceBytes>;
+    fn device_bytes(&mut self) -> Option<DeviceTraffic>;
 }
 
 /// Runs slices on this machine.
@@ -80,7 +83,7 @@ impl<'a> Machine<'a> {
             clock_began: clock.moment(),
             clock,
             recorder,
-            probes: Probes::new(&[]),
+            probes: Probes::new(&Root::real(), &[]),
             residency_unread: None,
             sites,
             jobs,
@@ -111,56 +114,38 @@ impl<'a> Machine<'a> {
         let deferred = self.clock.between(flush_began, self.clock.ticks());
         let device_flushed = site.device_bytes();
 
-        let mut used = after.usage_since(&before);
-        let mut probes = after.since(&before);
+        let Reading { spent: mut used, surroundings } = after.since(before);
         if let Some(elsewhere) = recorder.elsewhere() {
             // This process did nothing but wait for its workers, unless they are
             // threads of it, which leave their share of its figures to it.
-            probes.run_queue_ns = elsewhere.run_queue_ns;
+            used.run_queue_ns = elsewhere.run_queue_ns;
             if elsewhere.user_ns + elsewhere.system_ns > 0 {
                 (used.user_ns, used.system_ns) = (elsewhere.user_ns, elsewhere.system_ns);
-                probes.calls = elsewhere.calls;
+                used.calls = elsewhere.calls;
             }
         }
-        let during = DeviceBytes::between(device_before, device_after);
-        let flushed = DeviceBytes::between(device_after, device_flushed);
+        let during = device_after.since(device_before);
+        let flushed = device_flushed.since(device_after);
         let residency = cached.map(|cached| Residency {
             cached_before_bytes: cached_before.unwrap_or_default().cached_bytes,
             ..cached
         });
-        let device = |bytes: Option<DeviceBytes>| {
-            bytes.map(|d| DeviceTraffic { read_bytes: d.read, written_bytes: d.written })
-        };
         Ok(Slice {
             operations,
             spent: Spent {
                 elapsed_ns: recorder.elapsed_ns(),
-                user_ns: used.user_ns,
-                system_ns: used.system_ns,
                 requested_bytes: task.requested_bytes(),
                 sync_calls: recorder.sync_calls(),
                 sync_ns: recorder.sync_ns(),
                 lock_calls: recorder.lock_calls(),
                 lock_ns: recorder.lock_ns(),
                 clock_backward_steps: recorder.backward_steps(),
-                minor_faults: probes.minor_faults,
-                major_faults: probes.major_faults,
-                voluntary_switches: probes.voluntary_switches,
-                involuntary_switches: probes.involuntary_switches,
-                run_queue_ns: probes.run_queue_ns,
-                calls: probes.calls,
-                device: device(during),
+                device: during,
+                ..used
             },
             latencies: Latencies::from(recorder.latencies()),
-            deferred: Deferred { sync_ns: deferred.as_nanos() as u64, device: device(flushed) },
-            surroundings: model::probes::Surroundings {
-                residency,
-                cpus: probes.cpus,
-                pressure: probes.pressure,
-                group_pressure: probes.group_pressure,
-                memory: probes.memory,
-                group: probes.group,
-            },
+            deferred: Deferred { sync_ns: deferred.as_nanos() as u64, device: flushed },
+            surroundings: model::probes::Surroundings { residency, ..surroundings },
             outcome: Outcome {
                 integrity: task.check()?,
                 figures: task.figures().into_iter().map(|(n, v)| (n.to_owned(), v)).collect(),

@@ -1,20 +1,15 @@
 //! What disturbed a run from outside: named only on evidence, each with a
 //! sentence and a remedy.
 //!
-//! A [`Reading`] is taken before the run and one after it; everything here is a
-//! pure function of the two. Thresholds are set where a disturbance begins to
+//! A [`MachineReading`] is taken before the run and one after it; everything here is a
+//! pure function of the two, and so of a saved run. Thresholds are set where a disturbance begins to
 //! show beside the noise that any machine has.
 
-mod cgroup;
-mod reading;
-
-use std::time::Duration;
-
+use model::counters::Counters as _;
 use model::noise::{Noise, NoiseCode, NoiseSource};
+use model::probes::CpuTimes;
 use model::units::{percent, rough_size, three_digits};
-
-pub use reading::Reading;
-use reading::{Cpu, Disks, Memory};
+use model::watch::{DiskWrites, MachineReading, MemoryState};
 
 /// Time stolen by the host, as a share of the processors' time.
 const STEAL_MIN: f64 = 0.005;
@@ -37,14 +32,13 @@ const THROTTLED_MIN: f64 = 0.001;
 /// With no more processors than this, whatever runs takes time from the run.
 const FEW_PROCESSORS: usize = 2;
 
-/// What disturbed what ran between two readings and used so much processor
-/// time of its own.
-pub fn between(before: &Reading, after: &Reading, own_cpu: Duration) -> Noise {
-    let seconds = after.uptime_s - before.uptime_s;
+/// What disturbed the run between two readings.
+pub fn between(before: &MachineReading, after: &MachineReading) -> Noise {
+    let seconds = seconds(after.uptime_ns.saturating_sub(before.uptime_ns));
     if seconds <= 0.0 {
         return Noise::default();
     }
-    let span = Span { before, after, seconds, own_cpu_s: own_cpu.as_secs_f64() };
+    let span = Span { before, after, seconds };
     let found = [
         span.steal(),
         span.other_load(),
@@ -62,26 +56,24 @@ pub fn between(before: &Reading, after: &Reading, own_cpu: Duration) -> Noise {
 
 /// Two readings, and what lies between them.
 struct Span<'a> {
-    before: &'a Reading,
-    after: &'a Reading,
+    before: &'a MachineReading,
+    after: &'a MachineReading,
     seconds: f64,
-    own_cpu_s: f64,
 }
 
 impl Span<'_> {
-    fn cpu(&self) -> Option<Cpu> {
-        let (before, after) = self.before.cpu.zip(self.after.cpu)?;
-        Some(Cpu {
-            busy_s: after.busy_s - before.busy_s,
-            idle_s: after.idle_s - before.idle_s,
-            steal_s: after.steal_s - before.steal_s,
-        })
+    fn cpus(&self) -> Option<CpuTimes> {
+        self.after.cpus.since(self.before.cpus)
+    }
+
+    fn own_cpu_s(&self) -> f64 {
+        seconds(self.after.own_cpu_ns.since(self.before.own_cpu_ns))
     }
 
     fn steal_share(&self) -> Option<f64> {
-        let cpu = self.cpu()?;
-        let all_s = cpu.busy_s + cpu.idle_s + cpu.steal_s;
-        (all_s > 0.0).then(|| cpu.steal_s / all_s)
+        let cpus = self.cpus()?;
+        let all_ns = cpus.busy_ns + cpus.idle_ns + cpus.steal_ns;
+        (all_ns > 0).then(|| cpus.steal_ns as f64 / all_ns as f64)
     }
 
     fn steal(&self) -> Option<NoiseSource> {
@@ -101,7 +93,8 @@ impl Span<'_> {
     fn other_load(&self) -> Option<NoiseSource> {
         let used = self.used_by_processes();
         let kernel_s: f64 = used.iter().filter(|u| u.kernel).map(|u| u.cpu_s).sum();
-        let others = (self.cpu()?.busy_s - self.own_cpu_s - kernel_s) / self.seconds;
+        let busy_s = seconds(self.cpus()?.busy_ns);
+        let others = (busy_s - self.own_cpu_s() - kernel_s) / self.seconds;
         if others < LOAD_MIN {
             return None;
         }
@@ -124,23 +117,17 @@ impl Span<'_> {
         ))
     }
 
-    /// What other processes used that lived through the whole span, most first.
+    /// What other processes used that lived to the end of the span, most first.
     fn used_by_processes(&self) -> Vec<Used<'_>> {
-        let own = self.after.own_pid;
         let mut used: Vec<Used<'_>> = self
             .after
-            .processes
+            .others
             .iter()
-            .filter(|(pid, _)| Some(**pid) != own)
-            .map(|(&pid, process)| {
-                let earlier = self.before.processes.get(&pid);
-                let earlier = earlier.filter(|e| e.started_ticks == process.started_ticks);
-                Used {
-                    pid,
-                    name: &process.name,
-                    kernel: process.kernel,
-                    cpu_s: process.cpu_s - earlier.map_or(0.0, |e| e.cpu_s),
-                }
+            .map(|process| Used {
+                pid: process.pid,
+                name: &process.name,
+                kernel: process.kernel_thread,
+                cpu_s: seconds(self.after.used_since(process, self.before)),
             })
             .collect();
         used.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
@@ -149,7 +136,8 @@ impl Span<'_> {
 
     fn throttled(&self) -> Option<NoiseSource> {
         let limits = &self.after.limits;
-        let throttled_s = limits.throttled_s? - self.before.limits.throttled_s?;
+        let throttled = limits.throttled_ns.since(self.before.limits.throttled_ns);
+        let throttled_s = seconds(throttled?);
         let quota = limits.processors?;
         let share = throttled_s / self.seconds;
         (share >= THROTTLED_MIN).then(|| {
@@ -167,7 +155,7 @@ impl Span<'_> {
         })
     }
 
-    fn memory(&self) -> Option<(Memory, Memory)> {
+    fn memory(&self) -> Option<(MemoryState, MemoryState)> {
         self.before.memory.zip(self.after.memory)
     }
 
@@ -192,7 +180,7 @@ impl Span<'_> {
     /// Blames others only for more than the run wrote itself: a file system's
     /// journal and metadata are written for the run, but not counted as its own.
     fn background_writes(&self) -> Option<NoiseSource> {
-        let written = |disks: Option<Disks>| disks.map(|d| (d.written_bytes, d.own_bytes));
+        let written = |disks: Option<DiskWrites>| disks.map(|d| (d.written_bytes, d.own_bytes));
         let (before, after) = written(self.before.disks).zip(written(self.after.disks))?;
         let own = after.1.saturating_sub(before.1);
         let others = after.0.saturating_sub(before.0).saturating_sub(own);
@@ -311,6 +299,10 @@ impl Span<'_> {
             )
         })
     }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 /// A process and its processor time.

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::probes::Calls;
+use host::clock::Clock;
+use model::spent::Calls;
 use stats::Histogram;
 
-use crate::clock::Clock;
 use crate::study::StudyError;
 
 /// Told by a signal handler, or anyone, that the run should end.

@@ -1,50 +1,41 @@
 //! The machine that a run ran on.
 
-use std::fs;
-use std::thread::available_parallelism;
-use std::time::Duration;
-
-use engine::noise::{self, Reading};
-use engine::probes::Usage;
+use engine::noise;
+use host::machine::{kernel_release, processor_name, processors, read_now};
+use host::memory::MemoryFacts;
+use host::root::Root;
 use model::noise::Noise;
 use model::run::Machine;
+use model::watch::MachineReading;
 
 /// Watches for what disturbs a run from outside.
 pub(crate) struct Watch {
-    before: Reading,
-    used: Usage,
+    before: MachineReading,
 }
 
 impl Watch {
     /// Begins now.
     pub(crate) fn start() -> Self {
-        Self { before: Reading::take(), used: Usage::now() }
+        Self { before: read_now() }
     }
 
     /// What was seen so far.
     pub(crate) fn seen(&self) -> Noise {
-        let used = Usage::now().since(self.used);
-        let own_cpu = Duration::from_nanos(used.user_ns + used.system_ns);
-        noise::between(&self.before, &Reading::take(), own_cpu)
+        let (mut before, mut after) = (self.before.clone(), read_now());
+        MachineReading::keep_those_that_ran(&mut before, &mut after);
+        noise::between(&before, &after)
     }
 }
 
 /// The machine.
 pub(crate) fn describe() -> Machine {
-    let memory = places::MemoryFacts::read().ok();
-    let uname = rustix::system::uname();
+    let root = Root::real();
+    let memory = MemoryFacts::read(&root).ok();
     Machine {
-        kernel: uname.release().to_string_lossy().into_owned(),
-        cpu: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
-        cpus: available_parallelism().map_or(1, usize::from),
+        kernel: kernel_release(),
+        cpu: processor_name(&root).unwrap_or_else(|| "unknown".to_owned()),
+        cpus: processors().unwrap_or(1),
         memory_bytes: memory.as_ref().map_or(0, |m| m.total_bytes),
         memory_limit_bytes: memory.and_then(|m| m.limit).map(|limit| limit.limit_bytes),
     }
-}
-
-/// The value behind `name :` in one of the kernel's text files.
-fn field(file: &str, name: &str) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    let line = text.lines().find(|line| line.starts_with(name))?;
-    line.split_once(':').map(|(_, value)| value.trim().to_owned())
 }

@@ -2,10 +2,12 @@
 
 use anyhow::bail;
 use engine::study::Study;
+use host::disks::DeviceReader;
+use host::memory::MemoryFacts;
+use host::root::Root;
 use model::arm::Arm;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::Plan;
-use places::{DeviceReader, MemoryFacts};
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -57,7 +59,7 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
 /// facts say so.
 fn note_unread_counters(place: &mut PlaceFacts) {
     if place.kind == StorageKind::Disk
-        && let Err(error) = DeviceReader::new(place)
+        && let Err(error) = DeviceReader::new(&Root::real(), place)
     {
         place.unread.push(error.to_string());
     }
@@ -65,7 +67,7 @@ fn note_unread_counters(place: &mut PlaceFacts) {
 
 /// Refuses what would not fit on a place or in memory.
 pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result<()> {
-    let memory = MemoryFacts::read()?;
+    let memory = MemoryFacts::read(&Root::real())?;
     for (index, place) in places.iter().enumerate() {
         let mut need_bytes = 0;
         for arm in arms.iter().filter(|arm| arm.place == index) {

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use engine::clock::Clock;
 use engine::recorder::StopFlag;
 use engine::run::Job;
 use engine::runner::SliceRunner as _;
@@ -17,6 +16,7 @@ use engine::selftest::scatter::scatter;
 use engine::selftest::slowed::{Slowed, busy_pause, no_pause};
 use engine::selftest::{Ended, Twins, objections};
 use engine::study::Study;
+use host::clock::Clock;
 use model::arm::Arm;
 use model::place::{PlaceFacts, PlaceRequest};
 use model::plan::{DEFAULT_BUDGET, DEFAULT_WORTH, Draft, Plan, StudyPlan};

@@ -7,9 +7,11 @@ use engine::machine::{Machine, Site};
 use engine::recorder::StopFlag;
 use engine::run::Header;
 use engine::study::Study;
+use host::disks::DeviceReader;
+use host::root::Root;
 use model::arm::Arm;
 use model::place::PlaceFacts;
-use places::{DeviceReader, WorkDir};
+use places::WorkDir;
 
 use crate::exit::UsageError;
 use crate::output;
@@ -57,7 +59,8 @@ impl Session {
         study_of: impl Fn(&Arm) -> &'static dyn Study,
     ) -> anyhow::Result<Machine<'_>> {
         let site = |(folder, facts)| {
-            Box::new(PlaceSite::new(folder, DeviceReader::new(facts).ok())) as Box<dyn Site>
+            Box::new(PlaceSite::new(folder, DeviceReader::new(&Root::real(), facts).ok()))
+                as Box<dyn Site>
         };
         let sites = self.folders.iter().zip(&self.places).map(site).collect();
         let stop = StopFlag::clone(&self.stop);

@@ -5,8 +5,9 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use engine::machine::Site;
-use engine::probes::DeviceBytes;
-use places::{DeviceReader, WorkDir, WorkDirError};
+use host::disks::DeviceReader;
+use model::spent::DeviceTraffic;
+use places::{WorkDir, WorkDirError};
 
 /// The one sub-folder that there is at a time.
 const SLICE: &str = "slice";
@@ -38,9 +39,8 @@ impl Site for PlaceSite<'_> {
         Ok(())
     }
 
-    fn device_bytes(&mut self) -> Option<DeviceBytes> {
-        let counters = self.devices.as_ref()?.read().ok()?;
-        Some(DeviceBytes { read: counters.read_bytes, written: counters.written_bytes })
+    fn device_bytes(&mut self) -> Option<DeviceTraffic> {
+        Some(self.devices.as_ref()?.read().ok()?.traffic())
     }
 }
 

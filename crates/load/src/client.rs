@@ -12,16 +12,18 @@
 
 use crate::{
     Error, ErrorKind, Event, Plan, Progress, Schedule,
-    clock::{SECOND_NS, now_ns},
     connection::{Connection, End, Failure, Fate, Shared, Watched},
     deadlines::{Deadlines, Delay},
     meter::Meter,
     pacer::{ALARM, Pacer},
     ports::{Ports, Source},
-    prompt::Prompt,
     socket,
-    target::Endpoint,
     usage::{OwnUse, Usage},
+};
+use host::{
+    clock::{SECOND_NS, monotonic_ns as now_ns},
+    scheduling::LowLatencyScheduling,
+    sockets::Endpoint,
 };
 use rustix::{
     event::epoll::{self, EventFlags},
@@ -158,7 +160,7 @@ impl<'a> Client<'a> {
         drive: Drive,
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<Ran, Error> {
-        let _prompt = Prompt::thread();
+        let _scheduling = LowLatencyScheduling::of_this_thread();
         let begin_ns = self.begin(drive);
         let before = Usage::now();
         let mut active = None;

@@ -2,12 +2,12 @@
 
 use crate::{
     ErrorKind, Expect, Reuse,
-    clock::now_ns,
     expect::Check,
     meter::{Meter, Times},
     response::{Ending, Malformed, Progress, Reply},
     socket,
 };
+use host::clock::monotonic_ns as now_ns;
 use rustix::{
     event::epoll::EventFlags,
     fd::{AsFd, OwnedFd},

@@ -2,9 +2,9 @@
 
 use crate::{
     Errors,
-    clock::SECOND_NS,
     result::{Bytes, OpenConnections, Phases, ReplyRate, Statuses},
 };
+use host::clock::SECOND_NS;
 
 /// Intervals of the reply rate that are kept.
 const INTERVALS_MAX: usize = 256;

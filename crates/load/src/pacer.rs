@@ -9,10 +9,8 @@
 //! replies without sleeping. This costs a few percent of a core at the rates
 //! of a busy site, instead of the whole core that polling all the time takes.
 
-use crate::{
-    Error,
-    clock::{now_ns, timespec},
-};
+use crate::Error;
+use host::clock::{monotonic_ns as now_ns, timespec};
 use rustix::{
     buffer::spare_capacity,
     event::epoll,

@@ -10,13 +10,12 @@
 //! 127.0.0.0/8 any other address of that network serves as a source with as
 //! many ports of its own, so that no load on this host ends for want of ports.
 
-use crate::clock::SECOND_NS;
-use std::{fs, net::Ipv4Addr};
+use host::{
+    clock::SECOND_NS,
+    ports::{PortRules, TIME_WAIT_S},
+};
+use std::net::Ipv4Addr;
 
-/// Linux holds a closed connection for so long (`TCP_TIMEWAIT_LEN`).
-const TIME_WAIT_S: u64 = 60;
-/// With `tcp_tw_reuse` a port in `TIME_WAIT` may be taken again after so long.
-const REUSE_S: u64 = 1;
 /// The fuller the range, the longer the kernel looks for a free port. Past
 /// this share of it, connecting becomes slow enough to show.
 const FULL: f64 = 0.6;
@@ -32,47 +31,10 @@ pub(crate) enum Source {
     Loopback(Ipv4Addr),
 }
 
-/// What the system says about its ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PortRules {
-    /// Ports in `net.ipv4.ip_local_port_range`.
-    pub(crate) per_source: u64,
-    /// How long a port stays taken when this side closed first.
-    pub(crate) held_s: u64,
-}
-
-impl PortRules {
-    /// Reads the rules; what cannot be read is taken at Linux's default.
-    pub(crate) fn read(loopback: bool) -> Self {
-        let file = |name: &str| {
-            fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap_or_default()
-        };
-        let per_source = ports_in_range(&file("ip_local_port_range")).unwrap_or(28_232);
-        let held_s = held_seconds(&file("tcp_tw_reuse"), loopback);
-        Self { per_source, held_s }
-    }
-
-    /// Source addresses needed for so many ports at a time.
-    pub(crate) fn sources_for(self, ports: u64) -> u64 {
-        let usable = (self.per_source as f64 * FULL) as u64;
-        ports.div_ceil(usable.max(1)).max(1)
-    }
-}
-
-fn ports_in_range(text: &str) -> Option<u64> {
-    let mut ends = text.split_whitespace().map(str::parse::<u64>);
-    let (low, high) = (ends.next()?.ok()?, ends.next()?.ok()?);
-    (high.checked_sub(low)?).checked_add(1)
-}
-
-/// `tcp_tw_reuse` is 0 for never, 1 for always, 2 for loopback only (default).
-fn held_seconds(text: &str, loopback: bool) -> u64 {
-    match text.trim() {
-        "1" => REUSE_S,
-        "0" => TIME_WAIT_S,
-        _ if loopback => REUSE_S,
-        _ => TIME_WAIT_S,
-    }
+/// Source addresses needed for so many ports at a time.
+pub(crate) fn sources_for(rules: PortRules, ports: u64) -> u64 {
+    let usable = (rules.per_source as f64 * FULL) as u64;
+    ports.div_ceil(usable.max(1)).max(1)
 }
 
 /// The ports that this load has taken, as far as it can know.
@@ -160,19 +122,6 @@ impl Ports {
     }
 }
 
-/// Connections in `TIME_WAIT` on the whole system, from `/proc/net/sockstat`.
-pub(crate) fn time_wait_now() -> u64 {
-    let text = fs::read_to_string("/proc/net/sockstat").unwrap_or_default();
-    parse_time_wait(&text).unwrap_or(0)
-}
-
-fn parse_time_wait(sockstat: &str) -> Option<u64> {
-    let line = sockstat.lines().find(|line| line.starts_with("TCP:"))?;
-    let mut words = line.split_whitespace();
-    words.find(|word| *word == "tw")?;
-    words.next()?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,25 +130,14 @@ mod tests {
     const T0: u64 = 1_000 * SECOND_NS;
 
     #[test]
-    fn the_systems_files_are_read() {
-        assert_eq!(ports_in_range("32768\t60999\n"), Some(28_232));
-        assert_eq!(ports_in_range("5 4"), None);
-        assert_eq!(ports_in_range(""), None);
-        assert_eq!((held_seconds("2\n", true), held_seconds("2\n", false)), (1, 60));
-        assert_eq!((held_seconds("1", false), held_seconds("0", true)), (1, 60));
-        let text = "sockets: used 1\nTCP: inuse 5 orphan 0 tw 42 alloc 7 mem 1\n";
-        assert_eq!(parse_time_wait(text), Some(42));
-    }
-
-    #[test]
     fn sources_are_added_before_the_ports_of_one_run_out() {
         let mut ports = Ports::new(RULES, true, 0);
         assert_eq!(ports.next_source(T0, 10), Source::Any);
         assert_eq!(ports.next_source(T0, 700), Source::Loopback(Ipv4Addr::new(127, 0, 0, 2)));
         assert_eq!(ports.next_source(T0, 700), Source::Loopback(Ipv4Addr::LOCALHOST));
         assert_eq!(ports.sources(), 2);
-        assert_eq!(RULES.sources_for(600), 1);
-        assert_eq!(RULES.sources_for(601), 2);
+        assert_eq!(sources_for(RULES, 600), 1);
+        assert_eq!(sources_for(RULES, 601), 2);
     }
 
     #[test]

@@ -6,9 +6,9 @@
 //! server that answers needs far less, but it is said beforehand what would
 //! run out and when; and a step in which it did run out is invalid.
 
-use crate::{Plan, Preflight, Steps, plan::Reuse, ports::PortRules, target::Endpoint};
+use crate::{Plan, Preflight, Steps, plan::Reuse, ports::sources_for};
+use host::{ports::PortRules, process, root::Root, sockets::Endpoint};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::fs;
 
 /// Descriptors that are not connections: standard streams, epoll, timer,
 /// files of the server's process while it is measured.
@@ -48,7 +48,7 @@ fn check_ports(
     preflight: &mut Preflight,
 ) {
     let sources =
-        if endpoint.is_loopback_v4() { rules.sources_for(needed).clamp(1, 64) } else { 1 };
+        if endpoint.is_loopback_v4() { sources_for(rules, needed).clamp(1, 64) } else { 1 };
     preflight.ports_per_source = Some(rules.per_source);
     preflight.sources = Some(sources);
     let ports = rules.per_source * sources;
@@ -98,7 +98,7 @@ fn ports_held_when_we_close(plan: &Plan, rules: PortRules) -> u64 {
 }
 
 fn open_descriptors() -> u64 {
-    fs::read_dir("/proc/self/fd").map_or(16, |entries| entries.count() as u64)
+    process::open_descriptors(&Root::real()).map_or(16, |count| count as u64)
 }
 
 /// Raises the soft limit to `needed` or to the hard limit; returns the limit.

@@ -4,10 +4,14 @@ use crate::{
     Error, Event, Gap, LoadResult, Mode, Plan, Preflight, Reuse, SCHEMA, Schedule, Search,
     ServerWatch, Step, Steps, Summary,
     client::{Client, Drive, Ran},
-    ports::{PortRules, Ports, time_wait_now},
+    ports::Ports,
     preflight, search,
-    target::Endpoint,
     validity::{self, Facts, Reason},
+};
+use host::{
+    ports::{PortRules, time_wait_now},
+    root::Root,
+    sockets::Endpoint,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -75,7 +79,7 @@ pub(crate) struct Setting {
 impl Setting {
     pub(crate) fn prepare(plan: &Plan) -> Result<Self, Error> {
         let endpoint = plan.target.resolve()?;
-        let rules = PortRules::read(endpoint.is_near());
+        let rules = PortRules::read(&Root::real(), endpoint.is_near());
         let preflight = preflight::check(plan, &endpoint, rules);
         Ok(Self { endpoint, rules, preflight })
     }
@@ -87,7 +91,7 @@ impl Setting {
         stop: &'a AtomicBool,
     ) -> Result<Runner<'a>, Error> {
         let may_add_sources = self.endpoint.is_loopback_v4();
-        let ports = Ports::new(self.rules, may_add_sources, time_wait_now());
+        let ports = Ports::new(self.rules, may_add_sources, time_wait_now(&Root::real()));
         let client = Client::new(plan, &self.endpoint, ports, stop)?;
         Ok(Runner { plan, client, server, steps: Vec::new(), interrupted: false })
     }

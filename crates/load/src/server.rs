@@ -1,13 +1,13 @@
 //! The server beside the client: started, awaited, measured and stopped.
 
-use crate::{
-    Address, Error, Target, keeper,
-    listening::{self, Listening, Places},
-    procfs::{self, Counters},
-    syncs::Syncs,
-    target::Endpoint,
+use crate::{Address, Error, Target, keeper};
+use host::{
+    process::{self, ProcessUse},
+    root::Root,
+    sockets::{Endpoint, Listeners},
+    sync_calls::{SyncCalls, UncountedError},
 };
-use rustix::param::clock_ticks_per_second;
+use model::counters::{self, Counters as _};
 use serde::Serialize;
 use std::{
     collections::VecDeque,
@@ -60,7 +60,7 @@ pub struct Server {
     lifeline: Option<OwnedFd>,
     stderr: Arc<Mutex<VecDeque<String>>>,
     reader: Option<thread::JoinHandle<()>>,
-    syncs: Arc<Syncs>,
+    syncs: Arc<SyncCalls>,
 }
 
 impl Server {
@@ -88,7 +88,7 @@ impl Server {
             return Err(error(format!("something else already listens on port {port}")));
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let (spawned, syncs) = Syncs::counting(|| keeper::spawn(&mut command));
+        let (spawned, syncs) = SyncCalls::counting(|| keeper::spawn(&mut command));
         let (mut child, lifeline) = spawned.map_err(|source| {
             error(format!("cannot start {}: {source}", command.get_program().display()))
         })?;
@@ -140,7 +140,7 @@ impl Server {
                 return Err(self.error(String::from("interrupted before it listened")));
             }
             if Instant::now() >= give_up {
-                let why = waiting.in_vain(&self.places());
+                let why = waiting.in_vain(&self.listeners());
                 self.finish();
                 return Err(self.error(why));
             }
@@ -150,13 +150,15 @@ impl Server {
 
     /// Whether it is the server that accepts there, as far as can be seen.
     fn may_listen_at(&self, address: &Endpoint) -> bool {
-        let places = self.places();
-        !places.are_all || places.known.iter().any(|place| place.is_reached_by(address))
+        let listeners = self.listeners();
+        let reached = |at: &Endpoint| at.is_reached_by(address);
+        !listeners.are_all || listeners.known.iter().any(reached)
     }
 
     /// Where it listens.
-    fn places(&self) -> Places {
-        listening::of(&self.watch().processes().collect::<Vec<i32>>())
+    fn listeners(&self) -> Listeners {
+        let processes: Vec<i32> = self.watch().processes().collect();
+        Listeners::of(&Root::real(), &processes)
     }
 
     /// What measures it.
@@ -216,11 +218,11 @@ impl Waiting<'_> {
     }
 
     /// What it came to, and what to do.
-    fn in_vain(&self, places: &Places) -> String {
+    fn in_vain(&self, listeners: &Listeners) -> String {
         let address = &self.target.address;
         let patience_s = self.patience.as_secs_f64();
         let else_there = self.on_somebody_else();
-        let elsewhere = listens_elsewhere(&places.known, address);
+        let elsewhere = listens_elsewhere(&listeners.known, address);
         let remedy = if self.somebody_else && elsewhere.is_empty() {
             ", and none of its processes does; end that or choose another address, and have the \
              server listen by itself rather than through a process that it did not start \
@@ -235,11 +237,11 @@ impl Waiting<'_> {
 }
 
 /// Words about where it listens instead of where it should, and what to do.
-fn listens_elsewhere(places: &[Listening], wanted: &Address) -> String {
+fn listens_elsewhere(places: &[Endpoint], wanted: &Address) -> String {
     let Some(first) = places.first() else { return String::new() };
     let all: Vec<String> = places.iter().map(ToString::to_string).collect();
     let remedy = match (first, wanted) {
-        (Listening::Tcp(address), Address::Tcp(_, port)) if address.port() != *port => {
+        (Endpoint::Tcp(address), Address::Tcp(_, port)) if address.port() != *port => {
             String::from("give its command {port}")
         }
         _ => format!("have it listen on {wanted}, or load it there"),
@@ -285,74 +287,70 @@ pub struct ServerWatch {
     root: i32,
     /// The root is our keeper, which is none of the server.
     without_root: bool,
-    syncs: Arc<Syncs>,
+    syncs: Arc<SyncCalls>,
 }
 
 /// What the processes of a server have used until some moment.
 #[derive(Debug, Clone)]
 pub struct ServerSample {
     at: Instant,
-    counters: Counters,
+    used: ProcessUse,
     sync_calls: Option<u64>,
 }
 
 impl ServerWatch {
     /// Watches a process that runs already.
     pub fn of(pid: i32) -> Result<Self, Error> {
-        if pid <= 0 || !procfs::is_alive(pid) {
+        if pid <= 0 || !process::is_alive(&Root::real(), pid) {
             return Err(Error::ServerPid { pid, why: String::from("there is no such process") });
         }
-        let io = std::fs::read_to_string(format!("/proc/{pid}/io"));
-        if let Err(source) = io {
+        if let Err(source) = process::check_io(&Root::real(), pid) {
             let why = format!("its I/O cannot be read ({source}); run as its user or as root");
             return Err(Error::ServerPid { pid, why });
         }
-        let syncs = Syncs::uncounted("it ran already; those of a server that is started here are");
+        let syncs = SyncCalls::uncounted(UncountedError::RanAlready);
         Ok(Self { root: pid, without_root: false, syncs: Arc::new(syncs) })
     }
 
     /// Why the syncs of this server cannot be counted, and what to do about
     /// it; `None` when they are counted.
     pub fn sync_note(&self) -> Option<String> {
-        self.syncs.why_not().map(str::to_owned)
+        self.syncs.why_not().map(ToString::to_string)
     }
 
     fn processes(&self) -> impl Iterator<Item = i32> {
-        procfs::tree(self.root).into_iter().skip(usize::from(self.without_root))
+        process::tree(&Root::real(), self.root).into_iter().skip(usize::from(self.without_root))
     }
 
     /// Reads all counters now.
     pub fn sample(&self) -> ServerSample {
-        let mut counters = Counters::default();
-        procfs::tree(self.root)
-            .into_iter()
-            .filter_map(procfs::counters)
-            .for_each(|c| counters += c);
-        ServerSample { at: Instant::now(), counters, sync_calls: self.syncs.count() }
+        let root = Root::real();
+        let processes = process::tree(&root, self.root).into_iter();
+        let used = counters::sum(processes.filter_map(|pid| ProcessUse::read(&root, pid)));
+        ServerSample { at: Instant::now(), used, sync_calls: self.syncs.count() }
     }
 
     /// What was used since `before`, in which there were so many replies.
     pub fn used_since(&self, before: &ServerSample, replies: u64) -> ServerUse {
         let now = self.sample();
-        let ms_per_tick = 1000.0 / clock_ticks_per_second() as f64;
-        let used =
-            |get: fn(&Counters) -> u64| get(&now.counters).saturating_sub(get(&before.counters));
-        let cpu_ms = used(|c| c.cpu_ns) as f64 / 1e6;
+        let used = now.used.since(before.used);
+        let cpu_ms = used.cpu_ns as f64 / 1e6;
         let wall_ms = (now.at - before.at).as_secs_f64().max(1e-9) * 1e3;
-        let memory: Vec<(u64, bool)> = self.processes().map(procfs::memory_bytes).collect();
+        let memory_of = |pid| process::memory_bytes(&Root::real(), pid);
+        let memory: Vec<(u64, bool)> = self.processes().map(memory_of).collect();
         ServerUse {
             processes: memory.len() as u64,
             cpu_ms,
-            cpu_user_ms: used(|c| c.user_ticks) as f64 * ms_per_tick,
-            cpu_system_ms: used(|c| c.system_ticks) as f64 * ms_per_tick,
+            cpu_user_ms: used.user_ns as f64 / 1e6,
+            cpu_system_ms: used.system_ns as f64 / 1e6,
             cpu_percent: cpu_ms * 100.0 / wall_ms,
             cpu_us_per_reply: (replies > 0).then(|| cpu_ms * 1e3 / replies as f64),
-            asked_read_bytes: used(|c| c.asked_read_bytes),
-            asked_write_bytes: used(|c| c.asked_write_bytes),
-            read_calls: used(|c| c.read_calls),
-            write_calls: used(|c| c.write_calls),
-            device_read_bytes: used(|c| c.device_read_bytes),
-            device_write_bytes: used(|c| c.device_write_bytes),
+            asked_read_bytes: used.calls.read_bytes,
+            asked_write_bytes: used.calls.written_bytes,
+            read_calls: used.calls.reads,
+            write_calls: used.calls.writes,
+            device_read_bytes: used.calls.storage_read_bytes,
+            device_write_bytes: used.calls.storage_dirtied_bytes,
             sync_calls: now
                 .sync_calls
                 .zip(before.sync_calls)

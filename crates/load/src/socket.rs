@@ -1,6 +1,7 @@
 //! Sockets, in as few system calls as a connection can do with.
 
-use crate::{ports::Source, target::Endpoint};
+use crate::ports::Source;
+use host::sockets::Endpoint;
 use rustix::{
     io::Errno,
     net::{

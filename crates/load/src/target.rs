@@ -1,9 +1,10 @@
 //! Where the load goes: a URL taken apart, and the addresses behind it.
 
 use crate::Error;
+use host::sockets::Endpoint;
 use std::{
     fmt,
-    net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
+    net::{SocketAddr, TcpStream, ToSocketAddrs},
     path::PathBuf,
     time::Duration,
 };
@@ -118,37 +119,6 @@ impl Target {
                 let accepts = |a: &&SocketAddr| TcpStream::connect_timeout(a, PROBE).is_ok();
                 Ok(Endpoint::Tcp(*all.iter().find(accepts).unwrap_or(first)))
             }
-        }
-    }
-}
-
-/// A [`Target`]'s address, resolved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Endpoint {
-    Tcp(SocketAddr),
-    Unix(PathBuf),
-}
-
-impl Endpoint {
-    /// Whether connecting completes within the call, as it does on this host.
-    pub(crate) fn is_near(&self) -> bool {
-        match self {
-            Self::Tcp(address) => address.ip().is_loopback(),
-            Self::Unix(_) => true,
-        }
-    }
-
-    /// Whether connections may come from any of 127.0.0.0/8.
-    pub(crate) fn is_loopback_v4(&self) -> bool {
-        matches!(self, Self::Tcp(a) if matches!(a.ip(), IpAddr::V4(ip) if ip.is_loopback()))
-    }
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp(address) => address.fmt(f),
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
 }

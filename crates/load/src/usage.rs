@@ -1,9 +1,7 @@
 //! What this client itself uses.
 
-use crate::{
-    clock::{now_ns, thread_cpu_ns, thread_system_ns},
-    procfs,
-};
+use host::usage::{ThreadUse, of_thread};
+use model::counters::Counters as _;
 
 /// What a step used of this process's own.
 #[derive(Debug, Clone, Copy)]
@@ -18,33 +16,22 @@ pub(crate) struct OwnUse {
     pub(crate) delayed_ns: u64,
 }
 
-/// Clocks of this thread at some moment.
-#[allow(clippy::struct_field_names, reason = "the unit ends the name")]
-pub(crate) struct Usage {
-    wall_ns: u64,
-    cpu_ns: u64,
-    system_ns: u64,
-    delayed_ns: u64,
-}
+/// This thread at some moment.
+pub(crate) struct Usage(ThreadUse);
 
 impl Usage {
     pub(crate) fn now() -> Self {
-        Self {
-            wall_ns: now_ns(),
-            cpu_ns: thread_cpu_ns(),
-            system_ns: thread_system_ns(),
-            delayed_ns: procfs::thread_run_delay_ns(),
-        }
+        Self(of_thread())
     }
 
     pub(crate) fn until_now(&self, spin_ns: u64) -> OwnUse {
-        let now = Self::now();
+        let passed = of_thread().since(self.0);
         OwnUse {
-            wall_ns: now.wall_ns - self.wall_ns,
-            cpu_ns: now.cpu_ns - self.cpu_ns,
-            system_ns: now.system_ns.saturating_sub(self.system_ns),
+            wall_ns: passed.wall_ns,
+            cpu_ns: passed.cpu_ns,
+            system_ns: passed.system_ns,
             spin_ns,
-            delayed_ns: now.delayed_ns.saturating_sub(self.delayed_ns),
+            delayed_ns: passed.run_queue_ns,
         }
     }
 }

@@ -53,8 +53,7 @@ impl Counters for Level {
 }
 
 /// Declares a struct whose fields are all [`Counters`], and makes it one. Each
-/// field is written once: reading, adding and subtracting cannot forget it. It
-/// has a JSON schema where the crate that declares it has the feature `schema`.
+/// field is written once: reading, adding and subtracting cannot forget it.
 #[macro_export]
 macro_rules! counters {
     (
@@ -65,7 +64,6 @@ macro_rules! counters {
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(::schemars::JsonSchema))]
         #[serde(default)]
         pub struct $name {
             $($(#[$field_about])* pub $field: $kind,)*

@@ -5,47 +5,12 @@
 //! nanoseconds and bytes. What cannot be read on a machine is `null`, and the
 //! result's `unread` says why; it is never guessed.
 
-use serde::{Deserialize, Serialize};
-
 use crate::counters;
 use crate::counters::Level;
-pub use crate::spent::Calls;
-
-/// One slice's readings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct Probes {
-    /// The worker processes' calls and storage traffic, from `/proc/PID/io`.
-    pub calls: Option<Calls>,
-    /// Pages that the workers touched and that memory already had.
-    pub minor_faults: u64,
-    /// Pages that the workers touched and that had to be read from storage.
-    pub major_faults: u64,
-    /// How often a worker gave its processor up, to wait for something.
-    pub voluntary_switches: u64,
-    /// How often a worker's processor was taken from it.
-    pub involuntary_switches: u64,
-    /// How long the workers were ready to run and waited for a processor, from
-    /// `/proc/PID/schedstat`: the thread that runs the slice, and the first
-    /// thread of each worker process.
-    pub run_queue_ns: Option<u64>,
-    /// What the page cache held of the slice's files, from cachestat(2).
-    pub residency: Option<Residency>,
-    /// All processors together, from `/proc/stat`, which counts in steps of 10 ms.
-    pub cpus: Option<CpuTimes>,
-    /// What the whole machine waited for, from `/proc/pressure`.
-    pub pressure: Option<Pressure>,
-    /// What this process's control group waited for.
-    pub group_pressure: Option<Pressure>,
-    /// The machine's memory, from `/proc/vmstat`.
-    pub memory: Option<MemoryTraffic>,
-    /// The limits of this process's control group.
-    pub group: Option<GroupLimits>,
-}
 
 counters! {
     /// What the page cache held of the slice's files. Whole pages.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Residency {
         /// The files' sizes when the clock stopped.
         pub file_bytes: u64,
@@ -60,6 +25,7 @@ counters! {
 
 counters! {
     /// The time of all processors together.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct CpuTimes {
         /// Working, for anyone.
         pub busy_ns: u64,
@@ -72,6 +38,7 @@ counters! {
 
 counters! {
     /// How long at least one task, or every task, waited for a resource.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Pressure {
         /// Some task waited for a processor.
         pub cpu_some_ns: u64,
@@ -88,6 +55,7 @@ counters! {
 
 counters! {
     /// The machine's memory: the traffic during the slice, and its state at the end.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct MemoryTraffic {
         /// Waiting to be written back, at the end, by anyone.
         pub dirty_bytes: Level,
@@ -118,6 +86,7 @@ counters! {
 
 counters! {
     /// What a control group allows, and how often it was the limit.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct GroupLimits {
         /// How long the group was kept from running by its processor quota.
         pub throttled_ns: Option<u64>,
@@ -133,6 +102,7 @@ counters! {
 counters! {
     /// What was read around a slice besides what it spent: the machine and its
     /// limits meanwhile.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Surroundings {
         /// What the page cache held of the slice's files, from cachestat(2).
         pub residency: Option<Residency>,

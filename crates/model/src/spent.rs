@@ -9,6 +9,7 @@ use crate::counters;
 counters! {
     /// What a slice, one of its workers, or all slices of an arm spent. Times in
     /// nanoseconds, sizes in bytes; `null` where a part of it could not be read.
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Spent {
         /// From before the first operation to after the last, and after whatever
         /// sync belongs to the timed work. Of several workers side by side the sum
@@ -51,6 +52,7 @@ counters! {
 
 counters! {
     /// Calls and storage traffic of processes (`proc_pid_io(5)`).
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Calls {
         /// Calls of the read(2) kind.
         pub reads: u64,
@@ -72,6 +74,7 @@ counters! {
 
 counters! {
     /// What block devices did, for anyone (`/proc/diskstats`).
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct DeviceTraffic {
         /// Bytes read.
         pub read_bytes: u64,

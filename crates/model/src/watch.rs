@@ -4,13 +4,13 @@
 //! Counters are since the machine started. What cannot be read is `null`, and
 //! `unread` says why.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::probes::CpuTimes;
 
 /// The machine at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MachineReading {
     /// How long the machine has been up.
@@ -38,7 +38,8 @@ pub struct MachineReading {
 }
 
 /// A process other than this one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherProcess {
     /// Its number.
     pub pid: u32,
@@ -54,7 +55,8 @@ pub struct OtherProcess {
 }
 
 /// How fast processors run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frequency {
     /// What decides on each processor's frequency; empty where nothing is told.
     pub governors: Vec<String>,
@@ -65,7 +67,8 @@ pub struct Frequency {
 }
 
 /// Memory at one moment, and what has passed between it and swap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryState {
     /// What the machine has.
     pub total_bytes: u64,
@@ -80,7 +83,8 @@ pub struct MemoryState {
 }
 
 /// What the disks were given to write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiskWrites {
     /// In all, for anyone.
     pub written_bytes: u64,
@@ -89,7 +93,8 @@ pub struct DiskWrites {
 }
 
 /// Limits of control groups in force, the tightest at any level; `null` for none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLimits {
     /// Processors' worth of time.
     pub processors: Option<f64>,

@@ -10,15 +10,14 @@
 use std::path::PathBuf;
 
 use bytesize::ByteSize;
+use host::memory::MemoryFacts;
 use model::place::{PlaceFacts, StorageKind};
 use thiserror::Error;
-
-use crate::memory::MemoryFacts;
 
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
-/// Why there is not room enough.
+/// Why there is not enough space.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SpaceError {
@@ -105,12 +104,20 @@ fn memory_margin_bytes(memory: &MemoryFacts) -> u64 {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::path::Path;
+
+    use host::cgroup::MemoryLimit;
+    use host::fixture::Fixture;
+    use host::identity::Identity;
+    use host::space::FileSystemSpace;
+
     use super::*;
-    use crate::fixture::Fixture;
-    use crate::memory::MemoryLimit;
+    use crate::inspect;
 
     fn place(kind: StorageKind, total_bytes: u64, free_bytes: u64) -> PlaceFacts {
-        let facts = Fixture::with_mounts("").facts("/data");
+        let (fixture, space) = (Fixture::with_mounts(""), FileSystemSpace::default());
+        let (root, path) = (fixture.root(), Path::new("/data"));
+        let facts = inspect::facts(&root, "place", path, &Identity::default(), &space);
         PlaceFacts { kind, total_bytes, free_bytes, ..facts }
     }
 

@@ -15,6 +15,7 @@ use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use host::space::FileSystemSpace;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
@@ -333,7 +334,7 @@ fn known(place: &PlaceName, dir: BorrowedFd<'_>, error: Errno) -> Option<WorkDir
 /// Asked after what could be made was removed again, so one that is free is not enough:
 /// a folder takes one, and its lock file another.
 fn lacks_inodes(dir: BorrowedFd<'_>) -> bool {
-    rustix::fs::fstatvfs(dir).is_ok_and(|stat| stat.f_files > 0 && stat.f_favail < 2)
+    FileSystemSpace::of(dir).is_ok_and(|space| space.free_inodes.is_some_and(|left| left < 2))
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use iotoll_places::{DeviceReader, inspect, same_file_system};
+use host::disks::DeviceReader;
+use host::root::Root;
+use iotoll_places::{inspect, same_file_system};
+use model::counters::Counters as _;
 use model::place::{PlaceFacts, StorageKind};
 use support::{Mounted, skip};
 
@@ -174,7 +177,7 @@ fn what_is_flushed_is_counted_by_the_device_at_the_bottom() {
     let inner = mounted.as_ref().map(Mounted::path);
     for dir in [Some(outer.path().to_owned()), inner].into_iter().flatten() {
         let facts = facts(&dir);
-        let Ok(reader) = DeviceReader::new(&facts) else {
+        let Ok(reader) = DeviceReader::new(&Root::real(), &facts) else {
             return skip(test, "no block device behind the temporary folder");
         };
         let before = reader.read().unwrap();

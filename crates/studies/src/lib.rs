@@ -5,7 +5,6 @@ mod file;
 mod files;
 mod log;
 mod page;
-mod page_cache;
 mod put;
 mod random;
 mod serve;

@@ -6,9 +6,9 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use engine::clock::Clock;
 use engine::recorder::{Recorder, StopFlag};
 use engine::study::{Study, StudyError, Task};
+use host::clock::Clock;
 use model::integrity::Integrity;
 use model::study::Params;
 use tempfile::TempDir;

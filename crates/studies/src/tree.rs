@@ -8,7 +8,7 @@ use rustix::fs::{Dir, FileType, Mode, OFlags, fsync, openat};
 use rustix::io::Errno;
 
 use crate::file::open_for_reading;
-use crate::page_cache::{start_writing, wait_written};
+use host::page_cache::{start_writing, wait_written};
 
 const SYNCING: &str = "forcing the slice's files to the device";
 

@@ -5,8 +5,8 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use engine::clock::Clock;
 use engine::recorder::Recorder;
+use host::clock::Clock;
 use model::study::Params;
 use places::{Folder, WorkDir};
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat};

@@ -12,11 +12,11 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use engine::machine::{Machine, Site};
-use engine::probes::DeviceBytes;
 use engine::recorder::StopFlag;
 use engine::runner::SliceRunner as _;
 use model::arm::Arm;
 use model::slice::Slice;
+use model::spent::DeviceTraffic;
 use model::study::Params;
 use places::WorkDir;
 
@@ -106,7 +106,7 @@ impl Site for BenchSite<'_> {
         self.work.remove_subdir(SLICE).map_err(std::io::Error::other)
     }
 
-    fn device_bytes(&mut self) -> Option<DeviceBytes> {
+    fn device_bytes(&mut self) -> Option<DeviceTraffic> {
         None
     }
 }

@@ -10,10 +10,10 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::clock::Clock;
 use model::integrity::Integrity;
 use model::study::{Params, StudySpec};
 
-use crate::clock::Clock;
 use crate::recorder::Recorder;
 use crate::study::{Operations, Study, StudyError, Task};
 

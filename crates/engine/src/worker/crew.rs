@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use host::clock::monotonic_ns;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::protocol::{FromWorker, Report, Ticket, ToWorker};
 use super::team::{Hands, Pool, Worker};
-use crate::clock::monotonic_ns;
 use crate::recorder::StopFlag;
 use crate::study::StudyError;
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::probes::Calls;
+use host::clock::ClockTold;
+use model::spent::Calls;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::clock::ClockTold;
 
 /// What a worker is told.
 #[derive(Debug, Serialize, Deserialize)]

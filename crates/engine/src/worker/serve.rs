@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::protocol::{FromWorker, ToWorker};
 use super::team::Work;
-use crate::clock::monotonic_ns;
 use crate::recorder::StopFlag;
+use host::clock::monotonic_ns;
 
 /// Sleeping wakes late by this much at the most, ordinarily; the rest is spun.
 const SPIN: Duration = Duration::from_micros(60);

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use model::probes::Calls;
+use model::spent::Calls;
 
 use super::process::{Process, Program};
 use super::protocol::{FromWorker, Report, Ticket, ToWorker};

@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 
 use analysis::analyse;
 use engine::machine::{Machine, Site};
-use engine::probes::DeviceBytes;
 use engine::recorder::StopFlag;
 use engine::run::{Environment, Header, Job, run};
+use host::disks::DeviceReader;
+use host::root::Root;
 use model::analysis::ArmResult;
 use model::arm::Arm;
 use model::cause::{Cause, CauseCode};
@@ -23,8 +24,8 @@ use model::noise::Noise;
 use model::place::{PlaceFacts, StorageKind};
 use model::run::{PlaceAfter, Run};
 use model::slice::Slice;
+use model::spent::DeviceTraffic;
 use model::study::{ParamValue, Params};
-use places::DeviceReader;
 use tempfile::TempDir;
 
 use crate::study::{SPEC, Situation};
@@ -241,7 +242,7 @@ struct FolderSite {
 impl FolderSite {
     fn new(folder: &Path) -> Self {
         let facts = places::inspect("here", folder).unwrap();
-        Self { slice: folder.join("slice"), devices: DeviceReader::new(&facts).ok() }
+        Self { slice: folder.join("slice"), devices: DeviceReader::new(&Root::real(), &facts).ok() }
     }
 }
 
@@ -255,9 +256,8 @@ impl Site for FolderSite {
         fs::remove_dir_all(&self.slice)
     }
 
-    fn device_bytes(&mut self) -> Option<DeviceBytes> {
-        let counters = self.devices.as_ref()?.read().ok()?;
-        Some(DeviceBytes { read: counters.read_bytes, written: counters.written_bytes })
+    fn device_bytes(&mut self) -> Option<DeviceTraffic> {
+        Some(self.devices.as_ref()?.read().ok()?.traffic())
     }
 }
 

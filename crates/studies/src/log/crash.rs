@@ -13,10 +13,10 @@ use std::fs::File;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use engine::clock::ClockTold;
 use engine::recorder::StopFlag;
 use engine::study::{Doing, StudyError};
 use engine::worker::{Crew, Hands, Program};
+use host::clock::ClockTold;
 use model::integrity::Integrity;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 

@@ -11,10 +11,10 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
 
-use engine::clock::ClockTold;
 use engine::recorder::{Elsewhere, Recorder, StopFlag};
 use engine::study::{Doing, StudyError, Task};
 use engine::worker::{Crew, Hands, Pool, Report, Ticket};
+use host::clock::ClockTold;
 use model::counters::Counters;
 use model::integrity::Integrity;
 use rustix::fs::{Mode, OFlags, fdatasync, fstat, openat};

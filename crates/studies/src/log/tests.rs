@@ -6,9 +6,9 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::process::Command;
 
-use engine::clock::Clock;
 use engine::recorder::{Recorder, StopFlag};
 use engine::study::{Study as _, StudyError};
+use host::clock::Clock;
 use model::integrity::Integrity;
 use model::plan::StudyPlan;
 use model::study::Params;

@@ -8,11 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::clock::{Clock, monotonic_ns};
-use engine::probes::{WorkerProbe, WorkerReading};
 use engine::recorder::{Recorder, StopFlag};
 use engine::study::{Doing, StudyError};
 use engine::worker::{Report, Ticket};
+use host::clock::{Clock, monotonic_ns};
+use host::probes::WorkerProbe;
+use host::root::Root;
+use model::counters::Counters as _;
+use model::spent::Spent;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use stats::Histogram;
 
@@ -270,7 +273,7 @@ fn work_in_its_folder(
     let number = work.writer;
     let mut recorder = Recorder::new(Clock::told(ticket.clock), StopFlag::clone(stop));
     let mut writer = Writer::ready(work, &folder)?;
-    let probe = WorkerProbe::open(&[], &mut Vec::new());
+    let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());
     started().doing("waiting for the start")?;
     let before = probe.before();
     recorder.start();
@@ -287,7 +290,7 @@ fn open_folder(path: &str) -> io::Result<OwnedFd> {
     Ok(openat(CWD, &path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-fn report(done: Done, recorder: &Recorder, used: WorkerReading) -> Report {
+fn report(done: Done, recorder: &Recorder, used: Spent) -> Report {
     let latencies = recorder.latencies();
     Report {
         acknowledged: done.acknowledged,
@@ -303,8 +306,8 @@ fn report(done: Done, recorder: &Recorder, used: WorkerReading) -> Report {
         lock_ns: recorder.lock_ns(),
         run_queue_ns: used.run_queue_ns,
         calls: used.calls,
-        user_ns: used.usage.user_ns,
-        system_ns: used.usage.system_ns,
+        user_ns: used.user_ns,
+        system_ns: used.system_ns,
         requested_bytes: done.requested_bytes,
         figures: done.figures,
     }

@@ -20,8 +20,9 @@ use model::units::exact_size;
 
 pub(crate) use self::sets::{PageFile, Parts, Sets};
 use self::ways::Way;
-use crate::page_cache::{lives_in_memory, storage_read_bytes};
 use crate::tree::sync_tree;
+use host::page_cache::lives_in_memory;
+use host::process::storage_read_bytes;
 
 /// All sets of a cold slice together, or one that is larger. A set costs far more to
 /// make and to remove than to read: where freed blocks are discarded at once, each of

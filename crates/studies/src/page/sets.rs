@@ -9,8 +9,8 @@ use model::units::exact_size;
 use rustix::fs::OFlags;
 
 use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
-use crate::page_cache::{evict, resident_bytes};
 use crate::random;
+use host::page_cache::{evict, resident_bytes};
 
 /// A page of more files than this is not one.
 const COPIED_MAX: usize = 512;

@@ -4,10 +4,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::clock::{Clock, monotonic_ns};
 use engine::recorder::{Recorder, StopFlag};
 use engine::study::StudyError;
 use engine::worker::{Report, Ticket};
+use host::clock::{Clock, monotonic_ns};
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 

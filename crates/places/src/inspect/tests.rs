@@ -2,13 +2,23 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::fs;
 use std::os::unix::fs::symlink;
 
-use model::place::PlaceFacts;
+use host::disks::DeviceReader;
+use host::fixture::Fixture;
+use host::identity::DeviceNumber;
 
 use super::*;
-use crate::fixture::Fixture;
-use crate::inspect::same_file_system;
+
+/// The facts of a directory of a machine, named `place`.
+fn facts(fixture: &Fixture, path: &str) -> PlaceFacts {
+    facts_of(fixture, path, &Identity::default())
+}
+
+fn facts_of(fixture: &Fixture, path: &str, identity: &Identity) -> PlaceFacts {
+    super::facts(&fixture.root(), "place", Path::new(path), identity, &FileSystemSpace::default())
+}
 
 /// Each device with what is below it: `dm-0 device-mapper > sda1 sdb`.
 fn drawn(facts: &PlaceFacts) -> Vec<String> {
@@ -40,7 +50,7 @@ const NVME_ROOT: &str = "29 1 259:2 / / rw,relatime shared:1 - ext4 /dev/root rw
 
 #[test]
 fn a_partition_stands_on_its_disk_which_tells_the_hardware() {
-    let facts = nvme(NVME_ROOT).facts("/var/log");
+    let facts = facts(&nvme(NVME_ROOT), "/var/log");
     assert_eq!(drawn(&facts), ["nvme0n1p2 partition 259:2 > nvme0n1", "nvme0n1 disk 259:0"]);
     assert_eq!(facts.kind, StorageKind::Disk);
     assert_eq!(facts.filesystem, "ext4");
@@ -56,12 +66,12 @@ fn a_partition_stands_on_its_disk_which_tells_the_hardware() {
 
 #[test]
 fn the_placeholder_of_a_root_is_replaced_by_its_device() {
-    assert_eq!(nvme(NVME_ROOT).facts("/").device.as_deref(), Some("/dev/nvme0n1p2"));
+    assert_eq!(facts(&nvme(NVME_ROOT), "/").device.as_deref(), Some("/dev/nvme0n1p2"));
 }
 
 #[test]
 fn mapped_devices_are_followed_to_all_their_disks() {
-    let facts = Fixture::luks_on_two_disks().facts("/srv/data/app");
+    let facts = facts(&Fixture::luks_on_two_disks(), "/srv/data/app");
     let expected = [
         "dm-1 device-mapper 253:1 > dm-0",
         "dm-0 device-mapper 253:0 > sda1 sdb",
@@ -88,7 +98,7 @@ fn a_mirror_of_two_partitions_of_one_disk_lists_the_disk_once() {
         fixture.device(&format!("8:{partition}"), "pci0/sda", &name);
         fixture.set(&name, "partition", partition).slave("md0", &name);
     }
-    let facts = fixture.facts("/");
+    let facts = facts(&fixture, "/");
     let expected = [
         "md0 md 9:0 > sda1 sda2",
         "sda1 partition 8:1 > sda",
@@ -110,7 +120,7 @@ fn with_loop(file: &str, more_mounts: &str) -> Fixture {
 fn a_loop_device_is_followed_through_its_file() {
     let fixture = with_loop("/srv/disk images/a.img", "");
     fixture.write("/srv/disk images/a.img", "");
-    let facts = fixture.facts("/mnt/image/x");
+    let facts = facts(&fixture, "/mnt/image/x");
     let expected =
         ["loop3 loop 7:3 > nvme0n1p2", "nvme0n1p2 partition 259:2 > nvme0n1", "nvme0n1 disk 259:0"];
     assert_eq!(drawn(&facts), expected);
@@ -121,14 +131,14 @@ fn a_loop_device_is_followed_through_its_file() {
 fn a_loop_device_whose_file_is_in_memory_is_memory() {
     let fixture = with_loop("/tmp/a.img", "60 29 0:40 / /tmp rw - tmpfs tmpfs rw\n");
     fixture.write("/tmp/a.img", "");
-    let facts = fixture.facts("/mnt/image");
+    let facts = facts(&fixture, "/mnt/image");
     assert_eq!(drawn(&facts), ["loop3 loop 7:3"]);
     assert_eq!(facts.kind, StorageKind::Memory);
 }
 
 #[test]
 fn a_loop_device_whose_file_is_gone_says_so() {
-    let facts = with_loop("/srv/a.img (deleted)", "").facts("/mnt/image");
+    let facts = facts(&with_loop("/srv/a.img (deleted)", ""), "/mnt/image");
     assert_eq!(drawn(&facts), ["loop3 loop 7:3"]);
     assert!(facts.unread[0].starts_with("the file behind loop3, /srv/a.img (deleted), cannot"));
 }
@@ -137,7 +147,7 @@ fn a_loop_device_whose_file_is_gone_says_so() {
 fn a_loop_device_on_a_device_stands_on_that_and_not_on_what_holds_its_node() {
     let fixture = with_loop("/dev/nvme0n1p2", "60 29 0:6 / /dev rw - devtmpfs devtmpfs rw\n");
     fixture.write("/dev/nvme0n1p2", "259:2");
-    let facts = fixture.facts("/mnt/image");
+    let facts = facts(&fixture, "/mnt/image");
     assert_eq!((bottoms(&facts), facts.kind), (vec!["nvme0n1"], StorageKind::Disk));
 }
 
@@ -147,17 +157,17 @@ fn an_overlay_stands_on_what_holds_its_upper_directory() {
                    rw,lowerdir=/l/1:/l/2,upperdir=/var/lib/up,workdir=/var/lib/work\n";
     let fixture = nvme(&format!("{NVME_ROOT}{overlay}"));
     fixture.write("/var/lib/up/file", "");
-    let facts = fixture.facts("/merged/app");
+    let (facts, upper) = (facts(&fixture, "/merged/app"), facts(&fixture, "/var"));
     assert_eq!(bottoms(&facts), ["nvme0n1"]);
     assert_eq!((facts.kind, facts.device.as_deref()), (StorageKind::Disk, None));
     assert_eq!(facts.mount_options, ["relatime"]);
-    assert!(!same_file_system(&facts, &fixture.facts("/var")));
+    assert!(!same_file_system(&facts, &upper));
 }
 
 #[test]
 fn a_containers_overlay_says_that_its_upper_directory_is_out_of_sight() {
     let mounts = "1 0 0:55 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/host/up\n";
-    let facts = Fixture::with_mounts(mounts).facts("/app");
+    let facts = facts(&Fixture::with_mounts(mounts), "/app");
     assert_eq!((facts.kind, facts.devices.len()), (StorageKind::Other, 0));
     let expected = "the overlay's upper directory, /host/up, cannot be seen from here";
     assert!(facts.unread[0].starts_with(expected), "{:?}", facts.unread);
@@ -168,7 +178,7 @@ fn an_overlay_on_itself_ends() {
     let mounts = "1 0 0:55 / / rw - overlay overlay rw,upperdir=/up\n";
     let fixture = Fixture::with_mounts(mounts);
     fixture.write("/up/file", "");
-    let facts = fixture.facts("/");
+    let facts = facts(&fixture, "/");
     assert!(facts.unread[0].contains("deeper than 32 steps"), "{:?}", facts.unread);
 }
 
@@ -177,7 +187,7 @@ fn devices_that_stand_on_each_other_end() {
     let fixture = Fixture::with_mounts("1 0 253:0 / / rw - ext4 /dev/dm-0 rw\n");
     fixture.device("253:0", "virtual", "dm-0").device("253:1", "virtual", "dm-1");
     fixture.slave("dm-0", "dm-1").slave("dm-1", "dm-0");
-    assert_eq!(fixture.facts("/").devices.len(), 2);
+    assert_eq!(facts(&fixture, "/").devices.len(), 2);
 }
 
 /// Two btrfs, of which the second has two members.
@@ -191,9 +201,9 @@ fn btrfs(source: &str) -> Fixture {
     }
     fixture.device("253:0", "virtual", "dm-0").set("dm-0", "dm/name", "luks").slave("dm-0", "sdc");
     for (fs, member) in [("f-1", "sda"), ("f-2", "sdb"), ("f-2", "dm-0")] {
-        let devices = fixture.machine().locate(format!("/sys/fs/btrfs/{fs}/devices"));
+        let devices = fixture.root().locate(format!("/sys/fs/btrfs/{fs}/devices"));
         fs::create_dir_all(&devices).unwrap();
-        let device = fixture.machine().locate(format!("/sys/class/block/{member}"));
+        let device = fixture.root().locate(format!("/sys/class/block/{member}"));
         symlink(device, devices.join(member)).unwrap();
     }
     fixture
@@ -202,7 +212,7 @@ fn btrfs(source: &str) -> Fixture {
 #[test]
 fn a_btrfs_has_all_its_members_behind_it_whichever_was_mounted() {
     for source in ["/dev/sdb", "/dev/mapper/luks"] {
-        let facts = btrfs(source).facts("/home/x");
+        let facts = facts(&btrfs(source), "/home/x");
         let expected = ["dm-0 device-mapper 253:0 > sdc", "sdc disk 8:32", "sdb disk 8:16"];
         assert_eq!(drawn(&facts), expected);
         assert_eq!(facts.device.as_deref(), Some(source));
@@ -214,22 +224,21 @@ fn a_btrfs_has_all_its_members_behind_it_whichever_was_mounted() {
 fn a_btrfs_that_was_mounted_by_another_name_is_found_by_its_node() {
     let fixture = btrfs("/dev/disk/by-label/pool");
     fixture.write("/dev/disk/by-label/pool", "8:16");
-    assert_eq!(bottoms(&fixture.facts("/")), ["sdc", "sdb"]);
+    assert_eq!(bottoms(&facts(&fixture, "/")), ["sdc", "sdb"]);
 }
 
 #[test]
 fn two_subvolumes_of_a_btrfs_are_one_file_system() {
-    use crate::machine::Identity;
     let fixture = btrfs("/dev/sdb");
     let of =
         |minor| Identity { device: Some(DeviceNumber { major: 0, minor }), ..Identity::default() };
-    let (root, home) = (fixture.facts_of("/", &of(71)), fixture.facts_of("/home", &of(72)));
+    let (root, home) = (facts_of(&fixture, "/", &of(71)), facts_of(&fixture, "/home", &of(72)));
     assert!(same_file_system(&root, &home));
 }
 
 #[test]
 fn a_btrfs_whose_device_is_hidden_says_so() {
-    let facts = btrfs("/dev/elsewhere").facts("/");
+    let facts = facts(&btrfs("/dev/elsewhere"), "/");
     assert_eq!((facts.kind, facts.devices.len()), (StorageKind::Disk, 0));
     assert!(facts.unread[0].contains("/dev/elsewhere were not found"), "{:?}", facts.unread);
 }
@@ -242,7 +251,7 @@ fn network_and_user_space_file_systems_have_no_device() {
         4 1 0:4 / /share rw - virtiofs tag rw\n\
         5 1 0:5 / /pool rw - zfs tank/data rw\n";
     let fixture = Fixture::with_mounts(mounts);
-    let facts = |path| fixture.facts(path);
+    let facts = |path| facts(&fixture, path);
     let nfs = facts("/nfs/x");
     assert_eq!((nfs.kind, nfs.device.as_deref()), (StorageKind::Network, Some("server:/export")));
     assert_eq!(nfs.mount_options, ["vers=4.2", "rsize=1048576", "hard"]);
@@ -262,13 +271,13 @@ fn a_tmpfs_and_a_disk_in_memory_are_memory() {
     for (path, devices) in
         [("/x", vec![]), ("/brd", vec!["ram0 ram 1:0"]), ("/z", vec!["zram0 zram 252:0"])]
     {
-        let facts = fixture.facts(path);
+        let facts = facts(&fixture, path);
         assert_eq!(
             (facts.kind, drawn(&facts)),
             (StorageKind::Memory, devices.iter().map(ToString::to_string).collect())
         );
     }
-    let root = fixture.facts("/x");
+    let root = facts(&fixture, "/x");
     assert_eq!(root.device, None);
     assert_eq!(root.mount_options, ["relatime", "size=512k", "huge=always"]);
 }
@@ -277,7 +286,7 @@ fn a_tmpfs_and_a_disk_in_memory_are_memory() {
 fn a_bind_mount_is_the_file_system_that_it_shows() {
     let bind = "70 29 259:2 /var/data /data ro,relatime - ext4 /dev/nvme0n1p2 rw\n";
     let fixture = nvme(&format!("{NVME_ROOT}{bind}"));
-    let (bound, root) = (fixture.facts("/data/x"), fixture.facts("/var/data"));
+    let (bound, root) = (facts(&fixture, "/data/x"), facts(&fixture, "/var/data"));
     assert!(same_file_system(&bound, &root));
     assert_eq!(bound.devices, root.devices);
     assert_eq!((bound.read_only, root.read_only), (true, false));
@@ -286,7 +295,7 @@ fn a_bind_mount_is_the_file_system_that_it_shows() {
 
 #[test]
 fn what_sys_does_not_tell_is_said_and_is_still_a_disk() {
-    let facts = Fixture::with_mounts("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n").facts("/");
+    let facts = facts(&Fixture::with_mounts("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"), "/");
     assert_eq!((facts.kind, facts.devices.len()), (StorageKind::Disk, 0));
     assert_eq!(facts.device.as_deref(), Some("/dev/sda1"));
     assert!(facts.unread[0].starts_with("/sys/dev/block/8:1 cannot be read"));
@@ -295,7 +304,26 @@ fn what_sys_does_not_tell_is_said_and_is_still_a_disk() {
 #[test]
 fn without_a_mount_table_there_are_facts_all_the_same() {
     let fixture = Fixture::with_mounts("");
-    let facts = fixture.facts("/x");
+    let facts = facts(&fixture, "/x");
     assert_eq!((facts.filesystem.as_str(), facts.kind), ("unknown", StorageKind::Other));
     assert_eq!(facts.unread, ["the mount table does not list its mount"]);
+}
+
+#[test]
+fn several_bottom_devices_are_summed_and_the_layers_above_are_not() {
+    let stat = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n";
+    let fixture = Fixture::luks_on_two_disks();
+    for device in ["sda", "sdb", "dm-0", "dm-1"] {
+        fixture.write(&format!("/sys/class/block/{device}/stat"), stat);
+    }
+    let facts = facts(&fixture, "/srv/data");
+    let counters = DeviceReader::new(&fixture.root(), &facts).unwrap().read().unwrap();
+    assert_eq!((counters.writes, counters.flushes), (10, 32));
+}
+
+#[test]
+fn a_place_without_devices_says_so() {
+    let fixture = Fixture::with_mounts("1 0 0:30 / / rw - tmpfs tmpfs rw\n");
+    let error = DeviceReader::new(&fixture.root(), &facts(&fixture, "/x")).unwrap_err();
+    assert!(error.to_string().starts_with("place=/x: no block device"), "{error}");
 }

@@ -1,33 +1,38 @@
-//! What memory holds of a file, and how a study gets its own files out of it.
+//! What memory holds of files, and how a study gets its own files out of it.
 //!
-//! `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` drops a file's clean pages, those
+//! cachestat(2), which Linux has had since 6.5 (`mm/filemap.c`), tells; mincore(2) is
+//! asked before. The files of a slice are found in its folder, so that a study need not
+//! say which they are. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` drops a file's clean pages, those
 //! that no one has mapped. It is advice, and some file systems live in memory or
 //! keep a cache of their own beside the kernel's: whoever evicts must look at what
 //! is left ([`resident_bytes`]) and at what the device then delivered
-//! ([`storage_read_bytes`]).
+//! ([`crate::process::storage_read_bytes`]).
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::ptr;
 
-use rustix::fs::{Advice, fadvise, fdatasync, fstat, fstatfs};
+use model::probes::Residency;
+use rustix::fs::{Advice, Dir, FileType, Mode, OFlags, fadvise, fdatasync, fstat, fstatfs, openat};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 /// The same on every architecture but Alpha.
 const SYS_CACHESTAT: libc::c_long = 451;
 
+/// Looking at more files than this would take longer than some slices do.
+const FILES_MAX: usize = 64;
+
 /// File systems that are memory, from `linux/magic.h`: tmpfs and ramfs.
 const MEMORY_FILE_SYSTEMS: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
 /// Whether a folder's files live in memory, so that there is nothing to evict them to.
-pub(crate) fn lives_in_memory(folder: impl AsFd) -> io::Result<bool> {
+pub fn lives_in_memory(folder: impl AsFd) -> io::Result<bool> {
     Ok(MEMORY_FILE_SYSTEMS.contains(&(fstatfs(folder)?.f_type as u64)))
 }
 
 /// Drops a file from memory, once what only memory has is written: pages that are
 /// dirty or being written stay.
-pub(crate) fn evict(file: impl AsFd) -> io::Result<()> {
+pub fn evict(file: impl AsFd) -> io::Result<()> {
     wait_written(&file)?;
     fadvise(&file, 0, None, Advice::DontNeed)?;
     if resident_bytes(&file)? > 0 {
@@ -40,14 +45,14 @@ pub(crate) fn evict(file: impl AsFd) -> io::Result<()> {
 
 /// Starts writing a file's pages without waiting, so that many files are on their
 /// way to the device together before the first is waited for.
-pub(crate) fn start_writing(file: impl AsFd) -> io::Result<()> {
+pub fn start_writing(file: impl AsFd) -> io::Result<()> {
     sync_file_range(file, libc::SYNC_FILE_RANGE_WRITE)
 }
 
 /// Waits until a file's pages are written. It forces neither the file's size nor
 /// the device's own cache, for which there is fsync(2), and which costs a flush of
 /// the device for each file.
-pub(crate) fn wait_written(file: impl AsFd) -> io::Result<()> {
+pub fn wait_written(file: impl AsFd) -> io::Result<()> {
     let before = libc::SYNC_FILE_RANGE_WAIT_BEFORE;
     sync_file_range(file, before | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER)
 }
@@ -61,10 +66,35 @@ fn sync_file_range(file: impl AsFd, flags: libc::c_uint) -> io::Result<()> {
 
 /// How much of a file is in memory, in whole pages: by cachestat(2), which Linux has
 /// had since 6.5, or by mincore(2) before.
-pub(crate) fn resident_bytes(file: impl AsFd) -> io::Result<u64> {
+pub fn resident_bytes(file: impl AsFd) -> io::Result<u64> {
     let file = file.as_fd();
-    let pages = cachestat(file).or_else(|_| mincore(file))?;
+    let pages = cachestat(file).map(|pages| pages.cached).or_else(|_| mincore(file))?;
     Ok(pages * rustix::param::page_size() as u64)
+}
+
+/// What the page cache holds of the regular files right in a folder. Nothing
+/// where they are too many; `cached_before_bytes` is left for the caller.
+pub fn residency(folder: BorrowedFd<'_>) -> io::Result<Option<Residency>> {
+    let page_bytes = rustix::param::page_size() as u64;
+    let mut seen = Residency::default();
+    let mut files = 0;
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        if !matches!(entry.file_type(), FileType::RegularFile | FileType::Unknown) {
+            continue;
+        }
+        files += 1;
+        if files > FILES_MAX {
+            return Ok(None);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = openat(folder, entry.file_name(), flags, Mode::empty())?;
+        let pages = cachestat(file.as_fd())?;
+        seen.file_bytes += fstat(&file)?.st_size as u64;
+        seen.cached_bytes += pages.cached * page_bytes;
+        seen.unwritten_bytes += (pages.dirty + pages.writeback) * page_bytes;
+    }
+    Ok(Some(seen))
 }
 
 /// As the kernel lays it out.
@@ -85,7 +115,7 @@ struct CacheStatRange {
     length: u64,
 }
 
-fn cachestat(file: BorrowedFd<'_>) -> io::Result<u64> {
+fn cachestat(file: BorrowedFd<'_>) -> io::Result<CacheStat> {
     let whole = CacheStatRange { offset: 0, length: 0 };
     let mut pages = CacheStat::default();
     // SAFETY: both structs are laid out as the kernel's, live during the call,
@@ -93,7 +123,7 @@ fn cachestat(file: BorrowedFd<'_>) -> io::Result<u64> {
     let outcome = unsafe {
         libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const whole, &raw mut pages, 0)
     };
-    if outcome == 0 { Ok(pages.cached) } else { Err(io::Error::last_os_error()) }
+    if outcome == 0 { Ok(pages) } else { Err(io::Error::last_os_error()) }
 }
 
 fn mincore(file: BorrowedFd<'_>) -> io::Result<u64> {
@@ -116,23 +146,26 @@ fn mincore(file: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
 }
 
-/// What storage has read for this process so far (`read_bytes` of `proc_pid_io(5)`);
-/// `None` where that cannot be read.
-pub(crate) fn storage_read_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/io").ok()?;
-    text.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok())
-}
-
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+    use std::fs::{self, File};
+
+    use tempfile::TempDir;
 
     use super::*;
-    use crate::testing;
+    use crate::process::storage_read_bytes;
+
+    /// The system's temporary folder may be in memory, where nothing is ever dirty.
+    fn on_disk() -> TempDir {
+        let program = std::env::current_exe().unwrap();
+        tempfile::tempdir_in(program.parent().unwrap()).unwrap()
+    }
 
     #[test]
     fn a_file_is_in_memory_once_written_and_out_of_it_once_evicted() {
-        let folder = testing::on_disk();
+        let folder = on_disk();
         let path = folder.path().join("file");
         fs::write(&path, vec![1; 100_000]).unwrap();
         let file = fs::File::open(&path).unwrap();
@@ -152,9 +185,41 @@ mod tests {
 
     #[test]
     fn memory_is_known_for_what_it_is() {
-        let ram = testing::in_memory();
+        let ram = tempfile::tempdir_in("/dev/shm").unwrap();
         assert!(lives_in_memory(fs::File::open(ram.path()).unwrap()).unwrap());
-        let disk = testing::on_disk();
+        let disk = on_disk();
         assert!(!lives_in_memory(fs::File::open(disk.path()).unwrap()).unwrap());
+    }
+
+    #[test]
+    fn what_was_written_is_unwritten_until_it_is_synced() {
+        let folder = on_disk();
+        let file = folder.path().join("a");
+        fs::write(&file, vec![1; 1 << 20]).unwrap();
+        let fd = File::open(folder.path()).unwrap();
+        let seen = match residency(fd.as_fd()) {
+            Ok(seen) => seen.unwrap(),
+            Err(e) => {
+                eprintln!("SKIPPED: because cachestat(2) is not there: {e}");
+                return;
+            }
+        };
+        assert_eq!(seen.file_bytes, 1 << 20);
+        assert!(seen.cached_bytes >= 1 << 20);
+        File::open(&file).unwrap().sync_all().unwrap();
+        assert_eq!(residency(fd.as_fd()).unwrap().unwrap().unwritten_bytes, 0);
+    }
+
+    #[test]
+    fn too_many_files_are_not_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in 0..=FILES_MAX {
+            fs::write(folder.path().join(name.to_string()), "x").unwrap();
+        }
+        let fd = File::open(folder.path()).unwrap();
+        match residency(fd.as_fd()) {
+            Ok(seen) => assert_eq!(seen, None),
+            Err(e) => eprintln!("SKIPPED: because cachestat(2) is not there: {e}"),
+        }
     }
 }

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 
 use model::place::{DeviceLayer, StorageKind};
 
-use crate::machine::{DeviceNumber, Machine, attribute};
+use crate::identity::DeviceNumber;
 use crate::mounts::{Mount, Mounts};
+use crate::root::{Root, attribute};
 
 /// How many steps down are taken. Real stacks have a handful; a circle of loop devices
 /// and overlays must end somewhere.
@@ -23,9 +24,12 @@ const STEPS_MAX: usize = 32;
 
 /// What a file system keeps its files on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Keeping {
+pub enum Keeping {
+    /// In memory.
     Memory,
+    /// On another machine.
     Network,
+    /// Where a process of this machine keeps them.
     Fuse,
     /// In another directory.
     Overlay,
@@ -38,7 +42,7 @@ pub(crate) enum Keeping {
 }
 
 /// What a file system of this type keeps its files on.
-pub(crate) fn keeping(filesystem: &str) -> Keeping {
+pub fn keeping(filesystem: &str) -> Keeping {
     match filesystem {
         "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs" => Keeping::Memory,
         "nfs" | "nfs4" | "cifs" | "smb3" | "smbfs" | "ceph" | "9p" | "virtiofs" | "afs"
@@ -53,26 +57,29 @@ pub(crate) fn keeping(filesystem: &str) -> Keeping {
 }
 
 /// The devices behind a mount, gathered from the file system down.
-pub(crate) struct Stack<'a> {
-    machine: &'a Machine,
+pub struct Stack<'a> {
+    root: &'a Root,
     mounts: &'a Mounts,
     steps: usize,
     ends: Vec<StorageKind>,
-    pub(crate) layers: Vec<DeviceLayer>,
-    pub(crate) unread: Vec<String>,
+    /// The devices, from the file system down, each once.
+    pub layers: Vec<DeviceLayer>,
+    /// What could not be told, each with the reason.
+    pub unread: Vec<String>,
 }
 
 impl<'a> Stack<'a> {
-    pub(crate) fn behind(machine: &'a Machine, mounts: &'a Mounts, mount: &Mount) -> Self {
+    /// Those behind a mount.
+    pub fn behind(root: &'a Root, mounts: &'a Mounts, mount: &Mount) -> Self {
         let (layers, unread, ends) = (Vec::new(), Vec::new(), Vec::new());
-        let mut stack = Self { machine, mounts, steps: 0, ends, layers, unread };
+        let mut stack = Self { root, mounts, steps: 0, ends, layers, unread };
         stack.file_system(mount);
         stack
     }
 
     /// What kind of storage the whole ends on. Where its ends differ, the slowest
     /// decides: only what is in memory throughout is in memory.
-    pub(crate) fn kind(&self) -> StorageKind {
+    pub fn kind(&self) -> StorageKind {
         use StorageKind::{Disk, Fuse, Memory, Network, Other};
         let order = [Network, Fuse, Disk, Other, Memory];
         order.into_iter().find(|kind| self.ends.contains(kind)).unwrap_or(Other)
@@ -158,7 +165,7 @@ impl<'a> Stack<'a> {
             let why = format!("{what}, {shown}, is not told in full");
             return self.untold(StorageKind::Other, why);
         }
-        let identity = match self.machine.identify(path) {
+        let identity = match self.root.identify(path) {
             Ok(identity) => identity,
             Err(error) => {
                 let why = format!(
@@ -192,7 +199,7 @@ impl<'a> Stack<'a> {
 
     /// The members of the btrfs that has this device: at least itself.
     fn btrfs_members(&self, source: DeviceNumber) -> Vec<DeviceNumber> {
-        let file_systems = entries(&self.machine.locate("/sys/fs/btrfs"));
+        let file_systems = entries(&self.root.locate("/sys/fs/btrfs"));
         let members = file_systems.iter().map(|fs| numbers_in(&fs.join("devices")));
         members.into_iter().find(|members| members.contains(&source)).unwrap_or(vec![source])
     }
@@ -201,7 +208,7 @@ impl<'a> Stack<'a> {
     /// where that is missing, by the name that `/sys` knows.
     fn source_device(&self, mount: &Mount) -> Option<DeviceNumber> {
         let source = Path::new(&mount.source);
-        if let Some(node) = self.machine.identify(source).ok().and_then(|identity| identity.node) {
+        if let Some(node) = self.root.identify(source).ok().and_then(|identity| identity.node) {
             return Some(node);
         }
         let name = source.file_name()?;
@@ -209,7 +216,7 @@ impl<'a> Stack<'a> {
             let mapped = attribute(&dir.join("dm/name"));
             dir.file_name() == Some(name) || mapped.is_some_and(|mapped| *mapped == *name)
         };
-        let devices = entries(&self.machine.locate("/sys/class/block"));
+        let devices = entries(&self.root.locate("/sys/class/block"));
         DeviceNumber::parse(&attribute(&devices.into_iter().find(is_it)?.join("dev"))?)
     }
 
@@ -224,7 +231,7 @@ impl<'a> Stack<'a> {
         if !self.may_step_down() {
             return None;
         }
-        let link = self.machine.locate(format!("/sys/dev/block/{number}"));
+        let link = self.root.locate(format!("/sys/dev/block/{number}"));
         let dir = match fs::canonicalize(&link) {
             Ok(dir) => dir,
             Err(error) => {
@@ -334,6 +341,3 @@ fn entries(dir: &Path) -> Vec<PathBuf> {
     paths.sort();
     paths
 }
-
-#[cfg(test)]
-mod tests;

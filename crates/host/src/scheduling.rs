@@ -1,5 +1,5 @@
-//! To be run soon when a connection is due, though the server keeps every processor
-//! busy.
+//! Low latency for a thread that must start something when it is due, though others
+//! keep every processor busy.
 //!
 //! The scheduler runs first whose slice is used up first, and a thread may ask for
 //! shorter slices than others have (`sched_runtime` of `sched_setattr(2)`, Linux 6.12
@@ -11,16 +11,18 @@ use std::mem::size_of;
 /// The shortest that the kernel allows.
 const SLICE_NS: u64 = 100_000;
 
-/// While it lives, its thread is run soon.
-pub(crate) struct Prompt {
+/// While it lives, the thread that made it is scheduled with low latency.
+#[derive(Debug)]
+pub struct LowLatencyScheduling {
     /// What the thread had before; nothing where that could not be changed.
     before: Option<libc::sched_attr>,
     /// It is a thread's own.
     _of_this_thread: std::marker::PhantomData<*const ()>,
 }
 
-impl Prompt {
-    pub(crate) fn thread() -> Self {
+impl LowLatencyScheduling {
+    /// For the calling thread.
+    pub fn of_this_thread() -> Self {
         let before = attributes().filter(|before| {
             before.sched_policy == libc::SCHED_OTHER.cast_unsigned()
                 && set(&libc::sched_attr { sched_runtime: SLICE_NS, ..*before })
@@ -29,7 +31,7 @@ impl Prompt {
     }
 }
 
-impl Drop for Prompt {
+impl Drop for LowLatencyScheduling {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
             // It was allowed before, and is to less effect now.
@@ -62,13 +64,13 @@ mod tests {
     fn the_thread_has_what_it_had_afterwards() {
         let told = |a: libc::sched_attr| (a.sched_policy, a.sched_nice, a.sched_runtime);
         let before = attributes().map(told);
-        let prompt = Prompt::thread();
-        if prompt.before.is_some() {
+        let scheduling = LowLatencyScheduling::of_this_thread();
+        if scheduling.before.is_some() {
             // Before Linux 6.12 the kernel takes the wish and forgets it.
             let during = attributes().map(told);
             assert_eq!(during.map(|d| (d.0, d.1)), before.map(|b| (b.0, b.1)));
         }
-        drop(prompt);
+        drop(scheduling);
         assert_eq!(attributes().map(told), before);
     }
 }

@@ -3,18 +3,21 @@
 use model::counters::Level;
 use model::probes::MemoryTraffic;
 
-use crate::probes::file::KernelFile;
+use crate::file::{KernelFile, field};
+use crate::root::Root;
 
 const KIB: u64 = 1024;
 
+/// The machine's memory, held open to be read around each slice.
+#[derive(Debug)]
 pub(crate) struct MemoryProbe {
     vmstat: KernelFile,
     page_bytes: u64,
 }
 
 impl MemoryProbe {
-    pub(crate) fn open(unread: &mut Vec<String>) -> Option<Self> {
-        let vmstat = KernelFile::open("/proc/vmstat", "writeback and swapping", unread)?;
+    pub(crate) fn open(root: &Root, unread: &mut Vec<String>) -> Option<Self> {
+        let vmstat = root.open("/proc/vmstat", "writeback and swapping", unread)?;
         Some(Self { vmstat, page_bytes: rustix::param::page_size() as u64 })
     }
 
@@ -23,27 +26,36 @@ impl MemoryProbe {
     }
 }
 
+/// The machine's memory now.
+pub(crate) fn read(root: &Root) -> Option<MemoryTraffic> {
+    let text = root.text("/proc/vmstat").ok()?;
+    // Without these two it is none.
+    let known = ["nr_dirty", "nr_writeback"].iter().all(|name| field(&text, name).is_some());
+    known.then(|| parse(&text, rustix::param::page_size() as u64))
+}
+
 /// A counter that this kernel lacks stays 0; it is never the sole evidence of anything.
 fn parse(text: &str, page: u64) -> MemoryTraffic {
     let mut seen = MemoryTraffic::default();
     for line in text.lines() {
         let Some((name, value)) = line.split_once(' ') else { continue };
-        let Ok(value) = value.trim().parse::<u64>() else { continue };
+        // Most of some 180 lines are not wanted, and are not parsed.
+        let number = || value.parse::<u64>().unwrap_or_default();
         match name {
-            "nr_dirty" => seen.dirty_bytes = Level(value * page),
-            "nr_writeback" => seen.writeback_bytes = Level(value * page),
-            "nr_dirty_threshold" => seen.dirty_limit_bytes = Level(value * page),
-            "nr_dirtied" => seen.dirtied_bytes = value * page,
-            "nr_written" => seen.written_bytes = value * page,
-            "pgpgin" => seen.paged_in_bytes = value * KIB,
-            "pgpgout" => seen.paged_out_bytes = value * KIB,
-            "pswpin" => seen.swapped_in_bytes = value * page,
-            "pswpout" => seen.swapped_out_bytes = value * page,
-            "pgscan_kswapd" | "pgscan_direct" => seen.scanned_bytes += value * page,
+            "nr_dirty" => seen.dirty_bytes = Level(number() * page),
+            "nr_writeback" => seen.writeback_bytes = Level(number() * page),
+            "nr_dirty_threshold" => seen.dirty_limit_bytes = Level(number() * page),
+            "nr_dirtied" => seen.dirtied_bytes = number() * page,
+            "nr_written" => seen.written_bytes = number() * page,
+            "pgpgin" => seen.paged_in_bytes = number() * KIB,
+            "pgpgout" => seen.paged_out_bytes = number() * KIB,
+            "pswpin" => seen.swapped_in_bytes = number() * page,
+            "pswpout" => seen.swapped_out_bytes = number() * page,
+            "pgscan_kswapd" | "pgscan_direct" => seen.scanned_bytes += number() * page,
             "workingset_refault_anon" | "workingset_refault_file" | "workingset_refault" => {
-                seen.refaulted_bytes += value * page;
+                seen.refaulted_bytes += number() * page;
             }
-            name if name.starts_with("allocstall") => seen.allocation_stalls += value,
+            name if name.starts_with("allocstall") => seen.allocation_stalls += number(),
             _ => {}
         }
     }

@@ -82,7 +82,7 @@ const VALUES: &[&str] = &[
 const FAMILIES: &[&str] = &["compress"];
 
 /// Those of a mount's and its file system's options that are worth telling, each once.
-pub(crate) fn telling<'a>(options: impl Iterator<Item = &'a OsString>) -> Vec<String> {
+pub fn telling<'a>(options: impl Iterator<Item = &'a OsString>) -> Vec<String> {
     let mut told = Vec::new();
     for option in options {
         let option = option.to_string_lossy();

@@ -4,29 +4,39 @@
 //! id where the kernel tells it; that alone is certain when several file systems are
 //! mounted over one another. Without it the table's tree is walked as the kernel walks
 //! it: from the root, always into the mount that hides what lies below.
+//!
+//! Parsed here rather than by procfs-core, which leaves the kernel's escapes in, keeps
+//! options without their order, and gives up the whole table for one line that is not
+//! UTF-8.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::machine::{DeviceNumber, Identity};
+use crate::identity::{DeviceNumber, Identity};
+use crate::root::Root;
 
 /// One line of the mount table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mount {
-    pub(crate) id: u64,
-    pub(crate) parent: u64,
+pub struct Mount {
+    /// Its own number, by which a path's mount is known.
+    pub id: u64,
+    /// The mount that it is mounted on.
+    pub parent: u64,
     /// The file system's own number, the same for all its mounts.
-    pub(crate) device: DeviceNumber,
+    pub device: DeviceNumber,
     /// The directory of the file system that is mounted: not `/` for a bind mount.
-    pub(crate) root: PathBuf,
-    pub(crate) point: PathBuf,
-    pub(crate) filesystem: String,
-    pub(crate) source: OsString,
+    pub root: PathBuf,
+    /// Where it is mounted.
+    pub point: PathBuf,
+    /// The file system's type.
+    pub filesystem: String,
+    /// What is mounted.
+    pub source: OsString,
     /// The mount's options.
-    pub(crate) options: Vec<OsString>,
+    pub options: Vec<OsString>,
     /// The file system's options, which all its mounts share.
-    pub(crate) super_options: Vec<OsString>,
+    pub super_options: Vec<OsString>,
 }
 
 impl Mount {
@@ -47,7 +57,7 @@ impl Mount {
     }
 
     /// The value of one of the file system's `key=value` options.
-    pub(crate) fn super_option(&self, key: &str) -> Option<&OsStr> {
+    pub fn super_option(&self, key: &str) -> Option<&OsStr> {
         self.super_options.iter().find_map(|option| {
             let rest = option.as_bytes().strip_prefix(key.as_bytes())?;
             rest.strip_prefix(b"=").map(OsStr::from_bytes)
@@ -57,20 +67,26 @@ impl Mount {
 
 /// The mounts that this process sees, in the table's order.
 #[derive(Debug, Default)]
-pub(crate) struct Mounts(Vec<Mount>);
+pub struct Mounts(Vec<Mount>);
 
 impl Mounts {
+    /// Those of this process.
+    pub fn read(root: &Root) -> std::io::Result<Self> {
+        root.read("/proc/self/mountinfo").map(|text| Self::parse(&text))
+    }
+
     /// From the text of `mountinfo`. A line that is not one of its is passed over.
-    pub(crate) fn parse(text: &[u8]) -> Self {
+    pub fn parse(text: &[u8]) -> Self {
         Self(text.split(|&byte| byte == b'\n').filter_map(Mount::parse).collect())
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Mount> {
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Mount> {
         self.0.iter()
     }
 
     /// The mount that a path, absolute and without links, is on.
-    pub(crate) fn of(&self, path: &Path, identity: &Identity) -> Option<&Mount> {
+    pub fn of(&self, path: &Path, identity: &Identity) -> Option<&Mount> {
         if let Some(mount) = self.0.iter().find(|mount| Some(mount.id) == identity.mount_id) {
             return Some(mount);
         }

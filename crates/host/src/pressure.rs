@@ -5,9 +5,11 @@ use std::path::Path;
 
 use model::probes::Pressure;
 
-use crate::probes::file::KernelFile;
+use crate::file::KernelFile;
+use crate::root::Root;
 
-/// The three files of the machine or of a control group.
+/// Pressure, held open to be read around each slice: the three files of the machine or of a control group.
+#[derive(Debug)]
 pub(crate) struct PressureProbe {
     cpu: KernelFile,
     io: KernelFile,
@@ -15,9 +17,9 @@ pub(crate) struct PressureProbe {
 }
 
 impl PressureProbe {
-    pub(crate) fn machine(unread: &mut Vec<String>) -> Option<Self> {
+    pub(crate) fn machine(root: &Root, unread: &mut Vec<String>) -> Option<Self> {
         let mut open =
-            |name: &str, tells| KernelFile::open(&format!("/proc/pressure/{name}"), tells, unread);
+            |name: &str, tells| root.open(format!("/proc/pressure/{name}"), tells, unread);
         Some(Self {
             cpu: open("cpu", "pressure on processors")?,
             io: open("io", "pressure on storage")?,
@@ -25,8 +27,8 @@ impl PressureProbe {
         })
     }
 
-    pub(crate) fn group(folder: &Path) -> Option<Self> {
-        let open = |name: &str| KernelFile::open_if_there(&folder.join(name));
+    pub(crate) fn group(root: &Root, folder: &Path) -> Option<Self> {
+        let open = |name: &str| root.open_if_there(folder.join(name));
         Some(Self {
             cpu: open("cpu.pressure")?,
             io: open("io.pressure")?,

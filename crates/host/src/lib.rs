@@ -1,0 +1,34 @@
+//! What the kernel says: of this machine, its mounts, devices and control groups, of
+//! processes, and of time.
+//!
+//! The only crate that asks it. Every file of `/proc` and `/sys` is read through a
+//! [`Root`](root::Root), which in tests is a folder of plain files (`fixture`); every
+//! figure is converted to nanoseconds and bytes where it is read; what the record of a
+//! run keeps is returned as the record's own types. Nothing is judged here.
+
+pub mod cgroup;
+pub mod clock;
+mod cpu;
+pub mod device;
+pub mod disks;
+mod file;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+pub mod identity;
+pub mod machine;
+pub mod memory;
+pub mod mount_options;
+pub mod mounts;
+pub mod page_cache;
+pub mod ports;
+mod pressure;
+pub mod probes;
+pub mod process;
+pub mod root;
+pub mod scheduling;
+pub mod sockets;
+pub mod space;
+pub mod sync_calls;
+pub mod usage;
+mod vmstat;
+mod workers;
