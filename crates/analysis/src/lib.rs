@@ -11,6 +11,7 @@ mod figures;
 mod integrity;
 mod invalid;
 mod next;
+mod noise;
 mod pair_state;
 #[cfg(test)]
 mod testing;
@@ -19,6 +20,7 @@ mod totals;
 use model::analysis::Analysis;
 use model::run::Run;
 
+pub use noise::between as noise_between;
 pub use pair_state::{ERROR_RATE, PairStates};
 
 /// What follows from a run.
@@ -26,5 +28,6 @@ pub fn analyse(run: &Run) -> Analysis {
     let totals = totals::of_arms(run);
     let arms = arms::results(run, &totals);
     let comparisons = comparisons::results(run, &arms, &totals);
-    Analysis { arms, comparisons }
+    let noise = noise_between(&run.watch.before, &run.watch.after);
+    Analysis { arms, comparisons, noise }
 }

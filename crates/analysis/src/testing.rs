@@ -2,9 +2,8 @@
 
 use model::arm::{Axis, Pair};
 use model::description::StudyDescription;
-use model::noise::Noise;
 use model::place::{PlaceFacts, StorageKind};
-use model::run::{ArmRecord, Floor, Invocation, Machine, PlanRecord, Run};
+use model::run::{ArmRecord, Floor, Invocation, Machine, PlanRecord, Run, Watch};
 use model::slice::{Phase, Slice};
 
 /// A slice of an arm in a block, of a hundred operations that took a microsecond.
@@ -57,7 +56,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
         studies: vec![study()],
         places: names.iter().enumerate().map(place).collect(),
         places_after: Vec::new(),
-        noise: Noise::default(),
+        watch: Watch::default(),
         failures: Vec::new(),
         unread: Vec::new(),
         slices,

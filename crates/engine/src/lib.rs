@@ -9,7 +9,6 @@
 mod floor;
 pub mod machine;
 pub mod measure;
-pub mod noise;
 mod order;
 pub mod recorder;
 pub mod run;

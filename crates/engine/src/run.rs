@@ -3,10 +3,11 @@
 
 use model::arm::{Arm, Pair, pairs};
 use model::description::StudyDescription;
-use model::noise::Noise;
 use model::place::PlaceFacts;
 use model::plan::Plan;
-use model::run::{ArmFailure, ArmRecord, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run};
+use model::run::{
+    ArmFailure, ArmRecord, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch,
+};
 
 use std::time::Duration;
 
@@ -60,8 +61,8 @@ pub trait Environment {
     /// The places after the run, in the same order; none where nobody looks.
     fn places_after(&mut self) -> Vec<PlaceAfter>;
 
-    /// What disturbed the run from outside, once it has ended.
-    fn noise(&mut self) -> Noise;
+    /// The machine before and after the run, as far as it shows what disturbed it.
+    fn watch(&mut self) -> Watch;
 }
 
 /// Measures a job and keeps everything that was measured.
@@ -89,7 +90,7 @@ pub fn run(
         studies: descriptions(job),
         places: environment.places(),
         places_after: environment.places_after(),
-        noise: environment.noise(),
+        watch: environment.watch(),
         failures: in_order(failures),
         unread: runner.unread(),
         slices,

@@ -23,9 +23,8 @@ pub use objections::objections;
 
 use std::time::Duration;
 
-use model::noise::Noise;
 use model::place::PlaceFacts;
-use model::run::{Machine, PlaceAfter, Run};
+use model::run::{Machine, PlaceAfter, Run, Watch};
 use model::slice::Slice;
 
 use crate::measure::Event;
@@ -82,8 +81,8 @@ impl Environment for Unwatched<'_> {
         Vec::new()
     }
 
-    fn noise(&mut self) -> Noise {
-        Noise::default()
+    fn watch(&mut self) -> Watch {
+        Watch::default()
     }
 }
 

@@ -4,13 +4,28 @@
 
 use std::thread::available_parallelism;
 
+use model::run::Machine;
 use model::watch::{DiskWrites, MachineReading, OtherProcess};
 
 use crate::cgroup::ControlGroups;
 use crate::cpu::{self, Model};
+use crate::memory::MemoryFacts;
 use crate::process::Stat;
 use crate::root::Root;
 use crate::{disks, memory, process, usage};
+
+/// What the machine is.
+pub fn describe() -> Machine {
+    let root = Root::real();
+    let memory = MemoryFacts::read(&root).ok();
+    Machine {
+        kernel: kernel_release(),
+        cpu: processor_name(&root).unwrap_or_else(|| "unknown".to_owned()),
+        cpus: processors().unwrap_or(1),
+        memory_bytes: memory.as_ref().map_or(0, |m| m.total_bytes),
+        memory_limit_bytes: memory.and_then(|m| m.limit).map(|limit| limit.limit_bytes),
+    }
+}
 
 /// A reading of this machine and this process.
 pub fn read_now() -> MachineReading {

@@ -11,7 +11,7 @@
 //! mounted a detached mount is made (fsmount(2)), which nobody else sees and
 //! which is gone when its descriptor is closed.
 //!
-//! The counters are opened here rather than by perf-event2, which brings six crates
+//! The counters are opened here rather than by perf-event2, which is six crates
 //! for one system call and a structure of integers.
 //!
 //! While it counts, every system call on the machine takes some 20 ns more,

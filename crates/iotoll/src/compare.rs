@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use analysis::analyse;
 use anyhow::anyhow;
-use engine::run::Job;
+use engine::run::{Environment as _, Job};
 use model::analysis::{Analysis, Verdict};
 use model::document::Document;
 use model::run::Run;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
 /// Measures, in working folders that are gone afterwards.
 fn measure(job: &Job, mut environment: LocalEnvironment, began: Instant) -> anyhow::Result<Run> {
     let header = session::header();
-    let mut session = Session::open(environment.places(), signals::stop_flag()?, began)?;
+    let mut session = Session::open(&environment.places(), signals::stop_flag()?, began)?;
     let mut runner = session.runner(&job.arms, preflight::study_of)?;
     let mut progress = Progress::new(began, job.budget);
     let run = engine::run::run(job, header, &mut environment, &mut runner, &mut |event| {

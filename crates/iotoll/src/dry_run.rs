@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 
 use engine::run::Job;
+use host::machine;
 use model::place::PlaceFacts;
 use model::units::{exact_duration, percent};
-
-use crate::machine;
 
 /// The places, the arms and the comparisons that a run would have.
 pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String {

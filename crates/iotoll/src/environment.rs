@@ -2,27 +2,21 @@
 //! disturbs both meanwhile.
 
 use engine::run::Environment;
-use model::noise::Noise;
+use host::machine;
 use model::place::PlaceFacts;
-use model::run::{Machine, PlaceAfter};
-
-use crate::machine::{self, Watch};
+use model::run::{Machine, PlaceAfter, Watch};
+use model::watch::MachineReading;
 
 /// This machine, with the places of a run.
 pub(crate) struct LocalEnvironment {
     places: Vec<PlaceFacts>,
-    watch: Watch,
+    before: MachineReading,
 }
 
 impl LocalEnvironment {
     /// Places as they were found; what disturbs is watched from now on.
     pub(crate) fn new(places: Vec<PlaceFacts>) -> Self {
-        Self { places, watch: Watch::start() }
-    }
-
-    /// The places as they were found.
-    pub(crate) fn places(&self) -> &[PlaceFacts] {
-        &self.places
+        Self { places, before: machine::read_now() }
     }
 }
 
@@ -39,9 +33,16 @@ impl Environment for LocalEnvironment {
         self.places.iter().map(after).collect()
     }
 
-    fn noise(&mut self) -> Noise {
-        self.watch.seen()
+    fn watch(&mut self) -> Watch {
+        watched_since(self.before.clone())
     }
+}
+
+/// The machine at an earlier moment and now.
+pub(crate) fn watched_since(mut before: MachineReading) -> Watch {
+    let mut after = machine::read_now();
+    MachineReading::keep_those_that_ran(&mut before, &mut after);
+    Watch { before, after }
 }
 
 fn after(before: &PlaceFacts) -> PlaceAfter {

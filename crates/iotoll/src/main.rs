@@ -11,7 +11,6 @@ mod dry_run;
 mod environment;
 mod exit;
 mod load;
-mod machine;
 mod man;
 mod output;
 mod places_command;

@@ -1,9 +1,11 @@
 //! `iotoll places`: what places stand on, without measuring anything.
 
+use host::machine;
+
 use crate::cli::PlacesArgs;
 use crate::exit::Exit;
+use crate::output;
 use crate::plan::default_places;
-use crate::{machine, output};
 
 pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
     let requested = if args.places.is_empty() { default_places() } else { args.places.clone() };

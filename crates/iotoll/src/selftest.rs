@@ -17,6 +17,7 @@ use engine::selftest::slowed::{Slowed, busy_pause, no_pause};
 use engine::selftest::{Ended, Twins, objections};
 use engine::study::Study;
 use host::clock::Clock;
+use host::machine;
 use model::arm::Arm;
 use model::place::{PlaceFacts, PlaceRequest};
 use model::plan::{DEFAULT_BUDGET, DEFAULT_WORTH, Draft, Plan, StudyPlan};
@@ -26,8 +27,8 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::cli::SelftestArgs;
+use crate::environment::watched_since;
 use crate::exit::{Exit, UsageError};
-use crate::machine::{self, Watch};
 use crate::output::{self, JsonTarget};
 use crate::plan::default_places;
 use crate::preflight;
@@ -57,10 +58,11 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let header = session::header();
     let budget = args.budget.unwrap_or(DEFAULT_BUDGET);
     let seed = args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>()));
-    let noise = Watch::start();
+    let before = machine::read_now();
     let mut test = Test::start(began, budget, seed, signals::stop_flag()?);
     let tested = test.all(places)?;
     let (clock, interrupted) = test.finish();
+    let watch = watched_since(before);
     let result = SelftestResult {
         schema: SCHEMA.to_owned(),
         run: Invocation {
@@ -72,7 +74,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
             interrupted,
         },
         machine: machine::describe(),
-        noise: noise.seen(),
+        noise: analysis::noise_between(&watch.before, &watch.after),
         objections: objections(&tested, &clock),
         clock,
         places: tested,

@@ -11,6 +11,7 @@ use crate::arm::Axis;
 use crate::cause::Cause;
 use crate::description::StudyDescription;
 use crate::integrity::Integrity;
+use crate::noise::Noise;
 
 /// What follows from a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub struct Analysis {
     pub arms: Vec<ArmResult>,
     /// What can be said of the pairs, in the order of the plan's pairs.
     pub comparisons: Vec<Comparison>,
+    /// What disturbed the run from outside.
+    pub noise: Noise,
 }
 
 /// One arm's tolls over all its slices.

@@ -11,7 +11,7 @@ use crate::analysis::{Analysis, ArmResult, Comparison};
 use crate::description::StudyDescription;
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
-use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run};
+use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
 use crate::slice::Slice;
 
 /// The version of the format.
@@ -44,6 +44,8 @@ pub struct Document<'a> {
     comparisons: &'a [Comparison],
     /// What disturbed the run from outside.
     noise: &'a Noise,
+    /// The machine before and after, as far as it shows that.
+    watch: &'a Watch,
     /// Arms that could not be timed to the end.
     failures: &'a [ArmFailure],
     /// What could not be read on this machine, each with what is not known for it.
@@ -144,7 +146,8 @@ impl<'a> Document<'a> {
             places_after: &run.places_after,
             arms: &analysis.arms,
             comparisons: &analysis.comparisons,
-            noise: &run.noise,
+            noise: &analysis.noise,
+            watch: &run.watch,
             failures: &run.failures,
             unread: &run.unread,
             slices: &run.slices,

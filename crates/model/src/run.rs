@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::arm::Pair;
 use crate::description::StudyDescription;
-use crate::noise::Noise;
 use crate::place::PlaceFacts;
 use crate::slice::{Phase, Slice};
+use crate::watch::MachineReading;
 
 /// One run, whole. Times are in nanoseconds and sizes in bytes unless the name
 /// says otherwise.
@@ -29,8 +29,8 @@ pub struct Run {
     pub places: Vec<PlaceFacts>,
     /// The places after the last slice, in the same order; empty where nobody looked.
     pub places_after: Vec<PlaceAfter>,
-    /// What disturbed the run from outside.
-    pub noise: Noise,
+    /// The machine before and after, as far as it shows what disturbed the run.
+    pub watch: Watch,
     /// Arms that could not be timed to the end.
     pub failures: Vec<ArmFailure>,
     /// What could not be read on this machine, each with what is not known for it.
@@ -126,6 +126,17 @@ pub enum PlaceAfter {
     Facts(Box<PlaceFacts>),
     /// It could not be looked at, and why.
     Unreadable(String),
+}
+
+/// The machine before the first slice and after the last; both empty where nobody
+/// looked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Watch {
+    /// Before.
+    pub before: MachineReading,
+    /// After.
+    pub after: MachineReading,
 }
 
 /// An arm that could not be timed to the end.

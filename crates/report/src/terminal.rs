@@ -202,9 +202,9 @@ fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
     }
     let mut text = paragraph("", "", &text, width);
     let unclear = analysis.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
-    if unclear && !run.noise.sources.is_empty() {
+    if unclear && !analysis.noise.sources.is_empty() {
         text += "Sources of noise:\n";
-        text += &noise::in_short(&run.noise, width);
+        text += &noise::in_short(&analysis.noise, width);
     }
     let dim = Style::new().dimmed();
     format!("\n{dim}{text}{dim:#}")

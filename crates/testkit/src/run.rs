@@ -2,10 +2,9 @@
 //! way, in an environment that is made up.
 
 use engine::run::{Environment, Header, Job};
-use model::noise::Noise;
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
-use model::run::{Machine, PlaceAfter, Run};
+use model::run::{Machine, PlaceAfter, Run, Watch};
 
 use crate::runner::SimulatedRunner;
 
@@ -45,8 +44,8 @@ impl Environment for Simulated {
         self.places.iter().map(same).collect()
     }
 
-    fn noise(&mut self) -> Noise {
-        Noise::default()
+    fn watch(&mut self) -> Watch {
+        Watch::default()
     }
 }
 

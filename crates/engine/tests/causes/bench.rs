@@ -20,9 +20,8 @@ use host::root::Root;
 use model::analysis::ArmResult;
 use model::arm::Arm;
 use model::cause::{Cause, CauseCode};
-use model::noise::Noise;
 use model::place::{PlaceFacts, StorageKind};
-use model::run::{PlaceAfter, Run};
+use model::run::{PlaceAfter, Run, Watch};
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use model::study::{ParamValue, Params};
@@ -228,8 +227,8 @@ impl Environment for Folder {
         Vec::new()
     }
 
-    fn noise(&mut self) -> Noise {
-        Noise::default()
+    fn watch(&mut self) -> Watch {
+        Watch::default()
     }
 }
 

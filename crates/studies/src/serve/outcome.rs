@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::recorder::{Elsewhere, Recorder};
 use engine::study::StudyError;
 use load::{Knee, Phases, ServerUse, Step};
-use model::probes::Calls;
+use model::spent::Calls;
 use stats::Histogram;
 
 use super::spec;
