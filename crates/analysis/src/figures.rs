@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::description::{FigureDescription, Fold};
+use model::description::FigureDescription;
+use model::figure::Fold;
 use model::integrity::Integrity;
 use model::run::Run;
 
@@ -26,7 +27,7 @@ pub(crate) fn metrics(run: &Run, arm: usize, totals: &ArmTotals) -> BTreeMap<Str
 }
 
 /// Each figure over all slices that have it; one that none has is left out.
-fn fold(
+pub(crate) fn fold(
     run: &Run,
     arm: usize,
     totals: &ArmTotals,
@@ -86,7 +87,7 @@ mod tests {
             name: name.to_owned(),
             title: String::new(),
             about: String::new(),
-            unit: Unit::Number,
+            unit: Unit::Ratio,
             better: Better::Neither,
             fold,
             shown: true,

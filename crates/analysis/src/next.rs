@@ -117,7 +117,6 @@ mod tests {
             accepts: String::new(),
             kind: ParamForm::Sync,
             default: vec!["never".to_owned()],
-            is_name: false,
         });
         study.strategies.push(StrategyDescription {
             name: "plain".to_owned(),

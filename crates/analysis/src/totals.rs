@@ -1,11 +1,13 @@
 //! An arm's slices, added up.
 
 use model::counters::{Counters, sum};
-use model::description::CauseDescription;
+use model::description::{CauseDescription, StudyDescription};
 use model::probes::{Residency, Surroundings};
 use model::run::Run;
 use model::slice::{Deferred, Slice};
 use model::spent::{Calls, Spent};
+
+use crate::figures;
 
 /// What an arm's slices took and went through, together. What one of the slices
 /// does not know is not known of the arm.
@@ -33,22 +35,24 @@ pub(crate) struct OwnTime {
 pub(crate) fn of_arms(run: &Run) -> Vec<ArmTotals> {
     let arms = run.plan.arms.iter().enumerate();
     arms.map(|(index, arm)| {
+        let slices: Vec<&Slice> = run.slices_of(index).collect();
         let study = run.study(&arm.study);
         let operation = study.map_or("operation", |study| &study.operation);
-        let own_times = study.map_or_else(Vec::new, |study| own_times(run, index, &study.causes));
-        let slices: Vec<&Slice> = run.slices_of(index).collect();
-        ArmTotals { own_times, ..ArmTotals::of(&slices, operation) }
+        let totals = ArmTotals::of(&slices, operation);
+        let own_times = study.map_or_else(Vec::new, |study| own_times(run, index, study, &totals));
+        ArmTotals { own_times, ..totals }
     })
     .collect()
 }
 
-fn own_times(run: &Run, arm: usize, causes: &[CauseDescription]) -> Vec<OwnTime> {
-    let time_ns = |cause: &CauseDescription| {
-        let of_slices = run.slices_of(arm).filter_map(|s| s.outcome.figures.get(&cause.figure));
-        of_slices.copied().reduce(|a, b| a + b)
-    };
-    let known = causes.iter().filter_map(|cause| Some((cause, time_ns(cause)?)));
-    known.map(|(cause, time_ns)| OwnTime { cause: cause.clone(), time_ns }).collect()
+fn own_times(run: &Run, arm: usize, study: &StudyDescription, totals: &ArmTotals) -> Vec<OwnTime> {
+    let figures = figures::fold(run, arm, totals, &study.figures);
+    let known = study.causes.iter().filter_map(|cause| {
+        let ns_per_op = figures.get(&cause.figure)?;
+        let time_ns = ns_per_op * totals.operations as f64;
+        Some(OwnTime { cause: cause.clone(), time_ns })
+    });
+    known.collect()
 }
 
 impl ArmTotals {

@@ -1,13 +1,13 @@
 //! From a plan to blocks, to slices, to the record of a run ([`run::run`]).
 //!
 //! Owns the traits that the rest plugs into: [`study::Study`] is what is timed,
-//! [`machine::Site`] is a place as slices use it, [`runner::SliceRunner`] is what
+//! [`local::PlaceHandle`] is a place as slices use it, [`runner::SliceRunner`] is what
 //! slices run on, and [`run::Environment`] what surrounds them. What follows from
 //! the record is the crate `analysis`'s. The engine emits [`measure::Event`]s and
 //! never prints.
 
 mod floor;
-pub mod machine;
+pub mod local;
 pub mod measure;
 mod order;
 pub mod recorder;

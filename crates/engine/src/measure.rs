@@ -359,14 +359,8 @@ mod tests {
 
     static SPEC: StudySpec = StudySpec {
         name: "made",
-        about: "",
-        operation: "step",
-        moves_bytes: false,
-        by_default: true,
-        compared: &[],
         strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
-        figures: &[],
-        params: &[],
+        ..StudySpec::EMPTY
     };
 
     /// Arms with tolls of their own; the first slice of the second is disturbed.

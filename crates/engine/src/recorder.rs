@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::clock::Clock;
-use model::spent::Calls;
+use model::counters::Counters as _;
+use model::spent::Spent;
 use stats::Histogram;
 
 use crate::study::StudyError;
@@ -16,45 +17,31 @@ use crate::study::StudyError;
 /// Told by a signal handler, or anyone, that the run should end.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// Gathers one slice's latencies, in ticks.
+/// Gathers what one slice spent, and its latencies in ticks.
 pub struct Recorder {
     clock: Clock,
     stop: StopFlag,
     latencies: Histogram,
     started: u64,
     last: u64,
-    ended: u64,
+    /// Nothing while the clock runs.
+    ended: Option<u64>,
     sync_ticks: u64,
-    sync_calls: u64,
     lock_ticks: u64,
-    lock_calls: u64,
-    backward_steps: u64,
+    /// What was counted here; times are kept in ticks beside it.
+    counted: Spent,
     pauses: bool,
-    elsewhere: Option<Elsewhere>,
+    workers: Option<(WorkersAre, Spent)>,
 }
 
-/// What workers in other threads or processes spent on a slice, added up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Elsewhere {
-    /// The time that each of them saw.
-    pub elapsed_ns: u64,
-    /// Processor time in their own code, of processes alone: a thread's time is
-    /// in this process's.
-    pub user_ns: u64,
-    /// Processor time in the kernel, likewise.
-    pub system_ns: u64,
-    /// Calls that forced data to the device.
-    pub sync_calls: u64,
-    /// Time within those calls.
-    pub sync_ns: u64,
-    /// Calls that took a lock.
-    pub lock_calls: u64,
-    /// Time within those calls.
-    pub lock_ns: u64,
-    /// Time ready to run and waiting for a processor, where all of them know it.
-    pub run_queue_ns: Option<u64>,
-    /// Reads and writes of processes, where all of them know it.
-    pub calls: Option<Calls>,
+/// Who did a slice's operations in the place of the thread that times it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkersAre {
+    /// Threads of this process, whose processor time, page faults and calls are in
+    /// this process's own figures.
+    Threads,
+    /// Other processes, whose figures are theirs alone: this process only waited.
+    Processes,
 }
 
 impl Recorder {
@@ -66,14 +53,12 @@ impl Recorder {
             latencies: Histogram::new(),
             started: 0,
             last: 0,
-            ended: 0,
+            ended: None,
             sync_ticks: 0,
-            sync_calls: 0,
             lock_ticks: 0,
-            lock_calls: 0,
-            backward_steps: 0,
+            counted: Spent::default(),
             pauses: false,
-            elsewhere: None,
+            workers: None,
         }
     }
 
@@ -81,15 +66,13 @@ impl Recorder {
     pub fn start(&mut self) {
         self.latencies.clear();
         self.sync_ticks = 0;
-        self.sync_calls = 0;
         self.lock_ticks = 0;
-        self.lock_calls = 0;
-        self.backward_steps = 0;
+        self.counted = Spent::default();
         self.pauses = false;
-        self.elsewhere = None;
+        self.workers = None;
         self.started = self.clock.ticks();
         self.last = self.started;
-        self.ended = self.started;
+        self.ended = None;
     }
 
     /// Ends one operation and begins the next.
@@ -97,7 +80,7 @@ impl Recorder {
     pub fn lap(&mut self) {
         let now = self.clock.ticks();
         if now < self.last {
-            self.backward_steps += 1;
+            self.counted.clock_backward_steps += 1;
         }
         self.latencies.record(now.saturating_sub(self.last));
         self.last = now;
@@ -113,22 +96,24 @@ impl Recorder {
         self.lap();
     }
 
-    /// Takes in what workers elsewhere timed in this slice, instead of what was
-    /// timed here: latencies as pairs of ticks and how often, and their totals.
-    pub fn stand_for(
+    /// Notes what the operations asked the system to write or read, in bytes.
+    pub fn requested(&mut self, bytes: u64) {
+        self.counted.requested_bytes += bytes;
+    }
+
+    /// Takes in what workers spent who did the slice's operations: their times count
+    /// instead of the time that passed here, and what they counted is added. The
+    /// latencies are pairs of ticks and how many operations took that long.
+    pub fn absorb(
         &mut self,
-        elsewhere: Elsewhere,
+        workers: WorkersAre,
+        spent: Spent,
         latencies: impl IntoIterator<Item = (u64, u64)>,
     ) {
         for (ticks, times) in latencies {
             self.latencies.record_many(ticks, times);
         }
-        self.elsewhere = Some(elsewhere);
-    }
-
-    /// What workers elsewhere spent, where they did the slice's work.
-    pub fn elsewhere(&self) -> Option<Elsewhere> {
-        self.elsewhere
+        self.workers = Some((workers, spent));
     }
 
     /// When the last operation ended, or the first began, in ticks.
@@ -153,14 +138,14 @@ impl Recorder {
         let before = self.clock.ticks();
         let result = call();
         self.sync_ticks += self.clock.ticks().saturating_sub(before);
-        self.sync_calls += 1;
+        self.counted.sync_calls += 1;
         result
     }
 
     /// Takes in calls that forced data to the device as part of the operations, and
     /// that someone else has timed: a library that does its own.
     pub fn synced(&mut self, calls: u64, took_ns: u64) {
-        self.sync_calls += calls;
+        self.counted.sync_calls += calls;
         self.sync_ticks += (took_ns as f64 / self.clock.tick_ns()) as u64;
     }
 
@@ -171,13 +156,14 @@ impl Recorder {
         let before = if self.pauses { self.clock.ticks() } else { self.last };
         let result = call();
         self.lock_ticks += self.clock.ticks().saturating_sub(before);
-        self.lock_calls += 1;
+        self.counted.lock_calls += 1;
         result
     }
 
-    /// Stops the clock.
+    /// Stops the clock, unless it was stopped already: a study stops it itself where
+    /// it has more to do once its operations are done.
     pub fn finish(&mut self) {
-        self.ended = self.clock.ticks();
+        self.ended.get_or_insert(self.clock.ticks());
     }
 
     /// An error once the run has been told to end. Cheap enough to ask often.
@@ -186,47 +172,48 @@ impl Recorder {
         if self.stop.load(Ordering::Relaxed) { Err(StudyError::Stopped) } else { Ok(()) }
     }
 
-    /// From start to finish; of workers elsewhere, the sum of what each saw;
-    /// where operations come at a rate, the sum of their latencies.
+    /// What the slice spent, given what this process and the devices spent around it.
+    pub fn spent(&self, process: Spent) -> Spent {
+        let Some((workers, theirs)) = self.workers else {
+            let own = with_process(self.counted_here(), process);
+            let Spent { run_queue_ns, calls, device, .. } = process;
+            return Spent { elapsed_ns: self.elapsed_ns(), run_queue_ns, calls, device, ..own };
+        };
+        let (run_queue_ns, device) = (theirs.run_queue_ns, process.device);
+        let both = self.counted_here().plus(theirs);
+        match workers {
+            WorkersAre::Threads => {
+                let both = with_process(both, process);
+                Spent { run_queue_ns, calls: process.calls, device, ..both }
+            }
+            WorkersAre::Processes => Spent { run_queue_ns, calls: theirs.calls, device, ..both },
+        }
+    }
+
+    /// What was counted and timed within the operations of this thread.
+    fn counted_here(&self) -> Spent {
+        Spent {
+            sync_ns: self.ns(self.sync_ticks),
+            lock_ns: self.ns(self.lock_ticks),
+            ..self.counted
+        }
+    }
+
+    /// From start to finish; of workers, the sum of what each saw; where operations come
+    /// at a rate, the sum of their latencies.
     pub fn elapsed_ns(&self) -> u64 {
-        if let Some(elsewhere) = self.elsewhere {
-            return elsewhere.elapsed_ns;
+        if let Some((_, theirs)) = self.workers {
+            return theirs.elapsed_ns;
         }
         if self.pauses {
-            return (self.latencies.sum() as f64 * self.clock.tick_ns()) as u64;
+            return self.ns(self.latencies.sum());
         }
-        self.clock.between(self.started, self.ended).as_nanos() as u64
+        let ended = self.ended.unwrap_or(self.last);
+        self.clock.between(self.started, ended).as_nanos() as u64
     }
 
-    /// Time within [`Recorder::sync`].
-    pub fn sync_ns(&self) -> u64 {
-        if let Some(elsewhere) = self.elsewhere {
-            return elsewhere.sync_ns;
-        }
-        (self.sync_ticks as f64 * self.clock.tick_ns()) as u64
-    }
-
-    /// How often [`Recorder::sync`] was called.
-    pub fn sync_calls(&self) -> u64 {
-        self.elsewhere.map_or(self.sync_calls, |elsewhere| elsewhere.sync_calls)
-    }
-
-    /// Time within [`Recorder::lock`].
-    pub fn lock_ns(&self) -> u64 {
-        if let Some(elsewhere) = self.elsewhere {
-            return elsewhere.lock_ns;
-        }
-        (self.lock_ticks as f64 * self.clock.tick_ns()) as u64
-    }
-
-    /// How often [`Recorder::lock`] was called.
-    pub fn lock_calls(&self) -> u64 {
-        self.elsewhere.map_or(self.lock_calls, |elsewhere| elsewhere.lock_calls)
-    }
-
-    /// How often the clock ran backwards.
-    pub fn backward_steps(&self) -> u64 {
-        self.backward_steps
+    fn ns(&self, ticks: u64) -> u64 {
+        (ticks as f64 * self.clock.tick_ns()) as u64
     }
 
     /// The latencies, in ticks.
@@ -235,12 +222,31 @@ impl Recorder {
     }
 }
 
+/// With what the system counts for a whole process.
+fn with_process(spent: Spent, process: Spent) -> Spent {
+    Spent {
+        user_ns: process.user_ns,
+        system_ns: process.system_ns,
+        minor_faults: process.minor_faults,
+        major_faults: process.major_faults,
+        voluntary_switches: process.voluntary_switches,
+        involuntary_switches: process.involuntary_switches,
+        ..spent
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use model::spent::{Calls, DeviceTraffic};
+
     use super::*;
 
     fn recorder() -> Recorder {
         Recorder::new(Clock::new(), StopFlag::default())
+    }
+
+    fn spent(recorder: &Recorder) -> Spent {
+        recorder.spent(Spent::default())
     }
 
     #[test]
@@ -253,8 +259,26 @@ mod tests {
         }
         r.finish();
         assert_eq!(r.latencies().count(), 1000);
+        assert!(r.latencies().sum() > 0);
+        // Nothing between two operations goes uncounted, and nothing twice.
+        assert_eq!(r.latencies().sum(), r.last_ticks() - r.started);
         let laps_ns = r.latencies().sum() as f64 * r.clock.tick_ns();
-        assert!(laps_ns <= r.elapsed_ns() as f64 * 1.01 + 100.0);
+        assert!(laps_ns <= r.elapsed_ns() as f64 + 1.0);
+    }
+
+    #[test]
+    fn the_clock_stops_once() {
+        let mut r = recorder();
+        r.start();
+        r.finish();
+        let elapsed_ns = r.elapsed_ns();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        r.finish();
+        assert_eq!(r.elapsed_ns(), elapsed_ns);
+        r.start();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        r.finish();
+        assert!(r.elapsed_ns() >= 1_900_000);
     }
 
     #[test]
@@ -264,8 +288,9 @@ mod tests {
         r.sync(|| std::thread::sleep(std::time::Duration::from_millis(2)));
         r.lap();
         r.finish();
-        assert_eq!(r.sync_calls(), 1);
-        assert!(r.sync_ns() >= 1_900_000 && r.sync_ns() <= r.elapsed_ns());
+        let Spent { sync_calls, sync_ns, elapsed_ns, .. } = spent(&r);
+        assert_eq!(sync_calls, 1);
+        assert!(sync_ns >= 1_900_000 && sync_ns <= elapsed_ns);
         assert!(r.latencies().max() as f64 * r.clock.tick_ns() >= 1_900_000.0);
     }
 
@@ -282,18 +307,60 @@ mod tests {
         assert_eq!(r.latencies().count(), 1);
     }
 
-    #[test]
-    fn workers_elsewhere_replace_what_was_timed_here() {
+    /// A slice that workers did, and what this process spent around it.
+    fn slice_of(workers: WorkersAre) -> (Recorder, Spent) {
         let mut r = recorder();
         r.start();
-        let spent =
-            Elsewhere { elapsed_ns: 1000, sync_calls: 3, sync_ns: 7, ..Elsewhere::default() };
-        r.stand_for(spent, [(10, 4), (30, 1)]);
+        let theirs = Spent {
+            elapsed_ns: 1000,
+            user_ns: 400,
+            sync_calls: 3,
+            sync_ns: 7,
+            major_faults: 5,
+            run_queue_ns: Some(11),
+            calls: Some(Calls { writes: 2, ..Calls::default() }),
+            requested_bytes: 70,
+            ..Spent::default()
+        };
+        r.absorb(workers, theirs, [(10, 4), (30, 1)]);
+        r.requested(30);
         r.finish();
-        assert_eq!((r.elapsed_ns(), r.sync_calls(), r.sync_ns()), (1000, 3, 7));
-        assert_eq!((r.latencies().count(), r.latencies().max()), (5, 30));
-        r.start();
-        assert_eq!(r.elsewhere(), None);
+        let process = Spent {
+            elapsed_ns: 77,
+            user_ns: 900,
+            major_faults: 6,
+            run_queue_ns: Some(88),
+            calls: Some(Calls { writes: 9, ..Calls::default() }),
+            device: Some(DeviceTraffic { written_bytes: 4096, ..DeviceTraffic::default() }),
+            ..Spent::default()
+        };
+        (r, process)
+    }
+
+    #[test]
+    fn workers_times_and_counts_replace_what_passed_here() {
+        for workers in [WorkersAre::Threads, WorkersAre::Processes] {
+            let (mut r, process) = slice_of(workers);
+            let spent = r.spent(process);
+            assert_eq!((spent.elapsed_ns, spent.sync_calls, spent.sync_ns), (1000, 3, 7));
+            assert_eq!((spent.requested_bytes, spent.run_queue_ns), (100, Some(11)));
+            assert_eq!(spent.device, process.device);
+            assert_eq!((r.latencies().count(), r.latencies().max()), (5, 30));
+            r.start();
+            r.finish();
+            assert_eq!((r.spent(process).sync_calls, r.spent(process).user_ns), (0, 900));
+        }
+    }
+
+    #[test]
+    fn what_the_system_counts_for_a_process_is_of_the_process_that_worked() {
+        let (threads, process) = slice_of(WorkersAre::Threads);
+        let spent = threads.spent(process);
+        assert_eq!((spent.user_ns, spent.major_faults, spent.calls), (900, 6, process.calls));
+        let (processes, process) = slice_of(WorkersAre::Processes);
+        let spent = processes.spent(process);
+        let calls = Calls { writes: 2, ..Calls::default() };
+        assert_eq!((spent.user_ns, spent.major_faults, spent.calls), (400, 5, Some(calls)));
     }
 
     #[test]
@@ -306,12 +373,13 @@ mod tests {
             r.lap();
         }
         r.finish();
-        assert_eq!(r.lock_calls(), 20);
-        assert!(r.lock_ns() >= 19_000_000, "{}", r.lock_ns());
-        assert!(r.lock_ns() + 19_000_000 <= r.elapsed_ns(), "{}", r.lock_ns());
+        let Spent { lock_calls, lock_ns, elapsed_ns, .. } = spent(&r);
+        assert_eq!(lock_calls, 20);
+        assert!(lock_ns >= 19_000_000, "{lock_ns}");
+        assert!(lock_ns + 19_000_000 <= elapsed_ns, "{lock_ns}");
         r.start();
         r.finish();
-        assert_eq!((r.lock_calls(), r.lock_ns()), (0, 0));
+        assert_eq!((spent(&r).lock_calls, spent(&r).lock_ns), (0, 0));
     }
 
     #[test]

@@ -1,104 +1,96 @@
 //! What a study must do to be timed.
+//!
+//! A [`Study`] turns an arm's strategy and parameters into a [`Workload`], which is the
+//! arm's for the whole run. Each of its slices goes through four states, each made from
+//! the one before: [`Prepared`], [`Ready`], [`Ran`], and the [`Outcome`] once it is
+//! finished. None of these traits has a method with a body of its own, so that what
+//! wraps a workload cannot forget to pass one on.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use model::integrity::Integrity;
+use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use thiserror::Error;
 
 use crate::recorder::Recorder;
 
-/// One kind of application I/O, ready to be timed.
+/// One kind of application I/O that can be timed.
 pub trait Study: Sync {
     /// Its name, strategies and parameters.
     fn spec(&self) -> &'static StudySpec;
 
-    /// How many operations a slice may have, or why these parameters do not go together.
-    fn operations(&self, params: &Params) -> Result<Operations, String>;
+    /// Understands an arm's strategy and parameters.
+    ///
+    /// # Errors
+    /// Where they do not go together, or cannot be timed here, as far as can be seen
+    /// before anything is made.
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError>;
+}
+
+/// One arm's work: its parameters, and what it keeps from slice to slice.
+pub trait Workload {
+    /// How many operations a slice may have.
+    fn operations(&self) -> Operations;
 
     /// Whether what a slice leaves behind makes the next one faster. Where each
     /// starts everything anew there is no warming up.
-    fn warms_up(&self) -> bool {
-        true
-    }
-
-    /// Why the study cannot be timed like this, as far as can be seen before
-    /// anything is made.
-    ///
-    /// # Errors
-    /// In words, with what to do.
-    fn refuse(&self, strategy: &str, params: &Params) -> Result<(), String> {
-        let _ = (strategy, params);
-        Ok(())
-    }
+    fn warms_up(&self) -> bool;
 
     /// The most that one slice of so many operations leaves in the folder, in bytes.
-    fn space_bytes(&self, strategy: &str, params: &Params, operations: u64) -> u64;
+    fn space_bytes(&self, operations: u64) -> u64;
 
-    /// Makes ready, outside the clock, what the slice needs in its fresh and
-    /// empty folder. The task may keep a duplicate of the folder's descriptor.
-    fn prepare(
-        &self,
-        strategy: &str,
-        params: &Params,
+    /// Makes, outside the clock, what every slice needs in its fresh and empty folder,
+    /// however many operations it has.
+    ///
+    /// # Errors
+    /// Where that cannot be made.
+    fn prepare<'a>(
+        &'a mut self,
         folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError>;
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError>;
 }
 
-/// One slice's work.
-pub trait Task {
+/// A slice whose folder is prepared.
+pub trait Prepared {
     /// Makes ready, outside the clock, for so many operations.
-    fn ready(&mut self, operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
-        let _ = (operations, recorder);
-        Ok(())
-    }
+    ///
+    /// # Errors
+    /// Where that cannot be done.
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a;
+}
 
+/// A slice that has everything it needs.
+pub trait Ready {
     /// Does the operations under the clock, one [`Recorder::lap`] after each.
-    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError>;
+    ///
+    /// # Errors
+    /// Where an operation fails, or the run was told to end.
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a;
+}
 
+/// A slice whose operations are done.
+pub trait Ran {
     /// Forces what the slice left unwritten to the device.
+    ///
+    /// # Errors
+    /// Where that fails.
     fn flush(&mut self) -> Result<(), StudyError>;
 
-    /// Reads back what was written and accounts for every record, outside the
-    /// clock. `None` where the study has nothing to check.
-    fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
-        Ok(None)
-    }
-
-    /// The slice's figures beside the toll, as the study's spec names them.
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        Vec::new()
-    }
-
-    /// What whoever did the work says of it, by names of their own.
-    fn evidence(&self) -> BTreeMap<String, f64> {
-        BTreeMap::new()
-    }
-
-    /// What the slice is judged by, where that is not its mean time per operation.
-    fn judged_ns(&self) -> Option<f64> {
-        None
-    }
-
-    /// Operations that failed, where they may.
-    fn failed(&self) -> Option<u64> {
-        None
-    }
-
-    /// Whether the 99th percentile of the latencies is not the arm's own.
-    fn tail_untrusted(&self) -> bool {
-        false
-    }
-
-    /// Why the slice's figures are not the arm's own, if so.
-    fn untrusted(&self) -> Option<String> {
-        None
-    }
-
-    /// What [`Task::run`] asked the system to write or read, in bytes.
-    fn requested_bytes(&self) -> u64;
+    /// Reads back what was written, accounts for every record, and lets go of all
+    /// that the slice held, outside the clock.
+    ///
+    /// # Errors
+    /// Where the data cannot be read; broken data is part of the outcome.
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError>;
 }
 
 /// How many operations a slice may have.

@@ -5,6 +5,7 @@ use std::time::Instant;
 use analysis::analyse;
 use anyhow::anyhow;
 use engine::run::{Environment as _, Job};
+use engine::study::Workload;
 use model::analysis::{Analysis, Verdict};
 use model::document::Document;
 use model::run::Run;
@@ -22,13 +23,14 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let plan = plan::from_args(args)?;
     let job = Job::of(&plan);
     let places = preflight::inspect(&plan, args)?;
-    preflight::check_space(&places, &job.arms)?;
+    let workloads = preflight::workloads(&job.arms)?;
+    preflight::check_space(&places, &job.arms, &workloads)?;
     if args.dry_run {
         output::result(&dry_run::describe(&job, &places, output::width()))?;
         return Ok(Exit::Done);
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
-    let run = measure(&job, LocalEnvironment::new(places), began)?;
+    let run = measure(&job, workloads, LocalEnvironment::new(places), began)?;
     let analysis = analyse(&run);
     output::report(json, &Document::new(&run, &analysis), |width| {
         report::terminal::report(&run, &analysis, width)
@@ -37,10 +39,15 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
 }
 
 /// Measures, in working folders that are gone afterwards.
-fn measure(job: &Job, mut environment: LocalEnvironment, began: Instant) -> anyhow::Result<Run> {
+fn measure(
+    job: &Job,
+    workloads: Vec<Box<dyn Workload>>,
+    mut environment: LocalEnvironment,
+    began: Instant,
+) -> anyhow::Result<Run> {
     let header = session::header();
     let mut session = Session::open(&environment.places(), signals::stop_flag()?, began)?;
-    let mut runner = session.runner(&job.arms, preflight::study_of)?;
+    let mut runner = session.runner(&job.arms, workloads);
     let mut progress = Progress::new(began, job.budget);
     let run = engine::run::run(job, header, &mut environment, &mut runner, &mut |event| {
         progress.show(&event, &job.arms);

@@ -13,6 +13,7 @@ mod exit;
 mod load;
 mod man;
 mod output;
+mod place_handle;
 mod places_command;
 mod plan;
 mod preflight;
@@ -21,7 +22,6 @@ mod selftest;
 mod session;
 mod show;
 mod signals;
-mod site;
 mod studies_command;
 
 use std::process::ExitCode;

@@ -1,7 +1,7 @@
 //! What is checked before a run touches anything.
 
 use anyhow::bail;
-use engine::study::Study;
+use engine::study::Workload;
 use host::disks::DeviceReader;
 use host::memory::MemoryFacts;
 use host::root::Root;
@@ -13,10 +13,16 @@ use crate::cli::CompareArgs;
 use crate::exit::UsageError;
 use crate::output;
 
-/// The study that runs an arm.
-pub(crate) fn study_of(arm: &Arm) -> &'static dyn Study {
-    let found = studies::find(arm.study.name);
-    found.unwrap_or_else(|| unreachable!("the plan was made from the registry"))
+/// Each arm's workload; an error where an arm's strategy and parameters do not go
+/// together.
+pub(crate) fn workloads(arms: &[Arm]) -> anyhow::Result<Vec<Box<dyn Workload>>> {
+    let workload = |arm: &Arm| {
+        let unknown = || UsageError(format!("there is no study {}", arm.study.name));
+        let study = studies::find(arm.study.name).ok_or_else(unknown)?;
+        let workload = study.workload(arm.strategy.name, &arm.params);
+        Ok(workload.map_err(|why| UsageError(format!("{}: {why}", arm.id)))?)
+    };
+    arms.iter().map(workload).collect()
 }
 
 /// The facts of the plan's places; an error where the default ones are one and the same.
@@ -66,19 +72,17 @@ fn note_unread_counters(place: &mut PlaceFacts) {
 }
 
 /// Refuses what would not fit on a place or in memory.
-pub(crate) fn check_space(places: &[PlaceFacts], arms: &[Arm]) -> anyhow::Result<()> {
+pub(crate) fn check_space(
+    places: &[PlaceFacts],
+    arms: &[Arm],
+    workloads: &[Box<dyn Workload>],
+) -> anyhow::Result<()> {
     let memory = MemoryFacts::read(&Root::real())?;
     for (index, place) in places.iter().enumerate() {
-        let mut need_bytes = 0;
-        for arm in arms.iter().filter(|arm| arm.place == index) {
-            let study = study_of(arm);
-            let wrong = |why| UsageError(format!("{}: {why}", arm.id));
-            study.refuse(arm.strategy.name, &arm.params).map_err(wrong)?;
-            let operations = study.operations(&arm.params).map_err(wrong)?;
-            need_bytes =
-                need_bytes.max(study.space_bytes(arm.strategy.name, &arm.params, operations.max));
-        }
-        places::check_space(place, need_bytes, &memory)?;
+        let here = arms.iter().zip(workloads).filter(|(arm, _)| arm.place == index);
+        let need_bytes =
+            here.map(|(_, workload)| workload.space_bytes(workload.operations().max)).max();
+        places::check_space(place, need_bytes.unwrap_or_default(), &memory)?;
     }
     Ok(())
 }

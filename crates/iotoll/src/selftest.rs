@@ -15,7 +15,7 @@ use engine::selftest::resolution::resolution;
 use engine::selftest::scatter::scatter;
 use engine::selftest::slowed::{Slowed, busy_pause, no_pause};
 use engine::selftest::{Ended, Twins, objections};
-use engine::study::Study;
+use engine::study::Workload;
 use host::clock::Clock;
 use host::machine;
 use model::arm::Arm;
@@ -100,7 +100,8 @@ fn inspect(args: &SelftestArgs) -> anyhow::Result<Vec<PlaceFacts>> {
         }
         let facts = places::inspect(&place.label, &place.path)?;
         let arms = twins_plan(&facts, 0)?.arms();
-        preflight::check_space(&[facts.clone(), facts.clone()], &arms)?;
+        let workloads = preflight::workloads(&arms)?;
+        preflight::check_space(&[facts.clone(), facts.clone()], &arms, &workloads)?;
         places.push(facts);
     }
     Ok(places)
@@ -205,7 +206,8 @@ impl Test {
         let from_now =
             |part: f64| began.elapsed() + share.mul_f64(part).max(PART_MIN.min(share / 3));
 
-        let mut runner = session.runner(&twins.job.arms, preflight::study_of)?;
+        let arms = &twins.job.arms;
+        let mut runner = session.runner(arms, preflight::workloads(arms)?);
         self.floor = runner.floor();
         let seen = scatter(
             twins,
@@ -225,8 +227,8 @@ impl Test {
                 "the budget ended before the first block was complete: give a longer --budget";
             return Ok(Some(Ended::Failed(why.to_owned())));
         };
-        let (slowed, added_ns) = slowed_study(tolls.undisturbed_ns, &self.clock);
-        let mut runner = session.runner(&twins.job.arms, slowed)?;
+        let (slowed, added_ns) = slowed(arms, tolls.undisturbed_ns, &self.clock)?;
+        let mut runner = session.runner(arms, slowed);
         let goal = (added_ns, from_now(PLANTED_SHARE));
         let (planted, ended) = planted(twins, &mut runner, &self.floor, goal, seeds(), &mut tell);
         drop(runner);
@@ -236,7 +238,7 @@ impl Test {
         }
 
         tested.resolution = resolution(&seen.log_ratios, seen.block_time, twins.job.worth, seeds());
-        let mut runner = session.runner(&twins.job.arms, preflight::study_of)?;
+        let mut runner = session.runner(arms, preflight::workloads(arms)?);
         let (found, ended) =
             against_itself(twins, &mut runner, &self.floor, (&seen, until), seeds, &mut tell);
         tested.against_itself = found;
@@ -244,15 +246,20 @@ impl Test {
     }
 }
 
-/// The twins' study, slowed down for the second of them, and by how much an operation.
-fn slowed_study(toll_ns: f64, clock: &Clock) -> (impl Fn(&Arm) -> &'static dyn Study, f64) {
+/// The twins' workloads, the second of them slowed down, and by how much an operation.
+fn slowed(
+    arms: &[Arm],
+    toll_ns: f64,
+    clock: &Clock,
+) -> anyhow::Result<(Vec<Box<dyn Workload>>, f64)> {
     let (pause, added_ns) = busy_pause(toll_ns * planted::ADDED, clock);
     let pauses = [no_pause(), pause];
-    let study = move |arm: &Arm| -> &'static dyn Study {
-        // Rigs want studies that are there for good. These are two small ones a place.
-        Box::leak(Box::new(Slowed::new(preflight::study_of(arm), pauses[arm.place].clone())))
-    };
-    (study, added_ns)
+    let workloads = preflight::workloads(arms)?.into_iter().zip(arms);
+    let slowed = workloads.map(|(workload, arm)| {
+        let pause = pauses[arm.place].clone();
+        Box::new(Slowed::new(workload, pause)) as Box<dyn Workload>
+    });
+    Ok((slowed.collect(), added_ns))
 }
 
 fn exit_code(result: &SelftestResult) -> Exit {

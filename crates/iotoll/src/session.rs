@@ -3,19 +3,18 @@
 
 use std::time::Instant;
 
-use engine::machine::{Machine, Site};
+use engine::local::{LocalRunner, PlaceHandle};
 use engine::recorder::StopFlag;
 use engine::run::Header;
-use engine::study::Study;
+use engine::study::Workload;
 use host::disks::DeviceReader;
 use host::root::Root;
 use model::arm::Arm;
 use model::place::PlaceFacts;
 use places::WorkDir;
 
-use crate::exit::UsageError;
 use crate::output;
-use crate::site::PlaceSite;
+use crate::place_handle::FolderHandle;
 
 /// What a new run is called.
 pub(crate) fn header() -> Header {
@@ -56,15 +55,14 @@ impl Session {
     pub(crate) fn runner(
         &mut self,
         arms: &[Arm],
-        study_of: impl Fn(&Arm) -> &'static dyn Study,
-    ) -> anyhow::Result<Machine<'_>> {
-        let site = |(folder, facts)| {
-            Box::new(PlaceSite::new(folder, DeviceReader::new(&Root::real(), facts).ok()))
-                as Box<dyn Site>
+        workloads: Vec<Box<dyn Workload>>,
+    ) -> LocalRunner<'_> {
+        let handle = |(folder, facts)| {
+            let devices = DeviceReader::new(&Root::real(), facts).ok();
+            Box::new(FolderHandle::new(folder, devices)) as Box<dyn PlaceHandle>
         };
-        let sites = self.folders.iter().zip(&self.places).map(site).collect();
-        let stop = StopFlag::clone(&self.stop);
-        Ok(Machine::new(arms, study_of, sites, stop, self.began).map_err(UsageError)?)
+        let places = self.folders.iter().zip(&self.places).map(handle).collect();
+        LocalRunner::new(arms, workloads, places, StopFlag::clone(&self.stop), self.began)
     }
 
     /// Removes the folders.

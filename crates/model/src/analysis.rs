@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arm::Axis;
 use crate::cause::Cause;
-use crate::description::StudyDescription;
+use crate::description::{ParamForm, StudyDescription};
 use crate::integrity::Integrity;
 use crate::noise::Noise;
 
@@ -229,7 +229,8 @@ impl ArmResult {
             return self.strategy.clone();
         }
         let is_name = |name: &str| {
-            study.and_then(|study| study.param(name)).is_some_and(|param| param.is_name)
+            let param = study.and_then(|study| study.param(name));
+            param.is_some_and(|param| param.kind == ParamForm::Name)
         };
         let differing = self.params_apart_from(other).map(|(name, value)| {
             if is_name(name) { value.to_owned() } else { format!("{name} {value}") }

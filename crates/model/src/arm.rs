@@ -131,10 +131,7 @@ mod tests {
 
     static SPEC: StudySpec = StudySpec {
         name: "made",
-        about: "",
         operation: "step",
-        moves_bytes: false,
-        by_default: true,
         compared: &["lines"],
         strategies: &[
             StrategySpec { name: "one", about: "", promise: "", by_default: true },
@@ -146,7 +143,7 @@ mod tests {
             ParamSpec { name: "command", about: "", kind: ParamKind::Shell(""), default: "" },
             ParamSpec { name: "set", about: "", kind: ParamKind::Text(""), default: "" },
         ],
-        figures: &[],
+        ..StudySpec::EMPTY
     };
 
     #[test]
@@ -180,8 +177,8 @@ mod tests {
         study.set("set", vec![ParamValue::text("{plan}/page")]);
         let mut draft = Draft { studies: vec![study], ..Draft::default() };
         draft.fill_in("plan", "/my files");
-        let told = [ParamValue::Text("sh '/my files'/a"), ParamValue::Text("{port}")];
-        let path = ParamValue::Text("/my files/page");
+        let told = ["sh '/my files'/a", "{port}"].map(ParamValue::text);
+        let path = ParamValue::text("/my files/page");
         let expected = [("command", told.to_vec()), ("set", vec![path])];
         assert_eq!(draft.studies[0].factors, expected);
     }

@@ -2,9 +2,11 @@
 //! parameters, figures and causes, kept in the run's record so that no registry
 //! of studies is needed to analyse or report it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::figure::{Better, Unit};
+use crate::figure::{Better, Fold, Unit};
 
 /// One study, as its runs describe it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,9 +20,11 @@ pub struct StudyDescription {
     pub operation: String,
     /// Whether its speed is best told in bytes per second as well.
     pub moves_bytes: bool,
-    /// The figure by which arms that have it are judged: the highest rate held. Its
-    /// slices' `score_ns` is the time between operations at that rate.
-    pub highest_rate: Option<String>,
+    /// What its arms are judged by.
+    pub score: Score,
+    /// What some of its arms are judged by instead; the first that fits counts.
+    #[serde(default)]
+    pub score_when: Vec<ScoreWhenDescription>,
     /// Its strategies; the first is the base that the others are compared with.
     pub strategies: Vec<StrategyDescription>,
     /// Its parameters, in its own order.
@@ -33,6 +37,33 @@ pub struct StudyDescription {
     /// Sentences made of its figures.
     #[serde(default)]
     pub notes: Vec<NoteDescription>,
+}
+
+/// What an arm is judged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Score {
+    /// The mean time per operation.
+    #[default]
+    MeanTime,
+    /// The median time of an operation.
+    MedianTime,
+    /// The highest rate that it held, kept as the time between two operations and
+    /// shown as so many per second.
+    HighestRate,
+}
+
+/// What arms with some value of a parameter are judged by instead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScoreWhenDescription {
+    /// The parameter.
+    pub param: String,
+    /// Its value, as it is written.
+    pub value: String,
+    /// What such arms are judged by.
+    pub score: Score,
 }
 
 /// One way in which a study does its I/O.
@@ -64,8 +95,6 @@ pub struct ParamDescription {
     pub kind: ParamForm,
     /// The values when none is given, as one would write them.
     pub default: Vec<String>,
-    /// Whether its value is a name that stands for what other parameters say.
-    pub is_name: bool,
 }
 
 /// What kind of value a parameter has.
@@ -89,6 +118,8 @@ pub enum ParamForm {
     Duration,
     /// Any text.
     Text,
+    /// A name that stands for what other parameters say.
+    Name,
     /// A text that a shell reads.
     Shell,
 }
@@ -113,21 +144,6 @@ pub struct FigureDescription {
     pub shown: bool,
 }
 
-/// How the slices' figures become their arm's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Fold {
-    /// The mean over the slices.
-    Mean,
-    /// The largest.
-    Max,
-    /// The sum.
-    Sum,
-    /// The sum over the number of operations.
-    PerOperation,
-}
-
 /// A cause that a study defines: time that one of its figures tells of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -136,7 +152,7 @@ pub struct CauseDescription {
     pub code: String,
     /// What takes the time: "waiting for a connection of the pool".
     pub what: String,
-    /// The figure, in nanoseconds a slice, that is part of the slice's time.
+    /// The figure that has it, as an arm has it: nanoseconds per operation.
     pub figure: String,
     /// The share of the time from which on it is named.
     pub threshold_share: f64,
@@ -153,6 +169,12 @@ pub struct NoteDescription {
 }
 
 impl StudyDescription {
+    /// What an arm is judged by, given its parameters as they are written.
+    pub fn score_of(&self, params: &BTreeMap<String, String>) -> Score {
+        let fits = |when: &&ScoreWhenDescription| params.get(&when.param) == Some(&when.value);
+        self.score_when.iter().find(fits).map_or(self.score, |when| when.score)
+    }
+
     /// The parameter of that name.
     pub fn param(&self, name: &str) -> Option<&ParamDescription> {
         self.params.iter().find(|param| param.name == name)
@@ -173,5 +195,58 @@ impl ParamDescription {
     /// Whether a value is what the parameter has when none is given.
     pub fn is_default(&self, value: &str) -> bool {
         self.default.first().is_some_and(|default| default == value)
+    }
+}
+
+impl NoteDescription {
+    /// The sentence with a value in the place of each figure's name; nothing where one
+    /// of them has none.
+    pub fn filled_in(&self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+        value(&self.when)?;
+        let mut filled = String::new();
+        let mut rest = self.text.as_str();
+        while let Some((before, from)) = rest.split_once('{') {
+            let (name, after) = from.split_once('}')?;
+            filled.push_str(before);
+            filled.push_str(&value(name)?);
+            rest = after;
+        }
+        Some(filled + rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::{ScoreWhen, StudySpec};
+
+    #[test]
+    fn a_note_has_its_figures_filled_in_or_is_not_said() {
+        let note = |when: &str, text: &str| NoteDescription {
+            when: when.to_owned(),
+            text: text.to_owned(),
+        };
+        let value = |name: &str| match name {
+            "kills" => Some("1,000".to_owned()),
+            "lost" => Some("3".to_owned()),
+            _ => None,
+        };
+        let text = "killed {kills} times; {lost} lost.";
+        let filled = note("kills", text).filled_in(value);
+        assert_eq!(filled.as_deref(), Some("killed 1,000 times; 3 lost."));
+        assert_eq!(note("kills", "{kills} {mixed}").filled_in(value), None);
+        assert_eq!(note("mixed", text).filled_in(value), None);
+    }
+
+    #[test]
+    fn a_parameters_value_decides_what_an_arm_is_judged_by() {
+        const WHEN: &[ScoreWhen] =
+            &[ScoreWhen { param: "rate", value: "max", score: Score::HighestRate }];
+        let spec = StudySpec { score: Score::MedianTime, score_when: WHEN, ..StudySpec::EMPTY };
+        let study = spec.describe();
+        let with = |value: &str| study.score_of(&[("rate".to_owned(), value.to_owned())].into());
+        assert_eq!(with("max"), Score::HighestRate);
+        assert_eq!(with("200"), Score::MedianTime);
+        assert_eq!(study.score_of(&BTreeMap::new()), Score::MedianTime);
     }
 }

@@ -1,11 +1,32 @@
-//! What a figure is besides its number: its unit, and which direction is better.
+//! What a study measures besides time, as data: its unit, which direction is
+//! better, and how the slices' values become one.
 
 use serde::{Deserialize, Serialize};
 
+use crate::description::FigureDescription;
 use crate::units::{count, percent, rough_size, three_digits, time};
 
-/// What a figure counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A figure that a study measures in each slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FigureSpec {
+    /// Its name in results.
+    pub name: &'static str,
+    /// The head of its column in reports.
+    pub title: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// What its values are in.
+    pub unit: Unit,
+    /// Which of two values is the better one.
+    pub better: Better,
+    /// How an arm's slices make one figure.
+    pub fold: Fold,
+    /// Whether reports show it; one that they do not is in results alone.
+    pub shown: bool,
+}
+
+/// What a figure is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -13,33 +34,22 @@ pub enum Unit {
     Nanoseconds,
     /// A size in bytes.
     Bytes,
-    /// A share from 0 to 1.
-    Share,
-    /// A share from 0 to 100.
-    Percent,
-    /// How many there are of something.
+    /// A number of things.
     Count,
-    /// How many there are in a second.
+    /// A part of a whole, from 0 to 1.
+    Share,
+    /// A part of a whole in percent.
+    Percent,
+    /// A number of things per second.
     PerSecond,
-    /// A number without a unit, such as an index.
-    Number,
-}
-
-/// Which direction of a figure a user would want.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Less is better.
-    Less,
-    /// More is better.
-    More,
-    /// Neither direction is better by itself.
-    Neither,
+    /// Millions of bytes per second.
+    MegabytesPerSecond,
+    /// A number without a unit.
+    Ratio,
 }
 
 impl Unit {
-    /// A figure in this unit, for people.
+    /// A value in this unit, for people.
     pub fn show(self, value: f64) -> String {
         match self {
             Self::Nanoseconds => time(value),
@@ -47,7 +57,50 @@ impl Unit {
             Self::Share => percent(value),
             Self::Percent => percent(value / 100.0),
             Self::PerSecond => count(value.round() as u64),
-            Self::Count | Self::Number => three_digits(value),
+            Self::Count if value.fract() == 0.0 => count(value as u64),
+            Self::Count | Self::MegabytesPerSecond | Self::Ratio => three_digits(value),
         }
     }
+}
+
+impl FigureSpec {
+    pub(crate) fn describe(&self) -> FigureDescription {
+        FigureDescription {
+            name: self.name.to_owned(),
+            title: self.title.to_owned(),
+            about: self.about.to_owned(),
+            unit: self.unit,
+            better: self.better,
+            fold: self.fold,
+            shown: self.shown,
+        }
+    }
+}
+
+/// Which of two values of a figure is the better one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// The smaller one.
+    Less,
+    /// The larger one.
+    More,
+    /// Neither is.
+    Neither,
+}
+
+/// How the slices' values become their arm's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Fold {
+    /// The mean over the slices.
+    Mean,
+    /// The largest.
+    Max,
+    /// The sum.
+    Sum,
+    /// The sum over the number of operations.
+    PerOperation,
 }

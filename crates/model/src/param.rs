@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::description::{ParamDescription, ParamForm};
 use crate::units::{UnitError, exact_duration, exact_size, parse_duration, parse_size};
 
 /// One parameter of a study.
@@ -59,6 +61,9 @@ pub enum ParamKind {
     },
     /// Any text, such as a path; it says what is wanted.
     Text(&'static str),
+    /// A name for what the arm's commands do, by which it is told from others: with
+    /// one, reports need not show the commands.
+    Name(&'static str),
     /// A text that a shell reads.
     Shell(&'static str),
 }
@@ -102,7 +107,7 @@ pub enum Rate {
 }
 
 /// A parameter's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ParamValue {
     /// Bytes.
     Size(u64),
@@ -118,8 +123,8 @@ pub enum ParamValue {
     Sync(SyncPolicy),
     /// A length of time.
     Duration(Duration),
-    /// A text, kept for the life of the process.
-    Text(&'static str),
+    /// A text.
+    Text(Arc<str>),
 }
 
 impl fmt::Display for SyncPolicy {
@@ -153,14 +158,35 @@ impl fmt::Display for ParamValue {
 }
 
 impl ParamValue {
-    /// A text as a value. Plans are read once and lived with, and values are
-    /// copied freely, so the text is never freed.
+    /// A text as a value.
     pub fn text(text: &str) -> Self {
-        if text.is_empty() { Self::Text("") } else { Self::Text(String::from(text).leak()) }
+        Self::Text(Arc::from(text))
     }
 }
 
 impl ParamSpec {
+    /// The parameter as the record of a run has it.
+    pub(crate) fn describe(&self) -> ParamDescription {
+        ParamDescription {
+            name: self.name.to_owned(),
+            about: self.about.to_owned(),
+            accepts: self.accepts(),
+            kind: match self.kind {
+                ParamKind::Size { .. } => ParamForm::Size,
+                ParamKind::Sizes { .. } => ParamForm::Sizes,
+                ParamKind::Count { .. } => ParamForm::Count,
+                ParamKind::Choice(_) => ParamForm::Choice,
+                ParamKind::Rate => ParamForm::Rate,
+                ParamKind::Sync => ParamForm::Sync,
+                ParamKind::Duration { .. } => ParamForm::Duration,
+                ParamKind::Text(_) => ParamForm::Text,
+                ParamKind::Name(_) => ParamForm::Name,
+                ParamKind::Shell(_) => ParamForm::Shell,
+            },
+            default: self.default_values().iter().map(ToString::to_string).collect(),
+        }
+    }
+
     /// Reads a value; the error says what would be one.
     pub fn parse(&self, text: &str) -> Result<ParamValue, String> {
         match self.kind {
@@ -178,7 +204,9 @@ impl ParamSpec {
             ParamKind::Duration { min, max } => {
                 length_within(text, min, max).map(ParamValue::Duration)
             }
-            ParamKind::Text(_) | ParamKind::Shell(_) => Ok(ParamValue::text(text)),
+            ParamKind::Text(_) | ParamKind::Name(_) | ParamKind::Shell(_) => {
+                Ok(ParamValue::text(text))
+            }
         }
     }
 
@@ -186,7 +214,7 @@ impl ParamSpec {
     /// commas, and a text may have commas of its own.
     pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
         match self.kind {
-            ParamKind::Text(_) | ParamKind::Shell(_) => vec![given],
+            ParamKind::Text(_) | ParamKind::Name(_) | ParamKind::Shell(_) => vec![given],
             _ => given.split(',').map(str::trim).collect(),
         }
     }
@@ -202,7 +230,7 @@ impl ParamSpec {
 
     /// The default, or the first of several.
     pub fn default_value(&self) -> ParamValue {
-        self.default_values()[0]
+        self.default_values().swap_remove(0)
     }
 
     /// What may be given, in words for help and errors.
@@ -223,7 +251,9 @@ impl ParamSpec {
             ParamKind::Duration { min, max } => {
                 format!("a time from {} to {}", exact_duration(min), exact_duration(max))
             }
-            ParamKind::Text(what) | ParamKind::Shell(what) => what.to_owned(),
+            ParamKind::Text(what) | ParamKind::Name(what) | ParamKind::Shell(what) => {
+                what.to_owned()
+            }
         }
     }
 }
@@ -328,7 +358,7 @@ impl Params {
     /// A size parameter; panics where the study has none of that name.
     pub fn size(&self, name: &str) -> u64 {
         match self.get(name) {
-            ParamValue::Size(bytes) => bytes,
+            ParamValue::Size(bytes) => *bytes,
             other => unreachable!("{name} is not a size but {other}"),
         }
     }
@@ -336,7 +366,7 @@ impl Params {
     /// A parameter of one size or a range; panics where the study has none of that name.
     pub fn sizes(&self, name: &str) -> Sizes {
         match self.get(name) {
-            ParamValue::Sizes(sizes) => sizes,
+            ParamValue::Sizes(sizes) => *sizes,
             other => unreachable!("{name} is not a range of sizes but {other}"),
         }
     }
@@ -344,7 +374,7 @@ impl Params {
     /// A number; panics where the study has none of that name.
     pub fn count(&self, name: &str) -> u64 {
         match self.get(name) {
-            ParamValue::Count(count) => count,
+            ParamValue::Count(count) => *count,
             other => unreachable!("{name} is not a number but {other}"),
         }
     }
@@ -360,7 +390,7 @@ impl Params {
     /// A rate; panics where the study has none of that name.
     pub fn rate(&self, name: &str) -> Rate {
         match self.get(name) {
-            ParamValue::Rate(rate) => rate,
+            ParamValue::Rate(rate) => *rate,
             other => unreachable!("{name} is not a rate but {other}"),
         }
     }
@@ -368,7 +398,7 @@ impl Params {
     /// A sync parameter; panics where the study has none of that name.
     pub fn sync(&self, name: &str) -> SyncPolicy {
         match self.get(name) {
-            ParamValue::Sync(policy) => policy,
+            ParamValue::Sync(policy) => *policy,
             other => unreachable!("{name} is not a sync policy but {other}"),
         }
     }
@@ -376,22 +406,22 @@ impl Params {
     /// A length of time; panics where the study has none of that name.
     pub fn duration(&self, name: &str) -> Duration {
         match self.get(name) {
-            ParamValue::Duration(length) => length,
+            ParamValue::Duration(length) => *length,
             other => unreachable!("{name} is not a length of time but {other}"),
         }
     }
 
     /// A text; panics where the study has none of that name.
-    pub fn text(&self, name: &str) -> &'static str {
+    pub fn text(&self, name: &str) -> &str {
         match self.get(name) {
             ParamValue::Text(text) => text,
             other => unreachable!("{name} is not a text but {other}"),
         }
     }
 
-    fn get(&self, name: &str) -> ParamValue {
+    fn get(&self, name: &str) -> &ParamValue {
         let found = self.0.iter().find(|(n, _)| *n == name);
-        found.map_or_else(|| unreachable!("the study has no parameter {name}"), |(_, v)| *v)
+        found.map_or_else(|| unreachable!("the study has no parameter {name}"), |(_, v)| v)
     }
 }
 

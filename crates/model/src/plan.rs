@@ -90,7 +90,7 @@ impl StudyPlan {
                 .flat_map(|row| {
                     values
                         .iter()
-                        .map(move |value| [row.clone(), vec![(param.name, *value)]].concat())
+                        .map(move |value| [row.clone(), vec![(param.name, value.clone())]].concat())
                 })
                 .collect();
         }

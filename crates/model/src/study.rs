@@ -1,11 +1,11 @@
 //! What a study is: its name, its strategies and its parameters, as data that
 //! help texts, plan files and checks are made from.
 
-pub use crate::description::Fold;
+pub use crate::description::Score;
 use crate::description::{
-    FigureDescription, ParamDescription, ParamForm, StrategyDescription, StudyDescription,
+    CauseDescription, NoteDescription, ScoreWhenDescription, StrategyDescription, StudyDescription,
 };
-use crate::figure::{Better, Unit};
+pub use crate::figure::{Better, FigureSpec, Fold, Unit};
 pub use crate::param::{ParamKind, ParamSpec, ParamValue, Params, Rate, Sizes, SyncPolicy};
 use crate::units;
 
@@ -31,6 +31,14 @@ pub struct StudySpec {
     pub params: &'static [ParamSpec],
     /// What it measures beside the toll.
     pub figures: &'static [FigureSpec],
+    /// What its arms are judged by.
+    pub score: Score,
+    /// What some of its arms are judged by instead; the first that fits counts.
+    pub score_when: &'static [ScoreWhen],
+    /// Reasons for an arm's time that only the study can see.
+    pub causes: &'static [CauseSpec],
+    /// What is said of arms that have certain figures.
+    pub notes: &'static [NoteSpec],
 }
 
 /// One way in which a study does its I/O.
@@ -47,35 +55,57 @@ pub struct StrategySpec {
     pub by_default: bool,
 }
 
-/// A figure that a study measures in each slice beside the toll.
-#[derive(Debug)]
-pub struct FigureSpec {
-    /// Its name in results, ending in its unit where it has one.
-    pub name: &'static str,
-    /// What it is, in a line.
-    pub about: &'static str,
-    /// The head of its column in reports; empty where it is in results alone.
-    pub column: &'static str,
-    /// How an arm's slices make one figure.
-    pub fold: Fold,
+/// What arms with some value of a parameter are judged by instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScoreWhen {
+    /// The parameter.
+    pub param: &'static str,
+    /// Its value, as it is written.
+    pub value: &'static str,
+    /// What such arms are judged by.
+    pub score: Score,
+}
+
+/// A reason for the time that an arm takes, which only its study can see.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CauseSpec {
+    /// A stable name, as in `time-in-files`.
+    pub code: &'static str,
+    /// Where that time goes, as in "reading and writing files".
+    pub what: &'static str,
+    /// The figure that has it, as an arm has it: nanoseconds per operation.
+    pub figure: &'static str,
+    /// The share of an operation's time from which it is worth telling.
+    pub threshold_share: f64,
+}
+
+/// A sentence made of figures, for arms that have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoteSpec {
+    /// The figure that an arm must have for the sentence to be said of it.
+    pub when: &'static str,
+    /// The sentence, with figures by their names in braces.
+    pub text: &'static str,
 }
 
 impl StudySpec {
-    /// The study as the record of a run has it.
-    pub fn describe(&self) -> StudyDescription {
-        StudyDescription {
-            name: self.name.to_owned(),
-            about: self.about.to_owned(),
-            operation: self.operation.to_owned(),
-            moves_bytes: self.moves_bytes,
-            highest_rate: (self.name == "serve").then(|| "highest_rate_per_s".to_owned()),
-            strategies: self.strategies.iter().map(StrategySpec::describe).collect(),
-            params: self.params.iter().map(ParamSpec::describe).collect(),
-            figures: self.figures.iter().map(FigureSpec::describe).collect(),
-            causes: Vec::new(),
-            notes: Vec::new(),
-        }
-    }
+    /// A study without strategies, parameters or figures, for others to be written as
+    /// what they have besides.
+    pub const EMPTY: Self = Self {
+        name: "",
+        about: "",
+        operation: "operation",
+        moves_bytes: false,
+        by_default: true,
+        compared: &[],
+        strategies: &[],
+        params: &[],
+        figures: &[],
+        score: Score::MeanTime,
+        score_when: &[],
+        causes: &[],
+        notes: &[],
+    };
 
     /// The parameter of that name.
     pub fn param(&self, name: &str) -> Option<&'static ParamSpec> {
@@ -110,6 +140,25 @@ pub fn parse_worth(text: &str) -> Result<f64, String> {
     }
 }
 
+impl StudySpec {
+    /// The study as the record of a run has it.
+    pub fn describe(&self) -> StudyDescription {
+        StudyDescription {
+            name: self.name.to_owned(),
+            about: self.about.to_owned(),
+            operation: self.operation.to_owned(),
+            moves_bytes: self.moves_bytes,
+            score: self.score,
+            score_when: self.score_when.iter().map(ScoreWhen::describe).collect(),
+            strategies: self.strategies.iter().map(StrategySpec::describe).collect(),
+            params: self.params.iter().map(ParamSpec::describe).collect(),
+            figures: self.figures.iter().map(FigureSpec::describe).collect(),
+            causes: self.causes.iter().map(CauseSpec::describe).collect(),
+            notes: self.notes.iter().map(NoteSpec::describe).collect(),
+        }
+    }
+}
+
 impl StrategySpec {
     fn describe(&self) -> StrategyDescription {
         StrategyDescription {
@@ -121,53 +170,29 @@ impl StrategySpec {
     }
 }
 
-impl ParamSpec {
-    fn describe(&self) -> ParamDescription {
-        ParamDescription {
-            name: self.name.to_owned(),
-            about: self.about.to_owned(),
-            accepts: self.accepts(),
-            kind: match self.kind {
-                ParamKind::Size { .. } => ParamForm::Size,
-                ParamKind::Sizes { .. } => ParamForm::Sizes,
-                ParamKind::Count { .. } => ParamForm::Count,
-                ParamKind::Choice(_) => ParamForm::Choice,
-                ParamKind::Rate => ParamForm::Rate,
-                ParamKind::Sync => ParamForm::Sync,
-                ParamKind::Duration { .. } => ParamForm::Duration,
-                ParamKind::Text(_) => ParamForm::Text,
-                ParamKind::Shell(_) => ParamForm::Shell,
-            },
-            default: self.default_values().iter().map(ToString::to_string).collect(),
-            is_name: self.name == "variant",
+impl ScoreWhen {
+    fn describe(&self) -> ScoreWhenDescription {
+        ScoreWhenDescription {
+            param: self.param.to_owned(),
+            value: self.value.to_owned(),
+            score: self.score,
         }
     }
 }
 
-impl FigureSpec {
-    fn describe(&self) -> FigureDescription {
-        let name = self.name;
-        let unit = if name.ends_with("_ns") || name.contains("_ns_per_") {
-            Unit::Nanoseconds
-        } else if name.ends_with("_share") || name == "dropped_per_record" {
-            Unit::Share
-        } else if name.ends_with("_percent") {
-            Unit::Percent
-        } else if name.contains("_bytes") {
-            Unit::Bytes
-        } else if name.ends_with("_per_s") {
-            Unit::PerSecond
-        } else {
-            Unit::Number
-        };
-        FigureDescription {
-            name: name.to_owned(),
-            title: self.column.to_owned(),
-            about: self.about.to_owned(),
-            unit,
-            better: Better::Neither,
-            fold: self.fold,
-            shown: !self.column.is_empty(),
+impl CauseSpec {
+    fn describe(&self) -> CauseDescription {
+        CauseDescription {
+            code: self.code.to_owned(),
+            what: self.what.to_owned(),
+            figure: self.figure.to_owned(),
+            threshold_share: self.threshold_share,
         }
+    }
+}
+
+impl NoteSpec {
+    fn describe(&self) -> NoteDescription {
+        NoteDescription { when: self.when.to_owned(), text: self.text.to_owned() }
     }
 }

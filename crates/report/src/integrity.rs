@@ -86,18 +86,17 @@ fn limit(checks: Checks) -> Option<&'static str> {
 
 /// What the study has to say of an arm, in sentences made of its figures.
 fn notes(study: &StudyDescription, arm: &ArmResult, width: Width) -> String {
-    let of_arm = study.notes.iter().filter(|note| arm.metrics.contains_key(&note.when));
-    let text = of_arm
-        .map(|note| format!("{}@{}: {}", arm.strategy, arm.place, filled(study, arm, &note.text)));
-    text.map(|text| paragraph("  • ", "    ", &text, width)).collect()
-}
-
-/// A sentence with the arm's figures in the place of their names in braces.
-fn filled(study: &StudyDescription, arm: &ArmResult, text: &str) -> String {
-    study.figures.iter().fold(text.to_owned(), |text, figure| {
-        let value = arm.metrics.get(&figure.name).copied().unwrap_or_default();
-        text.replace(&format!("{{{}}}", figure.name), &figure.unit.show(value))
-    })
+    let shown = |name: &str| {
+        let value = arm.metrics.get(name)?;
+        Some(study.figure(name)?.unit.show(*value))
+    };
+    let of_arm = study.notes.iter().filter_map(|note| note.filled_in(shown));
+    of_arm
+        .map(|text| {
+            let text = format!("{}@{}: {text}", arm.strategy, arm.place);
+            paragraph("  • ", "    ", &text, width)
+        })
+        .collect()
 }
 
 /// What the strategies promise, those together that promise the same.

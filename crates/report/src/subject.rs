@@ -2,7 +2,7 @@
 //! every section needs.
 
 use model::analysis::{Analysis, ArmResult, Comparison};
-use model::description::StudyDescription;
+use model::description::{Score, StudyDescription};
 use model::run::Run;
 
 /// A run and its analysis, side by side.
@@ -30,9 +30,8 @@ impl<'a> Subject<'a> {
 
     /// The highest rate that an arm held, where that is what it is judged by.
     pub(crate) fn highest_rate(self, arm: &ArmResult) -> Option<f64> {
-        let figure = self.study_of(arm)?.highest_rate.as_ref()?;
-        arm.metrics.get(figure)?;
-        arm.toll_ns.map(|toll_ns| 1e9 / toll_ns)
+        let judged_by_rate = self.study_of(arm)?.score_of(&arm.params) == Score::HighestRate;
+        arm.toll_ns.filter(|_| judged_by_rate).map(|toll_ns| 1e9 / toll_ns)
     }
 
     /// How fast an arm moved its bytes, where its speed is best told so.

@@ -112,7 +112,8 @@ fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
 fn telling_params(arm: &ArmResult, study: &StudyDescription) -> Vec<String> {
     // What a name stands for need not be said beside it.
     let named = study.params.iter().any(|param| {
-        param.is_name && arm.params.get(&param.name).is_some_and(|value| !value.is_empty())
+        let given = arm.params.get(&param.name).is_some_and(|value| !value.is_empty());
+        param.kind == ParamForm::Name && given
     });
     let first = study.params.first().map(|param| &param.name);
     let telling = arm.params.iter().filter(|(name, value)| {

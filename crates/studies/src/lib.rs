@@ -1,6 +1,7 @@
 //! What is timed: one file per study, its strategies beside it.
 
 mod cache;
+mod choices;
 mod file;
 mod files;
 mod log;
@@ -13,7 +14,9 @@ mod stream;
 #[cfg(test)]
 mod testing;
 mod tree;
+mod workers;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use engine::recorder::StopFlag;
@@ -27,9 +30,14 @@ pub mod records {
     pub use crate::log::verify::{Account, Expected, account};
 }
 
+/// Figures by their names, as an outcome has them.
+fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMap<String, f64> {
+    figures.into_iter().map(|(name, figure)| (name.to_owned(), figure)).collect()
+}
+
 /// Every study, in the order in which they are listed and run.
 pub static ALL: [&dyn Study; 7] = [
-    &log::LOG,
+    &log::Log,
     &stream::Stream,
     &page::Page,
     &cache::Cache,
@@ -51,12 +59,12 @@ pub fn find(name: &str) -> Option<&'static dyn Study> {
 /// The hidden command with which the binary is a server of the study `serve`.
 pub const SERVE_COMMAND: &str = serve::built_in::COMMAND;
 
-/// Is the server that a duty describes, until killed.
+/// Is the server that its configuration describes, until killed.
 ///
 /// # Errors
 /// Where it cannot listen, or not work in its folder.
-pub fn serve_requests(duty: &str) -> Result<(), StudyError> {
-    serve::built_in::serve(duty)
+pub fn serve_requests(config: &str) -> Result<(), StudyError> {
+    serve::built_in::serve(config)
 }
 
 /// Serves as a worker process: does the work that comes in on standard input

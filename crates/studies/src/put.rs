@@ -9,6 +9,7 @@ use engine::study::{Doing, StudyError};
 use model::study::StrategySpec;
 use rustix::fs::{OFlags, fsync, renameat};
 
+use crate::choices::choices;
 use crate::file::{open_for_writing, sync_folder, write_whole};
 
 const OPENING: &str = "making a file";
@@ -19,50 +20,45 @@ const SYNCING: &str = "forcing a file to the device";
 /// Where a file is written aside. One at a time is.
 pub(crate) const ASIDE: &CStr = c"aside.tmp";
 
-/// The ways, as strategies.
-pub(crate) const fn strategies(default: &'static str) -> [StrategySpec; 3] {
-    let rename = matches!(default.as_bytes(), b"rename");
+choices! {
+    /// How a file is put in its place, which is a strategy of several studies.
+    pub(crate) enum Put {
+        /// Written over what is there.
+        Direct = "direct",
+        /// Written aside and renamed.
+        Rename = "rename",
+        /// The same, waiting for the device.
+        RenameFsync = "rename-fsync",
+    }
+}
+
+/// The three as strategies, one of them by default.
+pub(crate) const fn strategies(default: Put) -> [StrategySpec; 3] {
+    let rename = matches!(default, Put::Rename);
     [
         StrategySpec {
-            name: "direct",
+            name: Put::Direct.name(),
             about: "write each file over what is in its place",
-            promise: "a reader, or a crash, may find half a file",
+            promise: "after a crash, and for a reader meanwhile, a file may be incomplete",
             by_default: !rename,
         },
         StrategySpec {
-            name: "rename",
+            name: Put::Rename.name(),
             about: "write each file aside and rename it to its place",
-            promise: "a reader finds the old file or the new; a power failure may leave it empty",
+            promise: "readers see the old file or the new one; after a power failure a file may \
+                      be empty",
             by_default: rename,
         },
         StrategySpec {
-            name: "rename-fsync",
+            name: Put::RenameFsync.name(),
             about: "as rename, with fsync(2) of each file before and of its folder after",
-            promise: "a reader or a power failure finds the old file or the new",
+            promise: "readers see the old file or the new one, also after a power failure",
             by_default: false,
         },
     ]
 }
 
-/// One of the ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Put {
-    Direct,
-    Rename,
-    RenameFsync,
-}
-
 impl Put {
-    /// The way of that name.
-    pub(crate) fn of(strategy: &str) -> Self {
-        match strategy {
-            "direct" => Self::Direct,
-            "rename" => Self::Rename,
-            "rename-fsync" => Self::RenameFsync,
-            other => unreachable!("there is no way {other} to put a file in its place"),
-        }
-    }
-
     /// Puts a file in its place.
     pub(crate) fn file(
         self,

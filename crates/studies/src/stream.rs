@@ -9,11 +9,13 @@ use std::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Study, StudyError, Task};
-use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
+use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use model::slice::Outcome;
+use model::study::{ParamKind, ParamSpec, Params, StudySpec};
 use model::units::exact_size;
 use rustix::fs::{OFlags, fdatasync};
 
+use crate::choices::strategies;
 use crate::file::{open_for_writing, write_whole};
 use crate::random;
 
@@ -21,19 +23,20 @@ const NAME: &CStr = c"stream.bin";
 const WRITING: &str = "writing the stream";
 const SYNCING: &str = "forcing the stream to the device";
 
+strategies! {
+    /// How the file is written.
+    enum Strategy {
+        Sequential = "sequential", by_default,
+            "write(2) block after block, with one fdatasync(2) at the end", "";
+    }
+}
+
 static SPEC: StudySpec = StudySpec {
     name: "stream",
     about: "write a large file from start to end, then sync it",
     operation: "block",
     moves_bytes: true,
-    by_default: true,
-    compared: &[],
-    strategies: &[StrategySpec {
-        name: "sequential",
-        about: "write(2) block after block, with one fdatasync(2) at the end",
-        promise: "",
-        by_default: true,
-    }],
+    strategies: Strategy::SPECS,
     params: &[
         ParamSpec {
             name: "block",
@@ -48,7 +51,7 @@ static SPEC: StudySpec = StudySpec {
             default: "32 MiB",
         },
     ],
-    figures: &[],
+    ..StudySpec::EMPTY
 };
 
 /// The study.
@@ -59,54 +62,91 @@ impl Study for Stream {
         &SPEC
     }
 
-    fn operations(&self, params: &Params) -> Result<Operations, String> {
-        let (block, total) = (params.size("block"), params.size("total"));
-        if total.is_multiple_of(block) {
-            Ok(Operations::exactly(total / block))
-        } else {
-            let (block, total) = (exact_size(block), exact_size(total));
-            Err(format!("a total of {total} is not a whole number of blocks of {block}"))
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        let Strategy::Sequential = Strategy::of(strategy)?;
+        let (block_bytes, total_bytes) = (params.size("block"), params.size("total"));
+        if total_bytes.is_multiple_of(block_bytes) {
+            return Ok(Box::new(Sequential { block_bytes, total_bytes }));
         }
-    }
-
-    fn space_bytes(&self, _strategy: &str, params: &Params, _operations: u64) -> u64 {
-        params.size("total")
-    }
-
-    fn prepare(
-        &self,
-        _strategy: &str,
-        params: &Params,
-        folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError> {
-        let block = random::bytes(params.size("block") as usize, 0);
-        let file = open_for_writing(folder, NAME, OFlags::EXCL).doing("making the file")?;
-        Ok(Box::new(Sequential { file, block, written_bytes: 0 }))
+        let (block, total) = (exact_size(block_bytes), exact_size(total_bytes));
+        Err(StudyError::Unsuited(format!(
+            "a total of {total} is not a whole number of blocks of {block}"
+        )))
     }
 }
 
 struct Sequential {
-    file: OwnedFd,
-    block: Vec<u8>,
-    written_bytes: u64,
+    block_bytes: u64,
+    total_bytes: u64,
 }
 
-impl Task for Sequential {
-    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
+impl Workload for Sequential {
+    fn operations(&self) -> Operations {
+        Operations::exactly(self.total_bytes / self.block_bytes)
+    }
+
+    fn warms_up(&self) -> bool {
+        true
+    }
+
+    fn space_bytes(&self, _operations: u64) -> u64 {
+        self.total_bytes
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        folder: BorrowedFd<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        let block = random::bytes(self.block_bytes as usize, 0);
+        let file = open_for_writing(folder, NAME, OFlags::EXCL).doing("making the file")?;
+        Ok(Box::new(Opened { file, block }))
+    }
+}
+
+/// The file, and what is written to it over and over.
+struct Opened {
+    file: OwnedFd,
+    block: Vec<u8>,
+}
+
+struct Writing {
+    opened: Opened,
+    operations: u64,
+}
+
+/// The block is kept until the clock has stopped: giving it back takes time.
+struct Written(Opened);
+
+impl Prepared for Opened {
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        _recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+        Ok(Box::new(Writing { opened: *self, operations }))
+    }
+}
+
+impl Ready for Writing {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let Self { opened, operations } = *self;
         for _ in 0..operations {
-            write_whole(&self.file, &self.block, WRITING)?;
+            write_whole(&opened.file, &opened.block, WRITING)?;
             recorder.lap();
             recorder.check_stop()?;
         }
-        self.written_bytes += operations * self.block.len() as u64;
-        recorder.sync(|| fdatasync(&self.file)).doing(SYNCING)
+        recorder.requested(operations * opened.block.len() as u64);
+        recorder.sync(|| fdatasync(&opened.file)).doing(SYNCING)?;
+        Ok(Box::new(Written(opened)))
     }
+}
 
+impl Ran for Written {
     fn flush(&mut self) -> Result<(), StudyError> {
-        fdatasync(&self.file).doing(SYNCING)
+        fdatasync(&self.0.file).doing(SYNCING)
     }
 
-    fn requested_bytes(&self) -> u64 {
-        self.written_bytes
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        Ok(Outcome::default())
     }
 }

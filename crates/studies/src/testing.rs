@@ -7,9 +7,11 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use engine::recorder::{Recorder, StopFlag};
-use engine::study::{Study, StudyError, Task};
+use engine::study::{Ran, Ready, Study, StudyError, Workload};
 use host::clock::Clock;
 use model::integrity::Integrity;
+use model::slice::Outcome;
+use model::spent::Spent;
 use model::study::Params;
 use tempfile::TempDir;
 
@@ -40,50 +42,79 @@ pub(crate) fn params(study: &dyn Study, given: &[(&str, &str)]) -> Params {
     Params(params.iter().map(|param| (param.name, value(param))).collect())
 }
 
-/// One slice's outcome.
+/// An arm's workload, or why there is none.
+pub(crate) fn try_workload(
+    study: &dyn Study,
+    strategy: &str,
+    given: &[(&str, &str)],
+) -> Result<Box<dyn Workload>, StudyError> {
+    study.workload(strategy, &params(study, given))
+}
+
+/// An arm's workload.
+pub(crate) fn workload(
+    study: &dyn Study,
+    strategy: &str,
+    given: &[(&str, &str)],
+) -> Box<dyn Workload> {
+    try_workload(study, strategy, given).unwrap()
+}
+
+/// Why an arm has no workload.
+pub(crate) fn refusal(study: &dyn Study, strategy: &str, given: &[(&str, &str)]) -> String {
+    try_workload(study, strategy, given).err().unwrap().to_string()
+}
+
+/// One slice's outcome, with what it spent.
 #[derive(Debug)]
 pub(crate) struct Slice {
     pub(crate) laps: u64,
-    pub(crate) requested_bytes: u64,
-    pub(crate) integrity: Option<Integrity>,
-    pub(crate) figures: Vec<(&'static str, f64)>,
+    pub(crate) spent: Spent,
+    pub(crate) outcome: Outcome,
 }
 
 impl Slice {
     /// A figure; panics where the slice has none of that name.
     pub(crate) fn figure(&self, name: &str) -> f64 {
-        self.figures.iter().find(|(known, _)| *known == name).unwrap().1
+        self.outcome.figures[name]
+    }
+
+    pub(crate) fn requested_bytes(&self) -> u64 {
+        self.spent.requested_bytes
+    }
+
+    /// What became of its records, which were checked.
+    pub(crate) fn integrity(&self) -> &Integrity {
+        self.outcome.integrity.as_ref().unwrap()
     }
 }
 
-/// Makes a task ready in a folder.
-pub(crate) fn ready(
-    study: &dyn Study,
-    strategy: &str,
-    params: &Params,
+/// Makes a slice ready in a folder.
+pub(crate) fn ready<'a>(
+    workload: &'a mut dyn Workload,
     folder: &Path,
     operations: u64,
-) -> Result<Box<dyn Task>, StudyError> {
+) -> Result<Box<dyn Ready + 'a>, StudyError> {
     let folder = File::open(folder).unwrap();
-    let mut task = study.prepare(strategy, params, folder.as_fd())?;
-    task.ready(operations, &recorder())?;
-    Ok(task)
+    workload.prepare(folder.as_fd())?.ready(operations, &recorder())
 }
 
-/// Runs a task that is ready to its end.
-pub(crate) fn finish(task: &mut dyn Task, operations: u64) -> Result<Slice, StudyError> {
+/// Runs a slice that is ready; its laps and what it spent.
+pub(crate) fn run<'a>(
+    ready: Box<dyn Ready + 'a>,
+) -> Result<(Box<dyn Ran + 'a>, u64, Spent), StudyError> {
     let mut recorder = recorder();
     recorder.start();
-    task.run(operations, &mut recorder)?;
+    let ran = ready.run(&mut recorder)?;
     recorder.finish();
-    task.flush()?;
-    let integrity = task.check()?;
-    Ok(Slice {
-        laps: recorder.latencies().count(),
-        requested_bytes: task.requested_bytes(),
-        integrity,
-        figures: task.figures(),
-    })
+    Ok((ran, recorder.latencies().count(), recorder.spent(Spent::default())))
+}
+
+/// Runs a slice that is ready to its end.
+pub(crate) fn finish(ready: Box<dyn Ready + '_>) -> Result<Slice, StudyError> {
+    let (mut ran, laps, spent) = run(ready)?;
+    ran.flush()?;
+    Ok(Slice { laps, spent, outcome: ran.finish()? })
 }
 
 /// A whole slice, as the engine runs one.
@@ -94,8 +125,6 @@ pub(crate) fn slice(
     folder: &Path,
     operations: u64,
 ) -> Result<Slice, StudyError> {
-    let params = params(study, given);
-    study.operations(&params).unwrap();
-    let mut task = ready(study, strategy, &params, folder, operations)?;
-    finish(task.as_mut(), operations)
+    let mut workload = try_workload(study, strategy, given)?;
+    finish(ready(workload.as_mut(), folder, operations)?)
 }

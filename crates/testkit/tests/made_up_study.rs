@@ -8,9 +8,9 @@ use std::time::Duration;
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::cause::CauseCode;
-use model::description::{CauseDescription, FigureDescription, Fold, NoteDescription};
+use model::description::{CauseDescription, FigureDescription, NoteDescription};
 use model::document::Document;
-use model::figure::{Better, Unit};
+use model::figure::{Better, Fold, Unit};
 use model::plan::{Draft, StudyPlan};
 use model::run::Run;
 use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
@@ -20,9 +20,6 @@ static SPEC: StudySpec = StudySpec {
     name: "teapot",
     about: "brew a pot of tea",
     operation: "pot",
-    moves_bytes: false,
-    by_default: true,
-    compared: &[],
     strategies: &[
         StrategySpec {
             name: "kettle",
@@ -38,7 +35,7 @@ static SPEC: StudySpec = StudySpec {
         kind: ParamKind::Count { min: 1, max: 99 },
         default: "5",
     }],
-    figures: &[],
+    ..StudySpec::EMPTY
 };
 
 fn figure(name: &str, title: &str, unit: Unit, fold: Fold) -> FigureDescription {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use engine::recorder::Recorder;
 use host::clock::Clock;
+use model::spent::Spent;
 use model::study::Params;
 use places::{Folder, WorkDir};
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat};
@@ -123,15 +124,14 @@ impl<'a> Stage<'a> {
     fn iotoll(&mut self, folder: &Folder, operations: u64) -> Result<f64> {
         let log = studies::find("log").context("there is no study log")?;
         let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
-        let mut task = log.prepare("held", &Params(defaults.collect()), folder.fd())?;
-        task.ready(operations, self.recorder)?;
+        let mut held = log.workload("held", &Params(defaults.collect()))?;
+        let ready = held.prepare(folder.fd())?.ready(operations, self.recorder)?;
         self.recorder.start();
-        let outcome = task.run(operations, self.recorder);
+        let outcome = ready.run(self.recorder);
         self.recorder.finish();
-        outcome?;
-        task.flush()?;
+        outcome?.flush()?;
         ensure!(self.recorder.latencies().count() == operations, "operations went untimed");
-        let written = task.requested_bytes();
+        let written = self.recorder.spent(Spent::default()).requested_bytes;
         ensure!(written == bytes(operations), "log/held wrote {written} bytes: other records");
         Ok(self.recorder.elapsed_ns() as f64 / operations as f64)
     }

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use engine::machine::{Machine, Site};
+use engine::local::{LocalRunner, PlaceHandle};
 use engine::recorder::StopFlag;
 use engine::runner::SliceRunner as _;
 use model::arm::Arm;
@@ -74,10 +74,11 @@ fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
     let strategy = log.spec().strategy("held").context("log has no strategy held")?;
     let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
     let params = Params(defaults.collect());
+    let workload = log.workload(strategy.name, &params)?;
     let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
-    let site = Box::new(BenchSite { work });
-    let mut runner = Machine::new(&[arm], |_| log, vec![site], StopFlag::default(), Instant::now())
-        .map_err(anyhow::Error::msg)?;
+    let place = Box::new(BenchPlace { work }) as Box<dyn PlaceHandle>;
+    let (stop, began) = (StopFlag::default(), Instant::now());
+    let mut runner = LocalRunner::new(&[arm], vec![workload], vec![place], stop, began);
     let slice_max = runner.operations(0).max;
     let (mut done, mut slices) = (0, Vec::new());
     while done < operations {
@@ -92,11 +93,11 @@ fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
 }
 
 /// A folder as slices use it.
-struct BenchSite<'a> {
+struct BenchPlace<'a> {
     work: &'a WorkDir,
 }
 
-impl Site for BenchSite<'_> {
+impl PlaceHandle for BenchPlace<'_> {
     fn fresh_folder(&mut self) -> std::io::Result<OwnedFd> {
         let folder = self.work.subdir(SLICE).map_err(std::io::Error::other)?;
         folder.fd().try_clone_to_owned()

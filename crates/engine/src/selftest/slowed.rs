@@ -1,6 +1,6 @@
-//! A study that pauses once for each operation, which the clock sees.
+//! A workload that pauses once for each operation, which the clock sees.
 //!
-//! The real study does a slice's work, and its pauses follow at the slice's end,
+//! The real workload does a slice's work, and its pauses follow at the slice's end,
 //! still under the clock: the toll grows by one pause, and nothing else changes.
 //! Both arms of a comparison run this way, one of them with no pause, so that
 //! the pause is all they differ in. No plan can name it.
@@ -11,84 +11,98 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use host::clock::Clock;
-use model::integrity::Integrity;
-use model::study::{Params, StudySpec};
+use model::slice::Outcome;
 
 use crate::recorder::Recorder;
-use crate::study::{Operations, Study, StudyError, Task};
+use crate::study::{Operations, Prepared, Ran, Ready, StudyError, Workload};
 
 /// What is done once for each operation.
 pub type Pause = Arc<dyn Fn() + Send + Sync>;
 
-/// A study with a pause for each operation.
+/// A workload with a pause for each operation.
 pub struct Slowed {
-    study: &'static dyn Study,
+    workload: Box<dyn Workload>,
     pause: Pause,
 }
 
 impl Slowed {
-    /// Slows a study down.
-    pub fn new(study: &'static dyn Study, pause: Pause) -> Self {
-        Self { study, pause }
+    /// Slows a workload down.
+    pub fn new(workload: Box<dyn Workload>, pause: Pause) -> Self {
+        Self { workload, pause }
     }
 }
 
-impl Study for Slowed {
-    fn spec(&self) -> &'static StudySpec {
-        self.study.spec()
+impl Workload for Slowed {
+    fn operations(&self) -> Operations {
+        self.workload.operations()
     }
 
-    fn operations(&self, params: &Params) -> Result<Operations, String> {
-        self.study.operations(params)
+    fn warms_up(&self) -> bool {
+        self.workload.warms_up()
     }
 
-    fn space_bytes(&self, strategy: &str, params: &Params, operations: u64) -> u64 {
-        self.study.space_bytes(strategy, params, operations)
+    fn space_bytes(&self, operations: u64) -> u64 {
+        self.workload.space_bytes(operations)
     }
 
-    fn prepare(
-        &self,
-        strategy: &str,
-        params: &Params,
+    fn prepare<'a>(
+        &'a mut self,
         folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError> {
-        let task = self.study.prepare(strategy, params, folder)?;
-        Ok(Box::new(SlowedTask { task, pause: Arc::clone(&self.pause) }))
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        let slice = self.workload.prepare(folder)?;
+        Ok(Box::new(SlowedPrepared { slice, pause: &self.pause }))
     }
 }
 
-struct SlowedTask {
-    task: Box<dyn Task>,
-    pause: Pause,
+struct SlowedPrepared<'s> {
+    slice: Box<dyn Prepared + 's>,
+    pause: &'s Pause,
 }
 
-impl Task for SlowedTask {
-    fn ready(&mut self, operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
-        self.task.ready(operations, recorder)
+impl Prepared for SlowedPrepared<'_> {
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let slice = self.slice.ready(operations, recorder)?;
+        Ok(Box::new(SlowedReady { slice, operations, pause: self.pause }))
     }
+}
 
-    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
-        self.task.run(operations, recorder)?;
-        for _ in 0..operations {
+struct SlowedReady<'s> {
+    slice: Box<dyn Ready + 's>,
+    operations: u64,
+    pause: &'s Pause,
+}
+
+impl Ready for SlowedReady<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let slice = self.slice.run(recorder)?;
+        for _ in 0..self.operations {
             (self.pause)();
         }
-        Ok(())
+        Ok(Box::new(SlowedRan { slice }))
     }
+}
 
+struct SlowedRan<'s> {
+    slice: Box<dyn Ran + 's>,
+}
+
+impl Ran for SlowedRan<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
-        self.task.flush()
+        self.slice.flush()
     }
 
-    fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
-        self.task.check()
-    }
-
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        self.task.figures()
-    }
-
-    fn requested_bytes(&self) -> u64 {
-        self.task.requested_bytes()
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        self.slice.finish()
     }
 }
 
@@ -146,105 +160,144 @@ mod tests {
 
     use std::os::fd::AsFd;
 
+    use model::integrity::Integrity;
+    use model::spent::Spent;
+
     use super::*;
     use crate::recorder::StopFlag;
 
-    static SPEC: StudySpec = StudySpec {
-        name: "made",
-        about: "",
-        operation: "step",
-        moves_bytes: false,
-        by_default: true,
-        compared: &[],
-        strategies: &[],
-        figures: &[],
-        params: &[],
-    };
+    /// A workload that counts what is done with it, and whose slices come to
+    /// everything that a slice can come to.
+    struct Counting {
+        prepared: u64,
+    }
 
-    struct Made;
+    struct CountingSlice<'a> {
+        prepared: &'a mut u64,
+        operations: u64,
+        done: u64,
+        flushed: u64,
+    }
 
-    struct MadeTask(u64, u64);
-
-    impl Study for Made {
-        fn spec(&self) -> &'static StudySpec {
-            &SPEC
+    impl Workload for Counting {
+        fn operations(&self) -> Operations {
+            Operations { granule: 1, max: 77 }
         }
 
-        fn operations(&self, _: &Params) -> Result<Operations, String> {
-            Ok(Operations { granule: 1, max: 77 })
+        fn warms_up(&self) -> bool {
+            false
         }
 
-        fn space_bytes(&self, _: &str, _: &Params, operations: u64) -> u64 {
+        fn space_bytes(&self, operations: u64) -> u64 {
             operations * 3
         }
 
-        fn prepare(
-            &self,
-            _: &str,
-            _: &Params,
+        fn prepare<'a>(
+            &'a mut self,
             _: BorrowedFd<'_>,
-        ) -> Result<Box<dyn Task>, StudyError> {
-            Ok(Box::new(MadeTask(0, 0)))
+        ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+            let prepared = &mut self.prepared;
+            Ok(Box::new(CountingSlice { prepared, operations: 0, done: 0, flushed: 0 }))
         }
     }
 
-    impl Task for MadeTask {
-        fn ready(&mut self, operations: u64, _: &Recorder) -> Result<(), StudyError> {
-            self.1 = operations;
-            Ok(())
+    impl Prepared for CountingSlice<'_> {
+        fn ready<'a>(
+            mut self: Box<Self>,
+            operations: u64,
+            _: &Recorder,
+        ) -> Result<Box<dyn Ready + 'a>, StudyError>
+        where
+            Self: 'a,
+        {
+            *self.prepared += 1;
+            self.operations = operations;
+            Ok(self)
         }
+    }
 
-        fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
-            assert_eq!(operations, self.1, "it was not made ready");
-            for _ in 0..operations {
+    impl Ready for CountingSlice<'_> {
+        fn run<'a>(
+            mut self: Box<Self>,
+            recorder: &mut Recorder,
+        ) -> Result<Box<dyn Ran + 'a>, StudyError>
+        where
+            Self: 'a,
+        {
+            for _ in 0..self.operations {
                 recorder.check_stop()?;
-                self.0 += 1;
+                self.done += 1;
                 recorder.lap();
             }
-            Ok(())
-        }
-
-        fn flush(&mut self) -> Result<(), StudyError> {
-            self.0 += 1000;
-            Ok(())
-        }
-
-        fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
-            Ok(Some(Integrity { records: self.0, ..Integrity::default() }))
-        }
-
-        fn requested_bytes(&self) -> u64 {
-            self.0
+            recorder.requested(self.done);
+            Ok(self)
         }
     }
 
-    #[test]
-    fn every_operation_is_done_once_and_has_one_pause() {
+    impl Ran for CountingSlice<'_> {
+        fn flush(&mut self) -> Result<(), StudyError> {
+            self.flushed += 1;
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+            Ok(outcome(self.done, self.flushed))
+        }
+    }
+
+    fn outcome(records: u64, flushed: u64) -> Outcome {
+        Outcome {
+            integrity: Some(Integrity { records, ..Integrity::default() }),
+            figures: [("flushed".to_owned(), flushed as f64)].into(),
+            evidence: [("hits".to_owned(), 3.0)].into(),
+            score_ns: Some(250.0),
+            failed: Some(2),
+            tail_untrusted: true,
+            untrusted: Some("the client was the limit".to_owned()),
+        }
+    }
+
+    /// Slowed down by a pause that counts how often it was made.
+    fn slowed() -> (Slowed, Arc<AtomicU64>) {
         let pauses = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&pauses);
         let pause: Pause = Arc::new(move || {
             counted.fetch_add(1, Ordering::Relaxed);
         });
-        let slowed = Slowed::new(&Made, pause);
-        let params = Params(Vec::new());
-        assert_eq!(slowed.operations(&params), Ok(Operations { granule: 1, max: 77 }));
-        assert_eq!(slowed.space_bytes("held", &params, 5), 15);
+        (Slowed::new(Box::new(Counting { prepared: 0 }), pause), pauses)
+    }
 
+    #[test]
+    fn every_operation_is_done_once_and_has_one_pause() {
+        let (mut slowed, pauses) = slowed();
         let folder = std::fs::File::open("/").unwrap();
-        let mut task = slowed.prepare("", &params, folder.as_fd()).unwrap();
         let stop = StopFlag::default();
         let mut recorder = Recorder::new(Clock::new(), StopFlag::clone(&stop));
-        task.ready(40, &recorder).unwrap();
+        let ready = slowed.prepare(folder.as_fd()).unwrap().ready(40, &recorder).unwrap();
         recorder.start();
-        task.run(40, &mut recorder).unwrap();
+        let ran = ready.run(&mut recorder).unwrap();
         recorder.finish();
         assert_eq!(recorder.latencies().count(), 40);
-        assert_eq!((pauses.load(Ordering::Relaxed), task.requested_bytes()), (40, 40));
+        let requested_bytes = recorder.spent(Spent::default()).requested_bytes;
+        assert_eq!((pauses.load(Ordering::Relaxed), requested_bytes), (40, 40));
+        drop(ran);
 
-        task.flush().unwrap();
-        assert_eq!(task.check().unwrap().unwrap().records, 1040);
         stop.store(true, Ordering::Relaxed);
-        assert!(matches!(task.run(40, &mut recorder), Err(StudyError::Stopped)));
+        let ready = slowed.prepare(folder.as_fd()).unwrap().ready(40, &recorder).unwrap();
+        assert!(matches!(ready.run(&mut recorder), Err(StudyError::Stopped)));
         assert_eq!(pauses.load(Ordering::Relaxed), 40);
+    }
+
+    #[test]
+    fn what_the_workload_says_and_comes_to_is_passed_on() {
+        let (mut slowed, _) = slowed();
+        assert_eq!(slowed.operations(), Operations { granule: 1, max: 77 });
+        assert_eq!((slowed.warms_up(), slowed.space_bytes(5)), (false, 15));
+        let folder = std::fs::File::open("/").unwrap();
+        let mut recorder = Recorder::new(Clock::new(), StopFlag::default());
+        let ready = slowed.prepare(folder.as_fd()).unwrap().ready(40, &recorder).unwrap();
+        let mut ran = ready.run(&mut recorder).unwrap();
+        ran.flush().unwrap();
+        assert_eq!(ran.finish().unwrap(), outcome(40, 1));
     }
 }

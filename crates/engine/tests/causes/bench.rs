@@ -12,9 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use analysis::analyse;
-use engine::machine::{Machine, Site};
+use engine::local::{LocalRunner, PlaceHandle};
 use engine::recorder::StopFlag;
 use engine::run::{Environment, Header, Job, run};
+use engine::study::Study as _;
 use host::disks::DeviceReader;
 use host::root::Root;
 use model::analysis::ArmResult;
@@ -101,10 +102,11 @@ impl Bench {
     /// Times the strategies with so many operations a slice.
     pub(crate) fn run_exactly(&self, operations: u64, strategies: &[&str]) -> Found {
         let arms: Vec<Arm> = strategies.iter().map(|name| arm(name, operations)).collect();
-        let site = Box::new(FolderSite::new(self.folder.path())) as Box<dyn Site>;
-        let mut runner =
-            Machine::new(&arms, |_| &Situation, vec![site], StopFlag::default(), Instant::now())
-                .unwrap();
+        let workload = |arm: &Arm| Situation.workload(arm.strategy.name, &arm.params).unwrap();
+        let workloads = arms.iter().map(workload).collect();
+        let place = Box::new(FolderPlace::new(self.folder.path())) as Box<dyn PlaceHandle>;
+        let (stop, began) = (StopFlag::default(), Instant::now());
+        let mut runner = LocalRunner::new(&arms, workloads, vec![place], stop, began);
         let job = Job { arms, pairs: Vec::new(), worth: 0.05, budget: BUDGET, seed: 1 };
         let mut folder = Folder(places::inspect("here", self.folder.path()).unwrap());
         let run = run(&job, Header::default(), &mut folder, &mut runner, &mut |_| {});
@@ -233,19 +235,19 @@ impl Environment for Folder {
 }
 
 /// A folder with a fresh one in it for each slice.
-struct FolderSite {
+struct FolderPlace {
     slice: PathBuf,
     devices: Option<DeviceReader>,
 }
 
-impl FolderSite {
+impl FolderPlace {
     fn new(folder: &Path) -> Self {
         let facts = places::inspect("here", folder).unwrap();
         Self { slice: folder.join("slice"), devices: DeviceReader::new(&Root::real(), &facts).ok() }
     }
 }
 
-impl Site for FolderSite {
+impl PlaceHandle for FolderPlace {
     fn fresh_folder(&mut self) -> io::Result<OwnedFd> {
         fs::create_dir(&self.slice)?;
         Ok(File::open(&self.slice)?.into())

@@ -5,7 +5,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
-use engine::study::{Doing as _, Operations, Study, StudyError, Task};
+use engine::study::{Doing as _, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use model::slice::Outcome;
 use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
 use rustix::fs::{
     Advice, AtFlags, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fstat, openat,
@@ -37,10 +38,6 @@ const fn strategy(name: &'static str) -> StrategySpec {
 pub(crate) static SPEC: StudySpec = StudySpec {
     name: "situation",
     about: "one kind of thing",
-    operation: "operation",
-    moves_bytes: false,
-    by_default: true,
-    compared: &[],
     strategies: &[
         strategy("append"),
         strategy("append-sync"),
@@ -52,13 +49,13 @@ pub(crate) static SPEC: StudySpec = StudySpec {
         strategy("read-warm"),
         strategy("read-around"),
     ],
-    figures: &[],
     params: &[ParamSpec {
         name: "operations",
         about: "so many a slice; 0 for as many as fill it",
         kind: ParamKind::Size { min: 0, max: 1 << 20 },
         default: "0 B",
     }],
+    ..StudySpec::EMPTY
 };
 
 pub(crate) struct Situation;
@@ -68,24 +65,39 @@ impl Study for Situation {
         &SPEC
     }
 
-    fn operations(&self, params: &Params) -> Result<Operations, String> {
-        Ok(match params.size("operations") {
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        let strategy = SPEC.strategy(strategy).unwrap().name;
+        let operations = match params.size("operations") {
             0 => Operations { granule: 1, max: 1 << 20 },
             operations => Operations::exactly(operations),
-        })
+        };
+        Ok(Box::new(Doing { strategy, operations }))
+    }
+}
+
+struct Doing {
+    strategy: &'static str,
+    operations: Operations,
+}
+
+impl Workload for Doing {
+    fn operations(&self) -> Operations {
+        self.operations
     }
 
-    fn space_bytes(&self, _strategy: &str, _params: &Params, _operations: u64) -> u64 {
+    fn warms_up(&self) -> bool {
+        true
+    }
+
+    fn space_bytes(&self, _operations: u64) -> u64 {
         AROUND_BYTES
     }
 
-    fn prepare(
-        &self,
-        strategy: &str,
-        _params: &Params,
+    fn prepare<'a>(
+        &'a mut self,
         folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError> {
-        let strategy = SPEC.strategy(strategy).unwrap().name;
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        let strategy = self.strategy;
         let is_around = strategy == "read-around";
         let file = open(folder, if is_around { BESIDE } else { NAME })?;
         let wanted_bytes = match strategy {
@@ -102,7 +114,7 @@ impl Study for Situation {
         }
         let lock = open(folder, LOCK)?;
         let folder = folder.try_clone_to_owned().doing("keeping the folder")?;
-        Ok(Box::new(Doer { strategy, folder, file, lock, bytes: 0 }))
+        Ok(Box::new(Doer { strategy, folder, file, lock, operations: 0 }))
     }
 }
 
@@ -124,7 +136,7 @@ struct Doer {
     folder: OwnedFd,
     file: OwnedFd,
     lock: OwnedFd,
-    bytes: u64,
+    operations: u64,
 }
 
 impl Doer {
@@ -171,20 +183,41 @@ impl Doer {
     }
 }
 
-impl Task for Doer {
-    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
-        for number in 0..operations {
-            self.bytes += self.one(number, recorder)?;
+impl Prepared for Doer {
+    fn ready<'a>(
+        mut self: Box<Self>,
+        operations: u64,
+        _recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        self.operations = operations;
+        Ok(self)
+    }
+}
+
+impl Ready for Doer {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let mut bytes = 0;
+        for number in 0..self.operations {
+            bytes += self.one(number, recorder)?;
             recorder.lap();
         }
-        Ok(())
+        recorder.requested(bytes);
+        Ok(self)
     }
+}
 
+impl Ran for Doer {
     fn flush(&mut self) -> Result<(), StudyError> {
         fdatasync(&self.file).doing("flushing")
     }
 
-    fn requested_bytes(&self) -> u64 {
-        self.bytes
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        Ok(Outcome::default())
     }
 }

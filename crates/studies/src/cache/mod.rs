@@ -15,12 +15,14 @@ mod store;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Study, StudyError, Task};
+use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
 use model::integrity::Integrity;
+use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
 
 use self::sources::{Shape, scan};
+use self::spec::Operation;
 use self::store::Entry;
 use crate::put::Put;
 
@@ -39,81 +41,105 @@ impl Study for Cache {
         &spec::SPEC
     }
 
-    fn operations(&self, params: &Params) -> Result<Operations, String> {
-        let (templates, used) = (params.count("templates"), params.count("used"));
-        if used > templates {
-            return Err(format!(
-                "a page cannot use {used} of {templates} templates; lower used or raise templates"
-            ));
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        Ok(Box::new(Config::new(strategy, params)?))
+    }
+}
+
+/// What an arm is told.
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    put: Put,
+    operation: Operation,
+    shape: Shape,
+    /// Compiled templates that a page loads.
+    used: usize,
+}
+
+impl Config {
+    fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        let shape = Shape {
+            templates: params.count("templates"),
+            template_bytes: params.size("template"),
+            classes: params.count("classes"),
+            class_bytes: params.size("class"),
+        };
+        let used = params.count("used");
+        if used > shape.templates {
+            return Err(StudyError::Unsuited(format!(
+                "a page cannot use {used} of {} templates; lower used or raise templates",
+                shape.templates
+            )));
         }
-        let bytes = shape(params).bytes();
+        let bytes = shape.bytes();
         if bytes > TREE_BYTES_MAX {
-            return Err(format!(
+            return Err(StudyError::Unsuited(format!(
                 "sources of {} together are more than {}; make them fewer or smaller",
                 exact_size(bytes),
                 exact_size(TREE_BYTES_MAX)
-            ));
+            )));
         }
-        Ok(Operations { granule: 1, max: OPERATIONS_MAX })
+        let operation = Operation::of(params.choice("operation"))?;
+        Ok(Self { put: Put::of(strategy)?, operation, shape, used: used as usize })
+    }
+}
+
+impl Workload for Config {
+    fn operations(&self) -> Operations {
+        Operations { granule: 1, max: OPERATIONS_MAX }
+    }
+
+    fn warms_up(&self) -> bool {
+        true
     }
 
     /// Sources, compiled templates, which may be larger than they were, one more
     /// aside, and the manifest.
-    fn space_bytes(&self, _strategy: &str, params: &Params, _operations: u64) -> u64 {
-        let shape = shape(params);
+    fn space_bytes(&self, _operations: u64) -> u64 {
+        let shape = &self.shape;
         3 * shape.bytes() + (shape.templates + shape.classes) * (ENTRY_BYTES + 4096)
     }
 
-    fn prepare(
-        &self,
-        strategy: &str,
-        params: &Params,
+    fn prepare<'a>(
+        &'a mut self,
         folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError> {
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        sources::make(&folder, &shape(params))?;
+        sources::make(&folder, &self.shape)?;
         store::make(&folder)?;
-        Ok(Box::new(Requests {
-            folder,
-            put: Put::of(strategy),
-            rebuilds: params.choice("operation") == "rebuild",
-            used: params.count("used") as usize,
-            requested_bytes: 0,
-        }))
+        Ok(Box::new(Sources(Requests { config: *self, folder })))
     }
 }
 
-fn shape(params: &Params) -> Shape {
-    Shape {
-        templates: params.count("templates"),
-        template_bytes: params.size("template"),
-        classes: params.count("classes"),
-        class_bytes: params.size("class"),
-    }
+/// The source tree, with a folder for the cache.
+struct Sources(Requests);
+
+/// A cache that requests can be answered from.
+struct Built {
+    requests: Requests,
+    operations: u64,
 }
 
+/// What answers requests.
 struct Requests {
+    config: Config,
     folder: OwnedFd,
-    put: Put,
-    rebuilds: bool,
-    /// Compiled templates that a page loads.
-    used: usize,
-    requested_bytes: u64,
 }
 
 impl Requests {
     fn rebuild(&self, recorder: &mut Recorder) -> Result<u64, StudyError> {
         let sources = scan(&self.folder)?;
         let read: u64 = sources.iter().map(|source| source.contents.len() as u64).sum();
-        Ok(read + store::write(&self.folder, &sources, self.put, recorder)?)
+        Ok(read + store::write(&self.folder, &sources, self.config.put, recorder)?)
     }
 
     /// Loads what a page needs, other templates than the page before.
     fn load(&self, page: u64) -> Result<u64, StudyError> {
         let (entries, mut read) = store::load_manifest(&self.folder)?;
         let templates: Vec<&Entry> = entries.iter().filter(|e| e.is_template()).collect();
-        for nth in 0..self.used {
-            let entry = templates[(page as usize * self.used + nth) % templates.len()];
+        let used = self.config.used;
+        for nth in 0..used {
+            let entry = templates[(page as usize * used + nth) % templates.len()];
             read += store::load_template(&self.folder, entry)?.len() as u64;
         }
         Ok(read)
@@ -147,35 +173,49 @@ impl Requests {
     }
 }
 
-impl Task for Requests {
+impl Prepared for Sources {
     /// A rebuild finds a cache to build over, and finds it on the device, as all but
     /// the first do: what is replaced must be freed there.
-    fn ready(&mut self, _operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+        let Self(mut requests) = *self;
         let stop = recorder.stop_flag().clone();
-        self.rebuild(&mut Recorder::new(recorder.clock().clone(), stop))?;
-        self.flush()
+        requests.rebuild(&mut Recorder::new(recorder.clock().clone(), stop))?;
+        requests.flush()?;
+        Ok(Box::new(Built { requests, operations }))
     }
+}
 
-    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
+impl Ready for Built {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let Self { requests, operations } = *self;
+        let mut requested_bytes = 0;
         for page in 0..operations {
-            self.requested_bytes +=
-                if self.rebuilds { self.rebuild(recorder)? } else { self.load(page)? };
+            requested_bytes += match requests.config.operation {
+                Operation::Rebuild => requests.rebuild(recorder)?,
+                Operation::Load => requests.load(page)?,
+            };
             recorder.lap();
             recorder.check_stop()?;
         }
-        Ok(())
+        recorder.requested(requested_bytes);
+        Ok(Box::new(requests))
     }
+}
 
+impl Ran for Requests {
     fn flush(&mut self) -> Result<(), StudyError> {
-        if self.rebuilds { store::sync(&self.folder) } else { Ok(()) }
+        match self.config.operation {
+            Operation::Rebuild => store::sync(&self.folder),
+            Operation::Load => Ok(()),
+        }
     }
 
-    fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
-        self.account().map(Some)
-    }
-
-    fn requested_bytes(&self) -> u64 {
-        self.requested_bytes
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        Ok(Outcome { integrity: Some(self.account()?), ..Outcome::default() })
     }
 }
 

@@ -2,9 +2,20 @@
 
 use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
 
-use crate::put;
+use crate::choices::choices;
+use crate::put::{self, Put};
 
-static STRATEGIES: [StrategySpec; 3] = put::strategies("rename");
+static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Rename);
+
+choices! {
+    /// What a request does.
+    pub(super) enum Operation {
+        /// Reads the manifest and a page's compiled templates.
+        Load = "load",
+        /// Makes the cache anew.
+        Rebuild = "rebuild",
+    }
+}
 
 const fn count(name: &'static str, about: &'static str, default: &'static str) -> ParamSpec {
     ParamSpec { name, about, kind: ParamKind::Count { min: 1, max: 5000 }, default }
@@ -18,16 +29,13 @@ pub(super) static SPEC: StudySpec = StudySpec {
     name: "cache",
     about: "build and load a cache of compiled templates and its manifest",
     operation: "request",
-    moves_bytes: false,
-    by_default: true,
-    compared: &[],
     strategies: &STRATEGIES,
     params: &[
         ParamSpec {
             name: "operation",
             about: "rebuild: scan all sources, compile the templates, write them and the \
                     manifest; load: read the manifest and a page's compiled templates",
-            kind: ParamKind::Choice(&["load", "rebuild"]),
+            kind: ParamKind::Choice(Operation::NAMES),
             default: "load, rebuild",
         },
         count("templates", "templates in the source tree", "60"),
@@ -36,5 +44,5 @@ pub(super) static SPEC: StudySpec = StudySpec {
         size("class", "size of a class", "6 KiB"),
         count("used", "compiled templates that a page loads", "10"),
     ],
-    figures: &[],
+    ..StudySpec::EMPTY
 };

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use crate::testing::{self, in_memory, on_disk, params, slice};
+use crate::testing::{self, in_memory, on_disk, slice};
 
 const SMALL: [(&str, &str); 3] = [("templates", "8"), ("classes", "3"), ("used", "4")];
 
@@ -18,7 +18,7 @@ fn every_way_to_write_is_rebuilt_and_loaded_whole_on_disk_and_in_memory() {
             for folder in [on_disk(), in_memory()] {
                 let params = given(operation);
                 let outcome = slice(&Cache, strategy.name, &params, folder.path(), 3).unwrap();
-                let integrity = outcome.integrity.unwrap();
+                let integrity = outcome.integrity();
                 assert_eq!((outcome.laps, integrity.records), (3, 9));
                 assert!(integrity.is_intact(), "{}: {integrity:?}", strategy.name);
                 assert!(!folder.path().join("aside.tmp").exists());
@@ -31,35 +31,36 @@ fn every_way_to_write_is_rebuilt_and_loaded_whole_on_disk_and_in_memory() {
 fn a_rebuild_reads_all_sources_and_a_load_only_what_a_page_uses() {
     let folder = in_memory();
     let rebuilt = slice(&Cache, "direct", &given("rebuild"), folder.path(), 1).unwrap();
-    assert!(rebuilt.requested_bytes > 2 * 8 * 4096 + 3 * 6144, "{rebuilt:?}");
+    assert!(rebuilt.requested_bytes() > 2 * 8 * 4096 + 3 * 6144, "{rebuilt:?}");
     let folder = in_memory();
     let loaded = slice(&Cache, "direct", &given("load"), folder.path(), 1).unwrap();
     let (least, most) = (4 * 4096, 4 * 4096 * 3 / 2 + 11 * ENTRY_BYTES);
-    assert!((least..most).contains(&loaded.requested_bytes), "{loaded:?}");
+    assert!((least..most).contains(&loaded.requested_bytes()), "{loaded:?}");
 }
 
 #[test]
 fn a_cut_or_missing_template_and_a_wrong_manifest_are_found() {
     let folder = in_memory();
-    let params = params(&Cache, &given("load"));
-    let mut task = testing::ready(&Cache, "rename", &params, folder.path(), 1).unwrap();
+    let mut loads = testing::workload(&Cache, "rename", &given("load"));
+    let ready = testing::ready(loads.as_mut(), folder.path(), 1).unwrap();
+    let (ran, ..) = testing::run(ready).unwrap();
     let cache = folder.path().join("cache");
     fs::write(cache.join("templates0-5.tpl"), "cut").unwrap();
     fs::remove_file(cache.join("templates0-6.tpl")).unwrap();
     let manifest = fs::read_to_string(cache.join("manifest.json")).unwrap();
     let wrong = manifest.replacen("4096", "4095", 1);
     fs::write(cache.join("manifest.json"), wrong).unwrap();
-    let integrity = task.check().unwrap().unwrap();
+    let integrity = ran.finish().unwrap().integrity.unwrap();
     assert_eq!((integrity.torn, integrity.lost), (2, 1), "{integrity:?}");
 }
 
 #[test]
 fn a_manifest_that_cannot_be_read_is_an_error_that_says_so() {
     let folder = in_memory();
-    let params = params(&Cache, &given("load"));
-    let mut task = testing::ready(&Cache, "rename", &params, folder.path(), 1).unwrap();
+    let mut loads = testing::workload(&Cache, "rename", &given("load"));
+    let ready = testing::ready(loads.as_mut(), folder.path(), 1).unwrap();
     fs::write(folder.path().join("cache/manifest.json"), "[{").unwrap();
-    let error = testing::finish(task.as_mut(), 1).unwrap_err().to_string();
+    let error = testing::finish(ready).unwrap_err().to_string();
     assert!(error.starts_with("reading the cache: the manifest is broken: EOF"), "{error}");
 }
 
@@ -70,7 +71,7 @@ fn trees_that_cannot_be_are_refused() {
         (vec![("templates", "5000"), ("template", "1 MiB")], "more than 64 MiB"),
     ];
     for (given, says) in wrong {
-        let error = Cache.operations(&params(&Cache, &given)).unwrap_err();
+        let error = testing::refusal(&Cache, "rename", &given);
         assert!(error.contains(says), "{error}");
     }
 }

@@ -13,12 +13,14 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Study, StudyError, Task};
+use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
 use model::integrity::Integrity;
+use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
+use self::spec::Operation;
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole};
 use crate::put::Put;
 use crate::random;
@@ -41,74 +43,67 @@ impl Study for Files {
         &spec::SPEC
     }
 
-    fn operations(&self, params: &Params) -> Result<Operations, String> {
-        let max = match Operation::of(params.choice("operation")) {
-            Operation::Write | Operation::Unlink => files_max(params),
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        Ok(Box::new(Config::new(strategy, params)?))
+    }
+}
+
+/// What an arm is told.
+#[derive(Clone, Copy, Debug)]
+struct Config {
+    put: Put,
+    operation: Operation,
+    size_bytes: u64,
+    folders: u64,
+}
+
+impl Config {
+    fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        Ok(Self {
+            put: Put::of(strategy)?,
+            operation: Operation::of(params.choice("operation"))?,
+            size_bytes: params.size("size"),
+            folders: params.count("folders"),
+        })
+    }
+
+    /// Files with contents that a slice has at the most.
+    fn files_max(&self) -> u64 {
+        (SLICE_BYTES_MAX / self.size_bytes).clamp(1, FILES_MAX)
+    }
+}
+
+impl Workload for Config {
+    fn operations(&self) -> Operations {
+        let max = match self.operation {
+            Operation::Write | Operation::Unlink => self.files_max(),
             Operation::Create => FILES_MAX,
             Operation::Read | Operation::Stat | Operation::Rename => OPERATIONS_MAX,
         };
-        Ok(Operations { granule: 1, max })
+        Operations { granule: 1, max }
     }
 
-    fn space_bytes(&self, _strategy: &str, params: &Params, operations: u64) -> u64 {
-        let files = operations.min(files_max(params));
-        let bytes = match Operation::of(params.choice("operation")) {
+    fn warms_up(&self) -> bool {
+        true
+    }
+
+    fn space_bytes(&self, operations: u64) -> u64 {
+        let files = operations.min(self.files_max());
+        let bytes = match self.operation {
             Operation::Create => 0,
             // One more may be aside.
-            _ => (files + 1) * params.size("size"),
+            _ => (files + 1) * self.size_bytes,
         };
-        bytes + (operations.min(FILES_MAX) + params.count("folders")) * NAME_BYTES
+        bytes + (operations.min(FILES_MAX) + self.folders) * NAME_BYTES
     }
 
-    fn prepare(
-        &self,
-        strategy: &str,
-        params: &Params,
+    fn prepare<'a>(
+        &'a mut self,
         folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError> {
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        let folders = params.count("folders");
-        (0..folders).try_for_each(|n| make_folder(&folder, &name(&format!("d{n}"))))?;
-        Ok(Box::new(Documents {
-            folder,
-            put: Put::of(strategy),
-            operation: Operation::of(params.choice("operation")),
-            folders,
-            files_max: files_max(params),
-            contents: random::bytes(params.size("size") as usize, 0),
-            buffer: Vec::new(),
-            documents: Vec::new(),
-            requested_bytes: 0,
-        }))
-    }
-}
-
-/// Files with contents that a slice has at the most.
-fn files_max(params: &Params) -> u64 {
-    (SLICE_BYTES_MAX / params.size("size")).clamp(1, FILES_MAX)
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operation {
-    Write,
-    Read,
-    Create,
-    Stat,
-    Rename,
-    Unlink,
-}
-
-impl Operation {
-    fn of(word: &str) -> Self {
-        match word {
-            "write" => Self::Write,
-            "read" => Self::Read,
-            "create" => Self::Create,
-            "stat" => Self::Stat,
-            "rename" => Self::Rename,
-            "unlink" => Self::Unlink,
-            other => unreachable!("the study files has no operation {other}"),
-        }
+        (0..self.folders).try_for_each(|n| make_folder(&folder, &name(&format!("d{n}"))))?;
+        Ok(Box::new(Folders { config: *self, folder }))
     }
 }
 
@@ -130,25 +125,33 @@ impl Document {
     }
 }
 
+/// The folders that documents will be in.
+struct Folders {
+    config: Config,
+    folder: OwnedFd,
+}
+
+/// Documents that operations can be done on.
+struct Made {
+    documents: Documents,
+    operations: u64,
+}
+
 #[expect(clippy::struct_field_names, reason = "they are what it is a list of")]
 struct Documents {
+    config: Config,
     folder: OwnedFd,
-    put: Put,
-    operation: Operation,
-    folders: u64,
-    files_max: u64,
     /// What is in every document; each has its number at the front.
     contents: Vec<u8>,
     buffer: Vec<u8>,
     documents: Vec<Document>,
-    requested_bytes: u64,
 }
 
 impl Documents {
     /// Does one operation on one document.
     #[inline]
     fn operate(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
-        match self.operation {
+        match self.config.operation {
             Operation::Write => self.write(number, recorder),
             Operation::Read => self.read(number),
             Operation::Create => self.create(&self.documents[number].path).map(|()| 0),
@@ -161,8 +164,9 @@ impl Documents {
     fn write(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
         stamp(&mut self.contents, number);
         let document = &self.documents[number];
-        self.put.file(&self.folder, &document.path, &self.contents, recorder)?;
-        self.put.names(&self.folder, &document.folder, recorder)?;
+        let put = self.config.put;
+        put.file(&self.folder, &document.path, &self.contents, recorder)?;
+        put.names(&self.folder, &document.folder, recorder)?;
         Ok(self.contents.len() as u64)
     }
 
@@ -205,7 +209,8 @@ impl Documents {
             }
             opened => opened.doing("checking a document")?,
         };
-        let expected = if self.operation == Operation::Create { 0 } else { self.contents.len() };
+        let is_empty = self.config.operation == Operation::Create;
+        let expected = if is_empty { 0 } else { self.contents.len() };
         let size = fstat(&file).doing("checking a document")?.st_size as usize;
         if size != expected {
             integrity.torn += 1;
@@ -226,56 +231,72 @@ fn stamp(contents: &mut [u8], number: usize) {
     contents[..8].copy_from_slice(&(number as u64).to_le_bytes());
 }
 
-impl Task for Documents {
-    fn ready(&mut self, operations: u64, recorder: &Recorder) -> Result<(), StudyError> {
-        let (files, made) = match self.operation {
+impl Prepared for Folders {
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+        let Self { config, folder } = *self;
+        let (files, are_made) = match config.operation {
             Operation::Write | Operation::Create => (operations, false),
-            _ => (operations.min(self.files_max), true),
+            _ => (operations.min(config.files_max()), true),
         };
-        self.documents = (0..files).map(|n| Document::new(n, self.folders)).collect();
-        if made {
+        let mut documents = Documents {
+            config,
+            folder,
+            contents: random::bytes(config.size_bytes as usize, 0),
+            buffer: Vec::new(),
+            documents: (0..files).map(|n| Document::new(n, config.folders)).collect(),
+        };
+        if are_made {
             let stop = recorder.stop_flag().clone();
             let mut unseen = Recorder::new(recorder.clock().clone(), stop);
-            for number in 0..self.documents.len() {
-                self.write(number, &mut unseen)?;
+            for number in 0..documents.documents.len() {
+                documents.write(number, &mut unseen)?;
                 recorder.check_stop()?;
             }
         }
         // Elsewhere it makes no difference, and costs a device that must free it again.
-        if self.operation == Operation::Unlink { sync_tree(&self.folder) } else { Ok(()) }
+        if config.operation == Operation::Unlink {
+            sync_tree(&documents.folder)?;
+        }
+        Ok(Box::new(Made { documents, operations }))
     }
+}
 
-    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
-        let mut number = 0;
+impl Ready for Made {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let Self { mut documents, operations } = *self;
+        let (mut number, mut requested_bytes) = (0, 0);
         for _ in 0..operations {
-            self.requested_bytes += self.operate(number, recorder)?;
+            requested_bytes += documents.operate(number, recorder)?;
             recorder.lap();
-            number = if number + 1 == self.documents.len() { 0 } else { number + 1 };
+            number = if number + 1 == documents.documents.len() { 0 } else { number + 1 };
             recorder.check_stop()?;
         }
-        Ok(())
+        recorder.requested(requested_bytes);
+        Ok(Box::new(documents))
     }
+}
 
+impl Ran for Documents {
     fn flush(&mut self) -> Result<(), StudyError> {
-        match self.operation {
+        match self.config.operation {
             Operation::Read | Operation::Stat => Ok(()),
             _ => sync_tree(&self.folder),
         }
     }
 
-    fn check(&mut self) -> Result<Option<Integrity>, StudyError> {
-        if self.operation == Operation::Unlink {
-            return Ok(None);
+    fn finish(mut self: Box<Self>) -> Result<Outcome, StudyError> {
+        if self.config.operation == Operation::Unlink {
+            return Ok(Outcome::default());
         }
         let mut integrity = Integrity::default();
         for number in 0..self.documents.len() {
             self.examine(number, &mut integrity)?;
         }
-        Ok(Some(integrity))
-    }
-
-    fn requested_bytes(&self) -> u64 {
-        self.requested_bytes
+        Ok(Outcome { integrity: Some(integrity), ..Outcome::default() })
     }
 }
 

@@ -2,24 +2,34 @@
 
 use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
 
-use crate::put;
+use crate::choices::choices;
+use crate::put::{self, Put};
 
-static STRATEGIES: [StrategySpec; 3] = put::strategies("direct");
+static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Direct);
+
+choices! {
+    /// What is done to a file.
+    pub(super) enum Operation {
+        Write = "write",
+        Read = "read",
+        Create = "create",
+        Stat = "stat",
+        Rename = "rename",
+        Unlink = "unlink",
+    }
+}
 
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "files",
     about: "write, read and remove files such as generated documents",
     operation: "file",
-    moves_bytes: false,
-    by_default: true,
-    compared: &[],
     strategies: &STRATEGIES,
     params: &[
         ParamSpec {
             name: "operation",
             about: "what is done to a file; all but write and create find it made by the \
                     strategy, unlink on the device as well",
-            kind: ParamKind::Choice(&["write", "read", "create", "stat", "rename", "unlink"]),
+            kind: ParamKind::Choice(Operation::NAMES),
             default: "write, read, unlink",
         },
         ParamSpec {
@@ -35,5 +45,5 @@ pub(super) static SPEC: StudySpec = StudySpec {
             default: "16",
         },
     ],
-    figures: &[],
+    ..StudySpec::EMPTY
 };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use crate::testing::{self, in_memory, on_disk, params, slice};
+use crate::testing::{self, in_memory, on_disk, slice};
 
 const OPERATIONS: [&str; 6] = ["write", "read", "create", "stat", "rename", "unlink"];
 
@@ -29,14 +29,15 @@ fn every_operation_by_every_strategy_on_disk_and_in_memory() {
                 let outcome = slice(&Files, strategy.name, &given, folder.path(), 4).unwrap();
                 assert_eq!(outcome.laps, 4);
                 let moves = matches!(operation, "write" | "read");
-                assert_eq!(outcome.requested_bytes, if moves { 4 * 5000 } else { 0 });
+                assert_eq!(outcome.requested_bytes(), if moves { 4 * 5000 } else { 0 });
                 let left = match operation {
                     "unlink" => (0, 0),
                     "create" => (4, 0),
                     _ => (4, 4 * 5000),
                 };
                 assert_eq!(holds(folder.path()), left, "{operation}");
-                assert!(outcome.integrity.is_none_or(|found| found.is_intact()));
+                let checked = outcome.outcome.integrity;
+                assert!(checked.is_none_or(|found| found.is_intact()));
             }
         }
     }
@@ -49,24 +50,22 @@ fn more_operations_than_files_go_round() {
         let given = [("operation", operation), ("size", "9 MiB")];
         let outcome = slice(&Files, "direct", &given, folder.path(), 5).unwrap();
         assert_eq!((outcome.laps, holds(folder.path()).0), (5, 1));
-        assert!(outcome.integrity.unwrap().is_intact());
+        assert!(outcome.integrity().is_intact());
     }
 }
 
 #[test]
 fn documents_that_are_missing_cut_or_another_are_found() {
     let folder = in_memory();
-    let params = params(&Files, &[("operation", "write"), ("size", "5000 B"), ("folders", "1")]);
-    let mut task = testing::ready(&Files, "direct", &params, folder.path(), 5).unwrap();
-    let mut recorder = testing::recorder();
-    recorder.start();
-    task.run(5, &mut recorder).unwrap();
-    assert!(task.check().unwrap().unwrap().is_intact());
+    let given = [("operation", "write"), ("size", "5000 B"), ("folders", "1")];
+    let mut files = testing::workload(&Files, "direct", &given);
+    let ready = testing::ready(files.as_mut(), folder.path(), 5).unwrap();
+    let (ran, ..) = testing::run(ready).unwrap();
     let path = |n: u8| folder.path().join(format!("d0/invoice-{n}.pdf"));
     fs::remove_file(path(0)).unwrap();
     fs::write(path(1), "cut").unwrap();
     fs::copy(path(3), path(2)).unwrap();
-    let found = task.check().unwrap().unwrap();
+    let found = ran.finish().unwrap().integrity.unwrap();
     assert_eq!((found.records, found.lost, found.torn, found.overwritten), (5, 1, 1, 1));
 }
 
@@ -74,14 +73,12 @@ fn documents_that_are_missing_cut_or_another_are_found() {
 fn a_slice_stays_within_its_bounds() {
     for operation in OPERATIONS {
         for size in ["1 KiB", "200 kB", "100 MiB"] {
-            let params = params(&Files, &[("operation", operation), ("size", size)]);
-            let max = Files.operations(&params).unwrap().max;
+            let params = testing::params(&Files, &[("operation", operation), ("size", size)]);
+            let files = Files.workload("direct", &params).unwrap();
+            let max = files.operations().max;
             let most = SLICE_BYTES_MAX.max(params.size("size")) + params.size("size");
             let names = (FILES_MAX + params.count("folders")) * NAME_BYTES;
-            assert!(
-                Files.space_bytes("direct", &params, max) <= most + names,
-                "{operation} {size}"
-            );
+            assert!(files.space_bytes(max) <= most + names, "{operation} {size}");
         }
     }
 }

@@ -10,6 +10,7 @@ use engine::study::{Doing, StudyError};
 use rustix::fs::{OFlags, SeekFrom, fdatasync, seek};
 
 use super::records::Records;
+use super::spec::Strategy;
 use super::work::Work;
 use super::writer::Round;
 use super::{gathered, locked, per_writer, queued, uring};
@@ -88,29 +89,41 @@ pub(crate) fn make(
             calls,
         }))
     };
-    Ok(match work.strategy.as_str() {
-        "held" => held(OFlags::APPEND, Calls::Write)?,
-        "dsync" => held(OFlags::APPEND | OFlags::DSYNC, Calls::Write)?,
-        "seek-end" => held(OFlags::empty(), Calls::SeekAndWrite)?,
-        "reopen" => {
+    Ok(match work.strategy {
+        Strategy::Held => held(OFlags::APPEND, Calls::Write)?,
+        Strategy::Dsync => held(OFlags::APPEND | OFlags::DSYNC, Calls::Write)?,
+        Strategy::SeekEnd => held(OFlags::empty(), Calls::SeekAndWrite)?,
+        Strategy::Reopen => {
             let folder = folder.try_clone().doing("keeping the folder open")?;
             Box::new(Reopen { folder, name, records })
         }
-        "flock" => Box::new(locked::Flock { file: open(OFlags::APPEND)?, records }),
-        "flock-nonblocking" => {
+        Strategy::Flock => Box::new(locked::Flock { file: open(OFlags::APPEND)?, records }),
+        Strategy::FlockNonblocking => {
             Box::new(locked::Flock { file: open(OFlags::APPEND | OFlags::NONBLOCK)?, records })
         }
-        "ofd-lock" => Box::new(locked::OfdLock { file: open(OFlags::APPEND)?, records }),
-        "buffered" => {
+        Strategy::OfdLock => Box::new(locked::OfdLock { file: open(OFlags::APPEND)?, records }),
+        Strategy::Buffered => {
             Box::new(gathered::Buffered::new(open(OFlags::APPEND)?, records, work.buffer as usize))
         }
-        "batched" => {
+        Strategy::Batched => {
             Box::new(gathered::Batched::new(open(OFlags::APPEND)?, records, work.batch as usize))
         }
-        "queued" => Box::new(queued::Queued::start(open(OFlags::APPEND)?, records, work)?),
-        "uring" => Box::new(uring::Uring::new(open(OFlags::APPEND)?, records, work)?),
-        "per-writer" => Box::new(per_writer::PerWriter::new(folder, records, work)?),
-        other => unreachable!("the study log has no strategy {other}"),
+        Strategy::Queued => Box::new(queued::Queued::start(open(OFlags::APPEND)?, records, work)?),
+        Strategy::Uring => Box::new(uring::Uring::new(open(OFlags::APPEND)?, records, work)?),
+        Strategy::PerWriter => Box::new(per_writer::PerWriter::new(folder, records, work)?),
+        Strategy::PhpHeld
+        | Strategy::PhpReopen
+        | Strategy::PhpFilePutContents
+        | Strategy::PhpFlock
+        | Strategy::PhpFlockNonblocking
+        | Strategy::PhpErrorLog
+        | Strategy::PythonFileHandler
+        | Strategy::PythonWatchedFileHandler
+        | Strategy::NodeAppendFileSync
+        | Strategy::NodeWriteStream => {
+            let text = "an interpreter's work was given to a writer of our own".to_owned();
+            return Err(StudyError::Worker(text));
+        }
     })
 }
 

@@ -2,8 +2,8 @@
 //!
 //! After the timed part of a slice, processes write into another log and are all
 //! killed at a random moment in the midst of it, so many times over. This is a
-//! process's death: what it had handed to the kernel survives. It says nothing
-//! about a power cut.
+//! process crash: what it had handed to the kernel survives. It says nothing
+//! about a power failure.
 //!
 //! A write that is cut short by the signal leaves a line without an end, and
 //! whoever writes next, alive for a moment longer, finds its record on that
@@ -22,7 +22,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
 use super::acks::Acks;
 use super::append::{OPENING, log_name};
-use super::task::Setting;
+use super::slice::Slice;
 use super::verify::{Expected, account};
 use super::work::Work;
 
@@ -32,8 +32,9 @@ const TRIAL_BYTES: f64 = 4e6;
 /// Writers that acknowledge nothing for this long have failed.
 const STALL_MAX: Duration = Duration::from_secs(2);
 
+/// What became of the records of all that were killed.
 #[derive(Default)]
-struct Toll {
+struct Losses {
     kills: u64,
     acknowledged: u64,
     lost: u64,
@@ -43,66 +44,67 @@ struct Toll {
 
 /// Kills the writers so many times, and adds up what became of their records.
 pub(super) fn trials(
-    setting: &Setting,
+    slice: &Slice<'_>,
     clock: ClockTold,
     stop: &StopFlag,
 ) -> Result<Vec<(&'static str, f64)>, StudyError> {
-    let mut toll = Toll::default();
-    for _ in 0..setting.kills {
-        trial(setting, clock, stop, &mut toll)?;
+    let mut losses = Losses::default();
+    for _ in 0..slice.config.kills {
+        trial(slice, clock, stop, &mut losses)?;
     }
     Ok(vec![
-        ("kills", toll.kills as f64),
-        ("killed_acknowledged", toll.acknowledged as f64),
-        ("killed_lost", toll.lost as f64),
-        ("killed_mixed", toll.mixed as f64),
-        ("killed_broken_lines", toll.broken_lines as f64),
+        ("kills", losses.kills as f64),
+        ("killed_acknowledged", losses.acknowledged as f64),
+        ("killed_lost", losses.lost as f64),
+        ("killed_mixed", losses.mixed as f64),
+        ("killed_broken_lines", losses.broken_lines as f64),
     ])
 }
 
 fn trial(
-    setting: &Setting,
+    slice: &Slice<'_>,
     clock: ClockTold,
     stop: &StopFlag,
-    toll: &mut Toll,
+    losses: &mut Losses,
 ) -> Result<(), StudyError> {
     let acks = Acks::new().doing("counting acknowledged records")?;
     let work = Work {
         stem: STEM.to_owned(),
         run: rand::random(),
-        records: records_per_writer(setting),
+        records: records_per_writer(slice),
         acks: Some(acks.path()),
-        ..setting.work.clone()
+        ..slice.work.clone()
     };
-    let (tickets, _kept) = setting.tickets(&work, clock)?;
-    let hands = Hands::Processes(Program::OURSELVES);
-    let mut crew = Crew::ready(hands, tickets, setting.pool, stop)?;
-    crew.start();
-    let target = (rand::random_range(0.02..0.9) * (work.records * setting.writers) as f64) as u64;
-    let outcome = wait_for(target, &acks, setting.writers, stop);
-    crew.kill();
+    let (tickets, _kept) = slice.tickets(&work, clock)?;
+    let ours = Hands::Processes(Program::OURSELVES);
+    let mut writers = Crew::ready(ours, tickets, slice.pool, stop)?;
+    writers.start();
+    let target =
+        (rand::random_range(0.02..0.9) * (work.records * slice.config.writers) as f64) as u64;
+    let outcome = wait_for(target, &acks, slice.config.writers, stop);
+    writers.kill();
     outcome?;
-    let counts: Vec<u64> = (0..setting.writers as u32).map(|w| acks.count(w)).collect();
-    toll.kills += 1;
-    toll.acknowledged += counts.iter().sum::<u64>();
-    for (log, expected) in logs(setting, &work, &counts) {
+    let counts: Vec<u64> = (0..slice.config.writers as u32).map(|w| acks.count(w)).collect();
+    losses.kills += 1;
+    losses.acknowledged += counts.iter().sum::<u64>();
+    for (log, expected) in logs(slice, &work, &counts) {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::CREATE;
         let mode = Mode::RUSR | Mode::WUSR;
-        let file = openat(&setting.folder, log_name(&log), flags, mode).doing(OPENING)?;
+        let file = openat(&slice.folder, log_name(&log), flags, mode).doing(OPENING)?;
         let account = account(File::from(file), work.format(), &expected);
         let account = account.doing("reading a killed writer's log back")?;
         let Integrity { lost, torn, overwritten, interleaved, .. } = account.integrity;
-        toll.lost += lost + torn + overwritten;
-        toll.mixed += interleaved;
-        toll.broken_lines += account.broken_lines;
+        losses.lost += lost + torn + overwritten;
+        losses.mixed += interleaved;
+        losses.broken_lines += account.broken_lines;
     }
-    remove(setting).doing("removing a killed writer's files")
+    remove(slice).doing("removing a killed writer's files")
 }
 
 /// The logs of a trial and what is expected in each.
-fn logs(setting: &Setting, work: &Work, counts: &[u64]) -> Vec<(String, Vec<Expected>)> {
+fn logs(slice: &Slice<'_>, work: &Work, counts: &[u64]) -> Vec<(String, Vec<Expected>)> {
     let expected = |acknowledged: u64| Expected { acknowledged, begun: work.records };
-    if setting.work.strategy != "per-writer" {
+    if !slice.is_per_writer() {
         return vec![(STEM.to_owned(), counts.iter().map(|n| expected(*n)).collect())];
     }
     let alone = |writer: usize| {
@@ -114,9 +116,9 @@ fn logs(setting: &Setting, work: &Work, counts: &[u64]) -> Vec<(String, Vec<Expe
     (0..counts.len()).map(alone).collect()
 }
 
-fn records_per_writer(setting: &Setting) -> u64 {
-    let mean = setting.work.format().sizes().mean();
-    ((TRIAL_BYTES / mean / setting.writers as f64) as u64).clamp(16, 20_000)
+fn records_per_writer(slice: &Slice<'_>) -> u64 {
+    let mean = slice.work.format().sizes().mean();
+    ((TRIAL_BYTES / mean / slice.config.writers as f64) as u64).clamp(16, 20_000)
 }
 
 /// Waits until the writers have been told of so many records between them.
@@ -139,11 +141,11 @@ fn wait_for(target: u64, acks: &Acks, writers: u64, stop: &StopFlag) -> Result<(
     Ok(())
 }
 
-fn remove(setting: &Setting) -> rustix::io::Result<()> {
-    for entry in Dir::read_from(&setting.folder)? {
+fn remove(slice: &Slice<'_>) -> rustix::io::Result<()> {
+    for entry in Dir::read_from(&slice.folder)? {
         let name = entry?.file_name().to_owned();
         if name.to_bytes().starts_with(STEM.as_bytes()) {
-            unlinkat(&setting.folder, &name, AtFlags::empty())?;
+            unlinkat(&slice.folder, &name, AtFlags::empty())?;
         }
     }
     Ok(())

@@ -6,8 +6,10 @@
 
 use engine::study::StudyError;
 use engine::worker::Program;
+use model::study::SyncPolicy;
 
-use super::work::Work;
+use super::config::Config;
+use super::spec::Strategy;
 
 const PHP: Program = Program {
     command: "php",
@@ -32,33 +34,58 @@ const NODE: Program = Program {
     install: "install it, as in `apt install nodejs`, or leave the node strategies out",
 };
 
-/// Strategies that keep no handle of their own to sync.
-const WITHOUT_HANDLE: [&str; 4] =
-    ["php-file-put-contents", "php-error-log", "node-append-file-sync", "node-write-stream"];
+impl Strategy {
+    /// The interpreter that runs it; none for a native one.
+    pub(super) fn interpreter(self) -> Option<Program> {
+        match self {
+            Self::PhpHeld
+            | Self::PhpReopen
+            | Self::PhpFilePutContents
+            | Self::PhpFlock
+            | Self::PhpFlockNonblocking
+            | Self::PhpErrorLog => Some(PHP),
+            Self::PythonFileHandler | Self::PythonWatchedFileHandler => Some(PYTHON),
+            Self::NodeAppendFileSync | Self::NodeWriteStream => Some(NODE),
+            Self::Reopen
+            | Self::Held
+            | Self::Flock
+            | Self::FlockNonblocking
+            | Self::OfdLock
+            | Self::SeekEnd
+            | Self::Buffered
+            | Self::Batched
+            | Self::Dsync
+            | Self::Queued
+            | Self::PerWriter
+            | Self::Uring => None,
+        }
+    }
 
-/// The interpreter that runs a strategy; none for a native one.
-pub(super) fn of(strategy: &str) -> Option<Program> {
-    match strategy.split_once('-')?.0 {
-        "php" => Some(PHP),
-        "python" => Some(PYTHON),
-        "node" => Some(NODE),
-        _ => None,
+    /// Whether it keeps no handle of its own to sync.
+    fn has_no_handle(self) -> bool {
+        matches!(
+            self,
+            Self::PhpFilePutContents
+                | Self::PhpErrorLog
+                | Self::NodeAppendFileSync
+                | Self::NodeWriteStream
+        )
     }
 }
 
-/// Whether a script can do what it is asked.
-pub(super) fn check(work: &Work, kills: u64) -> Result<(), StudyError> {
-    let unsuited = |text| Err(StudyError::Unsuited(text));
-    let strategy = &work.strategy;
-    let syncs = work.sync_records > 0 || work.sync_interval_ns > 0;
-    if syncs && WITHOUT_HANDLE.contains(&strategy.as_str()) {
-        return unsuited(format!("{strategy} has no handle to sync: time it with sync never"));
+/// Whether an interpreter can do what it is asked. Others that are asked the same may
+/// well be able to, so that this ends an arm and not the run.
+pub(super) fn check(config: &Config) -> Result<(), StudyError> {
+    let strategy = config.strategy;
+    let unsuited = |why: &str| Err(StudyError::Unsuited(format!("{} {why}", strategy.name())));
+    if config.sync != SyncPolicy::Never && strategy.has_no_handle() {
+        return unsuited("has no handle to sync: time it with sync never");
     }
-    if kills > 0 {
-        return unsuited(format!(
-            "{strategy} cannot be killed and accounted for: an interpreter shares no memory in \
-             which to count what was acknowledged; time it with kill 0"
-        ));
+    if config.kills > 0 && strategy.interpreter().is_some() {
+        return unsuited(
+            "cannot be killed and accounted for: an interpreter shares no memory in which to \
+             count what was acknowledged; time it with kill 0",
+        );
     }
     Ok(())
 }

@@ -1,154 +1,103 @@
 //! What the study is, as data: its strategies with what each promises, its
 //! parameters, and what it measures beside the toll.
 
-use model::study::{FigureSpec, Fold, ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{Better, FigureSpec, Fold, NoteSpec, ParamKind, ParamSpec, StudySpec, Unit};
 
 use super::WRITERS_MAX;
+use crate::choices::{choices, strategies};
 
-const WRITTEN: &str =
-    "a process's death takes nothing acknowledged; a power cut what is not written back yet";
+const WRITTEN: &str = "process crash: nothing acknowledged is lost; power failure: data not yet \
+                       written back is lost";
+
+strategies! {
+    /// How records are appended.
+    pub(crate) enum Strategy {
+        Reopen = "reopen", by_default,
+            "open, write and close the file for each record", WRITTEN;
+        Held = "held", by_default,
+            "write to one handle kept open (O_APPEND)", WRITTEN;
+        Flock = "flock", by_default,
+            "as held, with an exclusive flock(2) around each write", WRITTEN;
+        FlockNonblocking = "flock-nonblocking", by_name,
+            "as flock, on a descriptor with O_NONBLOCK", WRITTEN;
+        OfdLock = "ofd-lock", by_name,
+            "as flock, with an open file description lock of fcntl(2)", WRITTEN;
+        SeekEnd = "seek-end", by_name,
+            "seek to the end, then write, without O_APPEND",
+            "none with several writers: they overwrite one another (the control that must break)";
+        Buffered = "buffered", by_name,
+            "collect records in a buffer and write it when full, wherever that falls",
+            "process crash: the buffer is lost; several writers: records that a full buffer splits \
+             are mixed with others";
+        Batched = "batched", by_name,
+            "write several records at once with writev(2)",
+            "process crash: a batch not yet acknowledged is lost; power failure: as held";
+        Dsync = "dsync", by_name,
+            "as held, on a descriptor with O_DSYNC",
+            "power failure: nothing acknowledged is lost, provided that the device honours flushes";
+        Queued = "queued", by_name,
+            "hand each record to a writer thread through a bounded queue",
+            "process crash: records in the queue are lost although they were acknowledged; a full \
+             queue may drop records";
+        PerWriter = "per-writer", by_name,
+            "write one file per writer, merged by time afterwards",
+            "as held, for each file; the order between writers is only as exact as their clocks";
+        Uring = "uring", by_name,
+            "submit several records at once through io_uring",
+            "as batched; records keep their order only if the ring's entries are linked";
+        PhpHeld = "php-held", by_name,
+            "PHP: fwrite to a handle kept open", WRITTEN;
+        PhpReopen = "php-reopen", by_name,
+            "PHP: fopen, fwrite and fclose for each record", WRITTEN;
+        PhpFilePutContents = "php-file-put-contents", by_name,
+            "PHP: file_put_contents with FILE_APPEND", WRITTEN;
+        PhpFlock = "php-flock", by_name,
+            "PHP: flock, fwrite, unlock on a handle kept open", WRITTEN;
+        PhpFlockNonblocking = "php-flock-nonblocking", by_name,
+            "PHP: the same on a non-blocking stream", WRITTEN;
+        PhpErrorLog = "php-error-log", by_name,
+            "PHP: error_log to a file", WRITTEN;
+        PythonFileHandler = "python-file-handler", by_name,
+            "Python: logging.FileHandler", WRITTEN;
+        PythonWatchedFileHandler = "python-watched-file-handler", by_name,
+            "Python: logging.handlers.WatchedFileHandler", WRITTEN;
+        NodeAppendFileSync = "node-append-file-sync", by_name,
+            "Node.js: fs.appendFileSync", WRITTEN;
+        NodeWriteStream = "node-write-stream", by_name,
+            "Node.js: a write stream of fs",
+            "process crash: what the stream still buffers is lost although write() has returned";
+    }
+}
+
+choices! {
+    /// What several writers are.
+    pub(crate) enum WriterKind {
+        Processes = "processes",
+        Threads = "threads",
+    }
+}
+
+choices! {
+    /// What a full queue does with another record.
+    pub(crate) enum FullQueue {
+        Block = "block",
+        Drop = "drop",
+    }
+}
+
+choices! {
+    /// Whether a ring's entries wait for those before them.
+    pub(crate) enum RingOrder {
+        Linked = "linked",
+        Unordered = "unordered",
+    }
+}
 
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "log",
     about: "append records to a log file",
     operation: "record",
-    moves_bytes: false,
-    by_default: true,
-    compared: &[],
-    strategies: &[
-        StrategySpec {
-            name: "reopen",
-            about: "open, write and close the file for each record",
-            promise: WRITTEN,
-            by_default: true,
-        },
-        StrategySpec {
-            name: "held",
-            about: "write to one handle kept open (O_APPEND)",
-            promise: WRITTEN,
-            by_default: true,
-        },
-        StrategySpec {
-            name: "flock",
-            about: "as held, with an exclusive flock(2) around each write",
-            promise: WRITTEN,
-            by_default: true,
-        },
-        StrategySpec {
-            name: "flock-nonblocking",
-            about: "as flock, on a descriptor with O_NONBLOCK",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "ofd-lock",
-            about: "as flock, with an open file description lock of fcntl(2)",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "seek-end",
-            about: "seek to the end, then write, without O_APPEND",
-            promise: "none with several writers: they overwrite one another (the control that must break)",
-            by_default: false,
-        },
-        StrategySpec {
-            name: "buffered",
-            about: "gather in a buffer, written when full wherever that falls",
-            promise: "a process's death takes the buffer; several writers mix where a buffer ends within a record",
-            by_default: false,
-        },
-        StrategySpec {
-            name: "batched",
-            about: "write so many records at once (writev)",
-            promise: "a process's death takes a batch that is not acknowledged; a power cut as with held",
-            by_default: false,
-        },
-        StrategySpec {
-            name: "dsync",
-            about: "as held, on a descriptor with O_DSYNC",
-            promise: "what is acknowledged survives a power cut, as far as the device keeps its word",
-            by_default: false,
-        },
-        StrategySpec {
-            name: "queued",
-            about: "hand to a thread that writes, through a bounded queue",
-            promise: "a process's death takes the queue, though it was acknowledged; a full queue may drop",
-            by_default: false,
-        },
-        StrategySpec {
-            name: "per-writer",
-            about: "a file for each writer, merged by time afterwards",
-            promise: "as held, for each file; the order between writers is only as good as their clocks",
-            by_default: false,
-        },
-        StrategySpec {
-            name: "uring",
-            about: "put so many records on an io_uring at once",
-            promise: "as batched; records keep their order only where ring entries are linked",
-            by_default: false,
-        },
-        StrategySpec {
-            name: "php-held",
-            about: "PHP: fwrite to a handle kept open",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "php-reopen",
-            about: "PHP: fopen, fwrite and fclose for each record",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "php-file-put-contents",
-            about: "PHP: file_put_contents with FILE_APPEND",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "php-flock",
-            about: "PHP: flock, fwrite, unlock on a handle kept open",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "php-flock-nonblocking",
-            about: "PHP: the same on a non-blocking stream",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "php-error-log",
-            about: "PHP: error_log to a file",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "python-file-handler",
-            about: "Python: logging.FileHandler",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "python-watched-file-handler",
-            about: "Python: logging.handlers.WatchedFileHandler",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "node-append-file-sync",
-            about: "Node.js: fs.appendFileSync",
-            promise: WRITTEN,
-            by_default: false,
-        },
-        StrategySpec {
-            name: "node-write-stream",
-            about: "Node.js: a write stream of fs",
-            promise: "a process's death takes what the stream still holds, though write() has returned",
-            by_default: false,
-        },
-    ],
+    strategies: Strategy::SPECS,
     params: &[
         ParamSpec {
             name: "record",
@@ -158,14 +107,14 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         ParamSpec {
             name: "writers",
-            about: "how many append to the file at once",
+            about: "how many writers append to the file at the same time",
             kind: ParamKind::Count { min: 1, max: WRITERS_MAX },
             default: "1",
         },
         ParamSpec {
             name: "kind",
             about: "what several writers are; interpreters are always processes",
-            kind: ParamKind::Choice(&["processes", "threads"]),
+            kind: ParamKind::Choice(WriterKind::NAMES),
             default: "processes",
         },
         ParamSpec {
@@ -177,107 +126,132 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         ParamSpec {
             name: "rate",
-            about: "records a second, all writers together; latency then counts from when a \
-                    record should have been written",
+            about: "records per second, all writers together; latency then counts from the time \
+                    at which a record was due",
             kind: ParamKind::Rate,
             default: "max",
         },
         ParamSpec {
             name: "buffer",
-            about: "buffered: bytes gathered before each write",
+            about: "buffered: size of the buffer",
             kind: ParamKind::Size { min: 1, max: 16 << 20 },
             default: "8 KiB",
         },
         ParamSpec {
             name: "batch",
-            about: "batched, uring: records handed over at once",
+            about: "batched, uring: records submitted at once",
             kind: ParamKind::Count { min: 1, max: 1024 },
             default: "64",
         },
         ParamSpec {
             name: "queue",
-            about: "queued: records that the queue holds",
+            about: "queued: capacity of the queue, in records",
             kind: ParamKind::Count { min: 1, max: 1 << 20 },
             default: "1024",
         },
         ParamSpec {
             name: "full",
-            about: "queued: whether a full queue makes the application wait or drops the record",
-            kind: ParamKind::Choice(&["block", "drop"]),
+            about: "queued: whether a full queue blocks the application or drops the record",
+            kind: ParamKind::Choice(FullQueue::NAMES),
             default: "block",
         },
         ParamSpec {
             name: "ring",
-            about: "uring: whether an entry waits for the one before it",
-            kind: ParamKind::Choice(&["linked", "unordered"]),
+            about: "uring: whether each entry of the ring waits for the one before it",
+            kind: ParamKind::Choice(RingOrder::NAMES),
             default: "linked",
         },
         ParamSpec {
             name: "kill",
-            about: "after each slice, how often writers are killed in mid-write to see what is lost",
+            about: "after each slice, how often writers are killed while writing, to see what is lost",
             kind: ParamKind::Count { min: 0, max: 10_000 },
             default: "0",
         },
     ],
-    figures: &[
-        figure(
-            "records_per_s",
-            "records/s",
-            "records that all writers got done together",
-            Fold::Mean,
-        ),
-        figure(
-            "longest_wait_ns",
-            "longest",
-            "the longest that any writer waited for a record",
-            Fold::Max,
-        ),
-        figure(
-            "fairness_jain",
-            "fair",
-            "1 where all writers were as fast, 1/n where one was",
-            Fold::Mean,
-        ),
-        figure(
-            "lock_wait_share",
-            "in lock",
-            "share of the writers' time spent getting the lock",
-            Fold::Mean,
-        ),
-        figure("bytes_per_record", "", "what the log has grown by", Fold::PerOperation),
-        figure(
-            "calls_per_record",
-            "calls",
-            "system calls to append, syncs aside",
-            Fold::PerOperation,
-        ),
-        figure("dropped_per_record", "dropped", "refused by a full queue", Fold::PerOperation),
-        figure(
-            "merge_ns_per_record",
-            "merge",
-            "merging the writers' files afterwards",
-            Fold::PerOperation,
-        ),
-        figure(
-            "service_mean_ns",
-            "service",
-            "latency from when a record was really begun",
-            Fold::Mean,
-        ),
-        figure("service_p99_ns", "", "the same, 99th percentile of each writer", Fold::Mean),
-        figure("kills", "", "how often the writers were killed in mid-write", Fold::Sum),
-        figure("killed_acknowledged", "", "records acknowledged to them by then", Fold::Sum),
-        figure("killed_lost", "", "of these, not whole in the file", Fold::Sum),
-        figure("killed_mixed", "", "of these, on a line with one that was cut off", Fold::Sum),
-        figure("killed_broken_lines", "", "lines that are no whole record", Fold::Sum),
-    ],
+    figures: FIGURES,
+    notes: &[NoteSpec {
+        when: "kills",
+        text: "writers were killed {kills} times while writing. Of {killed_acknowledged} records \
+               acknowledged by then, {killed_lost} were lost and {killed_mixed} share a line with \
+               one that was cut off; broken lines left behind: {killed_broken_lines}. This is what \
+               a process crash does, not a power failure.",
+    }],
+    ..StudySpec::EMPTY
 };
 
-const fn figure(
-    name: &'static str,
-    column: &'static str,
-    about: &'static str,
-    fold: Fold,
-) -> FigureSpec {
-    FigureSpec { name, about, column, fold }
+const FIGURES: &[FigureSpec] = &[
+    FigureSpec {
+        unit: Unit::PerSecond,
+        better: Better::More,
+        ..figure("records_per_s", "records/s", "records written per second, all writers together")
+    },
+    FigureSpec {
+        fold: Fold::Max,
+        ..time("longest_wait_ns", "longest", "the longest that any writer waited for a record")
+    },
+    FigureSpec {
+        unit: Unit::Ratio,
+        better: Better::More,
+        ..figure(
+            "fairness_jain",
+            "fair",
+            "Jain's fairness index: 1 if all writers were equally fast, 1/n if one of n did \
+             everything",
+        )
+    },
+    FigureSpec {
+        unit: Unit::Share,
+        ..figure("lock_wait_share", "in lock", "share of the writers' time spent getting the lock")
+    },
+    FigureSpec {
+        unit: Unit::Bytes,
+        better: Better::Neither,
+        fold: Fold::PerOperation,
+        shown: false,
+        ..figure("bytes_per_record", "in file", "what the log has grown by")
+    },
+    FigureSpec {
+        fold: Fold::PerOperation,
+        ..figure("calls_per_record", "calls", "system calls to append, syncs aside")
+    },
+    FigureSpec {
+        unit: Unit::Share,
+        fold: Fold::PerOperation,
+        ..figure("dropped_per_record", "dropped", "share of the records that a full queue refused")
+    },
+    FigureSpec {
+        fold: Fold::PerOperation,
+        ..time("merge_ns_per_record", "merge", "merging the writers' files afterwards")
+    },
+    time("service_mean_ns", "service", "latency from the time at which a record was begun"),
+    FigureSpec {
+        shown: false,
+        ..time("service_p99_ns", "service p99", "the same, 99th percentile of each writer")
+    },
+    FigureSpec {
+        better: Better::Neither,
+        ..total("kills", "kills", "how often the writers were killed while writing")
+    },
+    FigureSpec {
+        better: Better::Neither,
+        ..total("killed_acknowledged", "acknowledged", "records acknowledged to them by then")
+    },
+    total("killed_lost", "lost", "of these, not whole in the file"),
+    total("killed_mixed", "mixed", "of these, on a line with one that was cut off"),
+    total("killed_broken_lines", "broken lines", "lines that are no whole record"),
+];
+
+/// A number of which less is better.
+const fn figure(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
+    let (unit, better, fold) = (Unit::Count, Better::Less, Fold::Mean);
+    FigureSpec { name, title, about, unit, better, fold, shown: true }
+}
+
+const fn time(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
+    FigureSpec { unit: Unit::Nanoseconds, ..figure(name, title, about) }
+}
+
+/// A number over all slices, which a note tells.
+const fn total(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
+    FigureSpec { fold: Fold::Sum, shown: false, ..figure(name, title, about) }
 }

@@ -2,18 +2,14 @@
 //! Processes and interpreters need the built program: see its tests.
 #![allow(clippy::unwrap_used)]
 
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 use std::process::Command;
 
-use engine::recorder::{Recorder, StopFlag};
-use engine::study::{Study as _, StudyError};
-use host::clock::Clock;
+use engine::study::StudyError;
 use model::integrity::Integrity;
-use model::plan::StudyPlan;
-use model::study::Params;
 
-use super::{LOG, spec};
+use super::Log;
+use crate::testing::{self, refusal};
 
 /// Sound on every local file system.
 const SOUND: [&str; 9] = [
@@ -29,27 +25,22 @@ const SOUND: [&str; 9] = [
 ];
 
 struct Slice {
-    integrity: Integrity,
-    figures: Vec<(&'static str, f64)>,
-    requested_bytes: u64,
+    inner: testing::Slice,
     operations: u64,
-    sync_calls: u64,
-    elapsed_ns: u64,
 }
 
 impl Slice {
     fn figure(&self, name: &str) -> Option<f64> {
-        self.figures.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+        self.inner.outcome.figures.get(name).copied()
     }
-}
 
-fn params(given: &[(&str, &str)]) -> Params {
-    let mut plan = StudyPlan::new(&spec::SPEC);
-    for (name, value) in given {
-        let param = spec::SPEC.param(name).unwrap();
-        plan.set(param.name, vec![param.parse(value).unwrap()]);
+    fn integrity(&self) -> &Integrity {
+        self.inner.integrity()
     }
-    plan.combinations().remove(0)
+
+    fn sync_calls(&self) -> u64 {
+        self.inner.spent.sync_calls
+    }
 }
 
 fn slice_in(
@@ -58,26 +49,11 @@ fn slice_in(
     operations: u64,
     given: &[(&str, &str)],
 ) -> Result<Slice, StudyError> {
-    let params = params(given);
-    let folder: OwnedFd = std::fs::File::open(folder).unwrap().into();
-    let operations = LOG.operations(&params).unwrap().fit(operations as f64);
-    let mut recorder = Recorder::new(Clock::new(), StopFlag::default());
-    let mut task = LOG.prepare(strategy, &params, folder.as_fd())?;
-    task.ready(operations, &recorder)?;
-    recorder.start();
-    task.run(operations, &mut recorder)?;
-    recorder.finish();
-    task.flush()?;
-    let integrity = task.check()?.unwrap();
-    assert_eq!(recorder.latencies().count(), operations);
-    Ok(Slice {
-        integrity,
-        figures: task.figures(),
-        requested_bytes: task.requested_bytes(),
-        operations,
-        sync_calls: recorder.sync_calls(),
-        elapsed_ns: recorder.elapsed_ns(),
-    })
+    let mut writers = testing::workload(&Log, strategy, given);
+    let operations = writers.operations().fit(operations as f64);
+    let inner = testing::finish(testing::ready(writers.as_mut(), folder, operations)?)?;
+    assert_eq!(inner.laps, operations);
+    Ok(Slice { inner, operations })
 }
 
 fn slice(strategy: &str, operations: u64, given: &[(&str, &str)]) -> Slice {
@@ -91,10 +67,10 @@ fn every_sound_strategy_keeps_every_record_alone_and_in_company() {
         for (writers, record) in [("1", "70"), ("3", "70"), ("3", "uniform 50..9000"), ("2", "1")] {
             let given = [("writers", writers), ("kind", "threads"), ("record", record)];
             let slice = slice(strategy, 1500, &given);
-            assert!(slice.integrity.is_intact(), "{strategy} {given:?}: {:?}", slice.integrity);
-            assert_eq!(slice.integrity.records, slice.operations, "{strategy}");
+            assert!(slice.integrity().is_intact(), "{strategy} {given:?}: {:?}", slice.integrity());
+            assert_eq!(slice.integrity().records, slice.operations, "{strategy}");
             let in_log = slice.figure("bytes_per_record").unwrap();
-            assert!((in_log - slice.requested_bytes as f64).abs() < 0.5, "{strategy}");
+            assert!((in_log - slice.inner.requested_bytes() as f64).abs() < 0.5, "{strategy}");
         }
     }
 }
@@ -106,7 +82,7 @@ fn io_uring_keeps_every_record_or_says_why_there_is_none() {
         let given = [("writers", writers), ("kind", "threads"), ("batch", batch)];
         let inner = tempfile::tempdir_in(folder.path()).unwrap();
         match slice_in(inner.path(), "uring", 1000, &given) {
-            Ok(slice) => assert!(slice.integrity.is_intact(), "{:?}", slice.integrity),
+            Ok(slice) => assert!(slice.integrity().is_intact(), "{:?}", slice.integrity()),
             Err(error) => assert!(error.to_string().contains("io_uring"), "{error}"),
         }
     }
@@ -116,14 +92,14 @@ fn io_uring_keeps_every_record_or_says_why_there_is_none() {
 fn breaks_within(slices: u32, strategy: &str, operations: u64, given: &[(&str, &str)]) -> Slice {
     (0..slices)
         .map(|_| slice(strategy, operations, given))
-        .find(|slice| !slice.integrity.is_intact())
+        .find(|slice| !slice.integrity().is_intact())
         .unwrap_or_else(|| panic!("{strategy} {given:?} never broke a record"))
 }
 
 #[test]
 fn seeking_the_end_is_caught_losing_records() {
     let given = [("writers", "4"), ("kind", "threads"), ("record", "uniform 50..9000")];
-    let broken = breaks_within(50, "seek-end", 4000, &given).integrity;
+    let broken = breaks_within(50, "seek-end", 4000, &given).integrity().clone();
     assert!(broken.lost + broken.torn + broken.overwritten > 0, "{broken:?}");
     assert!(broken.example.is_some());
 }
@@ -132,12 +108,12 @@ fn seeking_the_end_is_caught_losing_records() {
 fn a_buffer_that_splits_records_is_caught_mixing_them() {
     for (record, buffer) in [("70", "100"), ("200", "8 KiB"), ("20 KiB", "8 KiB")] {
         let given = [("writers", "4"), ("kind", "threads"), ("record", record), ("buffer", buffer)];
-        let broken = breaks_within(50, "buffered", 4000, &given).integrity;
+        let broken = breaks_within(50, "buffered", 4000, &given).integrity().clone();
         assert!(broken.interleaved > 0, "{given:?}: {broken:?}");
         assert_eq!(broken.lost, 0, "{given:?}: {broken:?}");
     }
     // Alone there is nobody to be mixed with.
-    assert!(slice("buffered", 1000, &[("buffer", "100")]).integrity.is_intact());
+    assert!(slice("buffered", 1000, &[("buffer", "100")]).integrity().is_intact());
 }
 
 #[test]
@@ -145,20 +121,20 @@ fn a_queue_that_drops_says_so_and_loses_nothing_that_it_took() {
     let dropping = slice("queued", 20_000, &[("queue", "1"), ("full", "drop")]);
     let dropped = dropping.figure("dropped_per_record").unwrap();
     assert!(dropped > 0.0);
-    assert!(dropping.integrity.is_intact(), "{:?}", dropping.integrity);
-    assert_eq!(dropping.integrity.records + dropped as u64, dropping.operations);
+    assert!(dropping.integrity().is_intact(), "{:?}", dropping.integrity());
+    assert_eq!(dropping.integrity().records + dropped as u64, dropping.operations);
 }
 
 #[test]
 fn syncs_come_as_often_as_they_should() {
     for strategy in ["held", "reopen", "batched", "per-writer"] {
-        assert_eq!(slice(strategy, 300, &[("sync", "every 100")]).sync_calls, 3, "{strategy}");
-        assert_eq!(slice(strategy, 30, &[("sync", "each")]).sync_calls, 30, "{strategy}");
+        assert_eq!(slice(strategy, 300, &[("sync", "every 100")]).sync_calls(), 3, "{strategy}");
+        assert_eq!(slice(strategy, 30, &[("sync", "each")]).sync_calls(), 30, "{strategy}");
     }
     let paced = [("sync", "every 10ms"), ("rate", "1000")];
     let slice = slice("held", 50, &paced);
     // 50 ms at most hold five or six, and an interval that has begun one less.
-    assert!((2..=6).contains(&slice.sync_calls), "{} syncs", slice.sync_calls);
+    assert!((2..=6).contains(&slice.sync_calls()), "{} syncs", slice.sync_calls());
 }
 
 #[test]
@@ -170,7 +146,7 @@ fn at_a_rate_records_keep_their_pace_and_service_is_told_beside_latency() {
         assert!(began.elapsed().as_millis() >= 38, "nobody kept the pace");
         // Latency counts from the intended time, so that it is never less.
         let service_ns = slice.figure("service_mean_ns").unwrap();
-        assert!(slice.elapsed_ns as f64 / slice.operations as f64 >= service_ns * 0.99);
+        assert!(slice.inner.spent.elapsed_ns as f64 / slice.operations as f64 >= service_ns * 0.99);
     }
 }
 
@@ -187,14 +163,26 @@ fn calls_fairness_and_the_time_in_locks_are_told() {
 
 #[test]
 fn threads_are_not_killed() {
-    let error = LOG.operations(&params(&[("kill", "1"), ("kind", "threads")])).unwrap_err();
+    let error = refusal(&Log, "held", &[("kill", "1"), ("kind", "threads")]);
     assert!(error.contains("kind=processes"), "{error}");
 }
 
 #[test]
 fn what_must_sync_within_a_slice_has_to_fit_one() {
     let given = [("sync", "every 1000"), ("record", "1 MiB")];
-    assert!(LOG.operations(&params(&given)).unwrap_err().contains("sync more often"));
+    assert!(refusal(&Log, "held", &given).contains("sync more often"));
+}
+
+#[test]
+fn an_interpreter_that_cannot_do_what_it_is_asked_says_so() {
+    for (strategy, given, says) in [
+        ("php-error-log", ("sync", "each"), "php-error-log has no handle to sync"),
+        ("python-file-handler", ("kill", "1"), "shares no memory"),
+    ] {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let error = slice_in(folder.path(), strategy, 10, &[given]).err().unwrap().to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }
 
 /// A file system of one megabyte that is unmounted when it goes.

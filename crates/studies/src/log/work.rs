@@ -1,16 +1,18 @@
 //! One writer's part of a slice, in numbers and words that a thread, a process
 //! and a script in another language can all be told.
 
-use model::study::{Params, Rate, Sizes, SyncPolicy};
+use model::study::{Rate, Sizes, SyncPolicy};
 use serde::{Deserialize, Serialize};
 
+use super::config::Config;
 use super::records::Format;
+use super::spec::{FullQueue, RingOrder, Strategy};
 
 /// What one writer is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Work {
     /// How it writes.
-    pub(crate) strategy: String,
+    pub(crate) strategy: Strategy,
     /// The slice's folder.
     pub(crate) folder: String,
     /// What its files are called, before `.log`.
@@ -53,20 +55,20 @@ pub(crate) struct Work {
 
 impl Work {
     /// The first writer's work; [`Work::of_writer`] gives the others'.
-    pub(crate) fn new(strategy: &str, params: &Params, writers: u64) -> Self {
-        let Sizes { min, max } = params.sizes("record");
-        let (sync_records, sync_interval_ns) = match params.sync("sync") {
+    pub(super) fn new(config: &Config) -> Self {
+        let Sizes { min, max } = config.record;
+        let (sync_records, sync_interval_ns) = match config.sync {
             SyncPolicy::Never => (0, 0),
             SyncPolicy::Each => (1, 0),
             SyncPolicy::Every(n) => (n.get(), 0),
             SyncPolicy::Interval(interval) => (0, interval.as_nanos() as u64),
         };
-        let pace_ns = match params.rate("rate") {
+        let pace_ns = match config.rate {
             Rate::Max => 0.0,
-            Rate::PerSecond(n) => 1e9 * writers as f64 / n.get() as f64,
+            Rate::PerSecond(n) => 1e9 * config.writers as f64 / n.get() as f64,
         };
         Self {
-            strategy: strategy.to_owned(),
+            strategy: config.strategy,
             folder: String::new(),
             stem: "app".to_owned(),
             run: rand::random(),
@@ -81,11 +83,11 @@ impl Work {
             sync_first_ns: (sync_interval_ns as f64 * rand::random::<f64>()) as u64,
             pace_ns,
             pace_first_ns: 0.0,
-            buffer: params.size("buffer"),
-            batch: params.count("batch"),
-            queue: params.count("queue"),
-            drops: params.choice("full") == "drop",
-            linked: params.choice("ring") == "linked",
+            buffer: config.buffer_bytes,
+            batch: config.batch,
+            queue: config.queue,
+            drops: config.full == FullQueue::Drop,
+            linked: config.ring == RingOrder::Linked,
             acks: None,
             records_file: None,
         }

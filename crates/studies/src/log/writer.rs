@@ -21,8 +21,10 @@ use stats::Histogram;
 
 use super::acks::Acks;
 use super::append::{self, Append, Taken};
+use super::figures::Done;
 use super::records::Records;
 use super::work::Work;
+use crate::workers;
 
 /// Sleeping wakes late by this much at the most, ordinarily; the rest is spun.
 const SPIN: Duration = Duration::from_micros(100);
@@ -34,15 +36,6 @@ pub(crate) struct Writer {
     append: Box<dyn Append>,
 }
 
-/// What a writer did.
-pub(crate) struct Done {
-    pub(crate) acknowledged: u64,
-    pub(crate) requested_bytes: u64,
-    pub(crate) began_ns: u64,
-    pub(crate) ended_ns: u64,
-    pub(crate) figures: BTreeMap<String, f64>,
-}
-
 impl Writer {
     /// Makes the records and opens what the strategy keeps open.
     pub(crate) fn ready(work: Work, folder: &OwnedFd) -> Result<Self, StudyError> {
@@ -52,7 +45,7 @@ impl Writer {
     }
 
     /// Writes all records under the clock.
-    pub(crate) fn write(
+    pub(super) fn write(
         &mut self,
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
@@ -66,14 +59,9 @@ impl Writer {
         };
         self.append.finish(recorder)?;
         let ended_ns = monotonic_ns();
-        let requested_bytes = self.bytes_of(acknowledged);
-        Ok(Done {
-            acknowledged,
-            requested_bytes,
-            began_ns,
-            ended_ns,
-            figures: self.figures(acknowledged, &round, recorder),
-        })
+        recorder.requested(self.bytes_of(acknowledged));
+        let figures = self.figures(acknowledged, &round, recorder);
+        Ok(Done { acknowledged, began_ns, ended_ns, figures, ..Done::default() })
     }
 
     /// Leaves beside the log what is needed afterwards, outside the clock.
@@ -98,7 +86,7 @@ impl Writer {
         let calls = self.append.calls().map_or(fixed, |calls| calls as f64);
         let mut figures = BTreeMap::from([
             ("calls".to_owned(), calls),
-            ("lock_ns".to_owned(), recorder.lock_ns() as f64),
+            ("lock_ns".to_owned(), recorder.spent(Spent::default()).lock_ns as f64),
             ("dropped".to_owned(), (self.work.records - acknowledged) as f64),
         ]);
         if round.service.count() > 0 {
@@ -290,25 +278,13 @@ fn open_folder(path: &str) -> io::Result<OwnedFd> {
     Ok(openat(CWD, &path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-fn report(done: Done, recorder: &Recorder, used: Spent) -> Report {
-    let latencies = recorder.latencies();
+fn report(done: Done, recorder: &Recorder, process: Spent) -> Report {
+    let tick_ns = recorder.clock().tick_ns();
     Report {
         acknowledged: done.acknowledged,
         began_ns: done.began_ns,
         ended_ns: done.ended_ns,
-        elapsed_ns: recorder.elapsed_ns(),
-        unit_ns: recorder.clock().tick_ns(),
-        latencies: latencies.buckets().map(|(value, times)| (value as u64, times)).collect(),
-        latency_max: latencies.max(),
-        sync_calls: recorder.sync_calls(),
-        sync_ns: recorder.sync_ns(),
-        lock_calls: recorder.lock_calls(),
-        lock_ns: recorder.lock_ns(),
-        run_queue_ns: used.run_queue_ns,
-        calls: used.calls,
-        user_ns: used.user_ns,
-        system_ns: used.system_ns,
-        requested_bytes: done.requested_bytes,
         figures: done.figures,
+        ..workers::report(recorder.spent(process), recorder.latencies(), tick_ns)
     }
 }

@@ -7,19 +7,22 @@
 //! among the figures. What stays cached is the way to the files, the names and
 //! inodes that the kernel keeps apart and gives up only to the superuser.
 
+mod readers;
 mod sets;
 pub(crate) mod spec;
-mod ways;
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Study, StudyError, Task};
+use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
 
+use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};
-use self::ways::Way;
+use self::spec::{Cache, Strategy};
+use crate::figures_of;
 use crate::tree::sync_tree;
 use host::page_cache::lives_in_memory;
 use host::process::storage_read_bytes;
@@ -43,145 +46,179 @@ impl Study for Page {
         &spec::SPEC
     }
 
-    fn operations(&self, params: &Params) -> Result<Operations, String> {
-        let sizes = parts(params)?.sizes();
-        let (files, total_bytes) = (sizes.len() as u64, sizes.iter().sum::<u64>());
-        let cold_max = (COLD_BYTES_MAX / total_bytes).min(COLD_FILES_MAX / files).max(1);
-        let max = if is_cold(params) { cold_max } else { WARM_OPERATIONS_MAX };
-        Ok(Operations { granule: 1, max })
-    }
-
-    fn space_bytes(&self, _strategy: &str, params: &Params, operations: u64) -> u64 {
-        let page_bytes: u64 = parts(params).map_or(0, |parts| parts.sizes().iter().sum());
-        page_bytes * if is_cold(params) { operations } else { 1 }
-    }
-
-    fn prepare(
-        &self,
-        strategy: &str,
-        params: &Params,
-        folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Pages {
-            way: ways::of(strategy),
-            sets: Sets::new(folder, parts(params).map_err(StudyError::Unsuited)?),
-            cold: is_cold(params),
-            resident_percent: 0.0,
-            storage_read_bytes: None,
-            page_bytes: 0,
-            requested_bytes: 0,
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        Ok(Box::new(Config {
+            strategy: Strategy::of(strategy)?,
+            parts: parts(params)?,
+            cache: Cache::of(params.choice("cache"))?,
         }))
     }
 }
 
+/// What an arm is told.
+#[derive(Clone)]
+struct Config {
+    strategy: Strategy,
+    parts: Parts,
+    cache: Cache,
+}
+
+impl Workload for Config {
+    fn operations(&self) -> Operations {
+        let (files, page_bytes) = (self.parts.count(), self.parts.bytes());
+        let max = match self.cache {
+            Cache::Cold => (COLD_BYTES_MAX / page_bytes).min(COLD_FILES_MAX / files).max(1),
+            Cache::Warm => WARM_OPERATIONS_MAX,
+        };
+        Operations { granule: 1, max }
+    }
+
+    fn warms_up(&self) -> bool {
+        true
+    }
+
+    fn space_bytes(&self, operations: u64) -> u64 {
+        self.parts.bytes() * self.sets(operations)
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        folder: BorrowedFd<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        Ok(Box::new(EmptyFolder { config: self, folder }))
+    }
+}
+
+impl Config {
+    /// Sets of files that so many operations need.
+    fn sets(&self, operations: u64) -> u64 {
+        match self.cache {
+            Cache::Cold => operations,
+            Cache::Warm => 1,
+        }
+    }
+}
+
 /// What a page is made of, as the parameters `files`, `total` and `set` say.
-pub(crate) fn parts(params: &Params) -> Result<Parts, String> {
+pub(crate) fn parts(params: &Params) -> Result<Parts, StudyError> {
     let folder = params.text("set");
     if !folder.is_empty() {
-        return Parts::of_folder(folder);
+        return Parts::of_folder(folder).map_err(StudyError::Unsuited);
     }
     let (files, total_bytes) = (params.count("files"), params.size("total"));
     let sizes = sets::sizes(files, total_bytes);
     if sizes.contains(&0) {
-        return Err(format!(
+        return Err(StudyError::Unsuited(format!(
             "{} cannot be split into {files} files of at least a byte; raise total or lower files",
             exact_size(total_bytes)
-        ));
+        )));
     }
     Ok(Parts::Made(sizes))
 }
 
-fn is_cold(params: &Params) -> bool {
-    params.choice("cache") == "cold"
+/// Where the sets will be.
+struct EmptyFolder<'a> {
+    config: &'a Config,
+    folder: OwnedFd,
 }
 
+/// Sets of files that memory holds, or does not, as it should be.
 struct Pages {
-    way: Box<dyn Way>,
+    reader: Box<dyn Reader>,
     sets: Sets,
-    cold: bool,
-    /// Of all files, before the clock started.
+    operations: u64,
+    /// How much of all files memory held before the clock started.
     resident_percent: f64,
-    /// Before the clock started, and from then on.
+    /// What storage had read for this process by then.
+    storage_read_before: Option<u64>,
+}
+
+/// Pages that were read. Handles and contents are kept until the clock has stopped:
+/// letting go of them takes time.
+struct PagesRead {
+    pages: Pages,
+    /// What storage read meanwhile.
     storage_read_bytes: Option<u64>,
-    /// What all pages together are made of, and what the system was asked for.
-    page_bytes: u64,
-    requested_bytes: u64,
 }
 
-impl Pages {
-    fn make(&mut self, operations: u64) -> Result<(), StudyError> {
-        self.sets.make(if self.cold { operations } else { 1 })?;
-        if self.cold {
+impl Prepared for EmptyFolder<'_> {
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        _recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { config, folder } = *self;
+        let mut sets = Sets::new(folder, config.parts.clone());
+        sets.make(config.sets(operations))?;
+        if config.cache == Cache::Cold {
             // What their making leaves to be written is not for a slice to pay.
-            sync_tree(&self.sets.folder)?;
+            sync_tree(&sets.folder)?;
         }
-        self.way.open(&self.sets)
-    }
-
-    /// Brings all files into memory, or out of it.
-    fn temper(&self) -> Result<(), StudyError> {
-        if self.cold && !lives_in_memory(&self.sets.folder).doing("asking what the folder is")? {
-            self.sets.evict()
-        } else {
-            self.sets.read_all()
-        }
-    }
-
-    /// Looks at what memory holds of the files: where cold ones could not be had,
-    /// there is nothing to be timed. A place in memory is not cold by its nature,
-    /// which is its answer; the figure says so.
-    fn prove(&mut self) -> Result<(), StudyError> {
-        self.resident_percent = self.sets.resident_percent()?;
-        self.storage_read_bytes = storage_read_bytes();
-        let warm = !self.cold || self.resident_percent <= LEFT_PERCENT_MAX;
-        if warm || lives_in_memory(&self.sets.folder).doing("asking what the folder is")? {
-            return Ok(());
-        }
-        Err(StudyError::Unsuited(format!(
-            "memory held {:.0}% of the files though they had been evicted, so cold reads cannot \
-             be timed here; see whether the file system keeps its files in memory, or time \
-             cache=warm alone",
-            self.resident_percent
-        )))
+        let reader = readers::open(config.strategy, &sets)?;
+        bring_to(config.cache, &sets)?;
+        let resident_percent = check_residency(config.cache, &sets)?;
+        let storage_read_before = storage_read_bytes();
+        Ok(Box::new(Pages { reader, sets, operations, resident_percent, storage_read_before }))
     }
 }
 
-impl Task for Pages {
-    fn ready(&mut self, operations: u64, _recorder: &Recorder) -> Result<(), StudyError> {
-        self.make(operations)?;
-        self.temper()?;
-        self.prove()
-    }
+/// Reads all files into memory, or evicts them from it.
+fn bring_to(cache: Cache, sets: &Sets) -> Result<(), StudyError> {
+    if cache == Cache::Cold && !is_in_memory(sets)? { sets.evict() } else { sets.read_all() }
+}
 
-    fn run(&mut self, operations: u64, recorder: &mut Recorder) -> Result<(), StudyError> {
-        let mut set = 0;
-        for _ in 0..operations {
-            self.requested_bytes += self.way.page(&self.sets, set)?;
+/// How much of the files memory holds; an error where cold ones could not be had, for
+/// then there is nothing to be timed. A place in memory is not cold by its nature,
+/// which is its answer; the figure says so.
+fn check_residency(cache: Cache, sets: &Sets) -> Result<f64, StudyError> {
+    let resident_percent = sets.resident_percent()?;
+    if cache == Cache::Warm || resident_percent <= LEFT_PERCENT_MAX || is_in_memory(sets)? {
+        return Ok(resident_percent);
+    }
+    Err(StudyError::Unsuited(format!(
+        "{resident_percent:.0}% of the files were still in memory after they had been evicted, so \
+         cold reads cannot be timed here; see whether the file system keeps its files in memory, \
+         or time cache=warm alone"
+    )))
+}
+
+fn is_in_memory(sets: &Sets) -> Result<bool, StudyError> {
+    lives_in_memory(&sets.folder).doing("asking what the folder is")
+}
+
+impl Ready for Pages {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+        let mut pages = *self;
+        let (mut set, mut requested_bytes) = (0, 0);
+        for _ in 0..pages.operations {
+            requested_bytes += pages.reader.page(&pages.sets, set)?;
             recorder.lap();
-            set = if set + 1 == self.sets.count() { 0 } else { set + 1 };
+            set = if set + 1 == pages.sets.count() { 0 } else { set + 1 };
             recorder.check_stop()?;
         }
-        self.page_bytes += operations * self.sets.set_bytes();
-        Ok(())
+        recorder.requested(requested_bytes);
+        Ok(Box::new(PagesRead { pages, storage_read_bytes: None }))
     }
+}
 
+impl Ran for PagesRead {
     fn flush(&mut self) -> Result<(), StudyError> {
-        let before = self.storage_read_bytes;
-        self.storage_read_bytes =
-            before.zip(storage_read_bytes()).map(|(before, after)| after.saturating_sub(before));
+        let read = self.pages.storage_read_before.zip(storage_read_bytes());
+        self.storage_read_bytes = read.map(|(before, after)| after.saturating_sub(before));
         Ok(())
     }
 
-    fn figures(&self) -> Vec<(&'static str, f64)> {
-        let read = self.storage_read_bytes.map(|bytes| {
-            (spec::FROM_STORAGE, bytes as f64 * 100.0 / self.page_bytes.max(1) as f64)
-        });
-        [(spec::RESIDENT, self.resident_percent)].into_iter().chain(read).collect()
-    }
-
-    fn requested_bytes(&self) -> u64 {
-        self.requested_bytes
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        let Pages { sets, operations, resident_percent, .. } = &self.pages;
+        let page_bytes = (operations * sets.set_bytes()).max(1) as f64;
+        let read = self.storage_read_bytes;
+        let read = read.map(|bytes| (spec::FROM_STORAGE, bytes as f64 * 100.0 / page_bytes));
+        let figures = [(spec::RESIDENT, *resident_percent)].into_iter().chain(read);
+        Ok(Outcome { figures: figures_of(figures), ..Outcome::default() })
     }
 }
 

@@ -78,6 +78,19 @@ impl Parts {
         }
     }
 
+    /// How many files there are.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::Made(sizes) => sizes.len() as u64,
+            Self::Copied(files) => files.len() as u64,
+        }
+    }
+
+    /// All files together.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.sizes().iter().sum()
+    }
+
     /// The contents, read or made up.
     fn contents(&self) -> Result<Vec<Vec<u8>>, StudyError> {
         match self {

@@ -1,14 +1,33 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{FigureSpec, Fold, ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{Better, FigureSpec, Fold, ParamKind, ParamSpec, StudySpec, Unit};
+
+use crate::choices::{choices, strategies};
 
 /// How much memory held of the files when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
 /// How much of the pages storage had to deliver.
 pub(super) const FROM_STORAGE: &str = "read_from_storage_percent";
 
-const fn strategy(name: &'static str, by_default: bool, about: &'static str) -> StrategySpec {
-    StrategySpec { name, about, promise: "", by_default }
+strategies! {
+    /// How a request reads a page's files.
+    pub(super) enum Strategy {
+        Read = "read", by_default, "open each file, read it whole, close it", "";
+        Mmap = "mmap", by_name, "open and map each file, touch every page of it, unmap it", "";
+        Sendfile = "sendfile", by_name,
+            "open each file and send it to /dev/null by sendfile(2)", "";
+        Held = "held", by_name, "read each file by pread(2) from a handle kept open", "";
+        Cached = "cached", by_name,
+            "keep the contents in the process, and stat(2) each file", "";
+    }
+}
+
+choices! {
+    /// Whether memory holds the files.
+    pub(super) enum Cache {
+        Warm = "warm",
+        Cold = "cold",
+    }
 }
 
 /// What a page is made of.
@@ -35,40 +54,38 @@ pub(super) static SPEC: StudySpec = StudySpec {
     name: "page",
     about: "read the files that a page is made of",
     operation: "page",
-    moves_bytes: false,
-    by_default: true,
-    compared: &[],
-    strategies: &[
-        strategy("read", true, "open each file, read it whole, close it"),
-        strategy("mmap", false, "open and map each file, touch every page of it, unmap it"),
-        strategy("sendfile", false, "open each file and hand it to /dev/null by sendfile(2)"),
-        strategy("held", false, "read each file by pread(2) from a handle kept open"),
-        strategy("cached", false, "keep the contents in the process, and stat(2) each file"),
-    ],
+    strategies: Strategy::SPECS,
     params: &[
         FILES,
         TOTAL,
         SET,
         ParamSpec {
             name: "cache",
-            about: "whether memory holds the files, or has given them up (proved slice by slice)",
-            kind: ParamKind::Choice(&["warm", "cold"]),
+            about: "whether the files are in memory or evicted from it (checked in every slice)",
+            kind: ParamKind::Choice(Cache::NAMES),
             default: "warm, cold",
         },
     ],
     figures: &[
         FigureSpec {
             name: RESIDENT,
-            column: "resident",
-            about: "how much of the files memory held when the clock started; a place in memory \
-                    is never cold",
+            title: "resident",
+            about: "how much of the files was in memory when the clock started; files of a place \
+                    in memory are never cold",
+            unit: Unit::Percent,
+            better: Better::Neither,
             fold: Fold::Mean,
+            shown: true,
         },
         FigureSpec {
             name: FROM_STORAGE,
-            column: "from storage",
-            about: "how much of the pages storage had to deliver; with read-ahead it may be over 100",
+            title: "from storage",
+            about: "how much of the pages storage had to deliver; with read-ahead it may exceed 100",
+            unit: Unit::Percent,
+            better: Better::Less,
             fold: Fold::Mean,
+            shown: true,
         },
     ],
+    ..StudySpec::EMPTY
 };

@@ -1,10 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::path::Path;
 
 use super::*;
-use crate::testing::{self, in_memory, on_disk, params, slice};
+use crate::testing::{self, in_memory, on_disk, slice};
 
 fn strategies() -> impl Iterator<Item = &'static str> {
     spec::SPEC.strategies.iter().map(|strategy| strategy.name)
@@ -26,7 +25,7 @@ fn every_way_reads_the_whole_page_warm_and_cold_on_disk_and_in_memory() {
                 let outcome = slice(&Page, strategy, &[("cache", cache)], folder.path(), 3);
                 let outcome = outcome.unwrap();
                 let asked = if strategy == "cached" { 0 } else { 3 * 211_800 };
-                assert_eq!((outcome.laps, outcome.requested_bytes), (3, asked));
+                assert_eq!((outcome.laps, outcome.requested_bytes()), (3, asked));
             }
         }
     }
@@ -52,64 +51,54 @@ fn memory_is_never_cold_and_says_so() {
     assert!(cold.figure(spec::RESIDENT) > 99.0, "{cold:?}");
 }
 
-fn pages(folder: &Path, cache: &str) -> Pages {
-    Pages {
-        way: ways::of("read"),
-        sets: Sets::new(fs::File::open(folder).unwrap().into(), Parts::Made(vec![100_000])),
-        cold: cache == "cold",
-        resident_percent: 0.0,
-        storage_read_bytes: None,
-        page_bytes: 0,
-        requested_bytes: 0,
-    }
-}
-
 #[test]
 fn files_that_stayed_in_memory_are_not_passed_off_as_cold() {
     let folder = on_disk();
-    let mut pages = pages(folder.path(), "cold");
-    pages.make(2).unwrap();
-    // Evicting is left out here.
-    let error = pages.prove().unwrap_err().to_string();
-    assert!(error.starts_with("memory held 100% of the files though"), "{error}");
-    pages.temper().unwrap();
-    pages.prove().unwrap();
+    let mut sets =
+        Sets::new(fs::File::open(folder.path()).unwrap().into(), Parts::Made(vec![100_000]));
+    sets.make(2).unwrap();
+    // Nothing was evicted yet.
+    let error = check_residency(Cache::Cold, &sets).unwrap_err().to_string();
+    assert!(error.starts_with("100% of the files were still in memory"), "{error}");
+    bring_to(Cache::Cold, &sets).unwrap();
+    check_residency(Cache::Cold, &sets).unwrap();
 }
 
 #[test]
 fn a_page_that_is_missing_or_cut_is_an_error_that_says_so() {
     for strategy in strategies().filter(|s| *s != "held") {
         let folder = in_memory();
-        let params = params(&Page, &[("cache", "warm")]);
-        let mut task = testing::ready(&Page, strategy, &params, folder.path(), 2).unwrap();
+        let mut page = testing::workload(&Page, strategy, &[("cache", "warm")]);
+        let ready = testing::ready(page.as_mut(), folder.path(), 2).unwrap();
         fs::remove_file(folder.path().join("page0-part3")).unwrap();
-        let error = testing::finish(task.as_mut(), 2).unwrap_err().to_string();
+        let error = testing::finish(ready).unwrap_err().to_string();
         assert!(error.contains("a page's file: No such file"), "{strategy}: {error}");
     }
     for strategy in ["read", "mmap", "sendfile", "held"] {
         let folder = in_memory();
-        let params = params(&Page, &[("cache", "warm")]);
-        let mut task = testing::ready(&Page, strategy, &params, folder.path(), 2).unwrap();
+        let mut page = testing::workload(&Page, strategy, &[("cache", "warm")]);
+        let ready = testing::ready(page.as_mut(), folder.path(), 2).unwrap();
         fs::write(folder.path().join("page0-part0"), "cut").unwrap();
-        let error = testing::finish(task.as_mut(), 2).unwrap_err().to_string();
+        let error = testing::finish(ready).unwrap_err().to_string();
         assert!(error.contains("the file ended after 3 of"), "{strategy}: {error}");
     }
 }
 
 #[test]
 fn a_page_that_cannot_be_made_is_refused() {
-    let params = params(&Page, &[("files", "9"), ("total", "9 B")]);
-    let error = Page.operations(&params).unwrap_err();
+    let error = testing::refusal(&Page, "read", &[("files", "9"), ("total", "9 B")]);
     assert!(error.contains("9 B cannot be split into 9 files"), "{error}");
 }
 
 #[test]
 fn a_cold_slice_stays_within_its_bounds() {
     for (files, total) in [("5", "211800 B"), ("256", "64 MiB"), ("256", "1 MiB")] {
-        let params = params(&Page, &[("cache", "cold"), ("files", files), ("total", total)]);
-        let max = Page.operations(&params).unwrap().max;
+        let given = [("cache", "cold"), ("files", files), ("total", total)];
+        let params = testing::params(&Page, &given);
+        let page = Page.workload("read", &params).unwrap();
+        let max = page.operations().max;
         assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
-        assert!(Page.space_bytes("read", &params, max) <= COLD_BYTES_MAX.max(params.size("total")));
+        assert!(page.space_bytes(max) <= COLD_BYTES_MAX.max(params.size("total")));
     }
 }
 
@@ -123,11 +112,11 @@ fn a_page_of_the_users_own_is_copied_and_read_whole() {
     for strategy in strategies().filter(|strategy| *strategy != "cached") {
         let folder = in_memory();
         let outcome = slice(&Page, strategy, &[("set", set)], folder.path(), 3).unwrap();
-        assert_eq!((outcome.laps, outcome.requested_bytes), (3, 3 * 320), "{strategy}");
+        assert_eq!((outcome.laps, outcome.requested_bytes()), (3, 3 * 320), "{strategy}");
         assert_eq!(fs::read(folder.path().join("page0-part1")).unwrap(), [b'b'; 300]);
     }
     for (wrong, says) in [("/no/such", "cannot be read"), ("/proc/self/task", "no file")] {
-        let refused = Page.operations(&params(&Page, &[("set", wrong)])).unwrap_err();
+        let refused = testing::refusal(&Page, "read", &[("set", wrong)]);
         assert!(refused.contains(says) && refused.contains(wrong), "{refused}");
     }
 }

@@ -23,6 +23,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_w
 use serde::{Deserialize, Serialize};
 
 use super::rendered::Page;
+use super::spec::LogWhen;
 use crate::sqlite::client::{Client, Work};
 
 /// The hidden command by which the binary serves.
@@ -47,9 +48,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two attempts to take a connection where the first was refused.
 const AFTER_REFUSAL: Duration = Duration::from_millis(1);
 
-/// What a server has to do.
+/// What a server is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Duty {
+pub(super) struct ServerConfig {
     pub(super) folder: PathBuf,
     pub(super) port: u16,
     pub(super) backlog: u32,
@@ -70,14 +71,6 @@ pub(super) enum Answer {
     Sqlite(Work),
 }
 
-/// Which requests write to the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum LogWhen {
-    Always,
-    Sampled,
-    Switched,
-}
-
 /// What was done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Account {
@@ -96,13 +89,15 @@ pub(super) struct Account {
 /// Serves until it is killed.
 ///
 /// # Errors
-/// Where the duty cannot be read or begun.
-pub(crate) fn serve(duty: &str) -> Result<(), StudyError> {
-    let duty: Duty = serde_json::from_str(duty).map_err(io::Error::from).doing("reading a duty")?;
-    let listener = listener(&duty)?;
-    let tally = Arc::new(Tally::default());
-    let workers = (1..=duty.workers)
-        .map(|number| Worker::new(&duty, number, &tally))
+/// Where the configuration cannot be read, or the server cannot listen or work in its folder.
+pub(crate) fn serve(config: &str) -> Result<(), StudyError> {
+    let config: ServerConfig = serde_json::from_str(config)
+        .map_err(io::Error::from)
+        .doing("reading a server's configuration")?;
+    let listener = listener(&config)?;
+    let counters = Arc::new(Counters::default());
+    let workers = (1..=config.workers)
+        .map(|number| Worker::new(&config, number, &counters))
         .collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         for mut worker in workers {
@@ -114,14 +109,14 @@ pub(crate) fn serve(duty: &str) -> Result<(), StudyError> {
 }
 
 /// The standard library has no say in the backlog.
-fn listener(duty: &Duty) -> Result<TcpListener, StudyError> {
+fn listener(config: &ServerConfig) -> Result<TcpListener, StudyError> {
     const LISTENING: &str = "listening for connections";
     let kind = (AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC);
     let socket = socket_with(kind.0, kind.1, kind.2, None).doing(LISTENING)?;
     sockopt::set_socket_reuseaddr(&socket, true).doing(LISTENING)?;
-    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, duty.port))).doing(LISTENING)?;
+    bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, config.port))).doing(LISTENING)?;
     wake_for_requests_alone(&socket).doing(LISTENING)?;
-    listen(&socket, i32::try_from(duty.backlog).unwrap_or(i32::MAX)).doing(LISTENING)?;
+    listen(&socket, i32::try_from(config.backlog).unwrap_or(i32::MAX)).doing(LISTENING)?;
     Ok(TcpListener::from(socket))
 }
 
@@ -144,7 +139,7 @@ fn wake_for_requests_alone(socket: &OwnedFd) -> io::Result<()> {
 
 /// What all workers count.
 #[derive(Default)]
-struct Tally {
+struct Counters {
     /// Requests begun, by which sampling counts.
     begun: AtomicU64,
     open: AtomicU64,
@@ -154,8 +149,8 @@ struct Tally {
     lines: AtomicU64,
 }
 
-impl Tally {
-    fn spent(&self, began: Instant) {
+impl Counters {
+    fn add_files_time(&self, began: Instant) {
         self.files_ns.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 }
@@ -163,7 +158,7 @@ impl Tally {
 struct Worker {
     work: Job,
     log: Option<Log>,
-    tally: Arc<Tally>,
+    counters: Arc<Counters>,
     request: Vec<u8>,
     reply: Vec<u8>,
 }
@@ -182,26 +177,30 @@ struct Log {
 }
 
 impl Worker {
-    fn new(duty: &Duty, number: u64, tally: &Arc<Tally>) -> Result<Self, StudyError> {
-        let work = match &duty.answer {
+    fn new(
+        config: &ServerConfig,
+        number: u64,
+        counters: &Arc<Counters>,
+    ) -> Result<Self, StudyError> {
+        let work = match &config.answer {
             Answer::Empty => Job::Empty,
             Answer::Page { files, rendered } => {
-                Job::Page(Page::new(&duty.folder, files, *rendered)?)
+                Job::Page(Page::new(&config.folder, files, *rendered)?)
             }
             Answer::Sqlite(work) => {
                 Job::Sqlite(Box::new(Client::ready(Work { author: number, ..work.clone() })?))
             }
         };
-        let log = (duty.log_lines > 0).then(|| {
-            let path = duty.folder.join(LOG);
+        let log = (config.log_lines > 0).then(|| {
+            let path = config.folder.join(LOG);
             let file = OpenOptions::new().create(true).append(true).open(path);
             let file = file.doing("opening the log")?;
-            Ok(Log { file, lines: duty.log_lines, when: duty.log_when })
+            Ok(Log { file, lines: config.log_lines, when: config.log_when })
         });
         Ok(Self {
             work,
             log: log.transpose()?,
-            tally: Arc::clone(tally),
+            counters: Arc::clone(counters),
             request: Vec::with_capacity(HEAD_BYTES_MAX),
             reply: Vec::new(),
         })
@@ -215,10 +214,10 @@ impl Worker {
                 thread::sleep(AFTER_REFUSAL);
                 continue;
             };
-            self.tally.open.fetch_add(1, Ordering::AcqRel);
+            self.counters.open.fetch_add(1, Ordering::AcqRel);
             // Nor is one that breaks: its client knows.
             let _ = self.answer(stream);
-            self.tally.open.fetch_sub(1, Ordering::AcqRel);
+            self.counters.open.fetch_sub(1, Ordering::AcqRel);
         }
     }
 
@@ -233,12 +232,12 @@ impl Worker {
                 self.reply.extend_from_slice(account.as_bytes());
             }
             _ => {
-                let count = self.tally.begun.fetch_add(1, Ordering::Relaxed);
+                let count = self.counters.begun.fetch_add(1, Ordering::Relaxed);
                 let outcome = self.perform().and_then(|()| self.write_log(&path, count));
                 match outcome {
-                    Ok(()) => _ = self.tally.done.fetch_add(1, Ordering::Release),
+                    Ok(()) => _ = self.counters.done.fetch_add(1, Ordering::Release),
                     Err(error) => {
-                        self.tally.refused.fetch_add(1, Ordering::Release);
+                        self.counters.refused.fetch_add(1, Ordering::Release);
                         self.refuse(&error);
                     }
                 }
@@ -249,11 +248,11 @@ impl Worker {
 
     fn account(&self) -> Account {
         Account {
-            open: self.tally.open.load(Ordering::Acquire).saturating_sub(1),
-            done: self.tally.done.load(Ordering::Acquire),
-            refused: self.tally.refused.load(Ordering::Acquire),
-            files_ns: self.tally.files_ns.load(Ordering::Acquire),
-            lines: self.tally.lines.load(Ordering::Acquire),
+            open: self.counters.open.load(Ordering::Acquire).saturating_sub(1),
+            done: self.counters.done.load(Ordering::Acquire),
+            refused: self.counters.refused.load(Ordering::Acquire),
+            files_ns: self.counters.files_ns.load(Ordering::Acquire),
+            lines: self.counters.lines.load(Ordering::Acquire),
         }
     }
 
@@ -271,7 +270,7 @@ impl Worker {
             Job::Page(page) => {
                 let began = Instant::now();
                 page.read()?;
-                self.tally.spent(began);
+                self.counters.add_files_time(began);
                 let page = page.made()?;
                 begin_reply(&mut self.reply, "200 OK", page.len());
                 self.reply.extend_from_slice(page);
@@ -279,7 +278,7 @@ impl Worker {
             Job::Sqlite(client) => {
                 let began = Instant::now();
                 client.answer()?;
-                self.tally.spent(began);
+                self.counters.add_files_time(began);
                 begin_reply(&mut self.reply, "200 OK", 3);
                 self.reply.extend_from_slice(b"ok\n");
             }
@@ -300,7 +299,7 @@ impl Worker {
         for number in 0..log.lines {
             log.file.write_all(&line(request, number)).doing("writing to the log")?;
         }
-        self.tally.lines.fetch_add(log.lines, Ordering::Release);
+        self.counters.lines.fetch_add(log.lines, Ordering::Release);
         Ok(())
     }
 }
@@ -355,9 +354,10 @@ mod tests {
     fn serving(folder: &Path, answer: Answer, log_lines: u64, log_when: LogWhen) -> u16 {
         let port = load::free_port().unwrap();
         let folder = folder.to_owned();
-        let duty = Duty { folder, port, backlog: 8, workers: 2, answer, log_lines, log_when };
-        let duty = serde_json::to_string(&duty).unwrap();
-        thread::spawn(move || serve(&duty));
+        let config =
+            ServerConfig { folder, port, backlog: 8, workers: 2, answer, log_lines, log_when };
+        let config = serde_json::to_string(&config).unwrap();
+        thread::spawn(move || serve(&config));
         let waited = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             assert!(waited.elapsed() < Duration::from_secs(30), "it does not listen");

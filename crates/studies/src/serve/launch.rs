@@ -4,125 +4,111 @@
 use std::path::Path;
 use std::process::Command;
 
+use engine::study::StudyError;
 use load::Target;
 use model::shell::quoted;
 use model::study::Params;
 
-use super::spec::{BUILT_IN_ALONE, COMMAND_ALONE, SPEC};
-
-/// Where a server finds its files and listens.
-pub(super) struct Spot<'a> {
-    pub(super) folder: &'a Path,
-    pub(super) port: u16,
+/// A server of the user's, as the parameters describe it.
+pub(super) struct CommandServer {
+    pub(super) command: String,
+    prepare: String,
+    variant: String,
+    /// The path and query that are asked for, with the variant in its place.
+    pub(super) url: String,
+    /// The path whose reply is the server's evidence, if there is one.
+    pub(super) evidence: Option<String>,
 }
 
-/// Why a server that is built in cannot be told so.
-pub(super) fn refuse_built_in(strategy: &str, params: &Params) -> Result<(), String> {
-    match unused(params, COMMAND_ALONE) {
-        None => Ok(()),
-        Some(name) => Err(format!(
-            "{name} was given, and {strategy} is a server that is built in; add --strategy command \
-             to time a server of your own"
-        )),
+impl CommandServer {
+    pub(super) fn new(params: &Params) -> Result<Self, StudyError> {
+        let unsuited = |why: &str| Err(StudyError::Unsuited(why.to_owned()));
+        let text = |name: &str| params.text(name);
+        let command = text("command");
+        if command.is_empty() {
+            return unsuited(
+                "there is no command to start the server with; give one, as in --set \
+                 'serve.command=php -S 127.0.0.1:{port} -t {place}'",
+            );
+        }
+        let told_the_port = command.contains("{port}") || command.contains("IOTOLL_PORT");
+        if params.count("port") == 0 && !told_the_port {
+            return unsuited(
+                "the command has no {port} to tell the server where to listen; write {port} \
+                 or $IOTOLL_PORT where its port belongs, or give serve.port where it is fixed",
+            );
+        }
+        let variant = text("variant");
+        let with_variant = ["command", "prepare", "url"].map(text);
+        let names_variant =
+            |text: &str| text.contains("{variant}") || text.contains("IOTOLL_VARIANT");
+        if !variant.is_empty() && !with_variant.into_iter().any(names_variant) {
+            return unsuited(
+                "a variant is given, and neither command nor prepare nor url has {variant} to \
+                 put it in",
+            );
+        }
+        let url = text("url").replace("{variant}", variant);
+        check_path("url", &url)?;
+        let evidence = Some(text("evidence").to_owned()).filter(|path| !path.is_empty());
+        evidence.iter().try_for_each(|path| check_path("evidence", path))?;
+        Ok(Self {
+            command: command.to_owned(),
+            prepare: text("prepare").to_owned(),
+            variant: variant.to_owned(),
+            url,
+            evidence,
+        })
+    }
+
+    /// The shell's command that prepares the folder and then becomes the server, so that
+    /// both are watched, and ended, as one.
+    pub(super) fn shell(&self, folder: &Path, port: u16) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command
+            .arg("-c")
+            .arg(self.script(folder, port))
+            .env("IOTOLL_PLACE", folder)
+            .env("IOTOLL_PORT", port.to_string())
+            .env("IOTOLL_VARIANT", &self.variant);
+        command
+    }
+
+    fn script(&self, folder: &Path, port: u16) -> String {
+        let (folder, port) = (folder.display().to_string(), port.to_string());
+        let values = [("{variant}", &*self.variant), ("{place}", &folder), ("{port}", &port)];
+        let [prepare, command] =
+            [&self.prepare, &self.command].map(|text| filled_in(text, &values));
+        if prepare.is_empty() {
+            return command;
+        }
+        // On lines of their own, for either may end in a comment.
+        format!(
+            "(\n{prepare}\n) || {{ echo \"preparing the folder ended with status $?\" >&2; exit 1; \
+             }}\n{command}"
+        )
     }
 }
 
-/// Why a command cannot be meant.
-pub(super) fn refuse(params: &Params) -> Result<(), String> {
-    let command = params.text("command");
-    if command.is_empty() {
-        return Err("there is no command to start the server with; give one, as in --set \
-                    'serve.command=php -S 127.0.0.1:{port} -t {place}'"
-            .to_owned());
-    }
-    if let Some(name) = unused(params, BUILT_IN_ALONE) {
-        return Err(format!("{name} is for the servers that are built in, and not for a command"));
-    }
-    let told_the_port = command.contains("{port}") || command.contains("IOTOLL_PORT");
-    if params.count("port") == 0 && !told_the_port {
-        return Err("the command has no {port} to tell the server where to listen; write {port} \
-                    or $IOTOLL_PORT where its port belongs, or give serve.port where it is fixed"
-            .to_owned());
-    }
-    let names_variant = |name: &&str| {
-        let text = params.text(name);
-        text.contains("{variant}") || text.contains("IOTOLL_VARIANT")
-    };
-    if !params.text("variant").is_empty()
-        && !["command", "prepare", "url"].iter().any(names_variant)
-    {
-        return Err(
-            "a variant is given, and neither command nor prepare nor url has {variant} to \
-                    put it in"
-                .to_owned(),
-        );
-    }
-    refuse_path("url", &url(params))?;
-    match params.text("evidence") {
-        "" => Ok(()),
-        evidence => refuse_path("evidence", evidence),
-    }
-}
-
-/// The first of some parameters that is not at its default.
-fn unused(params: &Params, names: &[&'static str]) -> Option<&'static str> {
-    let given = |name: &&&str| {
-        let param = SPEC.param(name);
-        let value = params.0.iter().find(|(known, _)| known == *name);
-        param.zip(value).is_some_and(|(param, (_, value))| *value != param.default_value())
-    };
-    names.iter().find(given).copied()
-}
-
-fn refuse_path(name: &str, path: &str) -> Result<(), String> {
+fn check_path(name: &str, path: &str) -> Result<(), StudyError> {
     if !path.starts_with('/') {
-        return Err(format!("the {name} `{path}` is not a path; begin it with /"));
+        let text = format!("the {name} `{path}` is not a path; begin it with /");
+        return Err(StudyError::Unsuited(text));
     }
     let parsed = Target::parse(&format!("http://127.0.0.1{path}"));
-    parsed.map(drop).map_err(|e| format!("the {name} `{path}` cannot be asked for: {e}"))
+    parsed
+        .map(drop)
+        .map_err(|e| StudyError::Unsuited(format!("the {name} `{path}` cannot be asked for: {e}")))
 }
 
-/// The path and query that are asked for.
-pub(super) fn url(params: &Params) -> String {
-    params.text("url").replace("{variant}", params.text("variant"))
-}
-
-/// The shell's command that prepares the folder and then becomes the server, so that
-/// both are watched, and ended, as one.
-pub(super) fn command(params: &Params, spot: &Spot<'_>) -> Command {
-    let mut command = Command::new("/bin/sh");
-    command
-        .arg("-c")
-        .arg(script(params, spot))
-        .env("IOTOLL_PLACE", spot.folder)
-        .env("IOTOLL_PORT", spot.port.to_string())
-        .env("IOTOLL_VARIANT", params.text("variant"));
-    command
-}
-
-fn script(params: &Params, spot: &Spot<'_>) -> String {
-    let folder = spot.folder.display().to_string();
-    let port = spot.port.to_string();
-    let [prepare, command] =
-        ["prepare", "command"].map(|name| filled_in(params.text(name), params, &folder, &port));
-    if prepare.is_empty() {
-        return command;
-    }
-    // On lines of their own, for either may end in a comment.
-    format!(
-        "(\n{prepare}\n) || {{ echo \"preparing the folder ended with status $?\" >&2; exit 1; }}\n\
-         {command}"
-    )
-}
-
-fn filled_in(text: &str, params: &Params, folder: &str, port: &str) -> String {
+/// A text with each value as one word of the shell.
+fn filled_in(text: &str, values: &[(&str, &str)]) -> String {
     // In one pass, so that what is put in is not looked at again.
     let mut filled = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('{') {
         let (before, from) = rest.split_at(at);
         filled.push_str(before);
-        let values = [("{variant}", params.text("variant")), ("{place}", folder), ("{port}", port)];
         let found = values.iter().find(|(name, _)| from.starts_with(name));
         let (put_in, taken) = found.map_or(("{".to_owned(), 1), |(n, v)| (quoted(v), n.len()));
         filled.push_str(&put_in);
@@ -137,27 +123,27 @@ mod tests {
 
     use super::super::Serve;
     use super::*;
-    use crate::testing::params;
+    use crate::testing::{params, try_workload};
 
     #[test]
     fn what_is_filled_in_is_one_word_for_the_shell() {
-        let odd = params(&Serve, &[("variant", "it's $HOME")]);
-        let filled = filled_in("serve {variant} {place}:{port}", &odd, "/a b/c", "81");
-        assert_eq!(filled, r"serve 'it'\''s $HOME' '/a b/c':81");
-        let none = params(&Serve, &[]);
-        assert_eq!(filled_in("serve {variant} {x}", &none, "/a", "1"), "serve '' {x}");
+        let filled = |text, variant| {
+            filled_in(text, &[("{variant}", variant), ("{place}", "/a b/c"), ("{port}", "81")])
+        };
+        let text = filled("serve {variant} {place}:{port}", "it's $HOME");
+        assert_eq!(text, r"serve 'it'\''s $HOME' '/a b/c':81");
+        assert_eq!(filled("serve {variant} {x}", ""), "serve '' {x}");
         // What a variant says is not looked at again.
-        let braces = params(&Serve, &[("variant", "{place}")]);
-        assert_eq!(filled_in("{variant}", &braces, "/a", "1"), "'{place}'");
+        assert_eq!(filled("{variant}", "{place}"), "'{place}'");
     }
 
     #[test]
     fn a_preparation_comes_first_and_its_failure_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let spot = Spot { folder: folder.path(), port: 81 };
         let run = |prepare: &str| {
             let given = [("prepare", prepare), ("command", "cat {place}/made; echo $IOTOLL_PORT")];
-            command(&params(&Serve, &given), &spot).output().unwrap()
+            let server = CommandServer::new(&params(&Serve, &given)).unwrap();
+            server.shell(folder.path(), 81).output().unwrap()
         };
         let made = run("echo {port} > {place}/made # as told");
         assert_eq!(String::from_utf8_lossy(&made.stdout), "81\n81\n");
@@ -169,16 +155,21 @@ mod tests {
 
     #[test]
     fn what_cannot_be_meant_is_refused() {
-        let refused = |given: &[(&str, &str)]| {
-            let given = [&[("command", "serve {port}")], given].concat();
-            refuse(&params(&Serve, &given)).err().unwrap_or_default()
+        let refused = |strategy: &str, given: &[(&str, &str)]| {
+            let refusal = try_workload(&Serve, strategy, given).err();
+            refusal.map(|error| error.to_string()).unwrap_or_default()
         };
-        assert_eq!(refused(&[]), "");
-        assert_eq!(refused(&[("command", "serve $IOTOLL_PORT")]), "");
-        assert!(refused(&[("url", "/a b")]).contains("cannot be asked for"));
-        assert!(refused(&[("evidence", "stats")]).contains("begin it with /"));
-        assert!(refused(&[("workers", "9")]).contains("workers is for the servers"));
-        assert!(refuse_built_in("page", &params(&Serve, &[("variant", "x")])).is_err());
-        assert!(refuse_built_in("page", &params(&Serve, &[("workers", "9")])).is_ok());
+        // The first of two values counts.
+        let command = |given: &[(&str, &str)]| {
+            refused("command", &[given, &[("command", "serve {port}")]].concat())
+        };
+        assert_eq!(command(&[]), "");
+        assert_eq!(command(&[("command", "serve $IOTOLL_PORT")]), "");
+        assert!(command(&[("command", "serve")]).contains("has no {port}"));
+        assert!(command(&[("url", "/a b")]).contains("cannot be asked for"));
+        assert!(command(&[("evidence", "stats")]).contains("begin it with /"));
+        assert!(command(&[("workers", "9")]).contains("workers is for the servers"));
+        assert!(refused("page", &[("variant", "x")]).contains("variant was given"));
+        assert_eq!(refused("page", &[("workers", "9")]), "");
     }
 }

@@ -12,12 +12,12 @@
 //! highest rate that is held, as the time between its connections.
 
 pub(crate) mod built_in;
+mod config;
 mod fetch;
-mod furnish;
-mod knees;
 mod launch;
 mod log_check;
 mod outcome;
+mod populate;
 mod rendered;
 mod running;
 mod slice;
@@ -26,15 +26,12 @@ mod switched;
 
 use std::os::fd::BorrowedFd;
 
-use engine::study::{Doing, Operations, Study, StudyError, Task};
+use engine::study::{Operations, Prepared, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
-use model::units::exact_duration;
 
+use self::config::{Config, ServerKind};
 use self::slice::Slice;
-use crate::{page, sqlite};
-
-/// What a server of the user's may write in a slice, for all that can be known.
-const COMMAND_BYTES: u64 = 16 << 20;
+use crate::sqlite::database::Template;
 
 /// The study.
 pub(crate) struct Serve;
@@ -44,8 +41,38 @@ impl Study for Serve {
         &spec::SPEC
     }
 
-    fn operations(&self, params: &Params) -> Result<Operations, String> {
-        Ok(Operations::exactly(params.count("connections")))
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        let config = Config::new(strategy, params)?;
+        let rows = match &config.server {
+            ServerKind::BuiltIn(server) => server.content.rows(),
+            ServerKind::Command(_) => 0,
+        };
+        Ok(Box::new(Serving {
+            config,
+            kept: Kept { max_rate: None, template: Template::new(rows) },
+        }))
+    }
+}
+
+/// An arm's server.
+struct Serving {
+    config: Config,
+    kept: Kept,
+}
+
+/// What an arm keeps from slice to slice.
+struct Kept {
+    /// The highest rate found the last time, from where the next search starts: a few
+    /// tries then do what takes a dozen from nowhere. A search that starts wrong still
+    /// ends right, only later.
+    max_rate: Option<f64>,
+    /// What the database starts from.
+    template: Template,
+}
+
+impl Workload for Serving {
+    fn operations(&self) -> Operations {
+        Operations::exactly(self.config.connections)
     }
 
     fn warms_up(&self) -> bool {
@@ -53,44 +80,14 @@ impl Study for Serve {
         false
     }
 
-    fn refuse(&self, strategy: &str, params: &Params) -> Result<(), String> {
-        if strategy == "command" {
-            launch::refuse(params)?;
-        } else {
-            launch::refuse_built_in(strategy, params)?;
-            page::parts(params)?;
-        }
-        let (within, timeout) = (params.duration("p99_within"), params.duration("timeout"));
-        if within > timeout {
-            return Err(format!(
-                "p99_within ({}) is longer than the timeout ({}), so that it would always be kept",
-                exact_duration(within),
-                exact_duration(timeout)
-            ));
-        }
-        Ok(())
+    fn space_bytes(&self, operations: u64) -> u64 {
+        self.config.space_bytes(operations)
     }
 
-    fn space_bytes(&self, strategy: &str, params: &Params, operations: u64) -> u64 {
-        // At the highest rate there are more connections than those asked for.
-        let connections = operations.max(1 << 16);
-        let log_bytes = params.count("log_lines") * built_in::LINE_BYTES as u64 * connections;
-        log_bytes
-            + match strategy {
-                "page" => page::parts(params).map_or(0, |parts| parts.sizes().iter().sum()),
-                "sqlite" => sqlite::space_bytes(params.count("rows")),
-                "command" => COMMAND_BYTES,
-                _ => 0,
-            }
-    }
-
-    fn prepare(
-        &self,
-        strategy: &str,
-        params: &Params,
+    fn prepare<'a>(
+        &'a mut self,
         folder: BorrowedFd<'_>,
-    ) -> Result<Box<dyn Task>, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Slice::new(strategy, params, folder)?))
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        Ok(Box::new(Slice::new(&self.config, &mut self.kept, folder)?))
     }
 }

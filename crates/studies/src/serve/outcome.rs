@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use engine::recorder::{Elsewhere, Recorder};
+use engine::recorder::{Recorder, WorkersAre};
 use engine::study::StudyError;
 use load::{Knee, Phases, ServerUse, Step};
-use model::spent::Calls;
+use model::slice::Outcome;
+use model::spent::{Calls, Spent};
 use stats::Histogram;
 
 use super::spec;
+use crate::figures_of;
 
 /// The usual connection may be begun late by this share of what it takes.
 const LATE_SHARE_MAX: f64 = 0.1;
@@ -16,7 +18,7 @@ const LATE_SHARE_MAX: f64 = 0.1;
 const LATE_TAIL_SHARE_MAX: f64 = 0.2;
 
 /// One slice's load.
-pub(super) struct Outcome {
+pub(super) struct LoadOutcome {
     step: Step,
     /// Where it was looked for.
     highest_rate: Option<f64>,
@@ -26,7 +28,7 @@ pub(super) struct Outcome {
     untrusted: Option<String>,
 }
 
-impl Outcome {
+impl LoadOutcome {
     /// Of a step at a fixed rate.
     pub(super) fn of_step(
         step: Step,
@@ -45,7 +47,7 @@ impl Outcome {
     }
 
     /// Of a search for the highest rate.
-    pub(super) fn of_knee(
+    pub(super) fn of_max_rate(
         knee: Knee,
         timeout: Duration,
         operations: u64,
@@ -57,21 +59,29 @@ impl Outcome {
         Ok(Self { step, highest_rate: Some(rate), timeout, operations, untrusted: not_ours })
     }
 
-    /// Hands the recorder what the connections took and the server spent.
-    pub(super) fn tell(&self, recorder: &mut Recorder) {
+    /// Hands the recorder what the connections took and the server's processes spent.
+    pub(super) fn record(&self, recorder: &mut Recorder) {
         let tick_ns = recorder.clock().tick_ns();
         let times = self.times();
-        let used = self.step.server.as_ref();
-        let spent_ns = |ms: fn(&ServerUse) -> f64| {
-            used.map_or(0, |used| (ms(used) * 1e6 * self.scale()) as u64)
-        };
-        let count = |n: u64| (n as f64 * self.scale()) as u64;
-        let elsewhere = Elsewhere {
+        let used = self.step.server.as_ref().map(|used| self.used(used));
+        let spent = Spent {
             elapsed_ns: (times.mean() * self.operations as f64) as u64,
-            user_ns: spent_ns(|used| used.cpu_user_ms),
-            system_ns: spent_ns(|used| used.cpu_system_ms),
-            sync_calls: used.and_then(|used| used.sync_calls).map_or(0, count),
-            calls: used.map(|used| Calls {
+            ..used.unwrap_or_default()
+        };
+        let ticks = times.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
+        recorder.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
+    }
+
+    /// What the server used, as the slice's number of connections has it.
+    fn used(&self, used: &ServerUse) -> Spent {
+        let ns = |ms: f64| (ms * 1e6 * self.scale()) as u64;
+        let count = |n: u64| (n as f64 * self.scale()) as u64;
+        Spent {
+            user_ns: ns(used.cpu_user_ms),
+            system_ns: ns(used.cpu_system_ms),
+            requested_bytes: count(used.asked_read_bytes + used.asked_write_bytes),
+            sync_calls: used.sync_calls.map_or(0, count),
+            calls: Some(Calls {
                 reads: count(used.read_calls),
                 writes: count(used.write_calls),
                 read_bytes: count(used.asked_read_bytes),
@@ -80,10 +90,8 @@ impl Outcome {
                 storage_dirtied_bytes: count(used.device_write_bytes),
                 ..Calls::default()
             }),
-            ..Elsewhere::default()
-        };
-        let ticks = times.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
-        recorder.stand_for(elsewhere, ticks.collect::<Vec<_>>());
+            ..Spent::default()
+        }
     }
 
     /// Connection times, those that failed having taken the whole timeout.
@@ -102,14 +110,14 @@ impl Outcome {
         self.operations as f64 / self.step.attempted.max(1) as f64
     }
 
-    /// Connections that failed. At the highest rate held there is nothing to be told:
-    /// it is held because they did not.
-    pub(super) fn failed(&self) -> Option<u64> {
+    /// Connections that failed. At the highest rate held there is nothing to count:
+    /// it is held because they did not fail.
+    fn failed(&self) -> Option<u64> {
         self.highest_rate.is_none().then(|| self.failed_in_step())
     }
 
     /// The median connection time, or the time between connections at the highest rate.
-    pub(super) fn judged_ns(&self) -> f64 {
+    fn score_ns(&self) -> f64 {
         let timeout_ns = self.timeout.as_nanos() as f64;
         let median_ns = || self.times().quantile(0.5).min(timeout_ns);
         self.highest_rate.map_or_else(median_ns, |rate| 1e9 / rate)
@@ -117,21 +125,22 @@ impl Outcome {
 
     /// Whether the slowest connections tell of something else than the server: of
     /// late starts, or of a rate that the server itself has set.
-    pub(super) fn tail_untrusted(&self) -> bool {
+    fn tail_untrusted(&self) -> bool {
         let Phases { lag, connection, .. } = &self.step.phases;
         let late = lag.quantile(0.99) > connection.quantile(0.99) * LATE_TAIL_SHARE_MAX;
         self.highest_rate.is_some() || late
     }
 
-    /// Why it does not show what the server can do.
-    pub(super) fn untrusted(&self) -> Option<String> {
-        self.untrusted.clone()
-    }
-
-    /// What the server's processes asked the system to read and write.
-    pub(super) fn requested_bytes(&self) -> u64 {
-        let asked = |used: &ServerUse| used.asked_read_bytes + used.asked_write_bytes;
-        (self.step.server.as_ref().map_or(0, asked) as f64 * self.scale()) as u64
+    /// The slice's outcome, as far as the load alone can tell.
+    pub(super) fn slice(&self) -> Outcome {
+        Outcome {
+            figures: figures_of(self.figures()),
+            score_ns: Some(self.score_ns()),
+            failed: self.failed(),
+            tail_untrusted: self.tail_untrusted(),
+            untrusted: self.untrusted.clone(),
+            ..Outcome::default()
+        }
     }
 
     /// Processor time for each connection, in nanoseconds.
@@ -140,7 +149,7 @@ impl Outcome {
     }
 
     /// The figures beside the toll.
-    pub(super) fn figures(&self) -> Vec<(&'static str, f64)> {
+    fn figures(&self) -> Vec<(&'static str, f64)> {
         let step = &self.step;
         let Phases { response, transfer, lag, .. } = &step.phases;
         let attempted = step.attempted.max(1) as f64;

@@ -75,7 +75,7 @@ impl Running {
     /// Looks for the highest rate that is held, and says how long a connection could
     /// take meanwhile: whoever waits for ten times the bound has shown that it is not
     /// kept.
-    pub(super) fn knee(
+    pub(super) fn max_rate(
         &self,
         path: &str,
         bounds: &KneeBounds,

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use model::study::{FigureSpec, Fold, ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{
+    Better, CauseSpec, FigureSpec, Fold, ParamKind, ParamSpec, Score, ScoreWhen, StudySpec, Unit,
+};
 
+use crate::choices::{choices, strategies};
 use crate::page::spec::{FILES, SET, TOTAL};
-use crate::sqlite::spec::{ROWS, STRATEGY_NAMES};
+use crate::sqlite::spec::{ROWS, Strategy as Database};
 
 pub(super) const ERRORS: &str = "errors_percent";
 pub(super) const RATE: &str = "highest_rate_per_s";
@@ -26,12 +29,35 @@ pub(super) const LAG: &str = "schedule_lag_p99_ns";
 pub(super) const CLIENT_CPU: &str = "client_cpu_percent";
 pub(super) const INVALID: &str = "invalid_steps";
 
-const fn strategy(name: &'static str, by_default: bool, about: &'static str) -> StrategySpec {
-    StrategySpec { name, about, promise: "", by_default }
+strategies! {
+    /// Which server answers.
+    pub(super) enum Strategy {
+        Page = "page", by_default,
+            "built in: read a page's files, render them, send the page", "";
+        Sqlite = "sqlite", by_name,
+            "built in: answer the study sqlite's request (try rate=20)", "";
+        Empty = "empty", by_name,
+            "built in: an empty reply; with log_lines, logging by itself", "";
+        Command = "command", by_name,
+            "a server of your own, started by serve.command", "";
+    }
 }
 
-const fn figure(name: &'static str, column: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { name, about, column, fold: Fold::Mean }
+choices! {
+    /// Which requests write to the log.
+    pub(super) enum LogWhen {
+        Always = "always",
+        Sampled = "sampled",
+        Switched = "switched",
+    }
+}
+
+choices! {
+    /// Whether files become a page, or are sent as they are.
+    pub(super) enum Render {
+        Html = "html",
+        None = "none",
+    }
 }
 
 const fn param(
@@ -50,7 +76,7 @@ const SHELL: ParamKind = ParamKind::Shell(
 );
 
 /// Parameters that mean nothing to a server of the user's.
-pub(super) const BUILT_IN_ALONE: &[&str] = &[
+pub(super) const BUILT_IN_ONLY: &[&str] = &[
     "log_lines",
     "log_when",
     "workers",
@@ -63,25 +89,19 @@ pub(super) const BUILT_IN_ALONE: &[&str] = &[
     "rows",
 ];
 /// Parameters that mean nothing to a server that is built in.
-pub(super) const COMMAND_ALONE: &[&str] = &["command", "prepare", "variant", "url", "evidence"];
+pub(super) const COMMAND_ONLY: &[&str] = &["command", "prepare", "variant", "url", "evidence"];
 
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "serve",
     about: "answer connections at a rate (toll: their median time)",
     operation: "connection",
-    moves_bytes: false,
     by_default: false,
     compared: &["log_lines", "log_when", "database", "variant"],
-    strategies: &[
-        strategy("page", true, "built in: read a page's files, render them, send the page"),
-        strategy("sqlite", false, "built in: answer the study sqlite's request (try rate=20)"),
-        strategy("empty", false, "built in: an empty reply; with log_lines, logging by itself"),
-        strategy("command", false, "a server of your own, started by serve.command"),
-    ],
+    strategies: Strategy::SPECS,
     params: &[
         param(
             "rate",
-            "connections begun a second; max looks for the highest rate that is held",
+            "connections begun per second; max searches for the highest rate that is held",
             ParamKind::Rate,
             "200",
         ),
@@ -99,26 +119,26 @@ pub(super) static SPEC: StudySpec = StudySpec {
         ),
         param(
             "p99_within",
-            "with rate=max: a rate is held while the p99 of connection times is within this",
+            "with rate=max: a rate is held while the p99 of connection times is at most this",
             ParamKind::Duration { min: Duration::from_millis(1), max: Duration::from_secs(60) },
             "100ms",
         ),
         param(
             "errors_within",
-            "with rate=max: a rate is held while no more percent of connections fail",
+            "with rate=max: a rate is held while at most this percentage of connections fails",
             ParamKind::Count { min: 0, max: 50 },
             "0",
         ),
         param(
             "log_lines",
-            "lines that a request writes to a log, held open, one write each",
+            "lines that a request appends to a log kept open, with one write each",
             ParamKind::Count { min: 0, max: 1000 },
             "0",
         ),
         param(
             "log_when",
             "whether each request logs, one in a hundred, or one chosen by ?log in its URL",
-            ParamKind::Choice(&["always", "sampled", "switched"]),
+            ParamKind::Choice(LogWhen::NAMES),
             "always",
         ),
         param(
@@ -139,19 +159,24 @@ pub(super) static SPEC: StudySpec = StudySpec {
         param(
             "render",
             "whether the files become a page by a template, or are sent as they are",
-            ParamKind::Choice(&["html", "none"]),
+            ParamKind::Choice(Render::NAMES),
             "html",
         ),
         param(
             "database",
             "how the built-in server uses SQLite: a strategy of the study sqlite",
-            ParamKind::Choice(STRATEGY_NAMES),
+            ParamKind::Choice(Database::NAMES),
             "delete-full",
         ),
         ROWS,
-        param("command", "starts your server, in front or behind", SHELL, ""),
+        param("command", "starts your server, in the foreground or the background", SHELL, ""),
         param("prepare", "run before your server is started, to fill {place}", SHELL, ""),
-        param("variant", "put for {variant} in command, prepare and url", TEXT, ""),
+        param(
+            "variant",
+            "put for {variant} in command, prepare and url",
+            ParamKind::Name("a text"),
+            "",
+        ),
         param("url", "path and query that your server is asked for", TEXT, "/"),
         param(
             "evidence",
@@ -167,42 +192,86 @@ pub(super) static SPEC: StudySpec = StudySpec {
         ),
         param(
             "port",
-            "port of your server; 0 for any that is free",
+            "port of your server; 0 for any free one",
             ParamKind::Count { min: 0, max: 65_535 },
             "0",
         ),
     ],
-    figures: &[
-        figure(ERRORS, "errors", "connections that failed"),
-        figure(RATE, "holds", "the highest rate held"),
-        figure(P50, "connection", "connection time, median"),
-        figure(RESPONSE, "response", "from the request sent to the reply's first byte, median"),
-        figure(TRANSFER, "transfer", "from the first byte to the last, median"),
-        figure(SERVER_CPU, "CPU", "processor time of all the server's processes"),
-        figure(IN_FILES, "in files", "time in the files, or in SQLite, of a built-in server"),
-        figure(LOGGED, "logged one", "with log_when=switched, the one request that was logged"),
-        figure(SYNCS, "syncs", "calls that force data to the device, of all its processes"),
-        figure(TO_DEVICE, "to device", "what its processes gave storage to write"),
-        figure(
-            READ_CALLS,
-            "",
-            "system calls of the read(2) kind, which those of sockets alone are not",
-        ),
-        figure(
-            WRITE_CALLS,
-            "",
-            "system calls of the write(2) kind, which those of sockets alone are not",
-        ),
-        figure(MEMORY, "", "memory of all its processes"),
-        figure(EMPTY, "", "processor time of the built-in server for an empty reply"),
-        figure(OWN_TOLL, "own toll", "processor time of an empty reply against this one's"),
-        figure(LAG, "late", "how late connections were begun, p99"),
-        figure(CLIENT_CPU, "", "what the client took of its core"),
-        FigureSpec {
-            name: INVALID,
-            column: "",
-            about: "slices in which the client was the limit, or begun some connections late",
-            fold: Fold::Sum,
-        },
-    ],
+    figures: FIGURES,
+    score: Score::MedianTime,
+    score_when: &[ScoreWhen { param: "rate", value: "max", score: Score::HighestRate }],
+    causes: &[CauseSpec {
+        code: "time-in-files",
+        what: "reading and writing files, or in SQLite",
+        figure: IN_FILES,
+        threshold_share: 0.25,
+    }],
+    ..StudySpec::EMPTY
 };
+
+const FIGURES: &[FigureSpec] = &[
+    FigureSpec { unit: Unit::Percent, ..figure(ERRORS, "errors", "connections that failed") },
+    FigureSpec {
+        unit: Unit::PerSecond,
+        better: Better::More,
+        ..figure(RATE, "holds", "the highest rate held")
+    },
+    time(P50, "connection", "connection time, median"),
+    time(RESPONSE, "response", "from the request sent to the reply's first byte, median"),
+    time(TRANSFER, "transfer", "from the first byte to the last, median"),
+    time(SERVER_CPU, "CPU", "processor time of all the server's processes"),
+    time(IN_FILES, "in files", "time that a built-in server spent on files, or in SQLite"),
+    time(LOGGED, "logged one", "with log_when=switched, the one request that was logged"),
+    figure(SYNCS, "syncs", "calls of all its processes that force data to the device"),
+    FigureSpec {
+        unit: Unit::Bytes,
+        ..figure(TO_DEVICE, "to device", "what its processes gave storage to write")
+    },
+    hidden(figure(
+        READ_CALLS,
+        "reads",
+        "system calls of the read(2) kind, not counting those on sockets alone",
+    )),
+    hidden(figure(
+        WRITE_CALLS,
+        "writes",
+        "system calls of the write(2) kind, not counting those on sockets alone",
+    )),
+    hidden(FigureSpec {
+        unit: Unit::Bytes,
+        ..figure(MEMORY, "memory", "memory of all its processes")
+    }),
+    hidden(time(EMPTY, "empty reply", "processor time of the built-in server for an empty reply")),
+    FigureSpec {
+        unit: Unit::Percent,
+        better: Better::Neither,
+        ..figure(OWN_TOLL, "own toll", "processor time of an empty reply, as a share of this one's")
+    },
+    time(LAG, "late", "how late connections were begun, 99th percentile"),
+    hidden(FigureSpec {
+        unit: Unit::Percent,
+        ..figure(CLIENT_CPU, "client CPU", "how much of its processor the client used")
+    }),
+    hidden(FigureSpec {
+        fold: Fold::Sum,
+        ..figure(
+            INVALID,
+            "invalid",
+            "slices in which the client was the limit, or began some connections late",
+        )
+    }),
+];
+
+/// A number of which less is better.
+const fn figure(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
+    let (unit, better, fold) = (Unit::Count, Better::Less, Fold::Mean);
+    FigureSpec { name, title, about, unit, better, fold, shown: true }
+}
+
+const fn time(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
+    FigureSpec { unit: Unit::Nanoseconds, ..figure(name, title, about) }
+}
+
+const fn hidden(figure: FigureSpec) -> FigureSpec {
+    FigureSpec { shown: false, ..figure }
+}

@@ -8,12 +8,14 @@ use engine::recorder::{Recorder, StopFlag};
 use engine::study::StudyError;
 use engine::worker::{Report, Ticket};
 use host::clock::{Clock, monotonic_ns};
+use model::spent::Spent;
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
 use super::database::{self, RARE, body, connect, refused};
-use super::spec::{self, SPEC};
+use super::spec::{Mode, Strategy};
 use super::traffic::Traffic;
+use crate::workers::report;
 
 /// Inserts, updates and selects of a request.
 pub(crate) const WRITES: u64 = 10;
@@ -26,7 +28,7 @@ const ANSWERING: &str = "answering a request from the database";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Work {
     pub(crate) file: PathBuf,
-    pub(crate) strategy: String,
+    pub(crate) strategy: Strategy,
     /// From 1: who inserted a row.
     pub(crate) author: u64,
     pub(crate) rows: u64,
@@ -38,7 +40,7 @@ pub(crate) struct Work {
 /// A connection with its work.
 pub(crate) struct Client {
     work: Work,
-    mode: spec::Mode,
+    mode: Mode,
     answered: u64,
     /// Unless each request makes its own.
     kept: Option<Connection>,
@@ -46,9 +48,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn ready(work: Work) -> Result<Self, StudyError> {
-        let known = SPEC.strategy(&work.strategy);
-        let strategy = known.unwrap_or_else(|| unreachable!("the plan knows its strategies"));
-        let mode = spec::mode(strategy.name);
+        let mode = work.strategy.mode();
         let connection = connect(&work.file, &mode, work.busy_timeout)?;
         let kept = (!work.connects_each_time).then_some(connection);
         Ok(Self { work, mode, answered: 0, kept })
@@ -147,31 +147,14 @@ pub(crate) fn serve_ticket(
     recorder.finish();
     let ended_ns = monotonic_ns();
     let traffic = traffic.map_err(|e| e.to_string())?;
-    Ok(report(&client.work, traffic, &recorder, (began_ns, ended_ns)))
-}
-
-fn report(
-    work: &Work,
-    traffic: Traffic,
-    recorder: &Recorder,
-    (began, ended): (u64, u64),
-) -> Report {
-    let latencies = recorder.latencies();
-    let written = traffic.written_bytes as f64;
-    Report {
-        acknowledged: work.requests,
-        began_ns: began,
-        ended_ns: ended,
-        elapsed_ns: recorder.elapsed_ns(),
-        unit_ns: recorder.clock().tick_ns(),
-        latencies: latencies.buckets().map(|(value, times)| (value as u64, times)).collect(),
-        latency_max: latencies.max(),
-        sync_calls: traffic.sync_calls,
-        sync_ns: traffic.sync_ns,
-        requested_bytes: traffic.read_bytes + traffic.written_bytes,
-        figures: [("written_bytes".to_owned(), written)].into(),
-        ..Report::default()
-    }
+    traffic.record(&mut recorder);
+    Ok(Report {
+        acknowledged: client.work.requests,
+        began_ns,
+        ended_ns,
+        figures: [("written_bytes".to_owned(), traffic.written_bytes as f64)].into(),
+        ..report(recorder.spent(Spent::default()), recorder.latencies(), recorder.clock().tick_ns())
+    })
 }
 
 /// Merges what a write-ahead log holds into the database.

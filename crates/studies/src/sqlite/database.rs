@@ -1,16 +1,18 @@
 //! The database: a template that each slice starts from, connections to it, and
 //! what must be in it afterwards.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::study::StudyError;
+use engine::study::{Doing, StudyError};
 use model::integrity::Integrity;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, params};
+use rustix::fs::OFlags;
 
 use super::spec::Mode;
 use super::traffic;
+use crate::file::{name, open_for_writing, write_whole};
 
 /// The database's file.
 pub(crate) const NAME: &str = "app.db";
@@ -38,18 +40,33 @@ pub(crate) fn body(number: u64) -> &'static str {
     if number.is_multiple_of(10) { RARE_BODY } else { BODY }
 }
 
-/// The file of a database with so many rows, made once for each number in turn.
-pub(crate) fn template(rows: u64) -> Result<Vec<u8>, StudyError> {
-    static LATEST: Mutex<Option<(u64, Vec<u8>)>> = Mutex::new(None);
-    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*latest {
-        Some((of, bytes)) if *of == rows => Ok(bytes.clone()),
-        _ => {
-            let bytes = make(rows).map_err(|e| refused("making the database's template", &e))?;
-            *latest = Some((rows, bytes.clone()));
-            Ok(bytes)
-        }
+/// The file of a database with so many rows, made when it is first wanted and then
+/// kept, for each slice starts from it.
+pub(crate) struct Template {
+    rows: u64,
+    bytes: Option<Vec<u8>>,
+}
+
+impl Template {
+    pub(crate) fn new(rows: u64) -> Self {
+        Self { rows, bytes: None }
     }
+
+    /// The file's contents.
+    pub(crate) fn bytes(&mut self) -> Result<&[u8], StudyError> {
+        let bytes = match self.bytes.take() {
+            Some(bytes) => bytes,
+            None => make(self.rows).map_err(|e| refused("making the database's template", &e))?,
+        };
+        Ok(self.bytes.insert(bytes))
+    }
+}
+
+/// Makes the database in a slice's folder.
+pub(crate) fn create(folder: &OwnedFd, template: &mut Template) -> Result<(), StudyError> {
+    const CREATING: &str = "creating the database";
+    let file = open_for_writing(folder, &name(NAME), OFlags::EXCL).doing(CREATING)?;
+    write_whole(file, template.bytes()?, CREATING)
 }
 
 fn make(rows: u64) -> rusqlite::Result<Vec<u8>> {

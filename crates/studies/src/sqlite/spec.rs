@@ -1,11 +1,59 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{FigureSpec, Fold, ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{Better, FigureSpec, Fold, ParamKind, ParamSpec, StudySpec, Unit};
+
+use crate::choices::{choices, strategies};
 
 /// How many rows a template has at the most.
 const ROWS_MAX: u64 = 100_000;
 
+const SAFE: &str = "power failure: nothing committed is lost";
+const UNDONE: &str = "power failure: the latest requests may be undone, and nothing else";
+const BROKEN: &str = "power failure: the database may be corrupted";
+
+strategies! {
+    /// What SQLite is told: the journal mode, how far it waits for the device, and
+    /// whether a request is one transaction.
+    pub(crate) enum Strategy {
+        DeleteFull = "delete-full", by_default,
+            "SQLite's default: each statement creates, syncs and deletes a rollback journal", SAFE;
+        DeleteFullTx = "delete-full-tx", by_default,
+            "as delete-full, with all of a request in one transaction", SAFE;
+        WalNormal = "wal-normal", by_default,
+            "a write-ahead log, synced at checkpoints", UNDONE;
+        WalNormalTx = "wal-normal-tx", by_name,
+            "as wal-normal, with all of a request in one transaction", UNDONE;
+        WalFull = "wal-full", by_name,
+            "a write-ahead log, synced by each statement", SAFE;
+        WalFullTx = "wal-full-tx", by_name,
+            "as wal-full, with all of a request in one transaction", SAFE;
+        TruncateFull = "truncate-full", by_name,
+            "as delete-full, with the journal truncated instead of deleted", SAFE;
+        TruncateFullTx = "truncate-full-tx", by_name,
+            "as truncate-full, with all of a request in one transaction", SAFE;
+        DeleteNormal = "delete-normal", by_name,
+            "as delete-full, syncing less often", BROKEN;
+        DeleteOff = "delete-off", by_name,
+            "as delete-full, never syncing", BROKEN;
+        Off = "off", by_name,
+            "no journal, never syncing: a statement that fails corrupts data", BROKEN;
+        OffTx = "off-tx", by_name,
+            "as off, with all of a request in one transaction", BROKEN;
+    }
+}
+
+choices! {
+    /// When a connection is made.
+    pub(crate) enum Connect {
+        /// Once, for all requests.
+        Once = "once",
+        /// By each request.
+        Request = "request",
+    }
+}
+
 /// A strategy as SQLite is told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mode {
     pub(crate) journal: &'static str,
     pub(crate) synchronous: &'static str,
@@ -13,47 +61,31 @@ pub(crate) struct Mode {
     pub(crate) one_transaction: bool,
 }
 
-/// Which mode a strategy is, its name being its parts.
-pub(crate) fn mode(strategy: &'static str) -> Mode {
-    let (parts, one_transaction) =
-        strategy.strip_suffix("-tx").map_or((strategy, false), |parts| (parts, true));
-    let (journal, synchronous) = parts.split_once('-').unwrap_or((parts, "off"));
-    Mode { journal, synchronous, one_transaction }
+impl Strategy {
+    /// What SQLite is told.
+    pub(crate) const fn mode(self) -> Mode {
+        let (journal, synchronous, one_transaction) = match self {
+            Self::DeleteFull => ("delete", "full", false),
+            Self::DeleteFullTx => ("delete", "full", true),
+            Self::WalNormal => ("wal", "normal", false),
+            Self::WalNormalTx => ("wal", "normal", true),
+            Self::WalFull => ("wal", "full", false),
+            Self::WalFullTx => ("wal", "full", true),
+            Self::TruncateFull => ("truncate", "full", false),
+            Self::TruncateFullTx => ("truncate", "full", true),
+            Self::DeleteNormal => ("delete", "normal", false),
+            Self::DeleteOff => ("delete", "off", false),
+            Self::Off => ("off", "off", false),
+            Self::OffTx => ("off", "off", true),
+        };
+        Mode { journal, synchronous, one_transaction }
+    }
+
+    /// Whether it writes ahead to a log.
+    pub(crate) const fn is_wal(self) -> bool {
+        matches!(self, Self::WalNormal | Self::WalNormalTx | Self::WalFull | Self::WalFullTx)
+    }
 }
-
-/// Whether a strategy writes ahead to a log.
-pub(crate) fn is_wal(strategy: &str) -> bool {
-    strategy.starts_with("wal")
-}
-
-const SAFE: &str = "what was committed survives a power failure";
-const UNDONE: &str = "a power failure may undo the latest requests, and no more than that";
-const BROKEN: &str = "a power failure may leave the database broken";
-
-const fn strategy(
-    name: &'static str,
-    by_default: bool,
-    about: &'static str,
-    promise: &'static str,
-) -> StrategySpec {
-    StrategySpec { name, about, promise, by_default }
-}
-
-/// Every strategy, for others that use SQLite in those ways.
-pub(crate) const STRATEGY_NAMES: &[&str] = &[
-    "delete-full",
-    "delete-full-tx",
-    "wal-normal",
-    "wal-normal-tx",
-    "wal-full",
-    "wal-full-tx",
-    "truncate-full",
-    "truncate-full-tx",
-    "delete-normal",
-    "delete-off",
-    "off",
-    "off-tx",
-];
 
 pub(crate) const ROWS: ParamSpec = ParamSpec {
     name: "rows",
@@ -66,48 +98,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
     name: "sqlite",
     about: "answer a request from a SQLite database",
     operation: "request",
-    moves_bytes: false,
-    by_default: true,
-    compared: &[],
-    strategies: &[
-        strategy(
-            "delete-full",
-            true,
-            "SQLite's default: a journal made and deleted, and waited for, by each statement",
-            SAFE,
-        ),
-        strategy(
-            "delete-full-tx",
-            true,
-            "as delete-full, with all of a request in one transaction",
-            SAFE,
-        ),
-        strategy("wal-normal", true, "a write-ahead log, waited for when it is merged", UNDONE),
-        strategy(
-            "wal-normal-tx",
-            false,
-            "as wal-normal, with all of a request in one transaction",
-            UNDONE,
-        ),
-        strategy("wal-full", false, "a write-ahead log, waited for by each statement", SAFE),
-        strategy(
-            "wal-full-tx",
-            false,
-            "as wal-full, with all of a request in one transaction",
-            SAFE,
-        ),
-        strategy("truncate-full", false, "as delete-full, with the journal cut, not deleted", SAFE),
-        strategy(
-            "truncate-full-tx",
-            false,
-            "as truncate-full, with all of a request in one transaction",
-            SAFE,
-        ),
-        strategy("delete-normal", false, "as delete-full, waiting less often", BROKEN),
-        strategy("delete-off", false, "as delete-full, never waiting", BROKEN),
-        strategy("off", false, "no journal, never waiting: a failed statement breaks data", BROKEN),
-        strategy("off-tx", false, "as off, with all of a request in one transaction", BROKEN),
-    ],
+    strategies: Strategy::SPECS,
     params: &[
         ROWS,
         ParamSpec {
@@ -119,28 +110,38 @@ pub(crate) static SPEC: StudySpec = StudySpec {
         ParamSpec {
             name: "connect",
             about: "whether a connection is made once, or by each request as in PHP",
-            kind: ParamKind::Choice(&["once", "request"]),
+            kind: ParamKind::Choice(Connect::NAMES),
             default: "once",
         },
     ],
     figures: &[
         FigureSpec {
             name: "syncs_per_request",
-            column: "syncs",
-            about: "how often SQLite waited for the device",
+            title: "syncs",
+            about: "how often SQLite forced data to the device",
+            unit: Unit::Count,
+            better: Better::Less,
             fold: Fold::PerOperation,
+            shown: true,
         },
         FigureSpec {
             name: "written_bytes_per_request",
-            column: "written",
+            title: "written",
             about: "what SQLite wrote to its files",
+            unit: Unit::Bytes,
+            better: Better::Less,
             fold: Fold::PerOperation,
+            shown: true,
         },
         FigureSpec {
             name: "requests_per_s",
-            column: "requests/s",
-            about: "what all connections together got done",
+            title: "requests/s",
+            about: "requests answered per second, all connections together",
+            unit: Unit::PerSecond,
+            better: Better::More,
             fold: Fold::Mean,
+            shown: true,
         },
     ],
+    ..StudySpec::EMPTY
 };

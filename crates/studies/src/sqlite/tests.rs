@@ -1,21 +1,25 @@
 #![allow(clippy::unwrap_used)]
 
+use std::path::Path;
 use std::time::Duration;
 
+use model::integrity::Integrity;
 use rusqlite::Connection;
 
+use super::client::{Client, WRITES, Work};
+use super::database::Expected;
 use super::*;
-use crate::testing::{self, in_memory, on_disk, params, slice};
+use crate::testing::{self, in_memory, on_disk, slice};
 
 #[test]
 fn every_strategy_answers_requests_and_leaves_the_database_whole() {
     for strategy in spec::SPEC.strategies {
         for folder in [on_disk(), in_memory()] {
             let outcome = slice(&Sqlite, strategy.name, &[], folder.path(), 2).unwrap();
-            let integrity = outcome.integrity.unwrap();
+            let integrity = outcome.integrity();
             assert_eq!((outcome.laps, integrity.records), (2, 100 + 2 * WRITES));
             assert!(integrity.is_intact(), "{}: {integrity:?}", strategy.name);
-            assert!(outcome.requested_bytes > 0);
+            assert!(outcome.requested_bytes() > 0);
         }
     }
 }
@@ -43,51 +47,49 @@ fn several_connections_share_a_database_and_lose_nothing() {
             let folder = in_memory();
             let given = [("connections", "3"), ("connect", connect), ("rows", "20")];
             let outcome = slice(&Sqlite, strategy, &given, folder.path(), 6).unwrap();
-            let integrity = outcome.integrity.unwrap();
+            let integrity = outcome.integrity();
             assert_eq!((outcome.laps, integrity.records), (6, 20 + 6 * WRITES));
             assert!(integrity.is_intact(), "{strategy}: {integrity:?}");
         }
     }
 }
 
-/// A slice that has run, with what then happens to its database.
-fn account_after(harm: &str) -> Integrity {
+/// What is found of a slice's database after something has happened to it.
+fn account_after(given: &[(&str, &str)], harm: impl FnOnce(&Path)) -> Integrity {
     let folder = in_memory();
-    let params = params(&Sqlite, &[]);
-    let mut task = testing::ready(&Sqlite, "delete-full", &params, folder.path(), 2).unwrap();
-    let mut recorder = testing::recorder();
-    recorder.start();
-    task.run(2, &mut recorder).unwrap();
-    task.flush().unwrap();
-    let db = Connection::open(folder.path().join(database::NAME)).unwrap();
-    db.execute_batch(harm).unwrap();
-    drop(db);
-    task.check().unwrap().unwrap()
+    let mut connections = testing::workload(&Sqlite, "delete-full", given);
+    let ready = testing::ready(connections.as_mut(), folder.path(), 2).unwrap();
+    let (mut ran, ..) = testing::run(ready).unwrap();
+    ran.flush().unwrap();
+    harm(&folder.path().join(database::NAME));
+    ran.finish().unwrap().integrity.unwrap()
+}
+
+/// The same, after some statements.
+fn account_after_statements(harm: &str) -> Integrity {
+    account_after(&[], |file| Connection::open(file).unwrap().execute_batch(harm).unwrap())
 }
 
 #[test]
 fn a_lost_row_a_lost_update_and_a_left_over_are_found() {
-    assert!(account_after("").is_intact());
+    assert!(account_after_statements("").is_intact());
     let unseen = "DELETE FROM message WHERE id = (SELECT id FROM message WHERE seen = 0 LIMIT 1)";
-    assert_eq!(account_after(unseen).lost, 1);
+    assert_eq!(account_after_statements(unseen).lost, 1);
     let forgotten = "UPDATE message SET seen = 0
         WHERE id = (SELECT id FROM message WHERE seen = 1 LIMIT 1)";
-    assert_eq!(account_after(forgotten).lost, 1);
+    assert_eq!(account_after_statements(forgotten).lost, 1);
     let left = "INSERT INTO message (author, title, body) VALUES (1, '', '')";
-    assert_eq!(account_after(left).duplicated, 1);
-    assert_eq!(account_after("DROP TABLE message").torn, 120);
+    assert_eq!(account_after_statements(left).duplicated, 1);
+    assert_eq!(account_after_statements("DROP TABLE message").torn, 120);
 }
 
 #[test]
 fn a_broken_file_is_found() {
-    let folder = in_memory();
-    let params = params(&Sqlite, &[("rows", "1000")]);
-    let mut task = testing::ready(&Sqlite, "delete-full", &params, folder.path(), 1).unwrap();
-    let file = folder.path().join(database::NAME);
-    let mut bytes = std::fs::read(&file).unwrap();
-    bytes[8192..16384].fill(7);
-    std::fs::write(&file, bytes).unwrap();
-    let found = task.check().unwrap().unwrap();
+    let found = account_after(&[("rows", "1000")], |file| {
+        let mut bytes = std::fs::read(file).unwrap();
+        bytes[8192..16384].fill(7);
+        std::fs::write(file, bytes).unwrap();
+    });
     assert!(found.torn > 0 && found.example.is_some(), "{found:?}");
 }
 
@@ -95,10 +97,10 @@ fn a_broken_file_is_found() {
 fn a_database_that_another_holds_locked_is_an_error_that_says_so() {
     let folder = in_memory();
     let file = folder.path().join(database::NAME);
-    std::fs::write(&file, database::template(10).unwrap()).unwrap();
+    std::fs::write(&file, Template::new(10).bytes().unwrap()).unwrap();
     let work = Work {
         file: file.clone(),
-        strategy: "delete-full".to_owned(),
+        strategy: Strategy::DeleteFull,
         author: 1,
         rows: 10,
         requests: 1,
@@ -118,14 +120,18 @@ fn a_database_that_another_holds_locked_is_an_error_that_says_so() {
 
 #[test]
 fn strategies_are_what_their_names_say() {
-    for (strategy, parts) in [
-        ("delete-full", ("delete", "full", false)),
-        ("wal-normal-tx", ("wal", "normal", true)),
-        ("off", ("off", "off", false)),
-        ("off-tx", ("off", "off", true)),
-    ] {
-        let spec::Mode { journal, synchronous, one_transaction } = spec::mode(strategy);
-        assert_eq!((journal, synchronous, one_transaction), parts);
+    for name in Strategy::NAMES {
+        let strategy = Strategy::of(name).unwrap();
+        let spec::Mode { journal, synchronous, one_transaction } = strategy.mode();
+        let mut said = if journal == "off" {
+            assert_eq!(synchronous, "off");
+            "off".to_owned()
+        } else {
+            format!("{journal}-{synchronous}")
+        };
+        said += if one_transaction { "-tx" } else { "" };
+        assert_eq!(said, *name);
+        assert_eq!(strategy.is_wal(), journal == "wal");
     }
 }
 
@@ -133,7 +139,7 @@ fn strategies_are_what_their_names_say() {
 fn what_a_refused_request_had_done_before_is_not_broken_data() {
     let folder = in_memory();
     let file = folder.path().join(database::NAME);
-    std::fs::write(&file, database::template(10).unwrap()).unwrap();
+    std::fs::write(&file, Template::new(10).bytes().unwrap()).unwrap();
     let db = Connection::open(&file).unwrap();
     db.execute_batch(
         "UPDATE message SET seen = 1 WHERE id <= 7;

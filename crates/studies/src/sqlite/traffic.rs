@@ -5,7 +5,8 @@
 //! SQLite reaches files through a table of functions, its VFS
 //! (<https://www.sqlite.org/vfs.html>). Ours is SQLite's own with three functions
 //! of open files put between: read, write and sync count for the thread that calls
-//! them, then do what the original does.
+//! them, then do what the original does. SQLite keeps one list of such tables for the
+//! whole process and never gives one back, which is why ours are static.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -13,6 +14,7 @@ use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use engine::recorder::Recorder;
 use rusqlite::ffi;
 
 /// The name under which connections ask for it.
@@ -28,6 +30,12 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
+    /// Hands a recorder what this traffic was.
+    pub(super) fn record(self, recorder: &mut Recorder) {
+        recorder.synced(self.sync_calls, self.sync_ns);
+        recorder.requested(self.read_bytes + self.written_bytes);
+    }
+
     /// Of the calling thread.
     pub(super) fn now() -> Self {
         TRAFFIC.get()

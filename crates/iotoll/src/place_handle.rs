@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use engine::machine::Site;
+use engine::local::PlaceHandle;
 use host::disks::DeviceReader;
 use model::spent::DeviceTraffic;
 use places::{WorkDir, WorkDirError};
@@ -12,20 +12,20 @@ use places::{WorkDir, WorkDirError};
 /// The one sub-folder that there is at a time.
 const SLICE: &str = "slice";
 
-/// One place of a run.
-pub(crate) struct PlaceSite<'a> {
+/// A place of a run, by its working folder.
+pub(crate) struct FolderHandle<'a> {
     work: &'a WorkDir,
     devices: Option<DeviceReader>,
 }
 
-impl<'a> PlaceSite<'a> {
+impl<'a> FolderHandle<'a> {
     /// A place with its counters, where it has any that can be read.
     pub(crate) fn new(work: &'a WorkDir, devices: Option<DeviceReader>) -> Self {
         Self { work, devices }
     }
 }
 
-impl Site for PlaceSite<'_> {
+impl PlaceHandle for FolderHandle<'_> {
     fn fresh_folder(&mut self) -> io::Result<OwnedFd> {
         let folder = self.work.subdir(SLICE).map_err(as_io)?;
         folder.fd().try_clone_to_owned()

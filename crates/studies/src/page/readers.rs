@@ -1,4 +1,4 @@
-//! How a request gets at a page's files.
+//! How a request reads a page's files.
 //!
 //! Each leaves the contents where whoever asked can use them: in a buffer, in
 //! mapped memory that is there when touched, in the kernel's hands on their way
@@ -11,12 +11,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::ptr;
 
 use engine::study::{Doing, StudyError};
-use rustix::fs::{AtFlags, Stat, fstat, open, sendfile, statat};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags, Stat, fstat, sendfile, statat};
 use rustix::io::{Errno, pread};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::sets::{PageFile, Sets};
+use super::spec::Strategy;
 use crate::file::{open_for_reading, read_whole};
 
 const OPENING: &str = "opening a page's file";
@@ -25,25 +25,21 @@ const READING: &str = "reading a page's file";
 const MAPPING: &str = "mapping a page's file";
 const SENDING: &str = "sending a page's file to /dev/null";
 
-/// One way to it.
-pub(super) trait Way {
-    /// Opens or reads, outside the clock, what is kept from request to request.
-    fn open(&mut self, sets: &Sets) -> Result<(), StudyError>;
-
-    /// Gets at all files of one set; says how many bytes it asked the system for.
+/// Reads a page's files in one of the ways.
+pub(super) trait Reader {
+    /// Reads all files of one set; says how many bytes it asked the system for.
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError>;
 }
 
-/// The way of that name.
-pub(super) fn of(strategy: &str) -> Box<dyn Way> {
-    match strategy {
-        "read" => Box::new(Read::default()),
-        "mmap" => Box::new(Mmap),
-        "sendfile" => Box::new(Sendfile { sink: None }),
-        "held" => Box::new(Held::default()),
-        "cached" => Box::new(Cached::default()),
-        other => unreachable!("the study page has no strategy {other}"),
-    }
+/// The strategy's reader, with what it keeps from request to request opened or read.
+pub(super) fn open(strategy: Strategy, sets: &Sets) -> Result<Box<dyn Reader>, StudyError> {
+    Ok(match strategy {
+        Strategy::Read => Box::new(Read { buffer: vec![0; sets.file_bytes_max() as usize] }),
+        Strategy::Mmap => Box::new(Mmap),
+        Strategy::Sendfile => Box::new(Sendfile::open()?),
+        Strategy::Held => Box::new(Held::open(sets)?),
+        Strategy::Cached => Box::new(Cached::read(sets)?),
+    })
 }
 
 /// Opens a file as a request does that knows nothing of it yet.
@@ -59,17 +55,11 @@ fn open_sized(sets: &Sets, file: &PageFile) -> Result<(OwnedFd, usize), StudyErr
 }
 
 /// Into a buffer, by open, fstat, read and close.
-#[derive(Default)]
 struct Read {
     buffer: Vec<u8>,
 }
 
-impl Way for Read {
-    fn open(&mut self, sets: &Sets) -> Result<(), StudyError> {
-        self.buffer = vec![0; sets.file_bytes_max() as usize];
-        Ok(())
-    }
-
+impl Reader for Read {
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         for file in sets.files(set) {
             let (open, size) = open_sized(sets, file)?;
@@ -82,11 +72,7 @@ impl Way for Read {
 /// Into the address space, by open, fstat, mmap, close and munmap.
 struct Mmap;
 
-impl Way for Mmap {
-    fn open(&mut self, _sets: &Sets) -> Result<(), StudyError> {
-        Ok(())
-    }
-
+impl Reader for Mmap {
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         let page_bytes = rustix::param::page_size();
         for file in sets.files(set) {
@@ -111,23 +97,23 @@ impl Way for Mmap {
 /// is given without looking at them, so this is what sending costs before a
 /// network takes part.
 struct Sendfile {
-    sink: Option<OwnedFd>,
+    sink: OwnedFd,
 }
 
-impl Way for Sendfile {
-    fn open(&mut self, _sets: &Sets) -> Result<(), StudyError> {
-        let sink = open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
-        self.sink = Some(sink.doing("opening /dev/null")?);
-        Ok(())
+impl Sendfile {
+    fn open() -> Result<Self, StudyError> {
+        let sink = fs::open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty());
+        Ok(Self { sink: sink.doing("opening /dev/null")? })
     }
+}
 
+impl Reader for Sendfile {
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
-        let Some(sink) = &self.sink else { unreachable!("the sink is opened before a page") };
         for file in sets.files(set) {
             let (open, size) = open_sized(sets, file)?;
             let mut left = size;
             while left > 0 {
-                match sendfile(sink, &open, None, left) {
+                match sendfile(&self.sink, &open, None, left) {
                     Ok(0) => {
                         let got = size - left;
                         return Err(StudyError::Ended { doing: SENDING, got, wanted: size });
@@ -150,22 +136,21 @@ impl Way for Sendfile {
 
 /// Into a buffer, by pread from handles and sizes that are kept. A file that is
 /// replaced by another of its name goes unnoticed.
-#[derive(Default)]
 struct Held {
     files: Vec<Vec<OwnedFd>>,
     buffer: Vec<u8>,
 }
 
-impl Way for Held {
-    fn open(&mut self, sets: &Sets) -> Result<(), StudyError> {
-        self.buffer = vec![0; sets.file_bytes_max() as usize];
-        for set in 0..sets.count() {
-            let open = |file: &PageFile| open_for_reading(&sets.folder, &file.path).doing(OPENING);
-            self.files.push(sets.files(set).iter().map(open).collect::<Result<_, _>>()?);
-        }
-        Ok(())
+impl Held {
+    fn open(sets: &Sets) -> Result<Self, StudyError> {
+        let open = |file: &PageFile| open_for_reading(&sets.folder, &file.path).doing(OPENING);
+        let files = (0..sets.count()).map(|set| sets.files(set).iter().map(open).collect());
+        let files = files.collect::<Result<_, StudyError>>()?;
+        Ok(Self { files, buffer: vec![0; sets.file_bytes_max() as usize] })
     }
+}
 
+impl Reader for Held {
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         for (open, file) in self.files[set].iter().zip(sets.files(set)) {
             let wanted = file.bytes as usize;
@@ -183,7 +168,6 @@ impl Way for Held {
 
 /// In the process since an earlier request, and read again only where stat tells
 /// that the file is another or has changed.
-#[derive(Default)]
 struct Cached {
     kept: Vec<Vec<Kept>>,
 }
@@ -221,15 +205,15 @@ impl Kept {
     }
 }
 
-impl Way for Cached {
-    fn open(&mut self, sets: &Sets) -> Result<(), StudyError> {
-        for set in 0..sets.count() {
-            let read = |file: &PageFile| Kept::read(sets, file);
-            self.kept.push(sets.files(set).iter().map(read).collect::<Result<_, _>>()?);
-        }
-        Ok(())
+impl Cached {
+    fn read(sets: &Sets) -> Result<Self, StudyError> {
+        let read = |file: &PageFile| Kept::read(sets, file);
+        let kept = (0..sets.count()).map(|set| sets.files(set).iter().map(read).collect());
+        Ok(Self { kept: kept.collect::<Result<_, StudyError>>()? })
     }
+}
 
+impl Reader for Cached {
     fn page(&mut self, sets: &Sets, set: usize) -> Result<u64, StudyError> {
         let mut read_bytes = 0;
         for (kept, file) in self.kept[set].iter_mut().zip(sets.files(set)) {
@@ -260,8 +244,7 @@ mod tests {
         let mut sets =
             Sets::new(fs::File::open(folder.path()).unwrap().into(), Parts::Made(vec![10, 20]));
         sets.make(1).unwrap();
-        let mut cached = Cached::default();
-        cached.open(&sets).unwrap();
+        let mut cached = Cached::read(&sets).unwrap();
         let before = cached.kept[0][1].contents.as_ptr();
 
         fs::write(folder.path().join("page0-part0"), "changed").unwrap();

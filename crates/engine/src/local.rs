@@ -1,0 +1,183 @@
+//! Runs slices on this machine, in real places, with probes around each.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use host::clock::{Clock, Moment};
+use host::page_cache::residency;
+use host::probes::{Probes, Reading};
+use host::root::Root;
+use model::arm::Arm;
+use model::counters::Counters as _;
+use model::probes::{Residency, Surroundings};
+use model::run::Floor;
+use model::slice::{Deferred, Latencies, Slice};
+use model::spent::{DeviceTraffic, Spent};
+
+use crate::floor;
+use crate::recorder::{Recorder, StopFlag};
+use crate::runner::SliceRunner;
+use crate::study::{Doing, Operations, StudyError, Workload};
+
+/// A place as slices use it.
+pub trait PlaceHandle {
+    /// A fresh and empty folder for one slice.
+    fn fresh_folder(&mut self) -> std::io::Result<OwnedFd>;
+
+    /// Removes the slice's folder and waits, within reason, until what this
+    /// left to be written back has been.
+    fn settle(&mut self) -> std::io::Result<()>;
+
+    /// The counters of the devices behind the place, where they can be read.
+    fn device_bytes(&mut self) -> Option<DeviceTraffic>;
+}
+
+/// Runs slices on this machine.
+pub struct LocalRunner<'a> {
+    began: Instant,
+    stop: StopFlag,
+    clock: Clock,
+    clock_began: Moment,
+    recorder: Recorder,
+    probes: Probes,
+    /// Why the page cache cannot be asked, once that is known.
+    residency_unread: Option<String>,
+    places: Vec<Box<dyn PlaceHandle + 'a>>,
+    arms: Vec<LocalArm>,
+}
+
+struct LocalArm {
+    /// As an index into the places.
+    place: usize,
+    workload: Box<dyn Workload>,
+}
+
+impl<'a> LocalRunner<'a> {
+    /// A runner for arms, each with its workload; `began` is when the budget started
+    /// to count.
+    pub fn new(
+        arms: &[Arm],
+        workloads: Vec<Box<dyn Workload>>,
+        places: Vec<Box<dyn PlaceHandle + 'a>>,
+        stop: StopFlag,
+        began: Instant,
+    ) -> Self {
+        assert_eq!(arms.len(), workloads.len(), "every arm has a workload");
+        let arms = arms.iter().zip(workloads);
+        let arms = arms.map(|(arm, workload)| LocalArm { place: arm.place, workload }).collect();
+        let clock = Clock::new();
+        let recorder = Recorder::new(clock.clone(), StopFlag::clone(&stop));
+        Self {
+            began,
+            stop,
+            clock_began: clock.moment(),
+            clock,
+            recorder,
+            probes: Probes::new(&Root::real(), &[]),
+            residency_unread: None,
+            places,
+            arms,
+        }
+    }
+
+    fn timed_slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
+        let arm = &mut self.arms[arm];
+        let place = &mut self.places[arm.place];
+        let recorder = &mut self.recorder;
+        let folder = place.fresh_folder().doing("making a folder for a slice")?;
+        let ready = arm.workload.prepare(folder.as_fd())?.ready(operations, recorder)?;
+
+        let cached_before = residency_of(folder.as_fd(), &mut self.residency_unread);
+        let device_before = place.device_bytes();
+        let before = self.probes.before();
+        recorder.start();
+        let ran = ready.run(recorder);
+        recorder.finish();
+        let after = self.probes.after();
+        let device_after = place.device_bytes();
+        let cached = residency_of(folder.as_fd(), &mut self.residency_unread);
+        let mut ran = ran?;
+
+        let flush_began = self.clock.ticks();
+        ran.flush()?;
+        let flush_took = self.clock.between(flush_began, self.clock.ticks());
+        let device_flushed = place.device_bytes();
+
+        let Reading { spent, surroundings } = after.since(before);
+        let device = device_after.since(device_before);
+        Ok(Slice {
+            operations,
+            spent: recorder.spent(Spent { device, ..spent }),
+            latencies: Latencies::from(recorder.latencies()),
+            deferred: Deferred {
+                sync_ns: flush_took.as_nanos() as u64,
+                device: device_flushed.since(device_after),
+            },
+            surroundings: Surroundings {
+                residency: with_before(cached, cached_before),
+                ..surroundings
+            },
+            outcome: ran.finish()?,
+            ..Slice::default()
+        })
+    }
+}
+
+/// What the page cache held when the clock stopped, and before it started.
+fn with_before(after: Option<Residency>, before: Option<Residency>) -> Option<Residency> {
+    let cached_before_bytes = before.unwrap_or_default().cached_bytes;
+    after.map(|after| Residency { cached_before_bytes, ..after })
+}
+
+/// What the page cache holds of a folder, unless it has refused to tell.
+fn residency_of(folder: BorrowedFd<'_>, unread: &mut Option<String>) -> Option<Residency> {
+    if unread.is_some() {
+        return None;
+    }
+    residency(folder).unwrap_or_else(|error| {
+        *unread = Some(format!(
+            "how much of a file had reached the device: cachestat(2) does not answer ({error})"
+        ));
+        None
+    })
+}
+
+impl SliceRunner for LocalRunner<'_> {
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn floor(&mut self) -> Floor {
+        floor::measure(&self.clock, &mut self.recorder)
+    }
+
+    fn clock_off_by(&self) -> Option<f64> {
+        self.clock.off_by(self.clock_began)
+    }
+
+    fn unread(&self) -> Vec<String> {
+        self.probes.unread().iter().chain(&self.residency_unread).cloned().collect()
+    }
+
+    fn warms_up(&self, arm: usize) -> bool {
+        self.arms[arm].workload.warms_up()
+    }
+
+    fn operations(&self, arm: usize) -> Operations {
+        self.arms[arm].workload.operations()
+    }
+
+    fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
+        let outcome = self.timed_slice(arm, operations);
+        // Whatever became of the slice, its files go.
+        let settled = self.places[self.arms[arm].place].settle();
+        let slice = outcome?;
+        settled.doing("removing the slice's files")?;
+        Ok(slice)
+    }
+}

@@ -1,0 +1,174 @@
+//! What an arm of the study is told: its strategy and parameters, understood.
+
+use std::time::Duration;
+
+use engine::study::StudyError;
+use load::KneeBounds;
+use model::study::{Params, Rate};
+use model::units::exact_duration;
+
+use super::built_in::LINE_BYTES;
+use super::launch::CommandServer;
+use super::spec::{BUILT_IN_ONLY, COMMAND_ONLY, LogWhen, Render, SPEC, Strategy};
+use crate::page::{self, Parts};
+use crate::sqlite;
+
+/// What a server of the user's may write in a slice, for all that can be known.
+const COMMAND_BYTES: u64 = 16 << 20;
+
+/// What an arm is told.
+pub(super) struct Config {
+    pub(super) server: ServerKind,
+    pub(super) rate: Rate,
+    pub(super) connections: u64,
+    pub(super) timeout: Duration,
+    /// What a rate must keep to for being held.
+    pub(super) bounds: KneeBounds,
+    pub(super) ready_within: Duration,
+    /// The port to listen on; any that is free where there is none.
+    pub(super) port: Option<u16>,
+}
+
+/// Whose server it is.
+pub(super) enum ServerKind {
+    BuiltIn(BuiltIn),
+    Command(CommandServer),
+}
+
+/// A server that is built in.
+pub(super) struct BuiltIn {
+    pub(super) strategy: Strategy,
+    pub(super) content: Content,
+    pub(super) workers: u64,
+    pub(super) backlog: u32,
+    pub(super) log_lines: u64,
+    pub(super) log_when: LogWhen,
+}
+
+/// What a built-in server answers from.
+pub(super) enum Content {
+    Empty,
+    Page { parts: Parts, render: Render },
+    Sqlite { strategy: sqlite::spec::Strategy, rows: u64 },
+}
+
+impl Config {
+    pub(super) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        let strategy = Strategy::of(strategy)?;
+        let server = if strategy == Strategy::Command {
+            refuse_given(params, BUILT_IN_ONLY, |name| {
+                format!("{name} is for the servers that are built in, and not for a command")
+            })?;
+            ServerKind::Command(CommandServer::new(params)?)
+        } else {
+            refuse_given(params, COMMAND_ONLY, |name| {
+                format!(
+                    "{name} was given, and {} is a server that is built in; add --strategy \
+                     command to time a server of your own",
+                    strategy.name()
+                )
+            })?;
+            ServerKind::BuiltIn(BuiltIn::new(strategy, params)?)
+        };
+        let bounds = KneeBounds {
+            p99: params.duration("p99_within"),
+            errors_share: params.count("errors_within") as f64 / 100.0,
+        };
+        let timeout = params.duration("timeout");
+        if bounds.p99 > timeout {
+            return Err(StudyError::Unsuited(format!(
+                "p99_within ({}) is longer than the timeout ({}), so that it would always be kept",
+                exact_duration(bounds.p99),
+                exact_duration(timeout)
+            )));
+        }
+        Ok(Self {
+            server,
+            rate: params.rate("rate"),
+            connections: params.count("connections"),
+            timeout,
+            bounds,
+            ready_within: params.duration("ready_within"),
+            port: u16::try_from(params.count("port")).ok().filter(|port| *port > 0),
+        })
+    }
+
+    pub(super) fn space_bytes(&self, operations: u64) -> u64 {
+        match &self.server {
+            ServerKind::Command(_) => COMMAND_BYTES,
+            ServerKind::BuiltIn(server) => {
+                // At the highest rate there are more connections than those asked for.
+                let connections = operations.max(1 << 16);
+                let log_bytes = server.log_lines * LINE_BYTES as u64 * connections;
+                log_bytes
+                    + match &server.content {
+                        Content::Empty => 0,
+                        Content::Page { parts, .. } => parts.bytes(),
+                        Content::Sqlite { rows, .. } => sqlite::space_bytes(*rows),
+                    }
+            }
+        }
+    }
+
+    /// The path and query that are asked for.
+    pub(super) fn url(&self) -> &str {
+        match &self.server {
+            ServerKind::BuiltIn(_) => "/",
+            ServerKind::Command(server) => &server.url,
+        }
+    }
+}
+
+impl Content {
+    /// Rows of the database, where there is one.
+    pub(super) fn rows(&self) -> u64 {
+        match self {
+            Self::Sqlite { rows, .. } => *rows,
+            Self::Empty | Self::Page { .. } => 0,
+        }
+    }
+}
+
+impl BuiltIn {
+    fn new(strategy: Strategy, params: &Params) -> Result<Self, StudyError> {
+        let parts = page::parts(params)?;
+        let content = match strategy {
+            Strategy::Page => Content::Page { parts, render: Render::of(params.choice("render"))? },
+            Strategy::Sqlite => Content::Sqlite {
+                strategy: sqlite::spec::Strategy::of(params.choice("database"))?,
+                rows: params.count("rows"),
+            },
+            Strategy::Empty | Strategy::Command => Content::Empty,
+        };
+        Ok(Self {
+            strategy,
+            content,
+            workers: params.count("workers"),
+            backlog: params.count("backlog") as u32,
+            log_lines: params.count("log_lines"),
+            log_when: LogWhen::of(params.choice("log_when"))?,
+        })
+    }
+
+    /// Whether the log is switched on for one request alone.
+    pub(super) fn logs_one(&self) -> bool {
+        self.log_lines > 0 && self.log_when == LogWhen::Switched
+    }
+}
+
+/// An error where one of some parameters is not at its default.
+fn refuse_given(
+    params: &Params,
+    names: &[&'static str],
+    why: impl FnOnce(&str) -> String,
+) -> Result<(), StudyError> {
+    let is_given = |name: &&&str| {
+        let param = SPEC.param(name);
+        let value = params.0.iter().find(|(known, _)| known == *name);
+        param.zip(value).is_some_and(|(param, (_, value))| *value != param.default_value())
+    };
+    match names.iter().find(is_given) {
+        None => Ok(()),
+        Some(name) => Err(StudyError::Unsuited(why(name))),
+    }
+}

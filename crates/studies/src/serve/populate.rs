@@ -1,0 +1,74 @@
+//! What a slice's folder holds before its server is started, and what a server of
+//! ours is told to do with it.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use engine::study::{Doing, StudyError};
+
+use super::built_in::{Answer, ServerConfig};
+use super::config::{BuiltIn, Content};
+use super::spec::Render;
+use crate::page::{PageFile, Parts, Sets};
+use crate::sqlite::client::Work;
+use crate::sqlite::database::{self, BUSY_TIMEOUT, Template};
+
+/// Makes the files that a server of ours answers from.
+pub(super) fn populate(
+    content: &Content,
+    template: &mut Template,
+    folder: &OwnedFd,
+    path: &Path,
+) -> Result<Answer, StudyError> {
+    match content {
+        Content::Empty => Ok(Answer::Empty),
+        Content::Page { parts, render } => {
+            let files = page_files(parts.clone(), folder)?;
+            Ok(Answer::Page { files, rendered: *render == Render::Html })
+        }
+        Content::Sqlite { strategy, rows } => {
+            database::create(folder, template)?;
+            Ok(Answer::Sqlite(Work {
+                file: database_file(path),
+                strategy: *strategy,
+                author: 1,
+                rows: *rows,
+                requests: 0,
+                connects_each_time: false,
+                busy_timeout: BUSY_TIMEOUT,
+            }))
+        }
+    }
+}
+
+/// Names and sizes, in the order in which a page shows them.
+fn page_files(parts: Parts, folder: &OwnedFd) -> Result<Vec<(String, u64)>, StudyError> {
+    let folder = folder.try_clone().doing("keeping the folder open")?;
+    let mut sets = Sets::new(folder, parts);
+    sets.make(1)?;
+    let file = |file: &PageFile| (file.path.to_string_lossy().into_owned(), file.bytes);
+    Ok(sets.files(0).iter().map(file).collect())
+}
+
+/// Where the database is.
+pub(super) fn database_file(path: &Path) -> PathBuf {
+    path.join(database::NAME)
+}
+
+/// What a server of ours is told.
+pub(super) fn server_config(
+    server: &BuiltIn,
+    answer: Answer,
+    path: &Path,
+    port: u16,
+) -> ServerConfig {
+    ServerConfig {
+        folder: path.to_owned(),
+        port,
+        backlog: server.backlog,
+        workers: server.workers,
+        answer,
+        log_lines: server.log_lines,
+        log_when: server.log_when,
+    }
+}

@@ -1,0 +1,183 @@
+//! A slice of the study: requests from one connection in the thread that is timed, or
+//! from several in threads of their own.
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use engine::recorder::{Recorder, WorkersAre};
+use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use engine::worker::{Crew, Hands, Pool, Report, Ticket};
+use model::slice::Outcome;
+use model::spent::Spent;
+
+use super::Config;
+use super::client::{self, Client, WRITES, Work};
+use super::database::{self, BUSY_TIMEOUT, Expected, Template};
+use super::spec::Connect;
+use crate::file::folder_path;
+use crate::tree::sync_tree;
+use crate::{figures_of, workers};
+
+/// A database that no request has come to yet.
+pub(super) struct Database<'a> {
+    connections: u64,
+    pool: &'a Pool,
+    folder: OwnedFd,
+    /// The first connection's work.
+    work: Work,
+}
+
+/// A connection of this thread.
+struct Alone<'a> {
+    database: Database<'a>,
+    client: Box<Client>,
+}
+
+/// Connections in threads of their own.
+struct Together<'a> {
+    database: Database<'a>,
+    workers: Crew<'a>,
+}
+
+/// A database that requests were answered from.
+struct Answered<'a> {
+    database: Database<'a>,
+    /// Still connected: closing the last connection merges a write-ahead log, which is
+    /// a deferred cost and no part of a request.
+    alone: Option<Box<Client>>,
+    /// Requests that were answered.
+    acknowledged: u64,
+    figures: [(&'static str, f64); 3],
+}
+
+impl<'a> Database<'a> {
+    pub(super) fn create(
+        config: Config,
+        template: &mut Template,
+        pool: &'a Pool,
+        folder: BorrowedFd<'_>,
+    ) -> Result<Self, StudyError> {
+        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        database::create(&folder, template)?;
+        let work = Work {
+            file: folder_path(&folder).doing("finding the folder's path")?.join(database::NAME),
+            strategy: config.strategy,
+            author: 1,
+            rows: config.rows,
+            requests: 0,
+            connects_each_time: config.connect == Connect::Request,
+            busy_timeout: BUSY_TIMEOUT,
+        };
+        Ok(Self { connections: config.connections, pool, folder, work })
+    }
+
+    fn tickets(&self, recorder: &Recorder) -> Result<Vec<Ticket>, StudyError> {
+        let clock = recorder.clock().tell();
+        let requests = self.work.requests / self.connections;
+        (1..=self.connections)
+            .map(|author| {
+                let work = Work { author, requests, ..self.work.clone() };
+                let work = serde_json::to_value(work).map_err(io::Error::from);
+                let work = work.doing("writing down a connection's work")?;
+                Ok(Ticket { study: "sqlite".to_owned(), clock, work })
+            })
+            .collect()
+    }
+}
+
+impl Prepared for Database<'_> {
+    fn ready<'a>(
+        mut self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        self.work.requests = operations;
+        // The first connection settles the journal mode, which is kept in the file.
+        let client = Client::ready(self.work.clone())?;
+        sync_tree(&self.folder)?;
+        if self.connections == 1 {
+            return Ok(Box::new(Alone { database: *self, client: Box::new(client) }));
+        }
+        drop(client);
+        let threads = Hands::Threads(client::serve_ticket);
+        let tickets = self.tickets(recorder)?;
+        let workers = Crew::ready(threads, tickets, self.pool, recorder.stop_flag())?;
+        Ok(Box::new(Together { database: *self, workers }))
+    }
+}
+
+impl Ready for Alone<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { database, mut client } = *self;
+        let (began, traffic) = (recorder.last_ticks(), client.run(recorder)?);
+        recorder.finish();
+        traffic.record(recorder);
+        let took = recorder.clock().between(began, recorder.last_ticks());
+        let acknowledged = database.work.requests;
+        let per_s = acknowledged as f64 / took.as_secs_f64();
+        let figures = figures(traffic.sync_calls, traffic.written_bytes as f64, per_s);
+        Ok(Box::new(Answered { database, alone: Some(client), acknowledged, figures }))
+    }
+}
+
+impl Ready for Together<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { database, mut workers } = *self;
+        workers.start();
+        let reports = workers.reports();
+        recorder.check_stop()?;
+        let reports = reports?;
+        workers::absorb(WorkersAre::Threads, &reports, recorder);
+        let acknowledged = reports.iter().map(|r| r.acknowledged).sum();
+        let syncs = recorder.spent(Spent::default()).sync_calls;
+        let written = reports.iter().filter_map(|r| r.figures.get("written_bytes")).sum();
+        let figures = figures(syncs, written, per_s(acknowledged, &reports));
+        Ok(Box::new(Answered { database, alone: None, acknowledged, figures }))
+    }
+}
+
+fn per_s(acknowledged: u64, reports: &[Report]) -> f64 {
+    let began_ns = reports.iter().map(|r| r.began_ns).min().unwrap_or_default();
+    let ended_ns = reports.iter().map(|r| r.ended_ns).max().unwrap_or_default();
+    acknowledged as f64 * 1e9 / ended_ns.saturating_sub(began_ns).max(1) as f64
+}
+
+fn figures(syncs: u64, written_bytes: f64, per_s: f64) -> [(&'static str, f64); 3] {
+    [
+        ("syncs_per_request", syncs as f64),
+        ("written_bytes_per_request", written_bytes),
+        ("requests_per_s", per_s),
+    ]
+}
+
+impl Ran for Answered<'_> {
+    fn flush(&mut self) -> Result<(), StudyError> {
+        let Database { work, folder, .. } = &self.database;
+        if work.strategy.is_wal() {
+            client::checkpoint(work)?;
+        }
+        sync_tree(folder)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        let Self { database, alone, acknowledged, figures } = *self;
+        drop(alone);
+        let Work { file, rows, .. } = &database.work;
+        let expected = Expected { rows: *rows, updates: acknowledged * WRITES, perhaps: 0 };
+        let integrity = database::account(file, &expected)?;
+        Ok(Outcome {
+            integrity: Some(integrity),
+            figures: figures_of(figures),
+            ..Outcome::default()
+        })
+    }
+}
