@@ -16,7 +16,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
             let named = if strategy.by_default { "" } else { " [by name only]" };
             writeln!(out, "    {:<12} {}{named}", strategy.name, strategy.about)?;
             if !strategy.promise.is_empty() {
-                writeln!(out, "    {:<12} if it dies: {}", "", strategy.promise)?;
+                writeln!(out, "    {:<12} durability: {}", "", strategy.promise)?;
             }
         }
         if !spec.figures.is_empty() {

@@ -184,7 +184,7 @@ fn killed_writers_lose_what_their_strategy_held_back_and_no_more() {
 }
 
 #[test]
-fn the_report_tells_a_process_death_from_a_power_cut() {
+fn the_report_tells_a_process_crash_from_a_power_failure() {
     let places = Places::new();
     let output = iotoll()
         .args([
@@ -199,7 +199,7 @@ fn the_report_tells_a_process_death_from_a_power_cut() {
         .output()
         .unwrap();
     let report = stdout(&output).replace("\n   ", "");
-    assert!(report.contains("not a power cut"), "{report}");
+    assert!(report.contains("a process crash does, not a power failure"), "{report}");
 }
 
 #[test]
