@@ -240,7 +240,7 @@ fn a_command_that_ends_or_fails_to_prepare_is_told_with_its_last_words() {
 }
 
 #[test]
-fn a_server_that_dies_under_load_is_told_with_its_last_words() {
+fn a_server_that_exits_under_load_is_told_with_its_last_output() {
     if !has_python() {
         return;
     }
@@ -256,7 +256,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
 http.server.HTTPServer((\"127.0.0.1\", {port}), Handler).serve_forever()'";
-    told(dying, &[], 1, &["the server ended under way", "out of everything"]);
+    told(dying, &[], 1, &["the server exited during the run", "out of everything"]);
 }
 
 #[test]

@@ -246,7 +246,7 @@ impl ParamSpec {
             ),
             ParamKind::Count { min, max } => format!("a number from {min} to {max}"),
             ParamKind::Choice(words) => any_of(words),
-            ParamKind::Rate => "max, or a number a second".to_owned(),
+            ParamKind::Rate => "max, or a number per second".to_owned(),
             ParamKind::Sync => "never, each, every N, or every TIME".to_owned(),
             ParamKind::Duration { min, max } => {
                 format!("a time from {} to {}", exact_duration(min), exact_duration(max))
@@ -315,7 +315,7 @@ fn parse_rate(text: &str) -> Result<Rate, String> {
     }
     let number = text.strip_suffix("/s").unwrap_or(text).trim();
     number.parse().map(Rate::PerSecond).map_err(|_| {
-        format!("`{text}` is not a rate: write max, or a number a second of at least 1, as in 1000")
+        format!("`{text}` is not a rate: write max, or a number per second of at least 1, as in 1000")
     })
 }
 

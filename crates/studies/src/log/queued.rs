@@ -54,7 +54,9 @@ impl Queued {
     }
 
     fn send(&mut self, message: Message) -> Result<Taken, StudyError> {
-        let Some(queue) = &self.queue else { unreachable!("the queue ends with the slice") };
+        let Some(queue) = &self.queue else {
+            return Err(StudyError::Worker("the queue's thread has ended".to_owned()));
+        };
         let gone = match queue.try_send(message) {
             Ok(()) => false,
             Err(TrySendError::Full(Message::Record(_))) if self.drops => return Ok(Taken::Dropped),

@@ -18,7 +18,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long it may take over what an overload has left in its queue.
 const PATIENCE_FOR_QUEUES: Duration = Duration::from_secs(60);
 /// How much of a refusal is passed on.
-const SAID_CHARS_MAX: usize = 300;
+const REFUSAL_CHARS_MAX: usize = 300;
 /// How often, at most, a server is asked whether it is done with what it was asked.
 const ASKED_MAX: u32 = 15_000;
 /// So many looks in a row that find the same are believed.
@@ -95,7 +95,7 @@ impl Running {
         if (200..300).contains(&reply.status) {
             return Ok(());
         }
-        let said: String = words_of(&reply.body).chars().take(SAID_CHARS_MAX).collect();
+        let said: String = text_of(&reply.body).chars().take(REFUSAL_CHARS_MAX).collect();
         Err(refused(format!("it answers {path} with status {}: {said}", reply.status)))
     }
 
@@ -136,8 +136,8 @@ impl Running {
         })
     }
 
-    /// What a server that has ended under way said last; nothing while it runs.
-    pub(super) fn last_words(&mut self) -> Option<String> {
+    /// The last lines that a server printed which has exited; nothing while it runs.
+    pub(super) fn output_if_exited(&mut self) -> Option<String> {
         (!self.server.is_running()).then(|| self.server.last_words().join("\n  "))
     }
 }
@@ -151,8 +151,8 @@ pub(super) fn failed(error: &load::Error) -> StudyError {
     StudyError::Worker(error.to_string())
 }
 
-/// A page's words, without its tags and the space between them.
-fn words_of(body: &str) -> String {
+/// A page's text, without its tags and the space between them.
+fn text_of(body: &str) -> String {
     let mut within_tag = false;
     let text: String = body
         .chars()
@@ -170,8 +170,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pages_words_are_left_of_it() {
-        assert_eq!(words_of("<h1>Not\n found</h1> <p class='a'>1 > 0"), "Not found 1 > 0");
-        assert_eq!(words_of(""), "");
+    fn a_pages_text_is_left_of_it() {
+        assert_eq!(text_of("<h1>Not\n found</h1> <p class='a'>1 > 0"), "Not found 1 > 0");
+        assert_eq!(text_of(""), "");
     }
 }

@@ -166,13 +166,13 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// What came of something, unless the server has ended meanwhile.
-fn unless_ended<T>(running: &mut Running, came: Result<T, StudyError>) -> Result<T, StudyError> {
-    match running.last_words() {
-        Some(words) if !matches!(came, Err(StudyError::Stopped)) => {
-            Err(refused(format!("the server ended under way; its last words:\n  {words}")))
+/// A result, unless the server has exited meanwhile.
+fn unless_exited<T>(running: &mut Running, result: Result<T, StudyError>) -> Result<T, StudyError> {
+    match running.output_if_exited() {
+        Some(output) if !matches!(result, Err(StudyError::Stopped)) => {
+            Err(refused(format!("the server exited during the run; its last output:\n  {output}")))
         }
-        _ => came,
+        _ => result,
     }
 }
 
@@ -196,7 +196,7 @@ impl Prepared for Slice<'_> {
         let mut running = running?;
         sync_tree(&self.folder)?;
         let warmed = self.warm(&running, recorder);
-        let whose = unless_ended(&mut running, warmed)?;
+        let whose = unless_exited(&mut running, warmed)?;
         Ok(Box::new(Started { slice: *self, running, whose }))
     }
 }
@@ -214,7 +214,7 @@ impl Ready for Started<'_> {
         let load = slice.load(running, recorder);
         let logged = switched.map(Switched::took).transpose();
         // A server that has died refuses connections, which is no finding of its speed.
-        let load = unless_ended(running, load)?;
+        let load = unless_exited(running, load)?;
         let logged_ns = logged?;
         load.record(recorder);
         Ok(Box::new(Loaded { started: *self, load, logged_ns }))
@@ -254,7 +254,7 @@ fn evidence(
 ) -> Result<BTreeMap<String, f64>, StudyError> {
     let Some(path) = &server.evidence else { return Ok(BTreeMap::new()) };
     let evidence = running.evidence(path);
-    unless_ended(running, evidence)
+    unless_exited(running, evidence)
 }
 
 /// What a server of ours did between two accounts, and what its processor time for an
