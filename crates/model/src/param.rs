@@ -315,7 +315,9 @@ fn parse_rate(text: &str) -> Result<Rate, String> {
     }
     let number = text.strip_suffix("/s").unwrap_or(text).trim();
     number.parse().map(Rate::PerSecond).map_err(|_| {
-        format!("`{text}` is not a rate: write max, or a number per second of at least 1, as in 1000")
+        format!(
+            "`{text}` is not a rate: write max, or a number per second of at least 1, as in 1000"
+        )
     })
 }
 

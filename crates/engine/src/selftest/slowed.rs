@@ -159,6 +159,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::os::fd::AsFd;
+    use std::time::Duration;
 
     use model::integrity::Integrity;
     use model::spent::Spent;
@@ -230,6 +231,8 @@ mod tests {
                 recorder.lap();
             }
             recorder.requested(self.done);
+            // As studies do that read the time themselves.
+            recorder.finish();
             Ok(self)
         }
     }
@@ -257,12 +260,15 @@ mod tests {
         }
     }
 
+    const PAUSE: Duration = Duration::from_micros(100);
+
     /// Slowed down by a pause that counts how often it was made.
     fn slowed() -> (Slowed, Arc<AtomicU64>) {
         let pauses = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&pauses);
         let pause: Pause = Arc::new(move || {
             counted.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(PAUSE);
         });
         (Slowed::new(Box::new(Counting { prepared: 0 }), pause), pauses)
     }
@@ -278,6 +284,8 @@ mod tests {
         let ran = ready.run(&mut recorder).unwrap();
         recorder.finish();
         assert_eq!(recorder.latencies().count(), 40);
+        let paused_ns = 40 * PAUSE.as_nanos() as u64;
+        assert!(recorder.elapsed_ns() >= paused_ns, "the pauses are not on the clock");
         let requested_bytes = recorder.spent(Spent::default()).requested_bytes;
         assert_eq!((pauses.load(Ordering::Relaxed), requested_bytes), (40, 40));
         drop(ran);
