@@ -54,19 +54,19 @@ pub(super) struct Slice<'a> {
 struct Started<'a> {
     slice: Slice<'a>,
     running: Running,
-    whose: Whose<'a>,
+    state: ServerState<'a>,
 }
 
-/// Whose server it is, with what one of ours did before the clock started.
+/// The server, with what a built-in one did before the clock started.
 #[derive(Clone, Copy)]
-enum Whose<'a> {
-    Ours {
+enum ServerState<'a> {
+    BuiltIn {
         server: &'a BuiltIn,
         before: Account,
         /// Processor time of an empty reply, in nanoseconds, where it was measured.
         empty_ns: Option<f64>,
     },
-    Users(&'a CommandServer),
+    Command(&'a CommandServer),
 }
 
 /// A server that was loaded.
@@ -111,20 +111,20 @@ impl<'a> Slice<'a> {
 
     /// Sees to it that the server answers, and has loaded what it loads late; and of
     /// a server of ours, what it takes for an empty reply.
-    fn warm(&self, running: &Running, recorder: &Recorder) -> Result<Whose<'a>, StudyError> {
+    fn warm(&self, running: &Running, recorder: &Recorder) -> Result<ServerState<'a>, StudyError> {
         let url = self.config.url();
         running.try_out(url)?;
         let warming = Steps::Closed { concurrency: WARMING_AT_ONCE, requests: WARMING };
         running.load(url, warming, recorder)?;
         let server = match &self.config.server {
             ServerKind::BuiltIn(server) => server,
-            ServerKind::Command(server) => return Ok(Whose::Users(server)),
+            ServerKind::Command(server) => return Ok(ServerState::Command(server)),
         };
         let empty_ns = match server.content {
             Content::Empty => None,
             Content::Page { .. } | Content::Sqlite { .. } => self.empty_ns(running, recorder)?,
         };
-        Ok(Whose::Ours { server, before: running.settled_account()?, empty_ns })
+        Ok(ServerState::BuiltIn { server, before: running.settled_account()?, empty_ns })
     }
 
     /// Processor time of an empty reply.
@@ -196,8 +196,8 @@ impl Prepared for Slice<'_> {
         let mut running = running?;
         sync_tree(&self.folder)?;
         let warmed = self.warm(&running, recorder);
-        let whose = unless_exited(&mut running, warmed)?;
-        Ok(Box::new(Started { slice: *self, running, whose }))
+        let state = unless_exited(&mut running, warmed)?;
+        Ok(Box::new(Started { slice: *self, running, state }))
     }
 }
 
@@ -227,11 +227,11 @@ impl Ran for Loaded<'_> {
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
-        let Self { started: Started { slice, mut running, whose }, load, logged_ns } = *self;
+        let Self { started: Started { slice, mut running, state }, load, logged_ns } = *self;
         let outcome = load.slice();
-        let (server, before, empty_ns) = match whose {
-            Whose::Ours { server, before, empty_ns } => (server, before, empty_ns),
-            Whose::Users(server) => {
+        let (server, before, empty_ns) = match state {
+            ServerState::BuiltIn { server, before, empty_ns } => (server, before, empty_ns),
+            ServerState::Command(server) => {
                 let evidence = evidence(server, &mut running)?;
                 return Ok(Outcome { evidence, ..outcome });
             }
