@@ -39,6 +39,16 @@ impl Histogram {
         Self { buckets, sum: 0, max: 0 }
     }
 
+    /// Makes a histogram again of what it was saved as: values that lie in its
+    /// buckets with their counts, the exact sum and the exact largest value.
+    pub fn restore(buckets: impl IntoIterator<Item = (u64, u64)>, sum: u64, max: u64) -> Self {
+        let mut restored = Self { sum, max, ..Self::new() };
+        for (value, times) in buckets {
+            restored.buckets[bucket_of(value)] += times;
+        }
+        restored
+    }
+
     /// Counts one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
@@ -184,6 +194,17 @@ mod tests {
         h.record(u64::MAX / 4);
         assert_eq!(h.max(), u64::MAX / 4);
         assert_eq!(h.buckets().count(), 1);
+    }
+
+    #[test]
+    fn what_is_saved_sparsely_is_the_same_again() {
+        let mut all = Histogram::new();
+        (0..5000_u64).for_each(|v| all.record(v * v * v));
+        let saved: Vec<(u64, u64)> = all.buckets().map(|(v, n)| (v as u64, n)).collect();
+        let again = Histogram::restore(saved, all.sum(), all.max());
+        assert!(again.buckets().eq(all.buckets()));
+        assert_eq!((again.count(), again.sum(), again.max()), (5000, all.sum(), all.max()));
+        assert!((again.quantile(0.99) - all.quantile(0.99)).abs() < f64::EPSILON);
     }
 
     #[test]
