@@ -8,6 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use model::document::Document;
+use model::load::LoadRun;
 use model::study::StudySpec;
 
 use crate::process;
@@ -54,11 +55,12 @@ struct Generated {
     text: String,
 }
 
-fn all() -> Result<[Generated; 2]> {
+fn all() -> Result<[Generated; 3]> {
     let iotoll = process::build_iotoll()?;
-    let schema = serde_json::to_string_pretty(&Document::json_schema())? + "\n";
+    let text = |schema| serde_json::to_string_pretty(&schema).map(|text| text + "\n");
     Ok([
-        Generated { path: "docs/schema/result-2.json", text: schema },
+        Generated { path: "docs/schema/result-2.json", text: text(Document::json_schema())? },
+        Generated { path: "docs/schema/load-2.json", text: text(LoadRun::json_schema())? },
         Generated { path: "docs/reference.md", text: reference(&iotoll)? },
     ])
 }

@@ -9,7 +9,7 @@ use model::place::PlaceRequest;
 use model::plan::parse_budget;
 use model::study::parse_worth;
 
-use crate::load::LoadArgs;
+use crate::load::{LayoutArg, LoadArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -134,9 +134,13 @@ pub(crate) struct ShowArgs {
     /// What --json has written
     pub(crate) file: PathBuf,
 
-    /// Decide anew, with another smallest difference that you care about
+    /// Of a comparison: decide anew with another smallest difference that matters
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,
+
+    /// Of a load: how to print it
+    #[arg(long, value_enum, default_value_t = LayoutArg::Plain)]
+    pub(crate) layout: LayoutArg,
 }
 
 #[derive(Args)]

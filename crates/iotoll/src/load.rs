@@ -1,44 +1,46 @@
 //! `iotoll load`: an open-loop HTTP client that tells the truth.
 
-mod view;
-
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use load::{
-    Expect, Gap, Plan, Request, Reuse, Server, ServerWatch, Steps, Target, Version, layout,
+    Expect, Gap, Plan, Request, Reuse, Server, ServerMeter, ServerWatch, Steps, Target, Version,
+    analyse_load,
 };
+use model::load::{LoadRun, Run};
 use model::units::parse_duration;
+use report::load::{Layout, render};
 
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, JsonTarget};
-use crate::signals;
+use crate::{progress, session, signals};
 
 /// How long a server that is started here may take to listen.
 const SERVE_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Load an HTTP server, in an open loop, and say what its users would see
+/// Load an HTTP server in an open loop and report what its users would see
 ///
 /// Connections start at their intended times whatever the server does, and
-/// latency counts from those times. A step whose figures are this client's
-/// own rather than the server's says so.
+/// latency is counted from those times. A step is marked invalid if its figures
+/// are this client's rather than the server's.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 done, also when there were errors or invalid steps, which \
-    are reported; 1 could not be done; 2 wrong usage; 130 interrupted, with what was measured \
-    so far reported.\n\nExamples:\n  \
+#[command(after_help = "Exit codes: 0 done, even if there were errors or invalid steps, which \
+    are reported; 1 the load could not be run; 2 wrong usage; 130 interrupted, after what was \
+    measured so far has been reported.\n\nExamples:\n  \
     iotoll load http://127.0.0.1:8080/ --rate 200,300\n  \
     iotoll load http://127.0.0.1:8080/ --rate max\n  \
     iotoll load unix:/run/app.sock:/page --concurrency 8 --requests 10000 --keep-alive\n  \
     iotoll load 'http://127.0.0.1:{port}/' --rate 300 --serve 'python3 -m http.server {port}'")]
 pub(crate) struct LoadArgs {
-    #[arg(help = "http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]; {port} stands for a \
-        free port, together with --serve")]
+    #[arg(help = "http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]; with --serve, {port} is \
+        replaced by a free port")]
     url: String,
 
-    /// Open loop: connections started per second; several make several steps;
-    /// `max` looks for the highest rate that is held
+    /// Open loop: connections started per second, one step for each rate; `max`
+    /// searches for the highest rate that the server holds
     #[arg(
         long,
         value_name = "R[,R...]|max",
@@ -52,38 +54,37 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "N", requires = "rate", value_parser = at_least_one())]
     connections: Option<u64>,
 
-    /// How the gaps between starts are spread around their mean
+    /// How the gaps between starts are spread around their mean, 1/rate
     #[arg(long, value_enum, default_value_t = GapArg::Constant)]
     gap: GapArg,
 
-    /// What random gaps are made from
+    /// Seed of the random gaps
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Closed loop: clients at a time, each waiting for its reply
+    /// Closed loop: number of clients, each waiting for its reply
     #[arg(long, value_name = "C", requires = "requests",
         value_parser = clap::value_parser!(u32).range(1..))]
     concurrency: Option<u32>,
 
-    /// Requests of all clients together
+    /// Closed loop: total number of requests
     #[arg(long, value_name = "N", requires = "concurrency", value_parser = at_least_one())]
     requests: Option<u64>,
 
-    /// Keep connections for several requests
+    /// Send several requests on each connection
     #[arg(long)]
     keep_alive: bool,
 
-    /// Requests on each kept connection [default: 10; in a closed loop as many
-    /// as there are]
+    /// Requests on each connection [default: 10; unlimited in a closed loop]
     #[arg(long, value_name = "N", requires = "keep_alive", value_parser = at_least_one())]
     requests_per_connection: Option<u64>,
 
-    /// How long a request may take, from connecting to its reply's last byte
+    /// Time limit of a request, from connecting to the last byte of its reply
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     timeout: Duration,
 
-    /// What every body should be: text:TEXT (contains it), sha256:HEX, or
-    /// first (the same as the first reply's)
+    /// Check every body: text:TEXT (contains TEXT), sha256:HEX, or first (same
+    /// as the first reply's)
     #[arg(long, value_name = "WHAT")]
     expect: Option<String>,
 
@@ -99,20 +100,20 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
 
-    /// Version of HTTP to speak
+    /// Version of HTTP
     #[arg(long, value_enum, default_value_t = HttpArg::Http11)]
     http: HttpArg,
 
-    /// Measure the server's CPU, I/O and memory: the id of its first process
+    /// Measure CPU, I/O and memory of the server with this process id
     #[arg(long, value_name = "PID", conflicts_with = "serve")]
     server_pid: Option<i32>,
 
-    /// Start this server first (by the shell), wait until it listens, measure
-    /// it, and stop it with its children; {port} is the URL's port
+    /// Start this server with the shell, wait until it listens, measure it, and
+    /// stop it with its children; {port} is the URL's port
     #[arg(long, value_name = "COMMAND")]
     serve: Option<String>,
 
-    /// Write the result as JSON; - is standard output
+    /// Write the result as JSON to FILE; - is standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -137,7 +138,7 @@ enum HttpArg {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum LayoutArg {
+pub(crate) enum LayoutArg {
     Plain,
     Httperf,
     Ab,
@@ -159,7 +160,7 @@ impl std::str::FromStr for Rate {
         }
         match given.parse::<f64>() {
             Ok(rate) if (0.001..=1e6).contains(&rate) => Ok(Self::PerSecond(rate)),
-            _ => Err(String::from("not a rate; write connections per second, or max")),
+            _ => Err(String::from("not a rate; expected connections per second, or max")),
         }
     }
 }
@@ -173,7 +174,7 @@ fn duration(given: &str) -> Result<Duration, String> {
     if (Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
         Ok(time)
     } else {
-        Err(String::from("it must be from 1ms to 1h"))
+        Err(String::from("must be between 1ms and 1h"))
     }
 }
 
@@ -191,10 +192,28 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
         watch = Some(started.watch());
         server = Some(started);
     }
-    let result = view::with_live_view(|events| load::run(&plan, watch.as_ref(), events, &stop))?;
+    let run = measure(&plan, watch.as_ref(), &stop)?;
     drop(server);
-    output::report(json, &result, |_| layout::render(layout_of(args.layout), &result))?;
-    Ok(if result.interrupted { Exit::Interrupted } else { Exit::Done })
+    let analysis = analyse_load(&run);
+    output::report(json, &run.with_analysis(&analysis), |_| {
+        render(layout_of(args.layout), &run, &analysis)
+    })?;
+    Ok(if run.run.interrupted { Exit::Interrupted } else { Exit::Done })
+}
+
+/// Runs the load; what disturbed it from outside is seen in its own lateness.
+fn measure(plan: &Plan, watch: Option<&ServerWatch>, stop: &AtomicBool) -> anyhow::Result<LoadRun> {
+    let (header, began) = (session::header(), Instant::now());
+    let meter = watch.map(|watch| watch as &dyn ServerMeter);
+    let measured = progress::of_load(|events| load::run(plan, meter, events, stop))?;
+    let run = Run {
+        id: header.id,
+        started: header.started,
+        seconds: began.elapsed().as_secs_f64(),
+        version: header.version,
+        interrupted: measured.interrupted,
+    };
+    Ok(measured.into_record(run, host::machine::describe()))
 }
 
 fn with_free_port(args: &LoadArgs) -> anyhow::Result<String> {
@@ -202,7 +221,7 @@ fn with_free_port(args: &LoadArgs) -> anyhow::Result<String> {
         return Ok(args.url.clone());
     }
     if args.serve.is_none() {
-        return Err(UsageError(String::from("{port} in the URL needs --serve")).into());
+        return Err(UsageError(String::from("{port} in the URL requires --serve")).into());
     }
     Ok(args.url.replace("{port}", &load::free_port()?.to_string()))
 }
@@ -250,7 +269,9 @@ fn steps(args: &LoadArgs) -> anyhow::Result<Steps> {
             Rate::Max => None,
         })
         .collect();
-    let rates = rates.ok_or_else(|| UsageError(String::from("--rate max stands alone")))?;
+    let rates = rates.ok_or_else(|| {
+        UsageError(String::from("--rate max cannot be combined with other rates"))
+    })?;
     Ok(Steps::Rates { rates, connections })
 }
 
@@ -274,10 +295,10 @@ fn request(args: &LoadArgs) -> anyhow::Result<Request> {
     Ok(request)
 }
 
-fn layout_of(layout: LayoutArg) -> layout::Layout {
+pub(crate) fn layout_of(layout: LayoutArg) -> Layout {
     match layout {
-        LayoutArg::Plain => layout::Layout::Plain,
-        LayoutArg::Httperf => layout::Layout::Httperf,
-        LayoutArg::Ab => layout::Layout::Ab,
+        LayoutArg::Plain => Layout::Plain,
+        LayoutArg::Httperf => Layout::Httperf,
+        LayoutArg::Ab => Layout::Ab,
     }
 }

@@ -4,37 +4,47 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use ::load::analyse_load;
 use analysis::analyse;
 use model::document::{self, DocumentError};
+use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
 
 use crate::cli::ShowArgs;
 use crate::exit::{Exit, UsageError};
+use crate::load::layout_of;
 use crate::output;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let printed = read(&args.file)
-        .and_then(|text| printed(&text, args.worth).map_err(|error| error.to_string()))
+        .and_then(|text| printed(&text, args).map_err(|error| error.to_string()))
         .map_err(|why| UsageError(format!("cannot show {}: {why}", args.file.display())))?;
     output::result(&printed)?;
     Ok(Exit::Done)
 }
 
 /// The report of a result file of any kind.
-fn printed(text: &str, worth: Option<f64>) -> Result<String, DocumentError> {
+fn printed(text: &str, args: &ShowArgs) -> Result<String, DocumentError> {
     let width = output::width();
-    let schema = document::schema_of(text)?;
-    if schema == selftest::SCHEMA {
-        let result: SelftestResult = document::read(text, selftest::SCHEMA)?;
-        return Ok(report::selftest::report(&result, width));
+    match document::schema_of(text)?.as_str() {
+        load::SCHEMA => {
+            let run: LoadRun = document::read(text, load::SCHEMA)?;
+            Ok(report::load::render(layout_of(args.layout), &run, &analyse_load(&run)))
+        }
+        selftest::SCHEMA => {
+            let result: SelftestResult = document::read(text, selftest::SCHEMA)?;
+            Ok(report::selftest::report(&result, width))
+        }
+        _ => {
+            let run = Run::read(text)?;
+            let run = match args.worth {
+                Some(worth) => run.with_worth(worth),
+                None => run,
+            };
+            Ok(report::terminal::report(&run, &analyse(&run), width))
+        }
     }
-    let run = Run::read(text)?;
-    let run = match worth {
-        Some(worth) => run.with_worth(worth),
-        None => run,
-    };
-    Ok(report::terminal::report(&run, &analyse(&run), width))
 }
 
 fn read(file: &Path) -> Result<String, String> {

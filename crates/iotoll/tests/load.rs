@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use assert_cmd::Command;
+use load::analyse_load;
+use model::load::LoadRun;
+use report::load::{Layout, render};
 use std::{
     fs,
     io::{Read, Write},
@@ -57,7 +60,7 @@ fn json_on_standard_output_is_all_that_is_there() {
         output(&[&url, "--rate", "100,200", "--connections", "20", "--json", "-"]);
     assert_eq!((code, err.as_str()), (0, ""));
     let result = json(&out);
-    assert_eq!(result["schema"], "iotoll.load/1");
+    assert_eq!(result["schema"], "iotoll.load/2");
     assert_eq!(result["steps"].as_array().unwrap().len(), 2);
     for step in result["steps"].as_array().unwrap() {
         assert_eq!((&step["attempted"], &step["completed"]), (&20.into(), &20.into()));
@@ -93,7 +96,7 @@ fn wrong_usage_is_told_and_exits_with_2() {
         (&[&url], "--rate"),
         (&[&url, "--rate", "0"], "not a rate"),
         (&[&url, "--rate", "-5"], ""),
-        (&[&url, "--rate", "max,5"], "stands alone"),
+        (&[&url, "--rate", "max,5"], "cannot be combined"),
         (&[&url, "--rate", "5", "--concurrency", "5", "--requests", "5"], "cannot be used with"),
         (&[&url, "--concurrency", "5"], "--requests"),
         (&[&url, "--rate", "5", "--connections", "0"], "0"),
@@ -218,16 +221,61 @@ fn an_interrupted_load_reports_what_it_has_and_exits_with_130() {
     load.stdout.take().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(load.wait().unwrap().code(), Some(130));
     let result = json(&text);
-    assert_eq!(result["interrupted"], true);
+    assert_eq!(result["run"]["interrupted"], true);
     assert!(result["steps"][0]["attempted"].as_u64() > Some(0));
 }
 
+/// Runs a load that prints and saves, and prints again what was saved.
+fn printed_and_again(layout: &str, arguments: &[&str]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out.json");
+    let saving = ["--layout", layout, "--json", file.to_str().unwrap()];
+    let (code, printed, err) = output(&[arguments, &saving].concat());
+    assert_eq!((code, err.as_str()), (0, ""));
+    let saved: LoadRun = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let layout = match layout {
+        "httperf" => Layout::Httperf,
+        "ab" => Layout::Ab,
+        _ => Layout::Plain,
+    };
+    (printed, render(layout, &saved, &analyse_load(&saved)))
+}
+
 #[test]
-fn the_layouts_of_other_tools_are_printed() {
-    let url = server(true);
-    let (_, httperf, _) =
-        output(&[&url, "--rate", "100", "--connections", "10", "--layout", "httperf"]);
-    assert!(httperf.contains("\nConnection rate: ") && httperf.contains("\nErrors: total 0 "));
-    let (_, ab, _) = output(&[&url, "--concurrency", "1", "--requests", "10", "--layout", "ab"]);
-    assert!(ab.contains("Complete requests:      10") && ab.contains("Percentage of the requests"));
+fn a_saved_load_prints_as_it_was_printed_in_every_layout() {
+    let url = server(true) + "x";
+    let refused = "http://127.0.0.1:1/";
+    let server_pid = process::id().to_string();
+    let loads: [&[&str]; 6] = [
+        &[&url, "--rate", "200", "--connections", "20", "--server-pid", &server_pid],
+        &[&url, "--rate", "300,77.7", "--connections", "50", "--gap", "exponential"],
+        &[&url, "--concurrency", "3", "--requests", "31"],
+        &[&url, "--concurrency", "3", "--requests", "31", "--keep-alive"],
+        &[refused, "--rate", "100", "--connections", "10"],
+        &[refused, "--rate", "max"],
+    ];
+    for load in loads {
+        for layout in ["plain", "httperf", "ab"] {
+            let (printed, again) = printed_and_again(layout, load);
+            assert_eq!(printed, again, "{layout} of {load:?}");
+        }
+    }
+}
+
+#[test]
+fn every_layout_tells_the_same_figures() {
+    let url = server(true) + "x";
+    let load = [&url, "--rate", "200", "--connections", "20"];
+    let (plain, _) = printed_and_again("plain", &load);
+    assert!(plain.contains("20 of 20 connections completed"), "{plain}");
+    assert_eq!(plain.lines().find(|line| line.chars().count() > 80), None);
+    let (httperf, _) = printed_and_again("httperf", &load);
+    assert!(httperf.contains("Total: connections 20 requests 20 replies 20 test-duration"));
+    assert!(httperf.contains("\nConnection rate: "), "{httperf}");
+    assert!(httperf.contains("Errors: total 0 client-timo 0 socket-timo 0 connrefused 0"));
+    assert!(httperf.contains("Reply status: 1xx=0 2xx=20 3xx=0 4xx=0 5xx=0"));
+    let (ab, _) = printed_and_again("ab", &load);
+    assert!(ab.contains("Complete requests:      20\nFailed requests:        0\n"));
+    assert!(ab.contains("Document Path:          /x\n") && ab.contains(" 100%  "));
+    assert!(ab.contains("Percentage of the requests"), "{ab}");
 }

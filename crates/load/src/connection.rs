@@ -3,7 +3,7 @@
 use crate::{
     ErrorKind, Expect, Reuse,
     expect::Check,
-    meter::{Meter, Times},
+    meter::{Meter, Moments},
     response::{Ending, Malformed, Progress, Reply},
     socket,
 };
@@ -164,7 +164,7 @@ pub(crate) enum Watched {
 pub(crate) struct Connection {
     pub(crate) socket: OwnedFd,
     state: State,
-    pub(crate) times: Times,
+    pub(crate) times: Moments,
     /// When to give up.
     pub(crate) deadline_ns: u64,
     pub(crate) watched: Watched,
@@ -183,7 +183,7 @@ impl Connection {
         let mut connection = Self {
             socket,
             state: State::Connecting,
-            times: Times { intended, begun, ..Times::default() },
+            times: Moments { intended, begun, ..Moments::default() },
             deadline_ns: begun + shared.timeout_ns,
             watched: Watched::Not,
             written: 0,

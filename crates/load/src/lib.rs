@@ -2,28 +2,29 @@
 //! whatever the server does, and that says so when its figures are its own
 //! rather than the server's.
 //!
-//! [`run`] takes a [`Plan`] to a [`LoadResult`], telling of its progress in
-//! [`Event`]s on the way; [`knee`] finds the highest rate held within a slice
-//! of a measurement. [`Server`] starts, awaits and stops a server, and
-//! [`ServerWatch`] measures one beside the client. [`layout`] puts results
-//! into words. Nothing here prints.
+//! [`run`] takes a [`Plan`] to what it [`Measured`], telling of its progress in
+//! [`Event`]s on the way; [`analyse_step`] says what follows from a step;
+//! [`max_rate`] finds the highest rate held within a slice of a measurement.
+//! [`Server`] starts, awaits and stops a server, and [`ServerWatch`] measures
+//! one beside the client. Nothing here prints.
 //!
 //! ```no_run
-//! use iotoll_load::{Plan, Steps, Target, run};
+//! use iotoll_load::{Plan, Steps, Target, analyse_step, run};
 //! use std::sync::atomic::AtomicBool;
 //!
 //! let target = Target::parse("http://127.0.0.1:8080/")?;
 //! let steps = Steps::Rates { rates: vec![200.0, 300.0], connections: None };
 //! let stop = AtomicBool::new(false);
-//! let result = run(&Plan::new(target, steps), None, &mut |_| (), &stop)?;
-//! for step in &result.steps {
-//!     let p99 = step.connection_ms.map(|summary| summary.p99);
-//!     assert!(step.valid, "{:?} ms is not the server's: {:?}", p99, step.why_invalid);
+//! let measured = run(&Plan::new(target, steps), None, &mut |_| (), &stop)?;
+//! for step in &measured.steps {
+//!     let seen = analyse_step(step);
+//!     let p99 = seen.connection_ms.map(|summary| summary.p99);
+//!     assert!(seen.valid, "{:?} ms is not the server's: {:?}", p99, seen.why_invalid);
 //! }
 //! # Ok::<(), iotoll_load::Error>(())
 //! ```
 
-mod bracket;
+mod analyse;
 mod chunked;
 mod client;
 mod connection;
@@ -31,8 +32,7 @@ mod deadlines;
 mod error;
 mod expect;
 mod keeper;
-mod knee;
-pub mod layout;
+mod max_rate;
 mod meter;
 mod outcome;
 mod pacer;
@@ -41,27 +41,24 @@ mod ports;
 mod preflight;
 mod progress;
 mod response;
-mod result;
 mod run;
 mod schedule;
-mod search;
 mod server;
 mod socket;
 mod target;
 mod usage;
-mod validity;
 
+pub use analyse::{analyse_load, analyse_step};
 pub use error::Error;
 pub use expect::{Expect, Text};
-pub use knee::{Knee, KneeBounds, knee};
-pub use outcome::{ErrorKind, Errors};
+pub use max_rate::{Effort, MaxRate, RateBounds, Search, max_rate};
+pub use model::load::{
+    Errors, Gap, LoadRun, Mode, Phases, SCHEMA, ServerMeter, ServerUse, Step, StepAnalysis,
+};
+pub use outcome::ErrorKind;
 pub use plan::{Plan, Request, Reuse, Steps, Version};
 pub use progress::{Event, Progress};
-pub use result::{
-    Bytes, LoadResult, Mode, OpenConnections, Phases, Preflight, ReplyRate, SCHEMA, Search,
-    Statuses, Step, Summary, Try,
-};
-pub use run::run;
-pub use schedule::{Gap, Schedule};
-pub use server::{Server, ServerSample, ServerUse, ServerWatch, free_port};
+pub use run::{Measured, run};
+pub use schedule::Schedule;
+pub use server::{Server, ServerSample, ServerWatch, free_port};
 pub use target::{Address, Target};

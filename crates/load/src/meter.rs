@@ -1,10 +1,9 @@
 //! The figures of one step while it runs, in memory that does not grow.
 
-use crate::{
-    Errors,
-    result::{Bytes, OpenConnections, Phases, ReplyRate, Statuses},
-};
+use crate::outcome::Failures;
 use host::clock::SECOND_NS;
+use model::load::{Bytes, OpenConnections, Phases, ReplyCounts, Statuses, Times};
+use stats::Histogram;
 
 /// Intervals of the reply rate that are kept.
 const INTERVALS_MAX: usize = 256;
@@ -43,37 +42,49 @@ impl RateSeries {
         self.interval_ns *= 2;
     }
 
-    /// The rates of the intervals that lie wholly within `length_ns`.
-    pub(crate) fn rates(&self, replies: u64, length_ns: u64) -> ReplyRate {
-        let seconds = self.interval_ns as f64 / 1e9;
-        let full = (length_ns / self.interval_ns) as usize;
-        let count = |i: usize| self.counts.get(i).copied().unwrap_or(0);
-        let samples: Vec<f64> =
-            (0..full.min(INTERVALS_MAX)).map(|i| count(i) as f64 / seconds).collect();
-        let mean = if length_ns == 0 { 0.0 } else { replies as f64 * 1e9 / length_ns as f64 };
-        let n = samples.len().max(1) as f64;
-        let centre = samples.iter().sum::<f64>() / n;
-        let variance = samples.iter().map(|s| (s - centre).powi(2)).sum::<f64>() / n;
-        ReplyRate {
-            mean,
-            min: samples.iter().copied().reduce(f64::min).unwrap_or(mean),
-            max: samples.iter().copied().reduce(f64::max).unwrap_or(mean),
-            stddev: variance.sqrt(),
-            interval_ms: seconds * 1e3,
-            samples,
+    /// The counts as they are kept in a record.
+    pub(crate) fn into_counts(self) -> ReplyCounts {
+        ReplyCounts { interval_ns: self.interval_ns, counts: self.counts }
+    }
+}
+
+/// Every phase's times in nanoseconds, while they are being counted.
+#[derive(Default)]
+pub(crate) struct PhaseHistograms {
+    pub(crate) connection: Histogram,
+    pub(crate) answered: Histogram,
+    pub(crate) connection_from_connect: Histogram,
+    pub(crate) connect: Histogram,
+    pub(crate) reply: Histogram,
+    pub(crate) response: Histogram,
+    pub(crate) transfer: Histogram,
+    pub(crate) lag: Histogram,
+}
+
+impl PhaseHistograms {
+    /// The times as they are kept in a record.
+    pub(crate) fn to_phases(&self) -> Phases {
+        Phases {
+            connection: Times::of(&self.connection),
+            answered: Times::of(&self.answered),
+            connection_from_connect: Times::of(&self.connection_from_connect),
+            connect: Times::of(&self.connect),
+            reply: Times::of(&self.reply),
+            response: Times::of(&self.response),
+            transfer: Times::of(&self.transfer),
+            lag: Times::of(&self.lag),
         }
     }
 }
 
 /// What is counted during a step.
-#[derive(Debug)]
 pub(crate) struct Meter {
     /// When the step began, on the monotonic clock.
     pub(crate) start_ns: u64,
     pub(crate) last_start_ns: u64,
     pub(crate) last_reply_ns: u64,
-    pub(crate) phases: Phases,
-    pub(crate) errors: Errors,
+    pub(crate) phases: PhaseHistograms,
+    pub(crate) errors: Failures,
     pub(crate) status: Statuses,
     pub(crate) bytes: Bytes,
     pub(crate) attempted: u64,
@@ -89,7 +100,7 @@ pub(crate) struct Meter {
 
 /// When each phase of a request began, in nanoseconds of the monotonic clock.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Times {
+pub(crate) struct Moments {
     pub(crate) intended: u64,
     pub(crate) begun: u64,
     pub(crate) connected: u64,
@@ -106,8 +117,8 @@ impl Meter {
             start_ns,
             last_start_ns: start_ns,
             last_reply_ns: start_ns,
-            phases: Phases::default(),
-            errors: Errors::default(),
+            phases: PhaseHistograms::default(),
+            errors: Failures::default(),
             status: Statuses::default(),
             bytes: Bytes::default(),
             attempted: 0,
@@ -124,7 +135,7 @@ impl Meter {
 
     /// Counts a reply that came whole.
     #[inline]
-    pub(crate) fn reply(&mut self, times: &Times, status: u16) {
+    pub(crate) fn reply(&mut self, times: &Moments, status: u16) {
         self.replies += 1;
         self.last_reply_ns = times.last_byte;
         self.phases.response.record(times.first_byte.saturating_sub(times.sent));
@@ -141,7 +152,7 @@ impl Meter {
 
     /// Counts a connection that carried all that it should.
     #[inline]
-    pub(crate) fn connection(&mut self, times: &Times) {
+    pub(crate) fn connection(&mut self, times: &Moments) {
         self.completed += 1;
         let took_ns = times.last_byte.saturating_sub(times.intended);
         self.phases.connection.record(took_ns);
@@ -155,26 +166,23 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::Histogram;
 
     #[test]
-    fn the_rate_over_time_keeps_its_counts_however_long_it_gets() {
+    fn replies_over_time_keep_their_number_however_long_it_gets() {
         let mut series = RateSeries::new();
         // 1000/s for 1000 s.
         (0..1_000_000_u64).for_each(|i| series.add(i * 1_000_000));
-        let rate = series.rates(1_000_000, 1000 * SECOND_NS);
-        assert!(series.counts.len() <= INTERVALS_MAX);
-        assert_eq!(series.counts.iter().sum::<u64>(), 1_000_000);
-        assert!(rate.samples.len() > INTERVALS_MAX / 4);
-        for value in [rate.mean, rate.min, rate.max] {
-            assert!((value - 1000.0).abs() < 1.0, "{value}");
-        }
+        let ReplyCounts { interval_ns, counts } = series.into_counts();
+        assert!(counts.len() <= INTERVALS_MAX && counts.len() > INTERVALS_MAX / 4);
+        assert_eq!(counts.iter().sum::<u64>(), 1_000_000);
+        let in_a_full_one = interval_ns / 1_000_000;
+        assert!(counts[..counts.len() - 1].iter().all(|count| *count == in_a_full_one));
     }
 
     #[test]
     fn each_phase_counts_from_where_it_should() {
         let mut meter = Meter::new(1000);
-        let times = Times {
+        let times = Moments {
             intended: 1000,
             begun: 1010,
             connected: 1030,
@@ -201,19 +209,10 @@ mod tests {
     #[test]
     fn a_refusal_is_no_answer() {
         let mut meter = Meter::new(0);
-        let answered = Times { last_byte: 900, ..Times::default() };
+        let answered = Moments { last_byte: 900, ..Moments::default() };
         meter.connection(&answered);
-        meter.connection(&Times { last_byte: 5, refused: true, ..Times::default() });
+        meter.connection(&Moments { last_byte: 5, refused: true, ..Moments::default() });
         assert_eq!((meter.phases.connection.count(), meter.phases.answered.count()), (2, 1));
         assert_eq!(meter.phases.answered.max(), 900);
-    }
-
-    #[test]
-    fn an_interval_without_replies_counts_as_none() {
-        let mut series = RateSeries::new();
-        series.add(0);
-        let rate = series.rates(1, SECOND_NS);
-        assert_eq!(rate.samples.len(), 10);
-        assert!(rate.min.abs() < 1e-9 && (rate.max - 10.0).abs() < 1e-9);
     }
 }

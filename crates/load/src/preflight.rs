@@ -6,8 +6,9 @@
 //! server that answers needs far less, but it is said beforehand what would
 //! run out and when; and a step in which it did run out is invalid.
 
-use crate::{Plan, Preflight, Steps, plan::Reuse, ports::sources_for};
+use crate::{Plan, Steps, plan::Reuse, ports::sources_for};
 use host::{ports::PortRules, process, root::Root, sockets::Endpoint};
+use model::load::Preflight;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors that are not connections: standard streams, epoll, timer,

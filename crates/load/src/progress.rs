@@ -1,6 +1,7 @@
 //! What is told while a load runs.
 
-use crate::{Step, meter::Meter};
+use crate::meter::Meter;
+use model::load::Step;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl Progress {
             seconds: now.saturating_sub(meter.start_ns) as f64 / 1e9,
             attempted: meter.attempted,
             replies: meter.replies,
-            errors: meter.errors.total,
+            errors: meter.errors.counts.total,
             open,
             latency_p50_ms: latency.quantile(0.5) / 1e6,
             latency_p99_ms: latency.quantile(0.99) / 1e6,

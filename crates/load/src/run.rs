@@ -1,22 +1,65 @@
-//! From a plan to a result, step by step.
+//! From a plan to what was measured, step by step.
 
 use crate::{
-    Error, Event, Gap, LoadResult, Mode, Plan, Preflight, Reuse, SCHEMA, Schedule, Search,
-    ServerWatch, Step, Steps, Summary,
+    Address, Error, Event, Plan, Reuse, Schedule, Steps, Version,
     client::{Client, Drive, Ran},
+    max_rate::{self, Effort, RateBounds, Search},
     ports::Ports,
-    preflight, search,
-    validity::{self, Facts, Reason},
+    preflight, usage,
 };
 use host::{
     ports::{PortRules, time_wait_now},
     root::Root,
     sockets::Endpoint,
 };
+use model::{
+    load::{
+        ClientUse, LoadPlan, LoadRun, Mode, OwnUse, Preflight, RateSearch, Run, SCHEMA,
+        ServerMeter, Step,
+    },
+    run::Machine,
+};
 use std::sync::atomic::AtomicBool;
 
 /// Seconds that a step lasts when its connections are not given.
 const STEP_S: f64 = 10.0;
+
+/// What a load measured.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// What was to be done.
+    pub plan: LoadPlan,
+    /// Bytes of a request, head and body.
+    pub request_bytes: u64,
+    /// `Server` header of the first reply that had one.
+    pub server_software: Option<String>,
+    /// Whether descriptors and ports suffice, as checked before the start.
+    pub preflight: Preflight,
+    /// The steps, in the order in which they were run.
+    pub steps: Vec<Step>,
+    /// The search for the highest rate, if there was one.
+    pub search: Option<RateSearch>,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
+impl Measured {
+    /// The record of a run that took place here and then; whether it was
+    /// interrupted is known here.
+    pub fn into_record(self, run: Run, machine: Machine) -> LoadRun {
+        LoadRun {
+            schema: SCHEMA.to_owned(),
+            run: Run { interrupted: self.interrupted, ..run },
+            machine,
+            plan: self.plan,
+            request_bytes: self.request_bytes,
+            server_software: self.server_software,
+            preflight: self.preflight,
+            steps: self.steps,
+            search: self.search,
+        }
+    }
+}
 
 /// Runs a load on the calling thread.
 ///
@@ -25,29 +68,16 @@ const STEP_S: f64 = 10.0;
 /// of a second and what was measured so far is returned, `interrupted`.
 pub fn run(
     plan: &Plan,
-    server: Option<&ServerWatch>,
+    server: Option<&dyn ServerMeter>,
     events: &mut dyn FnMut(Event<'_>),
     stop: &AtomicBool,
-) -> Result<LoadResult, Error> {
+) -> Result<Measured, Error> {
     let setting = Setting::prepare(plan)?;
     let mut runner = setting.runner(plan, server, stop)?;
     let search = runner.run_all(events)?;
     let Runner { client, steps, interrupted, .. } = runner;
-    let mode = mode(plan);
-    Ok(LoadResult {
-        schema: SCHEMA,
-        version: env!("CARGO_PKG_VERSION"),
-        url: plan.target.url.clone(),
-        address: setting.endpoint.to_string(),
-        mode,
-        gap: (mode == Mode::Open).then_some(plan.gap),
-        seed: plan.seed,
-        timeout_s: plan.timeout.as_secs_f64(),
-        requests_per_connection: match plan.reuse {
-            Reuse::Never => Some(1),
-            Reuse::Requests(n) => Some(n),
-            Reuse::Always => None,
-        },
+    Ok(Measured {
+        plan: recorded(plan, &setting.endpoint),
         request_bytes: client.request_bytes(),
         server_software: client.server_software().map(str::to_owned),
         preflight: setting.preflight,
@@ -57,10 +87,48 @@ pub fn run(
     })
 }
 
-fn mode(plan: &Plan) -> Mode {
-    match plan.steps {
-        Steps::Closed { .. } => Mode::Closed,
-        Steps::Rates { .. } | Steps::MaxRate { .. } => Mode::Open,
+/// A plan as it is kept in the record.
+fn recorded(plan: &Plan, endpoint: &Endpoint) -> LoadPlan {
+    let target = &plan.target;
+    let (host, port) = match &target.address {
+        Address::Tcp(host, port) => (host.clone(), Some(*port)),
+        Address::Unix(socket) => (format!("unix:{}", socket.display()), None),
+    };
+    let (mut rates, mut connections, mut concurrency, mut requests) = (None, None, None, None);
+    match &plan.steps {
+        Steps::Rates { rates: given, connections: count } => {
+            (rates, connections) = (Some(given.clone()), *count);
+        }
+        Steps::MaxRate { connections: count } => connections = *count,
+        Steps::Closed { concurrency: clients, requests: count } => {
+            (concurrency, requests) = (Some(*clients), Some(*count));
+        }
+    }
+    let mode = if concurrency.is_some() { Mode::Closed } else { Mode::Open };
+    LoadPlan {
+        url: target.url.clone(),
+        host,
+        port,
+        path: target.path.clone(),
+        address: endpoint.to_string(),
+        method: plan.request.method.to_string(),
+        http: String::from(match plan.request.version {
+            Version::Http10 => "1.0",
+            Version::Http11 => "1.1",
+        }),
+        mode,
+        rates,
+        connections,
+        concurrency,
+        requests,
+        gap: (mode == Mode::Open).then_some(plan.gap),
+        seed: plan.seed,
+        timeout_s: plan.timeout.as_secs_f64(),
+        requests_per_connection: match plan.reuse {
+            Reuse::Never => Some(1),
+            Reuse::Requests(n) => Some(n),
+            Reuse::Always => None,
+        },
     }
 }
 
@@ -87,7 +155,7 @@ impl Setting {
     pub(crate) fn runner<'a>(
         &'a self,
         plan: &'a Plan,
-        server: Option<&'a ServerWatch>,
+        server: Option<&'a dyn ServerMeter>,
         stop: &'a AtomicBool,
     ) -> Result<Runner<'a>, Error> {
         let may_add_sources = self.endpoint.is_loopback_v4();
@@ -101,13 +169,13 @@ impl Setting {
 pub(crate) struct Runner<'a> {
     plan: &'a Plan,
     client: Client<'a>,
-    server: Option<&'a ServerWatch>,
+    server: Option<&'a dyn ServerMeter>,
     steps: Vec<Step>,
     pub(crate) interrupted: bool,
 }
 
 impl Runner<'_> {
-    fn run_all(&mut self, events: &mut dyn FnMut(Event<'_>)) -> Result<Option<Search>, Error> {
+    fn run_all(&mut self, events: &mut dyn FnMut(Event<'_>)) -> Result<Option<RateSearch>, Error> {
         match &self.plan.steps {
             Steps::Closed { concurrency, requests } => {
                 let begins =
@@ -133,7 +201,16 @@ impl Runner<'_> {
                 }
             }
             Steps::MaxRate { connections } => {
-                return search::max_rate(self, *connections, events).map(Some);
+                let search = Search {
+                    bounds: RateBounds::default(),
+                    effort: Effort::Confirmed { connections: *connections },
+                };
+                let found = max_rate::with_runner(self, &search, None, events)?;
+                if let Some(step) = found.last_held {
+                    self.keep(step, events);
+                }
+                let (max_rate, limit, tries) = (found.rate, found.limit, found.tries);
+                return Ok(Some(RateSearch { max_rate, limit, tries }));
             }
         }
         Ok(None)
@@ -147,8 +224,8 @@ impl Runner<'_> {
         number: u64,
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<Step, Error> {
-        let gap: Gap = self.plan.gap;
-        let schedule = Schedule::new(rate, count, gap, self.plan.seed.wrapping_add(number));
+        let schedule =
+            Schedule::new(rate, count, self.plan.gap, self.plan.seed.wrapping_add(number));
         self.step(Drive::Open(Box::new(schedule)), Some(rate), None, Some(count), events)
     }
 
@@ -176,33 +253,19 @@ impl Runner<'_> {
         intended: Option<u64>,
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<Step, Error> {
-        let before = self.server.map(ServerWatch::sample);
+        let used = self.server.map(ServerMeter::begin);
         let ran = self.client.run(drive, events)?;
-        let used = self
-            .server
-            .zip(before)
-            .map(|(server, before)| server.used_since(&before, ran.meter.replies));
+        let server = used.map(|used| used(ran.meter.replies));
         self.interrupted |= ran.interrupted;
-        let mut step = figures(ran, rate, concurrency, intended);
-        step.server = used;
-        Ok(step)
+        Ok(Step { rate, concurrency, intended, server, ..counted(ran) })
     }
 }
 
-/// A step's figures from what was counted.
-fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Option<u64>) -> Step {
+/// A step as it was counted.
+fn counted(ran: Ran) -> Step {
     let Ran { meter, end_ns, active, whole, sources, interrupted } = ran;
-    let length_ns = end_ns.saturating_sub(meter.start_ns).max(1);
-    let replied_ns = meter.last_reply_ns.saturating_sub(meter.start_ns);
-    let reasons = why_invalid(&meter, intended, &active, &whole, interrupted);
-    let phases = meter.phases;
-    let ms = |histogram| Summary::of(histogram, 1e6);
-    let percent = |ns: u64| ns as f64 * 100.0 / whole.wall_ns.max(1) as f64;
-    let started_ns = meter.last_start_ns.saturating_sub(meter.start_ns);
+    let since_start = |ns: u64| ns.saturating_sub(meter.start_ns);
     Step {
-        rate,
-        concurrency,
-        intended,
         attempted: meter.attempted,
         completed: meter.completed,
         requests: meter.requests,
@@ -210,103 +273,44 @@ fn figures(ran: Ran, rate: Option<f64>, concurrency: Option<u32>, intended: Opti
         ended_early: meter.ended_early,
         sent_again: meter.sent_again,
         abandoned: meter.abandoned,
-        seconds: length_ns as f64 / 1e9,
-        achieved_rate: started_rate(meter.attempted, started_ns, length_ns),
-        connection_ms: ms(&phases.connection),
-        connection_from_connect_ms: ms(&phases.connection_from_connect),
-        connect_ms: ms(&phases.connect),
-        reply_ms: ms(&phases.reply),
-        response_ms: ms(&phases.response),
-        transfer_ms: ms(&phases.transfer),
-        schedule_lag_us: Summary::of(&phases.lag, 1e3),
-        reply_rate: meter.series.rates(meter.replies, replied_ns),
-        open_connections: meter.open,
-        client_cpu_percent: percent(whole.cpu_ns),
-        client_system_percent: percent(whole.system_ns.min(whole.cpu_ns)),
-        client_spin_percent: percent(whole.spin_ns),
-        client_cpu_us_per_request: (meter.requests > 0)
-            .then(|| whole.cpu_ns as f64 / 1e3 / meter.requests as f64),
-        sources,
-        server: None,
-        kept_pace: rate.and_then(|rate| {
-            kept_pace(rate, meter.attempted, meter.open.middle, meter.open.end, &phases)
-        }),
-        merely_late: validity::merely_late(&reasons),
-        valid: reasons.is_empty(),
-        why_invalid: validity::in_words(&reasons),
-        first_error: meter.errors.first.clone(),
-        errors: meter.errors,
+        interrupted,
+        length_ns: since_start(end_ns).max(1),
+        last_start_ns: since_start(meter.last_start_ns),
+        last_reply_ns: since_start(meter.last_reply_ns),
+        errors: meter.errors.counts,
+        first_error: meter.errors.first,
         status: meter.status,
         bytes: meter.bytes,
-        phases,
+        open_connections: meter.open,
+        sources,
+        client: ClientUse { active: own_use(&active), whole: own_use(&whole) },
+        reply_counts: meter.series.into_counts(),
+        phases: meter.phases.to_phases(),
+        ..Step::default()
     }
 }
 
-/// Connections started per second; the last start ends the last gap.
-fn started_rate(attempted: u64, started_ns: u64, length_ns: u64) -> f64 {
-    if attempted > 1 && started_ns > 0 {
-        (attempted - 1) as f64 * 1e9 / started_ns as f64
-    } else {
-        attempted as f64 * 1e9 / length_ns as f64
+fn own_use(used: &usage::OwnUse) -> OwnUse {
+    OwnUse {
+        wall_ns: used.wall_ns,
+        cpu_ns: used.cpu_ns,
+        system_ns: used.system_ns,
+        spin_ns: used.spin_ns,
+        delayed_ns: used.delayed_ns,
     }
 }
 
-fn why_invalid(
-    meter: &crate::meter::Meter,
-    intended: Option<u64>,
-    active: &crate::usage::OwnUse,
-    whole: &crate::usage::OwnUse,
-    interrupted: bool,
-) -> Vec<Reason> {
-    // A step that is over at once says nothing about how busy the core was.
-    let span = if active.wall_ns < 100_000_000 { whole } else { active };
-    let busy_ns = (span.cpu_ns + span.delayed_ns).saturating_sub(span.spin_ns);
-    let (errors, phases) = (&meter.errors, &meter.phases);
-    let without_descriptor = errors.fd_unavail + errors.ftab_full;
-    validity::reasons(&Facts {
-        intended,
-        started: meter.attempted - (without_descriptor + errors.addrunavail).min(meter.attempted),
-        lag_p99_ns: (phases.lag.count() > 0).then(|| phases.lag.quantile(0.99)),
-        connection_p50_ns: (phases.connection.count() > 0).then(|| phases.connection.quantile(0.5)),
-        without_descriptor,
-        without_port: errors.addrunavail,
-        busy_percent: busy_ns as f64 * 100.0 / span.wall_ns.max(1) as f64,
-        interrupted,
-    })
-}
-
-/// Whether as many connections ended as began in the second half.
-///
-/// What is open at a time in a steady state is a random number with the
-/// square root of its mean as its spread, of which three times is allowed
-/// for. A half that is shorter than a single connection cannot tell.
-fn kept_pace(
-    rate: f64,
-    attempted: u64,
-    middle: u64,
-    end: u64,
-    phases: &crate::Phases,
-) -> Option<bool> {
-    let half = attempted as f64 / 2.0;
-    let shortest_ns = phases.connection.buckets().next().map_or(f64::MAX, |(value, _)| value);
-    if half / rate * 1e9 < shortest_ns {
-        return None;
-    }
-    let growth = end as f64 - middle as f64;
-    Some(growth <= 0.01 * half + 3.0 * (middle as f64).sqrt() + 2.0)
-}
-
-/// The figures of a step that was never run.
+/// A step that was never run.
 #[cfg(test)]
 pub(crate) fn step_of(meter: crate::meter::Meter, rate: f64, length: std::time::Duration) -> Step {
-    let idle = crate::usage::OwnUse {
+    let idle = usage::OwnUse {
         wall_ns: length.as_nanos() as u64,
         cpu_ns: 0,
         system_ns: 0,
         spin_ns: 0,
         delayed_ns: 0,
     };
-    let (end_ns, intended) = (meter.start_ns + idle.wall_ns, meter.attempted);
+    let (end_ns, intended) = (meter.start_ns + idle.wall_ns, Some(meter.attempted));
     let ran = Ran { meter, end_ns, active: idle, whole: idle, sources: 1, interrupted: false };
-    figures(ran, Some(rate), None, Some(intended))
+    Step { rate: Some(rate), intended, ..counted(ran) }
 }

@@ -4,23 +4,9 @@
 //! Each intended time is the one before it plus a gap, never the actual start
 //! plus a gap, so that a start that comes late makes none of the others late.
 
+use model::load::Gap;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
-
-/// How the gaps between intended starts are spread around their mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Gap {
-    /// All the same.
-    #[default]
-    Constant,
-    /// Anything from nothing to twice the mean, all alike.
-    Uniform,
-    /// As independent visitors arrive: a Poisson process.
-    Exponential,
-}
 
 /// The intended starts of one step, in nanoseconds after its beginning.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use host::{
     sync_calls::{SyncCalls, UncountedError},
 };
 use model::counters::{self, Counters as _};
-use serde::Serialize;
+use model::load::{ServerMeter, ServerUse};
 use std::{
     collections::VecDeque,
     io::{BufRead, BufReader, Read},
@@ -362,47 +362,9 @@ impl ServerWatch {
     }
 }
 
-/// What a server with all its processes used during a step.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ServerUse {
-    /// Processes at the end of the step.
-    pub processes: u64,
-    /// CPU time of all processes. Exact for those that live; that of children
-    /// that have ended is told by the kernel in steps of 10 ms.
-    pub cpu_ms: f64,
-    /// The part of it in user mode, told in steps of 10 ms for each process.
-    pub cpu_user_ms: f64,
-    /// The part of it in the kernel, told in steps of 10 ms for each process.
-    pub cpu_system_ms: f64,
-    /// CPU time in percent of one core.
-    pub cpu_percent: f64,
-    /// CPU time for each reply.
-    pub cpu_us_per_reply: Option<f64>,
-    /// Bytes that came by `read_calls`.
-    pub asked_read_bytes: u64,
-    /// Bytes that went by `write_calls`.
-    pub asked_write_bytes: u64,
-    /// Calls of read, readv, pread, sendfile and their like, on files, pipes
-    /// and sockets. What a server takes from a socket by recv and its like
-    /// is not counted.
-    pub read_calls: u64,
-    /// Calls of write, writev, pwrite, sendfile and their like, on files,
-    /// pipes and sockets. What a server gives to a socket by send and its
-    /// like is not counted.
-    pub write_calls: u64,
-    /// Bytes that had to come from a device.
-    pub device_read_bytes: u64,
-    /// Bytes that were or will be written to a device.
-    pub device_write_bytes: u64,
-    /// Calls of fsync, fdatasync, `sync_file_range`, msync, syncfs and sync;
-    /// null where they cannot be counted.
-    pub sync_calls: Option<u64>,
-    /// Why not, and what to do.
-    pub sync_note: Option<String>,
-    /// Memory at the end of the step.
-    pub memory_bytes: u64,
-    /// Whether shared memory counts in shares (PSS) rather than in full for
-    /// each process (RSS).
-    pub memory_is_pss: bool,
+impl ServerMeter for ServerWatch {
+    fn begin(&self) -> Box<dyn FnOnce(u64) -> ServerUse + '_> {
+        let before = self.sample();
+        Box::new(move |replies| self.used_since(&before, replies))
+    }
 }

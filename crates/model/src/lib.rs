@@ -9,6 +9,7 @@ pub mod description;
 pub mod document;
 pub mod figure;
 pub mod integrity;
+pub mod load;
 pub mod noise;
 pub mod param;
 pub mod place;

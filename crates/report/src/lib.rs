@@ -8,6 +8,7 @@
 mod columns;
 mod figures;
 mod integrity;
+pub mod load;
 mod noise;
 mod place;
 mod risk;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, dead_code)]
 
-use iotoll_load::{Event, LoadResult, Plan, Step, Steps, Target, run};
+use iotoll_load::{Event, Measured, Plan, Step, StepAnalysis, Steps, Target, analyse_step, run};
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
@@ -72,7 +72,7 @@ pub(crate) fn closed(concurrency: u32, requests: u64) -> Steps {
     Steps::Closed { concurrency, requests }
 }
 
-pub(crate) fn result(plan: &Plan) -> LoadResult {
+pub(crate) fn result(plan: &Plan) -> Measured {
     run(plan, None, &mut |_: Event<'_>| (), &AtomicBool::new(false)).unwrap()
 }
 
@@ -95,6 +95,13 @@ pub(crate) fn step(plan: &Plan) -> Step {
         + e.http_4xx
         + e.http_5xx;
     assert_eq!(kinds, e.total, "{e:?}");
-    assert_eq!(e.first.is_some(), e.total > 0);
+    assert_eq!(step.first_error.is_some(), e.total > 0);
     step
+}
+
+/// Runs a plan of one step, and says what follows from it.
+pub(crate) fn analysed(plan: &Plan) -> (Step, StepAnalysis) {
+    let step = step(plan);
+    let seen = analyse_step(&step);
+    (step, seen)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::study::StudyError;
-use load::KneeBounds;
+use load::RateBounds;
 use model::study::{Params, Rate};
 use model::units::exact_duration;
 
@@ -23,7 +23,7 @@ pub(super) struct Config {
     pub(super) connections: u64,
     pub(super) timeout: Duration,
     /// What a rate must keep to for being held.
-    pub(super) bounds: KneeBounds,
+    pub(super) bounds: RateBounds,
     pub(super) ready_within: Duration,
     /// The port to listen on; any that is free where there is none.
     pub(super) port: Option<u16>,
@@ -70,15 +70,16 @@ impl Config {
             })?;
             ServerKind::BuiltIn(BuiltIn::new(strategy, params)?)
         };
-        let bounds = KneeBounds {
-            p99: params.duration("p99_within"),
+        let p99_within = params.duration("p99_within");
+        let bounds = RateBounds {
+            p99: Some(p99_within),
             errors_share: params.count("errors_within") as f64 / 100.0,
         };
         let timeout = params.duration("timeout");
-        if bounds.p99 > timeout {
+        if p99_within > timeout {
             return Err(StudyError::Unsuited(format!(
                 "p99_within ({}) is longer than the timeout ({}), so that it would always be kept",
-                exact_duration(bounds.p99),
+                exact_duration(p99_within),
                 exact_duration(timeout)
             )));
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::recorder::{Recorder, WorkersAre};
 use engine::study::StudyError;
-use load::{Knee, Phases, ServerUse, Step};
+use load::{MaxRate, Phases, ServerUse, Step, StepAnalysis, analyse_step};
 use model::slice::Outcome;
 use model::spent::{Calls, Spent};
 use stats::Histogram;
@@ -20,6 +20,7 @@ const LATE_TAIL_SHARE_MAX: f64 = 0.2;
 /// One slice's load.
 pub(super) struct LoadOutcome {
     step: Step,
+    seen: StepAnalysis,
     /// Where it was looked for.
     highest_rate: Option<f64>,
     timeout: Duration,
@@ -42,21 +43,23 @@ impl LoadOutcome {
                 step.attempted
             )));
         }
-        let untrusted = why_untrusted(&step);
-        Ok(Self { step, highest_rate: None, timeout, operations, untrusted })
+        let seen = analyse_step(&step);
+        let untrusted = why_untrusted(&step, &seen);
+        Ok(Self { step, seen, highest_rate: None, timeout, operations, untrusted })
     }
 
     /// Of a search for the highest rate.
     pub(super) fn of_max_rate(
-        knee: Knee,
+        found: MaxRate,
         timeout: Duration,
         operations: u64,
     ) -> Result<Self, StudyError> {
-        let Knee { rate: Some(rate), last_held: Some(step), not_ours, .. } = knee else {
-            let limit = knee.limit.or(knee.not_ours).unwrap_or_default();
+        let MaxRate { rate: Some(rate), last_held: Some(step), client_limited, .. } = found else {
+            let limit = found.limit.or(found.client_limited).unwrap_or_default();
             return Err(refused(format!("not even the lowest rate tried was held: {limit}")));
         };
-        Ok(Self { step, highest_rate: Some(rate), timeout, operations, untrusted: not_ours })
+        let (seen, untrusted) = (analyse_step(&step), client_limited);
+        Ok(Self { step, seen, highest_rate: Some(rate), timeout, operations, untrusted })
     }
 
     /// Hands the recorder what the connections took and the server's processes spent.
@@ -96,7 +99,7 @@ impl LoadOutcome {
 
     /// Connection times, those that failed having taken the whole timeout.
     fn times(&self) -> Histogram {
-        let mut times = self.step.phases.answered.clone();
+        let mut times = self.step.phases.answered.histogram();
         times.record_many(self.timeout.as_nanos() as u64, self.failed_in_step());
         times
     }
@@ -158,8 +161,8 @@ impl LoadOutcome {
             (spec::RESPONSE, response.quantile(0.5)),
             (spec::TRANSFER, transfer.quantile(0.5)),
             (spec::LAG, lag.quantile(0.99)),
-            (spec::CLIENT_CPU, step.client_cpu_percent),
-            (spec::INVALID, f64::from(u8::from(!step.valid))),
+            (spec::CLIENT_CPU, self.seen.client_cpu_percent),
+            (spec::INVALID, f64::from(u8::from(!self.seen.valid))),
         ];
         if let Some(rate) = self.highest_rate {
             figures.extend([(spec::RATE, rate), (spec::P50, self.times().quantile(0.5))]);
@@ -183,13 +186,13 @@ impl LoadOutcome {
 ///
 /// That of a hundred connections one was begun late spoils their p99 and leaves
 /// their median as it was, which rests on how late the usual connection was begun.
-fn why_untrusted(step: &Step) -> Option<String> {
+fn why_untrusted(step: &Step, seen: &StepAnalysis) -> Option<String> {
     let Phases { lag, connection, .. } = &step.phases;
     let usual = lag.quantile(0.5);
-    if step.merely_late && usual <= connection.quantile(0.5) * LATE_SHARE_MAX {
+    if seen.is_merely_late() && usual <= connection.quantile(0.5) * LATE_SHARE_MAX {
         return None;
     }
-    step.why_invalid.clone()
+    seen.why_invalid.clone()
 }
 
 /// A load that came to nothing.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::recorder::{Recorder, StopFlag};
 use engine::study::StudyError;
-use load::{Knee, KneeBounds, Plan, Server, ServerWatch, Step, Steps, Target};
+use load::{Effort, MaxRate, Plan, RateBounds, Search, Server, ServerWatch, Step, Steps, Target};
 
 use super::built_in::{ACCOUNT_PATH, Account};
 use super::fetch::{Reply, fetch};
@@ -78,15 +78,16 @@ impl Running {
     pub(super) fn max_rate(
         &self,
         path: &str,
-        bounds: &KneeBounds,
+        bounds: RateBounds,
         guess: Option<f64>,
         recorder: &Recorder,
-    ) -> Result<(Knee, Duration), StudyError> {
+    ) -> Result<(MaxRate, Duration), StudyError> {
         let mut plan = self.plan(path, Steps::MaxRate { connections: None })?;
-        plan.timeout = plan.timeout.min(bounds.p99 * 10);
-        let knee = load::knee(&plan, bounds, guess, Some(&self.watch), recorder.stop_flag());
+        plan.timeout = bounds.p99.map_or(plan.timeout, |p99| plan.timeout.min(p99 * 10));
+        let search = Search { bounds, effort: Effort::Quick };
+        let found = load::max_rate(&plan, &search, guess, Some(&self.watch), recorder.stop_flag());
         recorder.check_stop()?;
-        Ok((knee.map_err(|e| failed(&e))?, plan.timeout))
+        Ok((found.map_err(|e| failed(&e))?, plan.timeout))
     }
 
     /// Sees to it that the server answers what it will be loaded with.

@@ -144,7 +144,7 @@ impl<'a> Slice<'a> {
         let url = self.config.url();
         let Rate::PerSecond(rate) = rate else {
             let guess = self.kept.max_rate;
-            let (found, timeout) = running.max_rate(url, bounds, guess, recorder)?;
+            let (found, timeout) = running.max_rate(url, *bounds, guess, recorder)?;
             self.kept.max_rate = found.rate.or(guess);
             return LoadOutcome::of_max_rate(found, timeout, *connections);
         };

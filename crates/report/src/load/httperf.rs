@@ -5,43 +5,44 @@
 //! own "(N samples)" tells. Kinds of errors that httperf does not know are
 //! added up under "other", so that its total stays the sum of its kinds.
 
-use crate::{LoadResult, Step, Summary};
 use std::fmt::Write;
 
-pub(super) fn render(result: &LoadResult) -> String {
+use model::load::{LoadAnalysis, LoadRun, Step, StepAnalysis, Summary};
+
+pub(super) fn render(run: &LoadRun, analysis: &LoadAnalysis) -> String {
     let mut out = String::new();
-    for (index, step) in result.steps.iter().enumerate() {
+    for (index, (step, seen)) in run.steps.iter().zip(&analysis.steps).enumerate() {
         if index > 0 {
             out.push('\n');
         }
         // Writing to a string cannot fail.
-        let _ = block(&mut out, result, step);
+        let _ = block(&mut out, run, step, seen);
     }
     out
 }
 
-fn block(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result {
-    writeln!(out, "iotoll load {} ({})\n", result.url, what(step))?;
-    connections(out, step)?;
-    replies(out, result, step)?;
-    resources(out, step)?;
+fn block(out: &mut String, run: &LoadRun, step: &Step, seen: &StepAnalysis) -> std::fmt::Result {
+    writeln!(out, "iotoll load {} ({})\n", run.plan.url, what(step))?;
+    connections(out, step, seen)?;
+    replies(out, run, step, seen)?;
+    resources(out, step, seen)?;
     errors(out, step)?;
-    if let Some(why) = &step.why_invalid {
+    if let Some(why) = &seen.why_invalid {
         writeln!(out, "\nINVALID: {why}")?;
     }
     Ok(())
 }
 
-fn seconds(step: &Step) -> f64 {
-    step.seconds.max(1e-9)
+fn seconds(seen: &StepAnalysis) -> f64 {
+    seen.seconds.max(1e-9)
 }
 
 fn mean_of(summary: Option<Summary>) -> f64 {
     summary.map_or(0.0, |s| s.mean)
 }
 
-fn connections(out: &mut String, step: &Step) -> std::fmt::Result {
-    let seconds = seconds(step);
+fn connections(out: &mut String, step: &Step, seen: &StepAnalysis) -> std::fmt::Result {
+    let seconds = seconds(seen);
     let per_connection = step.replies as f64 / (step.completed.max(1)) as f64;
     writeln!(
         out,
@@ -58,22 +59,22 @@ fn connections(out: &mut String, step: &Step) -> std::fmt::Result {
     let times = |s: Option<Summary>| {
         s.map_or((0.0, 0.0, 0.0, 0.0, 0.0), |s| (s.min, s.mean, s.max, s.p50, s.stddev))
     };
-    let (min, mean, max, median, stddev) = times(step.connection_from_connect_ms);
+    let (min, mean, max, median, stddev) = times(seen.connection_from_connect_ms);
     writeln!(
         out,
         "Connection time [ms]: min {min:.1} avg {mean:.1} max {max:.1} median {median:.1} \
          stddev {stddev:.1}"
     )?;
-    writeln!(out, "Connection time [ms]: connect {:.1}", mean_of(step.connect_ms))?;
+    writeln!(out, "Connection time [ms]: connect {:.1}", mean_of(seen.connect_ms))?;
     writeln!(out, "Connection length [replies/conn]: {per_connection:.3}\n")
 }
 
-fn replies(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Result {
-    let requests = step.requests as f64 / seconds(step);
+fn replies(out: &mut String, run: &LoadRun, step: &Step, seen: &StepAnalysis) -> std::fmt::Result {
+    let requests = step.requests as f64 / seconds(seen);
     writeln!(out, "Request rate: {requests:.1} req/s ({:.1} ms/req)", 1e3 / requests.max(1e-9))?;
-    writeln!(out, "Request size [B]: {:.1}\n", result.request_bytes as f64)?;
+    writeln!(out, "Request size [B]: {:.1}\n", run.request_bytes as f64)?;
 
-    let reply = &step.reply_rate;
+    let reply = &seen.reply_rate;
     writeln!(
         out,
         "Reply rate [replies/s]: min {:.1} avg {:.1} max {:.1} stddev {:.1} ({} samples)",
@@ -86,8 +87,8 @@ fn replies(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Resu
     writeln!(
         out,
         "Reply time [ms]: response {:.1} transfer {:.1}",
-        mean_of(step.response_ms),
-        mean_of(step.transfer_ms)
+        mean_of(seen.response_ms),
+        mean_of(seen.transfer_ms)
     )?;
     let replies = step.replies.max(1) as f64;
     let (head, body) =
@@ -105,9 +106,9 @@ fn replies(out: &mut String, result: &LoadResult, step: &Step) -> std::fmt::Resu
     )
 }
 
-fn resources(out: &mut String, step: &Step) -> std::fmt::Result {
-    let seconds = seconds(step);
-    let (total, system) = (step.client_cpu_percent, step.client_system_percent);
+fn resources(out: &mut String, step: &Step, seen: &StepAnalysis) -> std::fmt::Result {
+    let seconds = seconds(seen);
+    let (total, system) = (seen.client_cpu_percent, seen.client_system_percent);
     let user = total - system;
     writeln!(
         out,

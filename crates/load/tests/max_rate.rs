@@ -1,11 +1,11 @@
-//! The knee of a server whose capacity is known.
+//! The highest rate of a server whose capacity is known.
 
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
 use common::{OK, answer, open, plan, server, take_request};
-use iotoll_load::{Knee, KneeBounds, Plan, Reuse, free_port, knee};
+use iotoll_load::{Effort, MaxRate, Plan, RateBounds, Reuse, Search, free_port, max_rate};
 use std::{
     io::Write,
     net::{SocketAddr, TcpListener},
@@ -17,7 +17,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-const BOUNDS: KneeBounds = KneeBounds { p99: Duration::from_millis(250), errors_share: 0.01 };
+const P99: Duration = Duration::from_millis(250);
+const BOUNDS: RateBounds = RateBounds { p99: Some(P99), errors_share: 0.01 };
+const QUICK: Search = Search { bounds: BOUNDS, effort: Effort::Quick };
 
 /// What a metered server may be late and not lose.
 const MADE_UP_FOR: Duration = Duration::from_millis(5);
@@ -50,38 +52,39 @@ fn metered_saying(gap: Duration, says: fn(u64) -> &'static [u8]) -> SocketAddr {
 /// As long a timeout as a slice of a measurement has.
 fn plan_for(address: SocketAddr) -> Plan {
     let mut plan = plan(&format!("http://{address}/"), open(1));
-    plan.timeout = BOUNDS.p99 * 10;
+    plan.timeout = P99 * 10;
     plan
 }
 
-fn look(plan: &Plan) -> Knee {
+fn look(plan: &Plan) -> MaxRate {
     look_within(&BOUNDS, None, plan)
 }
 
-fn look_within(bounds: &KneeBounds, guess: Option<f64>, plan: &Plan) -> Knee {
-    knee(plan, bounds, guess, None, &AtomicBool::new(false)).unwrap()
+fn look_within(bounds: &RateBounds, guess: Option<f64>, plan: &Plan) -> MaxRate {
+    let search = Search { bounds: *bounds, ..QUICK };
+    max_rate(plan, &search, guess, None, &AtomicBool::new(false)).unwrap()
 }
 
 #[test]
-fn the_knee_of_a_server_of_known_capacity_is_near_it() {
+fn the_highest_rate_of_a_server_of_known_capacity_is_near_it() {
     for capacity in [400.0, 1000.0] {
         let address = metered(Duration::from_secs_f64(1.0 / capacity));
         // It never does more; on a busy machine it may well do less.
         let mut shares = Vec::new();
         while shares.last().is_none_or(|share| *share < 0.85) {
             assert!(shares.len() < 5, "shares of {capacity}: {shares:?}");
-            let knee = look(&plan_for(address));
-            let rate = knee.rate.unwrap_or(0.0);
-            assert!(rate < capacity * 1.15, "{rate} of {capacity}: {:?}", knee.tries);
-            assert_eq!(knee.last_held.and_then(|step| step.rate), knee.rate);
-            assert!(knee.limit.is_some());
+            let found = look(&plan_for(address));
+            let rate = found.rate.unwrap_or(0.0);
+            assert!(rate < capacity * 1.15, "{rate} of {capacity}: {:?}", found.tries);
+            assert_eq!(found.last_held.and_then(|step| step.rate), found.rate);
+            assert!(found.limit.is_some());
             shares.push(rate / capacity);
         }
     }
 }
 
 #[test]
-fn with_the_rate_of_the_last_time_the_knee_is_found_again_in_few_tries() {
+fn with_the_rate_of_the_last_time_the_highest_is_found_again_in_few_tries() {
     let capacity = 1000.0;
     let address = metered(Duration::from_secs_f64(1.0 / capacity));
     let plan = plan_for(address);
@@ -90,22 +93,22 @@ fn with_the_rate_of_the_last_time_the_knee_is_found_again_in_few_tries() {
     let mut tries = Vec::new();
     while tries.last().is_none_or(|count| *count > 6) {
         assert!(tries.len() < 8, "{tries:?} tries");
-        let knee = look_within(&BOUNDS, last, &plan);
-        assert_eq!(Some(knee.tries[0].rate), last);
-        assert!(knee.rate.unwrap_or(0.0) < capacity * 1.15, "{knee:?}");
-        tries.push(knee.tries.len());
-        last = knee.rate.or(last);
+        let found = look_within(&BOUNDS, last, &plan);
+        assert_eq!(Some(found.tries[0].rate), last);
+        assert!(found.rate.unwrap_or(0.0) < capacity * 1.15, "{found:?}");
+        tries.push(found.tries.len());
+        last = found.rate.or(last);
     }
 }
 
 #[test]
-fn a_server_that_refuses_no_more_than_it_may_has_a_knee() {
+fn a_server_that_refuses_no_more_than_it_may_has_a_highest_rate() {
     let capacity = 1000.0;
     let refuses_some = |number: u64| if number.is_multiple_of(50) { BUSY } else { OK };
     let address = metered_saying(Duration::from_secs_f64(1.0 / capacity), refuses_some);
     let plan = plan_for(address);
-    let knee = look_within(&KneeBounds { errors_share: 0.05, ..BOUNDS }, None, &plan);
-    let step = knee.last_held.unwrap();
+    let found = look_within(&RateBounds { errors_share: 0.05, ..BOUNDS }, None, &plan);
+    let step = found.last_held.unwrap();
     assert!(step.errors.http_5xx > 0 && step.errors.http_5xx * 20 <= step.attempted, "{step:?}");
 }
 
@@ -113,22 +116,22 @@ fn a_server_that_refuses_no_more_than_it_may_has_a_knee() {
 fn what_a_server_refuses_does_not_raise_the_first_rate_tried() {
     let refuses_most = |number: u64| if number.is_multiple_of(3) { OK } else { BUSY };
     let address = metered_saying(Duration::from_millis(1), refuses_most);
-    let knee = look_within(&KneeBounds { errors_share: 0.8, ..BOUNDS }, None, &plan_for(address));
+    let found = look_within(&RateBounds { errors_share: 0.8, ..BOUNDS }, None, &plan_for(address));
     // It answers a third of a thousand in a second, and refuses the rest.
-    assert!(knee.tries[0].rate < 600.0, "{:?}", knee.tries);
+    assert!(found.tries[0].rate < 600.0, "{:?}", found.tries);
 }
 
 #[test]
 fn failures_count_against_a_rate_however_fast_they_are() {
     let failing = server(answer(BUSY));
-    let knee = look(&plan_for(failing));
-    assert_eq!((knee.rate, knee.tries.len()), (None, 0));
-    assert!(knee.limit.as_ref().unwrap().contains("no connection"), "{knee:?}");
-    assert!(knee.limit.as_ref().unwrap().contains("503"), "{knee:?}");
+    let found = look(&plan_for(failing));
+    assert_eq!((found.rate, found.tries.len()), (None, 0));
+    assert!(found.limit.as_ref().unwrap().contains("no connection"), "{found:?}");
+    assert!(found.limit.as_ref().unwrap().contains("503"), "{found:?}");
     let nobody = format!("http://127.0.0.1:{}/", free_port().unwrap());
-    let knee = look(&plan(&nobody, open(1)));
-    assert_eq!((knee.rate, knee.tries.len()), (None, 0));
-    assert!(knee.limit.as_ref().unwrap().contains("no connection"), "{knee:?}");
+    let found = look(&plan(&nobody, open(1)));
+    assert_eq!((found.rate, found.tries.len()), (None, 0));
+    assert!(found.limit.as_ref().unwrap().contains("no connection"), "{found:?}");
 }
 
 #[test]
@@ -141,15 +144,16 @@ fn it_can_be_stopped_and_refuses_what_cannot_be_meant() {
         thread::sleep(Duration::from_millis(100));
         setter.store(true, Ordering::Relaxed);
     });
-    let found = knee(&plan, &BOUNDS, None, None, &stop).unwrap();
-    assert_eq!((found.rate, found.not_ours.as_deref()), (None, Some("it was interrupted")));
+    let found = max_rate(&plan, &QUICK, None, None, &stop).unwrap();
+    assert_eq!((found.rate, found.client_limited.as_deref()), (None, Some("it was interrupted")));
     set.join().unwrap();
     plan.reuse = Reuse::Always;
-    let refused = knee(&plan, &BOUNDS, None, None, &AtomicBool::new(false)).unwrap_err();
+    let refused = max_rate(&plan, &QUICK, None, None, &AtomicBool::new(false)).unwrap_err();
     assert!(refused.is_usage() && refused.to_string().contains("reuse"), "{refused}");
     plan.reuse = Reuse::Never;
     for guess in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let refused = knee(&plan, &BOUNDS, Some(guess), None, &AtomicBool::new(false)).unwrap_err();
+        let refused =
+            max_rate(&plan, &QUICK, Some(guess), None, &AtomicBool::new(false)).unwrap_err();
         assert!(refused.is_usage() && refused.to_string().contains("guess"), "{refused}");
     }
 }

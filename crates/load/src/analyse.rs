@@ -1,0 +1,143 @@
+//! From a load's record to what follows from it: pure functions over the
+//! record alone, so that a load just measured and one read from a file come to
+//! the same.
+
+mod pace;
+mod validity;
+
+use model::load::{
+    InvalidReason, LoadAnalysis, LoadRun, OwnUse, ReplyCounts, ReplyRate, Step, StepAnalysis,
+    Summary, Times,
+};
+
+/// A span of less says nothing about how busy the client's core was.
+const BUSY_SPAN_MIN_NS: u64 = 100_000_000;
+
+/// What follows from a load's record.
+pub fn analyse_load(run: &LoadRun) -> LoadAnalysis {
+    LoadAnalysis { steps: run.steps.iter().map(analyse_step).collect() }
+}
+
+/// What follows from one step.
+pub fn analyse_step(step: &Step) -> StepAnalysis {
+    let reasons = validity::reasons(&validity::Facts::of(step, busy_percent(step)));
+    let phases = &step.phases;
+    let ms = |times: &Times| Summary::of(&times.histogram(), 1e6);
+    let whole = &step.client.whole;
+    let percent = |ns: u64| ns as f64 * 100.0 / whole.wall_ns.max(1) as f64;
+    let words: Vec<String> = reasons.iter().map(InvalidReason::to_string).collect();
+    StepAnalysis {
+        seconds: step.length_ns as f64 / 1e9,
+        achieved_rate: started_rate(step),
+        connection_ms: ms(&phases.connection),
+        connection_from_connect_ms: ms(&phases.connection_from_connect),
+        connect_ms: ms(&phases.connect),
+        reply_ms: ms(&phases.reply),
+        response_ms: ms(&phases.response),
+        transfer_ms: ms(&phases.transfer),
+        schedule_lag_us: Summary::of(&phases.lag.histogram(), 1e3),
+        reply_rate: reply_rate(&step.reply_counts, step.replies, step.last_reply_ns),
+        client_cpu_percent: percent(whole.cpu_ns),
+        client_system_percent: percent(whole.system_ns.min(whole.cpu_ns)),
+        client_spin_percent: percent(whole.spin_ns),
+        client_cpu_us_per_request: (step.requests > 0)
+            .then(|| whole.cpu_ns as f64 / 1e3 / step.requests as f64),
+        kept_pace: pace::kept(step),
+        valid: reasons.is_empty(),
+        why_invalid: (!words.is_empty()).then(|| words.join("; ")),
+        invalid_reasons: reasons,
+    }
+}
+
+/// Connections started per second; the last start ends the last gap.
+fn started_rate(step: &Step) -> f64 {
+    let attempted = step.attempted;
+    if attempted > 1 && step.last_start_ns > 0 {
+        (attempted - 1) as f64 * 1e9 / step.last_start_ns as f64
+    } else {
+        attempted as f64 * 1e9 / step.length_ns.max(1) as f64
+    }
+}
+
+/// How busy this client's core was, with waiting for it and without polling.
+fn busy_percent(step: &Step) -> f64 {
+    let client = &step.client;
+    let too_short = client.active.wall_ns < BUSY_SPAN_MIN_NS;
+    let OwnUse { wall_ns, cpu_ns, spin_ns, delayed_ns, .. } =
+        if too_short { client.whole } else { client.active };
+    let busy_ns = (cpu_ns + delayed_ns).saturating_sub(spin_ns);
+    busy_ns as f64 * 100.0 / wall_ns.max(1) as f64
+}
+
+/// The rates of the intervals that lie wholly within `length_ns`.
+fn reply_rate(counted: &ReplyCounts, replies: u64, length_ns: u64) -> ReplyRate {
+    let interval_ns = counted.interval_ns.max(1);
+    let seconds = interval_ns as f64 / 1e9;
+    // Nothing was counted after the last reply, so that what is within is there.
+    let full = ((length_ns / interval_ns) as usize).min(counted.counts.len());
+    let samples: Vec<f64> =
+        counted.counts[..full].iter().map(|count| *count as f64 / seconds).collect();
+    let mean = if length_ns == 0 { 0.0 } else { replies as f64 * 1e9 / length_ns as f64 };
+    let n = samples.len().max(1) as f64;
+    let centre = samples.iter().sum::<f64>() / n;
+    let variance = samples.iter().map(|s| (s - centre).powi(2)).sum::<f64>() / n;
+    ReplyRate {
+        mean,
+        min: samples.iter().copied().reduce(f64::min).unwrap_or(mean),
+        max: samples.iter().copied().reduce(f64::max).unwrap_or(mean),
+        stddev: variance.sqrt(),
+        interval_ms: seconds * 1e3,
+        samples,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    #[test]
+    fn replies_that_come_evenly_have_their_rate_in_every_interval() {
+        let counted = ReplyCounts { interval_ns: 4 * SECOND_NS, counts: vec![4000; 250] };
+        let rate = reply_rate(&counted, 1_000_000, 1000 * SECOND_NS);
+        assert_eq!(rate.samples.len(), 250);
+        for value in [rate.mean, rate.min, rate.max] {
+            assert!((value - 1000.0).abs() < 1.0, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_interval_without_replies_counts_as_none() {
+        let mut counts = vec![0; 11];
+        (counts[0], counts[10]) = (1, 1);
+        let counted = ReplyCounts { interval_ns: SECOND_NS / 10, counts };
+        let rate = reply_rate(&counted, 2, SECOND_NS);
+        assert_eq!(rate.samples.len(), 10);
+        assert!(rate.min.abs() < 1e-9 && (rate.max - 10.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_last_gap_ends_with_the_last_start() {
+        let step = Step {
+            attempted: 11,
+            last_start_ns: SECOND_NS,
+            length_ns: 3 * SECOND_NS,
+            ..Step::default()
+        };
+        assert!((started_rate(&step) - 10.0).abs() < 1e-9);
+        let alone = Step { attempted: 1, last_start_ns: 0, ..step };
+        assert!((started_rate(&alone) - 1.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_core_is_busy_with_work_and_with_waiting_for_it_but_not_with_polling() {
+        let used = OwnUse { wall_ns: 1000, cpu_ns: 500, spin_ns: 200, ..OwnUse::default() };
+        let active = OwnUse { wall_ns: SECOND_NS, delayed_ns: SECOND_NS / 2, ..used };
+        let mut step = Step::default();
+        (step.client.active, step.client.whole) = (active, used);
+        assert!((busy_percent(&step) - 50.0).abs() < 0.1);
+        step.client.active.wall_ns = BUSY_SPAN_MIN_NS - 1;
+        assert!((busy_percent(&step) - 30.0).abs() < 1e-9);
+    }
+}
