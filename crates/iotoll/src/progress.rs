@@ -111,7 +111,7 @@ pub(crate) fn of_load<T>(work: impl FnOnce(&mut dyn FnMut(load::Event<'_>)) -> T
 
 /// Draws lines as they come, and takes the last one away.
 fn draw(lines: &Receiver<String>) {
-    let bar = line(None, "{msg:.dim}");
+    let bar = line(None, "{wide_msg:.dim}");
     for text in lines {
         bar.set_message(text);
     }
