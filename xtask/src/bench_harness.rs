@@ -19,9 +19,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use engine::recorder::{Recorder, StopFlag};
+use engine::recorder::Recorder;
 use host::clock;
 use places::WorkDir;
+use process::StopFlag;
 use rand::Rng as _;
 use rand::seq::SliceRandom as _;
 

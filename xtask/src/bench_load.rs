@@ -10,7 +10,8 @@
 mod tools;
 
 use anyhow::{Context, ensure};
-use load::{Server, Target};
+use model::address::Address;
+use process::{Port, Server};
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -68,8 +69,9 @@ pub(crate) fn run(args: &BenchLoadArgs) -> anyhow::Result<()> {
     }
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let iotoll = build()?;
-    let port = load::free_port()?;
-    let _server = start_nginx(folder.path(), port)?;
+    let reserved = Port::reserve()?;
+    let port = reserved.number();
+    let _server = start_nginx(folder.path(), reserved)?;
     let bench =
         Bench { url: format!("http://127.0.0.1:{port}/"), port, iotoll, rounds: args.rounds };
     say("| figure | iotoll | other | ratio: median (range) | asked for | |");
@@ -269,7 +271,8 @@ fn build() -> anyhow::Result<PathBuf> {
 }
 
 /// nginx with one worker on core 0, which goes when the value is dropped.
-fn start_nginx(folder: &Path, port: u16) -> anyhow::Result<Server> {
+fn start_nginx(folder: &Path, reserved: Port) -> anyhow::Result<Server> {
+    let port = reserved.number();
     let root = folder.display();
     let temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {root}/{kind}; "))
@@ -285,9 +288,9 @@ fn start_nginx(folder: &Path, port: u16) -> anyhow::Result<Server> {
     // The worker may run as another user.
     fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
     let command = format!("exec taskset -c 0 nginx -p {root} -c {root}/nginx.conf");
-    let mut server = Server::start(&command, port)?;
-    let target = Target::parse(&format!("http://127.0.0.1:{port}/"))?;
-    server.await_ready(&target, Duration::from_secs(30), &AtomicBool::new(false))?;
+    let mut server = Server::start(&command, reserved)?;
+    let address = Address::Tcp("127.0.0.1".to_owned(), port);
+    server.await_ready(&address, Duration::from_secs(30), &AtomicBool::new(false))?;
     Ok(server)
 }
 

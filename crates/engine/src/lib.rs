@@ -15,4 +15,3 @@ pub mod run;
 pub mod runner;
 pub mod selftest;
 pub mod study;
-pub mod worker;

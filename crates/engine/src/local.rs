@@ -14,9 +14,10 @@ use model::probes::{Residency, Surroundings};
 use model::run::Floor;
 use model::slice::{Deferred, Latencies, Slice};
 use model::spent::{DeviceTraffic, Spent};
+use process::StopFlag;
 
 use crate::floor;
-use crate::recorder::{Recorder, StopFlag};
+use crate::recorder::Recorder;
 use crate::runner::SliceRunner;
 use crate::study::{Doing, Operations, StudyError, Workload};
 

@@ -4,18 +4,15 @@
 //! operations goes uncounted, and the recorder's own cost (some nanoseconds,
 //! measured in every run) is part of every toll.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use host::clock::Clock;
 use model::counters::Counters as _;
 use model::spent::Spent;
+use process::StopFlag;
 use stats::Histogram;
 
 use crate::study::StudyError;
-
-/// Told by a signal handler, or anyone, that the run should end.
-pub type StopFlag = Arc<AtomicBool>;
 
 /// Gathers what one slice spent, and its latencies in ticks.
 pub struct Recorder {
@@ -379,7 +376,7 @@ mod tests {
     #[test]
     fn a_raised_flag_stops_the_slice() {
         let stop = StopFlag::default();
-        let r = Recorder::new(Clock::new(), Arc::clone(&stop));
+        let r = Recorder::new(Clock::new(), StopFlag::clone(&stop));
         assert!(r.check_stop().is_ok());
         stop.store(true, Ordering::Relaxed);
         assert!(matches!(r.check_stop(), Err(StudyError::Stopped)));

@@ -169,8 +169,21 @@ pub enum StudyError {
     Stopped,
 }
 
+impl From<process::Error> for StudyError {
+    fn from(error: process::Error) -> Self {
+        match error {
+            process::Error::Stopped => Self::Stopped,
+            process::Error::NotInstalled { .. } => Self::Unsuited(error.to_string()),
+            process::Error::WorkerNotStarted { ref source, .. } => {
+                Self::Worker(format!("{error}{}", advice(source)))
+            }
+            _ => Self::Worker(error.to_string()),
+        }
+    }
+}
+
 /// What to do about an error of the system, to be put behind it.
-pub fn advice(error: &io::Error) -> &'static str {
+fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull => "; free some space there or choose another place",
         io::ErrorKind::QuotaExceeded => {

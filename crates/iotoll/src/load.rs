@@ -6,12 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use load::{
-    Expect, Gap, Plan, Request, Reuse, Server, ServerMeter, ServerWatch, Steps, Target, Version,
-    analyse_load,
-};
-use model::load::{LoadRun, Run};
+use load::{Expect, Gap, Plan, Request, Reuse, Steps, Target, Version, analyse_load};
+use model::address::Address;
+use model::load::{LoadRun, Run, ServerMeter};
 use model::units::parse_duration;
+use process::{Port, Server, ServerWatch};
 use report::load::{Layout, render};
 
 use crate::exit::{Exit, UsageError};
@@ -181,14 +180,14 @@ fn duration(given: &str) -> Result<Duration, String> {
 /// Runs the command.
 pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
-    let target = Target::parse(&with_free_port(args)?)?;
-    let plan = plan(args, target)?;
+    let (url, reserved) = url_and_port(args)?;
+    let plan = plan(args, Target::parse(&url)?)?;
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let mut server = None;
     let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;
     if let Some(command) = &args.serve {
-        let mut started = Server::start(command, port_of(&plan.target)?)?;
-        started.await_ready(&plan.target, SERVE_PATIENCE, &stop)?;
+        let mut started = Server::start(command, port_for_server(&plan.target, reserved)?)?;
+        started.await_ready(&plan.target.address, SERVE_PATIENCE, &stop)?;
         watch = Some(started.watch());
         server = Some(started);
     }
@@ -216,20 +215,26 @@ fn measure(plan: &Plan, watch: Option<&ServerWatch>, stop: &AtomicBool) -> anyho
     Ok(measured.into_record(run, host::machine::describe()))
 }
 
-fn with_free_port(args: &LoadArgs) -> anyhow::Result<String> {
+/// The URL, with the port that was reserved for `{port}` in it.
+fn url_and_port(args: &LoadArgs) -> anyhow::Result<(String, Option<Port>)> {
     if !args.url.contains("{port}") {
-        return Ok(args.url.clone());
+        return Ok((args.url.clone(), None));
     }
     if args.serve.is_none() {
         return Err(UsageError(String::from("{port} in the URL requires --serve")).into());
     }
-    Ok(args.url.replace("{port}", &load::free_port()?.to_string()))
+    let port = Port::reserve()?;
+    Ok((args.url.replace("{port}", &port.number().to_string()), Some(port)))
 }
 
-fn port_of(target: &Target) -> anyhow::Result<u16> {
+/// The port that a server's command is given: the URL's, or for a socket any that is free.
+fn port_for_server(target: &Target, reserved: Option<Port>) -> Result<Port, process::Error> {
     match &target.address {
-        load::Address::Tcp(_, port) => Ok(*port),
-        load::Address::Unix(_) => Ok(load::free_port()?),
+        Address::Tcp(_, number) => {
+            let reserved = reserved.filter(|port| port.number() == *number);
+            Ok(reserved.unwrap_or_else(|| Port::from(*number)))
+        }
+        Address::Unix(_) => reserved.map_or_else(Port::reserve, Ok),
     }
 }
 

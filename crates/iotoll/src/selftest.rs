@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use engine::recorder::StopFlag;
 use engine::run::Job;
 use engine::runner::SliceRunner as _;
 use engine::selftest::against_itself::against_itself;
@@ -23,6 +22,7 @@ use model::place::{PlaceFacts, PlaceRequest};
 use model::plan::{DEFAULT_BUDGET, DEFAULT_WORTH, Draft, Plan, StudyPlan};
 use model::run::{Floor, Invocation};
 use model::selftest::{PlaceSelftest, SCHEMA, SelftestResult};
+use process::StopFlag;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 

@@ -4,7 +4,6 @@
 use std::time::Instant;
 
 use engine::local::{LocalRunner, PlaceHandle};
-use engine::recorder::StopFlag;
 use engine::run::Header;
 use engine::study::Workload;
 use host::disks::DeviceReader;
@@ -12,6 +11,7 @@ use host::root::Root;
 use model::arm::Arm;
 use model::place::PlaceFacts;
 use places::WorkDir;
+use process::StopFlag;
 
 use crate::output;
 use crate::place_handle::FolderHandle;

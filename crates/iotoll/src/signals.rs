@@ -1,7 +1,7 @@
 //! Ctrl-C and its like end a run in order; a second one ends it at once.
 
 use anyhow::Context as _;
-use engine::recorder::StopFlag;
+use process::StopFlag;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 

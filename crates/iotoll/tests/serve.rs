@@ -264,7 +264,7 @@ fn a_port_that_is_taken_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let set = format!("serve.port={port}");
-    told("sleep 9", &["--set", &set], 1, &["already listens on port", &port.to_string()]);
+    told("sleep 9", &["--set", &set], 1, &["already listening on port", &port.to_string()]);
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn a_server_that_refuses_or_listens_elsewhere_is_told() {
     told(&at("{port}"), &nothing, 1, &["answers /nothing with status 404", "File not found"]);
     let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let elsewhere = elsewhere.to_string();
-    told(&format!("{} # {{port}}", at(&elsewhere)), &[], 1, &["did not listen", &elsewhere]);
+    told(&format!("{} # {{port}}", at(&elsewhere)), &[], 1, &["was not listening", &elsewhere]);
 }
 
 /// A run in the midst of its slices, of a server of ours, or in the midst of preparing

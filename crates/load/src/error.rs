@@ -60,32 +60,6 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The server's command was not started.
-    #[error("server command `{command}`: {why}")]
-    NotStarted {
-        /// The command after `{port}` was filled in.
-        command: String,
-        /// What kept it from being started.
-        why: String,
-    },
-    /// The server ended, or never listened.
-    #[error("server command `{command}`: {why}{}", last_words(.stderr))]
-    Server {
-        /// The command after `{port}` was filled in.
-        command: String,
-        /// What went wrong.
-        why: String,
-        /// The last lines of its standard error.
-        stderr: Vec<String>,
-    },
-    /// There is no process with the id given for the server.
-    #[error("server process {pid}: {why}")]
-    ServerPid {
-        /// The id as given.
-        pid: i32,
-        /// What is wrong.
-        why: String,
-    },
 }
 
 impl Error {
@@ -98,11 +72,4 @@ impl Error {
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Tls { .. } | Self::Url { .. } | Self::Input { .. })
     }
-}
-
-fn last_words(stderr: &[String]) -> String {
-    if stderr.is_empty() {
-        return String::from(" (it wrote nothing to standard error)");
-    }
-    format!("; its last words:\n  {}", stderr.join("\n  "))
 }

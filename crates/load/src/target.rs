@@ -2,8 +2,8 @@
 
 use crate::Error;
 use host::sockets::Endpoint;
+use model::address::Address;
 use std::{
-    fmt,
     net::{SocketAddr, TcpStream, ToSocketAddrs},
     path::PathBuf,
     time::Duration,
@@ -24,24 +24,6 @@ pub struct Target {
     pub host: String,
     /// Path and query of the request.
     pub path: String,
-}
-
-/// Where to connect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Address {
-    /// A host by name or number, and its port.
-    Tcp(String, u16),
-    /// A socket in the file system.
-    Unix(PathBuf),
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp(host, port) => write!(f, "{host}:{port}"),
-            Self::Unix(path) => path.display().fmt(f),
-        }
-    }
 }
 
 impl Target {

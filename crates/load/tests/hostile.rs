@@ -180,11 +180,11 @@ fn closing_without_a_reply_is_not_a_reset() {
 
 #[test]
 fn nobody_listening_is_refused() {
-    let port = iotoll_load::free_port().unwrap();
-    all_failed(&step(&plan(&format!("http://127.0.0.1:{port}/"), open(10))), |e| e.connrefused);
+    let nobody = common::Refusing::new();
+    all_failed(&step(&plan(&nobody.url(), open(10))), |e| e.connrefused);
     let gone = step(&plan("unix:/nonexistent/socket", open(10)));
     all_failed(&gone, |e| e.connrefused);
-    let closed_loop = step(&plan(&format!("http://127.0.0.1:{port}/"), closed(4, 10)));
+    let closed_loop = step(&plan(&nobody.url(), closed(4, 10)));
     all_failed(&closed_loop, |e| e.connrefused);
 }
 

@@ -4,8 +4,8 @@
 
 mod common;
 
-use common::{OK, answer, open, plan, server, take_request};
-use iotoll_load::{Effort, MaxRate, Plan, RateBounds, Reuse, Search, free_port, max_rate};
+use common::{OK, Refusing, answer, open, plan, server, take_request};
+use iotoll_load::{Effort, MaxRate, Plan, RateBounds, Reuse, Search, max_rate};
 use std::{
     io::Write,
     net::{SocketAddr, TcpListener},
@@ -128,8 +128,8 @@ fn failures_count_against_a_rate_however_fast_they_are() {
     assert_eq!((found.rate, found.tries.len()), (None, 0));
     assert!(found.limit.as_ref().unwrap().contains("no connection"), "{found:?}");
     assert!(found.limit.as_ref().unwrap().contains("503"), "{found:?}");
-    let nobody = format!("http://127.0.0.1:{}/", free_port().unwrap());
-    let found = look(&plan(&nobody, open(1)));
+    let nobody = Refusing::new();
+    let found = look(&plan(&nobody.url(), open(1)));
     assert_eq!((found.rate, found.tries.len()), (None, 0));
     assert!(found.limit.as_ref().unwrap().contains("no connection"), "{found:?}");
 }

@@ -6,10 +6,10 @@
 
 mod common;
 
-use common::{OK, answer, closed, open, plan, result, server};
-use iotoll_load::{LoadRun, Measured, SCHEMA, Server, Steps, analyse_load, free_port, run};
+use common::{OK, Refusing, answer, closed, open, plan, result, server};
+use iotoll_load::{LoadRun, Measured, SCHEMA, ServerMeter, ServerUse, Steps, analyse_load, run};
 use model::{load::Run, run::Machine};
-use std::{fs, path::PathBuf, sync::atomic::AtomicBool};
+use std::{cell::Cell, fs, path::PathBuf, sync::atomic::AtomicBool};
 
 fn schema() -> serde_json::Value {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/load-2.json");
@@ -28,6 +28,19 @@ fn record(measured: Measured) -> LoadRun {
     measured.into_record(run, machine)
 }
 
+/// A server that reads once for each of its replies.
+#[derive(Default)]
+struct MadeUp {
+    steps: Cell<u64>,
+}
+
+impl ServerMeter for MadeUp {
+    fn begin(&self) -> Box<dyn FnOnce(u64) -> ServerUse + '_> {
+        self.steps.set(self.steps.get() + 1);
+        Box::new(|replies| ServerUse { read_calls: replies, ..ServerUse::default() })
+    }
+}
+
 #[test]
 fn the_committed_schema_is_up_to_date() {
     assert!(schema() == LoadRun::json_schema(), "run cargo xtask generate");
@@ -37,16 +50,19 @@ fn the_committed_schema_is_up_to_date() {
 fn real_records_of_all_kinds_are_valid_and_read_back_the_same() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let url = format!("http://{}/", server(answer(OK)));
-    let refused = format!("http://127.0.0.1:{}/", free_port().unwrap());
-    let process = Server::start("sleep 1000", free_port().unwrap()).unwrap();
-    let beside =
-        run(&plan(&url, open(10)), Some(&process.watch()), &mut |_| (), &AtomicBool::new(false));
+    let nobody = Refusing::new();
+    let refused = nobody.url();
+    let meter = MadeUp::default();
+    let beside = run(&plan(&url, open(10)), Some(&meter), &mut |_| (), &AtomicBool::new(false));
+    let beside = beside.unwrap();
+    assert_eq!(meter.steps.get(), 1, "it is read once for each step");
+    assert_eq!(beside.steps[0].server.as_ref().unwrap().read_calls, 10);
     let all = [
         result(&plan(&url, open(10))),
         result(&plan(&url, closed(2, 10))),
         result(&plan(&refused, open(3))),
         result(&plan(&refused, Steps::MaxRate { connections: None })),
-        beside.unwrap(),
+        beside,
     ];
     for measured in all {
         let record = record(measured);

@@ -1,6 +1,7 @@
 //! The nouns of iotoll: places, studies, plans and results, with their units
 //! and their schema. No I/O happens here.
 
+pub mod address;
 pub mod analysis;
 pub mod arm;
 pub mod cause;

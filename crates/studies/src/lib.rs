@@ -19,10 +19,10 @@ mod workers;
 use std::collections::BTreeMap;
 use std::io;
 
-use engine::recorder::StopFlag;
 use engine::study::{Study, StudyError};
-use engine::worker::{self, Report, Ticket};
 use model::study::StudySpec;
+use process::StopFlag;
+use process::worker::{self, Assignment, Report, Session};
 
 /// Records that describe themselves, and the account of what became of them.
 pub mod records {
@@ -74,14 +74,10 @@ pub fn serve_as_worker() -> io::Result<()> {
     worker::serve(io::stdin().lock(), io::stdout().lock(), &StopFlag::default(), work)
 }
 
-/// Does a ticket's work as the study that issued it does.
-fn work(
-    ticket: &Ticket,
-    stop: &StopFlag,
-    started: &mut dyn FnMut() -> io::Result<()>,
-) -> Result<Report, String> {
-    match ticket.study.as_str() {
-        "log" => log::serve_ticket(ticket, stop, started),
+/// Does an assignment as the study that made it does.
+fn work(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
+    match assignment.study.as_str() {
+        "log" => log::do_assignment(assignment, session),
         other => Err(format!("the study {other} has no worker processes")),
     }
 }

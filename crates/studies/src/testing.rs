@@ -6,13 +6,14 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use engine::recorder::{Recorder, StopFlag};
+use engine::recorder::Recorder;
 use engine::study::{Ran, Ready, Study, StudyError, Workload};
 use host::clock::Clock;
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::spent::Spent;
 use model::study::Params;
+use process::StopFlag;
 use tempfile::TempDir;
 
 /// A folder on the file system that the tests are built on.

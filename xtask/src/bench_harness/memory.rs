@@ -12,13 +12,13 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use engine::local::{LocalRunner, PlaceHandle};
-use engine::recorder::StopFlag;
 use engine::runner::SliceRunner as _;
 use model::arm::Arm;
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use model::study::Params;
 use places::WorkDir;
+use process::StopFlag;
 
 const PEAK_MAX_KIB: u64 = 64 << 10;
 

@@ -165,7 +165,7 @@ mod tests {
     use model::spent::Spent;
 
     use super::*;
-    use crate::recorder::StopFlag;
+    use process::StopFlag;
 
     /// A workload that counts what is done with it, and whose slices come to
     /// everything that a slice can come to.

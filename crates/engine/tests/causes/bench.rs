@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use analysis::analyse;
 use engine::local::{LocalRunner, PlaceHandle};
-use engine::recorder::StopFlag;
 use engine::run::{Environment, Header, Job, run};
 use engine::study::Study as _;
 use host::disks::DeviceReader;
@@ -26,6 +25,7 @@ use model::run::{PlaceAfter, Run, Watch};
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
 use model::study::{ParamValue, Params};
+use process::StopFlag;
 use tempfile::TempDir;
 
 use crate::study::{SPEC, Situation};

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, dead_code)]
 
 use iotoll_load::{Event, Measured, Plan, Step, StepAnalysis, Steps, Target, analyse_step, run};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
+    os::fd::OwnedFd,
     sync::{Arc, atomic::AtomicBool},
     thread,
     time::Duration,
@@ -52,6 +54,26 @@ pub(crate) fn answer(bytes: &'static [u8]) -> impl Fn(TcpStream) {
         if take_request(&mut stream) {
             let _ = stream.write_all(bytes);
         }
+    }
+}
+
+/// An address that refuses connections for as long as this lives.
+pub(crate) struct Refusing {
+    _socket: OwnedFd,
+    address: SocketAddr,
+}
+
+impl Refusing {
+    pub(crate) fn new() -> Self {
+        let flags = SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).unwrap();
+        bind(&socket, &"127.0.0.1:0".parse::<SocketAddr>().unwrap()).unwrap();
+        let address = getsockname(&socket).unwrap().try_into().unwrap();
+        Self { _socket: socket, address }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
     }
 }
 

@@ -280,7 +280,7 @@ pub trait ServerMeter {
 }
 
 /// What a server with all its processes used during a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerUse {
     /// Processes at the end of the step.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -35,9 +35,9 @@ impl Acks {
         Self::map(File::options().read(true).write(true).open(path)?.into())
     }
 
-    /// Where another process finds them while this one keeps them.
-    pub(crate) fn path(&self) -> String {
-        path_of(&self.file)
+    /// The file that another process opens while this one keeps it.
+    pub(crate) fn file(&self) -> &OwnedFd {
+        &self.file
     }
 
     fn map(file: OwnedFd) -> io::Result<Self> {
@@ -74,21 +74,19 @@ impl Drop for Acks {
     }
 }
 
-/// A path by which other processes of this user reach a descriptor of this one.
-pub(crate) fn path_of(file: impl AsFd) -> String {
-    format!("/proc/{}/fd/{}", std::process::id(), file.as_fd().as_raw_fd())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+
+    use process::worker::{Program, WorkerKind};
 
     use super::*;
 
     #[test]
     fn who_opens_the_path_sees_the_same_counters() {
         let acks = Acks::new().unwrap();
-        let other = Acks::open(&acks.path()).unwrap();
+        let path = WorkerKind::Processes(Program::OURSELVES).path_to(acks.file());
+        let other = Acks::open(&path).unwrap();
         other.of(3).store(17, Ordering::Relaxed);
         assert_eq!((acks.count(3), acks.count(2)), (17, 0));
     }

@@ -13,11 +13,11 @@ use std::fs::File;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use engine::recorder::StopFlag;
 use engine::study::{Doing, StudyError};
-use engine::worker::{Crew, Hands, Program};
-use host::clock::ClockTold;
+use host::clock::Clock;
 use model::integrity::Integrity;
+use process::StopFlag;
+use process::worker::{Program, WorkerGroup, WorkerKind};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
 use super::acks::Acks;
@@ -45,7 +45,7 @@ struct Losses {
 /// Kills the writers so many times, and adds up what became of their records.
 pub(super) fn trials(
     slice: &Slice<'_>,
-    clock: ClockTold,
+    clock: &Clock,
     stop: &StopFlag,
 ) -> Result<Vec<(&'static str, f64)>, StudyError> {
     let mut losses = Losses::default();
@@ -63,26 +63,25 @@ pub(super) fn trials(
 
 fn trial(
     slice: &Slice<'_>,
-    clock: ClockTold,
+    clock: &Clock,
     stop: &StopFlag,
     losses: &mut Losses,
 ) -> Result<(), StudyError> {
+    let kind = WorkerKind::Processes(Program::OURSELVES);
     let acks = Acks::new().doing("counting acknowledged records")?;
     let work = Work {
         stem: STEM.to_owned(),
         run: rand::random(),
         records: records_per_writer(slice),
-        acks: Some(acks.path()),
+        acks: Some(kind.path_to(acks.file())),
         ..slice.work.clone()
     };
-    let (tickets, _kept) = slice.tickets(&work, clock)?;
-    let ours = Hands::Processes(Program::OURSELVES);
-    let mut writers = Crew::ready(ours, tickets, slice.pool, stop)?;
-    writers.start();
+    let (assignments, _kept) = slice.assignments(kind, &work)?;
+    let group = WorkerGroup::ready(kind, &assignments, slice.pool, clock, stop)?.start()?;
     let target =
         (rand::random_range(0.02..0.9) * (work.records * slice.config.writers) as f64) as u64;
     let outcome = wait_for(target, &acks, slice.config.writers, stop);
-    writers.kill();
+    group.kill();
     outcome?;
     let counts: Vec<u64> = (0..slice.config.writers as u32).map(|w| acks.count(w)).collect();
     losses.kills += 1;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use engine::worker::Report;
+use process::worker::Report;
 
 /// What one writer did.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Done {
     /// Records that it was told had been written.
     pub(super) acknowledged: u64,
-    /// When it began and ended, by `CLOCK_MONOTONIC`.
-    pub(super) began_ns: u64,
-    pub(super) ended_ns: u64,
+    /// When it began and ended, from the start of all on.
+    pub(super) started_after_ns: u64,
+    pub(super) ended_after_ns: u64,
     /// The time that counts for the toll.
     pub(super) elapsed_ns: u64,
     /// What else it counted, by names that writers in other languages share.
@@ -23,9 +23,9 @@ impl Done {
     pub(super) fn of_worker(report: &Report) -> Self {
         Self {
             acknowledged: report.acknowledged,
-            began_ns: report.began_ns,
-            ended_ns: report.ended_ns,
-            elapsed_ns: report.elapsed_ns,
+            started_after_ns: report.started_after_ns,
+            ended_after_ns: report.ended_after_ns,
+            elapsed_ns: report.spent.elapsed_ns,
             figures: report.figures.clone(),
         }
     }
@@ -37,9 +37,9 @@ pub(super) fn figures(writers: &[Done], longest_ns: f64) -> Vec<(&'static str, f
     let sum = |name: &str| writers.iter().filter_map(|w| w.figures.get(name)).sum::<f64>();
     let mean = |name: &str| sum(name) / writers.len().max(1) as f64;
     let has = |name: &str| writers.iter().any(|w| w.figures.get(name).is_some_and(|f| *f > 0.0));
-    let began_ns = writers.iter().map(|w| w.began_ns).min().unwrap_or_default();
-    let ended_ns = writers.iter().map(|w| w.ended_ns).max().unwrap_or_default();
-    let wall_s = ended_ns.saturating_sub(began_ns).max(1) as f64 / 1e9;
+    let started_ns = writers.iter().map(|w| w.started_after_ns).min().unwrap_or_default();
+    let ended_ns = writers.iter().map(|w| w.ended_after_ns).max().unwrap_or_default();
+    let wall_s = ended_ns.saturating_sub(started_ns).max(1) as f64 / 1e9;
     let elapsed_ns: u64 = writers.iter().map(|w| w.elapsed_ns).sum();
     let records: u64 = writers.iter().map(|w| w.acknowledged).sum();
     let mut figures =

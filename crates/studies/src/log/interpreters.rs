@@ -5,8 +5,8 @@
 //! clock starts, and times each append with one reading of `CLOCK_MONOTONIC`.
 
 use engine::study::StudyError;
-use engine::worker::Program;
 use model::study::SyncPolicy;
+use process::worker::Program;
 
 use super::config::Config;
 use super::spec::Strategy;

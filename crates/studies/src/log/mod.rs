@@ -26,12 +26,12 @@ mod writer;
 use std::os::fd::BorrowedFd;
 
 use engine::study::{Operations, Prepared, Study, StudyError, Workload};
-use engine::worker::Pool;
 use model::study::{Params, StudySpec};
+use process::worker::WorkerPool;
 
 use self::config::Config;
 use self::slice::Slice;
-pub(crate) use self::writer::work as serve_ticket;
+pub(crate) use self::writer::do_assignment;
 
 /// More writers than this have no numbers in their records.
 const WRITERS_MAX: u64 = 64;
@@ -46,7 +46,7 @@ impl Study for Log {
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let config = Config::new(strategy, params)?;
-        Ok(Box::new(Writers { config, pool: Pool::new() }))
+        Ok(Box::new(Writers { config, pool: WorkerPool::new() }))
     }
 }
 
@@ -54,7 +54,7 @@ impl Study for Log {
 struct Writers {
     config: Config,
     /// Worker processes wait here from slice to slice.
-    pool: Pool,
+    pool: WorkerPool,
 }
 
 impl Workload for Writers {

@@ -11,14 +11,16 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-use engine::recorder::{Recorder, StopFlag, WorkersAre};
+use engine::recorder::{Recorder, WorkersAre};
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
-use engine::worker::{Crew, Hands, Pool, Program, Ticket};
-use host::clock::ClockTold;
+use host::clock::Clock;
 use model::slice::Outcome;
+use process::StopFlag;
+use process::worker::{
+    Assignment, Program, RunningGroup, Started, WorkerGroup, WorkerKind, WorkerPool,
+};
 use rustix::fs::{Mode, OFlags, fdatasync, fstat, openat};
 
-use super::acks::path_of;
 use super::append::{OPENING, SYNCING, log_name};
 use super::config::Config;
 use super::figures::{Done, figures};
@@ -34,7 +36,7 @@ use crate::{figures_of, workers};
 /// What a slice is told, before its number of records is known.
 pub(super) struct Slice<'a> {
     pub(super) config: &'a Config,
-    pub(super) pool: &'a Pool,
+    pub(super) pool: &'a WorkerPool,
     /// The first writer's work.
     pub(super) work: Work,
     pub(super) folder: OwnedFd,
@@ -49,7 +51,7 @@ struct Alone<'a> {
 /// Workers that have everything ready.
 struct Together<'a> {
     slice: Slice<'a>,
-    workers: Crew<'a>,
+    workers: WorkerGroup,
     are: WorkersAre,
     /// What must stay open until they are done.
     kept: Vec<OwnedFd>,
@@ -63,14 +65,14 @@ struct Written<'a> {
     writers: Vec<Done>,
     /// The longest that any waited for a record.
     longest_ns: f64,
-    clock: ClockTold,
+    clock: Clock,
     stop: StopFlag,
 }
 
 impl<'a> Slice<'a> {
     pub(super) fn new(
         config: &'a Config,
-        pool: &'a Pool,
+        pool: &'a WorkerPool,
         folder: BorrowedFd<'_>,
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
@@ -86,43 +88,45 @@ impl<'a> Slice<'a> {
     }
 
     /// Who writes in the place of this thread; nobody where it writes by itself.
-    fn workers(&self) -> Option<(Hands, WorkersAre)> {
+    fn workers(&self) -> Option<(WorkerKind, WorkersAre)> {
         if let Some(interpreter) = self.config.strategy.interpreter() {
-            return Some((Hands::Processes(interpreter), WorkersAre::Processes));
+            return Some((WorkerKind::Processes(interpreter), WorkersAre::Processes));
         }
         match (self.config.writers, self.config.kind) {
             (1, _) => None,
-            (_, WriterKind::Threads) => Some((Hands::Threads(writer::work), WorkersAre::Threads)),
+            (_, WriterKind::Threads) => {
+                Some((WorkerKind::Threads(writer::do_assignment), WorkersAre::Threads))
+            }
             (_, WriterKind::Processes) => {
-                Some((Hands::Processes(Program::OURSELVES), WorkersAre::Processes))
+                Some((WorkerKind::Processes(Program::OURSELVES), WorkersAre::Processes))
             }
         }
     }
 
-    /// A ticket for each writer, and what must be kept open until they are done.
-    pub(super) fn tickets(
+    /// An assignment for each writer, and what must be kept open until they are done.
+    pub(super) fn assignments(
         &self,
+        kind: WorkerKind,
         work: &Work,
-        clock: ClockTold,
-    ) -> Result<(Vec<Ticket>, Vec<OwnedFd>), StudyError> {
+    ) -> Result<(Vec<Assignment>, Vec<OwnedFd>), StudyError> {
         let mut kept = Vec::new();
         let writers = self.config.writers;
-        let tickets = (0..writers as u32)
+        let assignments = (0..writers as u32)
             .map(|number| {
                 let mut work = work.of_writer(number, writers);
-                work.folder = path_for_others(&self.folder);
+                work.folder = kind.path_to_folder(&self.folder);
                 if self.config.strategy.interpreter().is_some() {
                     // They do not make their records themselves.
                     let file = records_file(&work).doing("making a writer's records")?;
-                    work.records_file = Some(path_of(&file));
+                    work.records_file = Some(kind.path_to(&file));
                     kept.push(file);
                 }
                 let work = serde_json::to_value(&work).map_err(io::Error::from);
                 let work = work.doing("writing down a writer's work")?;
-                Ok(Ticket { study: "log".to_owned(), clock, work })
+                Ok(Assignment { study: "log".to_owned(), work })
             })
             .collect::<Result<_, StudyError>>()?;
-        Ok((tickets, kept))
+        Ok((assignments, kept))
     }
 
     fn log_size(&self) -> io::Result<u64> {
@@ -147,19 +151,10 @@ impl<'a> Slice<'a> {
             alone,
             writers,
             longest_ns: recorder.latencies().max() as f64 * recorder.clock().tick_ns(),
-            clock: recorder.clock().tell(),
+            clock: recorder.clock().clone(),
             stop: StopFlag::clone(recorder.stop_flag()),
         }
     }
-}
-
-/// A path by which another process reaches the folder: its own where that is
-/// text, for a detour through /proc would be part of an interpreter's toll.
-fn path_for_others(folder: &OwnedFd) -> String {
-    let detour = path_of(folder);
-    let path =
-        std::fs::read_link(&detour).ok().and_then(|path| path.into_os_string().into_string().ok());
-    path.unwrap_or(detour)
 }
 
 /// A writer's records in a file that exists in memory alone.
@@ -182,12 +177,13 @@ impl Prepared for Slice<'_> {
         Self: 'a,
     {
         self.work.records = operations / self.config.writers;
-        let Some((hands, are)) = self.workers() else {
+        let Some((kind, are)) = self.workers() else {
             let writer = Box::new(Writer::ready(self.work.clone(), &self.folder)?);
             return Ok(Box::new(Alone { slice: *self, writer }));
         };
-        let (tickets, kept) = self.tickets(&self.work, recorder.clock().tell())?;
-        let workers = Crew::ready(hands, tickets, self.pool, recorder.stop_flag())?;
+        let (assignments, kept) = self.assignments(kind, &self.work)?;
+        let (clock, stop) = (recorder.clock(), recorder.stop_flag());
+        let workers = WorkerGroup::ready(kind, &assignments, self.pool, clock, stop)?;
         Ok(Box::new(Together { slice: *self, workers, are, kept }))
     }
 }
@@ -198,7 +194,7 @@ impl Ready for Alone<'_> {
         Self: 'a,
     {
         let Self { slice, mut writer } = *self;
-        let done = writer.write(recorder, None)?;
+        let done = writer.write(Started::now(), recorder, None)?;
         recorder.finish();
         let done = Done { elapsed_ns: recorder.elapsed_ns(), ..done };
         Ok(Box::new(slice.written(Some(writer), vec![done], recorder)))
@@ -210,9 +206,8 @@ impl Ready for Together<'_> {
     where
         Self: 'a,
     {
-        let Self { slice, mut workers, are, kept } = *self;
-        workers.start();
-        let reports = workers.reports();
+        let Self { slice, workers, are, kept } = *self;
+        let reports = workers.start().and_then(RunningGroup::reports);
         recorder.check_stop()?;
         let reports = reports?;
         drop(kept);
@@ -261,7 +256,7 @@ impl Ran for Written<'_> {
         let account = account(log, self.slice.work.format(), &expected);
         let account = account.doing("reading the log back")?;
         if self.slice.config.kills > 0 {
-            figures.extend(crash::trials(&self.slice, self.clock, &self.stop)?);
+            figures.extend(crash::trials(&self.slice, &self.clock, &self.stop)?);
         }
         Ok(Outcome {
             integrity: Some(account.integrity),

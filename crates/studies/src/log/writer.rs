@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::recorder::{Recorder, StopFlag};
+use engine::recorder::Recorder;
 use engine::study::{Doing, StudyError};
-use engine::worker::{Report, Ticket};
-use host::clock::{Clock, monotonic_ns};
+use host::clock::Clock;
 use host::probes::WorkerProbe;
 use host::root::Root;
 use model::counters::Counters as _;
 use model::spent::Spent;
+use process::StopFlag;
+use process::worker::{Assignment, Report, Session, Started};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use stats::Histogram;
 
@@ -47,10 +48,11 @@ impl Writer {
     /// Writes all records under the clock.
     pub(super) fn write(
         &mut self,
+        start: Started,
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<Done, StudyError> {
-        let began_ns = monotonic_ns();
+        let started_after_ns = start.elapsed_ns();
         let mut round = Round::new(&self.work, recorder);
         let acknowledged = if self.work.pace_ns > 0.0 {
             round.at_a_pace(self.append.as_mut(), recorder, acks)?
@@ -58,10 +60,10 @@ impl Writer {
             self.append.append_all(&mut round, recorder, acks)?
         };
         self.append.finish(recorder)?;
-        let ended_ns = monotonic_ns();
+        let ended_after_ns = start.elapsed_ns();
         recorder.requested(self.bytes_of(acknowledged));
         let figures = self.figures(acknowledged, &round, recorder);
-        Ok(Done { acknowledged, began_ns, ended_ns, figures, ..Done::default() })
+        Ok(Done { acknowledged, started_after_ns, ended_after_ns, figures, ..Done::default() })
     }
 
     /// Leaves beside the log what is needed afterwards, outside the clock.
@@ -240,32 +242,27 @@ fn wait_until(intended: u64, clock: &Clock) -> u64 {
 }
 
 /// A worker's part of a slice, in a thread or a process of its own.
-pub(crate) fn work(
-    ticket: &Ticket,
-    stop: &StopFlag,
-    started: &mut dyn FnMut() -> io::Result<()>,
+pub(crate) fn do_assignment(
+    assignment: &Assignment,
+    session: Session<'_>,
 ) -> Result<Report, String> {
-    work_in_its_folder(ticket, stop, started).map_err(|error| error.to_string())
+    work_in_its_folder(assignment, session).map_err(|error| error.to_string())
 }
 
-fn work_in_its_folder(
-    ticket: &Ticket,
-    stop: &StopFlag,
-    started: &mut dyn FnMut() -> io::Result<()>,
-) -> Result<Report, StudyError> {
-    let work: Work = serde_json::from_value(ticket.work.clone())
-        .map_err(|e| StudyError::Worker(format!("a ticket that does not read: {e}")))?;
+fn work_in_its_folder(assignment: &Assignment, session: Session<'_>) -> Result<Report, StudyError> {
+    let work: Work = serde_json::from_value(assignment.work.clone())
+        .map_err(|e| StudyError::Worker(format!("cannot read an assignment: {e}")))?;
     let folder = open_folder(&work.folder).doing("opening the slice's folder")?;
     let acks = work.acks.as_deref().map(Acks::open).transpose();
     let acks = acks.doing("opening the counters of acknowledged records")?;
     let number = work.writer;
-    let mut recorder = Recorder::new(Clock::told(ticket.clock), StopFlag::clone(stop));
+    let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
     let mut writer = Writer::ready(work, &folder)?;
     let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());
-    started().doing("waiting for the start")?;
+    let start = session.start().doing("waiting for the start")?;
     let before = probe.before();
     recorder.start();
-    let done = writer.write(&mut recorder, acks.as_ref().map(|acks| acks.of(number)));
+    let done = writer.write(start, &mut recorder, acks.as_ref().map(|acks| acks.of(number)));
     recorder.finish();
     let used = probe.after().since(before);
     let done = done?;
@@ -282,9 +279,10 @@ fn report(done: Done, recorder: &Recorder, process: Spent) -> Report {
     let tick_ns = recorder.clock().tick_ns();
     Report {
         acknowledged: done.acknowledged,
-        began_ns: done.began_ns,
-        ended_ns: done.ended_ns,
+        started_after_ns: done.started_after_ns,
+        ended_after_ns: done.ended_after_ns,
+        spent: recorder.spent(process),
         figures: done.figures,
-        ..workers::report(recorder.spent(process), recorder.latencies(), tick_ns)
+        ..workers::report(recorder.latencies(), tick_ns)
     }
 }

@@ -195,7 +195,7 @@ impl Worker {
             let path = config.folder.join(LOG);
             let file = OpenOptions::new().create(true).append(true).open(path);
             let file = file.doing("opening the log")?;
-            Ok(Log { file, lines: config.log_lines, when: config.log_when })
+            Ok::<_, StudyError>(Log { file, lines: config.log_lines, when: config.log_when })
         });
         Ok(Self {
             work,
@@ -352,11 +352,13 @@ mod tests {
 
     /// A server in a thread of this test, which ends with the test.
     fn serving(folder: &Path, answer: Answer, log_lines: u64, log_when: LogWhen) -> u16 {
-        let port = load::free_port().unwrap();
+        let reserved = process::Port::reserve().unwrap();
+        let port = reserved.number();
         let folder = folder.to_owned();
         let config =
             ServerConfig { folder, port, backlog: 8, workers: 2, answer, log_lines, log_when };
         let config = serde_json::to_string(&config).unwrap();
+        drop(reserved);
         thread::spawn(move || serve(&config));
         let waited = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {

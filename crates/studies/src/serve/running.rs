@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use engine::recorder::{Recorder, StopFlag};
+use engine::recorder::Recorder;
 use engine::study::StudyError;
-use load::{Effort, MaxRate, Plan, RateBounds, Search, Server, ServerWatch, Step, Steps, Target};
+use load::{Effort, MaxRate, Plan, RateBounds, Search, Step, Steps, Target};
+use process::{Server, ServerWatch, StopFlag};
 
 use super::built_in::{ACCOUNT_PATH, Account};
 use super::fetch::{Reply, fetch};
@@ -43,7 +44,7 @@ impl Running {
         (patience, timeout): (Duration, Duration),
         stop: &StopFlag,
     ) -> Result<Self, StudyError> {
-        server.await_ready(&target(port, "/")?, patience, stop).map_err(|e| failed(&e))?;
+        server.await_ready(&target(port, "/")?.address, patience, stop)?;
         let watch = server.watch();
         Ok(Self { server, watch, port, timeout, stop: StopFlag::clone(stop) })
     }
@@ -139,7 +140,7 @@ impl Running {
 
     /// The last lines that a server printed which has exited; nothing while it runs.
     pub(super) fn output_if_exited(&mut self) -> Option<String> {
-        (!self.server.is_running()).then(|| self.server.last_words().join("\n  "))
+        (!self.server.is_running()).then(|| self.server.stderr_tail().join("\n  "))
     }
 }
 
@@ -148,7 +149,7 @@ fn target(port: u16, path: &str) -> Result<Target, StudyError> {
 }
 
 /// What `load` could not do, in its words.
-pub(super) fn failed(error: &load::Error) -> StudyError {
+fn failed(error: &load::Error) -> StudyError {
     StudyError::Worker(error.to_string())
 }
 

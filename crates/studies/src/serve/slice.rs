@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use engine::recorder::{Recorder, StopFlag};
+use engine::recorder::Recorder;
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
-use load::{Server, Steps, free_port};
+use load::Steps;
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::study::Rate;
+use process::{Port, Server, StopFlag};
 
 use super::Kept;
 use super::built_in::{self, Account};
@@ -22,7 +23,7 @@ use super::launch::CommandServer;
 use super::log_check;
 use super::outcome::{LoadOutcome, refused};
 use super::populate::{self, populate};
-use super::running::{Running, failed};
+use super::running::Running;
 use super::spec;
 use super::switched::Switched;
 use crate::figures_of;
@@ -89,12 +90,13 @@ impl<'a> Slice<'a> {
     }
 
     /// Fills the folder and starts the server on it.
-    fn start(&mut self, port: u16) -> Result<Server, StudyError> {
+    fn start(&mut self, port: Port) -> Result<Server, StudyError> {
+        let number = port.number();
         let server = match &self.config.server {
             ServerKind::BuiltIn(server) => {
                 let template = &mut self.kept.template;
                 let answer = populate(&server.content, template, &self.folder, &self.path)?;
-                let told = populate::server_config(server, answer, &self.path, port);
+                let told = populate::server_config(server, answer, &self.path, number);
                 let told = serde_json::to_string(&told).map_err(io::Error::from);
                 // The binary runs itself again, as it does for workers.
                 let mut command = Command::new("/proc/self/exe");
@@ -103,10 +105,10 @@ impl<'a> Slice<'a> {
                 Server::launch(command, &name, port)
             }
             ServerKind::Command(server) => {
-                Server::launch(server.shell(&self.path, port), &server.command, port)
+                Server::launch(server.shell(&self.path, number), &server.command, port)
             }
         };
-        server.map_err(|e| failed(&e))
+        Ok(server?)
     }
 
     /// Sees to it that the server answers, and has loaded what it loads late; and of
@@ -186,12 +188,13 @@ impl Prepared for Slice<'_> {
         Self: 'a,
     {
         let port = match self.config.port {
-            None => free_port().map_err(|e| failed(&e))?,
-            Some(port) => port,
+            None => Port::reserve()?,
+            Some(port) => Port::from(port),
         };
+        let number = port.number();
         let server = self.start(port)?;
         let patience = (self.config.ready_within, self.config.timeout);
-        let running = Running::await_ready(server, port, patience, recorder.stop_flag());
+        let running = Running::await_ready(server, number, patience, recorder.stop_flag());
         recorder.check_stop()?;
         let mut running = running?;
         sync_tree(&self.folder)?;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use engine::recorder::StopFlag;
 use engine::study::StudyError;
+use process::StopFlag;
 
 use super::built_in::SWITCHED_PATH;
 use super::fetch::fetch;

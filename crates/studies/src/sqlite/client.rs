@@ -1,14 +1,13 @@
 //! One connection that makes requests, wherever it runs.
 
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::recorder::{Recorder, StopFlag};
+use engine::recorder::Recorder;
 use engine::study::StudyError;
-use engine::worker::{Report, Ticket};
-use host::clock::{Clock, monotonic_ns};
 use model::spent::Spent;
+use process::StopFlag;
+use process::worker::{Assignment, Report, Session};
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
@@ -131,29 +130,29 @@ fn read_through(rows: &mut rusqlite::Rows<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Does a ticket's work, in a thread of its own.
-pub(crate) fn serve_ticket(
-    ticket: &Ticket,
-    stop: &StopFlag,
-    started: &mut dyn FnMut() -> io::Result<()>,
+/// Does an assignment, in a thread of its own.
+pub(crate) fn do_assignment(
+    assignment: &Assignment,
+    session: Session<'_>,
 ) -> Result<Report, String> {
-    let work = Work::deserialize(&ticket.work).map_err(|e| e.to_string())?;
-    let mut recorder = Recorder::new(Clock::told(ticket.clock), StopFlag::clone(stop));
+    let work = Work::deserialize(&assignment.work).map_err(|e| e.to_string())?;
+    let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
     let mut client = Client::ready(work).map_err(|e| e.to_string())?;
-    started().map_err(|e| format!("waiting for the start: {e}"))?;
-    let began_ns = monotonic_ns();
+    let start = session.start().map_err(|e| format!("waiting for the start: {e}"))?;
+    let started_after_ns = start.elapsed_ns();
     recorder.start();
     let traffic = client.run(&mut recorder);
     recorder.finish();
-    let ended_ns = monotonic_ns();
+    let ended_after_ns = start.elapsed_ns();
     let traffic = traffic.map_err(|e| e.to_string())?;
     traffic.record(&mut recorder);
     Ok(Report {
         acknowledged: client.work.requests,
-        began_ns,
-        ended_ns,
+        started_after_ns,
+        ended_after_ns,
+        spent: recorder.spent(Spent::default()),
         figures: [("written_bytes".to_owned(), traffic.written_bytes as f64)].into(),
-        ..report(recorder.spent(Spent::default()), recorder.latencies(), recorder.clock().tick_ns())
+        ..report(recorder.latencies(), recorder.clock().tick_ns())
     })
 }
 

@@ -17,8 +17,8 @@ mod traffic;
 use std::os::fd::BorrowedFd;
 
 use engine::study::{Operations, Prepared, Study, StudyError, Workload};
-use engine::worker::Pool;
 use model::study::{Params, StudySpec};
+use process::worker::WorkerPool;
 
 use self::database::Template;
 use self::slice::Database;
@@ -47,7 +47,7 @@ impl Study for Sqlite {
             connect: Connect::of(params.choice("connect"))?,
         };
         let template = Template::new(config.rows);
-        Ok(Box::new(Connections { config, template, pool: Pool::new() }))
+        Ok(Box::new(Connections { config, template, pool: WorkerPool::new() }))
     }
 }
 
@@ -65,7 +65,7 @@ struct Connections {
     config: Config,
     template: Template,
     /// Threads end with their work, so that nobody waits here.
-    pool: Pool,
+    pool: WorkerPool,
 }
 
 impl Workload for Connections {

@@ -6,9 +6,11 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::{Recorder, WorkersAre};
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
-use engine::worker::{Crew, Hands, Pool, Report, Ticket};
 use model::slice::Outcome;
 use model::spent::Spent;
+use process::worker::{
+    Assignment, Report, RunningGroup, WorkerGroup, WorkerKind, WorkerPool, span_ns,
+};
 
 use super::Config;
 use super::client::{self, Client, WRITES, Work};
@@ -21,7 +23,7 @@ use crate::{figures_of, workers};
 /// A database that no request has come to yet.
 pub(super) struct Database<'a> {
     connections: u64,
-    pool: &'a Pool,
+    pool: &'a WorkerPool,
     folder: OwnedFd,
     /// The first connection's work.
     work: Work,
@@ -36,7 +38,7 @@ struct Alone<'a> {
 /// Connections in threads of their own.
 struct Together<'a> {
     database: Database<'a>,
-    workers: Crew<'a>,
+    workers: WorkerGroup,
 }
 
 /// A database that requests were answered from.
@@ -54,7 +56,7 @@ impl<'a> Database<'a> {
     pub(super) fn create(
         config: Config,
         template: &mut Template,
-        pool: &'a Pool,
+        pool: &'a WorkerPool,
         folder: BorrowedFd<'_>,
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
@@ -71,15 +73,14 @@ impl<'a> Database<'a> {
         Ok(Self { connections: config.connections, pool, folder, work })
     }
 
-    fn tickets(&self, recorder: &Recorder) -> Result<Vec<Ticket>, StudyError> {
-        let clock = recorder.clock().tell();
+    fn assignments(&self) -> Result<Vec<Assignment>, StudyError> {
         let requests = self.work.requests / self.connections;
         (1..=self.connections)
             .map(|author| {
                 let work = Work { author, requests, ..self.work.clone() };
                 let work = serde_json::to_value(work).map_err(io::Error::from);
                 let work = work.doing("writing down a connection's work")?;
-                Ok(Ticket { study: "sqlite".to_owned(), clock, work })
+                Ok(Assignment { study: "sqlite".to_owned(), work })
             })
             .collect()
     }
@@ -102,9 +103,10 @@ impl Prepared for Database<'_> {
             return Ok(Box::new(Alone { database: *self, client: Box::new(client) }));
         }
         drop(client);
-        let threads = Hands::Threads(client::serve_ticket);
-        let tickets = self.tickets(recorder)?;
-        let workers = Crew::ready(threads, tickets, self.pool, recorder.stop_flag())?;
+        let threads = WorkerKind::Threads(client::do_assignment);
+        let assignments = self.assignments()?;
+        let (clock, stop) = (recorder.clock(), recorder.stop_flag());
+        let workers = WorkerGroup::ready(threads, &assignments, self.pool, clock, stop)?;
         Ok(Box::new(Together { database: *self, workers }))
     }
 }
@@ -131,9 +133,8 @@ impl Ready for Together<'_> {
     where
         Self: 'a,
     {
-        let Self { database, mut workers } = *self;
-        workers.start();
-        let reports = workers.reports();
+        let Self { database, workers } = *self;
+        let reports = workers.start().and_then(RunningGroup::reports);
         recorder.check_stop()?;
         let reports = reports?;
         workers::absorb(WorkersAre::Threads, &reports, recorder);
@@ -146,9 +147,7 @@ impl Ready for Together<'_> {
 }
 
 fn per_s(acknowledged: u64, reports: &[Report]) -> f64 {
-    let began_ns = reports.iter().map(|r| r.began_ns).min().unwrap_or_default();
-    let ended_ns = reports.iter().map(|r| r.ended_ns).max().unwrap_or_default();
-    acknowledged as f64 * 1e9 / ended_ns.saturating_sub(began_ns).max(1) as f64
+    acknowledged as f64 * 1e9 / span_ns(reports).max(1) as f64
 }
 
 fn figures(syncs: u64, written_bytes: f64, per_s: f64) -> [(&'static str, f64); 3] {

@@ -110,7 +110,7 @@ async function run(work) {
         figures.service_p99_ns = services[Math.ceil(0.99 * services.length) - 1];
     }
     return {
-        acknowledged: records.length, began_ns: began, ended_ns: ended,
+        acknowledged: records.length, started_after_ns: began - told.start, ended_after_ns: ended - told.start,
         elapsed_ns: services.length > 0 ? sum(latencies) : ended - began,
         unit_ns: 1.0, latencies: counted(latencies),
         latency_max: latencies.reduce((a, b) => Math.max(a, b), 0),

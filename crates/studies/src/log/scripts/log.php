@@ -144,7 +144,7 @@ function run($work) {
         $figures['service_p99_ns'] = $services[(int) ceil(0.99 * $count) - 1];
     }
     return [
-        'acknowledged' => $count, 'began_ns' => $began, 'ended_ns' => $ended,
+        'acknowledged' => $count, 'started_after_ns' => $began - $told['start'], 'ended_after_ns' => $ended - $told['start'],
         'elapsed_ns' => $services ? array_sum($latencies) : $ended - $began,
         'unit_ns' => 1.0, 'latencies' => counted($latencies), 'latency_max' => max($latencies),
         'sync_calls' => $syncCalls, 'sync_ns' => $syncNs,

@@ -111,8 +111,8 @@ def run(work):
         figures["service_p99_ns"] = services[math.ceil(0.99 * len(services)) - 1]
     return {
         "acknowledged": len(records),
-        "began_ns": began,
-        "ended_ns": ended,
+        "started_after_ns": began - told["start"],
+        "ended_after_ns": ended - told["start"],
         "elapsed_ns": sum(latencies) if pace else ended - began,
         "unit_ns": 1.0,
         "latencies": counted(latencies),

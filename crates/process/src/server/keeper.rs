@@ -33,7 +33,7 @@ const PIPE: RawFd = 3;
 
 /// Starts `command` under a keeper, in a process group of their own. The
 /// server lives as long as the returned pipe end is open, at most.
-pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, OwnedFd)> {
+pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, OwnedFd)> {
     let (reader, writer) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     let reader_fd = reader.as_raw_fd();
     command.process_group(0);

@@ -4,7 +4,9 @@
 
 mod common;
 
-use iotoll_load::{Error, Server, ServerWatch, Target, free_port};
+use common::address;
+use iotoll_process::{Error, Port, Server, ServerWatch};
+use model::address::Address;
 use std::{
     fs,
     net::TcpListener,
@@ -21,14 +23,11 @@ use std::{
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-fn target(port: u16) -> Target {
-    Target::parse(&format!("http://127.0.0.1:{port}/")).unwrap()
-}
-
 fn why(command: &str, patience: Duration) -> String {
-    let port = free_port().unwrap();
+    let port = Port::reserve().unwrap();
+    let address = address(port.number());
     let mut server = Server::start(command, port).unwrap();
-    let error = server.await_ready(&target(port), patience, &AtomicBool::new(false)).unwrap_err();
+    let error = server.await_ready(&address, patience, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(error, Error::Server { .. }));
     error.to_string()
 }
@@ -49,7 +48,7 @@ fn a_server_that_never_listens_is_reported_and_stopped() {
     let pid_file = folder.path().join("pid");
     let command = format!("echo $$ > {}; echo waiting >&2; sleep 1000", pid_file.display());
     let text = why(&command, Duration::from_millis(500));
-    assert!(text.contains("did not listen on 127.0.0.1:") && text.contains("waiting"), "{text}");
+    assert!(text.contains("was not listening on 127.0.0.1:") && text.contains("waiting"), "{text}");
     assert_gone(pid_in(&pid_file));
 }
 
@@ -58,11 +57,12 @@ const LISTENS: &str = "import socket, time; s = socket.create_server(('127.0.0.1
 
 #[test]
 fn a_server_that_listens_elsewhere_is_told_where() {
-    let other = free_port().unwrap();
+    let other = Port::reserve().unwrap().number();
     let command = format!("python3 -c \"{}\"", LISTENS.replace("PORT", &other.to_string()));
     // A child of a child, as a server's workers are.
     let text = why(&format!("({command}; true); true"), Duration::from_secs(3));
-    let said = format!("it listens on 127.0.0.1:{other} instead; give its command {{port}}");
+    let said =
+        format!("it is listening on 127.0.0.1:{other} instead: put {{port}} into its command");
     assert!(text.contains(&said), "{text}");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
@@ -72,46 +72,46 @@ fn a_server_that_listens_elsewhere_is_told_where() {
         path.display()
     );
     let text = why(&command, Duration::from_secs(3));
-    let said = format!("it listens on unix:{} instead; have it listen on 127", path.display());
-    assert!(text.contains(&said) && text.contains(", or load it there"), "{text}");
+    let said = format!("it is listening on unix:{} instead: make it listen on 127", path.display());
+    assert!(text.contains(&said) && text.contains(", or load it at that address"), "{text}");
 }
 
 /// What becomes of a server while somebody else listens on its port, who came
 /// after the look whether it is free.
 fn why_beside_another(command: &str, patience: Duration) -> String {
-    let port = free_port().unwrap();
+    let port = Port::reserve().unwrap().number();
     let mut server = Server::start(command, port).unwrap();
     let _another = TcpListener::bind(("127.0.0.1", port)).unwrap();
-    let error = server.await_ready(&target(port), patience, &AtomicBool::new(false)).unwrap_err();
+    let error = server.await_ready(&address(port), patience, &AtomicBool::new(false)).unwrap_err();
     error.to_string().replace(&port.to_string(), "PORT")
 }
 
 #[test]
 fn somebody_else_is_not_taken_for_the_server() {
     let text = why_beside_another("sleep 1000", Duration::from_millis(300));
-    let said = "did not listen on 127.0.0.1:PORT within 0.3 s; something else listens on \
-                127.0.0.1:PORT, and none of its processes does";
+    let said = "was not listening on 127.0.0.1:PORT within 0.3 s; something else is listening \
+                on 127.0.0.1:PORT, and none of the server's processes is";
     assert!(text.contains(said), "{text}");
     let text = why_beside_another("sleep 0.3; echo in use >&2; exit 1", PATIENCE);
-    let said = "status 1 before it listened; something else listens on 127.0.0.1:PORT";
+    let said = "status 1 before it was listening; something else is listening on 127.0.0.1:PORT";
     assert!(text.contains(said) && text.contains("in use"), "{text}");
     let command = format!("python3 -c \"{}\"", LISTENS.replace("PORT", "0"));
     let text = why_beside_another(&command, Duration::from_secs(3));
-    let said = "something else listens on 127.0.0.1:PORT; it listens on 127.0.0.1:";
-    assert!(text.contains(said) && text.contains("give its command {port}"), "{text}");
+    let said = "something else is listening on 127.0.0.1:PORT; it is listening on 127.0.0.1:";
+    assert!(text.contains(said) && text.contains("put {port} into its command"), "{text}");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");
     let _another = UnixListener::bind(&path).unwrap();
-    let mut server = Server::start("sleep 1000", free_port().unwrap()).unwrap();
-    let target = Target::parse(&format!("unix:{}", path.display())).unwrap();
+    let mut server = Server::start("sleep 1000", Port::reserve().unwrap()).unwrap();
+    let address = Address::Unix(path);
     let patience = Duration::from_millis(300);
-    let error = server.await_ready(&target, patience, &AtomicBool::new(false)).unwrap_err();
-    assert!(error.to_string().contains("something else listens on"), "{error}");
+    let error = server.await_ready(&address, patience, &AtomicBool::new(false)).unwrap_err();
+    assert!(error.to_string().contains("something else is listening on"), "{error}");
 }
 
 #[test]
 fn a_server_that_waits_for_its_port_is_awaited() {
-    let port = free_port().unwrap();
+    let port = Port::reserve().unwrap().number();
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("server.py");
     let tries = "import socket, time\n\
@@ -130,19 +130,19 @@ fn a_server_that_waits_for_its_port_is_awaited() {
         says.store(true, Ordering::Relaxed);
         drop(another);
     });
-    server.await_ready(&target(port), PATIENCE, &AtomicBool::new(false)).unwrap();
+    server.await_ready(&address(port), PATIENCE, &AtomicBool::new(false)).unwrap();
     assert!(gone.load(Ordering::Relaxed), "somebody else was taken for it");
     leaves.join().unwrap();
 }
 
 #[test]
 fn a_server_that_becomes_a_daemon_is_awaited_and_watched() {
-    let port = free_port().unwrap();
+    let port = Port::reserve().unwrap().number();
     let listens = LISTENS.replace("PORT", &port.to_string());
     // It forks twice, in a session of its own, while its first process ends.
     let command = format!("setsid sh -c 'python3 -c \"$0\" &' \"{listens}\"; exit 0");
     let mut server = Server::start(&command, port).unwrap();
-    server.await_ready(&target(port), PATIENCE, &AtomicBool::new(false)).unwrap();
+    server.await_ready(&address(port), PATIENCE, &AtomicBool::new(false)).unwrap();
     let watch = server.watch();
     assert_eq!(watch.used_since(&watch.sample(), 0).processes, 1);
     drop(server);
@@ -155,7 +155,7 @@ fn a_port_that_is_taken_is_refused() {
     let port = taken.local_addr().unwrap().port();
     let error = Server::start("sleep 1000", port).unwrap_err().to_string();
     // Nothing was started that could have said anything.
-    assert!(error.ends_with(&format!("already listens on port {port}")), "{error}");
+    assert!(error.ends_with(&format!("already listening on port {port}")), "{error}");
 }
 
 #[test]
@@ -167,25 +167,26 @@ fn a_prepared_command_runs_as_it_is() {
     let mut command = Command::new("python3");
     command.args(["-c", "import os, sys, time; open(sys.argv[1], 'w').write(os.environ['A'])\n"]);
     command.arg("c \"d\" *").env("A", "42").current_dir(&cwd);
-    let server = Server::launch(command, "mine", free_port().unwrap()).unwrap();
+    let server = Server::launch(command, "mine", Port::reserve().unwrap()).unwrap();
     assert_eq!(pid_in(&cwd.join("c \"d\" *")), 42);
     drop(server);
 }
 
 #[test]
 fn a_prepared_command_that_cannot_be_started_or_ends_is_called_by_its_name() {
-    let launch = |program: &str, port| Server::launch(Command::new(program), "my server", port);
-    let port = free_port().unwrap();
+    let launch =
+        |program: &str, port: u16| Server::launch(Command::new(program), "my server", port);
+    let port = Port::reserve().unwrap().number();
     let error = launch("/no/such/program", port).unwrap_err().to_string();
     assert!(error.contains("`my server`: cannot start /no/such/program: No such file"), "{error}");
     assert!(!error.contains("standard error"), "{error}");
     let mut server = launch("false", port).unwrap();
-    let error = server.await_ready(&target(port), PATIENCE, &AtomicBool::new(false)).unwrap_err();
+    let error = server.await_ready(&address(port), PATIENCE, &AtomicBool::new(false)).unwrap_err();
     assert!(error.to_string().contains("`my server`: it exited with status 1"), "{error}");
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = launch("true", port).unwrap_err().to_string();
-    assert!(error.contains(&format!("already listens on port {port}")), "{error}");
+    assert!(error.contains(&format!("already listening on port {port}")), "{error}");
 }
 
 fn pid_in(path: &Path) -> i32 {
@@ -225,7 +226,7 @@ fn stubborn(pid_file: &Path) -> String {
 fn stopping_a_server_stops_what_became_a_daemon_too() {
     let folder = tempfile::tempdir().unwrap();
     let pid_file = folder.path().join("pid");
-    let server = Server::start(&stubborn(&pid_file), free_port().unwrap()).unwrap();
+    let server = Server::start(&stubborn(&pid_file), Port::reserve().unwrap()).unwrap();
     let pid = pid_in(&pid_file);
     assert!(is_there(pid));
     drop(server);
@@ -236,7 +237,7 @@ fn stopping_a_server_stops_what_became_a_daemon_too() {
 #[test]
 fn the_one_to_be_killed() {
     let Some(pid_file) = std::env::var_os("IOTOLL_TEST_PID_FILE") else { return };
-    let _server = Server::start(&stubborn(Path::new(&pid_file)), free_port().unwrap()).unwrap();
+    let _server = Server::start(&stubborn(Path::new(&pid_file)), Port::reserve().unwrap()).unwrap();
     thread::sleep(PATIENCE);
 }
 
@@ -259,7 +260,7 @@ fn killing_the_client_with_signal_9_leaves_nothing_behind() {
 
 #[test]
 fn what_children_use_is_counted_while_they_live_and_afterwards() {
-    let port = free_port().unwrap();
+    let port = Port::reserve().unwrap();
     // A child that is waited for, and one that lives on.
     let work = "dd if=/dev/zero of=/dev/null bs=1M count=100 2>/dev/null";
     let server = Server::start(&format!("sleep 0.3; {work}; ({work}; sleep 1000)"), port).unwrap();

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{closed, open, plan, step};
-use iotoll_load::{Expect, Reuse, Server, free_port};
+use iotoll_process::{Port, Server};
+use load::{Expect, Reuse};
 use std::{
     fs,
     path::Path,
@@ -31,10 +32,13 @@ fn installed(program: &str, arguments: &[&str]) -> bool {
 }
 
 /// Serves a folder with one page by `command` and loads it in both loops.
-fn load(folder: &Path, command: &str, port: u16, path: &str, expected: &str) {
-    let mut plan = plan(&format!("http://127.0.0.1:{port}{path}"), open(60));
+fn load(folder: &Path, command: &str, port: Port, path: &str, expected: &str) {
+    let number = port.number();
+    let mut plan = plan(&format!("http://127.0.0.1:{number}{path}"), open(60));
     let mut server = Server::start(command, port).unwrap();
-    server.await_ready(&plan.target, Duration::from_mins(1), &AtomicBool::new(false)).unwrap();
+    server
+        .await_ready(&plan.target.address, Duration::from_mins(1), &AtomicBool::new(false))
+        .unwrap();
     let folder = folder.display();
     plan.expect = Expect::parse(&format!("text:{expected}")).unwrap();
     let watch = server.watch();
@@ -51,7 +55,7 @@ fn load(folder: &Path, command: &str, port: u16, path: &str, expected: &str) {
         assert_eq!((closed.replies, closed.errors.total), (200, 0), "{:?}", closed.errors);
     }
     drop(server);
-    assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err(), "it still listens");
+    assert!(std::net::TcpStream::connect(("127.0.0.1", number)).is_err(), "it still listens");
 }
 
 fn folder() -> tempfile::TempDir {
@@ -65,15 +69,15 @@ fn nginx() {
     if !installed("nginx", &["-v"]) {
         return;
     }
-    let (folder, port) = (folder(), free_port().unwrap());
-    let root = folder.path().display();
+    let (folder, port) = (folder(), Port::reserve().unwrap());
+    let (root, number) = (folder.path().display(), port.number());
     let temps = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|kind| format!("{kind}_temp_path {root}/{kind};\n"))
         .concat();
     let config = format!(
         "worker_processes 2; daemon off; pid {root}/pid; error_log stderr;\n\
          events {{ worker_connections 512; }}\n\
-         http {{ access_log off; {temps} server {{ listen 127.0.0.1:{port}; root {root}; }} }}\n"
+         http {{ access_log off; {temps} server {{ listen 127.0.0.1:{number}; root {root}; }} }}\n"
     );
     fs::write(folder.path().join("nginx.conf"), config).unwrap();
     // Its workers run as another user where it is started by root.
@@ -88,10 +92,10 @@ fn lighttpd() {
     if !installed("lighttpd", &["-v"]) {
         return;
     }
-    let (folder, port) = (folder(), free_port().unwrap());
-    let root = folder.path().display();
+    let (folder, port) = (folder(), Port::reserve().unwrap());
+    let (root, number) = (folder.path().display(), port.number());
     let config = format!(
-        "server.document-root = \"{root}\"\nserver.port = {port}\n\
+        "server.document-root = \"{root}\"\nserver.port = {number}\n\
          server.bind = \"127.0.0.1\"\nindex-file.names = (\"index.html\")\n"
     );
     fs::write(folder.path().join("lighttpd.conf"), config).unwrap();
@@ -104,7 +108,7 @@ fn pythons_http_server() {
     if !installed("python3", &["--version"]) {
         return;
     }
-    let (folder, port) = (folder(), free_port().unwrap());
+    let (folder, port) = (folder(), Port::reserve().unwrap());
     let command = format!(
         "exec python3 -m http.server --bind 127.0.0.1 --directory {} {{port}}",
         folder.path().display()
@@ -117,7 +121,7 @@ fn phps_built_in_server() {
     if !installed("php", &["--version"]) {
         return;
     }
-    let (folder, port) = (folder(), free_port().unwrap());
+    let (folder, port) = (folder(), Port::reserve().unwrap());
     fs::write(folder.path().join("a.php"), "<?php echo 'sum ', 20 + 22;").unwrap();
     let command = format!("exec php -S 127.0.0.1:{{port}} -t {}", folder.path().display());
     load(folder.path(), &command, port, "/a.php", "sum 42");
@@ -128,7 +132,7 @@ fn djangos_own_server() {
     if !installed("python3", &["-c", "import django"]) {
         return;
     }
-    let (folder, port) = (folder(), free_port().unwrap());
+    let (folder, port) = (folder(), Port::reserve().unwrap());
     let app = "\
 import django, sys
 from django.conf import settings

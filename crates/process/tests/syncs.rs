@@ -7,7 +7,8 @@
 mod common;
 
 use common::{open, plan, step};
-use iotoll_load::{Server, ServerUse, ServerWatch, free_port};
+use iotoll_process::{Port, Server, ServerWatch};
+use model::load::ServerUse;
 use std::{fs, process::Command, sync::atomic::AtomicBool, time::Duration};
 
 /// Serves each request in a child of a child, which makes so many calls, some
@@ -44,11 +45,11 @@ fn used(syncs: u32) -> ServerUse {
     fs::write(folder.path().join("server.py"), SERVER).unwrap();
     let root = folder.path().display();
     let command = format!("python3 {root}/server.py {{port}} {root}/file {syncs}");
-    let port = free_port().unwrap();
+    let port = Port::reserve().unwrap();
+    let plan = plan(&format!("http://127.0.0.1:{}/", port.number()), open(20));
     let mut server = Server::start(&command, port).unwrap();
-    let plan = plan(&format!("http://127.0.0.1:{port}/"), open(20));
     let stop = AtomicBool::new(false);
-    server.await_ready(&plan.target, Duration::from_mins(1), &stop).unwrap();
+    server.await_ready(&plan.target.address, Duration::from_mins(1), &stop).unwrap();
     let watch = server.watch();
     let before = watch.sample();
     // Ours, and those of what we start meanwhile, are not the server's.

@@ -1,0 +1,100 @@
+//! Why a process could not be started, or did not do what it should.
+
+use std::io;
+
+/// Why a process could not be started, or did not do what it should.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The program that a worker should run is not there.
+    #[error("{program} is not installed; {remedy}")]
+    NotInstalled {
+        /// The program.
+        program: &'static str,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// A worker could not be started.
+    #[error("cannot start {worker} as a worker: {source}")]
+    WorkerNotStarted {
+        /// What should have been started.
+        worker: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A worker ended before its work was done.
+    #[error("{worker} {how}")]
+    WorkerEnded {
+        /// The worker.
+        worker: &'static str,
+        /// How it ended: "was killed", "exited early".
+        how: String,
+    },
+    /// A worker could not do its work.
+    #[error("{0}")]
+    WorkerFailed(String),
+    /// A worker sent nothing for too long.
+    #[error("a worker sent nothing for {seconds} s and was ended")]
+    WorkerSilent {
+        /// For how long.
+        seconds: u64,
+    },
+    /// The messages of a worker could not be read.
+    #[error("cannot read from {worker}: {source}")]
+    Receive {
+        /// The worker.
+        worker: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A message does not follow the protocol.
+    #[error("{worker} broke the workers' protocol: {why}")]
+    Protocol {
+        /// The worker.
+        worker: &'static str,
+        /// What is wrong with the message.
+        why: String,
+    },
+    /// The run was told to end.
+    #[error("stopped")]
+    Stopped,
+    /// No port could be reserved.
+    #[error("cannot reserve a port: {source}")]
+    Port {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A server's command was not started.
+    #[error("server command `{command}`: {why}")]
+    ServerNotStarted {
+        /// The command after `{port}` was filled in.
+        command: String,
+        /// What kept it from being started.
+        why: String,
+    },
+    /// A server ended, or never listened.
+    #[error("server command `{command}`: {why}{}", stderr_shown(.stderr))]
+    Server {
+        /// The command after `{port}` was filled in.
+        command: String,
+        /// What went wrong.
+        why: String,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
+    /// A process that runs already cannot be watched.
+    #[error("server process {pid}: {why}")]
+    ServerPid {
+        /// The id as given.
+        pid: i32,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+fn stderr_shown(lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::from(" (it wrote nothing to standard error)");
+    }
+    format!("; its standard error ends with:\n  {}", lines.join("\n  "))
+}

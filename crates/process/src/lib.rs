@@ -1,0 +1,15 @@
+//! Starts, feeds, watches and ends processes.
+//!
+//! [`worker`] does a slice's work beside other workers, in threads, in processes of
+//! this program or in interpreters, over a [`Transport`](worker::Transport).
+//! [`Server`] starts, awaits and stops a server that somebody else loads, and
+//! [`ServerWatch`] reads what its processes use.
+
+mod error;
+mod server;
+mod stop;
+pub mod worker;
+
+pub use error::Error;
+pub use server::{Port, Server, ServerWatch};
+pub use stop::StopFlag;

@@ -1,0 +1,252 @@
+//! Servers: started, awaited, watched and stopped.
+
+mod keeper;
+mod listening;
+mod port;
+mod watch;
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::root::Root;
+use host::sockets::{Endpoint, Listeners};
+use host::sync_calls::SyncCalls;
+use model::address::Address;
+
+use crate::Error;
+
+pub use self::port::Port;
+pub use self::watch::ServerWatch;
+
+/// Last lines of a server's standard error that are kept, and how much of each.
+const STDERR_LINES: usize = 12;
+const STDERR_LINE_BYTES: u64 = 400;
+/// Time between two attempts to reach a server that is starting.
+const PROBE_EVERY: Duration = Duration::from_millis(10);
+/// How long one attempt may take.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A server that was started here. Dropping it stops it and everything that
+/// it started, and so does the death of this process.
+#[derive(Debug)]
+pub struct Server {
+    command: String,
+    child: Child,
+    /// The server lives as long as this is open.
+    lifeline: Option<OwnedFd>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
+    reader: Option<thread::JoinHandle<()>>,
+    syncs: Arc<SyncCalls>,
+}
+
+impl Server {
+    /// Starts `command` with the shell, `{port}` in it replaced.
+    ///
+    /// Refuses a port that something already listens on, which would be
+    /// loaded in place of the server.
+    pub fn start(command: &str, port: impl Into<Port>) -> Result<Self, Error> {
+        let port = port.into();
+        let command = command.replace("{port}", &port.number().to_string());
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("-c").arg(&command);
+        Self::launch(shell, &command, port)
+    }
+
+    /// Starts a prepared command as it is: program, arguments, environment
+    /// and working directory are the caller's. Its standard input and output
+    /// are `/dev/null`, and the end of its standard error is kept. `shown` is
+    /// what errors call it.
+    ///
+    /// Refuses a port that something already listens on, as
+    /// [`start`](Self::start) does.
+    pub fn launch(mut command: Command, shown: &str, port: impl Into<Port>) -> Result<Self, Error> {
+        let port = port.into();
+        let error = |why| Error::ServerNotStarted { command: shown.to_owned(), why };
+        let address = (Ipv4Addr::LOCALHOST, port.number()).into();
+        if TcpStream::connect_timeout(&address, PROBE_TIMEOUT).is_ok() {
+            let why = format!("something else is already listening on port {}", port.number());
+            return Err(error(why));
+        }
+        // From here on the server may bind it.
+        drop(port);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let (spawned, syncs) = SyncCalls::counting(|| keeper::spawn(&mut command));
+        let (mut child, lifeline) = spawned.map_err(|source| {
+            error(format!("cannot start {}: {source}", command.get_program().display()))
+        })?;
+        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let reader = child.stderr.take().map(|pipe| {
+            let lines = Arc::clone(&stderr);
+            thread::spawn(move || keep_last_lines(pipe, &lines))
+        });
+        Ok(Self {
+            command: shown.to_owned(),
+            child,
+            lifeline: Some(lifeline),
+            stderr,
+            reader,
+            syncs: Arc::new(syncs),
+        })
+    }
+
+    /// Waits until it accepts connections at an address.
+    ///
+    /// One of its own processes has to listen there, where that can be seen:
+    /// somebody else, who took the port meanwhile or is at an address that was
+    /// not looked at before the start, would be loaded in its place.
+    pub fn await_ready(
+        &mut self,
+        address: &Address,
+        patience: Duration,
+        stop: &AtomicBool,
+    ) -> Result<(), Error> {
+        let give_up = Instant::now() + patience;
+        // Something else is not connected to again and again: its queue may be
+        // short, and it is known by then that it is not the server.
+        let mut reached = None;
+        loop {
+            reached = reached.or_else(|| accepting(address));
+            if reached.as_ref().is_some_and(|at| self.may_listen_at(at)) {
+                return Ok(());
+            }
+            let waiting = Waiting { address, patience, somebody_else: reached.is_some() };
+            if let Ok(Some(status)) = self.child.try_wait() {
+                let why = status.code().map_or_else(
+                    || format!("it ended before it was listening ({status})"),
+                    |code| format!("it exited with status {code} before it was listening"),
+                );
+                self.finish();
+                return Err(self.error(why + &waiting.on_somebody_else()));
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(self.error(String::from("interrupted before it was listening")));
+            }
+            if Instant::now() >= give_up {
+                let why = waiting.in_vain(&self.listeners());
+                self.finish();
+                return Err(self.error(why));
+            }
+            thread::sleep(PROBE_EVERY);
+        }
+    }
+
+    /// Whether it is the server that accepts there, as far as can be seen.
+    fn may_listen_at(&self, address: &Endpoint) -> bool {
+        let Listeners { known, are_all } = self.listeners();
+        !are_all || known.iter().any(|own| own.is_reached_by(address))
+    }
+
+    /// Where it listens.
+    fn listeners(&self) -> Listeners {
+        Listeners::of(&Root::real(), &self.watch().processes())
+    }
+
+    /// What measures it.
+    pub fn watch(&self) -> ServerWatch {
+        ServerWatch::under_keeper(self.child.id().cast_signed(), Arc::clone(&self.syncs))
+    }
+
+    /// Whether it is still there.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// The last lines that it wrote to standard error.
+    pub fn stderr_tail(&self) -> Vec<String> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    fn error(&self, why: String) -> Error {
+        Error::Server { command: self.command.clone(), why, stderr: self.stderr_tail() }
+    }
+
+    /// Stops it with all that it started, and waits until they are gone.
+    fn finish(&mut self) {
+        drop(self.lifeline.take());
+        // Waiting fails only when it has been waited for already.
+        let _ = self.child.wait();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// A server that is not ready yet.
+struct Waiting<'a> {
+    address: &'a Address,
+    patience: Duration,
+    /// Whether the address accepts, though not for the server.
+    somebody_else: bool,
+}
+
+impl Waiting<'_> {
+    fn on_somebody_else(&self) -> String {
+        if self.somebody_else {
+            return format!("; something else is listening on {}", self.address);
+        }
+        String::new()
+    }
+
+    /// What it came to, and what to do.
+    fn in_vain(&self, listeners: &Listeners) -> String {
+        let address = self.address;
+        let patience_s = self.patience.as_secs_f64();
+        let else_there = self.on_somebody_else();
+        let elsewhere = listening::elsewhere(&listeners.known, address);
+        let remedy = if self.somebody_else && elsewhere.is_empty() {
+            ", and none of the server's processes is; stop it or choose another address. A server \
+             that listens through a process it did not start (a container's, say) cannot be used"
+        } else {
+            ""
+        };
+        format!(
+            "it was not listening on {address} within {patience_s} s{else_there}{elsewhere}{remedy}"
+        )
+    }
+}
+
+/// Where somebody accepts connections to an address, if anybody does.
+fn accepting(address: &Address) -> Option<Endpoint> {
+    match address {
+        Address::Unix(path) => {
+            UnixStream::connect(path).is_ok().then(|| Endpoint::Unix(path.clone()))
+        }
+        Address::Tcp(host, port) => {
+            let mut all = (host.as_str(), *port).to_socket_addrs().ok()?;
+            let accepts = |a: &SocketAddr| TcpStream::connect_timeout(a, PROBE_TIMEOUT).is_ok();
+            all.find(accepts).map(Endpoint::Tcp)
+        }
+    }
+}
+
+/// Reads a pipe to its end, so that nobody blocks on it, keeping the end.
+fn keep_last_lines(pipe: ChildStderr, lines: &Mutex<VecDeque<String>>) {
+    let mut pipe = BufReader::new(pipe);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match pipe.by_ref().take(STDERR_LINE_BYTES).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == STDERR_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
+    }
+}

@@ -1,0 +1,95 @@
+//! Workers as processes: started in a process group of their own, so that the
+//! terminal's Ctrl-C reaches the run and not them, and ended with their parent,
+//! however it ends.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::process::{Signal, set_parent_process_death_signal};
+
+use crate::Error;
+
+/// A program that follows the workers' protocol on its standard input and output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// What to run, looked up in `PATH`.
+    pub command: &'static str,
+    /// Its arguments.
+    pub args: &'static [&'static str],
+    /// What to do where it is not installed.
+    pub install: &'static str,
+}
+
+impl Program {
+    /// This very program, as a worker.
+    pub const OURSELVES: Self =
+        Self { command: "/proc/self/exe", args: &["__worker"], install: "mount /proc" };
+
+    /// What messages call its processes.
+    pub(super) fn name(self) -> &'static str {
+        if self == Self::OURSELVES { "a worker process" } else { self.command }
+    }
+}
+
+/// A worker process. Dropping it ends it.
+pub(super) struct ChildProcess {
+    pub(super) program: Program,
+    child: Child,
+}
+
+impl ChildProcess {
+    /// Starts a program with these pipes as its standard input and output.
+    pub(super) fn start(
+        program: Program,
+        reader: PipeReader,
+        writer: PipeWriter,
+    ) -> Result<Self, Error> {
+        let mut command = Command::new(program.command);
+        command.args(program.args).process_group(0);
+        command.stdin(reader).stdout(writer).stderr(Stdio::inherit());
+        // SAFETY: between fork and exec the closure makes one system call and
+        // touches no memory that a lock might guard.
+        unsafe {
+            command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+        }
+        let child = command.spawn().map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => {
+                Error::NotInstalled { program: program.command, remedy: program.install }
+            }
+            _ => Error::WorkerNotStarted { worker: program.command, source },
+        })?;
+        Ok(Self { program, child })
+    }
+
+    /// How the process ended, in words, once it has closed its output.
+    pub(super) fn exit_description(&mut self) -> String {
+        match self.child.wait() {
+            Ok(status) => described(status),
+            Err(error) => format!("could not be waited for: {error}"),
+        }
+    }
+
+    /// Ends the process at once, in the middle of whatever it does.
+    pub(super) fn kill(&mut self) {
+        // It may have ended by itself, which is as good.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn described(status: ExitStatus) -> String {
+    match status.signal() {
+        Some(libc::SIGXFSZ) => {
+            "was killed by SIGXFSZ: a limit on file sizes is in force: see `ulimit -f`".to_owned()
+        }
+        Some(libc::SIGKILL) => "was killed; the machine may be out of memory".to_owned(),
+        _ => format!("exited early ({status})"),
+    }
+}

@@ -1,0 +1,30 @@
+//! Workers: whoever does a slice's I/O beside others. A thread of this process, a
+//! process of this program, an interpreter that runs one of the users' languages.
+//!
+//! All follow one protocol: a worker is given an [`Assignment`], says that it is
+//! ready, starts together with the others, and sends a [`Report`] of its latencies
+//! and of what was acknowledged to it. Then it waits for more work, so that one
+//! process serves many slices. [`WorkerGroup`] goes through this with several
+//! workers; nothing above it knows which kind they are.
+//!
+//! How the messages travel, and how workers start together, is the affair of a
+//! [`Transport`]. The one there is sends lines of JSON over pipes, and has all start
+//! when `CLOCK_MONOTONIC` shows an agreed time. Reports tell times from the start
+//! on, so that a transport to other machines needs no clock that all of them share.
+//! [`serve`] is the worker's end of the pipes, for workers written in Rust.
+
+mod child;
+mod group;
+mod pipe;
+mod pool;
+mod protocol;
+mod serve;
+mod thread;
+mod transport;
+
+pub use child::Program;
+pub use group::{RunningGroup, WorkerGroup};
+pub use pool::{WorkerKind, WorkerPool};
+pub use protocol::{Assignment, FromWorker, Report, span_ns, spent};
+pub use serve::{Session, Started, Work, serve};
+pub use transport::Transport;

@@ -1,0 +1,143 @@
+//! What workers are told and what they report, whatever the transport.
+
+use std::collections::BTreeMap;
+
+use model::counters;
+use model::spent::Spent;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One worker's part of a slice.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The study, which knows what to do with the rest.
+    pub study: String,
+    /// What to do, as the study and its workers have agreed.
+    pub work: Value,
+}
+
+/// What a worker sends.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FromWorker {
+    /// Everything is made ready; waiting for the start.
+    Ready,
+    /// The work is done.
+    Done(Box<Report>),
+    /// The work cannot be done, and why.
+    Failed(String),
+}
+
+/// What a worker did.
+///
+/// Its times are durations or count from the moment at which the group was started,
+/// as the worker's own clock showed it: clocks of two workers are never compared.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Operations that it was told had been done.
+    pub acknowledged: u64,
+    /// From the start of the group to its first operation.
+    pub started_after_ns: u64,
+    /// From the start of the group to the end of its last operation.
+    pub ended_after_ns: u64,
+    /// How long one unit of the latencies is.
+    pub unit_ns: f64,
+    /// Latencies within 1%, and how often each came.
+    pub latencies: Vec<(u64, u64)>,
+    /// The longest latency, exactly.
+    pub latency_max: u64,
+    /// What it spent, as far as it knows. What a thread's process counts as its own
+    /// is left out by the time that the group hands the report on.
+    #[serde(flatten)]
+    pub spent: Spent,
+    /// What else the study wants to know.
+    #[serde(default)]
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Report {
+    /// The latencies in units of so many nanoseconds, the longest exactly.
+    pub fn latencies_in(&self, unit_ns: f64) -> impl Iterator<Item = (u64, u64)> {
+        let scale = self.unit_ns / unit_ns;
+        let scaled = move |value: u64| (value as f64 * scale) as u64;
+        let longest = self.latencies.iter().map(|(value, _)| *value).max();
+        let mut put_right = longest;
+        let max = scaled(self.latency_max);
+        self.latencies.iter().flat_map(move |&(value, times)| {
+            // One of the longest bucket's is known exactly.
+            let exact = u64::from(put_right.take_if(|longest| *longest == value).is_some());
+            [(max, exact), (scaled(value), times - exact.min(times))]
+        })
+    }
+}
+
+/// What all of them spent together.
+pub fn spent(reports: &[Report]) -> Spent {
+    counters::sum(reports.iter().map(|report| report.spent))
+}
+
+/// From when the first of them began to when the last one ended, which all count
+/// from the same start.
+pub fn span_ns(reports: &[Report]) -> u64 {
+    let started = reports.iter().map(|report| report.started_after_ns).min();
+    let ended = reports.iter().map(|report| report.ended_after_ns).max();
+    ended.unwrap_or_default().saturating_sub(started.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn latencies_keep_their_number_and_the_longest_its_value() {
+        let report = Report {
+            unit_ns: 1.0,
+            latencies: vec![(10, 3), (100, 2)],
+            latency_max: 101,
+            ..Report::default()
+        };
+        let mut seen: Vec<_> = report.latencies_in(0.5).filter(|(_, times)| *times > 0).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, [(20, 3), (200, 1), (202, 1)]);
+    }
+
+    #[test]
+    fn a_report_with_few_fields_is_read() {
+        let sent = r#"{"acknowledged": 2, "started_after_ns": 5, "ended_after_ns": 9,
+            "elapsed_ns": 4, "unit_ns": 1.0, "latencies": [[2, 2]], "latency_max": 3,
+            "sync_calls": 1, "figures": {"lock_ns": 0}}"#;
+        let report: Report = serde_json::from_str(sent).unwrap();
+        assert_eq!((report.spent.elapsed_ns, report.spent.sync_calls), (4, 1));
+        assert_eq!((report.spent.calls, report.spent.run_queue_ns), (None, None));
+    }
+
+    #[test]
+    fn a_report_is_the_same_after_the_way() {
+        let calls = model::spent::Calls { writes: 7, ..Default::default() };
+        let spent = Spent {
+            elapsed_ns: u64::MAX,
+            run_queue_ns: Some(3),
+            calls: Some(calls),
+            ..Spent::default()
+        };
+        let report = Report { spent, unit_ns: 0.5, latency_max: 8, ..Report::default() };
+        let json = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+    }
+
+    #[test]
+    fn reports_add_up_and_span_from_the_first_start_to_the_last_end() {
+        let report = |started_after_ns, ended_after_ns, sync_calls| Report {
+            started_after_ns,
+            ended_after_ns,
+            spent: Spent { sync_calls, run_queue_ns: Some(1), ..Spent::default() },
+            ..Report::default()
+        };
+        let reports = [report(5, 20, 3), report(2, 17, 4)];
+        assert_eq!((span_ns(&reports), spent(&reports).sync_calls), (18, 7));
+        assert_eq!(spent(&reports).run_queue_ns, Some(2));
+        assert_eq!(span_ns(&[]), 0);
+    }
+}

@@ -1,0 +1,210 @@
+//! Workers over pipes: threads of this process, and processes that run a script.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use host::clock::{Clock, monotonic_ns};
+use iotoll_process::worker::{
+    Assignment, Program, Report, RunningGroup, Session, WorkerGroup, WorkerKind, WorkerPool,
+    span_ns, spent,
+};
+use iotoll_process::{Error, StopFlag};
+use model::spent::{Calls, Spent};
+use serde_json::json;
+
+/// A program of the shell, as a worker.
+macro_rules! script {
+    ($text:literal) => {
+        Program { command: "sh", args: &["-c", $text], install: "install a shell" }
+    };
+}
+
+/// Does nothing, and says who did it.
+const IDLE: Program = script!(
+    "while read line; do case $line in *work*) echo '\"ready\"';; *start*) echo \
+     '{\"done\":{\"acknowledged\":1,\"started_after_ns\":2,\"ended_after_ns\":9,\"elapsed_ns\":7,\
+     \"unit_ns\":1.0,\"latencies\":[[7,1]],\"latency_max\":7,\"user_ns\":5,\
+     \"figures\":{\"pid\":'$$'}}}';; esac; done"
+);
+
+fn assignments(workers: u64) -> Vec<Assignment> {
+    let assignment = |n| Assignment { study: "test".to_owned(), work: json!({ "number": n }) };
+    (0..workers).map(assignment).collect()
+}
+
+fn group(kind: WorkerKind, workers: u64, pool: &WorkerPool) -> Result<WorkerGroup, Error> {
+    WorkerGroup::ready(kind, &assignments(workers), pool, &Clock::new(), &StopFlag::default())
+}
+
+fn reports(kind: WorkerKind, workers: u64, pool: &WorkerPool) -> Result<Vec<Report>, Error> {
+    group(kind, workers, pool)?.start().and_then(RunningGroup::reports)
+}
+
+fn pids(reports: &[Report]) -> Vec<u64> {
+    let mut pids: Vec<u64> = reports.iter().map(|r| r.figures["pid"] as u64).collect();
+    pids.sort_unstable();
+    pids
+}
+
+fn is_there(pid: u64) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[test]
+fn processes_serve_many_slices_and_end_with_their_pool() {
+    let pool = WorkerPool::new();
+    let first = reports(WorkerKind::Processes(IDLE), 2, &pool).unwrap();
+    // What a process spent is its own, and stays in its report.
+    assert_eq!((spent(&first).user_ns, spent(&first).elapsed_ns, span_ns(&first)), (10, 14, 7));
+    let again = reports(WorkerKind::Processes(IDLE), 2, &pool.clone()).unwrap();
+    assert_eq!(pids(&first), pids(&again));
+    let three = reports(WorkerKind::Processes(IDLE), 3, &pool).unwrap();
+    assert!(pids(&first).iter().all(|pid| pids(&three).contains(pid)));
+    drop(pool);
+    assert!(pids(&three).iter().all(|pid| !is_there(*pid)));
+}
+
+#[test]
+fn a_group_that_is_killed_or_dropped_leaves_no_process_in_the_pool() {
+    let pool = WorkerPool::new();
+    let first = pids(&reports(WorkerKind::Processes(IDLE), 1, &pool).unwrap());
+    group(WorkerKind::Processes(IDLE), 1, &pool).unwrap().start().unwrap().kill();
+    assert!(!is_there(first[0]));
+    let second = pids(&reports(WorkerKind::Processes(IDLE), 1, &pool).unwrap());
+    assert_ne!(first, second);
+    drop(group(WorkerKind::Processes(IDLE), 1, &pool).unwrap());
+    assert!(!is_there(second[0]));
+}
+
+/// Is ready after a while that its number makes its own, and reports between which two
+/// moments of `CLOCK_MONOTONIC` its group was started, as it knows.
+fn punctual(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
+    let number = assignment.work["number"].as_u64().ok_or("no number")?;
+    thread::sleep(Duration::from_millis(20 * number));
+    let started = session.start().map_err(|e| e.to_string())?;
+    // So few bits that a float keeps them exactly.
+    let now = || monotonic_ns() % (1 << 50);
+    let (before_ns, elapsed_ns, after_ns) = (now(), started.elapsed_ns(), now());
+    let [earliest, latest] = [before_ns, after_ns].map(|ns| (ns - elapsed_ns) as f64);
+    Ok(Report {
+        // Counted by the process that these threads are of.
+        spent: Spent {
+            user_ns: 3,
+            system_ns: 4,
+            minor_faults: 5,
+            calls: Some(Calls { writes: 6, ..Calls::default() }),
+            lock_calls: number,
+            run_queue_ns: Some(8),
+            ..Spent::default()
+        },
+        figures: [("earliest".to_owned(), earliest), ("latest".to_owned(), latest)].into(),
+        ..Report::default()
+    })
+}
+
+#[test]
+fn threads_start_together_once_the_last_is_ready() {
+    let began = Instant::now();
+    let reports = reports(WorkerKind::Threads(punctual), 4, &WorkerPool::new()).unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(60), "somebody was not waited for");
+    // There is a moment that all of them may have been started at.
+    let earliest = reports.iter().map(|r| r.figures["earliest"]).fold(f64::MIN, f64::max);
+    let latest = reports.iter().map(|r| r.figures["latest"]).fold(f64::MAX, f64::min);
+    assert!(earliest <= latest, "{reports:?}");
+    assert_eq!(reports.iter().map(|r| r.spent.lock_calls).collect::<Vec<_>>(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn what_the_process_counts_itself_is_left_out_of_a_threads_report() {
+    let reports = reports(WorkerKind::Threads(punctual), 2, &WorkerPool::new()).unwrap();
+    let own = Spent {
+        lock_calls: 1,
+        run_queue_ns: Some(16),
+        calls: Some(Calls::default()),
+        ..Spent::default()
+    };
+    assert_eq!(spent(&reports), own);
+}
+
+fn failing(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
+    if assignment.work["number"] == 1 {
+        return Err("the disk is full".to_owned());
+    }
+    session.start().map_err(|e| e.to_string())?;
+    Ok(Report::default())
+}
+
+fn panicking(_: &Assignment, _: Session<'_>) -> Result<Report, String> {
+    std::panic::resume_unwind(Box::new("told to"))
+}
+
+#[test]
+fn what_keeps_workers_from_their_work_is_told() {
+    let why = |kind: WorkerKind, workers: u64| {
+        reports(kind, workers, &WorkerPool::new()).unwrap_err().to_string()
+    };
+    assert_eq!(why(WorkerKind::Threads(failing), 2), "the disk is full");
+    assert_eq!(why(WorkerKind::Threads(panicking), 1), "a worker thread ended early");
+    let run = |program: Program| why(WorkerKind::Processes(program), 1);
+    assert_eq!(run(script!("exit 3")), "sh exited early (exit status: 3)");
+    assert_eq!(run(script!("kill -9 $$")), "sh was killed; the machine may be out of memory");
+    let limit = "sh was killed by SIGXFSZ: a limit on file sizes is in force: see `ulimit -f`";
+    assert_eq!(run(script!("kill -XFSZ $$; sleep 10")), limit);
+    let babble = run(script!("read line; echo hello; read line"));
+    assert!(babble.starts_with("sh broke the workers' protocol") && babble.contains("hello"));
+    let early = run(script!("read line; echo '{\"failed\": \"no such folder\"}'; read line"));
+    assert_eq!(early, "no such folder");
+    let missing = Program { command: "/no/such/program", args: &[], install: "get it" };
+    assert_eq!(run(missing), "/no/such/program is not installed; get it");
+    let folder = Program { command: "/", args: &[], install: "" };
+    assert!(run(folder).starts_with("cannot start / as a worker: Permission denied"));
+}
+
+#[test]
+fn a_run_that_is_stopped_waits_for_nobody() {
+    let silent = WorkerKind::Processes(script!("read line; sleep 1000"));
+    let stop = StopFlag::default();
+    let setter = StopFlag::clone(&stop);
+    let set = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        setter.store(true, Ordering::Relaxed);
+    });
+    let pool = WorkerPool::new();
+    let stopped = WorkerGroup::ready(silent, &assignments(2), &pool, &Clock::new(), &stop);
+    assert!(matches!(stopped.err().unwrap(), Error::Stopped));
+    set.join().unwrap();
+}
+
+fn reading(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
+    session.start().map_err(|e| e.to_string())?;
+    let path = assignment.work["file"].as_str().ok_or("no file")?;
+    let mut text = String::new();
+    File::open(path).and_then(|mut f| f.read_to_string(&mut text)).map_err(|e| e.to_string())?;
+    Ok(Report { acknowledged: text.len() as u64, ..Report::default() })
+}
+
+#[test]
+fn workers_reach_what_they_are_handed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a"), "five!").unwrap();
+    let file: OwnedFd = File::open(folder.path().join("a")).unwrap().into();
+    // It has no name any more by which anybody could find it.
+    std::fs::remove_file(folder.path().join("a")).unwrap();
+    let kind = WorkerKind::Threads(reading);
+    let work = json!({ "file": kind.path_to(&file) });
+    let assignment = Assignment { study: "test".to_owned(), work };
+    let stop = StopFlag::default();
+    let group =
+        WorkerGroup::ready(kind, &[assignment], &WorkerPool::new(), &Clock::new(), &stop).unwrap();
+    let reports = group.start().unwrap().reports().unwrap();
+    assert_eq!(reports[0].acknowledged, 5);
+    let handle = File::open(folder.path()).unwrap();
+    let real = folder.path().canonicalize().unwrap();
+    assert_eq!(kind.path_to_folder(handle.as_fd()), real.to_str().unwrap());
+}
