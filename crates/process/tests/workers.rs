@@ -167,8 +167,26 @@ fn what_keeps_workers_from_their_work_is_told() {
 }
 
 #[test]
+fn what_a_worker_started_ends_with_it() {
+    let parent = script!(
+        "sleep 1000 & while read line; do case $line in *work*) echo '\"ready\"';; *start*) echo \
+         '{\"done\":{\"acknowledged\":1,\"started_after_ns\":0,\"ended_after_ns\":0,\
+         \"unit_ns\":1.0,\"latencies\":[],\"latency_max\":0,\"figures\":{\"pid\":'$!'}}}';; esac; done"
+    );
+    let pool = WorkerPool::new();
+    let pids = pids(&reports(WorkerKind::Processes(parent), 1, &pool).unwrap());
+    assert!(is_there(pids[0]));
+    drop(pool);
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while is_there(pids[0]) {
+        assert!(Instant::now() < deadline, "process {} was left behind", pids[0]);
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
 fn a_run_that_is_stopped_waits_for_nobody() {
-    let silent = WorkerKind::Processes(script!("read line; sleep 1000"));
+    let silent = WorkerKind::Processes(script!("read line; exec sleep 1000"));
     let stop = StopFlag::default();
     let setter = StopFlag::clone(&stop);
     let set = thread::spawn(move || {

@@ -6,7 +6,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
 
 use crate::Error;
 
@@ -70,10 +70,14 @@ impl ChildProcess {
         }
     }
 
-    /// Ends the process at once, in the middle of whatever it does.
+    /// Ends the process at once, in the middle of whatever it does, with all in its
+    /// process group.
     pub(super) fn kill(&mut self) {
-        // It may have ended by itself, which is as good.
-        let _ = self.child.kill();
+        // Its id is its own, and the group's, until it has been waited for.
+        if let Ok(None) = self.child.try_wait() {
+            // It may have ended by itself meanwhile, which is as good.
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
         let _ = self.child.wait();
     }
 }
