@@ -13,6 +13,7 @@ mod bench_load;
 mod bench_verify;
 mod examples;
 mod generate;
+mod house;
 mod packages;
 mod process;
 mod test;

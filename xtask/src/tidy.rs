@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::process;
+use crate::{house, process};
 
 /// A file has one subject.
 const FILE_LINES_MAX: usize = 500;
@@ -28,6 +28,7 @@ pub(crate) fn check() -> Result<()> {
         let name = file.strip_prefix(process::root()).unwrap_or(file).display();
         findings.extend(untidy(&text).into_iter().map(|what| format!("{name}:{what}")));
     }
+    findings.extend(house::check()?);
     if !findings.is_empty() {
         bail!("untidy:\n{}", findings.join("\n"));
     }
