@@ -150,6 +150,25 @@ mod tests {
     }
 
     #[test]
+    fn exactly_the_calls_between_two_readings_are_counted() {
+        let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());
+        let mut file = tempfile::tempfile().unwrap();
+        let mut between_two_readings = || {
+            let before = probe.before();
+            for _ in 0..5 {
+                file.write_all(b"seven b").unwrap();
+            }
+            probe.after().calls.unwrap().since(before.calls.unwrap())
+        };
+        let tries: Vec<Calls> = (0..1000).map(|_| between_two_readings()).collect();
+        // Other tests of this process read and write as well, but not all the time.
+        let least = |what: fn(&Calls) -> u64| tries.iter().map(what).min();
+        assert_eq!(least(|calls| calls.writes), Some(5));
+        assert_eq!(least(|calls| calls.written_bytes), Some(35));
+        assert_eq!(least(|calls| calls.reads), Some(0));
+    }
+
+    #[test]
     fn a_named_worker_is_counted_while_it_lives() {
         let mut child = Command::new("sh")
             .args([

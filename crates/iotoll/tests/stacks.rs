@@ -24,7 +24,7 @@ fn installed(test: &str) -> bool {
     shell.args(["-c", test]).stdout(Stdio::null()).stderr(Stdio::null());
     let installed = shell.status().unwrap().success();
     if !installed {
-        eprintln!("skipped: not installed: {test}");
+        eprintln!("SKIPPED: one of these fails: {}", test.replace('\n', " "));
     }
     installed
 }
