@@ -13,6 +13,7 @@ use model::run::Run;
 use tempfile::TempDir;
 
 use crate::packages::is_installed;
+use crate::pool::{Job, Skipped};
 use crate::process;
 
 const NEEDS: &str = "# Needs:";
@@ -26,22 +27,24 @@ const SERVE_BUDGETS: [&str; 3] = ["20s", "60s", "180s"];
 /// In place of the plan's own: enough to see that its servers answer.
 const CONNECTIONS: &str = "serve.connections=10";
 
-/// Runs all of them, and says which were left out.
-pub(crate) fn run_all() -> Result<Vec<String>> {
+/// A job for each of them, and which studies have none.
+pub(crate) fn jobs(iotoll: &Path) -> Result<(Vec<Job<'_>>, Skipped)> {
     let plans = plans()?;
-    let iotoll = process::build_iotoll()?;
-    let mut skipped = studies_without(&plans);
-    for plan in &plans {
-        let name = plan.file_name().unwrap_or_default().display();
-        let missing = missing(plan)?;
-        if missing.is_empty() {
-            println!("{name}");
-            run(&iotoll, plan).with_context(|| format!("examples/{name}"))?;
-        } else {
-            skipped.push(format!("examples/{name}: no {}", missing.join(", ")));
-        }
+    let without = studies_without(&plans);
+    let job = |plan: PathBuf| {
+        let name = format!("examples/{}", plan.file_name().unwrap_or_default().display());
+        Job { name, run: Box::new(move || run_or_skip(iotoll, &plan)) }
+    };
+    Ok((plans.into_iter().map(job).collect(), without))
+}
+
+fn run_or_skip(iotoll: &Path, plan: &Path) -> Result<Skipped> {
+    let missing = missing(plan)?;
+    if !missing.is_empty() {
+        return Ok(vec![format!("no {}", missing.join(", "))]);
     }
-    Ok(skipped)
+    run(iotoll, plan)?;
+    Ok(Vec::new())
 }
 
 fn plans() -> Result<Vec<PathBuf>> {

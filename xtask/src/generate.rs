@@ -22,9 +22,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     if args.check {
-        return check();
+        return check(&process::build_iotoll()?);
     }
-    for generated in all()? {
+    for generated in all(&process::build_iotoll()?)? {
         let file = process::root().join(generated.path);
         fs::create_dir_all(file.parent().context("a file is in a folder")?)?;
         fs::write(&file, generated.text).with_context(|| generated.path.to_owned())?;
@@ -33,10 +33,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// An error where a file is out of date.
-pub(crate) fn check() -> Result<()> {
+/// An error where a file is not as this program says.
+pub(crate) fn check(iotoll: &Path) -> Result<()> {
     let mut stale = Vec::new();
-    for Generated { path, text } in all()? {
+    for Generated { path, text } in all(iotoll)? {
         let found = fs::read_to_string(process::root().join(path)).unwrap_or_default();
         stale.extend(difference(&found, &text).map(|hint| format!("{path}, {hint}")));
     }
@@ -55,13 +55,12 @@ struct Generated {
     text: String,
 }
 
-fn all() -> Result<[Generated; 3]> {
-    let iotoll = process::build_iotoll()?;
+fn all(iotoll: &Path) -> Result<[Generated; 3]> {
     let text = |schema| serde_json::to_string_pretty(&schema).map(|text| text + "\n");
     Ok([
         Generated { path: "docs/schema/result-2.json", text: text(Document::json_schema())? },
         Generated { path: "docs/schema/load-2.json", text: text(LoadRun::json_schema())? },
-        Generated { path: "docs/reference.md", text: reference(&iotoll)? },
+        Generated { path: "docs/reference.md", text: reference(iotoll)? },
     ])
 }
 

@@ -11,11 +11,14 @@ mod bench;
 mod bench_harness;
 mod bench_load;
 mod bench_verify;
+mod built;
 mod examples;
 mod generate;
 mod house;
 mod packages;
+mod pool;
 mod process;
+mod skipped;
 mod test;
 mod tidy;
 

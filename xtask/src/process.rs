@@ -44,6 +44,20 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("what `{words}` printed"))
 }
 
+/// The same, while what it says on standard error is shown as it comes.
+pub(crate) fn output_alone(command: &mut Command) -> Result<String> {
+    let words = words(command);
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("running `{words}`"))?;
+    if !output.status.success() {
+        bail!("`{words}` ended with {}", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("what `{words}` printed"))
+}
+
 /// The command as one would type it.
 fn words(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());

@@ -4,79 +4,81 @@
 //! all. What could not be tested here is said again at the end, for a test that
 //! was skipped has not passed.
 
-use std::io::{BufRead as _, BufReader, IsTerminal as _};
-use std::process::Command;
+use std::process::Stdio;
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{examples, generate, packages, process, tidy};
+use crate::built::{self, Built, TestProgram};
+use crate::pool::{self, Done, Job, Skipped};
+use crate::{examples, generate, packages, process, skipped, tidy};
 
-/// How a test says that it skipped itself.
-const SKIPPED: &str = "SKIPPED";
-
-/// What one step left undone, a line each.
-type Skipped = Vec<String>;
-
-struct Step {
-    name: &'static str,
-    run: fn() -> Result<Skipped>,
-}
-
-const STEPS: &[Step] = &[
-    Step { name: "packages", run: || Ok(packages::provide()) },
-    Step { name: "formatting", run: formatting },
-    Step { name: "tidiness", run: || tidy::check().map(|()| Vec::new()) },
-    Step { name: "lints", run: lints },
-    Step { name: "tests", run: tests },
-    Step { name: "generated files", run: || generate::check().map(|()| Vec::new()) },
-    Step { name: "example plans", run: examples::run_all },
-];
-
-struct Outcome {
-    name: &'static str,
-    took: Duration,
-    result: Result<Skipped>,
-}
+/// Programs of tests, by target, that tell situations apart by what else runs on the
+/// machine, and skip some where that is too much.
+const ALONE: [&str; 2] = ["causes", "selftest"];
+/// The others wait for servers, devices and budgets half of the time.
+const AT_ONCE: usize = 2;
 
 pub(crate) fn run() -> Result<()> {
     let began = Instant::now();
-    let outcomes: Vec<Outcome> = STEPS.iter().map(perform).collect();
-    summarise(&outcomes);
-    let failed = outcomes.iter().filter(|outcome| outcome.result.is_err()).count();
+    let mut steps = Steps::default();
+    steps.perform("packages", || Ok(packages::provide()));
+    steps.perform("formatting", formatting);
+    steps.perform("tidiness", || tidy::check().map(|()| Vec::new()));
+    let mut built = None;
+    steps.perform("build", || {
+        built = Some(built::all()?);
+        Ok(Vec::new())
+    });
+    if let Some(built) = &built {
+        steps.perform("tests alone", || at_once(1, tests(built, true)));
+        steps.perform("tests, examples", || beside_each_other(built));
+        let iotoll = &built.iotoll;
+        steps.perform("generated files", || generate::check(iotoll).map(|()| Vec::new()));
+    }
+    steps.perform("lints", lints);
+    steps.summarise();
+    let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
     let seconds = began.elapsed().as_secs();
     if failed > 0 {
-        bail!("{failed} of {} steps failed, after {seconds} s", outcomes.len());
+        bail!("{failed} of {} steps failed, after {seconds} s", steps.0.len());
     }
     println!("all steps passed, after {seconds} s");
     Ok(())
 }
 
-fn perform(step: &Step) -> Outcome {
-    println!("\n=== {}", step.name);
-    let began = Instant::now();
-    let result = (step.run)();
-    let took = began.elapsed();
-    match &result {
-        Ok(_) => println!("=== {}: passed in {:.1} s", step.name, took.as_secs_f64()),
-        Err(error) => {
-            println!("=== {}: FAILED in {:.1} s: {error:#}", step.name, took.as_secs_f64());
+/// What became of the steps so far.
+#[derive(Default)]
+struct Steps(Vec<Done>);
+
+impl Steps {
+    fn perform(&mut self, name: &str, step: impl FnOnce() -> Result<Skipped>) {
+        println!("\n=== {name}");
+        let began = Instant::now();
+        let result = step();
+        let done = Done { name: name.to_owned(), took: began.elapsed(), result };
+        match &done.result {
+            Ok(_) => println!("=== {name}: passed in {}", seconds(done.took)),
+            Err(error) => println!("=== {name}: FAILED in {}: {error:#}", seconds(done.took)),
+        }
+        self.0.push(done);
+    }
+
+    fn summarise(&self) {
+        println!("\n=== summary");
+        for Done { name, took, result } in &self.0 {
+            let word = if result.is_ok() { "passed" } else { "FAILED" };
+            println!("{name:<16} {word:<8} {:>9}", seconds(*took));
+        }
+        for line in self.0.iter().flat_map(|step| step.result.iter().flatten()) {
+            println!("{}{line}", skipped::MARK);
         }
     }
-    Outcome { name: step.name, took, result }
 }
 
-fn summarise(outcomes: &[Outcome]) {
-    println!("\n=== summary");
-    for Outcome { name, took, result } in outcomes {
-        let word = if result.is_ok() { "passed" } else { "FAILED" };
-        println!("{name:<16} {word:<8} {:>7.1} s", took.as_secs_f64());
-    }
-    for Outcome { name, result, .. } in outcomes {
-        for line in result.iter().flatten() {
-            println!("{SKIPPED} in {name}: {line}");
-        }
-    }
+fn seconds(took: Duration) -> String {
+    format!("{:.1} s", took.as_secs_f64())
 }
 
 fn formatting() -> Result<Skipped> {
@@ -100,58 +102,60 @@ fn has_component(subcommand: &str) -> bool {
     process::output(&mut process::cargo(&[subcommand, "--version"])).is_ok()
 }
 
-/// Shows what tests print as well, for a test that skips itself passes.
-fn tests() -> Result<Skipped> {
-    let arguments = ["test", "--workspace", "--no-fail-fast", "--", "--show-output"];
-    let mut cargo = process::cargo(&arguments);
-    if std::io::stderr().is_terminal() {
-        cargo.env("CARGO_TERM_COLOR", "always");
-    }
-    watch(cargo)
+/// The longest first: whole runs, then plans, then what is in the libraries.
+fn beside_each_other(built: &Built) -> Result<Skipped> {
+    let (mut jobs, rest): (Vec<Job<'_>>, Vec<Job<'_>>) =
+        tests(built, false).into_iter().partition(|job| job.name.starts_with("iotoll "));
+    let (plans, mut without) = examples::jobs(&built.iotoll)?;
+    jobs.extend(plans);
+    jobs.push(Job { name: "documentation".to_owned(), run: Box::new(documentation) });
+    jobs.extend(rest);
+    let processors = available_parallelism().map_or(1, usize::from);
+    without.extend(at_once(AT_ONCE.min(processors), jobs)?);
+    Ok(without)
 }
 
-/// Runs it, and gathers what its output, passed on, says was skipped.
-fn watch(mut command: Command) -> Result<Skipped> {
-    let (output, input) = std::io::pipe()?;
-    command.stdout(input.try_clone()?).stderr(input);
-    let mut child = command.spawn().context("running cargo test")?;
-    // Holds the pipe's other end, which would never close.
-    drop(command);
+/// The programs of tests, those that run alone or the others.
+fn tests(built: &Built, alone: bool) -> Vec<Job<'_>> {
+    let is_alone = |test: &TestProgram| ALONE.iter().any(|name| test.name.ends_with(name));
+    let programs = built.tests.iter().filter(|test| is_alone(test) == alone);
+    programs.map(|test| Job { name: test.name.clone(), run: Box::new(|| watch(test)) }).collect()
+}
+
+/// What is shown in the documentation is code that compiles and runs.
+fn documentation() -> Result<Skipped> {
+    process::output(&mut process::cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
+    Ok(Vec::new())
+}
+
+fn at_once(many: usize, jobs: Vec<Job<'_>>) -> Result<Skipped> {
+    let tell = |done: &Done| match &done.result {
+        Ok(_) => println!("{}: passed in {}", done.name, seconds(done.took)),
+        Err(error) => println!("{}: FAILED in {}: {error:#}", done.name, seconds(done.took)),
+    };
     let mut skipped = Vec::new();
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        if let Some(what) = line.strip_prefix(SKIPPED) {
-            skipped.push(what.trim_start_matches([':', ' ']).to_owned());
+    let mut failed = Vec::new();
+    for Done { name, result, .. } in pool::run(jobs, many, tell) {
+        match result {
+            Ok(lines) => skipped.extend(lines.into_iter().map(|line| format!("{name}: {line}"))),
+            Err(_) => failed.push(name),
         }
     }
-    let status = child.wait()?;
-    if !status.success() {
-        bail!("cargo test ended with {status}");
+    if !failed.is_empty() {
+        bail!("failed: {}", failed.join(", "));
     }
     Ok(skipped)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shell(script: &str) -> Result<Skipped> {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        watch(command)
+/// Runs a program of tests, of which all that it prints is shown where one fails, and
+/// gathers what they say was skipped.
+fn watch(program: &TestProgram) -> Result<Skipped> {
+    let mut command = program.command();
+    command.stdin(Stdio::null());
+    let output = command.output().with_context(|| format!("running {}", program.name))?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        bail!("{}\n{told}{}", output.status, String::from_utf8_lossy(&output.stderr));
     }
-
-    #[test]
-    fn what_tests_skip_is_gathered_from_both_streams() {
-        let skipped =
-            shell("printf 'SKIPPED mount: no right\\n' >&2; echo fine; echo 'SKIPPED: b'");
-        assert_eq!(skipped.expect("sh runs"), ["mount: no right", "b"]);
-    }
-
-    #[test]
-    fn a_failure_is_an_error() {
-        assert!(shell("exit 3").is_err());
-    }
+    Ok(skipped::tests(&told))
 }

@@ -48,7 +48,10 @@ impl std::error::Error for UsageError {}
 pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(String::new, |l| format!(" ({l})"));
-        let what = panic.payload_as_str().unwrap_or("no reason given");
+        let payload = panic.payload();
+        let what = payload.downcast_ref::<&str>().copied();
+        let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let what = what.unwrap_or("no reason given");
         anstream::eprintln!("iotoll: a defect in iotoll itself: {what}{place}; please report it");
     }));
     match catch_unwind(AssertUnwindSafe(command)) {

@@ -170,7 +170,7 @@ fn at_least_one() -> clap::builder::RangedU64ValueParser {
 
 fn duration(given: &str) -> Result<Duration, String> {
     let time = parse_duration(given).map_err(|e| e.to_string())?;
-    if (Duration::from_millis(1)..=Duration::from_hours(1)).contains(&time) {
+    if (Duration::from_millis(1)..=Duration::from_secs(3600)).contains(&time) {
         Ok(time)
     } else {
         Err(String::from("must be between 1ms and 1h"))

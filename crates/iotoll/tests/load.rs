@@ -17,7 +17,7 @@ use std::{
 
 fn iotoll(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("iotoll").unwrap();
-    command.arg("load").args(arguments).timeout(Duration::from_mins(2));
+    command.arg("load").args(arguments).timeout(Duration::from_secs(120));
     command
 }
 

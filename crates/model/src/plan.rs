@@ -281,7 +281,7 @@ pub fn find_study(
 /// Reads a budget: long enough for a few blocks, short enough to be meant.
 pub fn parse_budget(text: &str) -> Result<Duration, String> {
     let budget = parse_duration(text).map_err(|e| e.to_string())?;
-    let range = Duration::from_secs(1)..=Duration::from_hours(24);
+    let range = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
     if range.contains(&budget) {
         Ok(budget)
     } else {

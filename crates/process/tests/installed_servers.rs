@@ -36,9 +36,8 @@ fn load(folder: &Path, command: &str, port: Port, path: &str, expected: &str) {
     let number = port.number();
     let mut plan = plan(&format!("http://127.0.0.1:{number}{path}"), open(60));
     let mut server = Server::start(command, port).unwrap();
-    server
-        .await_ready(&plan.target.address, Duration::from_mins(1), &AtomicBool::new(false))
-        .unwrap();
+    let patience = Duration::from_secs(60);
+    server.await_ready(&plan.target.address, patience, &AtomicBool::new(false)).unwrap();
     let folder = folder.display();
     plan.expect = Expect::parse(&format!("text:{expected}")).unwrap();
     let watch = server.watch();

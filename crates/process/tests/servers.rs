@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn why(command: &str, patience: Duration) -> String {
     let port = Port::reserve().unwrap();

@@ -49,7 +49,7 @@ fn used(syncs: u32) -> ServerUse {
     let plan = plan(&format!("http://127.0.0.1:{}/", port.number()), open(20));
     let mut server = Server::start(&command, port).unwrap();
     let stop = AtomicBool::new(false);
-    server.await_ready(&plan.target.address, Duration::from_mins(1), &stop).unwrap();
+    server.await_ready(&plan.target.address, Duration::from_secs(60), &stop).unwrap();
     let watch = server.watch();
     let before = watch.sample();
     // Ours, and those of what we start meanwhile, are not the server's.

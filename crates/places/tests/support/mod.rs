@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, dead_code, unreachable_pub)]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use iotoll_places::WorkDir;
 use tempfile::TempDir;
 
-/// Says what is not tested and why, past the harness's capture.
+/// Says what is not tested and why.
+#[allow(clippy::print_stderr)]
 pub fn skip(test: &str, why: &str) {
-    let mut err = std::io::stderr();
-    writeln!(err, "SKIPPED {test}: {why}").unwrap();
+    eprintln!("SKIPPED: {test}: {why}");
 }
 
 pub fn is_root() -> bool {

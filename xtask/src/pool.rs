@@ -1,0 +1,85 @@
+//! Doing several things at once, each of which waits as much as it works.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+/// What a job leaves undone, a line each.
+pub(crate) type Skipped = Vec<String>;
+
+/// Something to be done beside others.
+pub(crate) struct Job<'a> {
+    pub(crate) name: String,
+    pub(crate) run: Box<dyn FnOnce() -> Result<Skipped> + Send + 'a>,
+}
+
+/// What became of a job.
+pub(crate) struct Done {
+    pub(crate) name: String,
+    pub(crate) took: Duration,
+    pub(crate) result: Result<Skipped>,
+}
+
+/// Does the jobs, so many at once, begun in their order; `tell` is called after each.
+pub(crate) fn run(jobs: Vec<Job<'_>>, at_once: usize, tell: impl Fn(&Done) + Sync) -> Vec<Done> {
+    let waiting = Mutex::new(jobs.into_iter());
+    let done = Mutex::new(Vec::new());
+    let next = || waiting.lock().ok().and_then(|mut jobs| jobs.next());
+    let work = || {
+        while let Some(Job { name, run }) = next() {
+            let began = Instant::now();
+            let result = run();
+            let one = Done { name, took: began.elapsed(), result };
+            let Ok(mut done) = done.lock() else { return };
+            tell(&one);
+            done.push(one);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(work);
+        }
+    });
+    done.into_inner().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use anyhow::bail;
+
+    use super::*;
+
+    fn job<'a>(name: &str, run: impl FnOnce() -> Result<Skipped> + Send + 'a) -> Job<'a> {
+        Job { name: name.to_owned(), run: Box::new(run) }
+    }
+
+    #[test]
+    fn all_are_done_and_told_whatever_becomes_of_others() {
+        let told = AtomicUsize::new(0);
+        let jobs = vec![
+            job("fails", || bail!("it must")),
+            job("passes", || Ok(Vec::new())),
+            job("skips", || Ok(vec!["no php".to_owned()])),
+        ];
+        let done = run(jobs, 1, |_| _ = told.fetch_add(1, Ordering::Relaxed));
+        assert_eq!(told.into_inner(), 3);
+        assert!(done.iter().map(|d| d.name.as_str()).eq(["fails", "passes", "skips"]));
+        assert!(done[0].result.is_err() && done[1].result.is_ok());
+        assert_eq!(done[2].result.as_ref().expect("it passes"), &["no php"]);
+    }
+
+    #[test]
+    fn so_many_are_done_at_once() {
+        // Each waits for the other: one after the other they would wait for ever.
+        let both = Barrier::new(2);
+        let wait = || {
+            both.wait();
+            Ok(Vec::new())
+        };
+        assert_eq!(run(vec![job("a", wait), job("b", wait)], 2, |_| ()).len(), 2);
+    }
+}

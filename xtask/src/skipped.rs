@@ -1,0 +1,56 @@
+//! What tests say that they skipped, read from what a program of tests prints.
+//!
+//! A test that skips itself passes, and prints `SKIPPED: why`. With `--show-output`
+//! the harness repeats what a test printed under a heading with its name:
+//!
+//! ```text
+//! ---- mounts::a_mount_is_found stdout ----
+//! SKIPPED: only root can mount
+//! ```
+//!
+//! What stands elsewhere was not said by a test of itself, but for instance by a
+//! child of one.
+
+/// How a test says that it skipped itself, or a part of itself.
+pub(crate) const MARK: &str = "SKIPPED: ";
+/// Around the name of a test that printed something.
+const HEADING: [&str; 2] = ["---- ", " stdout ----"];
+/// After the last test's output.
+const END: [&str; 3] = ["successes:", "failures:", "test result:"];
+
+/// A line for each test that skipped something: its name, and why.
+pub(crate) fn tests(output: &str) -> Vec<String> {
+    let mut skipped = Vec::new();
+    let mut test = None;
+    for line in output.lines() {
+        let heading = line.strip_prefix(HEADING[0]).and_then(|rest| rest.strip_suffix(HEADING[1]));
+        if heading.is_some() || END.iter().any(|end| line.starts_with(end)) {
+            test = heading;
+        }
+        if let (Some(test), Some(why)) = (test, line.strip_prefix(MARK)) {
+            skipped.push(format!("{test}: {}", why.trim_end()));
+        }
+    }
+    skipped.dedup();
+    skipped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tests_skip_has_their_names() {
+        let output = "\nrunning 4 tests\ntest a ... ok\nSKIPPED: a child said so\ntest b ... ok\n\n\
+            successes:\n\n---- a stdout ----\nfine\nSKIPPED: no php\n\n\
+            ---- m::b stdout ----\nnothing was SKIPPED: here\nSKIPPED: no right\nSKIPPED: no right\n\n\
+            \nsuccesses:\n    a\n    m::b\n\nSKIPPED: said by none\ntest result: ok. 2 passed\n";
+        assert_eq!(tests(output), ["a: no php", "m::b: no right"]);
+    }
+
+    #[test]
+    fn a_failed_test_may_have_skipped_something_as_well() {
+        let output = "failures:\n\n---- a stdout ----\nSKIPPED: no php\nthread panicked\n\nfailures:\n    a\n";
+        assert_eq!(tests(output), ["a: no php"]);
+    }
+}
