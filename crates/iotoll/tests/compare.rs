@@ -65,17 +65,44 @@ fn the_schema_refuses_a_result_that_breaks_it() {
     assert!(!validator.is_valid(&result));
 }
 
+/// Of each block, the time per operation of one arm over that of another.
+fn block_ratios(result: &Value, other: &Value, base: &Value) -> Vec<f64> {
+    let arms = result["arms"].as_array().unwrap();
+    let [other, base] = [other, base].map(|id| arms.iter().position(|arm| arm["id"] == *id));
+    let samples = result["samples"].as_array().unwrap();
+    let time_ns = |arm: Option<usize>, block: &Value| -> Option<f64> {
+        let of = |s: &&Value| s["arm"].as_u64() == arm.map(|a| a as u64) && s["block"] == *block;
+        let sample = samples.iter().find(of)?;
+        Some(sample["elapsed_ns"].as_f64()? / sample["operations"].as_f64()?)
+    };
+    let blocks = samples.iter().filter(|s| s["arm"].as_u64() == base.map(|a| a as u64));
+    let blocks = blocks.map(|s| &s["block"]);
+    blocks.filter_map(|block| Some(time_ns(other, block)? / time_ns(base, block)?)).collect()
+}
+
 #[test]
-fn reopening_is_found_slower_than_holding() {
+fn reopening_is_compared_with_holding_and_the_verdict_is_what_was_measured() {
     let places = Places::new();
     let result = json(
         &places,
         &["--budget", "10s", "--study", "log", "--strategy", "held,reopen", "--worth", "20%"],
     );
     let comparisons = result["comparisons"].as_array().unwrap();
-    for comparison in comparisons.iter().filter(|c| c["axis"] == "strategy") {
-        assert_eq!(comparison["verdict"], "slower", "{comparison:#}");
-        assert!(comparison["saves_ns_per_op"].as_f64().unwrap() < 0.0);
+    let comparisons: Vec<&Value> = comparisons.iter().filter(|c| c["axis"] == "strategy").collect();
+    assert_eq!(comparisons.len(), 2, "{comparisons:#?}");
+    for (comparison, place) in comparisons.into_iter().zip(["disk", "ram"]) {
+        assert_eq!(comparison["base"], format!("log/held@{place}"));
+        assert_eq!(comparison["other"], format!("log/reopen@{place}"));
+        let ratios = block_ratios(&result, &comparison["other"], &comparison["base"]);
+        let [least, most] = [f64::min, f64::max].map(|f| ratios.iter().copied().reduce(f).unwrap());
+        let ratio = comparison["ratio"].as_f64().unwrap();
+        assert!(least <= ratio && ratio <= most, "{ratio} of {ratios:?}");
+        assert_eq!(ratio > 1.0, comparison["saves_ns_per_op"].as_f64().unwrap() < 0.0);
+        // On a machine where ten seconds decide nothing, nothing may be said.
+        let is_sure = comparison["ratio_low"].as_f64().is_some_and(|low| low > 1.2);
+        let verdicts = if is_sure { &["slower"][..] } else { &["slower", "unclear"] };
+        let verdict = comparison["verdict"].as_str().unwrap();
+        assert!(verdicts.contains(&verdict), "{comparison:#}");
     }
 }
 
