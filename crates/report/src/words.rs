@@ -68,13 +68,12 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
         text => format!(" ({text})"),
     };
     let (name, to, from) = (way(other), &other.place, &base.place);
-    let text = match (comparison.verdict, comparison.ratio) {
-        (Verdict::Faster | Verdict::Slower, Some(_))
-            if let Some(rates) = rates(subject, base, other) =>
-        {
+    let ratio = comparison.ratio.map(|ratio| (ratio, rates(subject, base, other)));
+    let text = match (comparison.verdict, ratio) {
+        (Verdict::Faster | Verdict::Slower, Some((_, Some(rates)))) => {
             format!("{name}: {to} holds {rates}{within}.")
         }
-        (Verdict::Faster | Verdict::Slower, Some(ratio)) => format!(
+        (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => format!(
             "{name}: {to} takes {} {from}{within}, {}.",
             time_against(ratio),
             worth(subject, comparison, base, other)
@@ -162,13 +161,12 @@ pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison])
             let other = subject.arm(&comparison.other)?;
             let name = subject.difference(other, base);
             let base_name = subject.difference(base, other);
-            let said = match (comparison.verdict, comparison.ratio) {
-                (Verdict::Faster | Verdict::Slower, Some(_))
-                    if let Some(rates) = rates(subject, base, other) =>
-                {
+            let ratio = comparison.ratio.map(|ratio| (ratio, rates(subject, base, other)));
+            let said = match (comparison.verdict, ratio) {
+                (Verdict::Faster | Verdict::Slower, Some((_, Some(rates)))) => {
                     format!("{name} holds {rates}")
                 }
-                (Verdict::Faster | Verdict::Slower, Some(ratio)) => {
+                (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => {
                     let against = time_against(ratio);
                     let worth = worth(subject, comparison, base, other);
                     format!("{name} takes {against} {base_name}, {worth}")
