@@ -13,6 +13,7 @@
 mod contenders;
 mod fio;
 pub(crate) mod memory;
+mod record;
 mod spread;
 
 use std::num::NonZeroUsize;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         "{} rounds of {} appends of {} bytes in {}",
         args.rounds,
         args.operations,
-        contenders::RECORD_BYTES,
+        record::RECORD_BYTES,
         args.place.display()
     );
     let work = WorkDir::create("bench", &args.place)?;

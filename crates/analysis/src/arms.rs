@@ -1,5 +1,7 @@
 //! The arms' tolls.
 
+use std::collections::BTreeMap;
+
 use model::analysis::{ArmResult, Cpu, Io, Latency};
 use model::integrity::Integrity;
 use model::run::{ArmRecord, Run};
@@ -33,7 +35,7 @@ fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmRe
         },
         io: io(totals),
         integrity: integrity.reduce(Integrity::and),
-        metrics: figures::metrics(run, index, totals),
+        metrics: metrics(run, index, totals),
         evidence: figures::evidence(run, index),
         causes: causes::of_arm(totals),
         failure: run.failure(index).map(str::to_owned),
@@ -73,4 +75,21 @@ fn io(totals: &ArmTotals) -> Io {
         sync_ns_per_op: totals.per_op(spent.sync_ns as f64),
         deferred_sync_ns: totals.per_slice(totals.deferred.sync_ns as f64),
     }
+}
+
+/// An arm's figures, each with its unit in its name.
+fn metrics(run: &Run, arm: usize, totals: &ArmTotals) -> BTreeMap<String, f64> {
+    let Some(study) = run.study(&run.plan.arms[arm].study) else { return BTreeMap::new() };
+    let mut metrics = figures::fold(run, arm, &study.figures);
+    if study.moves_bytes && totals.time_ns() > 0.0 {
+        // Bytes per microsecond are megabytes per second.
+        let mb_per_s = totals.spent.requested_bytes as f64 / totals.time_ns() * 1e3;
+        metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
+    }
+    let checked = run.slices_of(arm).filter_map(|slice| slice.outcome.integrity.clone());
+    if let Some(share) = checked.reduce(Integrity::and).and_then(|checked| checked.share_at_most())
+    {
+        metrics.insert("broken_share_at_most".to_owned(), share);
+    }
+    metrics
 }

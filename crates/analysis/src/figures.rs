@@ -4,35 +4,11 @@ use std::collections::BTreeMap;
 
 use model::description::FigureDescription;
 use model::figure::Fold;
-use model::integrity::Integrity;
 use model::run::Run;
 
-use crate::totals::ArmTotals;
-
-/// An arm's figures, each with its unit in its name.
-pub(crate) fn metrics(run: &Run, arm: usize, totals: &ArmTotals) -> BTreeMap<String, f64> {
-    let Some(study) = run.study(&run.plan.arms[arm].study) else { return BTreeMap::new() };
-    let mut metrics = fold(run, arm, totals, &study.figures);
-    if study.moves_bytes && totals.time_ns() > 0.0 {
-        // Bytes per microsecond are megabytes per second.
-        let mb_per_s = totals.spent.requested_bytes as f64 / totals.time_ns() * 1e3;
-        metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
-    }
-    let checked = run.slices_of(arm).filter_map(|slice| slice.outcome.integrity.clone());
-    if let Some(share) = checked.reduce(Integrity::and).and_then(|checked| checked.share_at_most())
-    {
-        metrics.insert("broken_share_at_most".to_owned(), share);
-    }
-    metrics
-}
-
 /// Each figure over all slices that have it; one that none has is left out.
-pub(crate) fn fold(
-    run: &Run,
-    arm: usize,
-    totals: &ArmTotals,
-    figures: &[FigureDescription],
-) -> BTreeMap<String, f64> {
+pub(crate) fn fold(run: &Run, arm: usize, figures: &[FigureDescription]) -> BTreeMap<String, f64> {
+    let operations: u64 = run.slices_of(arm).map(|slice| slice.operations).sum();
     let mut folded = BTreeMap::new();
     for figure in figures {
         let values: Vec<f64> = run
@@ -47,7 +23,7 @@ pub(crate) fn fold(
             Fold::Mean => sum / values.len() as f64,
             Fold::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             Fold::Sum => sum,
-            Fold::PerOperation => totals.per_op(sum),
+            Fold::PerOperation => sum / operations.max(1) as f64,
         };
         folded.insert(figure.name.clone(), value);
     }
@@ -101,10 +77,9 @@ mod tests {
         ];
         let slice = |value: f64| slice(&["mean", "max", "sum", "per_op"].map(|n| (n, value)), &[]);
         let run = testing::run(1, vec![slice(1.0), slice(3.0)]);
-        let totals = &crate::totals::of_arms(&run)[0];
         let expected = [("max", 3.0), ("mean", 2.0), ("per_op", 0.5), ("sum", 4.0)];
         assert_eq!(
-            fold(&run, 0, totals, &figures),
+            fold(&run, 0, &figures),
             expected.map(|(name, value)| (name.to_owned(), value)).into()
         );
     }

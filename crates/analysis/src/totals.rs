@@ -46,7 +46,7 @@ pub(crate) fn of_arms(run: &Run) -> Vec<ArmTotals> {
 }
 
 fn own_times(run: &Run, arm: usize, study: &StudyDescription, totals: &ArmTotals) -> Vec<OwnTime> {
-    let figures = figures::fold(run, arm, totals, &study.figures);
+    let figures = figures::fold(run, arm, &study.figures);
     let known = study.causes.iter().filter_map(|cause| {
         let ns_per_op = figures.get(&cause.figure)?;
         let time_ns = ns_per_op * totals.operations as f64;

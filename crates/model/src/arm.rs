@@ -45,21 +45,23 @@ pub struct Pair {
     pub axis: Axis,
 }
 
-/// The arms of a plan: for each study the product of parameters, strategies and places.
-pub(crate) fn expand(plan: &Plan) -> Vec<Arm> {
-    let mut arms = Vec::new();
-    for study in &plan.studies {
-        for params in study.combinations() {
-            for strategy in &study.strategies {
-                for place in 0..plan.places.len() {
-                    let id = arm_id(plan, study.spec, strategy, &params, place);
-                    let params = params.clone();
-                    arms.push(Arm { id, study: study.spec, strategy, place, params });
+impl Plan {
+    /// The arms: for each study the product of parameters, strategies and places.
+    pub fn arms(&self) -> Vec<Arm> {
+        let mut arms = Vec::new();
+        for study in &self.studies {
+            for params in study.combinations() {
+                for strategy in &study.strategies {
+                    for place in 0..self.places.len() {
+                        let id = arm_id(self, study.spec, strategy, &params, place);
+                        let params = params.clone();
+                        arms.push(Arm { id, study: study.spec, strategy, place, params });
+                    }
                 }
             }
         }
+        arms
     }
-    arms
 }
 
 fn arm_id(

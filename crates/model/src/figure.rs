@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::description::FigureDescription;
 use crate::units::{count, percent, rough_size, three_digits, time};
 
 /// A figure that a study measures in each slice.
@@ -59,20 +58,6 @@ impl Unit {
             Self::PerSecond => count(value.round() as u64),
             Self::Count if value.fract() == 0.0 => count(value as u64),
             Self::Count | Self::MegabytesPerSecond | Self::Ratio => three_digits(value),
-        }
-    }
-}
-
-impl FigureSpec {
-    pub(crate) fn describe(&self) -> FigureDescription {
-        FigureDescription {
-            name: self.name.to_owned(),
-            title: self.title.to_owned(),
-            about: self.about.to_owned(),
-            unit: self.unit,
-            better: self.better,
-            fold: self.fold,
-            shown: self.shown,
         }
     }
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::arm::{Arm, expand};
 use crate::place::PlaceRequest;
 use crate::shell::quoted;
 use crate::study::{ParamKind, ParamValue, Params, StrategySpec, StudySpec, nearest};
@@ -233,11 +232,6 @@ impl Draft {
 }
 
 impl Plan {
-    /// The arms, each place's together, in the order of the plan.
-    pub fn arms(&self) -> Vec<Arm> {
-        expand(self)
-    }
-
     fn check(&self) -> Result<(), PlanError> {
         for (position, place) in self.places.iter().enumerate() {
             if self.places[..position].iter().any(|earlier| earlier.label == place.label) {

@@ -3,7 +3,8 @@
 
 pub use crate::description::Score;
 use crate::description::{
-    CauseDescription, NoteDescription, ScoreWhenDescription, StrategyDescription, StudyDescription,
+    CauseDescription, FigureDescription, NoteDescription, ScoreWhenDescription,
+    StrategyDescription, StudyDescription,
 };
 pub use crate::figure::{Better, FigureSpec, Fold, Unit};
 pub use crate::param::{ParamKind, ParamSpec, ParamValue, Params, Rate, Sizes, SyncPolicy};
@@ -176,6 +177,20 @@ impl ScoreWhen {
             param: self.param.to_owned(),
             value: self.value.to_owned(),
             score: self.score,
+        }
+    }
+}
+
+impl FigureSpec {
+    fn describe(&self) -> FigureDescription {
+        FigureDescription {
+            name: self.name.to_owned(),
+            title: self.title.to_owned(),
+            about: self.about.to_owned(),
+            unit: self.unit,
+            better: self.better,
+            fold: self.fold,
+            shown: self.shown,
         }
     }
 }

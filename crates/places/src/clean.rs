@@ -14,9 +14,9 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{PlaceError, PlaceName};
+use crate::folder::{DIGITS, Folder, LOCK, PREFIX, is_linked, remove_folder};
 use crate::open::OpenPlace;
 use crate::removal::{names, open_child};
-use crate::workdir::{DIGITS, Folder, LOCK, PREFIX, is_linked, remove_folder};
 
 /// What became of the working folders in a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 
 mod clean;
 mod error;
+mod folder;
 mod inspect;
 mod open;
 mod removal;
@@ -14,6 +15,7 @@ mod workdir;
 
 pub use clean::{CleanReport, FailedFolder, HeldFolder, RemovedFolder, clean};
 pub use error::{PlaceError, PlaceName, WorkDirError};
+pub use folder::Folder;
 pub use inspect::{inspect, same_file_system};
 pub use space::{SpaceError, check_space};
-pub use workdir::{Folder, WorkDir};
+pub use workdir::WorkDir;

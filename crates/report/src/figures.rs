@@ -7,7 +7,7 @@ use model::description::{FigureDescription, StudyDescription};
 use model::units::{three_digits, time};
 
 use crate::columns::{Cell, GAP, Table};
-use crate::terminal::{Width, paragraph};
+use crate::text::{Width, paragraph};
 
 /// The figures, in as many tables as the width asks for; nothing where there are none.
 pub(crate) fn tables(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {

@@ -10,7 +10,7 @@ use model::integrity::{Checks, Integrity};
 
 use model::units::{count, percent};
 
-use crate::terminal::{Width, heading, paragraph};
+use crate::text::{Width, heading, paragraph};
 
 /// The section; nothing where no records were checked.
 pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {

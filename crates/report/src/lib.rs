@@ -16,6 +16,7 @@ pub mod selftest;
 mod subject;
 mod table;
 pub mod terminal;
+mod text;
 mod why;
 mod words;
 

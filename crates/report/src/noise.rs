@@ -2,7 +2,7 @@
 
 use model::noise::Noise;
 
-use crate::terminal::{Width, paragraph};
+use crate::text::{Width, paragraph};
 
 /// Every source with its remedy, and what could not be looked at.
 pub(crate) fn with_remedies(noise: &Noise, width: Width) -> String {

@@ -4,7 +4,7 @@ use model::place::{DeviceLayer, PlaceFacts, StorageKind};
 use model::run::Machine;
 use model::units::rough_size;
 
-use crate::terminal::{Width, heading, paragraph};
+use crate::text::{Width, heading, paragraph};
 
 /// The facts of all places and of the machine, with what could not be read.
 pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String {

@@ -7,7 +7,7 @@ use model::selftest::{
 };
 use model::units::{count, percent, time};
 
-use crate::terminal::{Width, heading, paragraph};
+use crate::text::{Width, heading, paragraph};
 use crate::{noise, place, words};
 
 /// The whole report.

@@ -7,7 +7,7 @@ use model::units::time;
 
 use crate::columns::{Cell, Table};
 use crate::subject::Subject;
-use crate::terminal::Width;
+use crate::text::Width;
 use crate::words;
 
 /// Narrower than this there is no room for percentiles and intervals.

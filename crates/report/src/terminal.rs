@@ -10,13 +10,10 @@ use model::run::Run;
 use model::units::{count, percent, time};
 
 use crate::subject::Subject;
+pub use crate::text::{WIDTH, Width};
+use crate::text::{heading, paragraph};
 use crate::{figures, integrity, noise, place, risk, table, why, words};
 
-/// How many columns there are.
-pub type Width = usize;
-
-/// The width to write for where no terminal says otherwise.
-pub const WIDTH: Width = 80;
 /// More comparisons than this are not each put in a sentence.
 const SENTENCES_MAX: usize = 12;
 
@@ -37,24 +34,6 @@ pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
     out += &why::run(subject, width);
     out += &risks(run, width);
     out += &small_print(subject, width);
-    out
-}
-
-/// A bold line.
-pub(crate) fn heading(text: &str) -> String {
-    let bold = Style::new().bold();
-    format!("{bold}{text}{bold:#}\n")
-}
-
-/// Wrapped text with its indents.
-pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
-    let options = textwrap::Options::new(width.max(30))
-        .initial_indent(first)
-        .subsequent_indent(rest)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let mut out = textwrap::fill(text, options);
-    out.push('\n');
     out
 }
 

@@ -8,7 +8,7 @@ use model::arm::Axis;
 use model::cause::{Cause, CauseCode, Scope};
 
 use crate::subject::Subject;
-use crate::terminal::{Width, heading, paragraph};
+use crate::text::{Width, heading, paragraph};
 
 /// More lines than this about one study would not be read; the rest is in the
 /// result file.

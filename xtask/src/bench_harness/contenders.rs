@@ -14,10 +14,8 @@ use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat};
 use stats::Histogram;
 
 use super::fio;
+use super::record::{RECORD_BYTES, bytes};
 use crate::process;
-
-/// As `log` writes unless told otherwise.
-pub(super) const RECORD_BYTES: usize = 70;
 
 /// The folder of one contender's turn.
 const TURN: &str = "turn";
@@ -154,10 +152,6 @@ fn bare(folder: &Folder, operations: u64) -> Result<f64> {
 fn end(file: impl AsFd, written: usize, operations: u64) -> Result<()> {
     ensure!(written as u64 == bytes(operations), "some writes were short; the place may be full");
     Ok(fdatasync(file)?)
-}
-
-pub(super) fn bytes(operations: u64) -> u64 {
-    operations * RECORD_BYTES as u64
 }
 
 fn new_file(folder: &Folder) -> Result<File> {

@@ -10,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use rustix::fs::{Mode, OFlags, fdatasync, open};
 
-use super::contenders::{RECORD_BYTES, bytes};
+use super::record::{RECORD_BYTES, bytes};
 use crate::process;
 
 /// Nanoseconds per operation over the job's own run time, which fio tells to

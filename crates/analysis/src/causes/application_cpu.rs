@@ -1,6 +1,7 @@
 //! The application's own processor time, which no storage can shorten.
 
-use crate::causes::{ArmTotals, BOUND, Finding, Role, Rule};
+use super::rule::{BOUND, Finding, Role, Rule};
+use crate::totals::ArmTotals;
 use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {

@@ -1,6 +1,7 @@
 //! Bound by sync: the time went into forcing data to the device.
 
-use crate::causes::{ArmTotals, BOUND, Finding, Role, Rule};
+use super::rule::{BOUND, Finding, Role, Rule};
+use crate::totals::ArmTotals;
 use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {

@@ -3,7 +3,8 @@
 use model::cause::{CauseCode, Scope};
 use model::units::percent;
 
-use crate::causes::{ArmTotals, Finding, Role, Rule};
+use super::rule::{Finding, Role, Rule};
+use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::OutsideNoise,

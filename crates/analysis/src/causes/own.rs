@@ -3,7 +3,8 @@
 
 use model::cause::{CauseCode, Scope};
 
-use super::{ArmTotals, Finding, Role, Weighed};
+use super::rule::{Finding, Role, Weighed};
+use crate::totals::ArmTotals;
 
 /// What the causes of the arm's own study find in it.
 pub(super) fn weigh(totals: &ArmTotals) -> impl Iterator<Item = Weighed<'_>> {

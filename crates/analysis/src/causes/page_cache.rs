@@ -4,7 +4,8 @@
 use model::cause::{CauseCode, Scope};
 use model::units::{rough_size, time};
 
-use crate::causes::{ArmTotals, Finding, Role, Rule};
+use super::rule::{Finding, Role, Rule};
+use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::AbsorbedByPageCache,

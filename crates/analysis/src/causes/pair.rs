@@ -6,7 +6,9 @@ use model::analysis::Verdict;
 use model::arm::Axis;
 use model::cause::Cause;
 
-use super::{ArmTotals, Role, Weighed, capitalised, weigh};
+use super::rule::{Role, Weighed, capitalised};
+use super::rules::weigh;
+use crate::totals::ArmTotals;
 
 /// What explains less of a difference than this does not explain it.
 const EXPLAINS: f64 = 0.1;

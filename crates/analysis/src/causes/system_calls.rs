@@ -1,7 +1,8 @@
 //! Dominated by system calls: the kernel's work for each call, whatever storage
 //! is behind it.
 
-use crate::causes::{ArmTotals, BOUND, Finding, Role, Rule};
+use super::rule::{BOUND, Finding, Role, Rule};
+use crate::totals::ArmTotals;
 use crate::totals::all_calls;
 use model::cause::{CauseCode, Scope};
 

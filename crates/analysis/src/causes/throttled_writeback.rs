@@ -7,7 +7,8 @@
 use model::cause::{CauseCode, Scope};
 use model::units::rough_size;
 
-use crate::causes::{ArmTotals, Finding, NOTABLE, Role, Rule};
+use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::ThrottledWriteback,

@@ -1,6 +1,7 @@
 //! Waiting for a lock that somebody else held.
 
-use crate::causes::{ArmTotals, Finding, NOTABLE, Role, Rule};
+use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::totals::ArmTotals;
 use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {

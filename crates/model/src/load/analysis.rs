@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use super::Step;
+use super::step::Step;
 
 /// What follows from a load's record.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,11 +1,14 @@
 //! The workers of one slice: made ready, started together, and their reports
 //! received. Each step consumes the one before.
 
-use super::pool::{WorkerKind, WorkerPool};
+use host::clock::Clock;
+
+use super::kind::WorkerKind;
+use super::pipe::PipeTransport;
+use super::pool::WorkerPool;
 use super::protocol::{Assignment, FromWorker, Report};
 use super::transport::Transport;
 use crate::{Error, StopFlag};
-use host::clock::Clock;
 
 /// Workers that are ready for their assignments.
 #[must_use = "workers that are not started are ended"]
@@ -31,7 +34,9 @@ impl WorkerGroup {
         clock: &Clock,
         stop: &StopFlag,
     ) -> Result<Self, Error> {
-        Self::over(pool.connect(kind, assignments.len(), clock, stop)?, assignments, stop)
+        let workers = assignments.len();
+        let transport = PipeTransport::connect(pool, kind, workers, clock, stop)?;
+        Self::over(Box::new(transport), assignments, stop)
     }
 
     /// The same with workers that a transport has already.

@@ -15,7 +15,10 @@
 
 mod child;
 mod group;
+mod kind;
+mod message;
 mod pipe;
+mod pipe_worker;
 mod pool;
 mod protocol;
 mod serve;
@@ -24,7 +27,8 @@ mod transport;
 
 pub use child::Program;
 pub use group::{RunningGroup, WorkerGroup};
-pub use pool::{WorkerKind, WorkerPool};
+pub use kind::WorkerKind;
+pub use pool::WorkerPool;
 pub use protocol::{Assignment, FromWorker, Report, span_ns, spent};
 pub use serve::{Session, Started, Work, serve};
 pub use transport::Transport;

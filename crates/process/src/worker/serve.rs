@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::time::Duration;
 
-use super::pipe::ToWorker;
+use super::message::ToWorker;
 use super::protocol::{Assignment, FromWorker, Report};
 use crate::StopFlag;
 use host::clock::{Clock, monotonic_ns};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::WRITERS_MAX;
+use super::spec::WRITERS_MAX;
 
 /// A cache line apart, so that writers do not slow one another down.
 const STRIDE: usize = 64;

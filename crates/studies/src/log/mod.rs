@@ -9,15 +9,19 @@ mod acks;
 mod append;
 mod config;
 mod crash;
+mod each;
 mod figures;
 mod gathered;
 mod interpreters;
 mod locked;
+mod make;
 mod per_writer;
 mod queued;
 pub(crate) mod records;
+mod round;
 mod slice;
 mod spec;
+mod states;
 mod uring;
 pub(crate) mod verify;
 mod work;
@@ -32,9 +36,6 @@ use process::worker::WorkerPool;
 use self::config::Config;
 use self::slice::Slice;
 pub(crate) use self::writer::do_assignment;
-
-/// More writers than this have no numbers in their records.
-const WRITERS_MAX: u64 = 64;
 
 /// The study.
 pub(crate) struct Log;

@@ -3,8 +3,10 @@
 
 use model::study::{Better, FigureSpec, Fold, NoteSpec, ParamKind, ParamSpec, StudySpec, Unit};
 
-use super::WRITERS_MAX;
 use crate::choices::{choices, strategies};
+
+/// More writers than this have no numbers in their records.
+pub(super) const WRITERS_MAX: u64 = 64;
 
 const WRITTEN: &str = "process crash: nothing acknowledged is lost; power failure: data not yet \
                        written back is lost";

@@ -14,6 +14,7 @@
 pub(crate) mod built_in;
 mod config;
 mod fetch;
+mod kept;
 mod launch;
 mod log_check;
 mod outcome;
@@ -30,6 +31,7 @@ use engine::study::{Operations, Prepared, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 
 use self::config::{Config, ServerKind};
+use self::kept::Kept;
 use self::slice::Slice;
 use crate::sqlite::database::Template;
 
@@ -58,16 +60,6 @@ impl Study for Serve {
 struct Serving {
     config: Config,
     kept: Kept,
-}
-
-/// What an arm keeps from slice to slice.
-struct Kept {
-    /// The highest rate found the last time, from where the next search starts: a few
-    /// tries then do what takes a dozen from nowhere. A search that starts wrong still
-    /// ends right, only later.
-    max_rate: Option<f64>,
-    /// What the database starts from.
-    template: Template,
 }
 
 impl Workload for Serving {

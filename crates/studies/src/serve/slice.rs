@@ -16,9 +16,9 @@ use model::slice::Outcome;
 use model::study::Rate;
 use process::{Port, Server, StopFlag};
 
-use super::Kept;
 use super::built_in::{self, Account};
 use super::config::{BuiltIn, Config, Content, ServerKind};
+use super::kept::Kept;
 use super::launch::CommandServer;
 use super::log_check;
 use super::outcome::{LoadOutcome, refused};

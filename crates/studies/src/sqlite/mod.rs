@@ -9,6 +9,7 @@
 //! is what one request takes.
 
 pub(crate) mod client;
+mod config;
 pub(crate) mod database;
 mod slice;
 pub(crate) mod spec;
@@ -20,9 +21,9 @@ use engine::study::{Operations, Prepared, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
+use self::config::Config;
 use self::database::Template;
 use self::slice::Database;
-use self::spec::{Connect, Strategy};
 
 /// Even the fastest requests fill a slice sooner.
 const REQUESTS_MAX: u64 = 1 << 14;
@@ -40,24 +41,10 @@ impl Study for Sqlite {
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let config = Config {
-            strategy: Strategy::of(strategy)?,
-            rows: params.count("rows"),
-            connections: params.count("connections"),
-            connect: Connect::of(params.choice("connect"))?,
-        };
+        let config = Config::new(strategy, params)?;
         let template = Template::new(config.rows);
         Ok(Box::new(Connections { config, template, pool: WorkerPool::new() }))
     }
-}
-
-/// What an arm is told.
-#[derive(Clone, Copy, Debug)]
-struct Config {
-    strategy: Strategy,
-    rows: u64,
-    connections: u64,
-    connect: Connect,
 }
 
 /// An arm's connections.

@@ -12,8 +12,8 @@ use process::worker::{
     Assignment, Report, RunningGroup, WorkerGroup, WorkerKind, WorkerPool, span_ns,
 };
 
-use super::Config;
 use super::client::{self, Client, WRITES, Work};
+use super::config::Config;
 use super::database::{self, BUSY_TIMEOUT, Expected, Template};
 use super::spec::Connect;
 use crate::file::folder_path;

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::client::{Client, WRITES, Work};
 use super::database::Expected;
+use super::spec::Strategy;
 use super::*;
 use crate::testing::{self, in_memory, on_disk, slice};
 

@@ -1,0 +1,99 @@
+//! What a cause is: its rule, what the rule finds in an arm, and how that is worded.
+
+use model::cause::{Cause, CauseCode, Scope};
+use model::units::{percent, time};
+
+use crate::totals::ArmTotals;
+
+/// What takes at least this share of the time, everything else being less
+/// together, is what the arm is bound by.
+pub(super) const BOUND: f64 = 0.5;
+/// Waiting of a kind that takes at least this share of the time is worth a
+/// sentence: to be rid of it would pay four times the usual `worth`.
+pub(super) const NOTABLE: f64 = 0.2;
+
+/// One cause: what it is called and when it is named.
+pub(super) struct Rule {
+    /// Its stable name in results.
+    pub(super) code: CauseCode,
+    /// What takes the time, where the cause is time spent: "waiting for a lock".
+    pub(super) what: &'static str,
+    /// Weighs the evidence; nothing where it could not be read.
+    pub(super) weigh: fn(&ArmTotals) -> Option<Finding>,
+    /// How it bears on a comparison.
+    pub(super) role: Role,
+    /// What it bears on.
+    pub(super) scope: Scope,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Takes time in each operation, and explains a difference by its size.
+    Cost,
+    /// Keeps the places' storage out of the toll, and explains why they are alike.
+    Shield,
+    /// Disturbs: it explains why nothing could be decided.
+    Disturbance,
+}
+
+/// What a rule finds in an arm.
+pub(super) struct Finding {
+    /// Whether it is enough to name the cause.
+    pub(super) named: bool,
+    /// The share of the time.
+    pub(super) share: f64,
+    /// The same in nanoseconds per operation.
+    pub(super) cost_ns_per_op: f64,
+    /// The figures, each with its unit in its name.
+    pub(super) evidence: Vec<(&'static str, f64)>,
+    /// More about it; the whole of it where it is not time spent.
+    pub(super) detail: String,
+}
+
+/// A finding with what it is a finding of.
+pub(super) struct Weighed<'a> {
+    pub(super) code: CauseCode,
+    pub(super) what: &'a str,
+    pub(super) role: Role,
+    pub(super) scope: Scope,
+    pub(super) finding: Finding,
+}
+
+impl Weighed<'_> {
+    pub(super) fn cause(&self, totals: &ArmTotals) -> Cause {
+        let evidence = self.finding.evidence.iter();
+        Cause {
+            code: self.code.clone(),
+            scope: self.scope,
+            evidence: evidence.map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+            text: capitalised(&self.sentence(totals)),
+        }
+    }
+
+    /// One arm's finding in words.
+    pub(super) fn sentence(&self, totals: &ArmTotals) -> String {
+        let Finding { detail, .. } = &self.finding;
+        if self.role != Role::Cost {
+            return format!("{detail}.");
+        }
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        format!("{} took {}{detail}.", self.what, self.finding.figures(totals))
+    }
+}
+
+impl Finding {
+    /// `97% of the time (1.21 ms per record)`.
+    pub(super) fn figures(&self, totals: &ArmTotals) -> String {
+        format!("{} of the time ({})", percent(self.share), self.cost(totals))
+    }
+
+    /// `1.21 ms per record`.
+    pub(super) fn cost(&self, totals: &ArmTotals) -> String {
+        format!("{} per {}", time(self.cost_ns_per_op), totals.operation)
+    }
+}
+
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,66 @@
+//! A folder that is open, how working folders are told from others, and how one is
+//! removed by whoever holds its lock (see the rule in `workdir.rs`).
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::AtFlags;
+use rustix::io::Errno;
+
+use crate::removal::{Failure, Removal, Tally};
+
+/// What every working folder's name begins with.
+pub(crate) const PREFIX: &str = ".iotoll-";
+
+/// The name's random part, in hexadecimal digits.
+pub(crate) const DIGITS: usize = 16;
+
+/// The lock file's name.
+pub(crate) const LOCK: &CStr = c"lock";
+
+/// An open directory, and where it is.
+#[derive(Debug)]
+pub struct Folder {
+    pub(crate) path: PathBuf,
+    pub(crate) fd: OwnedFd,
+}
+
+impl Folder {
+    /// Absolute, links resolved.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// To open files relative to, so that nothing on the way can be exchanged.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Removes a folder whose lock is held, the lock last: until then it is an owned folder,
+/// and thereafter an empty one.
+pub(crate) fn remove_folder(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    folder: &Folder,
+    lock: OwnedFd,
+) -> Result<Tally, Failure> {
+    let mut removal = Removal::default();
+    removal.empty(folder.fd(), &folder.path, Some(LOCK));
+    let tally = removal.finish()?;
+    let fail = |error| Failure { path: folder.path.clone(), error };
+    rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty()).map_err(fail)?;
+    // NFS keeps a removed file that is open under another name in the same folder.
+    drop(lock);
+    match rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        // A cleaner was quicker.
+        Ok(()) | Err(Errno::NOENT) => Ok(tally),
+        Err(error) => Err(fail(error)),
+    }
+}
+
+/// Whether an open file still has a name.
+pub(crate) fn is_linked(file: &OwnedFd) -> Result<bool, Errno> {
+    Ok(rustix::fs::fstat(file)?.st_nlink > 0)
+}

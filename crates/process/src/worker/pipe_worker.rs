@@ -1,0 +1,117 @@
+//! One worker at the other end of two pipes, which carry a line of JSON at a time.
+
+use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe};
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+use super::child::{ChildProcess, Program};
+use super::kind::WorkerKind;
+use super::message::ToWorker;
+use super::protocol::FromWorker;
+use super::thread::{WorkerThread, without_what_the_process_counts};
+use crate::{Error, StopFlag};
+
+/// One worker. The pipes are closed before its thread is waited for.
+pub(super) struct PipeWorker {
+    writer: PipeWriter,
+    reader: BufReader<PipeReader>,
+    name: &'static str,
+    peer: Peer,
+}
+
+enum Peer {
+    Thread(#[expect(dead_code, reason = "waits for the thread when dropped")] WorkerThread),
+    Process(ChildProcess),
+}
+
+impl PipeWorker {
+    /// Starts a thread or a process.
+    pub(super) fn spawn(kind: WorkerKind, stop: &StopFlag) -> Result<Self, Error> {
+        let name = kind.name();
+        let not_started = |source| Error::WorkerNotStarted { worker: name, source };
+        let (their_reader, writer) = pipe().map_err(not_started)?;
+        let (reader, their_writer) = pipe().map_err(not_started)?;
+        let peer = match kind {
+            WorkerKind::Threads(work) => {
+                let thread = WorkerThread::start(work, their_reader, their_writer, stop);
+                Peer::Thread(thread.map_err(not_started)?)
+            }
+            WorkerKind::Processes(program) => {
+                Peer::Process(ChildProcess::start(program, their_reader, their_writer)?)
+            }
+        };
+        Ok(Self { writer, reader: BufReader::new(reader), name, peer })
+    }
+
+    /// Whether it is a process that runs this program.
+    pub(super) fn runs(&self, program: Program) -> bool {
+        matches!(&self.peer, Peer::Process(process) if process.program == program)
+    }
+
+    /// Whether it is a process, which can do more work.
+    pub(super) fn is_process(&self) -> bool {
+        matches!(self.peer, Peer::Process(_))
+    }
+
+    /// What is readable once it has sent something.
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.reader.get_ref().as_fd()
+    }
+
+    /// Writes a message. A worker that has gone is noticed on receiving.
+    pub(super) fn send(&mut self, message: &ToWorker) -> Result<(), Error> {
+        let mut line = serde_json::to_vec(message).map_err(|e| self.broken(&e.to_string()))?;
+        line.push(b'\n');
+        let _ = self.writer.write_all(&line);
+        Ok(())
+    }
+
+    /// Reads the next message.
+    pub(super) fn receive(&mut self) -> Result<FromWorker, Error> {
+        let mut line = String::new();
+        match self.reader.read_line(&mut line) {
+            Ok(0) => Err(self.ended()),
+            Ok(_) => match serde_json::from_str(&line) {
+                Ok(message) => Ok(self.accounted(message)),
+                Err(error) => Err(self.broken(&format!("{error}: {}", line.trim()))),
+            },
+            Err(source) => Err(Error::Receive { worker: self.name, source }),
+        }
+    }
+
+    /// The one place at which a thread's report is told from a process's.
+    fn accounted(&self, message: FromWorker) -> FromWorker {
+        match (&self.peer, message) {
+            (Peer::Thread(_), FromWorker::Done(mut report)) => {
+                report.spent = without_what_the_process_counts(report.spent);
+                FromWorker::Done(report)
+            }
+            (_, message) => message,
+        }
+    }
+
+    fn ended(&mut self) -> Error {
+        let how = match &mut self.peer {
+            Peer::Thread(_) => "ended early".to_owned(),
+            Peer::Process(process) => process.exit_description(),
+        };
+        Error::WorkerEnded { worker: self.name, how }
+    }
+
+    fn broken(&self, why: &str) -> Error {
+        Error::Protocol { worker: self.name, why: why.to_owned() }
+    }
+
+    /// Ends the worker in the middle of what it does, where it is a process.
+    pub(super) fn kill(&mut self) {
+        if let Peer::Process(process) = &mut self.peer {
+            process.kill();
+        }
+    }
+}
+
+impl Drop for PipeWorker {
+    /// A process is ended before its pipes are closed, of which it might complain.
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

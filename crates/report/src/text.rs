@@ -1,0 +1,26 @@
+//! Headings and paragraphs of a given width.
+
+use anstyle::Style;
+
+/// How many columns there are.
+pub type Width = usize;
+
+/// The width to write for where no terminal says otherwise.
+pub const WIDTH: Width = 80;
+/// A bold line.
+pub(crate) fn heading(text: &str) -> String {
+    let bold = Style::new().bold();
+    format!("{bold}{text}{bold:#}\n")
+}
+
+/// Wrapped text with its indents.
+pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
+    let options = textwrap::Options::new(width.max(30))
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let mut out = textwrap::fill(text, options);
+    out.push('\n');
+    out
+}

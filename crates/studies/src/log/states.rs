@@ -1,0 +1,165 @@
+//! A slice's way from folder to outcome: prepared, ready, written, accounted for.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::Instant;
+
+use engine::recorder::{Recorder, WorkersAre};
+use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use host::clock::Clock;
+use model::slice::Outcome;
+use process::StopFlag;
+use process::worker::{RunningGroup, Started, WorkerGroup};
+use rustix::fs::fdatasync;
+
+use super::append::{OPENING, SYNCING};
+use super::figures::{Done, figures};
+use super::slice::Slice;
+use super::verify::{Expected, account};
+use super::writer::Writer;
+use super::{crash, per_writer};
+use crate::{figures_of, workers};
+
+/// A writer of this process that has everything ready.
+struct Alone<'a> {
+    slice: Slice<'a>,
+    writer: Box<Writer>,
+}
+
+/// Workers that have everything ready.
+struct Together<'a> {
+    slice: Slice<'a>,
+    workers: WorkerGroup,
+    are: WorkersAre,
+    /// What must stay open until they are done.
+    kept: Vec<OwnedFd>,
+}
+
+/// A log that was written.
+struct Written<'a> {
+    slice: Slice<'a>,
+    /// The writer of this process, if it was one.
+    alone: Option<Box<Writer>>,
+    writers: Vec<Done>,
+    /// The longest that any waited for a record.
+    longest_ns: f64,
+    clock: Clock,
+    stop: StopFlag,
+}
+
+impl Prepared for Slice<'_> {
+    fn ready<'a>(
+        mut self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        self.work.records = operations / self.config.writers;
+        let Some((kind, are)) = self.workers() else {
+            let writer = Box::new(Writer::ready(self.work.clone(), &self.folder)?);
+            return Ok(Box::new(Alone { slice: *self, writer }));
+        };
+        let (assignments, kept) = self.assignments(kind, &self.work)?;
+        let (clock, stop) = (recorder.clock(), recorder.stop_flag());
+        let workers = WorkerGroup::ready(kind, &assignments, self.pool, clock, stop)?;
+        Ok(Box::new(Together { slice: *self, workers, are, kept }))
+    }
+}
+
+impl Ready for Alone<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { slice, mut writer } = *self;
+        let done = writer.write(Started::now(), recorder, None)?;
+        recorder.finish();
+        let done = Done { elapsed_ns: recorder.elapsed_ns(), ..done };
+        Ok(Box::new(Written::new(slice, Some(writer), vec![done], recorder)))
+    }
+}
+
+impl Ready for Together<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { slice, workers, are, kept } = *self;
+        let reports = workers.start().and_then(RunningGroup::reports);
+        recorder.check_stop()?;
+        let reports = reports?;
+        drop(kept);
+        workers::absorb(are, &reports, recorder);
+        let writers = reports.iter().map(Done::of_worker).collect();
+        Ok(Box::new(Written::new(slice, None, writers, recorder)))
+    }
+}
+
+impl<'a> Written<'a> {
+    /// With the latencies of the writers in the recorder.
+    fn new(
+        slice: Slice<'a>,
+        alone: Option<Box<Writer>>,
+        writers: Vec<Done>,
+        recorder: &Recorder,
+    ) -> Self {
+        Self {
+            slice,
+            alone,
+            writers,
+            longest_ns: recorder.latencies().max() as f64 * recorder.clock().tick_ns(),
+            clock: recorder.clock().clone(),
+            stop: StopFlag::clone(recorder.stop_flag()),
+        }
+    }
+}
+
+impl Written<'_> {
+    fn acknowledged(&self) -> Vec<u64> {
+        self.writers.iter().map(|writer| writer.acknowledged).collect()
+    }
+
+    /// Makes one log of the writers' own; how long that took, in nanoseconds.
+    fn merge(&self) -> Result<f64, StudyError> {
+        let began = Instant::now();
+        let Slice { folder, work, .. } = &self.slice;
+        per_writer::merge(folder.as_fd(), &work.stem, work.format(), &self.acknowledged())?;
+        Ok(began.elapsed().as_nanos() as f64)
+    }
+}
+
+impl Ran for Written<'_> {
+    fn flush(&mut self) -> Result<(), StudyError> {
+        let Slice { folder, work, config, .. } = &self.slice;
+        if self.slice.is_per_writer() {
+            let logs = per_writer::logs(folder.as_fd(), &work.stem, config.writers as u32)?;
+            return logs.iter().try_for_each(|log| fdatasync(log).doing(SYNCING));
+        }
+        fdatasync(&self.slice.open_log().doing(OPENING)?).doing(SYNCING)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<Outcome, StudyError> {
+        if let Some(mut writer) = self.alone.take() {
+            writer.leave()?;
+        }
+        let mut figures = figures(&self.writers, self.longest_ns);
+        if self.slice.is_per_writer() {
+            figures.push(("merge_ns_per_record", self.merge()?));
+        }
+        let size = self.slice.log_size().doing("looking at the log")?;
+        figures.push(("bytes_per_record", size as f64));
+        let expected: Vec<Expected> = self.acknowledged().into_iter().map(Expected::all).collect();
+        let log = self.slice.open_log().doing(OPENING)?;
+        let account = account(log, self.slice.work.format(), &expected);
+        let account = account.doing("reading the log back")?;
+        if self.slice.config.kills > 0 {
+            figures.extend(crash::trials(&self.slice, &self.clock, &self.stop)?);
+        }
+        Ok(Outcome {
+            integrity: Some(account.integrity),
+            figures: figures_of(figures),
+            ..Outcome::default()
+        })
+    }
+}

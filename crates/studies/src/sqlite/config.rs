@@ -1,0 +1,26 @@
+//! What an arm of the study does, parsed once.
+
+use engine::study::StudyError;
+use model::study::Params;
+
+use super::spec::{Connect, Strategy};
+
+/// What an arm does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Config {
+    pub(super) strategy: Strategy,
+    pub(super) rows: u64,
+    pub(super) connections: u64,
+    pub(super) connect: Connect,
+}
+
+impl Config {
+    pub(super) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        Ok(Self {
+            strategy: Strategy::of(strategy)?,
+            rows: params.count("rows"),
+            connections: params.count("connections"),
+            connect: Connect::of(params.choice("connect"))?,
+        })
+    }
+}
