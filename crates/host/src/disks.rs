@@ -66,8 +66,8 @@ counters! {
         pub discards: u64,
         /// What they discarded.
         pub discarded_bytes: u64,
-        /// Flushes of the device's own cache. Those of the kernel before 5.5 count as none.
-        pub flushes: u64,
+        /// Flushes of the device's own cache, which kernels before 5.5 do not count.
+        pub flushes: Option<u64>,
         /// Requests under way at the time of reading; of several devices, the most.
         pub in_flight: Level,
         /// Time in which a device had requests under way; of several devices, the sum.
@@ -99,17 +99,14 @@ impl DeviceCounters {
             waited_ns: numbers[10].saturating_mul(MS_NS),
             discards: numbers[11],
             discarded_bytes: numbers[13].saturating_mul(SECTOR_BYTES),
-            flushes: numbers[15],
+            flushes: (count == numbers.len()).then_some(numbers[15]),
         })
     }
 
     /// What of it the record of a run keeps.
     pub fn traffic(&self) -> DeviceTraffic {
-        DeviceTraffic {
-            read_bytes: self.read_bytes,
-            written_bytes: self.written_bytes,
-            flushes: self.flushes,
-        }
+        let Self { read_bytes, written_bytes, flushes, .. } = *self;
+        DeviceTraffic { read_bytes, written_bytes, flushes }
     }
 }
 
@@ -210,7 +207,7 @@ mod tests {
             waited_ns: 11_000_000,
             discards: 12,
             discarded_bytes: 14 * 512,
-            flushes: 16,
+            flushes: Some(16),
         };
         assert_eq!(counters, expected);
     }
@@ -218,7 +215,7 @@ mod tests {
     #[test]
     fn an_old_kernels_line_has_no_flushes_and_a_broken_one_no_counters() {
         let old = DeviceCounters::parse("1 2 3 4 5 6 7 8 9 10 11").unwrap();
-        assert_eq!((old.waited_ns, old.flushes), (11_000_000, 0));
+        assert_eq!((old.waited_ns, old.flushes), (11_000_000, None));
         assert_eq!(DeviceCounters::parse("1 2 3"), None);
         assert_eq!(DeviceCounters::parse("1 2 x 4 5 6 7 8 9 10 11"), None);
     }
@@ -234,7 +231,7 @@ mod tests {
     #[test]
     fn the_record_keeps_bytes_and_flushes() {
         let traffic = DeviceCounters::parse(STAT).unwrap().traffic();
-        let expected = DeviceTraffic { read_bytes: 1536, written_bytes: 3584, flushes: 16 };
+        let expected = DeviceTraffic { read_bytes: 1536, written_bytes: 3584, flushes: Some(16) };
         assert_eq!(traffic, expected);
     }
 

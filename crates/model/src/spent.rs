@@ -80,8 +80,9 @@ counters! {
         pub read_bytes: u64,
         /// Bytes that they were given to write.
         pub written_bytes: u64,
-        /// Requests to flush a device's own cache that it completed; 0 before Linux
-        /// 5.5, which does not count them.
-        pub flushes: u64,
+        /// Requests to flush a device's own cache that it completed; `null` before
+        /// Linux 5.5, which does not count them.
+        #[serde(default)]
+        pub flushes: Option<u64>,
     }
 }
