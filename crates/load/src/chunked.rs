@@ -1,6 +1,6 @@
 //! The chunked coding (RFC 9112, section 7.1), one byte state at a time.
 
-use crate::response::Malformed;
+use crate::malformed::Malformed;
 
 /// Extensions of chunks and trailers longer than this are taken for nonsense.
 const SKIPPED_BYTES_MAX: u32 = 16 << 10;

@@ -3,8 +3,9 @@
 use crate::{
     ErrorKind, Expect, Reuse,
     expect::Check,
+    malformed::Malformed,
     meter::{Meter, Moments},
-    response::{Ending, Malformed, Progress, Reply},
+    response::{Ending, Progress, Reply},
     socket,
 };
 use host::clock::monotonic_ns as now_ns;

@@ -19,13 +19,18 @@
 //! the client's, so that a try has to be valid to be held. With one, what is
 //! small beside the bound does not decide, even where it makes a step invalid.
 
+mod effort;
+mod interval;
 mod search;
+
+pub use effort::Effort;
+pub use search::MaxRate;
 
 use crate::{
     Error, Event, Plan, Reuse, Steps, analyse_step,
-    run::{Runner, Setting},
+    runner::{Runner, Setting},
 };
-use model::load::{ServerMeter, Step, StepAnalysis, Try};
+use model::load::{ServerMeter, Step, StepAnalysis};
 use search::{Capacity, Outcome, Trials};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -63,34 +68,6 @@ pub struct RateBounds {
     /// failed, and those that were answered with a refusal (a status from 400
     /// on, or not what was expected).
     pub errors_share: f64,
-}
-
-/// How thoroughly the highest rate is searched for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
-    /// As one slice of a measurement, which is repeated.
-    Quick,
-    /// Once and for all, confirmed by a long step.
-    Confirmed {
-        /// Connections in that step; ten seconds' worth when `None`.
-        connections: Option<u64>,
-    },
-}
-
-/// Where a server's capacity ends.
-#[derive(Debug, Clone, Default)]
-pub struct MaxRate {
-    /// The highest rate held, in connections per second; `None` when none was.
-    pub rate: Option<f64>,
-    /// What kept the next higher rate from being held.
-    pub limit: Option<String>,
-    /// The rates tried, in order.
-    pub tries: Vec<Try>,
-    /// The last step at the highest rate held.
-    pub last_held: Option<Step>,
-    /// Why the limit is this client's and not the server's; `None` when it is
-    /// the server's.
-    pub client_limited: Option<String>,
 }
 
 /// Searches for the highest rate that the server holds, on the calling thread.

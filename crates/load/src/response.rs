@@ -4,7 +4,7 @@
 //! numbers, and a head that has not come whole, which may have at most
 //! [`HEAD_BYTES_MAX`]: a server that never ends one costs no more than that.
 
-use crate::chunked::Chunked;
+use crate::{chunked::Chunked, malformed::Malformed};
 use std::mem::MaybeUninit;
 
 /// A longer head is taken for one that never ends.
@@ -13,10 +13,6 @@ pub(crate) const HEAD_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 128;
 /// Below this, a head that does not look like one is found out at once.
 const STATUS_LINE_BYTES: usize = 256;
-
-/// Bytes that are no HTTP reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed(pub(crate) &'static str);
 
 /// How far a reply has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,22 +1,14 @@
 //! From a plan to what was measured, step by step.
 
 use crate::{
-    Address, Error, Event, Plan, Reuse, Schedule, Steps, Version,
-    client::{Client, Drive, Ran},
+    Address, Error, Event, Plan, Reuse, Steps, Version,
     max_rate::{self, Effort, RateBounds, Search},
-    ports::Ports,
-    preflight, usage,
+    runner::{Runner, Setting},
+    schedule::connections_for,
 };
-use host::{
-    ports::{PortRules, time_wait_now},
-    root::Root,
-    sockets::Endpoint,
-};
+use host::sockets::Endpoint;
 use model::{
-    load::{
-        ClientUse, LoadPlan, LoadRun, Mode, OwnUse, Preflight, RateSearch, Run, SCHEMA,
-        ServerMeter, Step,
-    },
+    load::{LoadPlan, LoadRun, Mode, Preflight, RateSearch, Run, SCHEMA, ServerMeter, Step},
     run::Machine,
 };
 use std::sync::atomic::AtomicBool;
@@ -74,8 +66,8 @@ pub fn run(
 ) -> Result<Measured, Error> {
     let setting = Setting::prepare(plan)?;
     let mut runner = setting.runner(plan, server, stop)?;
-    let search = runner.run_all(events)?;
-    let Runner { client, steps, interrupted, .. } = runner;
+    let (steps, search) = run_steps(&plan.steps, &mut runner, events)?;
+    let Runner { client, interrupted, .. } = runner;
     Ok(Measured {
         plan: recorded(plan, &setting.endpoint),
         request_bytes: client.request_bytes(),
@@ -85,6 +77,64 @@ pub fn run(
         search,
         interrupted,
     })
+}
+
+/// Runs all steps; returns those to keep, and the search if there was one.
+fn run_steps(
+    steps: &Steps,
+    runner: &mut Runner<'_>,
+    events: &mut dyn FnMut(Event<'_>),
+) -> Result<(Vec<Step>, Option<RateSearch>), Error> {
+    match steps {
+        Steps::Closed { concurrency, requests } => {
+            let begins = Event::StepBegins { number: 1, of: Some(1), rate: None, goal: *requests };
+            events(begins);
+            let step = runner.closed_step(*concurrency, *requests, events)?;
+            events(Event::StepEnds(&step));
+            Ok((vec![step], None))
+        }
+        Steps::Rates { rates, connections } => {
+            Ok((run_rates(rates, *connections, runner, events)?, None))
+        }
+        Steps::MaxRate { connections } => {
+            let search = Search {
+                bounds: RateBounds::default(),
+                effort: Effort::Confirmed { connections: *connections },
+            };
+            let found = max_rate::with_runner(runner, &search, None, events)?;
+            if let Some(step) = &found.last_held {
+                events(Event::StepEnds(step));
+            }
+            let (max_rate, limit, tries) = (found.rate, found.limit, found.tries);
+            Ok((Vec::from_iter(found.last_held), Some(RateSearch { max_rate, limit, tries })))
+        }
+    }
+}
+
+/// Runs a step of an open loop for each rate, until it is interrupted.
+fn run_rates(
+    rates: &[f64],
+    connections: Option<u64>,
+    runner: &mut Runner<'_>,
+    events: &mut dyn FnMut(Event<'_>),
+) -> Result<Vec<Step>, Error> {
+    let mut steps = Vec::new();
+    for (index, &rate) in rates.iter().enumerate() {
+        let count = connections_for(rate, connections, STEP_S);
+        events(Event::StepBegins {
+            number: index + 1,
+            of: Some(rates.len()),
+            rate: Some(rate),
+            goal: count,
+        });
+        let step = runner.open_step(rate, count, index as u64, events)?;
+        events(Event::StepEnds(&step));
+        steps.push(step);
+        if runner.interrupted {
+            break;
+        }
+    }
+    Ok(steps)
 }
 
 /// A plan as it is kept in the record.
@@ -130,187 +180,4 @@ fn recorded(plan: &Plan, endpoint: &Endpoint) -> LoadPlan {
             Reuse::Always => None,
         },
     }
-}
-
-/// Connections of a step at `rate`.
-pub(crate) fn connections_for(rate: f64, given: Option<u64>, seconds: f64) -> u64 {
-    given.unwrap_or((rate * seconds).round() as u64).max(1)
-}
-
-/// What a load is run with: found before its start.
-pub(crate) struct Setting {
-    endpoint: Endpoint,
-    rules: PortRules,
-    preflight: Preflight,
-}
-
-impl Setting {
-    pub(crate) fn prepare(plan: &Plan) -> Result<Self, Error> {
-        let endpoint = plan.target.resolve()?;
-        let rules = PortRules::read(&Root::real(), endpoint.is_near());
-        let preflight = preflight::check(plan, &endpoint, rules);
-        Ok(Self { endpoint, rules, preflight })
-    }
-
-    pub(crate) fn runner<'a>(
-        &'a self,
-        plan: &'a Plan,
-        server: Option<&'a dyn ServerMeter>,
-        stop: &'a AtomicBool,
-    ) -> Result<Runner<'a>, Error> {
-        let may_add_sources = self.endpoint.is_loopback_v4();
-        let ports = Ports::new(self.rules, may_add_sources, time_wait_now(&Root::real()));
-        let client = Client::new(plan, &self.endpoint, ports, stop)?;
-        Ok(Runner { plan, client, server, steps: Vec::new(), interrupted: false })
-    }
-}
-
-/// Runs steps and keeps them.
-pub(crate) struct Runner<'a> {
-    plan: &'a Plan,
-    client: Client<'a>,
-    server: Option<&'a dyn ServerMeter>,
-    steps: Vec<Step>,
-    pub(crate) interrupted: bool,
-}
-
-impl Runner<'_> {
-    fn run_all(&mut self, events: &mut dyn FnMut(Event<'_>)) -> Result<Option<RateSearch>, Error> {
-        match &self.plan.steps {
-            Steps::Closed { concurrency, requests } => {
-                let begins =
-                    Event::StepBegins { number: 1, of: Some(1), rate: None, goal: *requests };
-                events(begins);
-                let step = self.closed_step(*concurrency, *requests, events)?;
-                self.keep(step, events);
-            }
-            Steps::Rates { rates, connections } => {
-                for (index, &rate) in rates.iter().enumerate() {
-                    let count = connections_for(rate, *connections, STEP_S);
-                    events(Event::StepBegins {
-                        number: index + 1,
-                        of: Some(rates.len()),
-                        rate: Some(rate),
-                        goal: count,
-                    });
-                    let step = self.open_step(rate, count, index as u64, events)?;
-                    self.keep(step, events);
-                    if self.interrupted {
-                        break;
-                    }
-                }
-            }
-            Steps::MaxRate { connections } => {
-                let search = Search {
-                    bounds: RateBounds::default(),
-                    effort: Effort::Confirmed { connections: *connections },
-                };
-                let found = max_rate::with_runner(self, &search, None, events)?;
-                if let Some(step) = found.last_held {
-                    self.keep(step, events);
-                }
-                let (max_rate, limit, tries) = (found.rate, found.limit, found.tries);
-                return Ok(Some(RateSearch { max_rate, limit, tries }));
-            }
-        }
-        Ok(None)
-    }
-
-    /// One step of an open loop; `number` makes its random gaps its own.
-    pub(crate) fn open_step(
-        &mut self,
-        rate: f64,
-        count: u64,
-        number: u64,
-        events: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Step, Error> {
-        let schedule =
-            Schedule::new(rate, count, self.plan.gap, self.plan.seed.wrapping_add(number));
-        self.step(Drive::Open(Box::new(schedule)), Some(rate), None, Some(count), events)
-    }
-
-    /// One step of a closed loop.
-    pub(crate) fn closed_step(
-        &mut self,
-        concurrency: u32,
-        requests: u64,
-        events: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Step, Error> {
-        self.step(Drive::Closed { concurrency, requests }, None, Some(concurrency), None, events)
-    }
-
-    /// Keeps a step for the result.
-    pub(crate) fn keep(&mut self, step: Step, events: &mut dyn FnMut(Event<'_>)) {
-        events(Event::StepEnds(&step));
-        self.steps.push(step);
-    }
-
-    fn step(
-        &mut self,
-        drive: Drive,
-        rate: Option<f64>,
-        concurrency: Option<u32>,
-        intended: Option<u64>,
-        events: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Step, Error> {
-        let used = self.server.map(ServerMeter::begin);
-        let ran = self.client.run(drive, events)?;
-        let server = used.map(|used| used(ran.meter.replies));
-        self.interrupted |= ran.interrupted;
-        Ok(Step { rate, concurrency, intended, server, ..counted(ran) })
-    }
-}
-
-/// A step as it was counted.
-fn counted(ran: Ran) -> Step {
-    let Ran { meter, end_ns, active, whole, sources, interrupted } = ran;
-    let since_start = |ns: u64| ns.saturating_sub(meter.start_ns);
-    Step {
-        attempted: meter.attempted,
-        completed: meter.completed,
-        requests: meter.requests,
-        replies: meter.replies,
-        ended_early: meter.ended_early,
-        sent_again: meter.sent_again,
-        abandoned: meter.abandoned,
-        interrupted,
-        length_ns: since_start(end_ns).max(1),
-        last_start_ns: since_start(meter.last_start_ns),
-        last_reply_ns: since_start(meter.last_reply_ns),
-        errors: meter.errors.counts,
-        first_error: meter.errors.first,
-        status: meter.status,
-        bytes: meter.bytes,
-        open_connections: meter.open,
-        sources,
-        client: ClientUse { active: own_use(&active), whole: own_use(&whole) },
-        reply_counts: meter.series.into_counts(),
-        phases: meter.phases.to_phases(),
-        ..Step::default()
-    }
-}
-
-fn own_use(used: &usage::OwnUse) -> OwnUse {
-    OwnUse {
-        wall_ns: used.wall_ns,
-        cpu_ns: used.cpu_ns,
-        system_ns: used.system_ns,
-        spin_ns: used.spin_ns,
-        delayed_ns: used.delayed_ns,
-    }
-}
-
-/// A step that was never run.
-#[cfg(test)]
-pub(crate) fn step_of(meter: crate::meter::Meter, rate: f64, length: std::time::Duration) -> Step {
-    let idle = usage::OwnUse {
-        wall_ns: length.as_nanos() as u64,
-        cpu_ns: 0,
-        system_ns: 0,
-        spin_ns: 0,
-        delayed_ns: 0,
-    };
-    let (end_ns, intended) = (meter.start_ns + idle.wall_ns, Some(meter.attempted));
-    let ran = Ran { meter, end_ns, active: idle, whole: idle, sources: 1, interrupted: false };
-    Step { rate: Some(rate), intended, ..counted(ran) }
 }

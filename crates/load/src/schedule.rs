@@ -60,6 +60,11 @@ impl Iterator for Schedule {
     }
 }
 
+/// Connections of a step at `rate`.
+pub(crate) fn connections_for(rate: f64, given: Option<u64>, seconds: f64) -> u64 {
+    given.unwrap_or((rate * seconds).round() as u64).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

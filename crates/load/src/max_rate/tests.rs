@@ -3,7 +3,7 @@ use super::*;
 use crate::{
     ErrorKind,
     meter::{Meter, Moments},
-    run::step_of,
+    runner::step_of,
 };
 use std::convert::Infallible;
 

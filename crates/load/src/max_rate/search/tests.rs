@@ -1,5 +1,9 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
+use crate::max_rate::{
+    effort::{CONFIRMED, QUICK},
+    interval::RATE_MAX,
+};
 use std::convert::Infallible;
 
 fn not_held(client: Option<&str>) -> Outcome {
