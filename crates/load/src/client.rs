@@ -12,7 +12,7 @@
 
 use crate::{
     Error, ErrorKind, Event, Plan, Progress, Schedule,
-    connection::{Connection, End, Failure, Fate, Shared, Watched},
+    connection::{Connection, End, Failure, Next, Shared, Watched},
     deadlines::{Deadlines, Delay},
     meter::Meter,
     pacer::{ALARM, Pacer},
@@ -50,7 +50,7 @@ pub(crate) enum Drive {
 }
 
 /// A step as it was run.
-pub(crate) struct Ran {
+pub(crate) struct FinishedStep {
     pub(crate) meter: Meter,
     pub(crate) end_ns: u64,
     /// While there was still something to start.
@@ -159,7 +159,7 @@ impl<'a> Client<'a> {
         &mut self,
         drive: Drive,
         events: &mut dyn FnMut(Event<'_>),
-    ) -> Result<Ran, Error> {
+    ) -> Result<FinishedStep, Error> {
         let _scheduling = LowLatencyScheduling::of_this_thread();
         let begin_ns = self.begin(drive);
         let before = Usage::now();
@@ -185,7 +185,7 @@ impl<'a> Client<'a> {
         let whole = before.until_now(self.pacer.spin_ns);
         let interrupted = !self.is_over();
         self.abandon();
-        Ok(Ran {
+        Ok(FinishedStep {
             meter: std::mem::replace(&mut self.shared.meter, Meter::new(0)),
             end_ns: now_ns(),
             active: active.unwrap_or(whole),
@@ -330,9 +330,9 @@ impl<'a> Client<'a> {
                 return;
             }
         };
-        let fate = if self.near { connection.send_at_once(&mut self.shared) } else { Fate::Lives };
+        let next = if self.near { connection.send_at_once(&mut self.shared) } else { Next::Wait };
         let id = self.place(connection);
-        self.follow(id, fate);
+        self.follow(id, next);
     }
 
     fn open_socket(&self, source: Source) -> Result<rustix::fd::OwnedFd, Errno> {
@@ -363,23 +363,23 @@ impl<'a> Client<'a> {
             return;
         }
         let Some(connection) = &mut slot.connection else { return };
-        let fate = match flags {
+        let next = match flags {
             Some(flags) => connection.on_event(&mut self.shared, flags),
             None => connection.read(&mut self.shared),
         };
-        self.follow(id, fate);
+        self.follow(id, next);
     }
 
     /// Does what is due to a connection after something happened on it.
-    fn follow(&mut self, id: Id, fate: Fate) {
-        match fate {
-            Fate::Ends(end) => return self.end(id, end),
-            Fate::Again => self.again.push(id),
-            Fate::Lingers => {
+    fn follow(&mut self, id: Id, next: Next) {
+        match next {
+            Next::End(end) => return self.end(id, end),
+            Next::ReadAgain => self.again.push(id),
+            Next::Linger => {
                 self.lingering += 1;
                 self.lingers.push(now_ns(), id);
             }
-            Fate::Lives => {}
+            Next::Wait => {}
         }
         if let Err(errno) = self.watch(id) {
             self.end(id, End::Failed(Failure::System("watching the connection", errno)));

@@ -4,7 +4,7 @@ use crate::{
     ErrorKind, Expect, Reuse,
     expect::Check,
     malformed::Malformed,
-    meter::{Meter, Moments},
+    meter::{Meter, Timestamps},
     response::{Ending, Progress, Reply},
     socket,
 };
@@ -85,17 +85,17 @@ enum State {
     Lingering,
 }
 
-/// What becomes of a connection after something happened on it.
+/// What the client does next with a connection on which something happened.
 #[derive(Debug)]
-pub(crate) enum Fate {
-    /// It waits for more.
-    Lives,
-    /// It has more to read, but others come first.
-    Again,
-    /// Its work is done; the server should close it.
-    Lingers,
-    /// It is over.
-    Ends(End),
+pub(crate) enum Next {
+    /// Wait for its next event.
+    Wait,
+    /// Read more from it, after the other connections had their turn.
+    ReadAgain,
+    /// Give the server time to close it; all is done.
+    Linger,
+    /// End it.
+    End(End),
 }
 
 /// How a connection ended.
@@ -145,9 +145,9 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<Failure> for Fate {
+impl From<Failure> for Next {
     fn from(failure: Failure) -> Self {
-        Self::Ends(End::Failed(failure))
+        Self::End(End::Failed(failure))
     }
 }
 
@@ -165,7 +165,7 @@ pub(crate) enum Watched {
 pub(crate) struct Connection {
     pub(crate) socket: OwnedFd,
     state: State,
-    pub(crate) times: Moments,
+    pub(crate) times: Timestamps,
     /// When to give up.
     pub(crate) deadline_ns: u64,
     pub(crate) watched: Watched,
@@ -184,7 +184,7 @@ impl Connection {
         let mut connection = Self {
             socket,
             state: State::Connecting,
-            times: Moments { intended, begun, ..Moments::default() },
+            times: Timestamps { intended, begun, ..Timestamps::default() },
             deadline_ns: begun + shared.timeout_ns,
             watched: Watched::Not,
             written: 0,
@@ -223,10 +223,10 @@ impl Connection {
     /// Sends without having been told that the connection stands. On this
     /// host it stands when `connect` returns; where it does not, nothing is
     /// lost but one system call.
-    pub(crate) fn send_at_once(&mut self, shared: &mut Shared) -> Fate {
+    pub(crate) fn send_at_once(&mut self, shared: &mut Shared) -> Next {
         let connected = now_ns();
         match socket::send_some(self.socket.as_fd(), self.request(shared)) {
-            Err(Errno::AGAIN | Errno::INTR) => Fate::Lives,
+            Err(Errno::AGAIN | Errno::INTR) => Next::Wait,
             Err(errno) => Failure::System("connecting", errno).into(),
             Ok(n) => {
                 self.written = n;
@@ -237,12 +237,12 @@ impl Connection {
     }
 
     /// Goes on after the events that `flags` tell of.
-    pub(crate) fn on_event(&mut self, shared: &mut Shared, flags: EventFlags) -> Fate {
+    pub(crate) fn on_event(&mut self, shared: &mut Shared, flags: EventFlags) -> Next {
         let over = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
         self.fin |= flags.intersects(over);
         if self.state == State::Connecting {
             if !flags.intersects(EventFlags::OUT | over) {
-                return Fate::Lives;
+                return Next::Wait;
             }
             if let Err(errno) = socket::take_error(self.socket.as_fd()) {
                 return Failure::System("connecting", errno).into();
@@ -250,11 +250,11 @@ impl Connection {
             self.stands(now_ns(), shared);
         }
         if self.state == State::Sending
-            && let fate @ (Fate::Ends(_) | Fate::Lingers) = self.send(shared)
+            && let next @ (Next::End(_) | Next::Linger) = self.send(shared)
         {
-            return fate;
+            return next;
         }
-        if flags.intersects(EventFlags::IN | over) { self.read(shared) } else { Fate::Lives }
+        if flags.intersects(EventFlags::IN | over) { self.read(shared) } else { Next::Wait }
     }
 
     /// Notes that the connection stands.
@@ -281,7 +281,7 @@ impl Connection {
         shared.meter.requests += 1;
     }
 
-    fn send(&mut self, shared: &mut Shared) -> Fate {
+    fn send(&mut self, shared: &mut Shared) -> Next {
         loop {
             let rest = self.request(shared);
             if rest.is_empty() {
@@ -290,11 +290,11 @@ impl Connection {
             match socket::send_some(self.socket.as_fd(), rest) {
                 Ok(n) => self.written += n,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Fate::Lives,
+                Err(Errno::AGAIN) => return Next::Wait,
                 // The server wants no more; it may have said why.
                 Err(Errno::PIPE) => break,
                 Err(errno) if self.replies > 0 && errno == Errno::CONNRESET => {
-                    return Fate::Ends(End::Crossed);
+                    return Next::End(End::Crossed);
                 }
                 Err(errno) => return Failure::System("sending the request", errno).into(),
             }
@@ -302,16 +302,16 @@ impl Connection {
         self.times.sent = now_ns();
         shared.meter.bytes.sent += self.written as u64;
         self.state = State::Waiting;
-        Fate::Lives
+        Next::Wait
     }
 
     /// Reads what has come.
-    pub(crate) fn read(&mut self, shared: &mut Shared) -> Fate {
+    pub(crate) fn read(&mut self, shared: &mut Shared) -> Next {
         for _ in 0..READS_MAX {
             let length = match socket::receive(self.socket.as_fd(), &mut shared.buffer) {
                 Ok(0) => return self.at_end(shared),
                 Ok(n) => n,
-                Err(Errno::AGAIN) => return Fate::Lives,
+                Err(Errno::AGAIN) => return Next::Wait,
                 Err(Errno::INTR) => continue,
                 Err(errno) => return self.broken(errno),
             };
@@ -330,11 +330,11 @@ impl Connection {
                 Ok(Progress::Done(_)) => return self.complete(now, shared),
                 // A short read emptied the socket; an end still to come will
                 // be told of, unless it already has been.
-                Ok(Progress::More) if length < BUFFER_BYTES && !self.fin => return Fate::Lives,
+                Ok(Progress::More) if length < BUFFER_BYTES && !self.fin => return Next::Wait,
                 Ok(Progress::More) => {}
             }
         }
-        Fate::Again
+        Next::ReadAgain
     }
 
     fn feed(&mut self, shared: &mut Shared, length: usize) -> Result<Progress, Malformed> {
@@ -344,32 +344,32 @@ impl Connection {
     }
 
     /// The server has closed.
-    fn at_end(&mut self, shared: &mut Shared) -> Fate {
+    fn at_end(&mut self, shared: &mut Shared) -> Next {
         self.fin = true;
         if self.state == State::Lingering {
-            return Fate::Ends(End::Completed { closed_first: false });
+            return Next::End(End::Completed { closed_first: false });
         }
         match self.reply.end() {
             Ending::Complete => self.complete(now_ns(), shared),
-            Ending::NoReply if self.replies > 0 && !self.reply.began() => Fate::Ends(End::Crossed),
+            Ending::NoReply if self.replies > 0 && !self.reply.began() => Next::End(End::Crossed),
             Ending::NoReply => Failure::Closed.into(),
             Ending::Short => Failure::Short { body_bytes: self.reply.body_bytes }.into(),
         }
     }
 
     /// Reading failed.
-    fn broken(&mut self, errno: Errno) -> Fate {
+    fn broken(&mut self, errno: Errno) -> Next {
         if self.state == State::Lingering {
-            return Fate::Ends(End::Completed { closed_first: false });
+            return Next::End(End::Completed { closed_first: false });
         }
         if self.replies > 0 && !self.reply.began() && errno == Errno::CONNRESET {
-            return Fate::Ends(End::Crossed);
+            return Next::End(End::Crossed);
         }
         Failure::System("receiving a reply", errno).into()
     }
 
     /// A reply has come whole.
-    fn complete(&mut self, now: u64, shared: &mut Shared) -> Fate {
+    fn complete(&mut self, now: u64, shared: &mut Shared) -> Next {
         self.times.last_byte = now;
         if self.state == State::Sending {
             // The server answered before it had heard all.
@@ -394,13 +394,13 @@ impl Connection {
             shared.meter.ended_early += 1;
         }
         if self.fin {
-            return Fate::Ends(End::Completed { closed_first: false });
+            return Next::End(End::Completed { closed_first: false });
         }
         if self.asked_to_close || !self.reply.keep_alive {
             self.state = State::Lingering;
-            return Fate::Lingers;
+            return Next::Linger;
         }
-        Fate::Ends(End::Completed { closed_first: true })
+        Next::End(End::Completed { closed_first: true })
     }
 
     fn count_reply(&mut self, shared: &mut Shared) {

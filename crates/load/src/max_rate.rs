@@ -28,7 +28,7 @@ pub use search::MaxRate;
 
 use crate::{
     Error, Event, Plan, Reuse, Steps, analyse_step,
-    runner::{Runner, Setting},
+    runner::{Prepared, Runner},
 };
 use model::load::{ServerMeter, Step, StepAnalysis};
 use search::{Capacity, Outcome, Trials};
@@ -104,8 +104,8 @@ pub fn max_rate(
     }
     let mut plan = plan.clone();
     plan.steps = Steps::MaxRate { connections: None };
-    let setting = Setting::prepare(&plan)?;
-    let mut runner = setting.runner(&plan, server, stop)?;
+    let prepared = Prepared::new(&plan)?;
+    let mut runner = prepared.runner(&plan, server, stop)?;
     with_runner(&mut runner, search, guess, &mut |_| ())
 }
 
@@ -117,14 +117,14 @@ pub(crate) fn with_runner(
     events: &mut dyn FnMut(Event<'_>),
 ) -> Result<MaxRate, Error> {
     let bounds = &search.bounds;
-    let mut loads = Loads { runner, bounds, events, number: 0, last_held: None };
-    let found = search::search(search.effort, guess, &mut loads)?;
-    let last_held = loads.last_held.filter(|step| step.rate == found.rate);
+    let mut trials = LoadTrials { runner, bounds, events, number: 0, last_held: None };
+    let found = search::search(search.effort, guess, &mut trials)?;
+    let last_held = trials.last_held.filter(|step| step.rate == found.rate);
     Ok(MaxRate { last_held, ..found })
 }
 
 /// A server that is tried by loading it.
-struct Loads<'a, 'r> {
+struct LoadTrials<'a, 'r> {
     runner: &'a mut Runner<'r>,
     bounds: &'a RateBounds,
     events: &'a mut dyn FnMut(Event<'_>),
@@ -133,7 +133,7 @@ struct Loads<'a, 'r> {
     last_held: Option<Step>,
 }
 
-impl Trials for Loads<'_, '_> {
+impl Trials for LoadTrials<'_, '_> {
     type Error = Error;
 
     /// The better of two closed loops that are short whatever the server's

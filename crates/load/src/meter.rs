@@ -100,7 +100,7 @@ pub(crate) struct Meter {
 
 /// When each phase of a request began, in nanoseconds of the monotonic clock.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Moments {
+pub(crate) struct Timestamps {
     pub(crate) intended: u64,
     pub(crate) begun: u64,
     pub(crate) connected: u64,
@@ -135,7 +135,7 @@ impl Meter {
 
     /// Counts a reply that came whole.
     #[inline]
-    pub(crate) fn reply(&mut self, times: &Moments, status: u16) {
+    pub(crate) fn reply(&mut self, times: &Timestamps, status: u16) {
         self.replies += 1;
         self.last_reply_ns = times.last_byte;
         self.phases.response.record(times.first_byte.saturating_sub(times.sent));
@@ -152,7 +152,7 @@ impl Meter {
 
     /// Counts a connection that carried all that it should.
     #[inline]
-    pub(crate) fn connection(&mut self, times: &Moments) {
+    pub(crate) fn connection(&mut self, times: &Timestamps) {
         self.completed += 1;
         let took_ns = times.last_byte.saturating_sub(times.intended);
         self.phases.connection.record(took_ns);
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn each_phase_counts_from_where_it_should() {
         let mut meter = Meter::new(1000);
-        let times = Moments {
+        let times = Timestamps {
             intended: 1000,
             begun: 1010,
             connected: 1030,
@@ -209,9 +209,9 @@ mod tests {
     #[test]
     fn a_refusal_is_no_answer() {
         let mut meter = Meter::new(0);
-        let answered = Moments { last_byte: 900, ..Moments::default() };
+        let answered = Timestamps { last_byte: 900, ..Timestamps::default() };
         meter.connection(&answered);
-        meter.connection(&Moments { last_byte: 5, refused: true, ..Moments::default() });
+        meter.connection(&Timestamps { last_byte: 5, refused: true, ..Timestamps::default() });
         assert_eq!((meter.phases.connection.count(), meter.phases.answered.count()), (2, 1));
         assert_eq!(meter.phases.answered.max(), 900);
     }

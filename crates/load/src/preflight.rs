@@ -110,8 +110,8 @@ fn raise_descriptors(needed: u64) -> u64 {
         return current;
     }
     let raised = limit.maximum.map_or(needed, |hard| hard.min(needed));
-    let wish = Rlimit { current: Some(raised), maximum: limit.maximum };
-    if setrlimit(Resource::Nofile, wish).is_ok() { raised } else { current }
+    let new_limit = Rlimit { current: Some(raised), maximum: limit.maximum };
+    if setrlimit(Resource::Nofile, new_limit).is_ok() { raised } else { current }
 }
 
 #[cfg(test)]

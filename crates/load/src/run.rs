@@ -3,7 +3,7 @@
 use crate::{
     Address, Error, Event, Plan, Reuse, Steps, Version,
     max_rate::{self, Effort, RateBounds, Search},
-    runner::{Runner, Setting},
+    runner::{Prepared, Runner},
     schedule::connections_for,
 };
 use host::sockets::Endpoint;
@@ -64,15 +64,15 @@ pub fn run(
     events: &mut dyn FnMut(Event<'_>),
     stop: &AtomicBool,
 ) -> Result<Measured, Error> {
-    let setting = Setting::prepare(plan)?;
-    let mut runner = setting.runner(plan, server, stop)?;
+    let prepared = Prepared::new(plan)?;
+    let mut runner = prepared.runner(plan, server, stop)?;
     let (steps, search) = run_steps(&plan.steps, &mut runner, events)?;
     let Runner { client, interrupted, .. } = runner;
     Ok(Measured {
-        plan: recorded(plan, &setting.endpoint),
+        plan: recorded(plan, &prepared.endpoint),
         request_bytes: client.request_bytes(),
         server_software: client.server_software().map(str::to_owned),
-        preflight: setting.preflight,
+        preflight: prepared.preflight,
         steps,
         search,
         interrupted,

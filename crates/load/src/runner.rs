@@ -2,7 +2,7 @@
 
 use crate::{
     Error, Event, Plan, Schedule,
-    client::{Client, Drive, Ran},
+    client::{Client, Drive, FinishedStep},
     ports::Ports,
     preflight, usage,
 };
@@ -15,14 +15,14 @@ use model::load::{ClientUse, OwnUse, Preflight, ServerMeter, Step};
 use std::sync::atomic::AtomicBool;
 
 /// What a load is run with: found before its start.
-pub(crate) struct Setting {
+pub(crate) struct Prepared {
     pub(crate) endpoint: Endpoint,
     rules: PortRules,
     pub(crate) preflight: Preflight,
 }
 
-impl Setting {
-    pub(crate) fn prepare(plan: &Plan) -> Result<Self, Error> {
+impl Prepared {
+    pub(crate) fn new(plan: &Plan) -> Result<Self, Error> {
         let endpoint = plan.target.resolve()?;
         let rules = PortRules::read(&Root::real(), endpoint.is_near());
         let preflight = preflight::check(plan, &endpoint, rules);
@@ -83,16 +83,16 @@ impl Runner<'_> {
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<Step, Error> {
         let used = self.server.map(ServerMeter::begin);
-        let ran = self.client.run(drive, events)?;
-        let server = used.map(|used| used(ran.meter.replies));
-        self.interrupted |= ran.interrupted;
-        Ok(Step { rate, concurrency, intended, server, ..counted(ran) })
+        let finished = self.client.run(drive, events)?;
+        let server = used.map(|used| used(finished.meter.replies));
+        self.interrupted |= finished.interrupted;
+        Ok(Step { rate, concurrency, intended, server, ..counted(finished) })
     }
 }
 
 /// A step as it was counted.
-fn counted(ran: Ran) -> Step {
-    let Ran { meter, end_ns, active, whole, sources, interrupted } = ran;
+fn counted(finished: FinishedStep) -> Step {
+    let FinishedStep { meter, end_ns, active, whole, sources, interrupted } = finished;
     let since_start = |ns: u64| ns.saturating_sub(meter.start_ns);
     Step {
         attempted: meter.attempted,
@@ -140,6 +140,7 @@ pub(crate) fn step_of(meter: crate::meter::Meter, rate: f64, length: std::time::
         delayed_ns: 0,
     };
     let (end_ns, intended) = (meter.start_ns + idle.wall_ns, Some(meter.attempted));
-    let ran = Ran { meter, end_ns, active: idle, whole: idle, sources: 1, interrupted: false };
-    Step { rate: Some(rate), intended, ..counted(ran) }
+    let finished =
+        FinishedStep { meter, end_ns, active: idle, whole: idle, sources: 1, interrupted: false };
+    Step { rate: Some(rate), intended, ..counted(finished) }
 }

@@ -1,4 +1,4 @@
-//! How thoroughly the highest rate is searched for, and what that comes to.
+//! How thoroughly the highest rate is searched for, and with which parameters.
 
 /// A try has never fewer connections than these.
 const TRY_CONNECTIONS_MIN: f64 = 10.0;
@@ -15,9 +15,9 @@ pub enum Effort {
     },
 }
 
-/// What an effort comes to.
+/// The parameters of a search of some effort.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Thoroughness {
+pub(super) struct Parameters {
     /// Length of a try …
     pub(super) try_s: f64,
     /// … which has at least so many connections …
@@ -31,33 +31,33 @@ pub(super) struct Thoroughness {
     /// So many tries are repeated at once because of the client.
     pub(super) repeats: u32,
     /// So many rates that were not held are tried once more.
-    pub(super) second_looks: u32,
+    pub(super) rechecks: u32,
 }
 
-pub(super) const QUICK: Thoroughness = Thoroughness {
+pub(super) const QUICK: Parameters = Parameters {
     try_s: 0.35,
     try_connections: 50.0,
     try_s_max: 2.0,
     precision: 0.035,
     tries_max: 24,
     repeats: 3,
-    second_looks: 1,
+    rechecks: 1,
 };
 
 /// A hundred connections have a 99th percentile, however long they take. Any
 /// try in which the client was disturbed is repeated: without a bound on the
 /// 99th percentile, a disturbance makes it invalid however small it is.
-pub(super) const CONFIRMED: Thoroughness = Thoroughness {
+pub(super) const CONFIRMED: Parameters = Parameters {
     try_s: 1.0,
     try_connections: 100.0,
     try_s_max: f64::INFINITY,
     precision: 0.03,
     tries_max: 60,
     repeats: u32::MAX,
-    second_looks: 3,
+    rechecks: 3,
 };
 
-impl Thoroughness {
+impl Parameters {
     pub(super) fn of(effort: Effort) -> Self {
         match effort {
             Effort::Quick => QUICK,

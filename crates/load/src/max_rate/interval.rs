@@ -6,7 +6,7 @@
 //! given up, because every try beyond what the server can do takes long and
 //! leaves it a queue.
 
-use super::effort::Thoroughness;
+use super::effort::Parameters;
 
 /// No server is faster than this by one core's client.
 pub(super) const RATE_MAX: f64 = 1e6;
@@ -24,7 +24,7 @@ pub(super) struct Start {
     /// The lowest rate tried, as a share of it.
     lowest_share: f64,
     /// Whether nothing is found when nothing is found from here, so that the
-    /// lowest rate gets a second look as well.
+    /// lowest rate gets a recheck as well.
     is_last: bool,
 }
 
@@ -59,21 +59,21 @@ pub(super) struct Interval {
     pub(super) low: Option<f64>,
     /// The rates not held, each lower than the one before.
     pub(super) not_held: Vec<(f64, Limit)>,
-    second_looks: u32,
-    /// The last rate that got a second look.
-    looked_again: Option<f64>,
+    rechecks: u32,
+    /// The last rate that got a recheck.
+    rechecked: Option<f64>,
 }
 
 impl Interval {
-    pub(super) fn new(start: Start, thoroughness: &Thoroughness) -> Self {
+    pub(super) fn new(start: Start, parameters: &Parameters) -> Self {
         Self {
             start: Start { rate: start.rate.min(RATE_MAX), ..start },
             step: start.step,
-            precision: thoroughness.precision,
+            precision: parameters.precision,
             low: None,
             not_held: Vec::new(),
-            second_looks: thoroughness.second_looks,
-            looked_again: None,
+            rechecks: parameters.rechecks,
+            rechecked: None,
         }
     }
 
@@ -85,11 +85,11 @@ impl Interval {
             (Some(low), None) if low >= RATE_MAX => None,
             (Some(low), None) => Some((low * self.take_step()).min(RATE_MAX)),
             (None, Some(high)) if high > lowest => Some((high / self.take_step()).max(lowest)),
-            (None, Some(high)) => self.start.is_last.then(|| self.look_again(high)).flatten(),
+            (None, Some(high)) => self.start.is_last.then(|| self.recheck(high)).flatten(),
             (Some(low), Some(high)) if high / low > 1.0 + self.precision => {
                 Some((low * high).sqrt())
             }
-            (Some(_), Some(high)) => self.look_again(high),
+            (Some(_), Some(high)) => self.recheck(high),
         }
     }
 
@@ -100,14 +100,14 @@ impl Interval {
         this
     }
 
-    /// The lowest rate that was not held, unless it has had its second look.
-    fn look_again(&mut self, high: f64) -> Option<f64> {
-        if self.looked_again == Some(high) {
+    /// The lowest rate that was not held, unless it has had its recheck.
+    fn recheck(&mut self, high: f64) -> Option<f64> {
+        if self.rechecked == Some(high) {
             return None;
         }
-        self.second_looks = self.second_looks.checked_sub(1)?;
-        self.looked_again = Some(high);
-        self.looked_again
+        self.rechecks = self.rechecks.checked_sub(1)?;
+        self.rechecked = Some(high);
+        self.rechecked
     }
 
     pub(super) fn held(&mut self, rate: f64) {

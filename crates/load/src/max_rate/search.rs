@@ -7,7 +7,7 @@
 //! goes on up to the one that was not held before it.
 
 use super::{
-    effort::{Effort, Thoroughness},
+    effort::{Effort, Parameters},
     interval::{Interval, Limit, Start},
 };
 use crate::schedule::connections_for;
@@ -91,10 +91,10 @@ fn search_from_guess<T: Trials>(
     guess: Option<f64>,
     trials: &mut T,
 ) -> Result<MaxRate, T::Error> {
-    let thoroughness = Thoroughness::of(effort);
+    let parameters = Parameters::of(effort);
     let mut tries = Vec::new();
     if let Some(rate) = guess {
-        let found = search_from(Start::at_last_found(rate), &thoroughness, trials)?;
+        let found = search_from(Start::at_last_found(rate), &parameters, trials)?;
         let found_nothing = found.rate.is_none() && found.limit.is_some();
         if !found_nothing {
             return Ok(found);
@@ -103,11 +103,11 @@ fn search_from_guess<T: Trials>(
     }
     let mut found = match effort {
         Effort::Quick => match trials.capacity()? {
-            Capacity::Rate(rate) => search_from(Start::at_capacity(rate), &thoroughness, trials)?,
+            Capacity::Rate(rate) => search_from(Start::at_capacity(rate), &parameters, trials)?,
             Capacity::Nothing { why } => MaxRate { limit: Some(why), ..MaxRate::default() },
             Capacity::Stopped => interrupted(Vec::new()),
         },
-        Effort::Confirmed { .. } => search_from(Start::low(), &thoroughness, trials)?,
+        Effort::Confirmed { .. } => search_from(Start::low(), &parameters, trials)?,
     };
     tries.append(&mut found.tries);
     Ok(MaxRate { tries, ..found })
@@ -146,16 +146,16 @@ fn confirm<T: Trials>(
 /// The search itself: encloses the rate from `start` on and narrows the interval.
 fn search_from<T: Trials>(
     start: Start,
-    thoroughness: &Thoroughness,
+    parameters: &Parameters,
     trials: &mut T,
 ) -> Result<MaxRate, T::Error> {
     let mut tries = Vec::new();
-    let mut interval = Interval::new(start, thoroughness);
-    let mut repeats = thoroughness.repeats;
-    while tries.len() < thoroughness.tries_max
+    let mut interval = Interval::new(start, parameters);
+    let mut repeats = parameters.repeats;
+    while tries.len() < parameters.tries_max
         && let Some(rate) = interval.next_rate()
     {
-        let connections = thoroughness.connections_of_try(rate);
+        let connections = parameters.connections_of_try(rate);
         match try_rate(rate, connections, &mut repeats, &mut tries, trials)? {
             None => return Ok(interrupted(tries)),
             Some(Ok(())) => interval.held(rate),

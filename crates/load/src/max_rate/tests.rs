@@ -2,7 +2,7 @@
 use super::*;
 use crate::{
     ErrorKind,
-    meter::{Meter, Moments},
+    meter::{Meter, Timestamps},
     runner::step_of,
 };
 use std::convert::Infallible;
@@ -20,11 +20,11 @@ fn step(timed_out: u64, refused: u64, took: Duration) -> Step {
     }
     for _ in 0..refused {
         meter.errors.add(ErrorKind::Http5xx, String::new);
-        meter.connection(&Moments { last_byte: 1000, refused: true, ..Moments::default() });
+        meter.connection(&Timestamps { last_byte: 1000, refused: true, ..Timestamps::default() });
     }
     for _ in timed_out + refused..100 {
         let last_byte = took.as_nanos() as u64;
-        meter.connection(&Moments { last_byte, ..Moments::default() });
+        meter.connection(&Timestamps { last_byte, ..Timestamps::default() });
     }
     step_of(meter, RATE, Duration::from_secs(1))
 }
