@@ -94,6 +94,8 @@ fn reply_rate(counted: &ReplyCounts, replies: u64, length_ns: u64) -> ReplyRate 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::load::{ClientUse, Errors, Phases};
+    use stats::Histogram;
 
     const SECOND_NS: u64 = 1_000_000_000;
 
@@ -139,5 +141,42 @@ mod tests {
         assert!((busy_percent(&step) - 50.0).abs() < 0.1);
         step.client.active.wall_ns = BUSY_SPAN_MIN_NS - 1;
         assert!((busy_percent(&step) - 30.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn only_late_starts_and_nothing_beside_them_are_mere_lateness() {
+        // A thousand connections, some of which were started late.
+        let late = |lag_ns: u64, took_ns: u64| Step {
+            intended: Some(1000),
+            attempted: 1000,
+            phases: Phases { lag: times(lag_ns), connection: times(took_ns), ..Phases::default() },
+            ..Step::default()
+        };
+        let without_port = Errors { addrunavail: 1, ..Errors::default() };
+        let by_the_median = late(200_000, 1_000_000);
+        let by_itself = late(2_000_000, 1_000_000_000);
+        for (step, expected) in [
+            (late(10_000, 1_000_000), false),
+            (by_the_median, true),
+            (by_itself.clone(), true),
+            (Step { interrupted: true, ..by_itself.clone() }, false),
+            (Step { errors: without_port, ..late(10_000, 1_000_000) }, false),
+        ] {
+            assert_eq!(analyse_step(&step).is_merely_late(), expected, "{step:?}");
+        }
+        let busy = OwnUse { wall_ns: 1_000_000_000, cpu_ns: 810_000_000, ..OwnUse::default() };
+        let client = ClientUse { active: busy, whole: busy };
+        assert!(!analyse_step(&Step { client, ..by_itself.clone() }).is_merely_late());
+        let both = analyse_step(&Step { interrupted: true, ..by_itself });
+        let text = "it was interrupted; starts lagged by 2.0 ms (p99)";
+        assert_eq!((both.valid, both.why_invalid.as_deref()), (false, Some(text)));
+        let neither = analyse_step(&late(10_000, 1_000_000));
+        assert_eq!((neither.valid, neither.why_invalid), (true, None));
+    }
+
+    fn times(ns: u64) -> Times {
+        let mut histogram = Histogram::new();
+        histogram.record_many(ns, 1000);
+        Times::of(&histogram)
     }
 }

@@ -86,9 +86,6 @@ fn lateness(facts: &Facts) -> Option<InvalidReason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyse::analyse_step;
-    use model::load::{ClientUse, Errors, OwnUse, Phases, Times};
-    use stats::Histogram;
 
     fn good() -> Facts {
         Facts {
@@ -116,7 +113,7 @@ mod tests {
             (Facts { started: 989, ..good() }, "only 989 of 1000"),
             (Facts { lag_p99_ns: Some(1.1e6), connection_p50_ns: Some(1e9), ..good() }, "1.1 ms"),
             (Facts { lag_p99_ns: Some(1.1e5), ..good() }, "a tenth"),
-            (Facts { without_descriptor: 1, ..good() }, "no descriptor"),
+            (Facts { without_descriptor: 1, ..good() }, "no file descriptor"),
             (Facts { without_port: 1, ..good() }, "no local port"),
             (Facts { busy_percent: 81.0, ..good() }, "81% busy"),
             (Facts { interrupted: true, ..good() }, "interrupted"),
@@ -125,42 +122,5 @@ mod tests {
             assert_eq!(reasons.len(), 1, "{reasons:?}");
             assert!(reasons[0].to_string().contains(word), "{reasons:?}");
         }
-    }
-
-    #[test]
-    fn only_late_starts_and_nothing_beside_them_are_mere_lateness() {
-        // A thousand connections, some of which were started late.
-        let late = |lag_ns: u64, took_ns: u64| Step {
-            intended: Some(1000),
-            attempted: 1000,
-            phases: Phases { lag: times(lag_ns), connection: times(took_ns), ..Phases::default() },
-            ..Step::default()
-        };
-        let without_port = Errors { addrunavail: 1, ..Errors::default() };
-        let by_the_median = late(200_000, 1_000_000);
-        let by_itself = late(2_000_000, 1_000_000_000);
-        for (step, expected) in [
-            (late(10_000, 1_000_000), false),
-            (by_the_median, true),
-            (by_itself.clone(), true),
-            (Step { interrupted: true, ..by_itself.clone() }, false),
-            (Step { errors: without_port, ..late(10_000, 1_000_000) }, false),
-        ] {
-            assert_eq!(analyse_step(&step).is_merely_late(), expected, "{step:?}");
-        }
-        let busy = OwnUse { wall_ns: 1_000_000_000, cpu_ns: 810_000_000, ..OwnUse::default() };
-        let client = ClientUse { active: busy, whole: busy };
-        assert!(!analyse_step(&Step { client, ..by_itself.clone() }).is_merely_late());
-        let both = analyse_step(&Step { interrupted: true, ..by_itself });
-        let text = "it was interrupted; starts lagged by 2.0 ms (p99)";
-        assert_eq!((both.valid, both.why_invalid.as_deref()), (false, Some(text)));
-        let neither = analyse_step(&late(10_000, 1_000_000));
-        assert_eq!((neither.valid, neither.why_invalid), (true, None));
-    }
-
-    fn times(ns: u64) -> Times {
-        let mut histogram = Histogram::new();
-        histogram.record_many(ns, 1000);
-        Times::of(&histogram)
     }
 }
