@@ -69,7 +69,7 @@ impl Chunked {
             (State::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 self.digits += 1;
                 if self.digits > SIZE_DIGITS_MAX {
-                    return Err(Malformed("a chunk's size is out of range"));
+                    return Err(Malformed("chunk size is out of range"));
                 }
                 let digit = (byte as char).to_digit(16).unwrap_or(0);
                 self.size = self.size << 4 | u64::from(digit);
@@ -78,7 +78,7 @@ impl Chunked {
                 self.state = State::Extension;
             }
             (State::Size, b'\n') if self.digits > 0 => self.size_ends(),
-            (State::Size, _) => return Err(Malformed("a chunk's size is not a number")),
+            (State::Size, _) => return Err(Malformed("chunk size is not a number")),
             (State::Extension, b'\n') => self.size_ends(),
             (State::Extension, _) | (State::DataEnd | State::Trailer { .. }, b'\r') => {
                 self.skip()?;
@@ -86,7 +86,7 @@ impl Chunked {
             (State::DataEnd, b'\n') => {
                 *self = Self { skipped: self.skipped, ..Self::new() };
             }
-            (State::DataEnd, _) => return Err(Malformed("a chunk is longer than it says")),
+            (State::DataEnd, _) => return Err(Malformed("chunk is longer than its size")),
             (State::Trailer { empty: true }, b'\n') => self.state = State::Done,
             (State::Trailer { .. }, b'\n') => self.state = State::Trailer { empty: true },
             (State::Trailer { .. }, _) => {
@@ -106,7 +106,7 @@ impl Chunked {
     fn skip(&mut self) -> Result<(), Malformed> {
         self.skipped += 1;
         if self.skipped > SKIPPED_BYTES_MAX {
-            return Err(Malformed("a chunk's extension or trailer does not end"));
+            return Err(Malformed("chunk extension or trailer is too long"));
         }
         Ok(())
     }

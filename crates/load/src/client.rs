@@ -382,7 +382,7 @@ impl<'a> Client<'a> {
             Next::Wait => {}
         }
         if let Err(errno) = self.watch(id) {
-            self.end(id, End::Failed(Failure::System("watching the connection", errno)));
+            self.end(id, End::Failed(Failure::System("adding the connection to epoll", errno)));
         }
     }
 
@@ -475,7 +475,10 @@ impl<'a> Client<'a> {
             if now - begun >= self.shared.timeout_ns {
                 self.shared.meter.requests += 1;
                 self.shared.meter.errors.add(ErrorKind::ClientTimo, || {
-                    format!("{}: its queue stayed full for longer than the timeout", self.endpoint)
+                    format!(
+                        "{}: the listen queue stayed full for longer than the timeout",
+                        self.endpoint
+                    )
                 });
             } else {
                 self.connect(intended, begun);

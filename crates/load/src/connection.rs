@@ -137,9 +137,9 @@ impl fmt::Display for Failure {
             Self::System(doing, errno) => write!(f, "{doing}: {errno}"),
             Self::Timeout(doing) => write!(f, "{doing} took longer than the timeout"),
             Self::Closed => write!(f, "the server closed the connection without a reply"),
-            Self::Malformed(why) => write!(f, "not an HTTP reply: {why}"),
+            Self::Malformed(why) => write!(f, "invalid HTTP reply: {why}"),
             Self::Short { body_bytes } => {
-                write!(f, "the server closed the connection after {body_bytes} bytes of a body")
+                write!(f, "the server closed the connection after {body_bytes} bytes of the body")
             }
         }
     }
@@ -216,7 +216,7 @@ impl Connection {
             State::Connecting => "connecting",
             State::Sending => "sending the request",
             State::Waiting if !self.reply.began() => "waiting for a reply",
-            State::Waiting | State::Lingering => "receiving a reply",
+            State::Waiting | State::Lingering => "receiving the reply",
         })
     }
 
@@ -316,7 +316,7 @@ impl Connection {
                 Err(errno) => return self.broken(errno),
             };
             if self.state == State::Lingering {
-                return Failure::Malformed("it goes on behind its end").into();
+                return Failure::Malformed("data after its end").into();
             }
             let now = now_ns();
             if !self.reply.began() {
@@ -325,7 +325,7 @@ impl Connection {
             match self.feed(shared, length) {
                 Err(Malformed(why)) => return Failure::Malformed(why).into(),
                 Ok(Progress::Done(used)) if used < length => {
-                    return Failure::Malformed("it goes on behind its end").into();
+                    return Failure::Malformed("data after its end").into();
                 }
                 Ok(Progress::Done(_)) => return self.complete(now, shared),
                 // A short read emptied the socket; an end still to come will
@@ -365,7 +365,7 @@ impl Connection {
         if self.replies > 0 && !self.reply.began() && errno == Errno::CONNRESET {
             return Next::End(End::Crossed);
         }
-        Failure::System("receiving a reply", errno).into()
+        Failure::System("receiving the reply", errno).into()
     }
 
     /// A reply has come whole.
@@ -418,7 +418,7 @@ impl Connection {
             500..=599 => Some((ErrorKind::Http5xx, format!("status {status}"))),
             _ if !check.holds(&shared.expect, &mut shared.first_body) => Some((
                 ErrorKind::UnexpectedBody,
-                format!("a body of {} bytes is not what was expected", self.reply.body_bytes),
+                format!("unexpected body of {} bytes", self.reply.body_bytes),
             )),
             _ => None,
         };

@@ -11,8 +11,8 @@ use std::{io, path::PathBuf};
 pub enum Error {
     /// `https://` was asked for.
     #[error(
-        "{url}: https is not supported yet; load the server's plain HTTP port, \
-         or put a proxy that ends TLS in front of it"
+        "{url}: https is not supported yet; use the server's plain HTTP port, or \
+         a proxy in front of it that terminates TLS"
     )]
     Tls {
         /// The URL as given.
@@ -27,7 +27,7 @@ pub enum Error {
         why: String,
     },
     /// The host has no address.
-    #[error("{host}: cannot find its address: {source}")]
+    #[error("cannot resolve {host}: {source}")]
     Resolve {
         /// Host and port.
         host: String,
@@ -45,7 +45,7 @@ pub enum Error {
         why: String,
     },
     /// A file could not be read.
-    #[error("{path}: cannot read it: {source}", path = path.display())]
+    #[error("cannot read {path}: {source}", path = path.display())]
     File {
         /// The file.
         path: PathBuf,

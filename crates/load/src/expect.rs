@@ -33,12 +33,12 @@ impl Expect {
         };
         match given.split_once(':') {
             None if given == "first" => Ok(Self::First),
-            Some(("text", "")) => Err(bad("the text is empty, so every body would have it")),
+            Some(("text", "")) => Err(bad("the text is empty and would match every body")),
             Some(("text", text)) => Ok(Self::Text(Text::new(text.as_bytes()))),
             Some(("sha256", hex)) => parse_hash(hex)
                 .map(Self::Sha256)
-                .ok_or_else(|| bad("a SHA-256 has 64 hexadecimal digits, as sha256sum prints it")),
-            _ => Err(bad("write text:TEXT, sha256:HEX or first")),
+                .ok_or_else(|| bad("a SHA-256 is 64 hexadecimal digits, as printed by sha256sum")),
+            _ => Err(bad("must be text:TEXT, sha256:HEX or first")),
         }
     }
 }

@@ -92,14 +92,14 @@ pub fn max_rate(
         return Err(Error::Input {
             what: "reuse",
             given: String::from("Always"),
-            why: String::from("a connection in an open loop carries a number of requests"),
+            why: String::from("an open loop needs a fixed number of requests per connection"),
         });
     }
     if let Some(rate) = guess.filter(|rate| !rate.is_finite() || *rate <= 0.0) {
         return Err(Error::Input {
             what: "guess",
             given: rate.to_string(),
-            why: String::from("a rate is more than no connection per second"),
+            why: String::from("a rate must be positive and finite"),
         });
     }
     let mut plan = plan.clone();
@@ -145,7 +145,7 @@ impl Trials for LoadTrials<'_, '_> {
         }
         if answered(&few) == 0 {
             let first = few.first_error.unwrap_or_default();
-            let why = format!("no connection of a closed loop was answered: {first}");
+            let why = format!("no connection was answered in a closed loop: {first}");
             return Ok(Capacity::Nothing { why });
         }
         let requests = few.requests as f64 / seconds(&few) * CLOSED_S;

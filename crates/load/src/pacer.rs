@@ -46,14 +46,14 @@ pub(crate) struct Pacer {
 impl Pacer {
     pub(crate) fn new() -> Result<Self, Error> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(Error::system("cannot make an epoll descriptor"))?;
+            .map_err(Error::system("cannot create an epoll instance"))?;
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)
-            .map_err(Error::system("cannot make a timer"))?;
+            .map_err(Error::system("cannot create a timer"))?;
         // Edge-triggered, so that an alarm need not be read to be heard again.
         let interest = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&epoll, &timer, epoll::EventData::new_u64(ALARM), interest)
-            .map_err(Error::system("cannot watch a timer"))?;
+            .map_err(Error::system("cannot add the timer to epoll"))?;
         Ok(Self {
             epoll,
             timer,

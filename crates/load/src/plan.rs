@@ -124,10 +124,11 @@ impl Request {
         };
         let (name, value) =
             given.split_once(':').ok_or_else(|| bad("write it as 'Name: value'"))?;
-        let name = name.trim().parse().map_err(|_| bad("its name has characters it may not"))?;
-        let value = value.trim().parse().map_err(|_| bad("its value has characters it may not"))?;
+        let name = name.trim().parse().map_err(|_| bad("the name contains invalid characters"))?;
+        let value =
+            value.trim().parse().map_err(|_| bad("the value contains invalid characters"))?;
         if name == http::header::CONNECTION || name == http::header::TRANSFER_ENCODING {
-            return Err(bad("this one is set by --keep-alive and by the body"));
+            return Err(bad("this header is set by --keep-alive or by the request body"));
         }
         self.headers.push((name, value));
         Ok(())

@@ -27,8 +27,8 @@ pub(crate) fn check(plan: &Plan, endpoint: &Endpoint, rules: PortRules) -> Prefl
     let usable = descriptors.saturating_sub(SPARE_DESCRIPTORS);
     if usable < needed {
         preflight.warnings.push(format!(
-            "{usable} descriptors: should the server stop answering, {needed} connections would \
-             be open within the timeout; raise the hard limit (ulimit -Hn) or lower --timeout"
+            "{usable} file descriptors are available, but {needed} connections would be open if \
+             the server stopped answering for the whole timeout; raise the hard limit (ulimit -Hn) or lower --timeout"
         ));
     }
     if let Endpoint::Tcp(_) = endpoint {
@@ -55,15 +55,15 @@ fn check_ports(
     let ports = rules.per_source * sources;
     if ports < needed {
         preflight.warnings.push(format!(
-            "{ports} local ports: should the server stop answering, {needed} connections would be \
-             open within the timeout; widen net.ipv4.ip_local_port_range or lower --timeout"
+            "{ports} local ports are available, but {needed} connections would be open if the \
+             server stopped answering for the whole timeout; widen net.ipv4.ip_local_port_range or lower --timeout"
         ));
     }
     let held = ports_held_when_we_close(plan, rules);
     if held > rules.per_source && !endpoint.is_loopback_v4() {
         preflight.warnings.push(format!(
-            "{ports} local ports: should the server leave it to the client to close, {held} would \
-             be held in TIME_WAIT for {} s; set net.ipv4.tcp_tw_reuse=1",
+            "{ports} local ports are available, but {held} would be in TIME_WAIT for {} s if the \
+             server left closing the connections to the client; set net.ipv4.tcp_tw_reuse=1",
             rules.held_s
         ));
     }

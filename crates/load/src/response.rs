@@ -175,14 +175,14 @@ impl Reply {
             }
         }
         if bytes.len() >= room {
-            return Err(Malformed("its head does not end"));
+            return Err(Malformed("head is too long"));
         }
         Ok(None)
     }
 
     fn keep_head(&mut self, bytes: &[u8]) -> Result<(), Malformed> {
         if self.head.len() + bytes.len() > HEAD_BYTES_MAX {
-            return Err(Malformed("its head does not end"));
+            return Err(Malformed("head is too long"));
         }
         self.head.extend_from_slice(bytes);
         Ok(())
@@ -193,20 +193,20 @@ impl Reply {
         let mut response = httparse::Response::new(&mut []);
         let parsed = httparse::ParserConfig::default()
             .parse_response_with_uninit_headers(&mut response, bytes, &mut headers)
-            .map_err(|_| Malformed("its head is not HTTP/1"))?;
+            .map_err(|_| Malformed("head is not HTTP/1"))?;
         let httparse::Status::Complete(length) = parsed else { return Ok(None) };
         self.head_bytes += length as u64;
         let status = response.code.unwrap_or(0);
         if (100..200).contains(&status) {
             // Interim replies precede the real one; 101 was never asked for.
             return if status == 101 {
-                Err(Malformed("it switches protocols"))
+                Err(Malformed("unexpected 101 Switching Protocols"))
             } else {
                 Ok(Some(length))
             };
         }
         if !(200..600).contains(&status) {
-            return Err(Malformed("its status is none"));
+            return Err(Malformed("status code is out of range"));
         }
         self.status = status;
         self.state = self.framing(&response)?;
@@ -234,14 +234,14 @@ impl Reply {
                 14 if header.name.eq_ignore_ascii_case("content-length") => {
                     let this = parse_length(header.value)?;
                     if length.is_some_and(|other| other != this) {
-                        return Err(Malformed("it has two lengths"));
+                        return Err(Malformed("conflicting Content-Length headers"));
                     }
                     length = Some(this);
                 }
                 17 if header.name.eq_ignore_ascii_case("transfer-encoding") => {
                     chunked = has_token(header.value, b"chunked");
                     if !chunked {
-                        return Err(Malformed("its transfer encoding is unknown"));
+                        return Err(Malformed("unsupported Transfer-Encoding"));
                     }
                 }
                 _ => {}
@@ -266,12 +266,12 @@ fn has_token(value: &[u8], token: &[u8]) -> bool {
 fn parse_length(value: &[u8]) -> Result<u64, Malformed> {
     let digits = value.trim_ascii();
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(Malformed("its length is not a number"));
+        return Err(Malformed("Content-Length is not a number"));
     }
     std::str::from_utf8(digits)
         .ok()
         .and_then(|text| text.parse().ok())
-        .ok_or(Malformed("its length is out of range"))
+        .ok_or(Malformed("Content-Length is out of range"))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl Schedule {
     /// `count` starts at `rate` per second; the same seed gives the same
     /// times everywhere. The rate must be positive and finite.
     pub fn new(rate: f64, count: u64, gap: Gap, seed: u64) -> Self {
-        assert!(rate.is_finite() && rate > 0.0, "a rate of {rate}/s has no gaps");
+        assert!(rate.is_finite() && rate > 0.0, "a rate must be positive and finite, not {rate}/s");
         Self {
             gap,
             mean_gap_ns: 1e9 / rate,

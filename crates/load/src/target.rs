@@ -41,17 +41,17 @@ impl Target {
         if !url.starts_with("http://") {
             return Err(bad("it does not begin with http://".into()));
         }
-        let uri: http::Uri = url.parse().map_err(|e| bad(format!("not a URL ({e})")))?;
-        let authority = uri.authority().ok_or_else(|| bad("it names no host".into()))?;
+        let uri: http::Uri = url.parse().map_err(|e| bad(format!("invalid URL ({e})")))?;
+        let authority = uri.authority().ok_or_else(|| bad("it has no host".into()))?;
         if authority.as_str().contains('@') {
-            return Err(bad("a user name is not sent; use a header instead".into()));
+            return Err(bad("user names in URLs are not supported; set a header instead".into()));
         }
         if authority.as_str().len() != authority.host().len() && authority.port_u16().is_none() {
-            return Err(bad("its port is not a number from 1 to 65535".into()));
+            return Err(bad("the port is not a number from 1 to 65535".into()));
         }
         let port = authority.port_u16().unwrap_or(80);
         if port == 0 {
-            return Err(bad("its port is not a number from 1 to 65535".into()));
+            return Err(bad("the port is not a number from 1 to 65535".into()));
         }
         let host = authority.host().trim_start_matches('[').trim_end_matches(']');
         Ok(Self {
@@ -69,10 +69,10 @@ impl Target {
         };
         let bad = |why: &str| Error::Url { url: url.to_owned(), why: why.to_owned() };
         if !socket.starts_with('/') {
-            return Err(bad("the socket's path must begin with /"));
+            return Err(bad("the socket path must be absolute"));
         }
         if path.parse::<http::uri::PathAndQuery>().is_err() {
-            return Err(bad("the request's path has characters that a URL cannot have"));
+            return Err(bad("the request path contains invalid characters"));
         }
         Ok(Self {
             url: url.to_owned(),
@@ -95,7 +95,7 @@ impl Target {
         let all: Vec<SocketAddr> =
             (host.as_str(), port).to_socket_addrs().map_err(failed)?.collect();
         match all.as_slice() {
-            [] => Err(failed(std::io::Error::other("it has no address"))),
+            [] => Err(failed(std::io::Error::other("the host has no address"))),
             [only] => Ok(Endpoint::Tcp(*only)),
             [first, ..] => {
                 let accepts = |a: &&SocketAddr| TcpStream::connect_timeout(a, PROBE).is_ok();

@@ -142,7 +142,7 @@ impl fmt::Display for InvalidReason {
                 write!(f, "only {started} of {intended} connections were started")
             }
             Self::NoDescriptor { connections } => {
-                write!(f, "no descriptor was left for {connections} connections")
+                write!(f, "no file descriptor was left for {connections} connections")
             }
             Self::NoPort { connections } => {
                 write!(f, "no local port was left for {connections} connections")
@@ -152,8 +152,8 @@ impl fmt::Display for InvalidReason {
             }
             Self::LateForMedian { lag_p99_ns, median_ns } => write!(
                 f,
-                "starts lagged by {:.0} µs (p99), over a tenth of the median connection time, \
-                 {:.0} µs",
+                "starts lagged by {:.0} µs (p99), more than a tenth of the median connection time \
+                 ({:.0} µs)",
                 lag_p99_ns / 1e3,
                 median_ns / 1e3
             ),
