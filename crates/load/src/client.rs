@@ -386,7 +386,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Sees to it that events of the connection are told: reading once and for
+    /// Has epoll report events of the connection: reading once and for
     /// all, writing when it has to be waited for.
     fn watch(&mut self, id: Id) -> Result<(), Errno> {
         let Some(connection) = &mut self.slots[id.slot as usize].connection else {

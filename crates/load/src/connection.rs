@@ -151,7 +151,7 @@ impl From<Failure> for Next {
     }
 }
 
-/// What of a connection the epoll descriptor tells.
+/// Which events of a connection epoll reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Watched {
     Not,
@@ -199,7 +199,7 @@ impl Connection {
         connection
     }
 
-    /// What it needs to be told.
+    /// Which events it needs.
     pub(crate) fn needs(&self) -> Watched {
         match self.state {
             State::Connecting | State::Sending => Watched::Both,
@@ -220,8 +220,8 @@ impl Connection {
         })
     }
 
-    /// Sends without having been told that the connection stands. On this
-    /// host it stands when `connect` returns; where it does not, nothing is
+    /// Sends without waiting for the event that it is connected. On this
+    /// host it is connected when `connect` returns; where it does not, nothing is
     /// lost but one system call.
     pub(crate) fn send_at_once(&mut self, shared: &mut Shared) -> Next {
         let connected = now_ns();
@@ -236,7 +236,7 @@ impl Connection {
         }
     }
 
-    /// Goes on after the events that `flags` tell of.
+    /// Goes on after the events in `flags`.
     pub(crate) fn on_event(&mut self, shared: &mut Shared, flags: EventFlags) -> Next {
         let over = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
         self.fin |= flags.intersects(over);
@@ -328,8 +328,8 @@ impl Connection {
                     return Failure::Malformed("data after its end").into();
                 }
                 Ok(Progress::Done(_)) => return self.complete(now, shared),
-                // A short read emptied the socket; an end still to come will
-                // be told of, unless it already has been.
+                // A short read emptied the socket; an end still to come is an
+                // event of its own, unless there has been one already.
                 Ok(Progress::More) if length < BUFFER_BYTES && !self.fin => return Next::Wait,
                 Ok(Progress::More) => {}
             }

@@ -39,8 +39,8 @@ impl Deadlines {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// A slot that is due. `deadline_of` tells a slot's deadline as it stands
-    /// now, `None` when the slot is free.
+    /// A slot that is due. `deadline_of` returns the current deadline of a slot,
+    /// or `None` when the slot is free.
     pub(crate) fn pop_due(
         &mut self,
         now_ns: u64,

@@ -2,11 +2,11 @@
 //! whatever the server does, and that says so when its figures are its own
 //! rather than the server's.
 //!
-//! [`run`] takes a [`Plan`] to what it [`Measured`], telling of its progress in
+//! [`run`] takes a [`Plan`] to what it [`Measured`], reporting its progress in
 //! [`Event`]s on the way; [`analyse_step`] says what follows from a step;
 //! [`max_rate`] finds the highest rate held within a slice of a measurement.
-//! [`Server`] starts, awaits and stops a server, and [`ServerWatch`] measures
-//! one beside the client. Nothing here prints.
+//! A [`ServerMeter`] given to either measures the server beside the client.
+//! Nothing here prints, and nothing here starts a server.
 //!
 //! ```no_run
 //! use iotoll_load::{Plan, Steps, Target, analyse_step, run};

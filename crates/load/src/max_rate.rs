@@ -109,7 +109,7 @@ pub fn max_rate(
     with_runner(&mut runner, search, guess, &mut |_| ())
 }
 
-/// The same with a client that is there already, and whoever wants to know.
+/// The same on a runner that exists already, with its events.
 pub(crate) fn with_runner(
     runner: &mut Runner<'_>,
     search: &Search,

@@ -1,4 +1,4 @@
-//! What is told while a load runs.
+//! What is reported while a load runs.
 
 use crate::meter::Meter;
 use model::load::Step;

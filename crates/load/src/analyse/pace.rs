@@ -48,7 +48,7 @@
 //! What either mistake costs: a missed overload makes a search report a rate
 //! that the server does not hold, and nothing corrects that. A wrong "fell
 //! behind" costs a search one more try: the lowest rate that was not held is
-//! always tried once more (`max_rate/search.rs`), and to be wrong twice is one in
+//! always tried once more (`max_rate/interval.rs`), and to be wrong twice is one in
 //! a hundred at the most. So the multiple is as small as the
 //! excess to be seen, some 5% in a short try, demands, and no smaller. In a
 //! report it costs a note beside the step's figures, which stay valid.
