@@ -163,9 +163,8 @@ impl DeviceReader {
 
     /// The counters as they are now.
     pub fn read(&self) -> Result<DeviceCounters, CountersError> {
-        self.stats
-            .iter()
-            .try_fold(DeviceCounters::default(), |sum, stat| Ok(sum.plus(stat.read()?)))
+        let all = self.stats.iter().map(Stat::read).collect::<Result<Vec<_>, _>>()?;
+        Ok(counters::sum(all))
     }
 }
 
