@@ -6,7 +6,9 @@
 //! the record is the crate `analysis`'s. The engine emits [`measure::Event`]s and
 //! never prints.
 
+pub mod error;
 mod floor;
+pub mod job;
 pub mod local;
 pub mod measure;
 mod order;

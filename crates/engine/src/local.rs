@@ -16,10 +16,11 @@ use model::slice::{Deferred, Latencies, Slice};
 use model::spent::{DeviceTraffic, Spent};
 use process::StopFlag;
 
+use crate::error::{Doing, StudyError};
 use crate::floor;
 use crate::recorder::Recorder;
 use crate::runner::SliceRunner;
-use crate::study::{Doing, Operations, StudyError, Workload};
+use crate::study::{Operations, Workload};
 
 /// A place as slices use it.
 pub trait PlaceHandle {
@@ -131,7 +132,7 @@ fn with_before(after: Option<Residency>, before: Option<Residency>) -> Option<Re
     after.map(|after| Residency { cached_before_bytes, ..after })
 }
 
-/// What the page cache holds of a folder, unless it has refused to tell.
+/// What the page cache holds of a folder, unless that could not be read before.
 fn residency_of(folder: BorrowedFd<'_>, unread: &mut Option<String>) -> Option<Residency> {
     if unread.is_some() {
         return None;

@@ -10,10 +10,10 @@ use model::run::Floor;
 use model::slice::{Phase, Slice};
 use stats::Warmup;
 
+use crate::error::StudyError;
+use crate::job::Job;
 use crate::order::Orders;
-use crate::run::Job;
 use crate::runner::SliceRunner;
-use crate::study::StudyError;
 
 /// A slice should last this long where the budget allows: long enough that
 /// starting and ending it do not matter, short enough for many blocks.
@@ -43,7 +43,7 @@ pub(crate) struct Measurement {
     pub(crate) slices: Vec<Slice>,
     /// Why an arm could not go on, if so.
     pub(crate) failures: Vec<Option<String>>,
-    /// Whether the run was told to end early.
+    /// Whether the run was interrupted.
     pub(crate) interrupted: bool,
 }
 
@@ -96,14 +96,14 @@ pub(crate) fn measure(
     let mut session = Session::new(job, runner, events);
     let outcome =
         session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
-    let interrupted = matches!(outcome, Err(Stop::Told));
+    let interrupted = matches!(outcome, Err(Stop::Requested));
     Measurement { floor, slices: session.slices, failures: session.failures, interrupted }
 }
 
 /// Why measuring ends before its natural end.
 enum Stop {
-    /// Someone wants it to.
-    Told,
+    /// A signal asked for it.
+    Requested,
     /// The budget is spent.
     Budget,
 }
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
             let limits = self.runner.operations(arm);
             let mut operations = limits.fit(1.0);
             // What is set up once, such as an interpreter, is in the first slice
-            // alone, which tells nothing of how many operations fill another.
+            // alone, which does not show how many operations fill another.
             let has_choice = limits.fit(f64::MAX) > operations;
             if !has_choice {
                 self.operations[arm] = operations;
@@ -317,7 +317,7 @@ impl<'a> Session<'a> {
         phase: Phase,
     ) -> Result<Option<&mut Slice>, Stop> {
         if self.runner.stopped() {
-            return Err(Stop::Told);
+            return Err(Stop::Requested);
         }
         if self.runner.elapsed() > self.job.budget {
             return Err(Stop::Budget);
@@ -328,7 +328,7 @@ impl<'a> Session<'a> {
                 self.slices.push(Slice { arm, phase, ..slice });
                 Ok(self.slices.last_mut())
             }
-            Err(StudyError::Stopped) => Err(Stop::Told),
+            Err(StudyError::Stopped) => Err(Stop::Requested),
             Err(error) => {
                 let why = error.to_string();
                 self.failures[arm] = Some(why.clone());

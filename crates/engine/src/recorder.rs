@@ -12,7 +12,7 @@ use model::spent::Spent;
 use process::StopFlag;
 use stats::Histogram;
 
-use crate::study::StudyError;
+use crate::error::StudyError;
 
 /// Gathers what one slice spent, and its latencies in ticks.
 pub struct Recorder {
@@ -161,7 +161,7 @@ impl Recorder {
         self.ended = self.clock.ticks();
     }
 
-    /// An error once the run has been told to end. Cheap enough to ask often.
+    /// An error once the run is interrupted. Cheap enough to call often.
     #[inline]
     pub fn check_stop(&self) -> Result<(), StudyError> {
         if self.stop.load(Ordering::Relaxed) { Err(StudyError::Stopped) } else { Ok(()) }

@@ -1,42 +1,16 @@
 //! One run, from its plan to its record: what was measured, with all that a
 //! reader needs to understand it.
 
-use model::arm::{Arm, Pair, pairs};
+use model::arm::Arm;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
-use model::plan::Plan;
 use model::run::{
     ArmFailure, ArmRecord, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch,
 };
 
-use std::time::Duration;
-
+use crate::job::Job;
 use crate::measure::{Event, Measurement, measure};
 use crate::runner::SliceRunner;
-
-/// What is to be measured.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The arms.
-    pub arms: Vec<Arm>,
-    /// Which of them are compared.
-    pub pairs: Vec<Pair>,
-    /// The smallest relative difference that matters.
-    pub worth: f64,
-    /// When to end at the latest, counted by the runner's clock.
-    pub budget: Duration,
-    /// What the random order is made from.
-    pub seed: u64,
-}
-
-impl Job {
-    /// What a plan asks for.
-    pub fn of(plan: &Plan) -> Self {
-        let arms = plan.arms();
-        let pairs = pairs(&arms);
-        Self { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed }
-    }
-}
 
 /// What a run is called.
 #[derive(Clone, Debug, Default)]

@@ -5,14 +5,15 @@ use std::time::Duration;
 use model::run::Floor;
 use model::slice::Slice;
 
-use crate::study::{Operations, StudyError};
+use crate::error::StudyError;
+use crate::study::Operations;
 
 /// Runs slices. Everything that touches the machine during a run is behind this.
 pub trait SliceRunner {
     /// Time since the run began.
     fn elapsed(&self) -> Duration;
 
-    /// Whether the run was told to end.
+    /// Whether the run was interrupted.
     fn stopped(&self) -> bool;
 
     /// What measuring itself costs, and how long one tick of the latencies is.

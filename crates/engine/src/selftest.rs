@@ -27,8 +27,9 @@ use model::place::PlaceFacts;
 use model::run::{Machine, PlaceAfter, Run, Watch};
 use model::slice::Slice;
 
+use crate::job::Job;
 use crate::measure::Event;
-use crate::run::{Environment, Header, Job, run};
+use crate::run::{Environment, Header, run};
 use crate::selftest::rerun::Rerun;
 
 /// Two arms that do the same at the same place.

@@ -6,13 +6,12 @@
 //! finished. None of these traits has a method with a body of its own, so that what
 //! wraps a workload cannot forget to pass one on.
 
-use std::io;
 use std::os::fd::BorrowedFd;
 
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
-use thiserror::Error;
 
+pub use crate::error::{Doing, StudyError};
 use crate::recorder::Recorder;
 
 /// One kind of application I/O that can be timed.
@@ -71,7 +70,7 @@ pub trait Ready {
     /// Does the operations under the clock, one [`Recorder::lap`] after each.
     ///
     /// # Errors
-    /// Where an operation fails, or the run was told to end.
+    /// Where an operation fails, or the run was interrupted.
     fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a;
@@ -113,99 +112,5 @@ impl Operations {
     pub fn fit(self, wanted: f64) -> u64 {
         let granules = (wanted / self.granule as f64).round().max(1.0) as u64;
         granules.saturating_mul(self.granule).min(self.max.max(self.granule))
-    }
-}
-
-/// Why a slice ended early.
-#[derive(Debug, Error)]
-pub enum StudyError {
-    /// A system call failed.
-    #[error("{doing}: {source}{}", advice(source))]
-    Io {
-        /// What was being done: "appending to the log".
-        doing: &'static str,
-        /// The system's answer.
-        source: io::Error,
-    },
-    /// A write took less than it was given.
-    #[error(
-        "{doing}: only {written} of {wanted} bytes were taken; the place may be full, \
-             or a limit on file sizes in force: see `ulimit -f`"
-    )]
-    Short {
-        /// What was being done.
-        doing: &'static str,
-        /// Bytes taken.
-        written: usize,
-        /// Bytes given.
-        wanted: usize,
-    },
-    /// A file has less than was put into it.
-    #[error("{doing}: the file ended after {got} of {wanted} bytes; did something else change it?")]
-    Ended {
-        /// What was being done.
-        doing: &'static str,
-        /// Bytes that were there.
-        got: usize,
-        /// Bytes that should be.
-        wanted: usize,
-    },
-    /// A library that the study drives could not do its part.
-    #[error("{doing}: {why}")]
-    Refused {
-        /// What was being done.
-        doing: &'static str,
-        /// What the library said, and what to do.
-        why: String,
-    },
-    /// The strategy and the parameters or the machine do not go together.
-    #[error("{0}")]
-    Unsuited(String),
-    /// A worker in another thread or process could not do its work.
-    #[error("{0}")]
-    Worker(String),
-    /// The run was told to end.
-    #[error("stopped")]
-    Stopped,
-}
-
-impl From<process::Error> for StudyError {
-    fn from(error: process::Error) -> Self {
-        match error {
-            process::Error::Stopped => Self::Stopped,
-            process::Error::NotInstalled { .. } => Self::Unsuited(error.to_string()),
-            process::Error::WorkerNotStarted { ref source, .. } => {
-                Self::Worker(format!("{error}{}", advice(source)))
-            }
-            _ => Self::Worker(error.to_string()),
-        }
-    }
-}
-
-/// What to do about an error of the system, to be put behind it.
-fn advice(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull => "; free some space there or choose another place",
-        io::ErrorKind::QuotaExceeded => {
-            "; the quota is used up: free some space or choose another place"
-        }
-        io::ErrorKind::FileTooLarge => "; a limit on file sizes is in force: see `ulimit -f`",
-        io::ErrorKind::ReadOnlyFilesystem => "; the file system has become read-only",
-        _ => match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
-            Some(rustix::io::Errno::MFILE) => "; too many open files: see `ulimit -n`",
-            _ => "",
-        },
-    }
-}
-
-/// Gives a failed system call its context.
-pub trait Doing<T> {
-    /// Says what was being done.
-    fn doing(self, doing: &'static str) -> Result<T, StudyError>;
-}
-
-impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
-    fn doing(self, doing: &'static str) -> Result<T, StudyError> {
-        self.map_err(|e| StudyError::Io { doing, source: e.into() })
     }
 }

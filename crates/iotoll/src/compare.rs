@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use analysis::analyse;
 use anyhow::anyhow;
-use engine::run::{Environment as _, Job};
+use engine::job::Job;
+use engine::run::Environment as _;
 use engine::study::Workload;
 use model::analysis::{Analysis, Verdict};
 use model::document::Document;

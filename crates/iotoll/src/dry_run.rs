@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use engine::run::Job;
+use engine::job::Job;
 use host::machine;
 use model::place::PlaceFacts;
 use model::units::{exact_duration, percent};

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use engine::run::Job;
+use engine::job::Job;
 use engine::runner::SliceRunner as _;
 use engine::selftest::against_itself::against_itself;
 use engine::selftest::clock_check::ClockWatch;

@@ -1,7 +1,8 @@
 //! A whole run on a simulated machine, from a plan to its record: the engine's own
 //! way, in an environment that is made up.
 
-use engine::run::{Environment, Header, Job};
+use engine::job::Job;
+use engine::run::{Environment, Header};
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
 use model::run::{Machine, PlaceAfter, Run, Watch};

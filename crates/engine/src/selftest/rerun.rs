@@ -10,8 +10,9 @@ use std::time::Duration;
 use model::run::Floor;
 use model::slice::Slice;
 
+use crate::error::StudyError;
 use crate::runner::SliceRunner;
-use crate::study::{Operations, StudyError};
+use crate::study::Operations;
 
 /// Parts in which a slice's size is adjusted.
 const PARTS: f64 = 8.0;

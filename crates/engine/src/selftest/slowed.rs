@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use host::clock::Clock;
 use model::slice::Outcome;
 
+use crate::error::StudyError;
 use crate::recorder::Recorder;
-use crate::study::{Operations, Prepared, Ran, Ready, StudyError, Workload};
+use crate::study::{Operations, Prepared, Ran, Ready, Workload};
 
 /// What is done once for each operation.
 pub type Pause = Arc<dyn Fn() + Send + Sync>;

@@ -12,8 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use analysis::analyse;
+use engine::job::Job;
 use engine::local::{LocalRunner, PlaceHandle};
-use engine::run::{Environment, Header, Job, run};
+use engine::run::{Environment, Header, run};
 use engine::study::Study as _;
 use host::disks::DeviceReader;
 use host::root::Root;
