@@ -8,6 +8,7 @@
 
 pub mod error;
 mod floor;
+pub mod folders;
 pub mod job;
 pub mod local;
 pub mod measure;

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use analysis::analyse;
 use anyhow::anyhow;
+use engine::folders::Folders as _;
 use engine::job::Job;
 use engine::run::Environment as _;
 use engine::study::Workload;
@@ -50,7 +51,7 @@ fn measure(
     let mut session = Session::open(&environment.places(), signals::stop_flag()?, began)?;
     let mut runner = session.runner(&job.arms, workloads);
     let mut progress = Progress::new(began, job.budget);
-    let run = engine::run::run(job, header, &mut environment, &mut runner, &mut |event| {
+    let run = engine::run::run(job, header, &mut environment, &mut *runner, &mut |event| {
         progress.show(&event, &job.arms);
     });
     progress.finish();
@@ -69,12 +70,12 @@ fn exit_code(args: &CompareArgs, run: &Run, analysis: &Analysis) -> anyhow::Resu
         return Err(anyhow!("nothing could be measured: {}", failure.why));
     }
     if analysis.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
-        output::note("broken data was found: see the records in the report");
+        output::note("corrupt data was found: see the integrity of the records in the report");
         return Ok(Exit::BrokenData);
     }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     if args.require_verdict && analysis.comparisons.iter().any(|c| without(c.verdict)) {
-        output::note("a verdict was required, and not every comparison has one");
+        output::note("--require-verdict was given, but not every comparison has a verdict");
         return Ok(Exit::NoVerdict);
     }
     Ok(Exit::Done)

@@ -62,8 +62,8 @@ impl Progress {
         }
     }
 
-    /// Shows what a test is at.
-    pub(crate) fn tell(&mut self, state: &str) {
+    /// Shows what a selftest is doing.
+    pub(crate) fn show_state(&mut self, state: &str) {
         let elapsed = self.began.elapsed();
         let budget_s = self.bar.length().unwrap_or_default() / 1000;
         self.bar.set_position(elapsed.as_millis() as u64);

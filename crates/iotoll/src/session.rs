@@ -3,8 +3,10 @@
 
 use std::time::Instant;
 
+use engine::folders::Folders;
 use engine::local::{LocalRunner, PlaceHandle};
 use engine::run::Header;
+use engine::runner::SliceRunner;
 use engine::study::Workload;
 use host::disks::DeviceReader;
 use host::root::Root;
@@ -26,7 +28,7 @@ pub(crate) fn header() -> Header {
 }
 
 /// Working folders, one for each place. Dropping it removes them, too, but
-/// tells nobody if that fails.
+/// reports no failure.
 pub(crate) struct Session {
     folders: Vec<WorkDir>,
     places: Vec<PlaceFacts>,
@@ -46,27 +48,33 @@ impl Session {
             .map(|place| WorkDir::create(&place.label, &place.path))
             .collect::<Result<Vec<_>, _>>()?;
         for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
-            output::note(&format!("removed what a killed run had left: {}", gone.path.display()));
+            output::note(&format!(
+                "removed a folder left by a killed run: {}",
+                gone.path.display()
+            ));
         }
         Ok(Self { folders, places: places.to_vec(), stop, began })
     }
+}
 
-    /// A runner of slices in the folders. One at a time: they share them.
-    pub(crate) fn runner(
+impl Folders for Session {
+    type Error = anyhow::Error;
+
+    fn runner(
         &mut self,
         arms: &[Arm],
         workloads: Vec<Box<dyn Workload>>,
-    ) -> LocalRunner<'_> {
+    ) -> Box<dyn SliceRunner + '_> {
         let handle = |(folder, facts)| {
             let devices = DeviceReader::new(&Root::real(), facts).ok();
             Box::new(FolderHandle::new(folder, devices)) as Box<dyn PlaceHandle>
         };
         let places = self.folders.iter().zip(&self.places).map(handle).collect();
-        LocalRunner::new(arms, workloads, places, StopFlag::clone(&self.stop), self.began)
+        let stop = StopFlag::clone(&self.stop);
+        Box::new(LocalRunner::new(arms, workloads, places, stop, self.began))
     }
 
-    /// Removes the folders.
-    pub(crate) fn close(self) -> anyhow::Result<()> {
+    fn close(self) -> anyhow::Result<()> {
         for folder in self.folders {
             folder.remove()?;
         }

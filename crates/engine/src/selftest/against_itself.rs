@@ -11,7 +11,7 @@ use model::units::count;
 
 use super::rerun::Rerun;
 use super::scatter::Scatter;
-use super::{Ended, Rules, Twins, ended};
+use super::twins::{Ended, Rules, Twins, ended};
 use crate::runner::SliceRunner;
 
 /// So many comparisons should be done by the end of the budget: with none
@@ -32,24 +32,24 @@ const BOUND_ERROR_RATE: f64 = 0.05;
 
 /// One comparison, judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
-    /// What a user would have been told.
-    pub verdict: Verdict,
+pub(super) struct Judged {
+    /// The verdict that a user would have seen.
+    pub(super) verdict: Verdict,
     /// Whether at any look the interval did not contain "no difference at all".
-    pub missed: bool,
+    pub(super) missed: bool,
     /// Blocks until it ended.
-    pub blocks: u64,
+    pub(super) blocks: u64,
 }
 
 /// Compares until the runner's clock shows `until`, going by what was seen of the
 /// place before. `None` where there was no time for a single comparison.
-pub fn against_itself(
+pub(super) fn against_itself(
     twins: Twins<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
     (seen, until): (&Scatter, Duration),
     mut seeds: impl FnMut() -> u64,
-    tell: &mut dyn FnMut(String),
+    progress: &mut dyn FnMut(String),
 ) -> (Option<AgainstItself>, Option<Ended>) {
     let began = runner.elapsed();
     let least = (seen.untimed + Duration::from_nanos(2 * SLICE_NS as u64)) * BLOCKS_MIN;
@@ -65,7 +65,7 @@ pub fn against_itself(
         let allowance = allowance(left, judged.len()).clamp(least, left);
         let rules = Rules { worth: twins.job.worth, budget: allowance, seed: seeds() };
         let rerun = Rerun::new(runner, floor, full);
-        let run = twins.compare(&rules, rerun, &mut |_| tell(state.clone()));
+        let run = twins.compare(&rules, rerun, &mut |_| progress(state.clone()));
         if let Some(ended) = ended(&run) {
             break Some(ended);
         }
@@ -92,7 +92,7 @@ fn allowance(left: Duration, done: usize) -> Duration {
 
 fn state(judged: &[Judged]) -> String {
     let wrong = judged.iter().filter(|j| is_false(j.verdict)).count();
-    format!("against itself, {} compared, {wrong} false", count(judged.len() as u64))
+    format!("comparing it with itself, {} done, {wrong} false", count(judged.len() as u64))
 }
 
 /// Judges one run as a user's would be, and once more with every difference
@@ -109,7 +109,7 @@ fn is_false(verdict: Verdict) -> bool {
 }
 
 /// The counts and what they say of the true rates.
-pub fn summary(worth: f64, judged: &[Judged]) -> AgainstItself {
+pub(super) fn summary(worth: f64, judged: &[Judged]) -> AgainstItself {
     let counted = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|j| is(j)).count() as u64;
     let rate = |count: u64| rate(count, judged.len() as u64);
     AgainstItself {

@@ -11,20 +11,20 @@ const READINGS: u64 = 100_000;
 const ROUNDS: u64 = 200;
 
 /// A check that goes on for as long as the run.
-pub struct ClockWatch {
+pub(super) struct ClockWatch {
     clock: Clock,
     began: Moment,
 }
 
 impl ClockWatch {
     /// Begins now.
-    pub fn start(clock: Clock) -> Self {
+    pub(super) fn start(clock: Clock) -> Self {
         let began = clock.moment();
         Self { clock, began }
     }
 
     /// What was seen, given what the recorder costs.
-    pub fn finish(self, floor: &Floor) -> ClockCheck {
+    pub(super) fn finish(self, floor: &Floor) -> ClockCheck {
         let ended = self.clock.moment();
         let readings = Readings::take(&self.clock);
         ClockCheck {

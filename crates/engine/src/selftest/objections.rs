@@ -12,7 +12,7 @@ const CLOCK_OFF_MAX_PPM: f64 = 10_000.0;
 
 /// The reasons, each in a sentence; none where all is well. A rate objects only
 /// when it is surely too high: a few false verdicts in a few comparisons are chance.
-pub fn objections(places: &[PlaceSelftest], clock: &ClockCheck) -> Vec<String> {
+pub(super) fn objections(places: &[PlaceSelftest], clock: &ClockCheck) -> Vec<String> {
     let of_places = places.iter().flat_map(|tested| {
         let label = &tested.place.label;
         let failed =
@@ -28,8 +28,8 @@ fn false_verdicts(label: &str, found: &AgainstItself) -> Option<String> {
     let rate = found.false_verdicts;
     (rate.at_least > FALSE_VERDICTS_MAX).then(|| {
         format!(
-            "{label} compared with itself came out faster or slower {} times in {}: that is surely \
-             more often than {}.",
+            "{label} compared with itself was reported as faster or slower {} times in {}: the \
+             true rate is above {}, with 95% confidence.",
             rate.count,
             rate.of,
             percent(FALSE_VERDICTS_MAX)
@@ -42,21 +42,21 @@ fn missed(label: &str, planted: &Planted) -> Option<String> {
         let added = percent(planted.added);
         match planted.comparison.verdict {
             Verdict::Unclear => format!(
-                "On {label} a slow-down of {added} was planted and not found: its comparison \
-                 stayed unclear, for the machine is too noisy now."
+                "A slowdown of {added} was added on {label} and not found: the comparison stayed \
+                 unclear, because the machine is too noisy at present."
             ),
-            _ => format!("On {label} a slow-down of {added} was planted and not found."),
+            _ => format!("A slowdown of {added} was added on {label} and not found."),
         }
     })
 }
 
 fn of_clock(clock: &ClockCheck) -> Option<String> {
     if clock.backward_steps > 0 {
-        return Some(format!("The clock ran backwards {} times.", clock.backward_steps));
+        return Some(format!("The clock went backwards {} times.", clock.backward_steps));
     }
     (clock.ahead_of_monotonic_ppm.abs() > CLOCK_OFF_MAX_PPM).then(|| {
         format!(
-            "The clock is off by {} from the system's.",
+            "The clock differs from the system clock by {}.",
             percent(clock.ahead_of_monotonic_ppm.abs() / 1e6)
         )
     })
@@ -121,8 +121,8 @@ mod tests {
         let failed = PlaceSelftest { failure: Some("full".to_owned()), ..tested(0, 100) };
         assert_eq!(objections(&[failed], &CLOCK), ["disk could not be tested: full."]);
         let back = ClockCheck { backward_steps: 2, ..CLOCK };
-        assert_eq!(objections(&[], &back), ["The clock ran backwards 2 times."]);
+        assert_eq!(objections(&[], &back), ["The clock went backwards 2 times."]);
         let slow = ClockCheck { ahead_of_monotonic_ppm: -20_000.0, ..CLOCK };
-        assert_eq!(objections(&[], &slow), ["The clock is off by 2% from the system's."]);
+        assert_eq!(objections(&[], &slow), ["The clock differs from the system clock by 2%."]);
     }
 }

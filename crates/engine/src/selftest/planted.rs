@@ -1,4 +1,4 @@
-//! A slow-down put there on purpose, which must be found.
+//! A slowdown added on purpose, which must be found.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use model::run::Floor;
 use model::selftest::Planted;
 
 use super::rerun::Rerun;
-use super::{Ended, Rules, Tolls, Twins, ended};
+use super::twins::{Ended, Rules, Tolls, Twins, ended};
 use crate::runner::SliceRunner;
 
 /// How much is added, as a share of the toll.
-pub const ADDED: f64 = 0.10;
+pub(super) const ADDED: f64 = 0.10;
 
-/// Compares twins of which the other was slowed down by `added_ns` for each
+/// Compares twins, the second of them slowed down by `added_ns` for each
 /// operation, until it is decided or the runner's clock shows `until`. `None`
 /// where not even a block could be completed.
-pub fn planted(
+pub(super) fn planted(
     twins: Twins<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
     (added_ns, until): (f64, Duration),
     seed: u64,
-    tell: &mut dyn FnMut(String),
+    progress: &mut dyn FnMut(String),
 ) -> (Option<Planted>, Option<Ended>) {
     let worth = twins.job.worth;
     let rules = Rules { worth, budget: until.saturating_sub(runner.elapsed()), seed };
-    let state = "looking for a planted slow-down";
+    let state = "looking for a planted slowdown";
     let rerun = Rerun::new(runner, floor, None);
-    let run = twins.compare(&rules, rerun, &mut |_| tell(state.to_owned()));
+    let run = twins.compare(&rules, rerun, &mut |_| progress(state.to_owned()));
     let ended = ended(&run);
     if ended.is_some() {
         return (None, ended);
@@ -44,7 +44,7 @@ pub fn planted(
     (planted, None)
 }
 
-/// Whether a comparison tells what was added.
+/// Whether a comparison finds what was added.
 fn finds(comparison: &Comparison, added: f64) -> bool {
     let ratio = 1.0 + added;
     comparison.verdict == Verdict::Slower

@@ -7,7 +7,7 @@
 //! for which of two equal arms came out slower is chance.
 //!
 //! No shift has to be searched for: a difference added to every block moves
-//! the interval by just as much. A run tells a difference from none if it is
+//! the interval by just as much. A run distinguishes a difference from none if it is
 //! larger than the distance from "none" down to the lower bound.
 
 use std::time::Duration;
@@ -33,8 +33,8 @@ const STRETCH: usize = 5;
 const BLOCKS_NEEDED: usize = 20;
 
 /// What 60 seconds could show, given the log ratios of a place against itself
-/// and how long a block takes. `None` where there are too few blocks to tell.
-pub fn resolution(
+/// and how long a block takes. `None` where there are too few blocks.
+pub(super) fn resolution(
     log_ratios: &[f64],
     block_time: Duration,
     worth: f64,

@@ -7,7 +7,7 @@ use model::run::Floor;
 use model::slice::Slice;
 
 use super::rerun::Rerun;
-use super::{Ended, Rules, Tolls, Twins, ended, log_ratios};
+use super::twins::{Ended, Rules, Tolls, Twins, ended, log_ratios};
 use crate::measure::Event;
 use crate::runner::SliceRunner;
 
@@ -19,27 +19,27 @@ const TIME_MIN: Duration = Duration::from_millis(200);
 
 /// What was seen.
 #[derive(Debug, Default)]
-pub struct Scatter {
+pub(super) struct Scatter {
     /// The blocks' log ratios, in order.
-    pub log_ratios: Vec<f64>,
+    pub(super) log_ratios: Vec<f64>,
     /// What an operation takes; `None` where not even a block was completed.
-    pub tolls: Option<Tolls>,
+    pub(super) tolls: Option<Tolls>,
     /// How long a block takes with all that belongs to it.
-    pub block_time: Duration,
+    pub(super) block_time: Duration,
     /// The part of that outside the clock: making files, flushing and removing them.
-    pub untimed: Duration,
+    pub(super) untimed: Duration,
     /// Why it ended early, if so.
-    pub ended: Option<Ended>,
+    pub(super) ended: Option<Ended>,
 }
 
 /// Runs blocks until the runner's clock shows `until`.
-pub fn scatter(
+pub(super) fn scatter(
     twins: Twins<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
     until: Duration,
     mut seeds: impl FnMut() -> u64,
-    tell: &mut dyn FnMut(String),
+    progress: &mut dyn FnMut(String),
 ) -> Scatter {
     let mut seen = Scatter::default();
     let mut slices: Vec<Slice> = Vec::new();
@@ -51,7 +51,7 @@ pub fn scatter(
         let rules = Rules { worth: NEVER_SAME, budget: left, seed: seeds() };
         let rerun = Rerun::new(runner, floor, None);
         let run = twins.compare(&rules, rerun, &mut |event| {
-            tell(format!("learning how much blocks scatter, {} so far", blocks_took.len()));
+            progress(format!("measuring how much blocks vary, {} so far", blocks_took.len()));
             if matches!(event, Event::Block { .. }) {
                 let now = Instant::now();
                 blocks_took.extend(last.replace(now).map(|last| (now - last).as_secs_f64()));

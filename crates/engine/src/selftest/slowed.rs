@@ -18,17 +18,17 @@ use crate::recorder::Recorder;
 use crate::study::{Operations, Prepared, Ran, Ready, Workload};
 
 /// What is done once for each operation.
-pub type Pause = Arc<dyn Fn() + Send + Sync>;
+pub(super) type Pause = Arc<dyn Fn() + Send + Sync>;
 
 /// A workload with a pause for each operation.
-pub struct Slowed {
+pub(super) struct Slowed {
     workload: Box<dyn Workload>,
     pause: Pause,
 }
 
 impl Slowed {
     /// Slows a workload down.
-    pub fn new(workload: Box<dyn Workload>, pause: Pause) -> Self {
+    pub(super) fn new(workload: Box<dyn Workload>, pause: Pause) -> Self {
         Self { workload, pause }
     }
 }
@@ -108,7 +108,7 @@ impl Ran for SlowedRan<'_> {
 }
 
 /// No pause at all.
-pub fn no_pause() -> Pause {
+pub(super) fn no_pause() -> Pause {
     Arc::new(|| ())
 }
 
@@ -117,7 +117,7 @@ pub fn no_pause() -> Pause {
 /// It computes rather than watch the clock, whose readings are too far apart
 /// for pauses of some ten nanoseconds. Each step needs the one before, across
 /// pauses too, so that a processor cannot do two at a time.
-pub fn busy_pause(wanted_ns: f64, clock: &Clock) -> (Pause, f64) {
+pub(super) fn busy_pause(wanted_ns: f64, clock: &Clock) -> (Pause, f64) {
     const ADJUSTMENTS: usize = 4;
     let nothing_ns = cost_ns(&*no_pause(), clock);
     let took_ns = |steps: f64| cost_ns(&*spin(steps as u64), clock) - nothing_ns;

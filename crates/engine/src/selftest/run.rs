@@ -1,0 +1,65 @@
+//! One selftest, from its settings to its result.
+
+use std::sync::atomic::Ordering;
+
+use host::clock::Clock;
+use model::plan::PlanError;
+use model::run::Invocation;
+use model::selftest::{PlaceSelftest, SCHEMA, SelftestResult};
+
+use super::clock_check::ClockWatch;
+use super::objections::objections;
+use super::place::PlaceTest;
+use super::settings::Settings;
+use crate::error::StudyError;
+use crate::folders::{Folders, Open};
+use crate::run::{Environment, Header};
+
+/// Tests the environment's places one after another, each with an even share of
+/// the budget. `open` makes the folders of one place's two arms; `progress` takes
+/// a line for whoever watches.
+///
+/// # Errors
+/// Where folders cannot be made or removed, or the study cannot be timed here.
+/// An arm that fails is part of the result.
+pub fn selftest<F: Folders>(
+    settings: &Settings<'_>,
+    header: Header,
+    environment: &mut dyn Environment,
+    open: &mut Open<'_, F>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<SelftestResult, F::Error>
+where
+    F::Error: From<PlanError> + From<StudyError>,
+{
+    let clock = Clock::new();
+    let clock_watch = ClockWatch::start(clock.clone());
+    let machine = environment.machine();
+    let mut test = PlaceTest::new(settings, &machine, clock, progress);
+    let places = environment.places();
+    let shares = places.len() as u32;
+    let mut tested: Vec<PlaceSelftest> = Vec::new();
+    for (place, share) in places.into_iter().zip(1..) {
+        if !settings.stop.load(Ordering::Relaxed) {
+            tested.push(test.run(place, settings.budget * share / shares, open)?);
+        }
+    }
+    let clock = clock_watch.finish(test.floor());
+    let watch = environment.watch();
+    Ok(SelftestResult {
+        schema: SCHEMA.to_owned(),
+        run: Invocation {
+            id: header.id,
+            started: header.started,
+            seconds: settings.began.elapsed().as_secs_f64(),
+            seed: settings.seed,
+            version: header.version,
+            interrupted: settings.stop.load(Ordering::Relaxed),
+        },
+        machine,
+        noise: analysis::noise_between(&watch.before, &watch.after),
+        objections: objections(&tested, &clock),
+        clock,
+        places: tested,
+    })
+}

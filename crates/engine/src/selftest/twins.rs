@@ -1,0 +1,143 @@
+//! Two arms that do the same at the same place, and what is taken from their runs.
+
+use std::time::Duration;
+
+use model::place::{PlaceFacts, PlaceRequest};
+use model::plan::{DEFAULT_WORTH, Draft, PlanError, StudyPlan};
+use model::run::{Machine, PlaceAfter, Run, Watch};
+use model::slice::Slice;
+
+use super::rerun::Rerun;
+use crate::job::Job;
+use crate::measure::Event;
+use crate::run::{Environment, Header, run};
+use crate::study::Study;
+
+/// The folders in which a place is compared with itself.
+pub(super) const LABELS: [&str; 2] = ["a", "b"];
+
+/// A place compared with itself, by one strategy of a study.
+///
+/// # Errors
+/// Where the study and the place make no valid plan.
+pub fn twins_job(study: &dyn Study, strategy: &str, place: &PlaceFacts) -> Result<Job, PlanError> {
+    let request = |label: &str| PlaceRequest { label: label.to_owned(), path: place.path.clone() };
+    let spec = study.spec();
+    let mut study = StudyPlan::new(spec);
+    study.strategies.extend(spec.strategy(strategy));
+    let draft = Draft {
+        worth: Some(DEFAULT_WORTH),
+        places: LABELS.map(request).into(),
+        studies: vec![study],
+        ..Draft::default()
+    };
+    // Every run that is made of the job has a seed of its own.
+    Ok(Job::of(&draft.finish(0)?))
+}
+
+/// Two arms that do the same at the same place.
+#[derive(Clone, Copy)]
+pub(super) struct Twins<'a> {
+    /// The two, and the one comparison that they make.
+    pub(super) job: &'a Job,
+    /// The place's two folders.
+    pub(super) places: &'a [PlaceFacts],
+    /// The machine.
+    pub(super) machine: &'a Machine,
+}
+
+/// How one of many runs is run.
+pub(super) struct Rules {
+    /// The smallest relative difference that matters.
+    pub(super) worth: f64,
+    /// How long it may take.
+    pub(super) budget: Duration,
+    /// What its order is made from.
+    pub(super) seed: u64,
+}
+
+impl Twins<'_> {
+    /// Compares the two once, as a user's run would.
+    pub(super) fn compare(
+        &self,
+        rules: &Rules,
+        mut runner: Rerun,
+        events: &mut dyn FnMut(Event),
+    ) -> Run {
+        let Rules { worth, budget, seed } = *rules;
+        let job = Job { worth, budget, seed, ..self.job.clone() };
+        let mut environment = Unwatched { places: self.places, machine: self.machine };
+        run(&job, Header::default(), &mut environment, &mut runner, events)
+    }
+}
+
+/// The environment of one of many runs: the selftest as a whole looks at it.
+struct Unwatched<'a> {
+    places: &'a [PlaceFacts],
+    machine: &'a Machine,
+}
+
+impl Environment for Unwatched<'_> {
+    fn machine(&self) -> Machine {
+        self.machine.clone()
+    }
+
+    fn places(&self) -> Vec<PlaceFacts> {
+        self.places.to_vec()
+    }
+
+    fn places_after(&mut self) -> Vec<PlaceAfter> {
+        Vec::new()
+    }
+
+    fn watch(&mut self) -> Watch {
+        Watch::default()
+    }
+}
+
+/// Why a part of the selftest ended before it was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It was interrupted.
+    Interrupted,
+    /// An arm could not go on, with the reason.
+    Failed(String),
+}
+
+/// How a run ended, if not in order.
+pub(super) fn ended(run: &Run) -> Option<Ended> {
+    match run.failures.first() {
+        Some(failure) => Some(Ended::Failed(failure.why.clone())),
+        None => run.run.interrupted.then_some(Ended::Interrupted),
+    }
+}
+
+/// The blocks' log ratios, in order; a block without one is left out.
+pub(super) fn log_ratios(run: &Run) -> Vec<f64> {
+    let Some(pair) = run.plan.pairs.first() else { return Vec::new() };
+    let of = |block: &[Slice], arm| block.iter().find(|s| s.arm == arm).map(Slice::time_per_op_ns);
+    run.blocks()
+        .filter_map(|block| Some((of(block, pair.other)? / of(block, pair.base)?).ln()))
+        .filter(|ratio| ratio.is_finite())
+        .collect()
+}
+
+/// What an operation takes, over one arm's slices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tolls {
+    /// The median, which a stall does not move.
+    pub(super) median_ns: f64,
+    /// The lower quartile: where other programs take the processor in most
+    /// slices, this is still what the operation itself needs.
+    pub(super) undisturbed_ns: f64,
+}
+
+impl Tolls {
+    /// `None` of no slices.
+    pub(super) fn of<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<Self> {
+        let mut tolls: Vec<f64> = slices.map(Slice::time_per_op_ns).collect();
+        tolls.sort_by(f64::total_cmp);
+        let undisturbed_ns = *tolls.get(tolls.len() / 4)?;
+        Some(Self { median_ns: stats::median(&mut tolls), undisturbed_ns })
+    }
+}
