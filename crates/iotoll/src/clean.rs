@@ -24,19 +24,19 @@ pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
         }
         for held in &report.in_use {
             let who = held.pid.map_or_else(String::new, |pid| format!(" by process {pid}"));
-            out += &format!("left alone {}: in use{who}\n", held.path.display());
+            out += &format!("kept {}: in use{who}\n", held.path.display());
         }
         for failed in &report.failed {
             output::note(&format!("could not remove {}: {}", failed.path.display(), failed.why));
             failures += 1;
         }
         if report.removed.is_empty() && report.in_use.is_empty() && report.failed.is_empty() {
-            out += &format!("nothing was left in {}\n", place.path.display());
+            out += &format!("nothing to remove in {}\n", place.path.display());
         }
     }
     output::result(&out)?;
     if failures > 0 {
-        bail!("{failures} left-over folders could not be removed");
+        bail!("{failures} leftover folders could not be removed");
     }
     Ok(Exit::Done)
 }

@@ -13,30 +13,30 @@ use crate::load::{LayoutArg, LoadArgs};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    done
-  1    could not be done
+  0    success
+  1    failed
   2    wrong usage or input
   3    a study found broken data
-  4    --require-verdict, and a comparison has none
+  4    --require-verdict was given and a comparison has no verdict
   130  interrupted; what was measured so far has been reported";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   iotoll compare                                this directory against RAM
   iotoll compare disk=/var/log ram=/dev/shm --study log
-  iotoll compare data=/srv --study log          one place: the strategies alone
+  iotoll compare data=/srv --study log          one place: compare strategies
   iotoll compare --set log.sync=each            what fsync on every record costs
-  iotoll compare --study serve                  as a web server's users feel it
+  iotoll compare --study serve                  latency as web users see it
   iotoll compare --plan plan.toml --json -      a plan file, the result as JSON";
 
 const SELFTEST_NOTES: &str = "\
-Compares each place with itself many times, where any difference found is a
-false one; plants a slow-down of 10% and looks for it; works out the smallest
-difference that 60 seconds could show; and names what makes the machine noisy.
+Compares each place with itself many times, where any difference found is
+false; checks that an added slowdown of 10% is found; estimates the smallest
+difference that a 60-second run can detect; and lists the sources of noise.
 
 Exit codes:
   0    verdicts from this machine, as it is now, can be trusted
-  1    they cannot, or the test could not be done; the report says why
+  1    they cannot, or the test failed; the report says why
   2    wrong usage or input
   130  interrupted; what was found so far has been reported";
 
@@ -52,13 +52,13 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Measure file I/O on places side by side, and say what differs
+    /// Measure file I/O on several places and report what differs
     Compare(CompareArgs),
-    /// Load an HTTP server, in an open loop, and say what its users would see
+    /// Load an HTTP server in an open loop and report what its users would see
     Load(Box<LoadArgs>),
-    /// Show what places stand on
+    /// Show the file system and device of each place
     Places(PlacesArgs),
-    /// Print a saved result as it was printed then
+    /// Print the report of a saved result
     Show(ShowArgs),
     /// List the studies with their strategies and parameters
     Studies,
@@ -70,33 +70,33 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Print a manual page, for `man -l -`
     Man(ManArgs),
-    /// Serve a run as one of its writers, on standard input and output
+    /// Run as a worker of a run, on standard input and output
     #[command(name = "__worker", hide = true)]
     Worker,
-    /// Serve a run as the server that it loads
+    /// Run as the server that the study `serve` loads
     #[command(name = studies::SERVE_COMMAND, hide = true)]
     Serve {
-        /// What is to be served, as JSON
-        duty: String,
+        /// What to serve, as JSON
+        config: String,
     },
 }
 
 #[derive(Args)]
 #[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct CompareArgs {
-    /// The places, the first as the base [default: disk=. ram=/dev/shm]
+    /// The places; the first is the base [default: disk=. ram=/dev/shm]
     #[arg(value_name = "LABEL=PATH")]
     pub(crate) places: Vec<PlaceRequest>,
 
-    /// Time these studies alone
+    /// Run only these studies
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) study: Vec<String>,
 
-    /// Time these strategies alone, the first as the base
+    /// Run only these strategies; the first is the base
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) strategy: Vec<String>,
 
-    /// Set a parameter; several values make an arm each
+    /// Set a parameter; each of several values makes an arm
     #[arg(long, value_name = "STUDY.KEY=VALUE[,VALUE...]")]
     pub(crate) set: Vec<String>,
 
@@ -104,41 +104,41 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 
-    /// The smallest difference that you care about [default: 5%]
+    /// The smallest relative difference that matters [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,
 
-    /// How long it may take at the most [default: 60s]
+    /// The longest that the run may take [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub(crate) budget: Option<Duration>,
 
-    /// Make the random order from this number [default: a new one]
+    /// Seed of the random order [default: random]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Write the result as JSON; - is standard output, in place of the report
+    /// Write the result as JSON; - prints it instead of the report
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
-    /// Show what would be measured, and measure nothing
+    /// Show what would be measured without measuring it
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Exit with 4 where a comparison stays without a verdict
+    /// Exit with status 4 if any comparison has no verdict
     #[arg(long)]
     pub(crate) require_verdict: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// What --json has written
+    /// A file written by --json
     pub(crate) file: PathBuf,
 
-    /// Of a comparison: decide anew with another smallest difference that matters
+    /// For a comparison: decide again with this smallest difference
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,
 
-    /// Of a load: how to print it
+    /// For a load: the layout of the report
     #[arg(long, value_enum, default_value_t = LayoutArg::Plain)]
     pub(crate) layout: LayoutArg,
 }
@@ -146,19 +146,19 @@ pub(crate) struct ShowArgs {
 #[derive(Args)]
 #[command(after_help = SELFTEST_NOTES)]
 pub(crate) struct SelftestArgs {
-    /// The places, which share the time [default: disk=.]
+    /// The places, which share the budget equally [default: disk=.]
     #[arg(value_name = "LABEL=PATH")]
     pub(crate) places: Vec<PlaceRequest>,
 
-    /// How long it may take [default: 60s]
+    /// The longest that the test may take [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub(crate) budget: Option<Duration>,
 
-    /// Make all that is random from this number [default: a new one]
+    /// Seed of everything random [default: random]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Write the result as JSON; - is standard output, in place of the report
+    /// Write the result as JSON; - prints it instead of the report
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 }
@@ -178,6 +178,6 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// The command that the page is about; none for iotoll itself
+    /// The command to document [default: iotoll itself]
     pub(crate) command: Option<String>,
 }

@@ -70,7 +70,7 @@ fn exit_code(args: &CompareArgs, run: &Run, analysis: &Analysis) -> anyhow::Resu
         return Err(anyhow!("nothing could be measured: {}", failure.why));
     }
     if analysis.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
-        output::note("corrupt data was found: see the integrity of the records in the report");
+        output::note("broken data was found: see the records in the report");
         return Ok(Exit::BrokenData);
     }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);

@@ -23,7 +23,7 @@ pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String
     }
     let _ = writeln!(
         out,
-        "\nAt most {}, differences from {} count, seed {}. Nothing was measured.",
+        "\nBudget {}, worth {}, seed {}. Nothing was measured.",
         exact_duration(job.budget),
         percent(job.worth),
         job.seed

@@ -52,7 +52,7 @@ pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCod
         let what = payload.downcast_ref::<&str>().copied();
         let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let what = what.unwrap_or("no reason given");
-        anstream::eprintln!("iotoll: a defect in iotoll itself: {what}{place}; please report it");
+        anstream::eprintln!("iotoll: internal error: {what}{place}; please report it as a bug");
     }));
     match catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(exit)) => exit.into(),

@@ -1,4 +1,4 @@
-//! `iotoll load`: an open-loop HTTP client that tells the truth.
+//! `iotoll load`: an open-loop HTTP client.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,8 +26,8 @@ const SERVE_PATIENCE: Duration = Duration::from_secs(30);
 /// latency is counted from those times. A step is marked invalid if its figures
 /// are this client's rather than the server's.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 done, even if there were errors or invalid steps, which \
-    are reported; 1 the load could not be run; 2 wrong usage; 130 interrupted, after what was \
+#[command(after_help = "Exit codes: 0 success, even if there were errors or invalid steps, which \
+    are reported; 1 the load could not be run; 2 wrong usage; 130 interrupted; what was \
     measured so far has been reported.\n\nExamples:\n  \
     iotoll load http://127.0.0.1:8080/ --rate 200,300\n  \
     iotoll load http://127.0.0.1:8080/ --rate max\n  \
@@ -53,7 +53,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "N", requires = "rate", value_parser = at_least_one())]
     connections: Option<u64>,
 
-    /// How the gaps between starts are spread around their mean, 1/rate
+    /// Distribution of the gaps between starts, whose mean is 1/rate
     #[arg(long, value_enum, default_value_t = GapArg::Constant)]
     gap: GapArg,
 

@@ -1,4 +1,4 @@
-//! `iotoll` tells what file I/O costs an application, and whether it would pay
+//! `iotoll` measures what file I/O costs an application, and whether it would pay
 //! to move it to other storage or to do it another way.
 //!
 //! One file per command. This crate alone prints, reads the command line and
@@ -48,8 +48,8 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,
         Command::Man(args) => man::page(&args)?,
-        Command::Serve { duty } => {
-            studies::serve_requests(&duty)?;
+        Command::Serve { config } => {
+            studies::serve_requests(&config)?;
             Exit::Done
         }
         Command::Worker => {

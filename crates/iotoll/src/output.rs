@@ -24,9 +24,9 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// Says something that is not the result.
+/// Prints a message that is not part of the result.
 pub(crate) fn note(text: &str) {
-    // Nobody can be told that telling failed.
+    // There is nowhere left to report that this failed.
     let _ = writeln!(anstream::stderr().lock(), "iotoll: {text}");
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum JsonTarget {
 }
 
 impl JsonTarget {
-    /// Opens the target, so that a wrong path is told of before the run and not after.
+    /// Opens the target, so that a wrong path is reported before the run and not after.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         if path == Path::new("-") {
             return Ok(Self::Stdout);

@@ -1,4 +1,4 @@
-//! `iotoll places`: what places stand on, without measuring anything.
+//! `iotoll places`: the file systems and devices of places, without measuring anything.
 
 use host::machine;
 

@@ -75,7 +75,8 @@ fn read(file: &Path) -> anyhow::Result<String> {
     };
     let size = fs::metadata(file).map_err(|e| wrong(&e))?.len();
     if size > PLAN_BYTES_MAX {
-        return Err(wrong(&"it is over 1 MiB, which no plan is")).context("reading the plan");
+        return Err(wrong(&"it is larger than 1 MiB, the limit for a plan file"))
+            .context("reading the plan");
     }
     let bytes = fs::read(file).map_err(|e| wrong(&e))?;
     Ok(String::from_utf8(bytes).map_err(|_| wrong(&"it is not text in UTF-8"))?)

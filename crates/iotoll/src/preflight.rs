@@ -38,7 +38,7 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
             facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
         let Some(twin) = twin else { continue };
         let text = format!(
-            "{} ({}) and {} ({}) stand on the same file system, {}",
+            "{} ({}) and {} ({}) are on the same file system, {}",
             twin.label,
             twin.path.display(),
             place.label,
@@ -55,7 +55,7 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
         }
         output::note(&format!(
             "{text}: expect no difference. To compare storage, pass a directory on another file \
-             system (`iotoll places LABEL=PATH` shows what a directory stands on)"
+             system (`iotoll places LABEL=PATH` shows what a directory is on)"
         ));
     }
     Ok(facts)

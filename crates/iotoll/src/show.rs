@@ -49,7 +49,7 @@ fn printed(text: &str, args: &ShowArgs) -> Result<String, DocumentError> {
 
 fn read(file: &Path) -> Result<String, String> {
     fs::read_to_string(file).map_err(|error| match error.kind() {
-        ErrorKind::InvalidData => "it is not a result of iotoll: it is not text".to_owned(),
+        ErrorKind::InvalidData => "it is not a result of iotoll: it is not UTF-8 text".to_owned(),
         _ => error.to_string(),
     })
 }

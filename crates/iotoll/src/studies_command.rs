@@ -20,7 +20,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
             }
         }
         if !spec.figures.is_empty() {
-            writeln!(out, "  figures beside the toll")?;
+            writeln!(out, "  additional figures")?;
         }
         for figure in spec.figures {
             writeln!(out, "    {:<19} {}", figure.name, figure.about)?;

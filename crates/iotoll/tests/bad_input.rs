@@ -69,7 +69,7 @@ fn a_nonsense_budget_worth_or_seed() {
 }
 
 #[test]
-fn a_result_that_cannot_be_written_is_told_before_measuring() {
+fn a_result_that_cannot_be_written_is_reported_before_measuring() {
     let output = run(["compare", "ram=/dev/shm", "--json", "/no/such/dir/r.json"]);
     assert_fails(&output, 2, &["/no/such/dir/r.json"]);
 }

@@ -89,6 +89,6 @@ fn the_next_run_removes_what_a_killed_one_left() {
     let ram = place("ram", places.ram.path());
     let next = run(["compare", &ram, "--study", "log", "--strategy", "held", "--budget", "1s"]);
     assert!(next.status.success());
-    assert!(common::stderr(&next).contains("a killed run had left"), "{}", common::stderr(&next));
+    assert!(common::stderr(&next).contains("left by a killed run"), "{}", common::stderr(&next));
     assert_eq!(entries(places.ram.path()).len(), 0);
 }

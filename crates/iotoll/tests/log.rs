@@ -238,7 +238,7 @@ fn limits_of_the_process_end_an_arm_with_what_to_do() {
 #[test]
 fn no_writer_outlives_a_run_that_is_killed() {
     let places = Places::new();
-    // A name of its own tells this run's writers from those of other tests.
+    // A name of its own distinguishes this run's writers from those of other tests.
     let binary = places.disk.path().join("iotoll-under-test");
     fs::copy(env!("CARGO_BIN_EXE_iotoll"), &binary).unwrap();
     let mut run = Command::new(&binary)

@@ -87,7 +87,7 @@ fn the_report_fits_80_columns() {
 }
 
 #[test]
-fn interrupted_it_tells_what_it_has_and_leaves_nothing() {
+fn interrupted_it_reports_what_it_has_and_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let child = at_work(dir.path());
     send(&child, Signal::INT);
@@ -111,7 +111,7 @@ fn what_a_killed_one_leaves_clean_removes() {
 }
 
 #[test]
-fn wrong_input_is_told_before_anything_is_measured() {
+fn wrong_input_is_reported_before_anything_is_measured() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();

@@ -176,7 +176,7 @@ evidence = '/evidence'
 rate = 200
 connections = 20
 ";
-    // Only the environment tells the variant, which is why the plan must name it.
+    // Only the environment names the variant, which is why the plan must name it.
     fs::write(&plan, text.replace("{port}'", "{port} {variant}'")).unwrap();
     let result = measured(9, &["--plan", plan.to_str().unwrap(), "--worth", "1%"]);
     for arm in arms(&result) {
@@ -195,7 +195,7 @@ connections = 20
 }
 
 /// What a wrong command is answered with.
-fn told(command: &str, more: &[&str], code: i32, says: &[&str]) {
+fn fails_with(command: &str, more: &[&str], code: i32, says: &[&str]) {
     let places = Places::new();
     let ram = place("ram", places.ram.path());
     let command = format!("serve.command={command}");
@@ -207,13 +207,13 @@ fn told(command: &str, more: &[&str], code: i32, says: &[&str]) {
 
 #[test]
 fn a_command_that_cannot_be_meant_is_wrong_usage() {
-    told("", &[], 2, &["no command to start the server", "serve.command="]);
-    told("php -S 127.0.0.1:80", &[], 2, &["no {port}", "serve.port"]);
-    told("x {port}", &["--set", "serve.variant=a"], 2, &["{variant}"]);
-    told("x {port}", &["--set", "serve.url=a"], 2, &["begin it with /"]);
-    told("x {port}", &["--set", "serve.log_lines=1"], 2, &["log_lines", "built in"]);
-    told("x {port}", &["--set", "serve.url=/a b"], 2, &["cannot be asked for"]);
-    told("x {port}", &["--set", "serve.p99_within=10s"], 2, &["longer than the timeout"]);
+    fails_with("", &[], 2, &["no command to start the server", "serve.command="]);
+    fails_with("php -S 127.0.0.1:80", &[], 2, &["no {port}", "serve.port"]);
+    fails_with("x {port}", &["--set", "serve.variant=a"], 2, &["{variant}"]);
+    fails_with("x {port}", &["--set", "serve.url=a"], 2, &["begin it with /"]);
+    fails_with("x {port}", &["--set", "serve.log_lines=1"], 2, &["log_lines", "built in"]);
+    fails_with("x {port}", &["--set", "serve.url=/a b"], 2, &["cannot be asked for"]);
+    fails_with("x {port}", &["--set", "serve.p99_within=10s"], 2, &["longer than the timeout"]);
     let places = Places::new();
     for (set, says) in [
         ("serve.set=/no/such/folder", "/no/such/folder cannot be read"),
@@ -229,9 +229,9 @@ fn a_command_that_cannot_be_meant_is_wrong_usage() {
 #[test]
 fn a_command_that_ends_or_fails_to_prepare_is_told_with_its_last_words() {
     let wrong = "echo no such option >&2; exit 7 # {port}";
-    told(wrong, &[], 1, &["nothing could be measured", "status 7", "no such option"]);
+    fails_with(wrong, &[], 1, &["nothing could be measured", "status 7", "no such option"]);
     let prepare = ["--set", "serve.prepare=echo no disk left >&2; exit 3"];
-    told(
+    fails_with(
         "sleep 9 # {port}",
         &prepare,
         1,
@@ -256,7 +256,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
 http.server.HTTPServer((\"127.0.0.1\", {port}), Handler).serve_forever()'";
-    told(dying, &[], 1, &["the server exited during the run", "out of everything"]);
+    fails_with(dying, &[], 1, &["the server exited during the run", "out of everything"]);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_port_that_is_taken_is_told() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let set = format!("serve.port={port}");
-    told("sleep 9", &["--set", &set], 1, &["already listening on port", &port.to_string()]);
+    fails_with("sleep 9", &["--set", &set], 1, &["already listening on port", &port.to_string()]);
 }
 
 #[test]
@@ -274,10 +274,15 @@ fn a_server_that_refuses_or_listens_elsewhere_is_told() {
     }
     let at = |port: &str| format!("cd {{place}}; exec python3 -m http.server -b 127.0.0.1 {port}");
     let nothing = ["--set", "serve.url=/nothing"];
-    told(&at("{port}"), &nothing, 1, &["answers /nothing with status 404", "File not found"]);
+    fails_with(&at("{port}"), &nothing, 1, &["answers /nothing with status 404", "File not found"]);
     let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let elsewhere = elsewhere.to_string();
-    told(&format!("{} # {{port}}", at(&elsewhere)), &[], 1, &["was not listening", &elsewhere]);
+    fails_with(
+        &format!("{} # {{port}}", at(&elsewhere)),
+        &[],
+        1,
+        &["was not listening", &elsewhere],
+    );
 }
 
 /// A run in the midst of its slices, of a server of ours, or in the midst of preparing
@@ -307,7 +312,7 @@ fn servers(folder: &Path) -> usize {
     let names_it = |process: &Path| {
         let words = fs::read(process.join("cmdline")).unwrap_or_default();
         let words = String::from_utf8_lossy(&words).into_owned();
-        // The run itself names both, where it is told to.
+        // The run itself names both, where it is asked to.
         let is_run = words.contains("compare\0");
         !is_run && words.contains("__serve") && words.contains(folder.to_str().unwrap())
     };

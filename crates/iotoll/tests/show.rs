@@ -87,7 +87,7 @@ fn what_cannot_be_shown_is_said_in_a_sentence() {
     damaged["slices"] = "none".into();
     assert_fails(&with(&damaged.to_string()), 2, &["it is damaged"]);
     fs::write(&file, [0xff, 0xfe]).unwrap();
-    assert_fails(&run(["show", &file]), 2, &["it is not text"]);
+    assert_fails(&run(["show", &file]), 2, &["it is not UTF-8 text"]);
     fs::remove_file(&file).unwrap();
     assert_fails(&run(["show", &file]), 2, &["No such file"]);
     let folder: &Path = places.disk.path();

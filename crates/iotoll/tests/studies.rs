@@ -94,7 +94,7 @@ fn what_cannot_be_is_wrong_usage() {
     places.assert_empty();
 }
 
-/// Locks whatever database turns up below a folder until it is told to stop.
+/// Locks whatever database turns up below a folder until asked to stop.
 fn lock_databases_below(folder: &Path, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         for work in entries(folder) {

@@ -83,7 +83,7 @@ fn a_cold_file_is_read_from_the_device_and_a_warm_one_is_not() {
 #[test]
 fn small_calls_are_told_from_the_programs_own_work() {
     let Some(bench) = Bench::in_memory() else { return };
-    // The kernel tells its time from the program's by looking every few
+    // The kernel separates its time from the program's by looking every few
     // milliseconds, which blurs short slices of both kinds side by side.
     let [calls, hashes] = ["byte-files", "hash"].map(|strategy| bench.run(&[strategy]));
     for (found, strategy) in [(&calls, "byte-files"), (&hashes, "hash")] {
