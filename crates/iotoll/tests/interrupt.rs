@@ -55,7 +55,7 @@ fn ctrl_c_reports_what_was_measured_and_leaves_nothing() {
         let text = std::fs::read_to_string(json).unwrap();
         let result: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(result["run"]["interrupted"], true);
-        assert!(result["samples"].as_array().unwrap().len() > 1);
+        assert!(result["slices"].as_array().unwrap().len() > 1);
     }
 }
 
