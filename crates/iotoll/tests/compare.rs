@@ -69,14 +69,14 @@ fn the_schema_refuses_a_result_that_breaks_it() {
 fn block_ratios(result: &Value, other: &Value, base: &Value) -> Vec<f64> {
     let arms = result["arms"].as_array().unwrap();
     let [other, base] = [other, base].map(|id| arms.iter().position(|arm| arm["id"] == *id));
-    let samples = result["samples"].as_array().unwrap();
+    let slices = result["slices"].as_array().unwrap();
     let time_ns = |arm: Option<usize>, block: &Value| -> Option<f64> {
-        let of = |s: &&Value| s["arm"].as_u64() == arm.map(|a| a as u64) && s["block"] == *block;
-        let sample = samples.iter().find(of)?;
-        Some(sample["elapsed_ns"].as_f64()? / sample["operations"].as_f64()?)
+        let of = |s: &&Value| s["arm"].as_u64() == arm.map(|a| a as u64) && s["phase"] == *block;
+        let slice = slices.iter().find(of)?;
+        Some(slice["spent"]["elapsed_ns"].as_f64()? / slice["operations"].as_f64()?)
     };
-    let blocks = samples.iter().filter(|s| s["arm"].as_u64() == base.map(|a| a as u64));
-    let blocks = blocks.map(|s| &s["block"]);
+    let blocks = slices.iter().filter(|s| s["arm"].as_u64() == base.map(|a| a as u64));
+    let blocks = blocks.map(|s| &s["phase"]).filter(|phase| phase["block"].is_u64());
     blocks.filter_map(|block| Some(time_ns(other, block)? / time_ns(base, block)?)).collect()
 }
 
