@@ -76,18 +76,19 @@ fn a_page_is_judged_by_its_median_and_no_connection_fails() {
     assert!(mistakes.is_empty(), "{mistakes:#?}");
     assert_eq!(arms(&result).count(), 4);
     for (index, arm) in arms(&result).enumerate() {
-        let samples = result["samples"].as_array().unwrap().iter();
-        let judged = samples.filter(|s| s["arm"] == index);
-        let mut judged: Vec<f64> = judged.map(|s| s["judged_ns"].as_f64().unwrap()).collect();
-        judged.sort_by(f64::total_cmp);
-        let middle = judged.len() / 2;
-        let median = if judged.len() % 2 == 1 {
-            judged[middle]
+        let slices = result["slices"].as_array().unwrap().iter();
+        let compared = slices.filter(|s| s["arm"] == index && s["phase"]["block"].is_u64());
+        let scores = compared.map(|s| s["outcome"]["score_ns"].as_f64().unwrap());
+        let mut scores: Vec<f64> = scores.collect();
+        scores.sort_by(f64::total_cmp);
+        let middle = scores.len() / 2;
+        let median = if scores.len() % 2 == 1 {
+            scores[middle]
         } else {
-            f64::midpoint(judged[middle - 1], judged[middle])
+            f64::midpoint(scores[middle - 1], scores[middle])
         };
         let toll = arm["toll_ns"].as_f64().unwrap();
-        assert!((toll - median).abs() < median * 1e-9, "{toll} {judged:?}");
+        assert!((toll - median).abs() < median * 1e-9, "{toll} {scores:?}");
         assert!(metric(arm, "errors_percent") == 0.0, "{arm:#}");
         // A file is read by at least one call.
         assert!(metric(arm, "read_calls_per_connection") >= 5.0, "{arm:#}");
