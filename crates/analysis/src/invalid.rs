@@ -5,7 +5,7 @@
 use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Pair;
 use model::run::Run;
-use model::units::{percent, time};
+use model::units::{counted, percent, time};
 
 use crate::integrity;
 
@@ -53,12 +53,9 @@ fn untrusted(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
     let last = why.last()?;
     let share = why.len() as f64 / arms[arm].slices.max(1) as f64;
     (share > UNTRUSTED_SHARE_MAX).then(|| {
-        format!(
-            "{} of {} slices of {} cannot be trusted, the last of them because {last}",
-            why.len(),
-            arms[arm].slices,
-            arms[arm].id
-        )
+        let slices = counted(arms[arm].slices, "slice");
+        let (untrusted, id) = (why.len(), &arms[arm].id);
+        format!("{untrusted} of {slices} of {id} cannot be trusted, the last because {last}")
     })
 }
 

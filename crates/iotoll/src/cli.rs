@@ -138,9 +138,9 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,
 
-    /// For a load: the layout of the report
-    #[arg(long, value_enum, default_value_t = LayoutArg::Plain)]
-    pub(crate) layout: LayoutArg,
+    /// For a load: the layout of the report [default: plain]
+    #[arg(long, value_enum)]
+    pub(crate) layout: Option<LayoutArg>,
 }
 
 #[derive(Args)]

@@ -14,7 +14,9 @@ pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String
     let bold = anstyle::Style::new().bold();
     let _ = writeln!(out, "\n{bold}Arms{bold:#}");
     for arm in arms {
-        let params: Vec<String> = arm.params.0.iter().map(|(k, v)| format!("{k} {v}")).collect();
+        let given = arm.params.0.iter().map(|(name, value)| (name, value.to_string()));
+        let given = given.filter(|(_, value)| !value.is_empty());
+        let params: Vec<String> = given.map(|(name, value)| format!("{name} {value}")).collect();
         let _ = writeln!(out, "  {:<28} {}", arm.id, params.join(", "));
     }
     let _ = writeln!(out, "\n{bold}Comparisons{bold:#}");

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use ::load::analyse_load;
 use analysis::analyse;
-use model::document::{self, DocumentError};
+use anyhow::{anyhow, ensure};
+use model::document;
 use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
+use report::load::Layout;
 
 use crate::cli::ShowArgs;
 use crate::exit::{Exit, UsageError};
@@ -18,19 +20,32 @@ use crate::output;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let printed = read(&args.file)
-        .and_then(|text| printed(&text, args).map_err(|error| error.to_string()))
-        .map_err(|why| UsageError(format!("cannot show {}: {why}", args.file.display())))?;
+        .and_then(|text| printed(&text, args))
+        .map_err(|why| UsageError(format!("cannot show {}: {why:#}", args.file.display())))?;
     output::result(&printed)?;
     Ok(Exit::Done)
 }
 
 /// The report of a result file of any kind.
-fn printed(text: &str, args: &ShowArgs) -> Result<String, DocumentError> {
+fn printed(text: &str, args: &ShowArgs) -> anyhow::Result<String> {
     let width = output::width();
-    match document::schema_of(text)?.as_str() {
+    let schema = document::schema_of(text)?;
+    ensure!(
+        schema != load::SCHEMA && schema != selftest::SCHEMA || args.worth.is_none(),
+        "it is no comparison, and --worth is for comparisons alone"
+    );
+    ensure!(
+        schema == load::SCHEMA || args.layout.is_none(),
+        "it is no load, and --layout is for loads alone"
+    );
+    match schema.as_str() {
         load::SCHEMA => {
             let run: LoadRun = document::read(text, load::SCHEMA)?;
-            Ok(report::load::render(layout_of(args.layout), &run, &analyse_load(&run)))
+            Ok(report::load::render(
+                args.layout.map_or(Layout::Plain, layout_of),
+                &run,
+                &analyse_load(&run),
+            ))
         }
         selftest::SCHEMA => {
             let result: SelftestResult = document::read(text, selftest::SCHEMA)?;
@@ -47,9 +62,9 @@ fn printed(text: &str, args: &ShowArgs) -> Result<String, DocumentError> {
     }
 }
 
-fn read(file: &Path) -> Result<String, String> {
+fn read(file: &Path) -> anyhow::Result<String> {
     fs::read_to_string(file).map_err(|error| match error.kind() {
-        ErrorKind::InvalidData => "it is not a result of iotoll: it is not UTF-8 text".to_owned(),
-        _ => error.to_string(),
+        ErrorKind::InvalidData => anyhow!("it is not a result of iotoll: it is not UTF-8 text"),
+        _ => error.into(),
     })
 }

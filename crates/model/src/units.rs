@@ -131,6 +131,12 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
+/// A number of things with their name, which gets an s where it is not one.
+pub fn counted(number: u64, name: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", count(number))
+}
+
 /// Writes a count with thousands set apart: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();

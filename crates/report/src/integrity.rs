@@ -10,6 +10,7 @@ use model::integrity::{Checks, Integrity};
 
 use model::units::{count, percent};
 
+use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
 
 /// The section; nothing where no records were checked.
@@ -99,8 +100,24 @@ fn notes(study: &StudyDescription, arm: &ArmResult, width: Width) -> String {
         .collect()
 }
 
-/// What the strategies promise, those together that promise the same.
-pub(crate) fn promises(study: &StudyDescription, arms: &[ArmResult], width: Width) -> String {
+/// What the strategies promise, each study's together.
+pub(crate) fn promises(Subject { run, analysis }: Subject, width: Width) -> String {
+    let named = run.studies.len() > 1;
+    let promises = |study: &StudyDescription| {
+        let before = if named { format!("{}: ", study.name) } else { String::new() };
+        study_promises(study, &analysis.arms, &before, width)
+    };
+    let all: String = run.studies.iter().map(promises).collect();
+    if all.is_empty() { all } else { format!("\n{}{all}", heading("Durability")) }
+}
+
+/// Those of one study's strategies together that promise the same.
+fn study_promises(
+    study: &StudyDescription,
+    arms: &[ArmResult],
+    before: &str,
+    width: Width,
+) -> String {
     let mut by_promise: BTreeMap<usize, (Vec<&str>, &str)> = BTreeMap::new();
     let of_study = arms.iter().filter(|arm| arm.study == study.name);
     for (position, arm) in of_study.enumerate() {
@@ -119,13 +136,9 @@ pub(crate) fn promises(study: &StudyDescription, arms: &[ArmResult], width: Widt
             }
         }
     }
-    if by_promise.is_empty() {
-        return String::new();
-    }
-    let mut out = format!("\n{}", heading("Durability"));
-    for (names, promise) in by_promise.values() {
-        let text = format!("{}: {promise}", names.join(", "));
-        out += &paragraph("  • ", "    ", &text, width);
-    }
-    out
+    let sentence = |(names, promise): &(Vec<&str>, &str)| {
+        let text = format!("{before}{}: {promise}", names.join(", "));
+        paragraph("  • ", "    ", &text, width)
+    };
+    by_promise.values().map(sentence).collect()
 }

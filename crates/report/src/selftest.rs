@@ -5,7 +5,7 @@ use model::analysis::Verdict;
 use model::selftest::{
     AgainstItself, ClockCheck, PlaceSelftest, Planted, Rate, Resolution, SelftestResult,
 };
-use model::units::{count, percent, time};
+use model::units::{count, counted, percent, time};
 
 use crate::text::{Width, heading, paragraph};
 use crate::{noise, place, words};
@@ -139,13 +139,13 @@ fn resolution(resolution: &Resolution) -> String {
 fn clock(clock: &ClockCheck) -> String {
     format!(
         "Timing an operation costs {}, which every toll includes; {} of that is reading the clock \
-         ({}), whose resolution is {}. Over the whole run it agreed with the system clock to {:.0} \
-         parts per million.",
+         ({}), whose resolution is {}. Over the whole run it agreed with the system clock to {} \
+         per million.",
         time(clock.record_ns),
         time(clock.read_ns),
         clock.source,
         time(clock.resolution_ns),
-        clock.ahead_of_monotonic_ppm.abs().ceil().max(1.0)
+        counted(clock.ahead_of_monotonic_ppm.abs().ceil().max(1.0) as u64, "part")
     )
 }
 

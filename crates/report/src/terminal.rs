@@ -7,7 +7,7 @@ use model::analysis::{Analysis, ArmResult, Comparison, Verdict};
 use model::arm::Axis;
 use model::description::{ParamForm, StudyDescription};
 use model::run::Run;
-use model::units::{count, percent, time};
+use model::units::{counted, percent, time};
 
 use crate::subject::Subject;
 pub use crate::text::{WIDTH, Width};
@@ -27,9 +27,7 @@ pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
         out += "\n";
         out += &study(subject, &arms, width);
     }
-    for study in &run.studies {
-        out += &integrity::promises(study, &analysis.arms, width);
-    }
+    out += &integrity::promises(subject, width);
     out += &meaning(subject, width);
     out += &why::run(subject, width);
     out += &risks(run, width);
@@ -42,9 +40,9 @@ fn title(Subject { run, analysis }: Subject) -> String {
     let state = if run.run.interrupted { "interrupted after" } else { "took" };
     heading(&format!("iotoll {}", run.run.version))
         + &format!(
-            "{} arms, {} blocks, {state} {:.0} s; seed {}\n",
-            analysis.arms.len(),
-            count(blocks),
+            "{}, {}, {state} {:.0} s; seed {}\n",
+            counted(analysis.arms.len() as u64, "arm"),
+            counted(blocks, "block"),
             run.run.seconds,
             run.run.seed
         )

@@ -21,6 +21,9 @@ const REACHED_MAX: f64 = 0.1;
 
 fn weigh(totals: &ArmTotals) -> Option<Finding> {
     let written_bytes = requested(totals);
+    if written_bytes == 0.0 {
+        return None;
+    }
     let left_bytes = match totals.unwritten_bytes() {
         Some(unwritten_bytes) => unwritten_bytes,
         // Without the pages' own word: what the flush that followed had to write.
