@@ -1,7 +1,7 @@
 //! What every command that measures has around its runs: working folders that
 //! are gone afterwards, and a flag that Ctrl-C raises.
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use engine::folders::Folders;
 use engine::local::{LocalRunner, PlaceHandle};
@@ -22,7 +22,7 @@ use crate::place_handle::FolderHandle;
 pub(crate) fn header() -> Header {
     Header {
         id: format!("{:016x}", rand::random::<u64>()),
-        started: format!("{:.0}", jiff::Timestamp::now()),
+        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     }
 }

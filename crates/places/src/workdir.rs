@@ -14,6 +14,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use host::space::FileSystemSpace;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
@@ -202,7 +203,8 @@ fn take_lock(lock: &OwnedFd) -> Result<bool, Errno> {
 /// Says in the lock file, for people, whose it is.
 fn sign(lock: &OwnedFd) -> Result<(), Errno> {
     let pid = rustix::process::getpid();
-    let text = format!("pid {pid}\nstarted {}\n", jiff::Timestamp::now());
+    let text =
+        format!("pid {pid}\nstarted {}\n", humantime::format_rfc3339_seconds(SystemTime::now()));
     rustix::io::write(lock, text.as_bytes()).map(drop)
 }
 
