@@ -14,6 +14,7 @@ use crate::{
     Error, ErrorKind, Event, Plan, Progress, Schedule,
     connection::{Connection, End, Failure, Next, Shared, Watched},
     deadlines::{Deadlines, Delay},
+    id::Id,
     meter::Meter,
     pacer::{ALARM, Pacer},
     ports::{Ports, Source},
@@ -59,23 +60,6 @@ pub(crate) struct FinishedStep {
     pub(crate) whole: OwnUse,
     pub(crate) sources: u32,
     pub(crate) interrupted: bool,
-}
-
-/// The slot of a connection, and which of the slot's connections it is.
-#[derive(Debug, Clone, Copy)]
-struct Id {
-    slot: u32,
-    generation: u32,
-}
-
-impl Id {
-    fn to_data(self) -> epoll::EventData {
-        epoll::EventData::new_u64(u64::from(self.generation) << 32 | u64::from(self.slot))
-    }
-
-    fn from_data(data: u64) -> Self {
-        Self { slot: data as u32, generation: (data >> 32) as u32 }
-    }
 }
 
 #[derive(Default)]

@@ -31,6 +31,7 @@ mod connection;
 mod deadlines;
 mod error;
 mod expect;
+mod id;
 mod malformed;
 mod max_rate;
 mod meter;
