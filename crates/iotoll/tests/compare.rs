@@ -145,7 +145,7 @@ fn the_report_fits_eighty_columns_and_has_no_styles_in_a_pipe() {
     assert!(output.status.success());
     let text = stdout(&output);
     assert!(!text.contains('\u{1b}'), "styles in a pipe");
-    for heading in ["Places", "log:", "stream:", "What it means", "would risk"] {
+    for heading in ["Places", "log:", "stream:", "What it means", "Risks of moving to ram"] {
         assert!(text.contains(heading), "no {heading:?} in:\n{text}");
     }
     let too_long: Vec<&str> = text.lines().filter(|l| l.chars().count() > 80).collect();

@@ -62,6 +62,10 @@ fn arms(result: &Value) -> impl Iterator<Item = &Value> {
     result["arms"].as_array().unwrap().iter()
 }
 
+fn evidence(arm: &Value, name: &str) -> f64 {
+    arm["evidence"][name].as_f64().unwrap_or_else(|| panic!("no {name} in {arm:#}"))
+}
+
 fn metric(arm: &Value, name: &str) -> f64 {
     arm["metrics"][name].as_f64().unwrap_or_else(|| panic!("no {name} in {arm:#}"))
 }
@@ -181,7 +185,7 @@ connections = 20
     fs::write(&plan, text.replace("{port}'", "{port} {variant}'")).unwrap();
     let result = measured(9, &["--plan", plan.to_str().unwrap(), "--worth", "1%"]);
     for arm in arms(&result) {
-        assert!((metric(arm, "evidence_hits") - 3.0).abs() < 1e-9);
+        assert!((evidence(arm, "hits") - 3.0).abs() < 1e-9);
         let faulty = arm["params"]["variant"] == "faulty";
         let errors = metric(arm, "errors_percent");
         assert!(if faulty { errors > 30.0 } else { errors == 0.0 }, "{errors} {arm:#}");
