@@ -28,7 +28,7 @@ pub(crate) trait Append {
     /// Forces what was appended to the device.
     fn sync(&mut self) -> Result<(), StudyError>;
 
-    /// Hands over what is still held back, as an application does before it ends.
+    /// Writes what is still held back, as an application does before it ends.
     fn finish(&mut self, recorder: &mut Recorder) -> Result<(), StudyError> {
         let _ = recorder;
         Ok(())

@@ -1,4 +1,4 @@
-//! Ways of appending that gather records and write many at once.
+//! Strategies of appending that gather records and write many at once.
 
 use std::io::IoSlice;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Ways of appending that hold a lock around each write(2).
+//! Strategies of appending that hold a lock around each write(2).
 //!
 //! Syncing comes after the lock is given back: others need not wait for it.
 

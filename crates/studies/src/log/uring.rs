@@ -61,7 +61,7 @@ impl Uring {
         self.pending += 1;
     }
 
-    /// Hands over what is on the ring and waits for all answers.
+    /// Submits what is on the ring and waits for all answers.
     fn submit(&mut self) -> Result<(), StudyError> {
         if self.pending == 0 {
             return Ok(());

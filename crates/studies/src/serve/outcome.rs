@@ -62,7 +62,7 @@ impl LoadOutcome {
         Ok(Self { step, seen, highest_rate: Some(rate), timeout, operations, untrusted })
     }
 
-    /// Hands the recorder what the connections took and the server's processes spent.
+    /// Gives the recorder what the connections took and the server's processes spent.
     pub(super) fn record(&self, recorder: &mut Recorder) {
         let tick_ns = recorder.clock().tick_ns();
         let times = self.times();

@@ -30,7 +30,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Hands a recorder what this traffic was.
+    /// Gives a recorder what this traffic was.
     pub(super) fn record(self, recorder: &mut Recorder) {
         recorder.synced(self.sync_calls, self.sync_ns);
         recorder.requested(self.read_bytes + self.written_bytes);
