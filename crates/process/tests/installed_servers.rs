@@ -26,7 +26,7 @@ fn installed(program: &str, arguments: &[&str]) -> bool {
         .status()
         .is_ok_and(|status| status.success());
     if !there {
-        eprintln!("SKIPPED: {program} is not installed");
+        eprintln!("SKIPPED: `{program} {}` does not succeed here", arguments.join(" "));
     }
     there
 }
