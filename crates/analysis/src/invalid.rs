@@ -111,8 +111,7 @@ fn too_short(
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::analysis::{Cpu, Io, TailComparison};
-    use model::arm::Axis;
+    use model::analysis::{Cpu, Io};
     use model::integrity::Integrity;
     use model::place::PlaceFacts;
     use model::run::PlaceAfter;
@@ -122,22 +121,10 @@ mod tests {
 
     fn compared(verdict: Verdict, low: f64, high: f64) -> Comparison {
         Comparison {
-            base: "a".to_owned(),
-            other: "b".to_owned(),
-            axis: Axis::Place,
             ratio: Some(f64::midpoint(low, high)),
             ratio_low: Some(low),
             ratio_high: Some(high),
-            confidence: 0.95,
-            saves_ns_per_op: None,
-            worth: 0.05,
-            verdict,
-            blocks: 10,
-            p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
-            errors: None,
-            why: None,
-            causes: Vec::new(),
-            next: None,
+            ..testing::comparison(verdict)
         }
     }
 

@@ -101,7 +101,6 @@ fn strategies(run: &Run, study: &StudyDescription) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::analysis::TailComparison;
     use model::description::{ParamDescription, StrategyDescription};
 
     use super::*;
@@ -140,20 +139,7 @@ mod tests {
         let comparison = Comparison {
             base: "0".to_owned(),
             other: "1".to_owned(),
-            axis: Axis::Place,
-            ratio: None,
-            ratio_low: None,
-            ratio_high: None,
-            confidence: 0.95,
-            saves_ns_per_op: None,
-            worth: 0.05,
-            verdict,
-            blocks: 10,
-            p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
-            errors: None,
-            why: None,
-            causes: Vec::new(),
-            next: None,
+            ..testing::comparison(verdict)
         };
         suggest(&run, run.plan.pairs[0], &comparison)
     }

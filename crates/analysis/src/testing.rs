@@ -1,5 +1,6 @@
 //! Runs made up for tests.
 
+use model::analysis::{Comparison, TailComparison, Verdict};
 use model::arm::{Axis, Pair};
 use model::description::StudyDescription;
 use model::place::{PlaceFacts, StorageKind};
@@ -97,5 +98,27 @@ pub(crate) fn place((index, label): (usize, &String)) -> PlaceFacts {
         free_inodes: None,
         filesystem_id: index as u64,
         unread: Vec::new(),
+    }
+}
+
+/// A comparison of the arm `b` with `a` that says nothing but its verdict.
+pub(crate) fn comparison(verdict: Verdict) -> Comparison {
+    Comparison {
+        base: "a".to_owned(),
+        other: "b".to_owned(),
+        axis: Axis::Place,
+        ratio: None,
+        ratio_low: None,
+        ratio_high: None,
+        confidence: 0.95,
+        saves_ns_per_op: None,
+        worth: 0.05,
+        verdict,
+        blocks: 10,
+        p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+        errors: None,
+        why: None,
+        causes: Vec::new(),
+        next: None,
     }
 }

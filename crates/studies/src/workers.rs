@@ -2,15 +2,15 @@
 
 use engine::recorder::{Recorder, WorkersAre};
 use process::worker::{self, Report};
-use stats::Histogram;
 
-/// A report of latencies; the rest is the worker's to fill in.
-pub(crate) fn report(latencies: &Histogram, tick_ns: f64) -> Report {
+/// A report with the latencies that a worker's recorder has.
+pub(crate) fn with_latencies(report: Report, recorder: &Recorder) -> Report {
+    let latencies = recorder.latencies();
     Report {
-        unit_ns: tick_ns,
+        unit_ns: recorder.clock().tick_ns(),
         latencies: latencies.buckets().map(|(value, times)| (value as u64, times)).collect(),
         latency_max: latencies.max(),
-        ..Report::default()
+        ..report
     }
 }
 

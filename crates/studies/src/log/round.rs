@@ -18,16 +18,8 @@ const SPIN: Duration = Duration::from_micros(100);
 /// Appends all records. Implemented for each strategy, so that each is compiled into a
 /// loop of its own: a record costs some 300 ns, and may not wait for an indirect call.
 pub(crate) trait AppendAll: Append {
-    /// One straight after the other. How many were taken.
+    /// One straight after the other, or each at its time. How many were taken.
     fn append_all(
-        &mut self,
-        round: &mut Round,
-        recorder: &mut Recorder,
-        acks: Option<&AtomicU64>,
-    ) -> Result<u64, StudyError>;
-
-    /// Each at its time. How many were taken.
-    fn append_at_a_pace(
         &mut self,
         round: &mut Round,
         recorder: &mut Recorder,
@@ -42,16 +34,11 @@ impl<A: Append> AppendAll for A {
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
-        round.at_full_speed(self, recorder, acks)
-    }
-
-    fn append_at_a_pace(
-        &mut self,
-        round: &mut Round,
-        recorder: &mut Recorder,
-        acks: Option<&AtomicU64>,
-    ) -> Result<u64, StudyError> {
-        round.at_a_pace(self, recorder, acks)
+        if round.pace_ticks > 0.0 {
+            round.at_a_pace(self, recorder, acks)
+        } else {
+            round.at_full_speed(self, recorder, acks)
+        }
     }
 }
 
@@ -103,7 +90,7 @@ impl Round {
 
     fn at_a_pace(
         &mut self,
-        append: &mut impl Append,
+        append: &mut dyn Append,
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
@@ -124,7 +111,7 @@ impl Round {
     fn one(
         &mut self,
         index: u64,
-        append: &mut impl Append,
+        append: &mut (impl Append + ?Sized),
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {

@@ -8,11 +8,11 @@ use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
 use host::clock::Clock;
 use model::slice::Outcome;
 use process::StopFlag;
-use process::worker::{RunningGroup, Started, WorkerGroup};
+use process::worker::{Report, RunningGroup, Started, WorkerGroup};
 use rustix::fs::fdatasync;
 
 use super::append::{OPENING, SYNCING};
-use super::figures::{Done, figures};
+use super::figures::figures;
 use super::slice::Slice;
 use super::verify::{Expected, account};
 use super::writer::Writer;
@@ -39,7 +39,7 @@ struct Written<'a> {
     slice: Slice<'a>,
     /// The writer of this process, if it was one.
     alone: Option<Box<Writer>>,
-    writers: Vec<Done>,
+    writers: Vec<Report>,
     /// The longest that any waited for a record.
     longest_ns: f64,
     clock: Clock,
@@ -73,9 +73,9 @@ impl Ready for Alone<'_> {
         Self: 'a,
     {
         let Self { slice, mut writer } = *self;
-        let done = writer.write(Started::now(), recorder, None)?;
+        let mut done = writer.write(Started::now(), recorder, None)?;
         recorder.finish();
-        let done = Done { elapsed_ns: recorder.elapsed_ns(), ..done };
+        done.spent.elapsed_ns = recorder.elapsed_ns();
         Ok(Box::new(Written::new(slice, Some(writer), vec![done], recorder)))
     }
 }
@@ -91,8 +91,7 @@ impl Ready for Together<'_> {
         let reports = reports?;
         drop(kept);
         workers::absorb(are, &reports, recorder);
-        let writers = reports.iter().map(Done::of_worker).collect();
-        Ok(Box::new(Written::new(slice, None, writers, recorder)))
+        Ok(Box::new(Written::new(slice, None, reports, recorder)))
     }
 }
 
@@ -101,7 +100,7 @@ impl<'a> Written<'a> {
     fn new(
         slice: Slice<'a>,
         alone: Option<Box<Writer>>,
-        writers: Vec<Done>,
+        writers: Vec<Report>,
         recorder: &Recorder,
     ) -> Self {
         Self {

@@ -18,7 +18,6 @@ use process::worker::{Assignment, Report, Session, Started};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 use super::acks::Acks;
-use super::figures::Done;
 use super::make::make;
 use super::records::Records;
 use super::round::{AppendAll, Round};
@@ -46,19 +45,15 @@ impl Writer {
         start: Started,
         recorder: &mut Recorder,
         acks: Option<&AtomicU64>,
-    ) -> Result<Done, StudyError> {
+    ) -> Result<Report, StudyError> {
         let started_after_ns = start.elapsed_ns();
         let mut round = Round::new(&self.work, recorder);
-        let acknowledged = if self.work.pace_ns > 0.0 {
-            self.append.append_at_a_pace(&mut round, recorder, acks)?
-        } else {
-            self.append.append_all(&mut round, recorder, acks)?
-        };
+        let acknowledged = self.append.append_all(&mut round, recorder, acks)?;
         self.append.finish(recorder)?;
         let ended_after_ns = start.elapsed_ns();
         recorder.requested(self.bytes_of(acknowledged));
         let figures = self.figures(acknowledged, &round, recorder);
-        Ok(Done { acknowledged, started_after_ns, ended_after_ns, figures, ..Done::default() })
+        Ok(Report { acknowledged, started_after_ns, ended_after_ns, figures, ..Report::default() })
     }
 
     /// Leaves beside the log what is needed afterwards, outside the clock.
@@ -122,22 +117,10 @@ fn work_in_its_folder(assignment: &Assignment, session: Session<'_>) -> Result<R
     let used = probe.after().since(before);
     let done = done?;
     writer.leave()?;
-    Ok(report(done, &recorder, used))
+    Ok(workers::with_latencies(Report { spent: recorder.spent(used), ..done }, &recorder))
 }
 
 fn open_folder(path: &str) -> io::Result<OwnedFd> {
     let path = CString::new(path)?;
     Ok(openat(CWD, &path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
-}
-
-fn report(done: Done, recorder: &Recorder, process: Spent) -> Report {
-    let tick_ns = recorder.clock().tick_ns();
-    Report {
-        acknowledged: done.acknowledged,
-        started_after_ns: done.started_after_ns,
-        ended_after_ns: done.ended_after_ns,
-        spent: recorder.spent(process),
-        figures: done.figures,
-        ..workers::report(recorder.latencies(), tick_ns)
-    }
 }

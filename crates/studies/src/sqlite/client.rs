@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::database::{self, RARE, body, connect, refused};
 use super::spec::{Mode, Strategy};
 use super::traffic::Traffic;
-use crate::workers::report;
+use crate::workers::with_latencies;
 
 /// Inserts, updates and selects of a request.
 pub(crate) const WRITES: u64 = 10;
@@ -146,14 +146,15 @@ pub(crate) fn do_assignment(
     let ended_after_ns = start.elapsed_ns();
     let traffic = traffic.map_err(|e| e.to_string())?;
     traffic.record(&mut recorder);
-    Ok(Report {
+    let report = Report {
         acknowledged: client.work.requests,
         started_after_ns,
         ended_after_ns,
         spent: recorder.spent(Spent::default()),
         figures: [("written_bytes".to_owned(), traffic.written_bytes as f64)].into(),
-        ..report(recorder.latencies(), recorder.clock().tick_ns())
-    })
+        ..Report::default()
+    };
+    Ok(with_latencies(report, &recorder))
 }
 
 /// Merges what a write-ahead log holds into the database.
