@@ -3,17 +3,27 @@
 use std::collections::BTreeMap;
 
 use model::analysis::{ArmResult, Cpu, Io, Latency};
+use model::figure::Unit;
 use model::integrity::Integrity;
 use model::run::{ArmRecord, Run};
 use model::slice::Latencies;
 
 use crate::totals::ArmTotals;
-use crate::{causes, figures};
+use crate::{causes, drift, figures};
 
 /// The arms' results, in the order of the plan.
-pub(crate) fn results(run: &Run, totals: &[ArmTotals]) -> Vec<ArmResult> {
+pub(crate) fn results(
+    run: &Run,
+    totals: &[ArmTotals],
+    tolls_ns: &[Option<f64>],
+) -> Vec<ArmResult> {
     let arms = run.plan.arms.iter().zip(totals).enumerate();
-    arms.map(|(index, (arm, totals))| result(run, index, arm, totals)).collect()
+    arms.map(|(index, (arm, totals))| {
+        let (toll_ns, drift) = (tolls_ns[index], drift::of_arm(run, index));
+        let metrics = metrics(run, index, totals, toll_ns);
+        ArmResult { toll_ns, drift, metrics, ..result(run, index, arm, totals) }
+    })
+    .collect()
 }
 
 fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmResult {
@@ -28,27 +38,18 @@ fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmRe
         slices: totals.slices,
         operations: totals.operations,
         time_per_op_ns: (totals.operations > 0).then(|| latency(run, index, totals)),
-        toll_ns: toll(run, index, totals),
+        toll_ns: None,
+        drift: None,
         cpu_ns_per_op: Cpu {
             user: totals.per_op(spent.user_ns as f64),
             system: totals.per_op(spent.system_ns as f64),
         },
         io: io(totals),
         integrity: integrity.reduce(Integrity::and),
-        metrics: metrics(run, index, totals),
+        metrics: BTreeMap::new(),
         evidence: figures::evidence(run, index),
         causes: causes::of_arm(totals),
         failure: run.failure(index).map(str::to_owned),
-    }
-}
-
-/// What an arm's slices are judged by: their mean, or the median of what each says.
-fn toll(run: &Run, arm: usize, totals: &ArmTotals) -> Option<f64> {
-    let mut scores: Vec<f64> = run.slices_of(arm).filter_map(|s| s.outcome.score_ns).collect();
-    if scores.is_empty() {
-        (totals.operations > 0).then(|| totals.per_op(totals.time_ns()))
-    } else {
-        Some(stats::median(&mut scores))
     }
 }
 
@@ -77,14 +78,27 @@ fn io(totals: &ArmTotals) -> Io {
     }
 }
 
-/// An arm's figures, each with its unit in its name.
-fn metrics(run: &Run, arm: usize, totals: &ArmTotals) -> BTreeMap<String, f64> {
+/// An arm's figures, each with its unit in its name. Rates are those of a typical slice,
+/// as the toll is.
+fn metrics(
+    run: &Run,
+    arm: usize,
+    totals: &ArmTotals,
+    toll_ns: Option<f64>,
+) -> BTreeMap<String, f64> {
     let Some(study) = run.study(&run.plan.arms[arm].study) else { return BTreeMap::new() };
     let mut metrics = figures::fold(run, arm, &study.figures);
-    if study.moves_bytes && totals.time_ns() > 0.0 {
-        // Bytes per microsecond are megabytes per second.
-        let mb_per_s = totals.spent.requested_bytes as f64 / totals.time_ns() * 1e3;
-        metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
+    let is_scored = run.slices_of(arm).any(|slice| slice.outcome.score_ns.is_some());
+    if let Some(toll_ns) = toll_ns.filter(|_| !is_scored) {
+        let typical = totals.per_op(totals.time_ns()) / toll_ns;
+        for figure in study.figures.iter().filter(|figure| figure.unit == Unit::PerSecond) {
+            metrics.entry(figure.name.clone()).and_modify(|rate| *rate *= typical);
+        }
+        if study.moves_bytes {
+            // Bytes per microsecond are megabytes per second.
+            let mb_per_s = totals.per_op(totals.spent.requested_bytes as f64) / toll_ns * 1e3;
+            metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
+        }
     }
     let checked = run.slices_of(arm).filter_map(|slice| slice.outcome.integrity.clone());
     if let Some(share) = checked.reduce(Integrity::and).and_then(|checked| checked.share_at_most())

@@ -9,11 +9,15 @@ use stats::{Decision, Sequence};
 use crate::causes::{self, Side};
 use crate::pair_state::{ERROR_RATE, PairState, PairStates};
 use crate::totals::ArmTotals;
-use crate::{invalid, next};
+use crate::{drift, invalid, next, stalls};
 
 /// What can be said of the pairs, in the order of the plan.
-pub(crate) fn results(run: &Run, arms: &[ArmResult], totals: &[ArmTotals]) -> Vec<Comparison> {
-    let states = PairStates::of(run);
+pub(crate) fn results(
+    run: &Run,
+    states: &PairStates,
+    arms: &[ArmResult],
+    totals: &[ArmTotals],
+) -> Vec<Comparison> {
     let conclude = |state: &PairState| {
         let comparison = comparison(state, run, arms);
         let causes = pair_causes(run, state.pair, comparison.verdict, arms, totals);
@@ -44,20 +48,25 @@ fn pair_causes(
 fn comparison(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
     let Pair { base, other, axis } = state.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&state.mean);
-    let base_ns = arms[base].toll_ns;
+    let tolls = arms[base].toll_ns.zip(arms[other].toll_ns).filter(|_| ratio.is_some());
+    let ratio = tolls.map(|(base_ns, other_ns)| other_ns / base_ns);
     let (verdict, why) = verdict(state, run.run.interrupted);
     let measured = Comparison {
         base: arms[base].id.clone(),
         other: arms[other].id.clone(),
         axis,
         ratio,
-        ratio_low,
-        ratio_high,
+        // What settles several comparisons at once may lie at the edge of one.
+        ratio_low: ratio_low.map(|low| ratio.map_or(low, |ratio| low.min(ratio))),
+        ratio_high: ratio_high.map(|high| ratio.map_or(high, |ratio| high.max(ratio))),
         confidence: 1.0 - ERROR_RATE,
-        saves_ns_per_op: ratio.zip(base_ns).map(|(ratio, base_ns)| base_ns * (1.0 - ratio)),
+        saves_ns_per_op: tolls.map(|(base_ns, other_ns)| base_ns - other_ns),
         worth: run.plan.worth,
         verdict,
         blocks: state.mean.blocks() as u64,
+        decided_after: state.mean.decided_at().map(|blocks| blocks as u64),
+        totals: tolls.and_then(|(base, other)| stalls::totals(run, state, [base, other])),
+        drift: drift::of_pair(run, state),
         p99: tail(&state.p99),
         errors: errors(state, run),
         why,
@@ -66,7 +75,7 @@ fn comparison(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
     };
     match invalid::why(&measured, state.pair, arms, run) {
         Some(why) => invalidated(measured, why),
-        None => measured,
+        None => stalls::judge(unless_contradicted(measured, state)),
     }
 }
 
@@ -94,6 +103,21 @@ fn errors(state: &PairState, run: &Run) -> Option<ErrorComparison> {
         share_at_most,
         verdict,
     })
+}
+
+/// The verdict, unless what was measured after it says otherwise: then the storage, or
+/// the machine, was not the same all the time.
+fn unless_contradicted(comparison: Comparison, state: &PairState) -> Comparison {
+    let agrees = |ratio| comparison.verdict.is_true_of(ratio, comparison.worth);
+    if comparison.ratio.is_none_or(agrees) && !state.mean.is_contradicted() {
+        return comparison;
+    }
+    let why = format!(
+        "{} was sure after {} blocks, but later blocks contradict it",
+        comparison.verdict.as_str(),
+        comparison.decided_after.unwrap_or_default()
+    );
+    Comparison { verdict: Verdict::Unclear, why: Some(why), ..comparison }
 }
 
 fn invalidated(comparison: Comparison, why: String) -> Comparison {

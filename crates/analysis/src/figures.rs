@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::description::FigureDescription;
-use model::figure::Fold;
+use model::figure::{Fold, Unit};
 use model::run::Run;
 
 /// Each figure over all slices that have it; one that none has is left out.
@@ -20,6 +20,10 @@ pub(crate) fn fold(run: &Run, arm: usize, figures: &[FigureDescription]) -> BTre
         }
         let sum: f64 = values.iter().sum();
         let value = match figure.fold {
+            // Of slices of one size, the rate of all together.
+            Fold::Mean if figure.unit == Unit::PerSecond => {
+                values.len() as f64 / values.iter().map(|rate| 1.0 / rate).sum::<f64>()
+            }
             Fold::Mean => sum / values.len() as f64,
             Fold::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             Fold::Sum => sum,
@@ -42,7 +46,7 @@ pub(crate) fn evidence(run: &Run, arm: usize) -> BTreeMap<String, f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::figure::{Better, Unit};
+    use model::figure::Better;
     use model::slice::{Outcome, Slice};
 
     use super::*;

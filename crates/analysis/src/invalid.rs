@@ -7,7 +7,7 @@ use model::arm::Pair;
 use model::run::Run;
 use model::units::{counted, percent, time};
 
-use crate::integrity;
+use crate::{drift, integrity};
 
 /// Both clocks follow the same crystal, and the system's is slewed by at most
 /// 0.05% (adjtimex(2)); further apart, one of them is not what it says.
@@ -36,6 +36,7 @@ pub(crate) fn why(
         .or_else(|| of_sides(&|arm| run.place_change(run.plan.arms[arm].place)))
         .or_else(|| of_sides(&|arm| backward_steps(arm, arms, run)))
         .or_else(|| clocks_apart(run.floor.clock_off_by))
+        .or_else(|| drift::why_invalid(comparison))
         .or_else(|| {
             let [base_ns, other_ns] = sides.map(|arm| arms[arm].toll_ns);
             too_short(comparison, base_ns?, other_ns?, run.floor.record_ns)
@@ -139,6 +140,7 @@ mod tests {
             operations: 100,
             time_per_op_ns: None,
             toll_ns: None,
+            drift: None,
             cpu_ns_per_op: Cpu::default(),
             io: Io::default(),
             integrity: None,

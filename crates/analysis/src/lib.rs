@@ -7,27 +7,32 @@
 mod arms;
 mod causes;
 mod comparisons;
+mod drift;
 mod figures;
 mod integrity;
 mod invalid;
 mod next;
 mod noise;
 mod pair_state;
+mod stalls;
 #[cfg(test)]
 mod testing;
+mod tolls;
 mod totals;
 
 use model::analysis::Analysis;
 use model::run::Run;
 
 pub use noise::between as noise_between;
-pub use pair_state::{ERROR_RATE, PairStates};
+pub use pair_state::{ERROR_RATE, PairProgress, PairStates};
 
 /// What follows from a run.
 pub fn analyse(run: &Run) -> Analysis {
     let totals = totals::of_arms(run);
-    let arms = arms::results(run, &totals);
-    let comparisons = comparisons::results(run, &arms, &totals);
+    let states = PairStates::of(run);
+    let tolls_ns = tolls::of_arms(run, &states);
+    let arms = arms::results(run, &totals, &tolls_ns);
+    let comparisons = comparisons::results(run, &states, &arms, &totals);
     let noise = noise_between(&run.watch.before, &run.watch.after);
-    Analysis { arms, comparisons, noise }
+    Analysis { arms, comparisons, noise, carry_over: Vec::new() }
 }

@@ -2,6 +2,8 @@
 //! sequences block by block. Used while measuring, to know when to stop, and
 //! again on the record, to analyse it: the same code, so the same verdicts.
 
+use std::collections::BTreeMap;
+
 use model::arm::Pair;
 use model::run::Run;
 use model::slice::Slice;
@@ -25,6 +27,21 @@ pub(crate) struct PairState {
     pub(crate) errors: Signs,
     /// Blocks that were not doubted.
     pub(crate) seen: u64,
+    /// What the mean's sequence was given, block by block.
+    pub(crate) taken: Vec<Taken>,
+    /// The width of the mean's interval, when it was last looked at.
+    width: f64,
+    /// After how many blocks that was.
+    width_of: usize,
+}
+
+/// One block's ratio.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    /// The block's number.
+    pub(crate) block: usize,
+    /// The natural logarithm of the other's toll over the base's.
+    pub(crate) log_ratio: f64,
 }
 
 impl PairState {
@@ -40,8 +57,7 @@ impl PairState {
         self.seen += 1;
         let failed = base.failed_share().max(other.failed_share());
         if failed < HALF {
-            // A block without a finite ratio says nothing, and is left out.
-            let _ = self.mean.push(log_ratio(other.toll_ns(), base.toll_ns()));
+            self.take_ratio(base, log_ratio(other.toll_ns(), base.toll_ns()));
         }
         if failed < HUNDREDTH && !base.outcome.tail_untrusted && !other.outcome.tail_untrusted {
             let _ = self
@@ -50,6 +66,27 @@ impl PairState {
         }
         if base.outcome.failed.is_some() && other.outcome.failed.is_some() {
             self.errors.push(other.failed_share() - base.failed_share());
+        }
+    }
+}
+
+impl PairState {
+    /// Takes in one block's ratio; one that is not finite says nothing, and is left out.
+    fn take_ratio(&mut self, base: &Slice, log_ratio: f64) {
+        if self.mean.push(log_ratio).is_ok() {
+            let block = base.block().unwrap_or_default();
+            self.taken.push(Taken { block, log_ratio });
+            self.look_at_width();
+        }
+    }
+
+    /// Looks at the width again once a twentieth more is known: finding an interval
+    /// takes milliseconds where blocks are many.
+    fn look_at_width(&mut self) {
+        let blocks = self.mean.blocks();
+        if blocks * 20 >= self.width_of * 21 {
+            let interval = self.mean.interval();
+            (self.width, self.width_of) = (interval.high - interval.low, blocks);
         }
     }
 }
@@ -70,6 +107,9 @@ impl PairStates {
                     p99: sequence(),
                     errors: Signs::default(),
                     seen: 0,
+                    taken: Vec::new(),
+                    width: f64::INFINITY,
+                    width_of: 0,
                 })
                 .collect(),
         )
@@ -77,8 +117,9 @@ impl PairStates {
 
     /// Takes in one block's slices.
     pub fn take_block(&mut self, block: &[Slice]) {
-        let of = |arm: usize| block.iter().find(|s| s.arm == arm);
+        let arms = in_block(block);
         for state in &mut self.0 {
+            let of = |arm| arms.get(&arm);
             if let (Some(base), Some(other)) = (of(state.pair.base), of(state.pair.other)) {
                 state.take(base, other);
             }
@@ -97,10 +138,32 @@ impl PairStates {
         self.0.iter().filter(|s| s.mean.decision() != Decision::Open).count()
     }
 
-    /// What is still open.
-    pub fn open_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
-        self.0.iter().filter(|s| s.mean.decision() == Decision::Open).map(|s| s.pair)
+    /// How far each comparison is.
+    pub fn progress(&self) -> impl Iterator<Item = PairProgress> + '_ {
+        self.0.iter().map(|state| PairProgress {
+            pair: state.pair,
+            is_decided: state.mean.decision() != Decision::Open,
+            width: state.width,
+        })
     }
+}
+
+/// How far one comparison is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairProgress {
+    /// What is compared.
+    pub pair: Pair,
+    /// Whether its verdict is sure.
+    pub is_decided: bool,
+    /// The width of its interval, the logarithm of high over low.
+    pub width: f64,
+}
+
+/// Each arm's slices of one block as one.
+pub(crate) fn in_block(block: &[Slice]) -> BTreeMap<usize, Slice> {
+    let mut arms: BTreeMap<usize, Vec<&Slice>> = BTreeMap::new();
+    block.iter().for_each(|slice| arms.entry(slice.arm).or_default().push(slice));
+    arms.into_iter().filter_map(|(arm, slices)| Some((arm, Slice::joined(&slices)?))).collect()
 }
 
 fn log_ratio(other: f64, base: f64) -> f64 {

@@ -16,5 +16,6 @@ mod order;
 pub mod recorder;
 pub mod run;
 pub mod runner;
+mod schedule;
 pub mod selftest;
 pub mod study;

@@ -1,5 +1,5 @@
-//! The main loop: calibrate, warm up, then blocks until everything is decided
-//! or the budget is spent.
+//! The main loop: calibrate, warm up, then blocks until everything is sure and
+//! precise or the budget is spent.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -14,6 +14,7 @@ use crate::error::StudyError;
 use crate::job::Job;
 use crate::order::Orders;
 use crate::runner::SliceRunner;
+use crate::schedule::Schedule;
 
 /// A slice should last this long where the budget allows: long enough that
 /// starting and ending it do not matter, short enough for many blocks.
@@ -25,12 +26,6 @@ const BLOCKS_WANTED: u32 = 40;
 /// The share of the budget that goes into the slices themselves; the rest goes
 /// into making files, settling and removing them.
 const SLICE_SHARE: f64 = 0.5;
-/// Even when all is decided earlier, the tolls shown rest on this many blocks.
-const BLOCKS_MIN: usize = 10;
-/// Where nothing is compared, this many blocks describe an arm well enough.
-const BLOCKS_ALONE: usize = 20;
-/// What is still open after so many blocks is too close to call.
-pub(crate) const BLOCKS_MAX: usize = 2000;
 /// Warming up is over once no arm is more than 10% faster than in the block
 /// before, or after three blocks.
 const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
@@ -178,8 +173,11 @@ impl<'a> Session<'a> {
     /// Runs whole blocks that do not count, until the arms stop getting faster.
     fn warm_up(&mut self) -> Result<(), Stop> {
         let mut times_ns = vec![Vec::new(); self.job.arms.len()];
+        let warming: Vec<usize> =
+            (0..times_ns.len()).filter(|arm| self.runner.warms_up(*arm)).collect();
         loop {
-            let block = self.block(Phase::Warmup)?;
+            let order = self.orders.once(warming.clone());
+            let block = self.block(&order, Phase::Warmup)?;
             for slice in &self.slices[block] {
                 times_ns[slice.arm].push(slice.toll_ns());
             }
@@ -234,11 +232,17 @@ impl<'a> Session<'a> {
         fits
     }
 
-    /// Runs blocks until all is decided or the budget is spent.
+    /// Runs blocks until all is sure and precise or the budget is spent.
     fn blocks(&mut self) -> Result<(), Stop> {
         let mut blocks = 0;
-        while blocks < BLOCKS_MAX && self.wants_more(blocks) {
-            let block = self.block(Phase::Block(blocks))?;
+        loop {
+            let alive = self.alive();
+            let schedule = Schedule { job: self.job, states: &self.states, alive: &alive };
+            if !schedule.wants_more(blocks) {
+                return Ok(());
+            }
+            let order = self.order(schedule.arms(blocks));
+            let block = self.block(&order, Phase::Block(blocks))?;
             self.states.take_block(&self.slices[block]);
             blocks += 1;
             (self.events)(Event::Block {
@@ -247,36 +251,32 @@ impl<'a> Session<'a> {
                 comparisons: self.job.pairs.len(),
             });
         }
-        Ok(())
     }
 
-    fn wants_more(&self, blocks: usize) -> bool {
-        let any_left = self.failures.iter().any(Option::is_none);
-        let least = if self.job.pairs.is_empty() { BLOCKS_ALONE } else { BLOCKS_MIN };
-        any_left && (blocks < least || (0..self.job.arms.len()).any(|arm| self.open(arm)))
+    /// Which arms can still be timed.
+    fn alive(&self) -> Vec<bool> {
+        self.failures.iter().map(Option::is_none).collect()
     }
 
-    /// Whether an arm is part of a comparison that is open and can be decided.
-    fn open(&self, arm: usize) -> bool {
-        self.states.open_pairs().any(|pair| {
-            (pair.base == arm || pair.other == arm)
-                && self.failures[pair.base].is_none()
-                && self.failures[pair.other].is_none()
-        })
+    /// The order of the next block. Two arms are in it twice each, unless every
+    /// slice starts everything anew and so inherits nothing from the one before.
+    fn order(&mut self, arms: Vec<usize>) -> Vec<usize> {
+        match arms[..] {
+            [a, b] if self.runner.warms_up(a) || self.runner.warms_up(b) => self.orders.twice(a, b),
+            _ => self.orders.once(arms),
+        }
     }
 
-    /// Runs every arm that is still needed once, in random order; the slices are
-    /// those of the range that it returns.
-    fn block(&mut self, phase: Phase) -> Result<Range<usize>, Stop> {
+    /// Runs a slice of each arm of the order; the slices are those of the range that
+    /// it returns.
+    fn block(&mut self, order: &[usize], phase: Phase) -> Result<Range<usize>, Stop> {
         let began = self.runner.elapsed();
         // A block that would end beyond the budget is not begun.
         if began + self.block_time.mul_f64(1.1) > self.job.budget {
             return Err(Stop::Budget);
         }
-        let needed: Vec<bool> =
-            (0..self.job.arms.len()).map(|arm| self.is_needed(arm, phase)).collect();
         let first = self.slices.len();
-        for arm in self.orders.next(needed.len(), |arm| needed[arm]) {
+        for &arm in order {
             if self.failures[arm].is_some() {
                 continue;
             }
@@ -296,17 +296,6 @@ impl<'a> Session<'a> {
         // One slow block is remembered for a while, but not for ever.
         self.block_time = took.max(self.block_time.mul_f64(0.7));
         Ok(first..self.slices.len())
-    }
-
-    /// Whether an arm takes part in a block.
-    fn is_needed(&self, arm: usize, phase: Phase) -> bool {
-        match phase {
-            Phase::Block(number) => {
-                number < BLOCKS_MIN || self.job.pairs.is_empty() || self.open(arm)
-            }
-            Phase::Warmup => self.runner.warms_up(arm),
-            Phase::Calibration | Phase::Unfinished => false,
-        }
     }
 
     /// Runs one slice; nothing where the arm fails, which ends that arm alone.
@@ -340,7 +329,9 @@ impl<'a> Session<'a> {
 }
 
 fn slice_target(budget: Duration, arms: usize) -> Duration {
-    let slices = BLOCKS_WANTED * arms.max(1) as u32;
+    // Two arms are in a block twice.
+    let in_block = if arms == 2 { 4 } else { arms.max(1) };
+    let slices = BLOCKS_WANTED * in_block as u32;
     (budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, SLICE_MAX)
 }
 

@@ -22,6 +22,9 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// What disturbed the run from outside.
     pub noise: Noise,
+    /// Arms that change the toll of whatever runs after them.
+    #[serde(default)]
+    pub carry_over: Vec<CarryOver>,
 }
 
 /// One arm's tolls over all its slices.
@@ -44,11 +47,15 @@ pub struct ArmResult {
     pub operations: u64,
     /// Time per operation. `null` where no slice was completed.
     pub time_per_op_ns: Option<Latency>,
-    /// What verdicts are about: the mean time per operation or, where the study
-    /// says so, the slices' median, or the time between operations at the highest
-    /// rate held.
+    /// What verdicts are about: the time per operation in a typical slice or, where
+    /// the study says so, the slices' median latency, or the time between operations
+    /// at the highest rate held. The ratio of two arms' tolls is the `ratio` of their
+    /// comparison.
     #[serde(default)]
     pub toll_ns: Option<f64>,
+    /// How the toll changed during the run, where it surely did.
+    #[serde(default)]
+    pub drift: Option<Drift>,
     /// Processor time per operation.
     pub cpu_ns_per_op: Cpu,
     /// What reached the system and the device.
@@ -66,6 +73,26 @@ pub struct ArmResult {
     pub causes: Vec<Cause>,
     /// Why the arm could not be timed to the end, if so.
     pub failure: Option<String>,
+}
+
+/// A toll that grew or shrank from the run's first block to its last.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Drift {
+    /// The toll at the first block.
+    pub start_ns: f64,
+    /// The toll at the last block.
+    pub end_ns: f64,
+}
+
+/// An arm after which the next slice, of whatever arm, takes another time than usual.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CarryOver {
+    /// The id of the arm.
+    pub after: String,
+    /// The next slice's time over its usual time.
+    pub ratio: f64,
 }
 
 /// A distribution of times per operation. The mean is all time over all
@@ -141,16 +168,16 @@ pub struct Comparison {
     pub other: String,
     /// What they differ in.
     pub axis: Axis,
-    /// The other's time per operation over the base's: the centre of the
-    /// blocks' paired ratios. `null` where nothing could be compared.
+    /// The other's toll over the base's: the centre of the blocks' paired ratios.
+    /// `null` where nothing could be compared.
     pub ratio: Option<f64>,
-    /// The interval that decided. `null` where it is still without bound.
+    /// What the ratio is at least. `null` where there is no bound yet.
     pub ratio_low: Option<f64>,
-    /// The interval that decided. `null` where it is still without bound.
+    /// What the ratio is at most. `null` where there is no bound yet.
     pub ratio_high: Option<f64>,
     /// How sure the interval is.
     pub confidence: f64,
-    /// What an operation saves by the ratio; negative where it costs more.
+    /// The base's toll less the other's; negative where the other costs more.
     pub saves_ns_per_op: Option<f64>,
     /// The smallest relative difference that matters.
     pub worth: f64,
@@ -158,6 +185,16 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Blocks that the interval rests on.
     pub blocks: u64,
+    /// After how many of them the verdict was sure; `null` without a verdict.
+    #[serde(default)]
+    pub decided_after: Option<u64>,
+    /// The ratio of all time spent, where stalls make it differ from `ratio` by more
+    /// than `worth`.
+    #[serde(default)]
+    pub totals: Option<Totals>,
+    /// How the ratio changed during the run, where it surely did.
+    #[serde(default)]
+    pub drift: Option<RatioDrift>,
     /// The same of the slices' 99th percentiles. It does not decide when
     /// measuring stops, and so is more often left `unclear`.
     pub p99: TailComparison,
@@ -172,6 +209,33 @@ pub struct Comparison {
     /// What would have to be otherwise for the places to differ, and how to see it.
     #[serde(default)]
     pub next: Option<Next>,
+}
+
+/// All time spent by two arms, their stalled slices included. A slice has stalled
+/// where it took more than one and a half times the arm's toll.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Totals {
+    /// Slices of the base.
+    pub base_slices: u64,
+    /// Those of them that stalled.
+    pub base_stalls: u64,
+    /// Slices of the other.
+    pub other_slices: u64,
+    /// Those of them that stalled.
+    pub other_stalls: u64,
+    /// The other's time for all operations over the base's, per operation.
+    pub ratio: f64,
+}
+
+/// A ratio that grew or shrank from the run's first block to its last.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RatioDrift {
+    /// The ratio at the first block.
+    pub start: f64,
+    /// The ratio at the last block.
+    pub end: f64,
 }
 
 /// What to measure next, and why.
@@ -190,9 +254,9 @@ pub struct Next {
 pub struct TailComparison {
     /// The other's over the base's.
     pub ratio: Option<f64>,
-    /// The interval that decided. `null` where it is still without bound.
+    /// What the ratio is at least. `null` where there is no bound yet.
     pub ratio_low: Option<f64>,
-    /// The interval that decided. `null` where it is still without bound.
+    /// What the ratio is at most. `null` where there is no bound yet.
     pub ratio_high: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
@@ -212,6 +276,30 @@ pub struct ErrorComparison {
     /// `faster` where surely fewer of the other's fail, `slower` where surely more,
     /// `same` where none of either's did.
     pub verdict: Verdict,
+}
+
+impl Verdict {
+    /// Its word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Same => "same",
+            Self::Unclear => "unclear",
+            Self::Invalid => "invalid",
+        }
+    }
+
+    /// Whether it would be true of a ratio; one that decides nothing is true of any.
+    pub fn is_true_of(self, ratio: f64, worth: f64) -> bool {
+        let edge = 1.0 + worth;
+        match self {
+            Self::Faster => ratio < 1.0 / edge,
+            Self::Slower => ratio > edge,
+            Self::Same => (1.0 / edge..=edge).contains(&ratio),
+            Self::Unclear | Self::Invalid => true,
+        }
+    }
 }
 
 impl ArmResult {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
+use crate::counters;
 use crate::integrity::Integrity;
 use crate::probes::Surroundings;
 use crate::spent::{DeviceTraffic, Spent};
@@ -150,6 +151,33 @@ impl Slice {
         }
     }
 
+    /// An arm's slices within one block as one; nothing of none. Its outcome has what
+    /// comparisons are made of: scores, failures and doubts.
+    pub fn joined(slices: &[&Self]) -> Option<Self> {
+        let (first, rest) = slices.split_first()?;
+        if rest.is_empty() {
+            return Some((*first).clone());
+        }
+        let outcomes = || slices.iter().map(|slice| &slice.outcome);
+        let scores: Option<Vec<f64>> = outcomes().map(|outcome| outcome.score_ns).collect();
+        let outcome = Outcome {
+            score_ns: scores.map(|scores| scores.iter().sum::<f64>() / scores.len() as f64),
+            failed: outcomes().map(|outcome| outcome.failed).sum(),
+            tail_untrusted: outcomes().any(|outcome| outcome.tail_untrusted),
+            untrusted: outcomes().find_map(|outcome| outcome.untrusted.clone()),
+            ..Outcome::default()
+        };
+        Some(Self {
+            operations: slices.iter().map(|slice| slice.operations).sum(),
+            spent: counters::sum(slices.iter().map(|slice| slice.spent)),
+            latencies: Latencies::sum(slices.iter().map(|slice| &slice.latencies)),
+            outcome,
+            arm: first.arm,
+            phase: first.phase,
+            ..Self::default()
+        })
+    }
+
     /// The slice's mean time per operation.
     pub fn time_per_op_ns(&self) -> f64 {
         self.spent.elapsed_ns as f64 / self.operations.max(1) as f64
@@ -181,6 +209,30 @@ mod tests {
             assert!((sparse - full).abs() <= 1.0, "{q}: {sparse}, not {full}");
         }
         assert!(Latencies::default().quantile(0.5).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn slices_of_a_block_are_joined_with_what_comparisons_need() {
+        let slice = |elapsed_ns, failed, untrusted: Option<&str>| Slice {
+            arm: 2,
+            phase: Phase::Block(4),
+            operations: 10,
+            spent: Spent { elapsed_ns, ..Spent::default() },
+            outcome: Outcome {
+                failed: Some(failed),
+                untrusted: untrusted.map(str::to_owned),
+                ..Outcome::default()
+            },
+            ..Slice::default()
+        };
+        let (a, b) = (slice(100, 1, None), slice(300, 2, Some("late")));
+        let joined = Slice::joined(&[&a, &b]).unwrap_or_default();
+        assert!((joined.toll_ns() - 20.0).abs() < 1e-9);
+        assert!((joined.failed_share() - 0.15).abs() < 1e-9);
+        assert_eq!(joined.outcome.untrusted.as_deref(), Some("late"));
+        assert_eq!((joined.arm, joined.block()), (2, Some(4)));
+        assert_eq!(Slice::joined(&[&a]), Some(a));
+        assert_eq!(Slice::joined(&[]), None);
     }
 
     #[test]

@@ -94,11 +94,8 @@ fn intervals(found: &AgainstItself) -> String {
 fn planted(planted: &Planted) -> String {
     let comparison = &planted.comparison;
     let found = if planted.found { "found" } else { "not found" };
-    let ratio = comparison.ratio.map_or_else(String::new, words::difference);
-    let interval = match words::interval(comparison.ratio_low, comparison.ratio_high).as_str() {
-        "" => String::new(),
-        text => format!(" ({text})"),
-    };
+    let difference = Difference::of(comparison);
+    let (ratio, interval) = (&difference.ratio, difference.in_brackets());
     let why = match (comparison.verdict, &comparison.why) {
         (Verdict::Unclear | Verdict::Invalid, Some(why)) => format!(": {why}"),
         _ => format!(" after {} blocks", comparison.blocks),
@@ -107,7 +104,7 @@ fn planted(planted: &Planted) -> String {
         "a slowdown of {} ({} per operation) was {found}: {} {ratio}{interval}{why}",
         percent(planted.added),
         time(planted.added_ns),
-        words::verdict(comparison.verdict)
+        comparison.verdict.as_str()
     )
 }
 

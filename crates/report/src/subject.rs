@@ -37,8 +37,8 @@ impl<'a> Subject<'a> {
     /// How fast an arm moved its bytes, where its speed is best told so.
     pub(crate) fn bytes_per_s(self, arm: &ArmResult) -> Option<f64> {
         self.study_of(arm).filter(|study| study.moves_bytes)?;
-        let elapsed_s = arm.time_per_op_ns?.mean * arm.operations as f64 / 1e9;
-        (elapsed_s > 0.0).then(|| arm.io.requested_bytes as f64 / elapsed_s)
+        let bytes_per_op = arm.io.requested_bytes as f64 / arm.operations.max(1) as f64;
+        Some(bytes_per_op / arm.toll_ns? * 1e9)
     }
 
     /// How one arm differs from another at its place, in short.

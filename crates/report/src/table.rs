@@ -8,7 +8,7 @@ use model::units::time;
 use crate::columns::{Cell, Table};
 use crate::subject::Subject;
 use crate::text::Width;
-use crate::words;
+use crate::words::{self, Difference};
 
 /// Narrower than this there is no room for percentiles and intervals.
 const WIDTH_FULL: Width = 72;
@@ -94,9 +94,10 @@ fn judgement(subject: Subject, arm: &ArmResult, axis: Axis, full: bool) -> Vec<C
 
 /// The difference, its interval and the verdict.
 fn judged(comparison: &Comparison, full: bool) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(comparison.ratio.map_or_else(String::new, words::difference))];
+    let Difference { ratio, interval } = Difference::of(comparison);
+    let mut cells = vec![Cell::new(ratio)];
     if full {
-        cells.push(Cell::new(words::interval(comparison.ratio_low, comparison.ratio_high)));
+        cells.push(Cell::new(interval));
     }
     cells.push(verdict(comparison));
     cells
@@ -110,5 +111,5 @@ fn verdict(comparison: &Comparison) -> Cell {
         Verdict::Unclear => AnsiColor::Yellow.on_default(),
         Verdict::Invalid => AnsiColor::Magenta.on_default().bold(),
     };
-    Cell::new(words::verdict(comparison.verdict)).styled(style)
+    Cell::new(comparison.verdict.as_str()).styled(style)
 }

@@ -1,6 +1,8 @@
 //! Verdicts in words: what two arms differ by, and what that would be worth.
 
-use model::analysis::{ArmResult, Comparison, ErrorComparison, TailComparison, Verdict};
+use model::analysis::{
+    ArmResult, Comparison, ErrorComparison, RatioDrift, TailComparison, Verdict,
+};
 use model::arm::Axis;
 use model::units::{count, percent, three_digits, time};
 
@@ -10,10 +12,12 @@ use crate::subject::Subject;
 const RATE_PER_S: f64 = 1000.0;
 /// From this ratio on, "7 times" reads better than "600% more".
 const TIMES_FROM: f64 = 2.0;
+/// From this share on of what is saved, it is said to be processor time.
+const PROCESSOR_SHARE: f64 = 0.8;
 
-/// A difference from a ratio: `−16%`, `+40%`, and beyond twofold `×6.7`.
-pub(crate) fn difference(ratio: f64) -> String {
-    if ratio >= TIMES_FROM {
+/// A ratio as a difference: `−16%`, `+40%`, and beyond twofold `×6.7`, `×0.06`.
+fn difference(ratio: f64) -> String {
+    if is_beyond_twofold(ratio) {
         return format!("×{}", three_digits(ratio));
     }
     match (share(ratio), ratio < 1.0) {
@@ -23,9 +27,52 @@ pub(crate) fn difference(ratio: f64) -> String {
     }
 }
 
+fn is_beyond_twofold(ratio: f64) -> bool {
+    !(1.0 / TIMES_FROM < ratio && ratio < TIMES_FROM)
+}
+
+/// A ratio and its interval in words. Both are factors where any of it is beyond
+/// twofold, and percentages elsewhere.
+pub(crate) struct Difference {
+    /// `−16%`, `×0.06`; empty where it is not known.
+    pub(crate) ratio: String,
+    /// `−18% to −14%`, `0.03 to 0.12`, `0.12 or less`; empty where there is no bound.
+    pub(crate) interval: String,
+}
+
+impl Difference {
+    pub(crate) fn new(ratio: Option<f64>, low: Option<f64>, high: Option<f64>) -> Self {
+        let factors = [ratio, low, high].into_iter().flatten().any(is_beyond_twofold);
+        let end = |ratio| if factors { three_digits(ratio) } else { difference(ratio) };
+        let ratio = ratio.map_or_else(String::new, |ratio| {
+            if factors { format!("×{}", three_digits(ratio)) } else { difference(ratio) }
+        });
+        let interval = match (low, high) {
+            (Some(low), Some(high)) => format!("{} to {}", end(low), end(high)),
+            (Some(low), None) => format!("{} or more", end(low)),
+            (None, Some(high)) => format!("{} or less", end(high)),
+            (None, None) => String::new(),
+        };
+        Self { ratio, interval }
+    }
+
+    pub(crate) fn of(comparison: &Comparison) -> Self {
+        Self::new(comparison.ratio, comparison.ratio_low, comparison.ratio_high)
+    }
+
+    /// ` (−18% to −14%)`, ` (×0.03 to 0.12)`.
+    pub(crate) fn in_brackets(&self) -> String {
+        match (self.interval.as_str(), self.ratio.starts_with('×')) {
+            ("", _) => String::new(),
+            (interval, true) => format!(" (×{interval})"),
+            (interval, false) => format!(" ({interval})"),
+        }
+    }
+}
+
 /// `18% less time than`, `18% more time than`, `6.7 times the time of`.
 fn time_against(ratio: f64) -> String {
-    if ratio >= TIMES_FROM {
+    if is_beyond_twofold(ratio) {
         format!("{} times the time of", three_digits(ratio))
     } else {
         format!("{} {} time than", share(ratio), if ratio < 1.0 { "less" } else { "more" })
@@ -39,34 +86,10 @@ fn share(ratio: f64) -> String {
     percent(if share < 0.0005 { 0.0 } else { share })
 }
 
-/// The interval that decided: `−18% to −14%`.
-pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
-    match (low, high) {
-        (Some(low), Some(high)) => format!("{} to {}", difference(low), difference(high)),
-        (Some(low), None) => format!("{} or more", difference(low)),
-        (None, Some(high)) => format!("{} or less", difference(high)),
-        (None, None) => String::new(),
-    }
-}
-
-/// The verdict's word.
-pub(crate) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Same => "same",
-        Verdict::Unclear => "unclear",
-        Verdict::Invalid => "invalid",
-    }
-}
-
 /// One comparison of places in a sentence, with what it would be worth.
 pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Option<String> {
     let [base, other] = subject.sides(comparison)?;
-    let within = match interval(comparison.ratio_low, comparison.ratio_high).as_str() {
-        "" => String::new(),
-        text => format!(" ({text})"),
-    };
+    let within = Difference::of(comparison).in_brackets();
     let (name, to, from) = (way(other), &other.place, &base.place);
     let ratio = comparison.ratio.map(|ratio| (ratio, rates(subject, base, other)));
     let text = match (comparison.verdict, ratio) {
@@ -84,11 +107,54 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
         ),
         (verdict, _) => format!(
             "{name}: {to} against {from} is {}{within}: {}.",
-            self::verdict(verdict),
+            verdict.as_str(),
             comparison.why.as_deref().unwrap_or("the reason is unknown")
         ),
     };
-    Some(text + &tail(comparison) + &errors(comparison, subject.operation(other)))
+    let more = [
+        totals(subject, comparison),
+        drift(comparison),
+        tail(comparison),
+        errors(comparison, subject.operation(other)),
+    ];
+    Some(text + &more.concat())
+}
+
+/// What rare stalls add, where all the time spent tells another story than a typical
+/// slice: `disk stalled in 3 of 40 slices; counting those, ram takes 33% less time.`
+fn totals(subject: Subject, comparison: &Comparison) -> String {
+    let Some((totals, [base, other])) = comparison.totals.zip(subject.sides(comparison)) else {
+        return String::new();
+    };
+    let names = match comparison.axis {
+        Axis::Place => [base.place.clone(), other.place.clone()],
+        Axis::Strategy => [subject.difference(base, other), subject.difference(other, base)],
+    };
+    let stalls = [
+        (&names[0], totals.base_stalls, totals.base_slices),
+        (&names[1], totals.other_stalls, totals.other_slices),
+    ];
+    let stalled: Vec<String> = stalls
+        .into_iter()
+        .filter(|(_, stalls, _)| *stalls > 0)
+        .map(|(name, stalls, of)| format!("{name} stalled in {stalls} of {of} slices"))
+        .collect();
+    let [from, to] = names;
+    let against = time_against(totals.ratio);
+    let text = stalled.join(" and ");
+    format!(" {}; counting those, {to} takes {against} {from}.", text)
+}
+
+/// How the ratio changed during the run, where the verdict holds all the same.
+fn drift(comparison: &Comparison) -> String {
+    match comparison.drift {
+        Some(RatioDrift { start, end }) if comparison.verdict != Verdict::Invalid => format!(
+            " The ratio drifted during the run, from ×{} to ×{}.",
+            three_digits(start),
+            three_digits(end)
+        ),
+        _ => String::new(),
+    }
 }
 
 /// What can be said of the operations that failed, where they may.
@@ -140,13 +206,13 @@ fn tail(comparison: &Comparison) -> String {
     let decided = matches!(verdict, Verdict::Faster | Verdict::Slower);
     match ratio {
         Some(ratio) if decided && verdict != comparison.verdict => format!(
-            " Its 99th percentile is {} ({}).",
+            " Its 99th percentile is {}{}.",
             match verdict {
+                _ if is_beyond_twofold(ratio) => format!("{} times as high", three_digits(ratio)),
                 Verdict::Faster => format!("lower by {}", share(ratio)),
-                _ if ratio >= TIMES_FROM => format!("{} times as high", three_digits(ratio)),
                 _ => format!("higher by {}", share(ratio)),
             },
-            interval(ratio_low, ratio_high)
+            Difference::new(Some(ratio), ratio_low, ratio_high).in_brackets()
         ),
         _ => String::new(),
     }
@@ -180,7 +246,7 @@ pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison])
                     comparison.why.as_deref().unwrap_or("the reason is unknown")
                 ),
                 (verdict, _) => {
-                    format!("{name} against {base_name} is {}", self::verdict(verdict))
+                    format!("{name} against {base_name} is {}", verdict.as_str())
                 }
             };
             Some(said + &failures(comparison))
@@ -218,8 +284,8 @@ fn way(arm: &ArmResult) -> &str {
     arm.id.rsplit_once('@').map_or(arm.id.as_str(), |(way, _)| way)
 }
 
-/// `saving 0.31 µs per record: 0.03% of a core at 1,000 per second`. Where one writer
-/// could not do 1,000 a second, what it can do instead.
+/// `saving 0.31 µs per record: 0.03% of a core at 1,000 per second` where that is
+/// processor time, and elsewhere what one worker can do instead.
 fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &ArmResult) -> String {
     let operation = subject.operation(other);
     let saves_ns = comparison.saves_ns_per_op.unwrap_or_default();
@@ -234,16 +300,23 @@ fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &Ar
         return amount;
     }
     let cores = saves_ns.abs() * RATE_PER_S / 1e9;
-    match (base.time_per_op_ns, other.time_per_op_ns) {
-        (Some(from), Some(to)) if cores > 1.0 => {
-            let [from, to] = [from, to].map(|toll| rate(1e9 / toll.mean));
-            format!("{amount}: {to} per second instead of {from}")
-        }
-        _ => {
-            let rate = count(RATE_PER_S as u64);
-            format!("{amount}: {} of a core at {rate} per second", percent(cores))
-        }
+    if cores <= 1.0 && is_processor_time(saves_ns, base, other) {
+        let rate = count(RATE_PER_S as u64);
+        return format!("{amount}: {} of a core at {rate} per second", percent(cores));
     }
+    match (base.toll_ns, other.toll_ns) {
+        (Some(from), Some(to)) => {
+            let [from, to] = [from, to].map(|toll_ns| rate(1e9 / toll_ns));
+            format!("{amount}; one worker: {to} per second instead of {from}")
+        }
+        _ => amount,
+    }
+}
+
+/// Whether what an operation saves is time on a processor rather than waiting.
+fn is_processor_time(saves_ns: f64, base: &ArmResult, other: &ArmResult) -> bool {
+    let cpu_ns = |arm: &ArmResult| arm.cpu_ns_per_op.user + arm.cpu_ns_per_op.system;
+    (cpu_ns(base) - cpu_ns(other)) / saves_ns >= PROCESSOR_SHARE
 }
 
 pub(crate) fn rate(per_s: f64) -> String {

@@ -9,6 +9,7 @@ mod bet;
 mod beta;
 mod binomial;
 mod histogram;
+mod joint;
 mod median;
 mod sequence;
 mod signs;
@@ -16,6 +17,7 @@ mod warmup;
 
 pub use binomial::{rate_at_least, rate_at_most};
 pub use histogram::Histogram;
+pub use joint::{Differences, levels};
 pub use median::{center_and_spread, median};
 pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
 pub use signs::Signs;

@@ -177,6 +177,16 @@ impl Sequence {
         self.log_ratios.len()
     }
 
+    /// After how many blocks that was.
+    pub fn decided_at(&self) -> Option<usize> {
+        self.decided.map(|_| self.blocks())
+    }
+
+    /// Whether what came after the decision says otherwise.
+    pub fn is_contradicted(&self) -> bool {
+        false
+    }
+
     /// What is sure so far. Once it is not [`Decision::Open`] it stays.
     pub fn decision(&self) -> Decision {
         self.decided.map_or(Decision::Open, |(decision, _)| decision)

@@ -17,7 +17,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stats::{Decision, Sequence, Settings};
 
-use crate::measure::BLOCKS_MAX;
+use crate::schedule::BLOCKS_MAX;
 use analysis::ERROR_RATE;
 
 /// The run that is simulated.

@@ -1,0 +1,100 @@
+//! Whether tolls and ratios changed steadily while they were measured.
+//!
+//! A verdict is about one ratio. Where that moved during the run, as where an arm's
+//! slices depend on how many there were before, it is a figure of no machine.
+
+use model::analysis::{Comparison, Drift, RatioDrift};
+use model::run::Run;
+use model::units::three_digits;
+use stats::Trend;
+
+use crate::pair_state::{PairState, in_block};
+
+/// How probable it is that any of a run's arms, or any of its comparisons, is said to
+/// drift where none does.
+const LEVEL: f64 = 0.01;
+
+/// An arm's.
+pub(crate) fn of_arm(run: &Run, arm: usize) -> Option<Drift> {
+    let mut points = Vec::new();
+    for block in run.blocks() {
+        let slice = in_block(block).remove(&arm);
+        let Some(slice) = slice.filter(|slice| slice.outcome.untrusted.is_none()) else { continue };
+        let log = slice.toll_ns().ln();
+        if log.is_finite() {
+            points.push((slice.block().unwrap_or_default() as f64, log));
+        }
+    }
+    let Trend { start, end, .. } = stats::trend(&points, LEVEL / run.plan.arms.len() as f64)?;
+    Some(Drift { start_ns: start.exp(), end_ns: end.exp() })
+}
+
+/// A comparison's.
+pub(crate) fn of_pair(run: &Run, state: &PairState) -> Option<RatioDrift> {
+    let points: Vec<(f64, f64)> =
+        state.taken.iter().map(|taken| (taken.block as f64, taken.log_ratio)).collect();
+    let Trend { start, end, .. } = stats::trend(&points, LEVEL / run.plan.pairs.len() as f64)?;
+    Some(RatioDrift { start: start.exp(), end: end.exp() })
+}
+
+/// Why a comparison is invalid whose ratio began or ended where its verdict is not true.
+pub(crate) fn why_invalid(comparison: &Comparison) -> Option<String> {
+    let RatioDrift { start, end } = comparison.drift?;
+    let holds = |ratio| comparison.verdict.is_true_of(ratio, comparison.worth);
+    (!(holds(start) && holds(end))).then(|| {
+        format!(
+            "the ratio drifted from ×{} at the first block to ×{} at the last, so that the run \
+             has no one ratio; see which arm's toll changed",
+            three_digits(start),
+            three_digits(end)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::analysis::Verdict;
+    use model::slice::Slice;
+
+    use super::*;
+    use crate::pair_state::PairStates;
+    use crate::testing;
+
+    /// Forty blocks of two arms, the second of which takes so long in each, relative to
+    /// the first.
+    fn drifting(factor: impl Fn(usize) -> f64) -> Run {
+        let slices = (0..40).flat_map(|block| {
+            let mut other = testing::slice(1, block);
+            // A little noise, so that there is a spread.
+            let noise = 1.0 + 0.01 * ((block * 7 % 5) as f64 - 2.0);
+            other.spent.elapsed_ns = (1e6 * factor(block) * noise) as u64;
+            let mut base = testing::slice(0, block);
+            base.spent.elapsed_ns = 1_000_000;
+            [base, other]
+        });
+        testing::run(2, slices.collect::<Vec<Slice>>())
+    }
+
+    #[test]
+    fn an_arm_that_drifts_is_told_with_its_start_and_end_and_a_steady_one_is_not() {
+        let run = drifting(|block| 1.0 + block as f64 / 40.0);
+        assert_eq!(of_arm(&run, 0), None);
+        let drift = of_arm(&run, 1).unwrap_or_else(|| panic!("a doubling is not told"));
+        let grew = drift.end_ns / drift.start_ns;
+        assert!((1.7..2.3).contains(&grew), "×{grew}");
+        assert_eq!(of_arm(&drifting(|_| 2.0), 1), None);
+    }
+
+    #[test]
+    fn a_verdict_that_was_not_true_throughout_is_invalid() {
+        let run = drifting(|block| 1.0 + block as f64 / 40.0);
+        let drift = of_pair(&run, &PairStates::of(&run).0[0]);
+        assert!(drift.is_some());
+        let of = |verdict| why_invalid(&Comparison { drift, ..testing::comparison(verdict) });
+        assert!(of(Verdict::Slower).is_some_and(|why| why.contains("drifted from ×")));
+        assert_eq!(of(Verdict::Unclear), None);
+        let above = Some(RatioDrift { start: 1.2, end: 1.9 });
+        let slower = Comparison { drift: above, ..testing::comparison(Verdict::Slower) };
+        assert_eq!(why_invalid(&slower), None);
+    }
+}

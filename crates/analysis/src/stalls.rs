@@ -1,0 +1,118 @@
+//! Where rare stalls make all the time that was spent tell another story than the
+//! typical slice.
+
+use model::analysis::{Comparison, Totals, Verdict};
+use model::run::Run;
+use model::units::counted;
+
+use crate::pair_state::{PairState, in_block};
+
+/// A slice has stalled where it took more than this many times the arm's toll.
+const STALLED: f64 = 1.5;
+
+/// One arm's slices, block by block.
+#[derive(Default)]
+struct Sum {
+    slices: u64,
+    stalls: u64,
+    elapsed_ns: u64,
+    operations: u64,
+}
+
+impl Sum {
+    fn time_per_op_ns(&self) -> f64 {
+        self.elapsed_ns as f64 / self.operations.max(1) as f64
+    }
+}
+
+/// All time spent in the blocks that a comparison rests on, where some slices stalled
+/// and it differs from the ratio of the tolls by more than worth.
+pub(crate) fn totals(run: &Run, state: &PairState, tolls: [f64; 2]) -> Option<Totals> {
+    let arms = [state.pair.base, state.pair.other];
+    let mut sums = [Sum::default(), Sum::default()];
+    for block in run.blocks() {
+        let number = block.first()?.block();
+        if !state.taken.iter().any(|taken| Some(taken.block) == number) {
+            continue;
+        }
+        let slices = in_block(block);
+        for ((arm, toll_ns), sum) in arms.iter().zip(tolls).zip(&mut sums) {
+            let slice = slices.get(arm)?;
+            // What is judged by a score has no total.
+            if slice.outcome.score_ns.is_some() {
+                return None;
+            }
+            sum.slices += 1;
+            sum.stalls += u64::from(slice.time_per_op_ns() > STALLED * toll_ns);
+            sum.elapsed_ns += slice.spent.elapsed_ns;
+            sum.operations += slice.operations;
+        }
+    }
+    let [base, other] = sums;
+    let ratio = other.time_per_op_ns() / base.time_per_op_ns();
+    let apart = (ratio / (tolls[1] / tolls[0])).ln().abs();
+    let tells = base.stalls + other.stalls > 0 && apart > run.plan.worth.ln_1p();
+    tells.then_some(Totals {
+        base_slices: base.slices,
+        base_stalls: base.stalls,
+        other_slices: other.slices,
+        other_stalls: other.stalls,
+        ratio,
+    })
+}
+
+/// `same` is not said of arms whose typical slices are alike and whose totals are not.
+pub(crate) fn judge(comparison: Comparison) -> Comparison {
+    let Some(totals) = comparison.totals.filter(|_| comparison.verdict == Verdict::Same) else {
+        return comparison;
+    };
+    if totals.ratio.ln().abs() <= comparison.worth.ln_1p() {
+        return comparison;
+    }
+    let stalls = totals.base_stalls + totals.other_stalls;
+    let why = format!(
+        "the typical slices are alike, but with {} counted the totals are not",
+        counted(stalls, "stall")
+    );
+    Comparison { verdict: Verdict::Unclear, why: Some(why), ..comparison }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pair_state::PairStates;
+    use crate::testing;
+
+    /// Forty blocks of two alike arms, of which the first stalls so often, for so long.
+    fn stalled(times: usize, factor: u64) -> Option<Totals> {
+        let slices = (0..40).flat_map(|block| {
+            let mut base = testing::slice(0, block);
+            base.spent.elapsed_ns *= if block < times { factor } else { 1 };
+            [base, testing::slice(1, block)]
+        });
+        let run = testing::run(2, slices.collect());
+        totals(&run, &PairStates::of(&run).0[0], [10.0, 10.0])
+    }
+
+    #[test]
+    fn stalls_that_matter_are_counted_and_others_are_not_told() {
+        let found = stalled(3, 8);
+        let found = found.unwrap_or_else(|| panic!("three stalls of 40 are not told"));
+        assert_eq!((found.base_stalls, found.base_slices, found.other_stalls), (3, 40, 0));
+        // (37 + 3·8) / 40 = 1.525.
+        assert!((found.ratio - 1.0 / 1.525).abs() < 1e-9, "{}", found.ratio);
+        assert_eq!(stalled(0, 8), None);
+        assert_eq!(stalled(1, 2), None);
+    }
+
+    #[test]
+    fn same_is_not_said_where_the_totals_differ() {
+        let same = testing::comparison(Verdict::Same);
+        let judged = judge(Comparison { totals: stalled(3, 8), ..same.clone() });
+        assert_eq!(judged.verdict, Verdict::Unclear);
+        assert!(judged.why.is_some_and(|why| why.contains("3 stalls")));
+        assert_eq!(judge(same).verdict, Verdict::Same);
+        let faster = testing::comparison(Verdict::Faster);
+        assert_eq!(judge(Comparison { totals: stalled(3, 8), ..faster }).verdict, Verdict::Faster);
+    }
+}
