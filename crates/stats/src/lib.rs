@@ -11,8 +11,10 @@ mod binomial;
 mod histogram;
 mod joint;
 mod median;
+mod normal;
 mod sequence;
 mod signs;
+mod trend;
 mod warmup;
 
 pub use binomial::{rate_at_least, rate_at_most};
@@ -21,4 +23,5 @@ pub use joint::{Differences, levels};
 pub use median::{center_and_spread, median};
 pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
 pub use signs::Signs;
+pub use trend::{Trend, trend};
 pub use warmup::Warmup;
