@@ -162,7 +162,9 @@ pub struct PairProgress {
 /// Each arm's slices of one block as one.
 pub(crate) fn in_block(block: &[Slice]) -> BTreeMap<usize, Slice> {
     let mut arms: BTreeMap<usize, Vec<&Slice>> = BTreeMap::new();
-    block.iter().for_each(|slice| arms.entry(slice.arm).or_default().push(slice));
+    for slice in block {
+        arms.entry(slice.arm).or_default().push(slice);
+    }
     arms.into_iter().filter_map(|(arm, slices)| Some((arm, Slice::joined(&slices)?))).collect()
 }
 

@@ -51,8 +51,8 @@ pub(crate) fn totals(run: &Run, state: &PairState, tolls: [f64; 2]) -> Option<To
     let [base, other] = sums;
     let ratio = other.time_per_op_ns() / base.time_per_op_ns();
     let apart = (ratio / (tolls[1] / tolls[0])).ln().abs();
-    let tells = base.stalls + other.stalls > 0 && apart > run.plan.worth.ln_1p();
-    tells.then_some(Totals {
+    let is_telling = base.stalls + other.stalls > 0 && apart > run.plan.worth.ln_1p();
+    is_telling.then_some(Totals {
         base_slices: base.slices,
         base_stalls: base.stalls,
         other_slices: other.slices,

@@ -19,3 +19,5 @@ pub mod runner;
 mod schedule;
 pub mod selftest;
 pub mod study;
+#[cfg(test)]
+mod testing;

@@ -340,19 +340,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use model::arm::Axis;
-    use model::place::PlaceRequest;
-    use model::plan::{Draft, StudyPlan};
     use model::spent::Spent;
-    use model::study::{StrategySpec, StudySpec};
 
     use super::*;
     use crate::study::Operations;
-
-    static SPEC: StudySpec = StudySpec {
-        name: "made",
-        strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
-        ..StudySpec::EMPTY
-    };
+    use crate::testing;
 
     /// Arms with tolls of their own; the first slice of the second is disturbed.
     struct Made {
@@ -403,14 +395,7 @@ mod tests {
     }
 
     fn sizes(tolls_ns: &[u64]) -> BTreeMap<usize, u64> {
-        let request = |n| PlaceRequest { label: format!("p{n}"), path: "/".into() };
-        let draft = Draft {
-            places: (0..tolls_ns.len()).map(request).collect(),
-            studies: vec![StudyPlan::new(&SPEC)],
-            ..Draft::default()
-        };
-        let plan = draft.finish(1).unwrap_or_else(|e| panic!("{e}"));
-        let arms = plan.arms();
+        let arms = testing::arms(tolls_ns.len());
         let pairs = (1..arms.len())
             .map(|other| Pair { base: other - 1, other, axis: Axis::Place })
             .collect();

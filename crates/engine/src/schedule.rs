@@ -46,9 +46,8 @@ impl Schedule<'_> {
         if !block.is_multiple_of(2) {
             widest_half(&mut wanted);
         }
-        let takes_part = |arm: &usize| {
-            wanted.iter().any(|(pair, _)| pair.base == *arm || pair.other == *arm)
-        };
+        let takes_part =
+            |arm: &usize| wanted.iter().any(|(pair, _)| pair.base == *arm || pair.other == *arm);
         all.filter(takes_part).collect()
     }
 
@@ -68,4 +67,81 @@ impl Schedule<'_> {
 fn widest_half(pairs: &mut Vec<(Pair, f64)>) {
     pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
     pairs.truncate(pairs.len().div_ceil(2));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::arm::Axis;
+    use model::slice::{Phase, Slice};
+
+    use super::*;
+
+    /// A job of so many arms, all but the first held against it.
+    fn job(arms: usize) -> Job {
+        let pair = |other| Pair { base: 0, other, axis: Axis::Place };
+        let pairs = (1..arms).map(pair).collect();
+        let arms = crate::testing::arms(arms);
+        Job { arms, pairs, worth: 0.05, budget: Duration::from_secs(60), seed: 1 }
+    }
+
+    /// What is known after so many blocks, in each of which an arm takes its factor
+    /// times as long as the first, give or take its noise.
+    fn states(job: &Job, blocks: usize, arms: &[(f64, f64)]) -> PairStates {
+        let mut states = PairStates::new(&job.pairs, job.worth);
+        for block in 0..blocks {
+            let slice = |(arm, (factor, noise)): (usize, &(f64, f64))| {
+                let even = ((block * 7 + arm) % 9) as f64 / 4.0 - 1.0;
+                let mut slice = Slice { arm, operations: 1, ..Slice::default() };
+                slice.phase = Phase::Block(block);
+                slice.spent.elapsed_ns = (1e6 * factor * (noise * even).exp()) as u64;
+                slice
+            };
+            let slices: Vec<Slice> = arms.iter().enumerate().map(slice).collect();
+            states.take_block(&slices);
+        }
+        states
+    }
+
+    #[test]
+    fn what_is_sure_and_precise_takes_no_further_part() {
+        let job = job(3);
+        // The second is twice as slow and steady; the third scatters about the first.
+        let states = states(&job, 40, &[(1.0, 0.01), (2.0, 0.01), (1.0, 0.8)]);
+        let schedule = Schedule { job: &job, states: &states, alive: &[true; 3] };
+        assert_eq!(schedule.arms(3), [0, 1, 2], "the first blocks have all");
+        assert_eq!(schedule.arms(40), [0, 2]);
+        assert!(schedule.wants_more(40));
+    }
+
+    #[test]
+    fn a_verdict_alone_does_not_end_the_run_and_precision_does() {
+        let job = job(2);
+        let sure = states(&job, 30, &[(1.0, 0.3), (3.0, 0.3)]);
+        let schedule = Schedule { job: &job, states: &sure, alive: &[true; 2] };
+        assert_eq!(sure.decided(), 1);
+        assert!(schedule.wants_more(30), "a wide interval goes on narrowing");
+        let precise = states(&job, 40, &[(1.0, 0.01), (3.0, 0.01)]);
+        let schedule = Schedule { job: &job, states: &precise, alive: &[true; 2] };
+        assert!(!schedule.wants_more(40));
+    }
+
+    #[test]
+    fn every_second_block_is_for_the_widest() {
+        let job = job(3);
+        let states = states(&job, 20, &[(1.0, 0.01), (2.0, 0.4), (3.0, 1.5)]);
+        let schedule = Schedule { job: &job, states: &states, alive: &[true; 3] };
+        assert_eq!(schedule.arms(20), [0, 1, 2]);
+        assert_eq!(schedule.arms(21), [0, 2]);
+    }
+
+    #[test]
+    fn an_arm_that_failed_keeps_nobody_waiting() {
+        let job = job(2);
+        let states = states(&job, 12, &[(1.0, 0.5), (1.0, 0.5)]);
+        let schedule = Schedule { job: &job, states: &states, alive: &[true, false] };
+        assert!(!schedule.wants_more(12));
+        assert_eq!(schedule.arms(4), [0]);
+    }
 }

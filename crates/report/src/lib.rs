@@ -13,6 +13,7 @@ mod noise;
 mod place;
 mod risk;
 pub mod selftest;
+mod steadiness;
 mod subject;
 mod table;
 pub mod terminal;

@@ -8,7 +8,8 @@ use model::selftest::{
 use model::units::{count, counted, percent, time};
 
 use crate::text::{Width, heading, paragraph};
-use crate::{noise, place, words};
+use crate::words::Difference;
+use crate::{noise, place};
 
 /// The whole report.
 pub fn report(result: &SelftestResult, width: Width) -> String {

@@ -12,7 +12,7 @@ use model::units::{counted, percent, time};
 use crate::subject::Subject;
 pub use crate::text::{WIDTH, Width};
 use crate::text::{heading, paragraph};
-use crate::{figures, integrity, noise, place, risk, table, why, words};
+use crate::{figures, integrity, noise, place, risk, steadiness, table, why, words};
 
 /// More comparisons than this are not each put in a sentence.
 const SENTENCES_MAX: usize = 12;
@@ -29,6 +29,7 @@ pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
     }
     out += &integrity::promises(subject, width);
     out += &meaning(subject, width);
+    out += &steadiness::section(subject, width);
     out += &why::run(subject, width);
     out += &risks(run, width);
     out += &small_print(subject, width);

@@ -71,7 +71,7 @@ impl Difference {
 }
 
 /// `18% less time than`, `18% more time than`, `6.7 times the time of`.
-fn time_against(ratio: f64) -> String {
+pub(crate) fn time_against(ratio: f64) -> String {
     if is_beyond_twofold(ratio) {
         format!("{} times the time of", three_digits(ratio))
     } else {
@@ -319,8 +319,13 @@ fn is_processor_time(saves_ns: f64, base: &ArmResult, other: &ArmResult) -> bool
     (cpu_ns(base) - cpu_ns(other)) / saves_ns >= PROCESSOR_SHARE
 }
 
+/// A rate to three digits, as tolls are: `62.5`, `1,920`, `30,200`.
 pub(crate) fn rate(per_s: f64) -> String {
-    if per_s < 100.0 { three_digits(per_s) } else { count(per_s.round() as u64) }
+    if per_s < 1000.0 {
+        return three_digits(per_s);
+    }
+    let unit = 10_f64.powf(per_s.log10().floor() - 2.0);
+    count(((per_s / unit).round() * unit) as u64)
 }
 
 /// The comparisons along one axis, those of the same base together, in order.

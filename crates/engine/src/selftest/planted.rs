@@ -73,6 +73,9 @@ mod tests {
             worth: 0.05,
             verdict,
             blocks: 20,
+            decided_after: None,
+            totals: None,
+            drift: None,
             errors: None,
             why: None,
             p99: TailComparison {

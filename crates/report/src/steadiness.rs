@@ -1,0 +1,41 @@
+//! What was not the same throughout the run: tolls that drifted, and arms that changed
+//! the toll of whatever ran after them.
+
+use model::units::time;
+
+use crate::subject::Subject;
+use crate::text::{Width, heading, paragraph};
+use crate::words;
+
+/// More lines than this would not be read; the rest is in the result file.
+const LINES_MAX: usize = 6;
+
+/// The section; nothing where all was steady.
+pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String {
+    let drifted = analysis.arms.iter().filter_map(|arm| {
+        let drift = arm.drift?;
+        Some(format!(
+            "The toll of {} drifted from {} at the first block to {} at the last",
+            arm.id,
+            time(drift.start_ns),
+            time(drift.end_ns)
+        ))
+    });
+    let carried = analysis.carry_over.iter().map(|carried| {
+        format!("Right after {}, any slice takes {} usual", carried.after, {
+            words::time_against(carried.ratio)
+        })
+    });
+    let lines: Vec<String> = drifted.chain(carried).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    let told = lines.iter().take(LINES_MAX);
+    let mut out = format!("\n{}", heading("Not steady"));
+    out.extend(told.map(|text| paragraph("  • ", "    ", text, width)));
+    if lines.len() > LINES_MAX {
+        let more = format!("{} more are in --json", lines.len() - LINES_MAX);
+        out += &paragraph("  • ", "    ", &more, width);
+    }
+    out
+}
