@@ -8,6 +8,7 @@ mod autocorrelation;
 mod bet;
 mod beta;
 mod binomial;
+mod carry_over;
 mod histogram;
 mod joint;
 mod median;
@@ -18,6 +19,7 @@ mod trend;
 mod warmup;
 
 pub use binomial::{rate_at_least, rate_at_most};
+pub use carry_over::{CarryOver, Step, carry_over};
 pub use histogram::Histogram;
 pub use joint::{Differences, levels};
 pub use median::{center_and_spread, median};
