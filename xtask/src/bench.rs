@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
-use crate::{bench_harness, bench_load, bench_verify, process};
+use crate::{bench_harness, bench_load, bench_repeat, bench_verify, process};
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
@@ -17,6 +17,8 @@ pub(crate) enum Bench {
     Load(bench_load::BenchLoadArgs),
     /// How fast records are accounted for, and that none breaks that must not
     Verify(bench_verify::Args),
+    /// Whether the intervals of one run hold the estimates of the next
+    Repeat(bench_repeat::Args),
     /// The child whose memory `harness` looks at
     #[command(hide = true)]
     HeldMemory(bench_harness::memory::Args),
@@ -30,6 +32,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         Bench::Harness(args) => bench_harness::run(args),
         Bench::Load(args) => bench_load::run(args),
         Bench::Verify(args) => bench_verify::run(args),
+        Bench::Repeat(args) => bench_repeat::run(args),
         Bench::HeldMemory(args) => bench_harness::memory::child(args),
     }
 }

@@ -81,7 +81,7 @@ fn speed(place: &Path, size: u64) -> Result<f64> {
 
 /// Runs the built program over sizes and writers until enough has been checked.
 fn soak(place: &Path, records_min: u64) -> Result<()> {
-    let iotoll = build_release()?;
+    let iotoll = process::release_iotoll()?;
     let mut sound = Integrity::default();
     while sound.records < records_min {
         for writers in [1, 2, 4] {
@@ -96,13 +96,6 @@ fn soak(place: &Path, records_min: u64) -> Result<()> {
         println!("{} records of sound strategies checked, none broken", count(sound.records));
     }
     Ok(())
-}
-
-/// Builds the program as it is shipped; it is put beside this one.
-fn build_release() -> Result<PathBuf> {
-    let mut build = process::cargo(&["build", "--quiet", "--release", "--package", "iotoll"]);
-    process::succeed(&mut build)?;
-    Ok(std::env::current_exe()?.with_file_name("iotoll"))
 }
 
 fn round(

@@ -86,3 +86,10 @@ pub(crate) fn build_iotoll() -> Result<PathBuf> {
         .next_back()
         .context("cargo built iotoll and did not say where it is")
 }
+
+/// Builds the program with optimisation and says where it is: beside this one, which
+/// was built so, too.
+pub(crate) fn release_iotoll() -> Result<PathBuf> {
+    succeed(&mut cargo(&["build", "--quiet", "--release", "--package", "iotoll"]))?;
+    Ok(std::env::current_exe()?.with_file_name("iotoll"))
+}
