@@ -8,16 +8,22 @@ use model::integrity::Integrity;
 use model::run::{ArmRecord, Run};
 use model::slice::Latencies;
 
+use crate::blocks::Block;
 use crate::totals::ArmTotals;
 use crate::{causes, drift, figures};
 
 /// The arms' results, in the order of the plan.
-pub(crate) fn results(run: &Run, totals: &[ArmTotals], tolls: &[Option<f64>]) -> Vec<ArmResult> {
+pub(crate) fn results(
+    run: &Run,
+    blocks: &[Block<'_>],
+    totals: &[ArmTotals],
+    tolls: &[Option<f64>],
+) -> Vec<ArmResult> {
     let arms = run.plan.arms.iter().zip(totals).enumerate();
     arms.map(|(index, (arm, totals))| {
         let toll_ns = tolls[index];
         let metrics = metrics(run, index, totals, toll_ns);
-        let drift = drift::of_arm(run, index);
+        let drift = drift::of_arm(blocks, index, tolls.len());
         ArmResult { toll_ns, drift, metrics, ..result(run, index, arm, totals) }
     })
     .collect()

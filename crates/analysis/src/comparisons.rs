@@ -6,6 +6,7 @@ use model::cause::Cause;
 use model::run::Run;
 use stats::{Decision, Sequence};
 
+use crate::blocks::Block;
 use crate::causes::{self, Side};
 use crate::pair_state::{ERROR_RATE, PairState, PairStates};
 use crate::totals::ArmTotals;
@@ -14,12 +15,13 @@ use crate::{drift, invalid, next, stalls};
 /// What can be said of the pairs, in the order of the plan.
 pub(crate) fn results(
     run: &Run,
+    blocks: &[Block<'_>],
     states: &PairStates,
     arms: &[ArmResult],
     totals: &[ArmTotals],
 ) -> Vec<Comparison> {
     let conclude = |state: &PairState| {
-        let comparison = comparison(state, run, arms);
+        let comparison = comparison(state, run, blocks, arms);
         let causes = pair_causes(run, state.pair, comparison.verdict, arms, totals);
         let comparison = Comparison { causes, ..comparison };
         Comparison { next: next::suggest(run, state.pair, &comparison), ..comparison }
@@ -45,7 +47,12 @@ fn pair_causes(
     causes::of_pair(base, other, axis, verdict)
 }
 
-fn comparison(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
+fn comparison(
+    state: &PairState,
+    run: &Run,
+    blocks: &[Block<'_>],
+    arms: &[ArmResult],
+) -> Comparison {
     let Pair { base, other, axis } = state.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&state.mean);
     let tolls = arms[base].toll_ns.zip(arms[other].toll_ns).filter(|_| ratio.is_some());
@@ -65,8 +72,9 @@ fn comparison(state: &PairState, run: &Run, arms: &[ArmResult]) -> Comparison {
         verdict,
         blocks: state.mean.blocks() as u64,
         decided_after: state.mean.decided_at().map(|blocks| blocks as u64),
-        totals: tolls.and_then(|(base, other)| stalls::totals(run, state, [base, other])),
-        drift: drift::of_pair(run, state),
+        totals: tolls
+            .and_then(|(base, other)| stalls::totals(blocks, state, [base, other], run.plan.worth)),
+        drift: drift::of_pair(state, run.plan.pairs.len()),
         p99: tail(&state.p99),
         errors: errors(state, run),
         why,

@@ -4,37 +4,34 @@
 //! slices depend on how many there were before, it is a figure of no machine.
 
 use model::analysis::{Comparison, Drift, RatioDrift};
-use model::run::Run;
 use model::units::three_digits;
 use stats::Trend;
 
-use crate::pair_state::{PairState, in_block};
+use crate::blocks::{Block, log_tolls};
+use crate::pair_state::PairState;
 
 /// How probable it is that any of a run's arms, or any of its comparisons, is said to
 /// drift where none does.
 const LEVEL: f64 = 0.01;
 
-/// An arm's.
-pub(crate) fn of_arm(run: &Run, arm: usize) -> Option<Drift> {
-    let mut points = Vec::new();
-    for block in run.blocks() {
-        let slice = in_block(block).remove(&arm);
-        let Some(slice) = slice.filter(|slice| slice.outcome.untrusted.is_none()) else { continue };
-        let log = slice.toll_ns().ln();
-        if log.is_finite() {
-            points.push((slice.block().unwrap_or_default() as f64, log));
-        }
-    }
-    let Trend { start, end, .. } = stats::trend(&points, LEVEL / run.plan.arms.len() as f64)?;
+/// The drift of one of so many arms.
+pub(crate) fn of_arm(blocks: &[Block<'_>], arm: usize, arms: usize) -> Option<Drift> {
+    let Trend { start, end, .. } = trend(log_tolls(blocks, arm), arms)?;
     Some(Drift { start_ns: start.exp(), end_ns: end.exp() })
 }
 
-/// A comparison's.
-pub(crate) fn of_pair(run: &Run, state: &PairState) -> Option<RatioDrift> {
-    let points: Vec<(f64, f64)> =
-        state.taken.iter().map(|taken| (taken.block as f64, taken.log_ratio)).collect();
-    let Trend { start, end, .. } = stats::trend(&points, LEVEL / run.plan.pairs.len() as f64)?;
+/// The drift of one of so many comparisons.
+pub(crate) fn of_pair(state: &PairState, pairs: usize) -> Option<RatioDrift> {
+    let points = state.taken.iter().map(|taken| (taken.block, taken.log_ratio));
+    let Trend { start, end, .. } = trend(points, pairs)?;
     Some(RatioDrift { start: start.exp(), end: end.exp() })
+}
+
+/// The trend of one of so many series, each a value by block.
+fn trend(points: impl IntoIterator<Item = (usize, f64)>, series: usize) -> Option<Trend> {
+    let points: Vec<(f64, f64)> =
+        points.into_iter().map(|(block, value)| (block as f64, value)).collect();
+    stats::trend(&points, LEVEL / series as f64)
 }
 
 /// Why a comparison is invalid whose ratio began or ended where its verdict is not true.
@@ -54,11 +51,12 @@ pub(crate) fn why_invalid(comparison: &Comparison) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use model::analysis::Verdict;
+    use model::run::Run;
     use model::slice::Slice;
 
     use super::*;
     use crate::pair_state::PairStates;
-    use crate::testing;
+    use crate::{blocks, testing};
 
     /// Forty blocks of two arms, the second of which takes so long in each, relative to
     /// the first.
@@ -78,17 +76,18 @@ mod tests {
     #[test]
     fn an_arm_that_drifts_is_told_with_its_start_and_end_and_a_steady_one_is_not() {
         let run = drifting(|block| 1.0 + block as f64 / 40.0);
-        assert_eq!(of_arm(&run, 0), None);
-        let drift = of_arm(&run, 1).unwrap_or_else(|| panic!("a doubling is not told"));
+        assert_eq!(of_arm(&blocks::of(&run), 0, 2), None);
+        let drift =
+            of_arm(&blocks::of(&run), 1, 2).unwrap_or_else(|| panic!("a doubling is not told"));
         let grew = drift.end_ns / drift.start_ns;
         assert!((1.7..2.3).contains(&grew), "×{grew}");
-        assert_eq!(of_arm(&drifting(|_| 2.0), 1), None);
+        assert_eq!(of_arm(&blocks::of(&drifting(|_| 2.0)), 1, 2), None);
     }
 
     #[test]
     fn a_verdict_that_was_not_true_throughout_is_invalid() {
         let run = drifting(|block| 1.0 + block as f64 / 40.0);
-        let drift = of_pair(&run, &PairStates::of(&run).0[0]);
+        let drift = of_pair(&PairStates::of(&run).0[0], 1);
         assert!(drift.is_some());
         let of = |verdict| why_invalid(&Comparison { drift, ..testing::comparison(verdict) });
         assert!(of(Verdict::Slower).is_some_and(|why| why.contains("drifted from ×")));

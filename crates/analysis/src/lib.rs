@@ -5,6 +5,8 @@
 //! and one that was read from a file go the same way, and come to the same end.
 
 mod arms;
+mod blocks;
+mod carry_over;
 mod causes;
 mod comparisons;
 mod drift;
@@ -30,9 +32,10 @@ pub use pair_state::{ERROR_RATE, PairProgress, PairStates};
 pub fn analyse(run: &Run) -> Analysis {
     let totals = totals::of_arms(run);
     let states = PairStates::of(run);
-    let tolls_ns = tolls::of_arms(run, &states);
-    let arms = arms::results(run, &totals, &tolls_ns);
-    let comparisons = comparisons::results(run, &states, &arms, &totals);
+    let blocks = blocks::of(run);
+    let tolls = tolls::of_arms(run.plan.arms.len(), &blocks, &states);
+    let arms = arms::results(run, &blocks, &totals, &tolls);
+    let comparisons = comparisons::results(run, &blocks, &states, &arms, &totals);
     let noise = noise_between(&run.watch.before, &run.watch.after);
-    Analysis { arms, comparisons, noise, carry_over: Vec::new() }
+    Analysis { arms, comparisons, noise, carry_over: carry_over::found(run) }
 }

@@ -2,12 +2,12 @@
 //! sequences block by block. Used while measuring, to know when to stop, and
 //! again on the record, to analyse it: the same code, so the same verdicts.
 
-use std::collections::BTreeMap;
-
 use model::arm::Pair;
 use model::run::Run;
 use model::slice::Slice;
 use stats::{Decision, Sequence, Settings, Signs};
+
+use crate::blocks::arms_of;
 
 /// One wrong verdict in twenty at the most, each comparison by itself.
 pub const ERROR_RATE: f64 = 0.05;
@@ -117,7 +117,7 @@ impl PairStates {
 
     /// Takes in one block's slices.
     pub fn take_block(&mut self, block: &[Slice]) {
-        let arms = in_block(block);
+        let arms = arms_of(block);
         for state in &mut self.0 {
             let of = |arm| arms.get(&arm);
             if let (Some(base), Some(other)) = (of(state.pair.base), of(state.pair.other)) {
@@ -157,15 +157,6 @@ pub struct PairProgress {
     pub is_decided: bool,
     /// The width of its interval, the logarithm of high over low.
     pub width: f64,
-}
-
-/// Each arm's slices of one block as one.
-pub(crate) fn in_block(block: &[Slice]) -> BTreeMap<usize, Slice> {
-    let mut arms: BTreeMap<usize, Vec<&Slice>> = BTreeMap::new();
-    for slice in block {
-        arms.entry(slice.arm).or_default().push(slice);
-    }
-    arms.into_iter().filter_map(|(arm, slices)| Some((arm, Slice::joined(&slices)?))).collect()
 }
 
 fn log_ratio(other: f64, base: f64) -> f64 {

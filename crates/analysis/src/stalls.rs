@@ -1,11 +1,13 @@
 //! Where rare stalls make all the time that was spent tell another story than the
 //! typical slice.
 
+use std::collections::BTreeSet;
+
 use model::analysis::{Comparison, Totals, Verdict};
-use model::run::Run;
 use model::units::counted;
 
-use crate::pair_state::{PairState, in_block};
+use crate::blocks::Block;
+use crate::pair_state::PairState;
 
 /// A slice has stalled where it took more than this many times the arm's toll.
 const STALLED: f64 = 1.5;
@@ -27,17 +29,18 @@ impl Sum {
 
 /// All time spent in the blocks that a comparison rests on, where some slices stalled
 /// and it differs from the ratio of the tolls by more than worth.
-pub(crate) fn totals(run: &Run, state: &PairState, tolls: [f64; 2]) -> Option<Totals> {
+pub(crate) fn totals(
+    blocks: &[Block<'_>],
+    state: &PairState,
+    tolls: [f64; 2],
+    worth: f64,
+) -> Option<Totals> {
     let arms = [state.pair.base, state.pair.other];
     let mut sums = [Sum::default(), Sum::default()];
-    for block in run.blocks() {
-        let number = block.first()?.block();
-        if !state.taken.iter().any(|taken| Some(taken.block) == number) {
-            continue;
-        }
-        let slices = in_block(block);
+    let taken: BTreeSet<usize> = state.taken.iter().map(|taken| taken.block).collect();
+    for block in blocks.iter().filter(|block| taken.contains(&block.number)) {
         for ((arm, toll_ns), sum) in arms.iter().zip(tolls).zip(&mut sums) {
-            let slice = slices.get(arm)?;
+            let slice = block.arms.get(arm)?;
             // What is judged by a score has no total.
             if slice.outcome.score_ns.is_some() {
                 return None;
@@ -51,7 +54,7 @@ pub(crate) fn totals(run: &Run, state: &PairState, tolls: [f64; 2]) -> Option<To
     let [base, other] = sums;
     let ratio = other.time_per_op_ns() / base.time_per_op_ns();
     let apart = (ratio / (tolls[1] / tolls[0])).ln().abs();
-    let is_telling = base.stalls + other.stalls > 0 && apart > run.plan.worth.ln_1p();
+    let is_telling = base.stalls + other.stalls > 0 && apart > worth.ln_1p();
     is_telling.then_some(Totals {
         base_slices: base.slices,
         base_stalls: base.stalls,
@@ -81,7 +84,7 @@ pub(crate) fn judge(comparison: Comparison) -> Comparison {
 mod tests {
     use super::*;
     use crate::pair_state::PairStates;
-    use crate::testing;
+    use crate::{blocks, testing};
 
     /// Forty blocks of two alike arms, of which the first stalls so often, for so long.
     fn stalled(times: usize, factor: u64) -> Option<Totals> {
@@ -91,7 +94,7 @@ mod tests {
             [base, testing::slice(1, block)]
         });
         let run = testing::run(2, slices.collect());
-        totals(&run, &PairStates::of(&run).0[0], [10.0, 10.0])
+        totals(&blocks::of(&run), &PairStates::of(&run).0[0], [10.0, 10.0], 0.05)
     }
 
     #[test]

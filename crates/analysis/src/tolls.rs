@@ -7,27 +7,24 @@
 //! How high they lie together, which ratios do not tell, is where the arms' own slices
 //! have their medians.
 
-use std::collections::BTreeMap;
-
-use model::run::Run;
 use stats::Differences;
 
-use crate::pair_state::{PairState, PairStates, in_block};
+use crate::blocks::{Block, log_tolls};
+use crate::pair_state::{PairState, PairStates};
 
 /// Each arm's toll in nanoseconds, in the order of the plan; none where no slice tells.
-pub(crate) fn of_arms(run: &Run, states: &PairStates) -> Vec<Option<f64>> {
-    let count = run.plan.arms.len();
+pub(crate) fn of_arms(count: usize, blocks: &[Block<'_>], states: &PairStates) -> Vec<Option<f64>> {
     let compared: Vec<Differences> = states.0.iter().map(differences).collect();
     let levels = stats::levels(count, &compared);
-    let medians = log_medians(run);
+    let medians: Vec<Option<f64>> = (0..count).map(|arm| log_median(blocks, arm)).collect();
     let groups = groups(count, &compared);
     (0..count)
         .map(|arm| {
             let offsets: Vec<f64> = (0..count)
                 .filter(|other| groups[*other] == groups[arm])
-                .filter_map(|other| Some(medians.get(&other)? - levels[other]))
+                .filter_map(|other| Some(medians[other]? - levels[other]))
                 .collect();
-            medians.get(&arm)?;
+            medians[arm]?;
             let height = offsets.iter().sum::<f64>() / offsets.len() as f64;
             Some((levels[arm] + height).exp())
         })
@@ -39,16 +36,10 @@ fn differences(state: &PairState) -> Differences {
     Differences { from: state.pair.base, to: state.pair.other, values }
 }
 
-/// The median of each arm's log tolls, block by block, those of doubted slices aside.
-fn log_medians(run: &Run) -> BTreeMap<usize, f64> {
-    let mut logs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for slice in run.blocks().flat_map(|block| in_block(block).into_values()) {
-        let log = slice.toll_ns().ln();
-        if slice.outcome.untrusted.is_none() && log.is_finite() {
-            logs.entry(slice.arm).or_default().push(log);
-        }
-    }
-    logs.into_iter().map(|(arm, mut logs)| (arm, stats::median(&mut logs))).collect()
+/// The median of an arm's log tolls, block by block.
+fn log_median(blocks: &[Block<'_>], arm: usize) -> Option<f64> {
+    let mut logs: Vec<f64> = log_tolls(blocks, arm).into_iter().map(|(_, log)| log).collect();
+    (!logs.is_empty()).then(|| stats::median(&mut logs))
 }
 
 /// For each arm the first of those that it is compared with, directly or through others.
@@ -68,7 +59,7 @@ mod tests {
     use model::slice::Slice;
 
     use super::*;
-    use crate::testing;
+    use crate::{blocks, testing};
 
     /// Blocks in which each arm's hundred operations took so long, one by one.
     fn tolls(pairs: &[(usize, usize)], blocks: &[&[u64]]) -> Vec<Option<f64>> {
@@ -86,7 +77,7 @@ mod tests {
         let mut run = testing::run(blocks[0].len(), slices);
         let pair = |&(base, other)| Pair { base, other, axis: Axis::Place };
         run.plan.pairs = pairs.iter().map(pair).collect();
-        of_arms(&run, &PairStates::of(&run))
+        of_arms(run.plan.arms.len(), &blocks::of(&run), &PairStates::of(&run))
     }
 
     fn assert_near(found: Option<f64>, expected: f64) {

@@ -1,6 +1,7 @@
 //! One timed slice, as it is kept in the record of a run: raw readings, from
 //! which everything else is computed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -153,10 +154,10 @@ impl Slice {
 
     /// An arm's slices within one block as one; nothing of none. Its outcome has what
     /// comparisons are made of: scores, failures and doubts.
-    pub fn joined(slices: &[&Self]) -> Option<Self> {
+    pub fn joined<'a>(slices: &[&'a Self]) -> Option<Cow<'a, Self>> {
         let (first, rest) = slices.split_first()?;
         if rest.is_empty() {
-            return Some((*first).clone());
+            return Some(Cow::Borrowed(first));
         }
         let outcomes = || slices.iter().map(|slice| &slice.outcome);
         let scores: Option<Vec<f64>> = outcomes().map(|outcome| outcome.score_ns).collect();
@@ -167,7 +168,7 @@ impl Slice {
             untrusted: outcomes().find_map(|outcome| outcome.untrusted.clone()),
             ..Outcome::default()
         };
-        Some(Self {
+        Some(Cow::Owned(Self {
             operations: slices.iter().map(|slice| slice.operations).sum(),
             spent: counters::sum(slices.iter().map(|slice| slice.spent)),
             latencies: Latencies::sum(slices.iter().map(|slice| &slice.latencies)),
@@ -175,7 +176,7 @@ impl Slice {
             arm: first.arm,
             phase: first.phase,
             ..Self::default()
-        })
+        }))
     }
 
     /// The slice's mean time per operation.
@@ -226,12 +227,12 @@ mod tests {
             ..Slice::default()
         };
         let (a, b) = (slice(100, 1, None), slice(300, 2, Some("late")));
-        let joined = Slice::joined(&[&a, &b]).unwrap_or_default();
+        let joined = Slice::joined(&[&a, &b]).unwrap_or_else(|| panic!("of two slices"));
         assert!((joined.toll_ns() - 20.0).abs() < 1e-9);
         assert!((joined.failed_share() - 0.15).abs() < 1e-9);
         assert_eq!(joined.outcome.untrusted.as_deref(), Some("late"));
         assert_eq!((joined.arm, joined.block()), (2, Some(4)));
-        assert_eq!(Slice::joined(&[&a]), Some(a));
+        assert_eq!(Slice::joined(&[&a]).as_deref(), Some(&a));
         assert_eq!(Slice::joined(&[]), None);
     }
 

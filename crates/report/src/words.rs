@@ -141,8 +141,8 @@ fn totals(subject: Subject, comparison: &Comparison) -> String {
         .collect();
     let [from, to] = names;
     let against = time_against(totals.ratio);
-    let text = stalled.join(" and ");
-    format!(" {}; counting those, {to} takes {against} {from}.", text)
+    let stalled = stalled.join(" and ");
+    format!(" {stalled}; counting those, {to} takes {against} {from}.")
 }
 
 /// How the ratio changed during the run, where the verdict holds all the same.

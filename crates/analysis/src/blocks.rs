@@ -1,0 +1,41 @@
+//! The blocks of a run, in each of which an arm stands once.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use model::run::Run;
+use model::slice::Slice;
+
+/// Each arm's slices of one block as one.
+pub(crate) fn arms_of(block: &[Slice]) -> BTreeMap<usize, Cow<'_, Slice>> {
+    let mut arms: BTreeMap<usize, Vec<&Slice>> = BTreeMap::new();
+    for slice in block {
+        arms.entry(slice.arm).or_default().push(slice);
+    }
+    arms.into_iter().filter_map(|(arm, slices)| Some((arm, Slice::joined(&slices)?))).collect()
+}
+
+/// One block.
+pub(crate) struct Block<'a> {
+    /// Its number, from 0.
+    pub(crate) number: usize,
+    /// Each arm's slices as one.
+    pub(crate) arms: BTreeMap<usize, Cow<'a, Slice>>,
+}
+
+/// All blocks of a run, in order.
+pub(crate) fn of(run: &Run) -> Vec<Block<'_>> {
+    let numbered = run.blocks().filter_map(|slices| Some((slices.first()?.block()?, slices)));
+    numbered.map(|(number, slices)| Block { number, arms: arms_of(slices) }).collect()
+}
+
+/// An arm's log tolls, each with its block's number, those of doubted slices aside.
+pub(crate) fn log_tolls(blocks: &[Block<'_>], arm: usize) -> Vec<(usize, f64)> {
+    let log_toll = |block: &Block<'_>| {
+        let slice = block.arms.get(&arm)?;
+        let log = slice.toll_ns().ln();
+        let counts = slice.outcome.untrusted.is_none() && log.is_finite();
+        counts.then_some((block.number, log))
+    };
+    blocks.iter().filter_map(log_toll).collect()
+}
