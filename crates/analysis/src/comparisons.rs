@@ -75,7 +75,7 @@ fn comparison(
         totals: tolls
             .and_then(|(base, other)| stalls::totals(blocks, state, [base, other], run.plan.worth)),
         drift: drift::of_pair(state, run.plan.pairs.len()),
-        p99: tail(&state.p99),
+        p99: tail(&state.p99.sequence),
         errors: errors(state, run),
         why,
         causes: Vec::new(),

@@ -17,6 +17,7 @@ mod next;
 mod noise;
 mod pair_state;
 mod stalls;
+mod tails;
 #[cfg(test)]
 mod testing;
 mod tolls;

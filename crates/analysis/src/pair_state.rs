@@ -8,6 +8,7 @@ use model::slice::Slice;
 use stats::{Decision, Sequence, Settings, Signs};
 
 use crate::blocks::arms_of;
+use crate::tails::Tails;
 
 /// One wrong verdict in twenty at the most, each comparison by itself.
 pub const ERROR_RATE: f64 = 0.05;
@@ -22,7 +23,7 @@ pub(crate) struct PairState {
     /// Of the mean time per operation. This one decides when to stop.
     pub(crate) mean: Sequence,
     /// Of the 99th percentile.
-    pub(crate) p99: Sequence,
+    pub(crate) p99: Tails,
     /// Of the share of operations that failed.
     pub(crate) errors: Signs,
     /// Blocks that were not doubted.
@@ -60,9 +61,7 @@ impl PairState {
             self.take_ratio(base, log_ratio(other.toll_ns(), base.toll_ns()));
         }
         if failed < HUNDREDTH && !base.outcome.tail_untrusted && !other.outcome.tail_untrusted {
-            let _ = self
-                .p99
-                .push(log_ratio(other.latencies.quantile(0.99), base.latencies.quantile(0.99)));
+            self.p99.take(base, other);
         }
         if base.outcome.failed.is_some() && other.outcome.failed.is_some() {
             self.errors.push(other.failed_share() - base.failed_share());
@@ -97,14 +96,14 @@ pub struct PairStates(pub(crate) Vec<PairState>);
 impl PairStates {
     /// Nothing known yet.
     pub fn new(pairs: &[Pair], worth: f64) -> Self {
-        let sequence = || Sequence::new(Settings { worth, error_rate: ERROR_RATE });
+        let settings = Settings { worth, error_rate: ERROR_RATE };
         Self(
             pairs
                 .iter()
                 .map(|&pair| PairState {
                     pair,
-                    mean: sequence(),
-                    p99: sequence(),
+                    mean: Sequence::new(settings),
+                    p99: Tails::new(settings),
                     errors: Signs::default(),
                     seen: 0,
                     taken: Vec::new(),
@@ -175,9 +174,9 @@ mod tests {
         Slice {
             arm,
             phase: Phase::Block(0),
-            operations: 100,
+            operations: 300,
             spent: Spent { elapsed_ns: 1000 + arm as u64, ..Spent::default() },
-            latencies: Latencies { buckets: vec![(20, 100)], max: 20 },
+            latencies: Latencies { buckets: vec![(20, 300)], max: 20 },
             outcome: Outcome { failed: Some(failed), ..Outcome::default() },
             ..Slice::default()
         }
@@ -192,14 +191,14 @@ mod tests {
         change(&mut other.outcome);
         states.take_block(&[slice(0, 0), other]);
         let state = &states.0[0];
-        [state.mean.blocks() as u64, state.p99.blocks() as u64, state.seen]
+        [state.mean.blocks() as u64, state.p99.sequence.blocks() as u64, state.seen]
     }
 
     #[test]
     fn what_a_block_cannot_tell_is_not_taken_from_it() {
         assert_eq!(taken(|_| ()), [1, 1, 1]);
-        assert_eq!(taken(|o| o.failed = Some(1)), [1, 0, 1]);
-        assert_eq!(taken(|o| o.failed = Some(50)), [0, 0, 1]);
+        assert_eq!(taken(|o| o.failed = Some(3)), [1, 0, 1]);
+        assert_eq!(taken(|o| o.failed = Some(150)), [0, 0, 1]);
         assert_eq!(taken(|o| o.tail_untrusted = true), [1, 0, 1]);
         assert_eq!(taken(|o| o.untrusted = Some(String::new())), [0, 0, 0]);
     }

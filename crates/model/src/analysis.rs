@@ -195,8 +195,9 @@ pub struct Comparison {
     /// How the ratio changed during the run, where it surely did.
     #[serde(default)]
     pub drift: Option<RatioDrift>,
-    /// The same of the slices' 99th percentiles. It does not decide when
-    /// measuring stops, and so is more often left `unclear`.
+    /// The same of the 99th percentiles, of as many blocks' operations at a time as
+    /// give each arm several hundred. It does not decide when measuring stops, and so
+    /// is more often left `unclear`.
     pub p99: TailComparison,
     /// The operations that failed, held against each other; `null` where one that
     /// fails ends the arm.

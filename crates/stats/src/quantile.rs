@@ -1,0 +1,113 @@
+//! A quantile of many values as a smaller sample of them shows it.
+//!
+//! The 99th percentile of sixteen values is their largest, and that of a hundred
+//! the second largest: samples of different sizes show different quantiles of one
+//! distribution. Two of them are comparable at one size. The mean over all samples
+//! of that size, drawn without replacement, of the value of a given rank is a
+//! weighted mean of the ordered values, with hypergeometric weights (W. Hoeffding
+//! 1948, U-statistics; the weights of W. D. Kaigh and P. A. Lachenbruch, "A
+//! generalized quantile estimator", 1982). It has the same expectation however many
+//! values there are. The estimator of Harrell and Davis (1982) has the limit of these
+//! weights with replacement, and with it a bias that depends on the number.
+
+use std::f64::consts::TAU;
+
+/// What is less likely than this is left out.
+const NEGLIGIBLE: f64 = 1e-13;
+
+/// The mean of the natural logarithm of the nearest-rank quantile `q` of `sample` of
+/// the values, over all samples of that size. The values come as a value and how often
+/// it occurs, smallest first; where there are `sample` of them it is the logarithm of
+/// their own quantile. `sample` is from 1 to their number, `q` from 0 to 1.
+///
+/// Time grows with the number of values and of ranks beyond the quantile.
+pub fn log_quantile_of_sample(values: &[(u64, u64)], q: f64, sample: u64) -> f64 {
+    let count: u64 = values.iter().map(|(_, times)| times).sum();
+    let rank = (q * sample as f64).ceil().clamp(1.0, sample as f64) as u64;
+    let mut above = 0;
+    // That the quantile of a sample is the value looked at or a smaller one.
+    let mut up_to = 1.0;
+    let mut sum = 0.0;
+    for &(value, times) in values.iter().rev() {
+        above += times;
+        let below = at_most(sample - rank, above, sample, count);
+        sum += (up_to - below) * (value as f64).ln();
+        up_to = below;
+        if up_to < NEGLIGIBLE {
+            break;
+        }
+    }
+    sum
+}
+
+/// The probability that a sample of `sample` of `count` has at most `most` of the
+/// `marked` ones.
+fn at_most(most: u64, marked: u64, sample: u64, count: u64) -> f64 {
+    let fewest = sample.saturating_sub(count - marked);
+    let all = ln_choose(count, sample);
+    let probability =
+        |k: u64| (ln_choose(marked, k) + ln_choose(count - marked, sample - k) - all).exp();
+    (fewest..=most.min(marked)).map(probability).sum()
+}
+
+/// The logarithm of the number of ways to choose `k` of `n`.
+fn ln_choose(n: u64, k: u64) -> f64 {
+    ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
+}
+
+/// The logarithm of a factorial, by Stirling's series from 16 on.
+fn ln_factorial(n: u64) -> f64 {
+    if n < 16 {
+        return (1..=n).map(|i| i as f64).product::<f64>().ln();
+    }
+    let n = n as f64;
+    let correction = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / (1260.0 * n * n)) / (n * n)) / n;
+    0.5 * (TAU * n).ln() + n * (n.ln() - 1.0) + correction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same by going through all samples.
+    fn by_all_samples(values: &[u64], q: f64, sample: usize) -> f64 {
+        let rank = (q * sample as f64).ceil() as usize;
+        let samples: Vec<Vec<u64>> = (0..1_u32 << values.len())
+            .filter(|set| set.count_ones() as usize == sample)
+            .map(|set| (0..values.len()).filter(|i| set >> i & 1 == 1).map(|i| values[i]).collect())
+            .collect();
+        samples.iter().map(|sample| (sample[rank - 1] as f64).ln()).sum::<f64>()
+            / samples.len() as f64
+    }
+
+    #[test]
+    fn it_is_the_mean_over_all_samples() {
+        let values = [2, 3, 3, 3, 7, 11, 13, 13, 200];
+        let sparse = [(2, 1), (3, 3), (7, 1), (11, 1), (13, 2), (200, 1)];
+        for sample in 1..=9 {
+            for q in [0.01, 0.5, 0.9, 0.99] {
+                let found = log_quantile_of_sample(&sparse, q, sample);
+                let expected = by_all_samples(&values, q, sample as usize);
+                assert!((found - expected).abs() < 1e-12, "{q} of {sample}: {found}, {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_as_many_as_there_are_it_is_their_own() {
+        let values: Vec<(u64, u64)> = (1..=100_000).map(|value| (value, 1)).collect();
+        let found = log_quantile_of_sample(&values[..1000], 0.99, 1000);
+        assert!((found - 990.0_f64.ln()).abs() < 1e-9, "{found}");
+        // The mean rank of the 990th of 1000 is 990 of 1001.
+        let found = log_quantile_of_sample(&values, 0.99, 1000).exp();
+        assert!((found / (100_001.0 * 990.0 / 1001.0) - 1.0).abs() < 1e-4, "{found}");
+    }
+
+    #[test]
+    fn factorials_meet_where_the_series_begins() {
+        for n in [16, 17, 100] {
+            let product: f64 = (1..=n).map(|i| (i as f64).ln()).sum();
+            assert!((ln_factorial(n) - product).abs() < 1e-9, "{n}");
+        }
+    }
+}
