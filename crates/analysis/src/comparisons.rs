@@ -97,7 +97,7 @@ fn errors(state: &PairState, run: &Run) -> Option<ErrorComparison> {
     let [base, other] = [failed(state.pair.base)?, failed(state.pair.other)?];
     let share = |(failed, of): (u64, u64)| failed as f64 / of.max(1) as f64;
     let none = base.0 == 0 && other.0 == 0;
-    let verdict = match state.errors.decision(ERROR_RATE) {
+    let verdict = match state.errors.decision() {
         ..0 => Verdict::Faster,
         1.. => Verdict::Slower,
         0 if none => Verdict::Same,
@@ -105,9 +105,12 @@ fn errors(state: &PairState, run: &Run) -> Option<ErrorComparison> {
     };
     let fewer = base.1.min(other.1);
     let share_at_most = none.then(|| stats::rate_at_most(0, fewer, ERROR_RATE));
+    let (low, high) = state.errors.interval();
     Some(ErrorComparison {
         base_share: share(base),
         other_share: share(other),
+        difference_low: Some(low),
+        difference_high: Some(high),
         share_at_most,
         verdict,
     })
@@ -210,11 +213,14 @@ mod tests {
     #[test]
     fn failures_are_fewer_more_the_same_or_unclear() {
         let verdict = |blocks: &[(u64, u64)]| compared(blocks).map(|errors| errors.verdict);
-        assert_eq!(verdict(&[(5, 1); 9]), Some(Verdict::Faster));
-        assert_eq!(verdict(&[(0, 3); 9]), Some(Verdict::Slower));
+        assert_eq!(verdict(&[(5, 1); 120]), Some(Verdict::Faster));
+        assert_eq!(verdict(&[(0, 30); 20]), Some(Verdict::Slower));
         assert_eq!(verdict(&[(0, 0); 9]), Some(Verdict::Same));
-        assert_eq!(verdict(&[(0, 3); 4]), Some(Verdict::Unclear));
+        assert_eq!(verdict(&[(5, 1); 9]), Some(Verdict::Unclear));
         assert_eq!(verdict(&[(2, 2); 40]), Some(Verdict::Unclear));
+        let fewer = compared(&[(5, 1); 120]).unwrap();
+        let (low, high) = (fewer.difference_low.unwrap(), fewer.difference_high.unwrap());
+        assert!((-0.1..-0.04).contains(&low) && (-0.04..=0.0).contains(&high), "{low} {high}");
         let none = compared(&[(0, 0); 10]).and_then(|errors| errors.share_at_most);
         // 1 - 0.05^(1/1000), the rule of three.
         assert!(none.is_some_and(|most| (most - 0.002_991).abs() < 1e-5), "{none:?}");

@@ -5,7 +5,7 @@
 use model::arm::Pair;
 use model::run::Run;
 use model::slice::Slice;
-use stats::{Decision, Sequence, Settings, Signs};
+use stats::{Decision, Sequence, Settings, Shares};
 
 use crate::blocks::arms_of;
 use crate::tails::Tails;
@@ -25,7 +25,7 @@ pub(crate) struct PairState {
     /// Of the 99th percentile.
     pub(crate) p99: Tails,
     /// Of the share of operations that failed.
-    pub(crate) errors: Signs,
+    pub(crate) errors: Shares,
     /// Blocks that were not doubted.
     pub(crate) seen: u64,
     /// What the mean's sequence was given, block by block.
@@ -64,7 +64,7 @@ impl PairState {
             self.p99.take(base, other);
         }
         if base.outcome.failed.is_some() && other.outcome.failed.is_some() {
-            self.errors.push(other.failed_share() - base.failed_share());
+            self.errors.push(base.failed_share(), other.failed_share());
         }
     }
 }
@@ -104,7 +104,7 @@ impl PairStates {
                     pair,
                     mean: Sequence::new(settings),
                     p99: Tails::new(settings),
-                    errors: Signs::default(),
+                    errors: Shares::new(ERROR_RATE),
                     seen: 0,
                     taken: Vec::new(),
                     width: f64::INFINITY,

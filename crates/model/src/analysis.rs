@@ -271,6 +271,13 @@ pub struct ErrorComparison {
     pub base_share: f64,
     /// The other's share.
     pub other_share: f64,
+    /// Where the mean difference of the shares in a block lies, the other's less the
+    /// base's, from -1 to 1; unknown in a record of before it was computed.
+    #[serde(default)]
+    pub difference_low: Option<f64>,
+    /// The upper end of the same.
+    #[serde(default)]
+    pub difference_high: Option<f64>,
     /// What either share is at most, where none was seen: the upper end of the
     /// exact interval, taking operations as independent.
     pub share_at_most: Option<f64>,

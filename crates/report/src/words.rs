@@ -183,15 +183,20 @@ fn failures(comparison: &Comparison) -> String {
     })
 }
 
-/// Whether `fewer` or `more` surely fail, and which shares do.
+/// Whether `fewer` or `more` surely fail, which shares do, and what the difference is
+/// between.
 fn more_or_fewer(errors: &ErrorComparison) -> Option<(&'static str, String)> {
-    let which = match errors.verdict {
-        Verdict::Faster => "fewer",
-        Verdict::Slower => "more",
+    let (which, bounds) = match (errors.verdict, errors.difference_low, errors.difference_high) {
+        (Verdict::Faster, low, high) => ("fewer", high.zip(low).map(|(h, l)| [-h, -l])),
+        (Verdict::Slower, low, high) => ("more", low.zip(high).map(|(l, h)| [l, h])),
         _ => return None,
     };
+    let by = bounds.map_or_else(String::new, |bounds| {
+        let [least, most] = bounds.map(|bound| percent(bound.abs()).replace('%', ""));
+        format!(", by {least} to {most} percentage points")
+    });
     let [base, other] = [errors.base_share, errors.other_share].map(percent);
-    Some((which, format!("{other} instead of {base}")))
+    Some((which, format!("{other} instead of {base}{by}")))
 }
 
 /// `620 per second instead of 540`, where both were judged by what they hold.
@@ -338,4 +343,40 @@ pub(crate) fn along(subject: Subject<'_>, axis: Axis) -> Vec<Vec<&Comparison>> {
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_of_failures_is_told_in_percentage_points() {
+        let fewer = ErrorComparison {
+            base_share: 0.05,
+            other_share: 0.01,
+            difference_low: Some(-0.079),
+            difference_high: Some(-0.002),
+            share_at_most: None,
+            verdict: Verdict::Faster,
+        };
+        let said =
+            |errors| more_or_fewer(&errors).map(|(which, shares)| format!("{which}: {shares}"));
+        assert_eq!(
+            said(fewer).as_deref(),
+            Some("fewer: 1% instead of 5%, by 0.2 to 7.9 percentage points")
+        );
+        let more = ErrorComparison {
+            base_share: 0.0,
+            other_share: 0.3,
+            difference_low: Some(0.0),
+            difference_high: Some(0.4),
+            verdict: Verdict::Slower,
+            ..fewer
+        };
+        assert_eq!(
+            said(more).as_deref(),
+            Some("more: 30% instead of 0%, by 0 to 40 percentage points")
+        );
+        assert_eq!(said(ErrorComparison { verdict: Verdict::Unclear, ..more }), None);
+    }
 }

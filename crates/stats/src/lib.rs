@@ -15,7 +15,7 @@ mod median;
 mod normal;
 mod quantile;
 mod sequence;
-mod signs;
+mod shares;
 mod trend;
 mod warmup;
 
@@ -26,6 +26,6 @@ pub use joint::{Differences, levels};
 pub use median::{center_and_spread, median};
 pub use quantile::log_quantile_of_sample;
 pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
-pub use signs::Signs;
+pub use shares::Shares;
 pub use trend::{Trend, trend};
 pub use warmup::Warmup;
