@@ -47,6 +47,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
             clock: "tsc".to_owned(),
             tick_ns: 1.0,
             clock_off_by: Some(1e-6),
+            ..Floor::default()
         },
         plan: PlanRecord {
             worth: 0.05,
@@ -92,6 +93,7 @@ pub(crate) fn place((index, label): (usize, &String)) -> PlaceFacts {
         devices: Vec::new(),
         mount_point: "/".into(),
         mount_options: Vec::new(),
+        journal: None,
         read_only: false,
         total_bytes: 0,
         free_bytes: 0,

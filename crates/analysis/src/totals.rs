@@ -1,9 +1,11 @@
 //! An arm's slices, added up.
 
+use model::counters::Level;
 use model::counters::{Counters, sum};
 use model::description::{CauseDescription, StudyDescription};
+use model::place::PlaceFacts;
 use model::probes::{Residency, Surroundings};
-use model::run::Run;
+use model::run::{MemoryFloor, PlaceFloor, Run};
 use model::slice::{Deferred, Slice};
 use model::spent::{Calls, Spent};
 
@@ -22,6 +24,14 @@ pub(crate) struct ArmTotals {
     pub(crate) surroundings: Surroundings,
     /// Time that the study's own figures tell of.
     pub(crate) own_times: Vec<OwnTime>,
+    /// Memory that was in use for the first time in the run, as far as free memory shows it.
+    pub(crate) first_touched_bytes: u64,
+    /// What touching memory costs on the machine.
+    pub(crate) memory: Option<MemoryFloor>,
+    /// What the arm's files stand on.
+    pub(crate) place: Option<PlaceFacts>,
+    /// What moving a cached page costs there.
+    pub(crate) place_floor: Option<PlaceFloor>,
 }
 
 /// Time that is a cause of a study's own.
@@ -33,6 +43,7 @@ pub(crate) struct OwnTime {
 
 /// Each arm's, in the order of the plan.
 pub(crate) fn of_arms(run: &Run) -> Vec<ArmTotals> {
+    let first_touched = first_touched(run);
     let arms = run.plan.arms.iter().enumerate();
     arms.map(|(index, arm)| {
         let slices: Vec<&Slice> = run.slices_of(index).collect();
@@ -40,9 +51,33 @@ pub(crate) fn of_arms(run: &Run) -> Vec<ArmTotals> {
         let operation = study.map_or("operation", |study| &study.operation);
         let totals = ArmTotals::of(&slices, operation);
         let own_times = study.map_or_else(Vec::new, |study| own_times(run, index, study, &totals));
-        ArmTotals { own_times, ..totals }
+        ArmTotals {
+            own_times,
+            first_touched_bytes: first_touched[index],
+            memory: run.floor.memory,
+            place: run.places.get(arm.place).cloned(),
+            place_floor: run.floor.places.get(arm.place).copied().flatten(),
+            ..totals
+        }
     })
     .collect()
+}
+
+/// By how much each arm's slices took free memory below what it had been since the run
+/// began: memory that none of its slices can have had before.
+fn first_touched(run: &Run) -> Vec<u64> {
+    let mut touched = vec![0; run.plan.arms.len()];
+    let mut lowest = None;
+    for slice in &run.slices {
+        let free = slice.surroundings.memory.and_then(|memory| memory.free_bytes);
+        let Some(Level(free)) = free else { continue };
+        let before = lowest.unwrap_or(free);
+        if slice.block().is_some() {
+            touched[slice.arm] += before.saturating_sub(free);
+        }
+        lowest = Some(before.min(free));
+    }
+    touched
 }
 
 fn own_times(run: &Run, arm: usize, study: &StudyDescription, totals: &ArmTotals) -> Vec<OwnTime> {
@@ -69,7 +104,7 @@ impl ArmTotals {
             spent: sum(slices.iter().map(|slice| spent(slice))),
             deferred: deferred.unwrap_or_default(),
             surroundings: sum(slices.iter().map(|slice| surroundings(slice))),
-            own_times: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -158,11 +193,9 @@ impl ArmTotals {
         Some((self.time_ns() - awake_ns).max(0.0))
     }
 
-    /// Time asleep that neither syncs nor locks account for. These are taken off
-    /// whole, though part of them was spent running, so this is rather too little.
-    pub(crate) fn waiting_ns(&self) -> Option<f64> {
-        let known_ns = (self.spent.sync_ns + self.spent.lock_ns) as f64;
-        Some((self.asleep_ns()? - known_ns).max(0.0))
+    /// What calls moved.
+    pub(crate) fn moved_bytes(&self) -> Option<f64> {
+        self.spent.calls.map(|calls| (calls.read_bytes + calls.written_bytes) as f64)
     }
 }
 

@@ -25,6 +25,6 @@ pub(crate) fn measure(clock: &Clock, recorder: &mut Recorder) -> Floor {
         record_ns: stats::median(&mut rounds_ns),
         clock: clock.source().to_owned(),
         tick_ns: clock.tick_ns(),
-        clock_off_by: None,
+        ..Floor::default()
     }
 }

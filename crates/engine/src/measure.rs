@@ -363,7 +363,7 @@ mod tests {
         }
 
         fn floor(&mut self) -> Floor {
-            Floor { record_ns: 0.0, clock: String::new(), tick_ns: 1.0, clock_off_by: None }
+            Floor { tick_ns: 1.0, ..Floor::default() }
         }
 
         fn clock_off_by(&self) -> Option<f64> {

@@ -97,6 +97,12 @@ impl Recorder {
         self.counted.requested_bytes += bytes;
     }
 
+    /// Notes that a file is created, emptied, renamed or removed.
+    #[inline]
+    pub fn changed_name(&mut self) {
+        self.counted.name_changes += 1;
+    }
+
     /// Takes in what workers spent who did the slice's operations: their times count
     /// instead of the time that passed here, and what they counted is added. The
     /// latencies are pairs of ticks and how many operations took that long.

@@ -44,6 +44,7 @@ fn times(bytes: &[u8]) -> Option<CpuTimes> {
     let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
     Some(CpuTimes {
         busy_ns: ticks_ns(user + nice + system + irq + softirq),
+        user_ns: Some(ticks_ns(user + nice)),
         idle_ns: ticks_ns(idle + iowait),
         steal_ns: ticks_ns(steal),
     })
@@ -95,8 +96,12 @@ mod tests {
     #[test]
     fn each_kind_of_time_is_read_from_its_position() {
         let read = times(b"cpu  1 2 4 8 16 32 64 128 9 9\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
-        let expected =
-            CpuTimes { busy_ns: ticks_ns(103), idle_ns: ticks_ns(24), steal_ns: ticks_ns(128) };
+        let expected = CpuTimes {
+            busy_ns: ticks_ns(103),
+            user_ns: Some(ticks_ns(3)),
+            idle_ns: ticks_ns(24),
+            steal_ns: ticks_ns(128),
+        };
         assert_eq!(read, Some(expected));
         assert_eq!(times(b"cpu  1 2 3"), None);
         assert_eq!(times(b""), None);

@@ -105,8 +105,8 @@ impl DeviceCounters {
 
     /// What of it the record of a run keeps.
     pub fn traffic(&self) -> DeviceTraffic {
-        let Self { read_bytes, written_bytes, flushes, .. } = *self;
-        DeviceTraffic { read_bytes, written_bytes, flushes }
+        let Self { read_bytes, written_bytes, flushes, discards, .. } = *self;
+        DeviceTraffic { read_bytes, written_bytes, flushes, discards: Some(discards) }
     }
 }
 
@@ -228,9 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn the_record_keeps_bytes_and_flushes() {
+    fn the_record_keeps_bytes_flushes_and_discards() {
         let traffic = DeviceCounters::parse(STAT).unwrap().traffic();
-        let expected = DeviceTraffic { read_bytes: 1536, written_bytes: 3584, flushes: Some(16) };
+        let expected = DeviceTraffic {
+            read_bytes: 1536,
+            written_bytes: 3584,
+            flushes: Some(16),
+            discards: Some(12),
+        };
         assert_eq!(traffic, expected);
     }
 

@@ -47,6 +47,7 @@ fn parse(text: &str, page: u64) -> MemoryTraffic {
             "nr_dirty_threshold" => seen.dirty_limit_bytes = Level(number() * page),
             "nr_dirtied" => seen.dirtied_bytes = number() * page,
             "nr_written" => seen.written_bytes = number() * page,
+            "nr_free_pages" => seen.free_bytes = Some(Level(number() * page)),
             "pgpgin" => seen.paged_in_bytes = number() * KIB,
             "pgpgout" => seen.paged_out_bytes = number() * KIB,
             "pswpin" => seen.swapped_in_bytes = number() * page,
@@ -71,11 +72,12 @@ mod tests {
     #[test]
     fn counters_are_found_by_name_and_those_of_zones_are_summed() {
         let text = "nr_dirty 1\nnr_dirtied 2\nnr_dirty_threshold 3\npgpgin 4\nallocstall_dma 5\n\
-                    allocstall_normal 6\npgscan_direct 7\npgscan_kswapd 8\npgscan_anon 99\n";
+                    allocstall_normal 6\nnr_free_pages 10\npgscan_direct 7\npgscan_kswapd 8\npgscan_anon 99\n";
         let seen = parse(text, 4096);
         assert_eq!((seen.dirty_bytes.0, seen.dirtied_bytes), (4096, 8192));
         assert_eq!((seen.dirty_limit_bytes.0, seen.paged_in_bytes), (3 * 4096, 4096));
         assert_eq!((seen.allocation_stalls, seen.scanned_bytes), (11, 15 * 4096));
+        assert_eq!(seen.free_bytes, Some(Level(10 * 4096)));
     }
 
     #[test]

@@ -21,27 +21,51 @@ pub enum CauseCode {
     ReadsFromDevice,
     /// Memory was short.
     MemoryPressure,
+    /// The device freed blocks (discard) while it was waited for.
+    DeviceDiscards,
     /// The time went into the kernel's work for each call.
     SystemCalls,
+    /// The time went into the kernel's work for each byte moved.
+    Copying,
+    /// One place holds its files in small pages, the other in large ones.
+    SmallPages,
+    /// The time went into creating, renaming and removing files.
+    Metadata,
+    /// The time went into page faults.
+    PageFaults,
+    /// The time went into memory that was used for the first time.
+    FirstTouch,
     /// The time went into the program's own work.
     ApplicationCpu,
+    /// The time was spent on a processor, in the kernel or the program.
+    ProcessorTime,
     /// Others used the processors.
     OutsideNoise,
+    /// Nothing that was looked at explains the difference.
+    NoneFound,
     /// A cause that a study defines.
     OfStudy(String),
 }
 
 impl CauseCode {
-    const KNOWN: [Self; 9] = [
+    const KNOWN: [Self; 17] = [
         Self::AbsorbedByPageCache,
         Self::BoundBySync,
         Self::WaitingForLock,
         Self::ThrottledWriteback,
         Self::ReadsFromDevice,
         Self::MemoryPressure,
+        Self::DeviceDiscards,
         Self::SystemCalls,
+        Self::Copying,
+        Self::SmallPages,
+        Self::Metadata,
+        Self::PageFaults,
+        Self::FirstTouch,
         Self::ApplicationCpu,
+        Self::ProcessorTime,
         Self::OutsideNoise,
+        Self::NoneFound,
     ];
 
     /// The name in results.
@@ -53,9 +77,17 @@ impl CauseCode {
             Self::ThrottledWriteback => "throttled-writeback",
             Self::ReadsFromDevice => "reads-from-device",
             Self::MemoryPressure => "memory-pressure",
+            Self::DeviceDiscards => "device-discards",
             Self::SystemCalls => "system-calls",
+            Self::Copying => "copying",
+            Self::SmallPages => "small-pages",
+            Self::Metadata => "metadata",
+            Self::PageFaults => "page-faults",
+            Self::FirstTouch => "first-touch",
             Self::ApplicationCpu => "application-cpu",
+            Self::ProcessorTime => "processor-time",
             Self::OutsideNoise => "outside-noise",
+            Self::NoneFound => "none-found",
             Self::OfStudy(name) => name,
         }
     }

@@ -128,6 +128,10 @@ pub struct PlaceFacts {
     pub mount_point: PathBuf,
     /// The mount options that bear on speed, safety or space.
     pub mount_options: Vec<String>,
+    /// Whether the file system keeps a journal of its metadata; `null` where that is
+    /// not told.
+    #[serde(default)]
+    pub journal: Option<bool>,
     /// Whether the mount is read-only.
     pub read_only: bool,
     /// The size of the file system.
@@ -191,6 +195,7 @@ mod change_tests {
             devices: Vec::new(),
             mount_point: "/".into(),
             mount_options: vec!["relatime".to_owned()],
+            journal: None,
             read_only: false,
             total_bytes: 100,
             free_bytes: 50,

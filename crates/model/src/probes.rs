@@ -29,6 +29,9 @@ counters! {
     pub struct CpuTimes {
         /// Working, for anyone.
         pub busy_ns: u64,
+        /// Of that, in programs' own code, where kernel threads never are; `null` in
+        /// records that do not tell it.
+        pub user_ns: Option<u64>,
         /// Idle.
         pub idle_ns: u64,
         /// Kept by the hypervisor while this machine wanted it.
@@ -81,6 +84,8 @@ counters! {
         pub refaulted_bytes: u64,
         /// How often a task had to free memory itself before it got some.
         pub allocation_stalls: u64,
+        /// Free, at the end; `null` in records that do not tell it.
+        pub free_bytes: Option<Level>,
     }
 }
 

@@ -73,8 +73,8 @@ pub struct Machine {
     pub memory_limit_bytes: Option<u64>,
 }
 
-/// The harness's own cost, and its clock.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The harness's own cost, its clock, and what memory and page caches cost by themselves.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
     /// What timing and recording one operation costs; part of every toll.
@@ -85,6 +85,41 @@ pub struct Floor {
     pub tick_ns: f64,
     /// By what share that clock and the system's went apart over the run.
     pub clock_off_by: Option<f64>,
+    /// What touching memory costs; `null` where it was not measured.
+    #[serde(default)]
+    pub memory: Option<MemoryFloor>,
+    /// What moving a cached page costs at each place, in the order of the places;
+    /// `null` where it was not measured.
+    #[serde(default)]
+    pub places: Vec<Option<PlaceFloor>>,
+}
+
+/// What touching a page of memory costs, measured before the run. Times per page of
+/// the usual size, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MemoryFloor {
+    /// A page fault by itself, for which no memory is taken.
+    pub fault_ns: f64,
+    /// A page of memory as the system had it: on a virtual machine the hypervisor may
+    /// have to find it first.
+    pub first_touch_ns: f64,
+    /// The same memory given back and touched again.
+    pub again_ns: f64,
+}
+
+/// What moving a cached file's pages costs at a place, measured before the run. Times
+/// per page of the usual size, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlaceFloor {
+    /// Reading one more page in the same call.
+    pub read_ns_per_page: f64,
+    /// Writing one more page of a new file in the same call.
+    pub write_ns_per_page: f64,
+    /// The share of the pages that were part of larger ones; `null` where the kernel
+    /// does not show it (`/proc/kpageflags` is for root).
+    pub large_share: Option<f64>,
 }
 
 /// What a run was to measure.

@@ -21,6 +21,8 @@ counters! {
         pub system_ns: u64,
         /// What the study asked the system to write or read.
         pub requested_bytes: u64,
+        /// Files created, emptied, renamed and removed.
+        pub name_changes: u64,
         /// Calls that forced data to the device.
         pub sync_calls: u64,
         /// Time within those calls.
@@ -84,5 +86,9 @@ counters! {
         /// Linux 5.5, which does not count them.
         #[serde(default)]
         pub flushes: Option<u64>,
+        /// Requests to discard freed blocks that it completed; `null` in records that
+        /// do not tell it.
+        #[serde(default)]
+        pub discards: Option<u64>,
     }
 }

@@ -48,6 +48,7 @@ pub(crate) fn facts(
         devices: Vec::new(),
         mount_point: path.to_owned(),
         mount_options: Vec::new(),
+        journal: None,
         read_only: space.read_only,
         total_bytes: space.total_bytes,
         free_bytes: space.free_bytes,

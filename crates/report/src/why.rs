@@ -69,7 +69,10 @@ fn shared<'a>(comparisons: &[&'a Comparison], wanted: impl Fn(&Cause) -> bool) -
     for &comparison in comparisons {
         for (rank, cause) in comparison.causes.iter().filter(|c| wanted(c)).enumerate() {
             let same = |(_, s): &&mut (usize, Shared)| {
-                s.cause.code == cause.code && s.of.iter().any(|c| c.axis == comparison.axis)
+                // That nothing was found is said once, whatever it was not found for.
+                let alike = cause.code == CauseCode::NoneFound
+                    || s.of.iter().any(|c| c.axis == comparison.axis);
+                s.cause.code == cause.code && alike
             };
             match shared.iter_mut().find(same) {
                 Some((best, group)) => {

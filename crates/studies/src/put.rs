@@ -69,6 +69,7 @@ impl Put {
     ) -> Result<(), StudyError> {
         let written = if self == Self::Direct { path } else { ASIDE };
         let file = open_for_writing(folder, written, OFlags::TRUNC).doing(OPENING)?;
+        recorder.changed_name();
         write_whole(&file, bytes, WRITING)?;
         if self == Self::RenameFsync {
             recorder.sync(|| fsync(&file)).doing(SYNCING)?;
@@ -77,6 +78,7 @@ impl Put {
         if self == Self::Direct {
             return Ok(());
         }
+        recorder.changed_name();
         renameat(folder, ASIDE, folder, path).doing(RENAMING)
     }
 

@@ -61,6 +61,7 @@ fn places(plan: &Plan) -> Vec<PlaceFacts> {
         devices: Vec::new(),
         mount_point: request.path.clone(),
         mount_options: vec!["relatime".to_owned()],
+        journal: None,
         read_only: false,
         total_bytes: 100_000_000_000,
         free_bytes: 80_000_000_000,

@@ -84,7 +84,7 @@ impl SliceRunner for SimulatedRunner {
 
     fn floor(&mut self) -> Floor {
         let clock = "simulated".to_owned();
-        Floor { record_ns: 12.0, clock, tick_ns: 1.0, clock_off_by: None }
+        Floor { record_ns: 12.0, clock, tick_ns: 1.0, ..Floor::default() }
     }
 
     fn clock_off_by(&self) -> Option<f64> {

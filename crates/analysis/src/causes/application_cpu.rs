@@ -1,8 +1,10 @@
 //! The application's own processor time, which no storage can shorten.
 
+use model::cause::{CauseCode, Scope};
+
+use super::parts::Parts;
 use super::rule::{BOUND, Finding, Role, Rule};
 use crate::totals::ArmTotals;
-use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::ApplicationCpu,
@@ -12,17 +14,9 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Arm,
 };
 
-fn weigh(totals: &ArmTotals) -> Option<Finding> {
-    let user_ns = totals.spent.user_ns as f64;
-    let share = totals.undisturbed_share(user_ns);
-    totals.tells_kernel_from_program().then(|| Finding {
-        named: share >= BOUND,
-        share,
-        cost_ns_per_op: totals.per_op(user_ns),
-        evidence: vec![
-            ("own_time_percent", share * 100.0),
-            ("own_ns_per_op", totals.per_op(user_ns)),
-        ],
-        detail: String::new(),
-    })
+fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+    let finding = Finding::of_time(totals, parts.program_ns, BOUND);
+    let evidence =
+        [("own_time_percent", finding.share * 100.0), ("own_ns_per_op", finding.cost_ns_per_op)];
+    (totals.cpu_ns() > 0.0).then(|| finding.with(evidence))
 }

@@ -1,8 +1,10 @@
 //! Bound by sync: the time went into forcing data to the device.
 
+use model::cause::{CauseCode, Scope};
+
+use super::parts::Parts;
 use super::rule::{BOUND, Finding, Role, Rule};
 use crate::totals::ArmTotals;
-use model::cause::{CauseCode, Scope};
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::BoundBySync,
@@ -12,23 +14,24 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Arm,
 };
 
-fn weigh(totals: &ArmTotals) -> Option<Finding> {
-    let sync_ns = totals.spent.sync_ns as f64;
+fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let sync_calls = totals.spent.sync_calls as f64;
-    let share = totals.share(sync_ns);
-    let mut evidence = vec![
-        ("sync_time_percent", share * 100.0),
-        ("sync_ns_per_op", totals.per_op(sync_ns)),
+    let finding = Finding::of_time(totals, parts.sync_ns, BOUND);
+    let evidence = [
+        ("sync_time_percent", finding.share * 100.0),
+        ("sync_ns_per_op", finding.cost_ns_per_op),
         ("sync_calls_per_op", totals.per_op(sync_calls)),
-        ("sync_ns_per_call", sync_ns / sync_calls),
+        ("sync_ns_per_call", totals.spent.sync_ns as f64 / sync_calls),
     ];
     let flushes = totals.spent.device.and_then(|device| device.flushes);
-    evidence.extend(flushes.map(|n| ("device_flushes_per_op", totals.per_op(n as f64))));
-    (sync_calls > 0.0).then(|| Finding {
-        named: share >= BOUND,
-        share,
-        cost_ns_per_op: totals.per_op(sync_ns),
-        evidence,
-        detail: String::new(),
-    })
+    let flushes = flushes.map(|n| n as f64);
+    let detail = flushes
+        .filter(|n| *n >= sync_calls * FLUSHES_TOLD)
+        .map(|n| format!("the device flushed its own cache {:.1} times per call", n / sync_calls));
+    let flushes = flushes.map(|n| ("device_flushes_per_op", totals.per_op(n)));
+    (sync_calls > 0.0)
+        .then(|| finding.with(evidence).with(flushes).detailed(detail.unwrap_or_default()))
 }
+
+/// From so many of a device's flushes per call on they are worth telling.
+const FLUSHES_TOLD: f64 = 0.5;

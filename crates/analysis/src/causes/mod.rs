@@ -9,29 +9,45 @@
 
 mod application_cpu;
 mod bound_by_sync;
+mod copying;
+mod device_discards;
+mod first_touch;
 mod memory_pressure;
+mod metadata;
+mod none_found;
 mod outside_noise;
 mod own;
 mod page_cache;
+mod page_faults;
 mod pair;
+mod parts;
+mod processor_time;
 mod reads_from_device;
 mod rule;
 mod rules;
+mod small_pages;
 mod system_calls;
 mod throttled_writeback;
+mod waiting;
 mod waiting_for_lock;
 
 use model::cause::Cause;
 
 pub(crate) use self::pair::{Side, of_pair};
+use self::parts::Parts;
 use self::rule::Weighed;
 use self::rules::weigh;
 use crate::totals::ArmTotals;
 
 /// What an arm's time went into, by itself, the largest share first.
 pub(crate) fn of_arm(totals: &ArmTotals) -> Vec<Cause> {
-    let mut named: Vec<Weighed> =
-        weigh(totals).into_iter().filter(|weighed| weighed.finding.named).collect();
+    let mut named: Vec<Weighed> = weigh(totals, &Parts::of(totals))
+        .into_iter()
+        .filter(|weighed| weighed.finding.named)
+        .collect();
     named.sort_by(|a, b| b.finding.share.total_cmp(&a.finding.share));
     named.iter().map(|weighed| weighed.cause(totals)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 use model::cause::{CauseCode, Scope};
 use model::units::{rough_size, time};
 
+use super::parts::Parts;
 use super::rule::{Finding, Role, Rule};
 use crate::totals::ArmTotals;
 
@@ -15,13 +16,15 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Arm,
 };
 
+/// Fewer bytes written per operation than this are not what the arm does.
+const WRITES_MIN: f64 = 0.5;
 /// Up to this share may have reached the device, by writeback that happened to
 /// run meanwhile, for the toll still to be that of memory.
 const REACHED_MAX: f64 = 0.1;
 
-fn weigh(totals: &ArmTotals) -> Option<Finding> {
+fn weigh(totals: &ArmTotals, _parts: &Parts) -> Option<Finding> {
     let written_bytes = requested(totals);
-    if written_bytes == 0.0 {
+    if !writes(totals, written_bytes) {
         return None;
     }
     let left_bytes = match totals.unwritten_bytes() {
@@ -36,24 +39,28 @@ fn weigh(totals: &ArmTotals) -> Option<Finding> {
     let named = left_bytes > 0.0 && reached_bytes <= written_bytes * REACHED_MAX;
     let [reached, written] = [reached_bytes, written_bytes].map(|n| totals.per_slice(n));
     let deferred_ns = totals.per_slice(totals.deferred.sync_ns as f64);
-    Some(Finding {
-        named,
-        share: if named { 1.0 - reached_bytes / written_bytes.max(1.0) } else { 0.0 },
-        cost_ns_per_op: 0.0,
-        evidence: vec![
-            ("written_bytes_per_slice", written),
-            ("reached_device_bytes_per_slice", reached),
-            ("left_in_cache_bytes_per_slice", totals.per_slice(left_bytes)),
-            ("deferred_sync_ns_per_slice", deferred_ns),
-        ],
-        detail: format!(
-            "{} of {} per slice had reached the device when the clock stopped; flushing the rest \
-             took another {}",
-            if reached < 0.5 { "0".to_owned() } else { rough_size(reached as u64) },
-            rough_size(written as u64),
-            time(deferred_ns)
-        ),
-    })
+    let share = if named { 1.0 - reached_bytes / written_bytes.max(1.0) } else { 0.0 };
+    let evidence = [
+        ("written_bytes_per_slice", written),
+        ("reached_device_bytes_per_slice", reached),
+        ("left_in_cache_bytes_per_slice", totals.per_slice(left_bytes)),
+        ("deferred_sync_ns_per_slice", deferred_ns),
+    ];
+    let detail = format!(
+        "{} of {} per slice had reached the device when the clock stopped; flushing the rest took \
+         another {}",
+        if reached < 0.5 { "0".to_owned() } else { rough_size(reached as u64) },
+        rough_size(written as u64),
+        time(deferred_ns)
+    );
+    Some(Finding::of_state(named, share, detail).with(evidence))
+}
+
+/// Whether the arm writes to the page cache at all: files that lie there unwritten since
+/// before the clock started, and stray bytes of a slice that reads, are no writes of its own.
+fn writes(totals: &ArmTotals, written_bytes: f64) -> bool {
+    let dirtied = totals.spent.calls.is_none_or(|calls| calls.storage_dirtied_bytes > 0);
+    dirtied && written_bytes > totals.operations as f64 * WRITES_MIN
 }
 
 /// What was written. Calls count bytes that were written over again, which pages

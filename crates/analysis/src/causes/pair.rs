@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use model::analysis::Verdict;
 use model::arm::Axis;
-use model::cause::Cause;
+use model::cause::{Cause, CauseCode};
 
+use super::parts::Parts;
 use super::rule::{Role, Weighed, capitalised};
 use super::rules::weigh;
+use super::{none_found, small_pages};
 use crate::totals::ArmTotals;
 
 /// What explains less of a difference than this does not explain it.
@@ -24,12 +26,21 @@ pub(crate) struct Side<'a> {
     pub(crate) totals: &'a ArmTotals,
 }
 
-/// What explains how two arms compare, what explains most first.
+/// What explains how two arms compare, what explains most first. Where they differ and
+/// nothing explains it, that is said.
 pub(crate) fn of_pair(base: Side, other: Side, axis: Axis, verdict: Verdict) -> Vec<Cause> {
-    let mut found: Vec<(f64, Cause)> = findings(base, other)
-        .iter()
-        .filter_map(|pair| Some((pair.weight(axis, verdict)?, pair.cause())))
-        .collect();
+    let parts = Parts::of_pair(base.totals, other.totals, axis);
+    let compared = Compared { axis, verdict, base, other };
+    let pairs = findings(base, other, &parts);
+    let mut found: Vec<(f64, Cause)> =
+        pairs.iter().filter_map(|pair| compared.weighed(pair)).collect();
+    let explains = |pair: &PairFinding| {
+        pair.about().is_some_and(|about| about.role == Role::Cost)
+            && compared.weighed(pair).is_some()
+    };
+    if compared.differs() && !pairs.iter().any(explains) {
+        found.push((f64::MAX, none_found::cause(base, other, &parts)));
+    }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     // What disturbs is always told: it bears on all else.
     let mut explanations = 0;
@@ -38,6 +49,76 @@ pub(crate) fn of_pair(base: Side, other: Side, axis: Axis, verdict: Verdict) -> 
         *weight <= 0.0 || explanations <= EXPLANATIONS_MAX
     });
     found.into_iter().map(|(_, cause)| cause).collect()
+}
+
+/// Two arms, and how they compare.
+struct Compared<'a> {
+    axis: Axis,
+    verdict: Verdict,
+    base: Side<'a>,
+    other: Side<'a>,
+}
+
+impl Compared<'_> {
+    fn differs(&self) -> bool {
+        matches!(self.verdict, Verdict::Faster | Verdict::Slower)
+    }
+
+    /// The two tolls' difference; waiting for a processor is left out, for it is chance.
+    /// Nothing where it goes against the verdict, which may rest on medians: then the
+    /// readings explain nothing.
+    fn difference_ns_per_op(&self) -> Option<f64> {
+        let toll_ns = |side: Side| side.totals.per_op(side.totals.undisturbed_ns());
+        let difference_ns = toll_ns(self.other) - toll_ns(self.base);
+        let slower = self.verdict == Verdict::Slower;
+        (difference_ns != 0.0 && (difference_ns > 0.0) == slower).then_some(difference_ns)
+    }
+
+    /// A cause with how much it explains; nothing where it explains nothing.
+    fn weighed(&self, pair: &PairFinding) -> Option<(f64, Cause)> {
+        if pair.about()?.code == CauseCode::Copying
+            && self.axis == Axis::Place
+            && self.differs()
+            && let Some((ns, cause)) = small_pages::between(self.base, self.other, pair.more_ns())
+        {
+            let share = ns / self.difference_ns_per_op()?;
+            return (share >= EXPLAINS).then_some((share, cause));
+        }
+        Some((self.weight(pair)?, pair.cause(self.by_place(pair))))
+    }
+
+    /// How much a pair of findings explains; nothing where it explains nothing.
+    fn weight(&self, pair: &PairFinding) -> Option<f64> {
+        let role = pair.about()?.role;
+        if role == Role::Cost && self.differs() {
+            let share = pair.more_ns() / self.difference_ns_per_op()?;
+            return (share >= EXPLAINS).then_some(share);
+        }
+        let share = pair.named().map(|(_, found)| found.finding.share).reduce(f64::max)?;
+        match role {
+            Role::Cost if self.verdict == Verdict::Same => Some(share),
+            // What is not known to differ, or to be the same, is not explained.
+            Role::Cost => None,
+            // Strategies at one place share its cache; it tells them apart only
+            // where one uses it and the other does not.
+            Role::Shield if self.axis == Axis::Strategy && pair.named().count() == 2 => None,
+            Role::Shield if self.differs() => Some(EXPLAINS),
+            Role::Shield => Some(2.0),
+            Role::Disturbance if self.verdict == Verdict::Unclear => Some(3.0),
+            Role::Disturbance if self.differs() && pair.named().count() == 1 => Some(EXPLAINS),
+            Role::Disturbance => Some(0.0),
+        }
+    }
+
+    /// Whether the same work costs the kernel more at one place than at the other, which
+    /// is the file systems' doing.
+    fn by_place(&self, pair: &PairFinding) -> bool {
+        let in_kernel = pair.about().is_some_and(|about| {
+            let code = &about.code;
+            matches!(code, CauseCode::SystemCalls | CauseCode::Copying | CauseCode::Metadata)
+        });
+        self.axis == Axis::Place && self.differs() && in_kernel
+    }
 }
 
 /// One cause's findings on both sides; at least one of them has one.
@@ -49,10 +130,10 @@ struct PairFinding<'a> {
 }
 
 /// The findings of both sides, those of the same cause together.
-fn findings<'a>(base: Side<'a>, other: Side<'a>) -> Vec<PairFinding<'a>> {
-    let mut of_other = weigh(other.totals);
+fn findings<'a>(base: Side<'a>, other: Side<'a>, parts: &[Parts; 2]) -> Vec<PairFinding<'a>> {
+    let mut of_other = weigh(other.totals, &parts[1]);
     let mut pairs: Vec<PairFinding> = Vec::new();
-    for in_base in weigh(base.totals) {
+    for in_base in weigh(base.totals, &parts[0]) {
         let same = of_other.iter().position(|found| found.code == in_base.code);
         let in_other = same.map(|index| of_other.remove(index));
         pairs.push(PairFinding { base, other, in_base: Some(in_base), in_other });
@@ -82,38 +163,15 @@ impl PairFinding<'_> {
         self.sides().filter(|(_, found)| found.finding.named)
     }
 
-    /// How much it explains; nothing where it explains nothing.
-    fn weight(&self, axis: Axis, verdict: Verdict) -> Option<f64> {
-        let share = self.named().map(|(_, found)| found.finding.share).reduce(f64::max)?;
-        let differs = matches!(verdict, Verdict::Faster | Verdict::Slower);
-        match self.about()?.role {
-            Role::Cost if differs => Some(self.explained()).filter(|share| *share >= EXPLAINS),
-            Role::Cost if verdict == Verdict::Same => Some(share),
-            // What is not known to differ, or to be the same, is not explained.
-            Role::Cost => None,
-            // Strategies at one place share its cache; it tells them apart only
-            // where one uses it and the other does not.
-            Role::Shield if axis == Axis::Strategy && self.named().count() == 2 => None,
-            Role::Shield if differs => Some(EXPLAINS),
-            Role::Shield => Some(2.0),
-            Role::Disturbance if verdict == Verdict::Unclear => Some(3.0),
-            Role::Disturbance if differs && self.named().count() == 1 => Some(EXPLAINS),
-            Role::Disturbance => Some(0.0),
-        }
-    }
-
-    /// The part of the two tolls' difference that lies in this kind of time;
-    /// waiting for a processor is left out of the tolls, for it is chance.
-    fn explained(&self) -> f64 {
+    /// By how much more of this kind of time the other arm takes, per operation.
+    fn more_ns(&self) -> f64 {
         let cost = |found: &Option<Weighed>| {
             found.as_ref().map_or(0.0, |weighed| weighed.finding.cost_ns_per_op)
         };
-        let part_ns = cost(&self.in_other) - cost(&self.in_base);
-        let toll_ns = |side: Side| side.totals.per_op(side.totals.undisturbed_ns());
-        part_ns / (toll_ns(self.other) - toll_ns(self.base))
+        cost(&self.in_other) - cost(&self.in_base)
     }
 
-    fn cause(&self) -> Cause {
+    fn cause(&self, by_place: bool) -> Cause {
         let sides = [("base", &self.in_base), ("other", &self.in_other)];
         let evidence = sides
             .into_iter()
@@ -124,7 +182,8 @@ impl PairFinding<'_> {
             })
             .collect::<BTreeMap<_, _>>();
         let about = self.about().unwrap_or_else(|| unreachable!("one side has a finding"));
-        Cause { code: about.code.clone(), scope: about.scope, evidence, text: self.text(about) }
+        let text = if by_place { self.text_by_place(about) } else { self.text(about) };
+        Cause { code: about.code.clone(), scope: about.scope, evidence, text }
     }
 
     fn text(&self, about: &Weighed) -> String {
@@ -144,11 +203,29 @@ impl PairFinding<'_> {
                 format!("{figures} {}", side.label)
             })
             .collect();
+        format!("{} took {}{}.", capitalised(about.what), told.join(" and "), self.detail())
+    }
+
+    /// The same of work that costs the kernel more at one of two places.
+    fn text_by_place(&self, about: &Weighed) -> String {
+        let told: Vec<String> = self
+            .sides()
+            .map(|(side, found)| {
+                let place = side.totals.place.as_ref();
+                let filesystem = place.map_or_else(String::new, |p| format!(" ({})", p.filesystem));
+                format!("{} {}{filesystem}", found.finding.cost(side.totals), side.label)
+            })
+            .collect();
+        let what = capitalised(about.what);
+        format!("{what} differs by place: {}{}.", told.join(" and "), self.detail())
+    }
+
+    /// What more there is to say of the side that has most of it.
+    fn detail(&self) -> String {
         let most = self.named().max_by(|a, b| a.1.finding.share.total_cmp(&b.1.finding.share));
         let detail = most.filter(|(_, found)| !found.finding.detail.is_empty());
-        let detail = detail
-            .map(|(side, found)| format!("; {}, {}", side.label, found.finding.detail))
-            .unwrap_or_default();
-        format!("{} took {}{detail}.", capitalised(about.what), told.join(" and "))
+        detail.map_or_else(String::new, |(side, found)| {
+            format!("; {}, {}", side.label, found.finding.detail)
+        })
     }
 }

@@ -3,6 +3,7 @@
 use model::cause::{Cause, CauseCode, Scope};
 use model::units::{percent, time};
 
+use super::parts::Parts;
 use crate::totals::ArmTotals;
 
 /// What takes at least this share of the time, everything else being less
@@ -19,7 +20,7 @@ pub(super) struct Rule {
     /// What takes the time, where the cause is time spent: "waiting for a lock".
     pub(super) what: &'static str,
     /// Weighs the evidence; nothing where it could not be read.
-    pub(super) weigh: fn(&ArmTotals) -> Option<Finding>,
+    pub(super) weigh: fn(&ArmTotals, &Parts) -> Option<Finding>,
     /// How it bears on a comparison.
     pub(super) role: Role,
     /// What it bears on.
@@ -38,7 +39,7 @@ pub(super) enum Role {
 
 /// What a rule finds in an arm.
 pub(super) struct Finding {
-    /// Whether it is enough to name the cause.
+    /// Whether it is enough to name the cause of the arm by itself.
     pub(super) named: bool,
     /// The share of the time.
     pub(super) share: f64,
@@ -82,6 +83,34 @@ impl Weighed<'_> {
 }
 
 impl Finding {
+    /// A part of the undisturbed time, which names the cause from this share on.
+    pub(super) fn of_time(totals: &ArmTotals, part_ns: f64, least_share: f64) -> Self {
+        let share = totals.undisturbed_share(part_ns);
+        Self {
+            named: share >= least_share,
+            share,
+            cost_ns_per_op: totals.per_op(part_ns),
+            evidence: Vec::new(),
+            detail: String::new(),
+        }
+    }
+
+    /// Something other than time spent, of this weight between 0 and 1, in words.
+    pub(super) fn of_state(named: bool, share: f64, detail: String) -> Self {
+        Self { named, share, cost_ns_per_op: 0.0, evidence: Vec::new(), detail }
+    }
+
+    /// With the figures that show it.
+    pub(super) fn with(mut self, evidence: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    /// With more about it.
+    pub(super) fn detailed(self, detail: String) -> Self {
+        Self { detail, ..self }
+    }
+
     /// `97% of the time (1.21 ms per record)`.
     pub(super) fn figures(&self, totals: &ArmTotals) -> String {
         format!("{} of the time ({})", percent(self.share), self.cost(totals))

@@ -94,6 +94,7 @@ mod tests {
                 devices: Vec::new(),
                 mount_point: PathBuf::from("/"),
                 mount_options: Vec::new(),
+                journal: None,
                 read_only: false,
                 total_bytes: 0,
                 free_bytes: 0,

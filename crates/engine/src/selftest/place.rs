@@ -49,8 +49,7 @@ impl<'a> PlaceTest<'a> {
         clock: Clock,
         progress: &'a mut dyn FnMut(&str),
     ) -> Self {
-        let floor =
-            Floor { record_ns: 0.0, clock: String::new(), tick_ns: 1.0, clock_off_by: None };
+        let floor = Floor { tick_ns: 1.0, ..Floor::default() };
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
         Self { settings, machine, clock, floor, random, progress }
     }

@@ -154,10 +154,10 @@ impl Documents {
         match self.config.operation {
             Operation::Write => self.write(number, recorder),
             Operation::Read => self.read(number),
-            Operation::Create => self.create(&self.documents[number].path).map(|()| 0),
+            Operation::Create => self.create(&self.documents[number].path, recorder).map(|()| 0),
             Operation::Stat => self.stat(&self.documents[number].path).map(|()| 0),
-            Operation::Rename => self.rename(number).map(|()| 0),
-            Operation::Unlink => self.unlink(&self.documents[number].path).map(|()| 0),
+            Operation::Rename => self.rename(number, recorder).map(|()| 0),
+            Operation::Unlink => self.unlink(&self.documents[number].path, recorder).map(|()| 0),
         }
     }
 
@@ -179,7 +179,8 @@ impl Documents {
         Ok(size as u64)
     }
 
-    fn create(&self, path: &CStr) -> Result<(), StudyError> {
+    fn create(&self, path: &CStr, recorder: &mut Recorder) -> Result<(), StudyError> {
+        recorder.changed_name();
         open_for_writing(&self.folder, path, OFlags::EXCL).doing("creating a file").map(drop)
     }
 
@@ -187,14 +188,16 @@ impl Documents {
         statat(&self.folder, path, AtFlags::SYMLINK_NOFOLLOW).doing("asking for a file").map(drop)
     }
 
-    fn rename(&mut self, number: usize) -> Result<(), StudyError> {
+    fn rename(&mut self, number: usize, recorder: &mut Recorder) -> Result<(), StudyError> {
+        recorder.changed_name();
         let Document { path, other, .. } = &mut self.documents[number];
         let renamed = renameat(&self.folder, &*path, &self.folder, &*other);
         std::mem::swap(path, other);
         renamed.doing("renaming a file")
     }
 
-    fn unlink(&self, path: &CStr) -> Result<(), StudyError> {
+    fn unlink(&self, path: &CStr, recorder: &mut Recorder) -> Result<(), StudyError> {
+        recorder.changed_name();
         unlinkat(&self.folder, path, AtFlags::empty()).doing("removing a file")
     }
 

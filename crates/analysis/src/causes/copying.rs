@@ -1,0 +1,32 @@
+//! Copying: the kernel's work for each byte that it moves between the page cache and
+//! the program.
+
+use model::cause::{CauseCode, Scope};
+
+use super::parts::Parts;
+use super::rule::{BOUND, Finding, Role, Rule};
+use crate::totals::ArmTotals;
+
+pub(super) const RULE: Rule = Rule {
+    code: CauseCode::Copying,
+    what: "moving data to and from the page cache",
+    weigh,
+    role: Role::Cost,
+    scope: Scope::Arm,
+};
+
+fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+    let finding = Finding::of_time(totals, parts.copying_ns, BOUND);
+    let evidence = [
+        ("copying_time_percent", finding.share * 100.0),
+        ("copying_ns_per_op", finding.cost_ns_per_op),
+        ("moved_bytes_per_op", totals.per_op(totals.moved_bytes()?)),
+    ];
+    let floor = totals.place_floor.into_iter().flat_map(|floor| {
+        [
+            ("cached_read_ns_per_page", floor.read_ns_per_page),
+            ("cached_write_ns_per_page", floor.write_ns_per_page),
+        ]
+    });
+    Some(finding.with(evidence).with(floor))
+}

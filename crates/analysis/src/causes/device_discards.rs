@@ -1,0 +1,30 @@
+//! Discards: the device was told which blocks are free no more in use, and the program
+//! waited for that. A file system mounted with `discard` does so when it frees blocks;
+//! ext4 without a journal does it within the call that removes a file.
+
+use model::cause::{CauseCode, Scope};
+
+use super::parts::Parts;
+use super::rule::{Finding, NOTABLE, Role, Rule};
+use super::waiting::Waiting;
+use crate::totals::ArmTotals;
+
+pub(super) const RULE: Rule = Rule {
+    code: CauseCode::DeviceDiscards,
+    what: "waiting for the device to discard freed blocks",
+    weigh,
+    role: Role::Cost,
+    scope: Scope::Arm,
+};
+
+fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+    let discards_per_op = totals.per_op(totals.spent.device?.discards? as f64);
+    let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Discards), NOTABLE);
+    let evidence = [
+        ("wait_time_percent", finding.share * 100.0),
+        ("wait_ns_per_op", finding.cost_ns_per_op),
+        ("device_discards_per_op", discards_per_op),
+    ];
+    let detail = format!("it was sent {discards_per_op:.1} discards per {}", totals.operation);
+    Some(finding.with(evidence).detailed(detail))
+}

@@ -1,0 +1,42 @@
+//! First touch: memory that the machine had not used before. On a virtual machine the
+//! hypervisor may have to find it first, which takes several times as long as reusing
+//! memory that was freed; what fills more of the page cache, or of a file system in
+//! memory, pays for it once.
+
+use model::cause::{CauseCode, Scope};
+use model::units::{rough_size, time};
+
+use super::parts::Parts;
+use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::totals::ArmTotals;
+
+pub(super) const RULE: Rule = Rule {
+    code: CauseCode::FirstTouch,
+    what: "memory that was used for the first time",
+    weigh,
+    role: Role::Cost,
+    scope: Scope::Arm,
+};
+
+/// The first touch of a page must cost so many times the second.
+const DEARER_MIN: f64 = 2.0;
+
+fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+    let floor = totals.memory.filter(|f| f.first_touch_ns >= f.again_ns * DEARER_MIN)?;
+    let finding = Finding::of_time(totals, parts.first_touch_ns, NOTABLE);
+    let touched_bytes = totals.per_slice(totals.first_touched_bytes as f64);
+    let evidence = [
+        ("first_touch_time_percent", finding.share * 100.0),
+        ("first_touch_ns_per_op", finding.cost_ns_per_op),
+        ("first_touched_bytes_per_slice", touched_bytes),
+        ("first_touch_ns_per_page", floor.first_touch_ns),
+        ("touch_again_ns_per_page", floor.again_ns),
+    ];
+    let detail = format!(
+        "{} per slice, at {} a page instead of {}",
+        rough_size(touched_bytes as u64),
+        time(floor.first_touch_ns),
+        time(floor.again_ns)
+    );
+    Some(finding.with(evidence).detailed(detail))
+}

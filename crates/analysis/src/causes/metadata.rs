@@ -1,0 +1,38 @@
+//! Metadata: the kernel's work for the names of files, which is the file system's own:
+//! creating, renaming, removing, and finding room for them.
+
+use model::cause::{CauseCode, Scope};
+
+use super::parts::Parts;
+use super::rule::{BOUND, Finding, Role, Rule};
+use crate::totals::ArmTotals;
+
+pub(super) const RULE: Rule = Rule {
+    code: CauseCode::Metadata,
+    what: "creating, renaming and removing files in the kernel",
+    weigh,
+    role: Role::Cost,
+    scope: Scope::Arm,
+};
+
+fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+    let changes = totals.spent.name_changes as f64;
+    let finding = Finding::of_time(totals, parts.names_ns, BOUND);
+    let evidence = [
+        ("metadata_time_percent", finding.share * 100.0),
+        ("metadata_ns_per_op", finding.cost_ns_per_op),
+        ("name_changes_per_op", totals.per_op(changes)),
+    ];
+    let place = totals.place.as_ref();
+    let journal = place.and_then(|place| place.journal);
+    let detail = match place.map(|place| place.filesystem.as_str()) {
+        // `recently_deleted` in `fs/ext4/ialloc.c`.
+        Some("ext4") if journal == Some(false) => {
+            "ext4 without a journal passes over inodes that were freed within the last minute, so \
+             creating files takes longer the more were removed shortly before"
+        }
+        _ if journal == Some(true) => "the changes went through its journal",
+        _ => "",
+    };
+    (changes > 0.0).then(|| finding.with(evidence).detailed(detail.to_owned()))
+}

@@ -1,0 +1,30 @@
+//! Page faults: pages of memory or of mapped files that were touched and not yet
+//! mapped. Each takes at least what a bare fault took before the run.
+
+use model::cause::{CauseCode, Scope};
+
+use super::parts::Parts;
+use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::totals::ArmTotals;
+
+pub(super) const RULE: Rule = Rule {
+    code: CauseCode::PageFaults,
+    what: "handling page faults",
+    weigh,
+    role: Role::Cost,
+    scope: Scope::Arm,
+};
+
+fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+    let floor = totals.memory?;
+    let faults = totals.spent.minor_faults as f64;
+    let finding = Finding::of_time(totals, parts.faults_ns, NOTABLE);
+    let evidence = [
+        ("fault_time_percent", finding.share * 100.0),
+        ("fault_ns_per_op", finding.cost_ns_per_op),
+        ("minor_faults_per_op", totals.per_op(faults)),
+        ("bare_fault_ns", floor.fault_ns),
+    ];
+    let detail = format!("{:.1} per {}", totals.per_op(faults), totals.operation);
+    Some(finding.with(evidence).detailed(detail))
+}

@@ -1,0 +1,163 @@
+//! Where an arm's time went: every nanosecond in one part at most, so that the shares
+//! of an arm add up to no more than the whole.
+//!
+//! Time in calls that force data to the device is theirs, asleep or not. Beyond that,
+//! time asleep is told apart by what the slices read, wrote and discarded meanwhile,
+//! and time in the kernel by what is known of its work: page faults, memory used for the
+//! first time, pages moved, names changed. What is left of it is work for each call.
+
+use model::arm::Axis;
+
+use super::waiting::{Waiting, waited_for};
+use crate::totals::{ArmTotals, all_calls};
+
+/// From so many bytes a call on, the call itself costs less than a tenth of moving them.
+const MOVES_BYTES: f64 = 16384.0;
+/// Fewer names changed per operation than this are not what the operation does.
+const CHANGES_NAMES: f64 = 0.5;
+/// A page of the usual size.
+pub(super) const PAGE_BYTES: f64 = 4096.0;
+
+/// The parts, in nanoseconds of all slices together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts {
+    /// In calls that force data to the device.
+    pub(super) sync_ns: f64,
+    /// Asleep in calls that take a lock.
+    pub(super) lock_ns: f64,
+    /// Asleep otherwise.
+    pub(super) asleep_ns: f64,
+    /// What that was for, by the evidence.
+    pub(super) waited_for: Waiting,
+    /// In the kernel, for page faults.
+    pub(super) faults_ns: f64,
+    /// In the kernel, for memory that was used for the first time.
+    pub(super) first_touch_ns: f64,
+    /// In the kernel, for each byte moved.
+    pub(super) copying_ns: f64,
+    /// In the kernel, for names: creating, renaming, removing.
+    pub(super) names_ns: f64,
+    /// In the kernel, for each call.
+    pub(super) calls_ns: f64,
+    /// In the program.
+    pub(super) program_ns: f64,
+    /// On a processor, where the kernel's part cannot be told from the program's.
+    pub(super) processor_ns: f64,
+}
+
+impl Parts {
+    /// An arm's by itself.
+    pub(super) fn of(totals: &ArmTotals) -> Self {
+        let program_ns = totals.tells_kernel_from_program().then_some(totals.spent.user_ns as f64);
+        Self::with_program(totals, program_ns)
+    }
+
+    /// Those of two arms that are compared. The same program does the same at both of
+    /// two places, so its own time is that of the side that can tell, and the lesser of
+    /// both if both can: what more there is on a processor is the kernel's.
+    pub(super) fn of_pair(base: &ArmTotals, other: &ArmTotals, axis: Axis) -> [Self; 2] {
+        if axis == Axis::Strategy {
+            return [Self::of(base), Self::of(other)];
+        }
+        let told = [base, other].into_iter().filter(|arm| arm.tells_kernel_from_program());
+        let program_ns_per_op =
+            told.map(|arm| arm.per_op(arm.spent.user_ns as f64)).reduce(f64::min).unwrap_or(0.0);
+        [base, other]
+            .map(|arm| Self::with_program(arm, Some(program_ns_per_op * arm.operations as f64)))
+    }
+
+    /// Time asleep, if it was for this.
+    pub(super) fn waiting_ns(&self, what: Waiting) -> f64 {
+        if self.waited_for == what { self.asleep_ns } else { 0.0 }
+    }
+
+    /// With the program's own time, where that is known.
+    fn with_program(totals: &ArmTotals, program_ns: Option<f64>) -> Self {
+        let whole_ns = totals.undisturbed_ns();
+        let cpu_ns = totals.cpu_ns().min(whole_ns);
+        let spent = &totals.spent;
+        // Where it is not known who waited for a processor, what was not spent on one
+        // was spent asleep at the most.
+        let not_running_ns = whole_ns - cpu_ns;
+        let asleep_ns = totals.asleep_ns().unwrap_or(not_running_ns).min(not_running_ns);
+
+        let sync_ns = (spent.sync_ns as f64).min(cpu_ns + asleep_ns);
+        let sync_asleep_ns = sync_ns.min(asleep_ns);
+        let cpu_ns = cpu_ns - (sync_ns - sync_asleep_ns);
+        let asleep_ns = asleep_ns - sync_asleep_ns;
+        let lock_ns = (spent.lock_ns as f64).min(asleep_ns);
+        let parts = Self {
+            sync_ns,
+            lock_ns,
+            asleep_ns: asleep_ns - lock_ns,
+            waited_for: waited_for(totals, asleep_ns - lock_ns),
+            ..Self::default()
+        };
+        let parts = match program_ns.map(|ns| ns.min(cpu_ns)) {
+            Some(program_ns) => {
+                Self { program_ns, ..parts }.with_kernel(totals, cpu_ns - program_ns)
+            }
+            None => Self { processor_ns: cpu_ns, ..parts },
+        };
+        parts.beside_own_time(totals)
+    }
+
+    /// With the kernel's time, by what it did.
+    fn with_kernel(self, totals: &ArmTotals, kernel_ns: f64) -> Self {
+        let mut left_ns = kernel_ns;
+        let mut take = |wanted_ns: f64| {
+            let taken_ns = wanted_ns.clamp(0.0, left_ns);
+            left_ns -= taken_ns;
+            taken_ns
+        };
+        let memory = totals.memory.unwrap_or_default();
+        let faults = totals.spent.minor_faults as f64;
+        let first_ns = (memory.first_touch_ns - memory.again_ns).max(0.0);
+        let first_touch_ns = take(totals.first_touched_bytes as f64 / PAGE_BYTES * first_ns);
+        let faults_ns = take(faults * memory.fault_ns);
+        let names = totals.per_op(totals.spent.name_changes as f64) >= CHANGES_NAMES;
+        let calls = totals.spent.calls.map_or(0.0, all_calls).max(1.0);
+        let moves = totals.moved_bytes().is_some_and(|bytes| bytes / calls >= MOVES_BYTES);
+        let by_page_ns = moving_ns(totals).unwrap_or(0.0);
+        let copying_ns = take(if moves && !names { f64::INFINITY } else { by_page_ns });
+        // A mapped file's work is done in its faults, whatever more than a bare fault they
+        // take.
+        let by_faults = faults > calls.max(totals.operations as f64);
+        let parts = Self { faults_ns, first_touch_ns, copying_ns, ..self };
+        if names {
+            Self { names_ns: left_ns, ..parts }
+        } else if by_faults {
+            Self { faults_ns: faults_ns + left_ns, ..parts }
+        } else {
+            Self { calls_ns: left_ns, ..parts }
+        }
+    }
+
+    /// Time that the study itself accounts for may be of any kind; the rest shares what
+    /// it leaves.
+    fn beside_own_time(self, totals: &ArmTotals) -> Self {
+        let own_ns: f64 = totals.own_times.iter().map(|own| own.time_ns).sum();
+        let left = 1.0 - totals.undisturbed_share(own_ns);
+        Self {
+            sync_ns: self.sync_ns * left,
+            lock_ns: self.lock_ns * left,
+            asleep_ns: self.asleep_ns * left,
+            waited_for: self.waited_for,
+            faults_ns: self.faults_ns * left,
+            first_touch_ns: self.first_touch_ns * left,
+            copying_ns: self.copying_ns * left,
+            names_ns: self.names_ns * left,
+            calls_ns: self.calls_ns * left,
+            program_ns: self.program_ns * left,
+            processor_ns: self.processor_ns * left,
+        }
+    }
+}
+
+/// What moving the arm's bytes takes by what a cached page cost at its place before the run.
+pub(super) fn moving_ns(totals: &ArmTotals) -> Option<f64> {
+    let (calls, floor) = (totals.spent.calls?, totals.place_floor?);
+    let pages = |bytes: u64| bytes as f64 / PAGE_BYTES;
+    let read_ns = pages(calls.read_bytes) * floor.read_ns_per_page;
+    Some(read_ns + pages(calls.written_bytes) * floor.write_ns_per_page)
+}
