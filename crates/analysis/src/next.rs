@@ -15,6 +15,9 @@ pub(crate) fn suggest(run: &Run, pair: Pair, comparison: &Comparison) -> Option<
     if pair.axis != Axis::Place {
         return None;
     }
+    if let Some(next) = larger_pages(run, pair, comparison) {
+        return Some(next);
+    }
     let [base, other] = [pair.base, pair.other].map(|arm| &run.places[run.plan.arms[arm].place]);
     let memory = [base, other].map(|place| place.kind == StorageKind::Memory);
     // Between two in memory, or within one file system, nothing could differ.
@@ -31,6 +34,50 @@ pub(crate) fn suggest(run: &Run, pair: Pair, comparison: &Comparison) -> Option<
         text: text(comparison, &[base, other], memory),
         command: command(run, &run.plan.arms[pair.other]),
     })
+}
+
+/// Where a tmpfs lost to its small pages: how it gets larger ones, and what that brings.
+fn larger_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
+    /// Where a trial can be mounted on every machine.
+    const TRIAL: &str = "/mnt";
+    if comparison.causes.first()?.code != CauseCode::SmallPages {
+        return None;
+    }
+    let (slower, arm) = match comparison.verdict {
+        Verdict::Slower => (pair.other, &run.plan.arms[pair.other]),
+        _ => (pair.base, &run.plan.arms[pair.base]),
+    };
+    let place = &run.places[run.plan.arms[slower].place];
+    if place.filesystem != "tmpfs" {
+        return None;
+    }
+    let study = run.study(&arm.study)?;
+    let mut words = vec![
+        format!("mount -t tmpfs -o huge=within_size tmpfs {TRIAL} && iotoll compare"),
+        quoted(&format!("{}={}", place.label, place.path.to_str()?)),
+        format!("huge={TRIAL}"),
+    ];
+    words.extend(["--study".to_owned(), study.name.clone()]);
+    words.extend(strategies(run, study));
+    words.extend(settings(arm, study));
+    Some(Next {
+        text: format!(
+            "{} can hold its files in larger pages: mount it with -o huge=within_size (for good: \
+             in /etc/fstab, or by mount -o remount,huge=within_size {}).",
+            place.label,
+            place.mount_point.display()
+        ),
+        command: Some(words.join(" ")),
+    })
+}
+
+/// An arm's parameters that are not at their defaults.
+fn settings(arm: &ArmRecord, study: &StudyDescription) -> Vec<String> {
+    let given = study.params.iter().filter_map(|param| {
+        let value = arm.params.get(&param.name)?;
+        (!param.is_default(value)).then(|| setting(study, &param.name, value))
+    });
+    given.flatten().collect()
 }
 
 fn text(comparison: &Comparison, places: &[&PlaceFacts; 2], memory: [bool; 2]) -> String {
@@ -101,6 +148,7 @@ fn strategies(run: &Run, study: &StudyDescription) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use model::cause::{Cause, Scope};
     use model::description::{ParamDescription, StrategyDescription};
 
     use super::*;
@@ -153,6 +201,28 @@ mod tests {
                             --set made.sync=each";
             assert_eq!(command.as_deref(), Some(expected));
         }
+    }
+
+    #[test]
+    fn small_pages_come_with_how_to_get_larger_ones_and_what_measures_them() {
+        let mut run = run("each");
+        run.places[1].filesystem = "tmpfs".to_owned();
+        let cause = Cause {
+            code: CauseCode::SmallPages,
+            scope: Scope::Arm,
+            evidence: [].into(),
+            text: String::new(),
+        };
+        let slower = Comparison { causes: vec![cause], ..testing::comparison(Verdict::Slower) };
+        let command = |run: &Run, comparison: &Comparison| {
+            suggest(run, run.plan.pairs[0], comparison).and_then(|next| next.command)
+        };
+        let expected = "mount -t tmpfs -o huge=within_size tmpfs /mnt && iotoll compare \
+                        ram=/dev/shm huge=/mnt --study made --set made.sync=each";
+        assert_eq!(command(&run, &slower).as_deref(), Some(expected));
+        // The disk's pages are not to be had larger by mounting it otherwise.
+        let faster = Comparison { verdict: Verdict::Faster, ..slower };
+        assert_eq!(command(&run, &faster), None);
     }
 
     #[test]

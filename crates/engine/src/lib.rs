@@ -13,6 +13,7 @@ pub mod job;
 pub mod local;
 pub mod measure;
 mod order;
+mod place_floor;
 pub mod recorder;
 pub mod run;
 pub mod runner;

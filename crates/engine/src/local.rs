@@ -8,19 +8,20 @@ use host::clock::{Clock, Moment};
 use host::page_cache::residency;
 use host::probes::{Probes, Reading};
 use host::root::Root;
+use host::touch::memory_floor;
 use model::arm::Arm;
 use model::counters::Counters as _;
 use model::probes::{Residency, Surroundings};
-use model::run::Floor;
+use model::run::{Floor, PlaceFloor};
 use model::slice::{Deferred, Latencies, Slice};
 use model::spent::{DeviceTraffic, Spent};
 use process::StopFlag;
 
 use crate::error::{Doing, StudyError};
-use crate::floor;
 use crate::recorder::Recorder;
 use crate::runner::SliceRunner;
 use crate::study::{Operations, Workload};
+use crate::{floor, place_floor};
 
 /// A place as slices use it.
 pub trait PlaceHandle {
@@ -81,6 +82,14 @@ impl<'a> LocalRunner<'a> {
             places,
             arms,
         }
+    }
+
+    fn place_floor(&mut self, place: usize) -> std::io::Result<PlaceFloor> {
+        let place = &mut self.places[place];
+        let folder = place.fresh_folder()?;
+        let floor = place_floor::measure(&self.clock, folder.as_fd());
+        place.settle()?;
+        floor
     }
 
     fn timed_slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
@@ -155,7 +164,12 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn floor(&mut self) -> Floor {
-        floor::measure(&self.clock, &mut self.recorder)
+        let places = (0..self.places.len()).map(|place| self.place_floor(place).ok()).collect();
+        Floor {
+            memory: memory_floor().ok(),
+            places,
+            ..floor::measure(&self.clock, &mut self.recorder)
+        }
     }
 
     fn clock_off_by(&self) -> Option<f64> {

@@ -8,8 +8,9 @@
 //! is left ([`resident_bytes`]) and at what the device then delivered
 //! ([`crate::process::storage_read_bytes`]).
 
+use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 
 use model::probes::Residency;
@@ -19,8 +20,10 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// The same on every architecture but Alpha.
 const SYS_CACHESTAT: libc::c_long = 451;
 
-/// Looking at more files than this would take longer than some slices do.
-const FILES_MAX: usize = 64;
+/// Looking at more files than this, at some 2 µs each, would take longer than some slices do.
+const FILES_MAX: usize = 1024;
+/// No study makes folders as deep as this.
+const DEPTH_MAX: usize = 8;
 
 /// File systems that are memory, from `linux/magic.h`: tmpfs and ramfs.
 const MEMORY_FILE_SYSTEMS: [u64; 2] = [0x0102_1994, 0x8584_58f6];
@@ -72,29 +75,61 @@ pub fn resident_bytes(file: impl AsFd) -> io::Result<u64> {
     Ok(pages * rustix::param::page_size() as u64)
 }
 
-/// What the page cache holds of the regular files right in a folder. Nothing
-/// where they are too many; `cached_before_bytes` is left for the caller.
+/// What the page cache holds of the regular files in a folder and in those within it.
+/// Nothing where they are too many or lie too deep; `cached_before_bytes` is left for the
+/// caller.
 pub fn residency(folder: BorrowedFd<'_>) -> io::Result<Option<Residency>> {
-    let page_bytes = rustix::param::page_size() as u64;
-    let mut seen = Residency::default();
-    let mut files = 0;
-    for entry in Dir::read_from(folder)? {
-        let entry = entry?;
-        if !matches!(entry.file_type(), FileType::RegularFile | FileType::Unknown) {
-            continue;
+    let mut tally = Tally::default();
+    let whole = tally.take_folder(folder, 0)?;
+    Ok(whole.then_some(tally.seen))
+}
+
+/// What was seen of a folder's files so far.
+#[derive(Default)]
+struct Tally {
+    seen: Residency,
+    files: usize,
+}
+
+impl Tally {
+    /// Takes in a folder; false where there is too much in it.
+    fn take_folder(&mut self, folder: BorrowedFd<'_>, depth: usize) -> io::Result<bool> {
+        let open = |name: &CStr, kind: OFlags| {
+            let flags = kind | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            openat(folder, name, flags, Mode::empty())
+        };
+        for entry in Dir::read_from(folder)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            match entry.file_type() {
+                FileType::Directory if matches!(name.to_bytes(), b"." | b"..") => {}
+                FileType::Directory => {
+                    let within = open(name, OFlags::DIRECTORY)?;
+                    if depth == DEPTH_MAX || !self.take_folder(within.as_fd(), depth + 1)? {
+                        return Ok(false);
+                    }
+                }
+                FileType::RegularFile | FileType::Unknown => {
+                    self.files += 1;
+                    if self.files > FILES_MAX {
+                        return Ok(false);
+                    }
+                    self.take_file(&open(name, OFlags::NONBLOCK)?)?;
+                }
+                _ => {}
+            }
         }
-        files += 1;
-        if files > FILES_MAX {
-            return Ok(None);
-        }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = openat(folder, entry.file_name(), flags, Mode::empty())?;
-        let pages = cachestat(file.as_fd())?;
-        seen.file_bytes += fstat(&file)?.st_size as u64;
-        seen.cached_bytes += pages.cached * page_bytes;
-        seen.unwritten_bytes += (pages.dirty + pages.writeback) * page_bytes;
+        Ok(true)
     }
-    Ok(Some(seen))
+
+    fn take_file(&mut self, file: &OwnedFd) -> io::Result<()> {
+        let page_bytes = rustix::param::page_size() as u64;
+        let pages = cachestat(file.as_fd())?;
+        self.seen.file_bytes += fstat(file)?.st_size as u64;
+        self.seen.cached_bytes += pages.cached * page_bytes;
+        self.seen.unwritten_bytes += (pages.dirty + pages.writeback) * page_bytes;
+        Ok(())
+    }
 }
 
 /// As the kernel lays it out.
@@ -211,15 +246,26 @@ mod tests {
     }
 
     #[test]
-    fn too_many_files_are_not_looked_at() {
+    fn folders_are_looked_into_and_too_many_files_are_not_looked_at() {
         let folder = tempfile::tempdir().unwrap();
-        for name in 0..=FILES_MAX {
-            fs::write(folder.path().join(name.to_string()), "x").unwrap();
-        }
+        let within = folder.path().join("a/b");
+        fs::create_dir_all(&within).unwrap();
         let fd = File::open(folder.path()).unwrap();
-        match residency(fd.as_fd()) {
-            Ok(seen) => assert_eq!(seen, None),
-            Err(e) => eprintln!("SKIPPED: because cachestat(2) is not there: {e}"),
+        let seen = || residency(fd.as_fd());
+        fs::write(within.join("file"), "xyz").unwrap();
+        match seen() {
+            Ok(seen) => assert_eq!(seen.map(|seen| seen.file_bytes), Some(3)),
+            Err(e) => {
+                eprintln!("SKIPPED: because cachestat(2) is not there: {e}");
+                return;
+            }
         }
+        // Nothing is followed out of the folder.
+        std::os::unix::fs::symlink("/", folder.path().join("link")).unwrap();
+        assert_eq!(seen().unwrap().map(|seen| seen.file_bytes), Some(3));
+        for name in 1..=FILES_MAX {
+            fs::write(within.join(name.to_string()), "x").unwrap();
+        }
+        assert_eq!(seen().unwrap(), None);
     }
 }

@@ -9,7 +9,8 @@ use crate::counters;
 use crate::counters::Level;
 
 counters! {
-    /// What the page cache held of the slice's files. Whole pages.
+    /// What the page cache held of the slice's files, those in sub-folders included.
+    /// Whole pages.
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     pub struct Residency {
         /// The files' sizes when the clock stopped.

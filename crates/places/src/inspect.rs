@@ -6,6 +6,7 @@ use std::path::Path;
 
 use host::device::{Keeping, Stack, keeping};
 use host::identity::Identity;
+use host::journal::has_journal;
 use host::mount_options::telling;
 use host::mounts::{Mount, Mounts};
 use host::root::Root;
@@ -75,6 +76,8 @@ fn describe(facts: &mut PlaceFacts, root: &Root, mounts: &Mounts, mount: &Mount)
     facts.unread.extend(stack.unread);
     facts.filesystem.clone_from(&mount.filesystem);
     facts.device = device_name(mount, &facts.devices);
+    facts.journal =
+        facts.devices.first().and_then(|d| has_journal(root, &mount.filesystem, &d.name));
     facts.mount_point.clone_from(&mount.point);
     facts.mount_options = telling(mount.options.iter().chain(&mount.super_options));
     facts.read_only |= mount.options.iter().any(|option| option == "ro");

@@ -42,6 +42,9 @@ fn facts(place: &PlaceFacts) -> String {
     if !hardware.is_empty() {
         text += &format!(" ({})", hardware.join(" on "));
     }
+    if place.journal == Some(false) {
+        text += ", without a journal";
+    }
     if !place.mount_options.is_empty() {
         text += &format!("; mounted {}", place.mount_options.join(","));
     }

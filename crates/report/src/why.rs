@@ -89,9 +89,11 @@ fn shared<'a>(comparisons: &[&'a Comparison], wanted: impl Fn(&Cause) -> bool) -
 
 /// Which arms a cause was found in: `reopen; similar: held, flock`.
 fn found_in(subject: Subject, of: &[&Comparison]) -> String {
+    let several_places = subject.run.places.len() > 2;
     let mut names = of.iter().filter_map(|c| {
         let [base, other] = subject.sides(c)?;
         Some(match c.axis {
+            Axis::Place if several_places => format!("{} on {}", other.strategy, other.place),
             Axis::Place => other.strategy.clone(),
             Axis::Strategy => {
                 format!("{} on {}", subject.difference(other, base), other.place)

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use model::analysis::Verdict;
 use model::cause::{Cause, CauseCode, Scope};
 use model::units::time;
 
@@ -15,20 +16,29 @@ use crate::totals::ArmTotals;
 const ASLEEP_TOLD: f64 = 0.1;
 
 /// Says of two arms that differ that no cause was found.
-pub(super) fn cause(base: Side, other: Side, parts: &[Parts; 2]) -> Cause {
+pub(super) fn cause(base: Side, other: Side, parts: &[Parts; 2], verdict: Verdict) -> Cause {
     let toll_ns = |side: Side| side.totals.per_op(side.totals.undisturbed_ns());
     let difference_ns = toll_ns(other) - toll_ns(base);
     let asleep_ns = slept_ns(other, &parts[1]).zip(slept_ns(base, &parts[0])).map(|(o, b)| o - b);
     let mut evidence = BTreeMap::from([("difference_ns_per_op".to_owned(), difference_ns)]);
     evidence.extend(asleep_ns.map(|ns| ("asleep_difference_ns_per_op".to_owned(), ns)));
+    let agrees = (difference_ns > 0.0) == (verdict == Verdict::Slower);
     let text = format!(
-        "No cause was found for the difference of {} per {}; looked at were {LOOKED_AT}.{}{}",
-        time(difference_ns.abs()),
-        base.totals.operation,
+        "No cause was found for the difference{}; looked at were {LOOKED_AT}.{}{}",
+        size(base, difference_ns, agrees),
         asleep(difference_ns, asleep_ns.unwrap_or_default()),
         unread(base, other)
     );
     Cause { code: CauseCode::NoneFound, scope: Scope::Arm, evidence, text }
+}
+
+/// How large it is, of time that nobody else took; that may go against the verdict, which
+/// rests on each block's whole time.
+fn size(base: Side, difference_ns: f64, agrees: bool) -> String {
+    if agrees {
+        return format!(" of {} per {}", time(difference_ns.abs()), base.totals.operation);
+    }
+    ", which is not there without the time spent waiting for a CPU".to_owned()
 }
 
 const LOOKED_AT: &str = "syncs, locks, the device's reads, writeback and discards, the kernel's \

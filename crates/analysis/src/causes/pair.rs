@@ -39,7 +39,7 @@ pub(crate) fn of_pair(base: Side, other: Side, axis: Axis, verdict: Verdict) -> 
             && compared.weighed(pair).is_some()
     };
     if compared.differs() && !pairs.iter().any(explains) {
-        found.push((f64::MAX, none_found::cause(base, other, &parts)));
+        found.push((f64::MAX, none_found::cause(base, other, &parts, verdict)));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     // What disturbs is always told: it bears on all else.

@@ -26,10 +26,11 @@ const LARGE_MIN: f64 = 0.5;
 /// takes there, in nanoseconds per operation (negative where the other place takes less),
 /// and in words; nothing where there are none, or they cost no more.
 pub(super) fn between(base: Side, other: Side, copying_ns_per_op: f64) -> Option<(f64, Cause)> {
-    let [base_ns, other_ns] = [base, other].map(|side| Some(per_op(side, moving_ns(side.totals)?)));
-    let expected_ns_per_op = other_ns? - base_ns?;
+    let moving = |side: Side| Some(side.totals.per_op(moving_ns(side.totals)?));
+    let (base_ns, other_ns) = (moving(base)?, moving(other)?);
+    let expected_ns_per_op = other_ns - base_ns;
     let (small, large) = if expected_ns_per_op > 0.0 { (other, base) } else { (base, other) };
-    let dearer = moving_ns(small.totals)? >= moving_ns(large.totals)? * DEARER_MIN;
+    let dearer = base_ns.max(other_ns) >= base_ns.min(other_ns) * DEARER_MIN;
     let agree = expected_ns_per_op * copying_ns_per_op > 0.0;
     let holds = has_small_pages(small.totals)? && has_small_pages(large.totals) != Some(true);
     if !(dearer && agree && holds) {
@@ -60,10 +61,6 @@ fn huge_option(place: &PlaceFacts) -> Option<&str> {
     place.mount_options.iter().find_map(|option| option.strip_prefix("huge="))
 }
 
-fn per_op(side: Side, all_ns: f64) -> f64 {
-    side.totals.per_op(all_ns)
-}
-
 fn evidence(base: Side, other: Side, explained_ns_per_op: f64) -> BTreeMap<String, f64> {
     let mut evidence = BTreeMap::from([("explained_ns_per_op".to_owned(), explained_ns_per_op)]);
     for (name, side) in [("base", base), ("other", other)] {
@@ -72,7 +69,7 @@ fn evidence(base: Side, other: Side, explained_ns_per_op: f64) -> BTreeMap<Strin
         put("cached_read_ns_per_page", floor.read_ns_per_page);
         put("cached_write_ns_per_page", floor.write_ns_per_page);
         let moved_bytes = side.totals.moved_bytes().unwrap_or_default();
-        put("pages_per_op", per_op(side, moved_bytes / PAGE_BYTES));
+        put("pages_per_op", side.totals.per_op(moved_bytes / PAGE_BYTES));
         if let Some(large) = floor.large_share {
             put("large_pages_percent", large * 100.0);
         }
@@ -96,7 +93,7 @@ fn text(small: Side, large: Side, explained_ns_per_op: f64) -> Option<String> {
     };
     Some(capitalised(&format!(
         "{}, files are held in pages of 4 KiB ({mounted}), {} in larger ones: {doing} a cached \
-         page takes {} there and {} here, which makes {} per {}.",
+         page takes {} instead of {}, which makes {} per {}.",
         small.label,
         large.label,
         time(ns(small_floor?)),

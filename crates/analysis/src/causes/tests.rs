@@ -3,6 +3,7 @@
 use model::analysis::Verdict;
 use model::arm::Axis;
 use model::cause::CauseCode;
+use model::counters::Counters as _;
 use model::place::StorageKind;
 use model::probes::{CpuTimes, GroupLimits, MemoryTraffic, Pressure, Residency, Surroundings};
 use model::run::{MemoryFloor, PlaceFloor};
@@ -207,6 +208,9 @@ fn a_difference_that_nothing_explains_says_so() {
     let text = &causes[0].text;
     assert!(text.contains("the difference of 100 µs per step"), "{text}");
     assert!(text.contains("100 µs of it were spent asleep"), "{text}");
+    // Where the operations themselves differ the other way, no size is given.
+    let against = compared(&short, &long, Axis::Place, Verdict::Faster);
+    assert!(against[0].text.contains("not there without"), "{}", against[0].text);
     for verdict in [Verdict::Same, Verdict::Unclear, Verdict::Invalid] {
         assert!(!codes_compared(&short, &long, verdict).contains(&"none-found".to_owned()));
     }
@@ -259,9 +263,14 @@ fn small_pages_are_named_where_they_are_small_and_cost_more() {
     assert_eq!(codes_compared(&disk, &ram, Verdict::Slower), ["small-pages"]);
     let causes = compared(&disk, &ram, Axis::Place, Verdict::Slower);
     let text = "On ram, files are held in pages of 4 KiB (tmpfs, mounted without huge=), on disk \
-                in larger ones: reading a cached page takes 220 ns there and 100 ns here, which \
+                in larger ones: reading a cached page takes 220 ns instead of 100 ns, which \
                 makes 7.68 µs per step.";
     assert_eq!(causes[0].text, text);
+    // However few of the blocks one of them has.
+    let mut fewer = disk.clone();
+    fewer.operations *= 3;
+    fewer.spent = fewer.spent.plus(fewer.spent).plus(fewer.spent);
+    assert_eq!(codes_compared(&fewer, &ram, Verdict::Slower), ["small-pages"]);
     // The same the other way round.
     assert_eq!(codes_compared(&ram, &disk, Verdict::Faster), ["small-pages"]);
 

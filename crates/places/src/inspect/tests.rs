@@ -65,6 +65,14 @@ fn a_partition_stands_on_its_disk_which_tells_the_hardware() {
 }
 
 #[test]
+fn a_journal_is_told_of_the_device_that_is_mounted() {
+    let fixture = nvme(NVME_ROOT);
+    assert_eq!(facts(&fixture, "/").journal, None);
+    fixture.write("/sys/fs/ext4/nvme0n1p2/journal_task", "<none>\n");
+    assert_eq!(facts(&fixture, "/").journal, Some(false));
+}
+
+#[test]
 fn the_placeholder_of_a_root_is_replaced_by_its_device() {
     assert_eq!(facts(&nvme(NVME_ROOT), "/").device.as_deref(), Some("/dev/nvme0n1p2"));
 }

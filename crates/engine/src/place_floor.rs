@@ -1,0 +1,93 @@
+//! What moving a cached page costs at a place, measured before the run.
+//!
+//! A file of many pages and one of a single page are read and written by one call each:
+//! the difference is the pages', and what opening, calling and returning cost drops out.
+//! The shortest of several rounds counts, for a disturbance can only add to it.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use host::clock::Clock;
+use host::page_flags::large_share;
+use model::run::PlaceFloor;
+use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
+use rustix::io::{pread, pwrite};
+
+const FILE: &CStr = c"floor";
+/// So many pages are 256 KiB: within the caches of today's processors together with the
+/// buffer, as the files are that a page is made of.
+const PAGES: usize = 64;
+const PAGE_BYTES: usize = 4096;
+const ROUNDS: usize = 24;
+/// Where a call takes long, fewer rounds tell as much.
+const TIME_MAX: Duration = Duration::from_millis(15);
+
+/// Measures in an empty folder, and leaves it empty.
+pub(crate) fn measure(clock: &Clock, folder: BorrowedFd<'_>) -> io::Result<PlaceFloor> {
+    let mut buffer = vec![7; PAGES * PAGE_BYTES];
+    let write_ns_per_page = slope(|pages| {
+        let file = create(folder)?;
+        let took = timed(clock, || pwrite(&file, &buffer[..pages * PAGE_BYTES], 0));
+        unlinkat(folder, FILE, AtFlags::empty())?;
+        took
+    })?;
+    let file = create(folder)?;
+    pwrite(&file, &buffer, 0)?;
+    let read_ns_per_page =
+        slope(|pages| timed(clock, || pread(&file, &mut buffer[..pages * PAGE_BYTES], 0)))?;
+    let large_share = large_share(&file).unwrap_or_default();
+    unlinkat(folder, FILE, AtFlags::empty())?;
+    Ok(PlaceFloor { read_ns_per_page, write_ns_per_page, large_share })
+}
+
+fn create(folder: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    Ok(openat(folder, FILE, flags, Mode::RUSR | Mode::WUSR)?)
+}
+
+fn timed(clock: &Clock, call: impl FnOnce() -> rustix::io::Result<usize>) -> io::Result<f64> {
+    let began = clock.ticks();
+    call()?;
+    Ok(clock.between(began, clock.ticks()).as_nanos() as f64)
+}
+
+/// What one page more adds to a call, given what calls of so many pages take.
+fn slope(mut took_ns: impl FnMut(usize) -> io::Result<f64>) -> io::Result<f64> {
+    let began = Instant::now();
+    let (mut one, mut many) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..ROUNDS {
+        one = took_ns(1)?.min(one);
+        many = took_ns(PAGES)?.min(many);
+        if began.elapsed() > TIME_MAX {
+            break;
+        }
+    }
+    Ok((many - one).max(0.0) / (PAGES - 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::File;
+    use std::os::fd::AsFd as _;
+
+    use super::*;
+
+    #[test]
+    fn a_page_costs_something_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let handle = File::open(folder.path()).unwrap();
+        let floor = measure(&Clock::new(), handle.as_fd()).unwrap();
+        assert!(floor.read_ns_per_page > 0.0 && floor.write_ns_per_page > 0.0, "{floor:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_call_costs_by_itself_is_no_pages() {
+        let calls = |pages: usize| Ok(5000.0 + 100.0 * pages as f64);
+        assert!((slope(calls).unwrap() - 100.0).abs() < 1e-9);
+    }
+}
