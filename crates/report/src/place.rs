@@ -1,8 +1,8 @@
 //! What places stand on, in words.
 
 use model::place::{DeviceLayer, PlaceFacts, StorageKind};
-use model::run::Machine;
-use model::units::rough_size;
+use model::run::{Floor, Machine, MemoryFloor};
+use model::units::{rough_size, time};
 
 use crate::text::{Width, heading, paragraph};
 
@@ -18,6 +18,21 @@ pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String 
         }
     }
     out + &paragraph("  machine   ", "            ", &machine_facts(machine), width)
+}
+
+/// What memory costs that nothing has used before, where that is dearer: a hypervisor gives
+/// it at the first touch.
+pub(crate) fn first_touch(floor: &Floor, width: Width) -> String {
+    /// What first and second touch differ by is told from here on.
+    const DEARER_MIN: f64 = 2.0;
+    let dearer = |memory: &MemoryFloor| memory.first_touch_ns >= memory.again_ns * DEARER_MIN;
+    let Some(memory) = floor.memory.filter(dearer) else { return String::new() };
+    let text = format!(
+        "memory that the hypervisor gives at first touch costs {} a page instead of {}",
+        time(memory.first_touch_ns),
+        time(memory.again_ns)
+    );
+    paragraph("            ", "            ", &text, width)
 }
 
 /// `Linux 6.18.4, 2 processors (Intel Xeon), 25.3 GB of RAM`.
@@ -57,4 +72,21 @@ fn layer(layer: &DeviceLayer) -> String {
     words.extend(layer.rotational.filter(|turns| *turns).map(|_| "rotational".to_owned()));
     words.extend(layer.write_cache.clone().map(|cache| format!("{cache} cache")));
     words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_touch_is_told_where_it_costs_more() {
+        let told = |first_touch_ns| {
+            let memory = MemoryFloor { fault_ns: 500.0, first_touch_ns, again_ns: 1500.0 };
+            first_touch(&Floor { memory: Some(memory), ..Floor::default() }, 200)
+        };
+        assert_eq!(told(1600.0), "");
+        let text = told(12_500.0);
+        assert!(text.contains("costs 12.5 µs a page instead of 1.50 µs"), "{text}");
+        assert_eq!(first_touch(&Floor::default(), 200), "");
+    }
 }

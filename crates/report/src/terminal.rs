@@ -23,6 +23,7 @@ pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
     let mut out = title(subject);
     out += "\n";
     out += &place::places(&run.places, &run.machine, width);
+    out += &place::first_touch(&run.floor, width);
     for arms in by_study_and_params(analysis) {
         out += "\n";
         out += &study(subject, &arms, width);

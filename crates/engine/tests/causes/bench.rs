@@ -18,8 +18,8 @@ use engine::run::{Environment, Header, run};
 use engine::study::Study as _;
 use host::disks::DeviceReader;
 use host::root::Root;
-use model::analysis::ArmResult;
-use model::arm::Arm;
+use model::analysis::{ArmResult, Comparison};
+use model::arm::{Arm, Axis, Pair};
 use model::cause::{Cause, CauseCode};
 use model::place::{PlaceFacts, StorageKind};
 use model::run::{PlaceAfter, Run, Watch};
@@ -37,6 +37,8 @@ pub(crate) const CHILD: &str = "IOTOLL_TEST_FOLDER";
 /// Twenty blocks end a run, however long the machine takes for them; this only
 /// keeps a device that never answers from holding the test for ever.
 const BUDGET: Duration = Duration::from_secs(120);
+/// Where two places differ much, far less is needed.
+const COMPARE_BUDGET: Duration = Duration::from_secs(10);
 const GROUP_BYTES: u64 = 32 << 20;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -109,7 +111,7 @@ impl Bench {
         let (stop, began) = (StopFlag::default(), Instant::now());
         let mut runner = LocalRunner::new(&arms, workloads, vec![place], stop, began);
         let job = Job { arms, pairs: Vec::new(), worth: 0.05, budget: BUDGET, seed: 1 };
-        let mut folder = Folder(places::inspect("here", self.folder.path()).unwrap());
+        let mut folder = Folders(vec![places::inspect("here", self.folder.path()).unwrap()]);
         let run = run(&job, Header::default(), &mut folder, &mut runner, &mut |_| {});
         Found { arms: analyse(&run).arms, run }
     }
@@ -146,6 +148,31 @@ fn arm(strategy: &str, operations: u64) -> Arm {
     let strategy = SPEC.strategy(strategy).unwrap();
     let params = Params(vec![("operations", ParamValue::Size(operations))]);
     Arm { id: strategy.name.to_owned(), study: &SPEC, strategy, place: 0, params }
+}
+
+/// Times a strategy in two folders, interleaved, and compares the second with the first.
+pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (Run, Comparison) {
+    let folders = folders.map(|folder| tempfile::tempdir_in(folder).unwrap());
+    let place =
+        |folder: &TempDir| -> Box<dyn PlaceHandle> { Box::new(FolderPlace::new(folder.path())) };
+    let arms = [0, 1].map(|place| Arm { id: place.to_string(), place, ..arm(strategy, 0) });
+    let workloads = arms.iter().map(|arm| Situation.workload(strategy, &arm.params).unwrap());
+    let (stop, began) = (StopFlag::default(), Instant::now());
+    let mut runner = LocalRunner::new(
+        &arms,
+        workloads.collect(),
+        folders.iter().map(place).collect(),
+        stop,
+        began,
+    );
+    let pairs = vec![Pair { base: 0, other: 1, axis: Axis::Place }];
+    let job = Job { arms: arms.to_vec(), pairs, worth: 0.05, budget: COMPARE_BUDGET, seed: 1 };
+    let mut around = Folders(
+        folders.iter().map(|folder| places::inspect("here", folder.path()).unwrap()).collect(),
+    );
+    let run = run(&job, Header::default(), &mut around, &mut runner, &mut |_| {});
+    let comparison = analyse(&run).comparisons.remove(0);
+    (run, comparison)
 }
 
 /// What a run found.
@@ -208,10 +235,10 @@ fn cpu_ns(slice: &Slice) -> u64 {
     slice.spent.user_ns + slice.spent.system_ns
 }
 
-/// What surrounds a run: one place, at which nobody looks again.
-struct Folder(PlaceFacts);
+/// What surrounds a run: places at which nobody looks again.
+struct Folders(Vec<PlaceFacts>);
 
-impl Environment for Folder {
+impl Environment for Folders {
     fn machine(&self) -> model::run::Machine {
         model::run::Machine {
             kernel: String::new(),
@@ -223,7 +250,7 @@ impl Environment for Folder {
     }
 
     fn places(&self) -> Vec<PlaceFacts> {
-        vec![self.0.clone()]
+        self.0.clone()
     }
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {

@@ -1,5 +1,5 @@
-//! A slow device of the test's own: a file system on a loop device that may have
-//! little unwritten data, and that the kernel lets write slowly.
+//! A device of the test's own: a file system on a loop device, which may have little
+//! unwritten data and be let write slowly.
 //!
 //! Both limits belong to this device alone; the machine's own stay as they are.
 
@@ -27,38 +27,48 @@ pub(crate) struct LoopDevice {
 struct Mounted;
 
 impl LoopDevice {
-    /// Nothing where this machine does not allow it, loudly.
+    /// A slow one. Nothing where this machine does not allow it, loudly.
     pub(crate) fn with_small_dirty_limit() -> Option<Self> {
-        match Self::make() {
-            Ok(made) => Some(made),
-            Err(why) => {
-                skipped(&format!("because no slow loop device can be made here: {why}"));
-                None
-            }
+        let slow = Self::make("has_journal", "relatime").and_then(|made| {
+            made.limit("strict_limit", "1")?;
+            made.limit("max_bytes", &DIRTY_BYTES.to_string())?;
+            made.slow_down(BYTES_PER_S)?;
+            Ok(made)
+        });
+        Self::or_skip(slow)
+    }
+
+    /// With an ext4 that has this feature, or lacks it (`^has_journal`), mounted so.
+    /// Nothing where this machine does not allow it, loudly.
+    pub(crate) fn with_ext4(feature: &str, options: &str) -> Option<Self> {
+        Self::or_skip(Self::make(feature, options))
+    }
+
+    fn or_skip(made: Result<Self, String>) -> Option<Self> {
+        if let Err(why) = &made {
+            skipped(&format!("because no loop device can be made here: {why}"));
         }
+        made.ok()
     }
 
     pub(crate) fn mount_point(&self) -> &Path {
         self.folder.path()
     }
 
-    fn make() -> Result<Self, String> {
+    fn make(feature: &str, options: &str) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
         let image = folder.path().join("image");
         fs::File::create(&image).and_then(|f| f.set_len(IMAGE_BYTES)).map_err(|e| e.to_string())?;
         let image = image.to_str().ok_or("the path is not text")?;
-        run("mkfs.ext4", &["-q", "-F", image])?;
+        run("mkfs.ext4", &["-q", "-F", "-O", feature, image])?;
         let device = run("losetup", &["--find", "--show", image])?;
         let name = device.trim_start_matches("/dev/").to_owned();
         let numbers = fs::read_to_string(format!("/sys/block/{name}/dev"));
         let numbers = numbers.map_err(|e| e.to_string())?.trim().to_owned();
         let mut made = Self { mounted: None, device, numbers, folder };
         let mount_point = made.folder.path().to_str().ok_or("the path is not text")?;
-        run("mount", &[&made.device, mount_point])?;
+        run("mount", &["-o", options, &made.device, mount_point])?;
         made.mounted = Some(Mounted);
-        made.limit("strict_limit", "1")?;
-        made.limit("max_bytes", &DIRTY_BYTES.to_string())?;
-        made.slow_down(BYTES_PER_S)?;
         Ok(made)
     }
 

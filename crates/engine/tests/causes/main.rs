@@ -11,6 +11,7 @@ extern crate iotoll_engine as engine;
 mod bench;
 mod loop_device;
 mod study;
+mod tmpfs;
 
 use std::fs::File;
 use std::path::Path;
@@ -21,9 +22,12 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::bench::{Bench, alone, skipped};
+use model::analysis::Verdict;
+
+use crate::bench::{Bench, alone, compare, skipped};
 use crate::loop_device::LoopDevice;
-use crate::study::AROUND_READS;
+use crate::study::{AROUND_READS, REMOVED_FILES};
+use crate::tmpfs::Tmpfs;
 
 /// Together three times what the slow device may have unwritten.
 const WRITES_HELD_BACK: u64 = 24;
@@ -101,6 +105,73 @@ fn small_calls_are_told_from_the_programs_own_work() {
 fn large_copies_are_not_taken_for_system_calls() {
     let Some(bench) = Bench::in_memory() else { return };
     bench.run(&["write-large"]).expect("write-large", &[], &["system-calls"]);
+}
+
+#[test]
+fn bytes_names_and_faults_are_told_apart_and_from_calls() {
+    let Some(bench) = Bench::in_memory() else { return };
+    let situations =
+        [("read-whole", "copying"), ("make-and-remove", "metadata"), ("use-memory", "page-faults")];
+    for (strategy, own) in situations {
+        let found = bench.run(&[strategy]);
+        let cpu = found.cpu(strategy);
+        if cpu < Duration::from_millis(80) {
+            skipped(&format!("because others left {strategy} {cpu:?} of processor time"));
+            return;
+        }
+        let others = ["copying", "metadata", "page-faults", "system-calls"];
+        let others: Vec<&str> = others.into_iter().filter(|code| *code != own).collect();
+        found.expect(strategy, &[own], &others);
+    }
+}
+
+#[test]
+fn small_pages_explain_why_a_tmpfs_is_slower_and_equal_ones_do_not() {
+    let alone = alone();
+    let (Some(small), Some(large), Some(also_large)) =
+        (Tmpfs::with("huge=never"), Tmpfs::with("huge=always"), Tmpfs::with("huge=always"))
+    else {
+        return;
+    };
+    let (run, compared) = compare(&alone, "read-whole", [large.path(), small.path()]);
+    let shares: Vec<_> = run.floor.places.iter().map(|floor| floor.unwrap().large_share).collect();
+    if shares.contains(&None) {
+        skipped("the kernel's word on pages, because it is not shown here");
+    } else {
+        assert_eq!(shares, [Some(1.0), Some(0.0)]);
+    }
+    if compared.verdict == Verdict::Slower {
+        assert_eq!(compared.causes[0].code.as_str(), "small-pages", "{compared:?}");
+        let command = compared.next.and_then(|next| next.command).unwrap();
+        assert!(command.contains("huge=within_size"), "{command}");
+    } else {
+        skipped(&format!("what explains it, because the verdict is {:?}", compared.verdict));
+    }
+    let (_, alike) = compare(&alone, "read-whole", [large.path(), also_large.path()]);
+    assert!(alike.causes.iter().all(|cause| cause.code.as_str() != "small-pages"), "{alike:?}");
+}
+
+#[test]
+fn removing_a_file_waits_for_its_discard_and_without_discards_for_none() {
+    let alone = alone();
+    let removed = |options: &str| {
+        let device = LoopDevice::with_ext4("^has_journal", options)?;
+        let facts = places::inspect("loop", device.mount_point()).unwrap();
+        assert_eq!(facts.journal, Some(false));
+        let bench = Bench::under(&alone, device.mount_point());
+        Some(bench.run_exactly(REMOVED_FILES, &["remove-synced"]))
+    };
+    let (Some(discards), Some(none)) = (removed("discard"), removed("nodiscard")) else { return };
+    discards.expect("remove-synced", &["device-discards"], &[]);
+    none.expect("remove-synced", &[], &["device-discards"]);
+}
+
+#[test]
+fn a_journal_is_seen_where_there_is_one() {
+    let _alone = alone();
+    let Some(device) = LoopDevice::with_ext4("has_journal", "relatime") else { return };
+    let facts = places::inspect("loop", device.mount_point()).unwrap();
+    assert_eq!(facts.journal, Some(true));
 }
 
 #[test]

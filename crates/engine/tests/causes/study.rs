@@ -1,6 +1,6 @@
 //! A study whose strategies each do one kind of thing.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -13,12 +13,17 @@ use rustix::fs::{
     unlinkat,
 };
 use rustix::io::{pread, write};
+use rustix::mm::{MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 const NAME: &CStr = c"file";
 /// Made, written and removed within an operation.
 const SHORT_LIVED: &CStr = c"short-lived";
 /// What `locked` locks: one file for all slices.
 const LOCK: &CStr = c"../lock";
+/// Removed one by one, each named by its number.
+pub(crate) const REMOVED_FILES: u64 = 64;
+/// Memory that is used and given back at once.
+const MEMORY_BYTES: usize = 1 << 20;
 /// Too large to be written for each slice.
 const BESIDE: &CStr = c"../around";
 /// What is read cold and warm.
@@ -48,6 +53,10 @@ pub(crate) static SPEC: StudySpec = StudySpec {
         strategy("read-cold"),
         strategy("read-warm"),
         strategy("read-around"),
+        strategy("read-whole"),
+        strategy("make-and-remove"),
+        strategy("remove-synced"),
+        strategy("use-memory"),
     ],
     params: &[ParamSpec {
         name: "operations",
@@ -102,6 +111,7 @@ impl Workload for Doing {
         let file = open(folder, if is_around { BESIDE } else { NAME })?;
         let wanted_bytes = match strategy {
             "read-cold" | "read-warm" => FILE_BYTES,
+            "read-whole" => LARGE_BYTES as u64,
             "read-around" => AROUND_BYTES,
             _ => 0,
         };
@@ -112,10 +122,37 @@ impl Workload for Doing {
             fadvise(&file, 0, None, Advice::DontNeed).doing("emptying the cache")?;
             fadvise(&file, 0, None, Advice::Random).doing("reading nothing ahead")?;
         }
+        if strategy == "remove-synced" {
+            for number in 0..REMOVED_FILES {
+                let file = open(folder, &numbered(number))?;
+                write(&file, &[7; 4096]).doing("filling a file")?;
+                fdatasync(&file).doing("filling a file")?;
+            }
+        }
         let lock = open(folder, LOCK)?;
         let folder = folder.try_clone_to_owned().doing("keeping the folder")?;
         Ok(Box::new(Doer { strategy, folder, file, lock, operations: 0 }))
     }
+}
+
+/// Touches each page of some memory that is new to the process, and gives it back.
+fn use_memory() -> rustix::io::Result<()> {
+    // SAFETY: a new mapping where the kernel likes, of which one byte in each page is
+    // written, and which nothing points into once it is unmapped.
+    unsafe {
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::PRIVATE;
+        let memory = mmap_anonymous(std::ptr::null_mut(), MEMORY_BYTES, protection, flags)?;
+        madvise(memory, MEMORY_BYTES, rustix::mm::Advice::LinuxNoHugepage)?;
+        for page in (0..MEMORY_BYTES).step_by(4096) {
+            memory.cast::<u8>().add(page).write_volatile(7);
+        }
+        munmap(memory, MEMORY_BYTES)
+    }
+}
+
+fn numbered(number: u64) -> CString {
+    CString::new(number.to_string()).unwrap()
 }
 
 fn open(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, StudyError> {
@@ -124,9 +161,8 @@ fn open(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, StudyError> {
 }
 
 fn fill(file: &OwnedFd, bytes: u64) -> Result<(), StudyError> {
-    let block = vec![7; 1 << 20];
-    for _ in 0..bytes >> 20 {
-        write(file, &block).doing("filling the file")?;
+    for _ in 0..bytes / LARGE_BYTES as u64 {
+        write(file, &LARGE).doing("filling the file")?;
     }
     fdatasync(file).doing("filling the file")
 }
@@ -169,9 +205,25 @@ impl Doer {
             "write-large" => self.write(&LARGE),
             // Steps that jump, so that nothing is read ahead.
             "read-cold" | "read-warm" => self.read::<4096>(number * 37 * 4096 % FILE_BYTES),
+            "read-whole" => self.read::<LARGE_BYTES>(0),
+            "make-and-remove" => {
+                recorder.changed_name();
+                drop(open(&self.folder, SHORT_LIVED)?);
+                self.remove(SHORT_LIVED, recorder)
+            }
+            "remove-synced" => self.remove(&numbered(number), recorder),
+            "use-memory" => {
+                use_memory().doing("using memory")?;
+                Ok(0)
+            }
             "read-around" => self.read::<LARGE_BYTES>(number * LARGE_BYTES as u64 % AROUND_BYTES),
             other => unreachable!("no strategy {other}"),
         }
+    }
+
+    fn remove(&self, name: &CStr, recorder: &mut Recorder) -> Result<u64, StudyError> {
+        recorder.changed_name();
+        unlinkat(&self.folder, name, AtFlags::empty()).doing("removing it").map(|()| 0)
     }
 
     fn write(&self, bytes: &[u8]) -> Result<u64, StudyError> {
