@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use model::document::Document;
 use model::load::LoadRun;
+use model::selftest::SelftestResult;
 use model::study::StudySpec;
 
 use crate::process;
@@ -55,11 +56,15 @@ struct Generated {
     text: String,
 }
 
-fn all(iotoll: &Path) -> Result<[Generated; 3]> {
+fn all(iotoll: &Path) -> Result<[Generated; 4]> {
     let text = |schema| serde_json::to_string_pretty(&schema).map(|text| text + "\n");
     Ok([
         Generated { path: "docs/schema/result-2.json", text: text(Document::json_schema())? },
         Generated { path: "docs/schema/load-2.json", text: text(LoadRun::json_schema())? },
+        Generated {
+            path: "docs/schema/selftest-3.json",
+            text: text(SelftestResult::json_schema())?,
+        },
         Generated { path: "docs/reference.md", text: reference(iotoll)? },
     ])
 }

@@ -7,12 +7,13 @@
 //!   (`against_itself`);
 //! - without stopping, to learn how much blocks scatter (`scatter`) and from
 //!   that how small a difference could be shown (`resolution`);
-//! - with one of them slowed down on purpose, which must be found
-//!   (`planted`).
+//! - over and over with one of them slowed down by a known factor (`stretched`), in each
+//!   kind of I/O, which their intervals must hold (`planted`).
 
 mod against_itself;
 mod clock_check;
 mod objections;
+mod pace;
 mod place;
 mod planted;
 mod rerun;
@@ -20,5 +21,7 @@ mod resolution;
 pub mod run;
 mod scatter;
 pub mod settings;
-mod slowed;
+#[cfg(test)]
+mod simulated;
+mod stretched;
 pub mod twins;

@@ -27,6 +27,9 @@ enum Counter {
     /// The processor's cycle counter, known to be trusted.
     #[cfg(target_arch = "x86_64")]
     Cycles,
+    /// In tests: time that passes when it is told to, and a little with each reading.
+    #[cfg(any(test, feature = "fixture"))]
+    Simulated { now: std::sync::Arc<std::sync::atomic::AtomicU64>, reading: u64 },
 }
 
 /// A clock as one process of a run describes it to another, for calibrating takes
@@ -135,6 +138,10 @@ impl Clock {
             // and which the process that told of it found to be readable.
             #[cfg(target_arch = "x86_64")]
             Counter::Cycles => unsafe { std::arch::x86_64::_rdtsc() },
+            #[cfg(any(test, feature = "fixture"))]
+            Counter::Simulated { now, reading } => {
+                now.fetch_add(*reading, std::sync::atomic::Ordering::Relaxed) + reading
+            }
         }
     }
 
@@ -186,6 +193,25 @@ impl Clock {
             (true, _) => "monotonic",
             (false, true) => "tsc",
             (false, false) => "cycle counter",
+        }
+    }
+}
+
+#[cfg(any(test, feature = "fixture"))]
+impl Clock {
+    /// A clock of nanoseconds for tests. It begins at 0 and goes on by `reading` whenever
+    /// it is read, and when it is told to; its clones go with it.
+    pub fn simulated(reading: u64) -> Self {
+        Self {
+            counter: Counter::Simulated { now: std::sync::Arc::default(), reading },
+            tick_ns: 1.0,
+        }
+    }
+
+    /// Lets simulated time pass; of a real clock, none.
+    pub fn advance(&self, ns: u64) {
+        if let Counter::Simulated { now, .. } = &self.counter {
+            now.fetch_add(ns, std::sync::atomic::Ordering::Relaxed);
         }
     }
 }

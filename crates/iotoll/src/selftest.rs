@@ -6,12 +6,11 @@ use std::time::Instant;
 use anyhow::{anyhow, bail};
 use engine::run::Header;
 use engine::selftest::run::selftest;
-use engine::selftest::settings::Settings;
+use engine::selftest::settings::{Planting, Settings, Work};
 use engine::selftest::twins::twins_job;
-use engine::study::Study;
 use model::place::PlaceFacts;
 use model::plan::DEFAULT_BUDGET;
-use model::selftest::SelftestResult;
+use model::selftest::{PlantedKind, SelftestResult};
 use process::StopFlag;
 
 use crate::cli::SelftestArgs;
@@ -24,40 +23,61 @@ use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::signals;
 
-/// What is timed: the study whose operations are the shortest, for there the
-/// harness and the machine show most.
-const STUDY: &str = "log";
-const STRATEGY: &str = "held";
+/// What is compared with itself: the study whose operations are the shortest, for
+/// there the harness and the machine show most.
+const WORK: (&str, &str, &[&str]) = ("log", "held", &[]);
+/// What is slowed down on purpose. A cold page is one file of a size that is read in
+/// about a millisecond, for making files takes longer than reading them.
+const PLANTINGS: [(PlantedKind, &str, &str, &[&str]); 4] = [
+    (PlantedKind::Writing, "log", "held", &[]),
+    (PlantedKind::Syncing, "log", "held", &["sync=each"]),
+    (PlantedKind::ColdReading, "page", "read", &["cache=cold", "files=1", "total=1 MiB"]),
+    (PlantedKind::Stalls, "log", "held", &[]),
+];
 
 pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
-    let study = studies::find(STUDY).ok_or_else(|| anyhow!("there is no study {STUDY}"))?;
-    let places = inspect(args, study)?;
+    let (work, plantings) = (work(WORK)?, plantings()?);
+    let places = inspect(args, &work, &plantings)?;
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let header = session::header();
     let settings = Settings {
-        study,
-        strategy: STRATEGY,
-        began,
+        work,
+        plantings,
+        elapsed: &|| began.elapsed(),
         budget: args.budget.unwrap_or(DEFAULT_BUDGET),
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         stop: signals::stop_flag()?,
     };
-    let result = measure(&settings, header, LocalEnvironment::new(places))?;
+    let result = measure(&settings, began, header, LocalEnvironment::new(places))?;
     output::report(json, &result, |width| report::selftest::report(&result, width))?;
     Ok(exit_code(&result))
+}
+
+fn work(
+    (study, strategy, params): (&str, &'static str, &'static [&'static str]),
+) -> anyhow::Result<Work<'static>> {
+    let study = studies::find(study).ok_or_else(|| anyhow!("there is no study {study}"))?;
+    Ok(Work { study, strategy, params })
+}
+
+fn plantings() -> anyhow::Result<Vec<Planting<'static>>> {
+    let planting = |(kind, study, strategy, params)| {
+        Ok(Planting { kind, work: work((study, strategy, params))? })
+    };
+    PLANTINGS.into_iter().map(planting).collect()
 }
 
 /// Tests the environment's places, with its progress on the terminal.
 fn measure(
     settings: &Settings<'_>,
+    began: Instant,
     header: Header,
     mut environment: LocalEnvironment,
 ) -> anyhow::Result<SelftestResult> {
-    let mut progress = Progress::new(settings.began, settings.budget);
-    let mut open = |places: &[PlaceFacts]| {
-        Session::open(places, StopFlag::clone(&settings.stop), settings.began)
-    };
+    let mut progress = Progress::new(began, settings.budget);
+    let mut open =
+        |places: &[PlaceFacts]| Session::open(places, StopFlag::clone(&settings.stop), began);
     let result = selftest(settings, header, &mut environment, &mut open, &mut |state| {
         progress.show_state(state);
     });
@@ -66,7 +86,11 @@ fn measure(
 }
 
 /// The facts of the places, after checking that there is room to work in them.
-fn inspect(args: &SelftestArgs, study: &dyn Study) -> anyhow::Result<Vec<PlaceFacts>> {
+fn inspect(
+    args: &SelftestArgs,
+    work: &Work<'_>,
+    plantings: &[Planting<'_>],
+) -> anyhow::Result<Vec<PlaceFacts>> {
     let mut requested = default_places();
     requested.truncate(1);
     if !args.places.is_empty() {
@@ -81,9 +105,11 @@ fn inspect(args: &SelftestArgs, study: &dyn Study) -> anyhow::Result<Vec<PlaceFa
             )));
         }
         let facts = places::inspect(&place.label, &place.path)?;
-        let arms = twins_job(study, STRATEGY, &facts)?.arms;
-        let workloads = preflight::workloads(&arms)?;
-        preflight::check_space(&[facts.clone(), facts.clone()], &arms, &workloads)?;
+        for work in std::iter::once(work).chain(plantings.iter().map(|planting| &planting.work)) {
+            let arms = twins_job(work, &facts)?.arms;
+            let workloads = preflight::workloads(&arms)?;
+            preflight::check_space(&[facts.clone(), facts.clone()], &arms, &workloads)?;
+        }
         places.push(facts);
     }
     Ok(places)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use model::selftest::SelftestResult;
+use model::selftest::{PlantedKind, SelftestResult};
 use rustix::process::{Pid, Signal, kill_process};
 
 fn iotoll(args: &[&str]) -> Command {
@@ -31,7 +31,7 @@ fn result(output: &Output) -> SelftestResult {
     let schema = jsonschema::validator_for(&SelftestResult::json_schema()).unwrap();
     let errors: Vec<String> = schema.iter_errors(&json).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
-    assert_eq!(json["schema"], "iotoll.selftest/2");
+    assert_eq!(json["schema"], "iotoll.selftest/3");
     serde_json::from_value(json).unwrap()
 }
 
@@ -70,7 +70,30 @@ fn the_result_matches_its_schema_and_its_exit_code() {
         assert_eq!(compared.same + compared.unclear + wrong.count, wrong.of);
         assert!(compared.missed_by_interval.count >= wrong.count);
     }
+    for planted in &found.places[0].planted {
+        assert!(planted.found.is_some() || planted.untested.is_some(), "{planted:?}");
+        let Some(compared) = &planted.found else { continue };
+        let all = compared.right + compared.unclear + compared.wrong;
+        assert_eq!(compared.missed.of + compared.unbounded, all);
+        assert_eq!(compared.misses.len() as u64, compared.missed.count);
+    }
     assert_eq!(leftovers(dir.path()), 0);
+}
+
+#[test]
+fn cold_reading_is_not_tested_in_memory_and_the_report_says_why() {
+    let dir = tempfile::tempdir_in("/dev/shm").unwrap();
+    let args = ["selftest", &place(dir.path()), "--budget", "3s", "--json", "-"];
+    let found = result(&iotoll(&args).output().unwrap());
+    let planted = &found.places[0].planted;
+    let kinds: Vec<PlantedKind> = planted.iter().map(|planted| planted.kind).collect();
+    assert_eq!(
+        kinds,
+        [PlantedKind::Writing, PlantedKind::Syncing, PlantedKind::ColdReading, PlantedKind::Stalls]
+    );
+    let cold = &planted[2];
+    assert!(cold.found.is_none() && cold.untested.as_ref().unwrap().contains("in memory"));
+    assert!(found.objections.iter().all(|objection| !objection.contains("cold reading")));
 }
 
 #[test]

@@ -6,20 +6,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::Comparison;
+use crate::analysis::Verdict;
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
 use crate::run::{Invocation, Machine};
 
 /// The version of the format.
-pub const SCHEMA: &str = "iotoll.selftest/2";
+pub const SCHEMA: &str = "iotoll.selftest/3";
 
 /// One selftest, whole.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "iotoll.selftest/2"))]
+#[cfg_attr(feature = "schema", schemars(title = "iotoll.selftest/3"))]
 pub struct SelftestResult {
-    /// `iotoll.selftest/2`.
+    /// `iotoll.selftest/3`.
     pub schema: String,
     /// When and how it ran.
     pub run: Invocation,
@@ -69,8 +69,8 @@ pub struct PlaceSelftest {
     pub against_itself: Option<AgainstItself>,
     /// How small a difference can be told.
     pub resolution: Option<Resolution>,
-    /// A slow-down that was put there on purpose.
-    pub planted: Option<Planted>,
+    /// Slow-downs that were put there on purpose, one for each kind of I/O.
+    pub planted: Vec<Planted>,
     /// Why the place could not be tested to the end, if so.
     pub failure: Option<String>,
 }
@@ -139,18 +139,100 @@ pub struct Resolution {
     pub same_blocks_median: Option<f64>,
 }
 
-/// A slow-down put there on purpose: one arm spins a little at each operation.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A slow-down of known size in one kind of I/O: slices of one arm wait under the clock
+/// until they have taken just so many times their own time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Planted {
-    /// How much was added, as a share of the toll that the unslowed arm had.
+    /// What was slowed down.
+    pub kind: PlantedKind,
+    /// The study, the strategy and what parameters were given: `log/held sync=each`.
+    pub workload: String,
+    /// How much was added to the time of all slices together, as a share of it.
     pub added: f64,
-    /// How much was added to each operation.
-    pub added_ns: f64,
-    /// The slowed arm against the other.
-    pub comparison: Comparison,
-    /// Whether the verdict is `slower` and the interval contains what was added.
-    pub found: bool,
+    /// The ratio of two typical slices that follows: 1.1; of stalls, 1.
+    pub truth: f64,
+    /// What the comparisons found; `null` where there was none.
+    pub found: Option<PlantedFound>,
+    /// Why there was none, or why they ended early, if so.
+    pub untested: Option<String>,
+}
+
+/// What is slowed down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PlantedKind {
+    /// Every slice that writes.
+    Writing,
+    /// Every slice that forces each record to the device.
+    Syncing,
+    /// Every slice that reads what memory does not hold.
+    ColdReading,
+    /// A few slices that write, much more than the others: the typical one is not slower.
+    Stalls,
+}
+
+/// What comparisons found of a slow-down whose size is known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlantedFound {
+    /// Comparisons whose verdict is right: `slower`; of stalls, `same`.
+    pub right: u64,
+    /// Comparisons that ended without a verdict.
+    pub unclear: u64,
+    /// Comparisons whose verdict is false.
+    pub wrong: u64,
+    /// Comparisons whose time ended before the interval had both bounds: they say nothing
+    /// of intervals, and `missed` leaves them out.
+    pub unbounded: u64,
+    /// Comparisons whose interval does not hold the truth.
+    pub missed: Rate,
+    /// Each of those.
+    pub misses: Vec<Missed>,
+    /// Comparisons in which the arms' total times do not show what was added. Of stalls
+    /// alone, which nothing else shows.
+    pub hidden_in_totals: Option<Rate>,
+    /// How wide the intervals are: the median of ln(high / low). `null` without any.
+    pub log_width_median: Option<f64>,
+    /// Blocks of a comparison until it ended, as a median.
+    pub blocks_median: f64,
+    /// How long a slice of the arm that was not slowed down lasted, about.
+    pub slice_ns: f64,
+    /// How long it all took.
+    pub seconds: f64,
+}
+
+/// A comparison whose interval misses the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Missed {
+    /// The ratio that was found.
+    pub ratio: f64,
+    /// The interval's lower bound.
+    pub ratio_low: f64,
+    /// The interval's upper bound.
+    pub ratio_high: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Blocks that the interval rests on.
+    pub blocks: u64,
+}
+
+impl Rate {
+    /// The probability with which each bound may be wrong.
+    const ERROR_RATE: f64 = 0.05;
+
+    /// Something that happened so many times of so many.
+    pub fn new(count: u64, of: u64) -> Self {
+        Self {
+            count,
+            of,
+            rate: count as f64 / of.max(1) as f64,
+            at_least: stats::rate_at_least(count, of, Self::ERROR_RATE),
+            at_most: stats::rate_at_most(count, of, Self::ERROR_RATE),
+        }
+    }
 }
 
 impl SelftestResult {

@@ -1,9 +1,9 @@
 //! What a selftest found, for a person to read.
 
 use anstyle::{AnsiColor, Style};
-use model::analysis::Verdict;
 use model::selftest::{
-    AgainstItself, ClockCheck, PlaceSelftest, Planted, Rate, Resolution, SelftestResult,
+    AgainstItself, ClockCheck, Missed, PlaceSelftest, Planted, PlantedFound, PlantedKind, Rate,
+    Resolution, SelftestResult,
 };
 use model::units::{count, counted, percent, time};
 
@@ -38,8 +38,8 @@ fn of_place(tested: &PlaceSelftest, width: Width) -> String {
         out += &row(Some(right), "false verdicts", &against_itself(found), width);
         out += &row(None, "intervals", &intervals(found), width);
     }
-    if let Some(planted) = &tested.planted {
-        out += &row(Some(planted.found), "planted", &self::planted(planted), width);
+    for planted in &tested.planted {
+        out += &self::planted(planted, width);
     }
     if let Some(resolution) = &tested.resolution {
         out += &row(None, "resolves", &self::resolution(resolution), width);
@@ -92,21 +92,56 @@ fn intervals(found: &AgainstItself) -> String {
     )
 }
 
-fn planted(planted: &Planted) -> String {
-    let comparison = &planted.comparison;
-    let found = if planted.found { "found" } else { "not found" };
-    let difference = Difference::of(comparison);
-    let (ratio, interval) = (&difference.ratio, difference.in_brackets());
-    let why = match (comparison.verdict, &comparison.why) {
-        (Verdict::Unclear | Verdict::Invalid, Some(why)) => format!(": {why}"),
-        _ => format!(" after {} blocks", comparison.blocks),
+/// A slow-down that was added, and how many intervals held it.
+fn planted(planted: &Planted, width: Width) -> String {
+    let what = match planted.kind {
+        PlantedKind::Writing => "writing",
+        PlantedKind::Syncing => "syncing",
+        PlantedKind::ColdReading => "cold read",
+        PlantedKind::Stalls => "stalls",
     };
-    format!(
-        "a slowdown of {} ({} per operation) was {found}: {} {ratio}{interval}{why}",
-        percent(planted.added),
-        time(planted.added_ns),
-        comparison.verdict.as_str()
-    )
+    let name = format!("+{} {what}", percent(planted.added));
+    let untested = planted.untested.as_ref().map(|why| format!("not tested: {why}"));
+    let found = planted.found.as_ref();
+    let texts = found.map(|found| planted_found(planted.kind, found)).into_iter().chain(untested);
+    let right = found.filter(|found| found.missed.of > 0).map(is_right);
+    row(right, &name, &texts.collect::<Vec<_>>().join("; "), width)
+}
+
+fn is_right(found: &PlantedFound) -> bool {
+    found.missed.count == 0 && found.hidden_in_totals.is_none_or(|hidden| hidden.count == 0)
+}
+
+fn planted_found(kind: PlantedKind, found: &PlantedFound) -> String {
+    let Rate { count: missed, of, at_most, .. } = found.missed;
+    let (truth, verdict) = match kind {
+        PlantedKind::Stalls => ("that the typical slice is none the slower", "same"),
+        _ => ("it", "slower"),
+    };
+    let held = (of > 0).then(|| {
+        format!(
+            "{} of {} intervals held {truth}: the true rate of misses is under {} (95%)",
+            count(of - missed),
+            count(of),
+            percent(at_most)
+        )
+    });
+    let open = (found.unbounded > 0)
+        .then(|| format!("{} had no bounds yet", counted(found.unbounded, "interval")));
+    let totals = found.hidden_in_totals.map(|Rate { count: hidden, of, .. }| {
+        format!("{} of {} totals show them", count(of - hidden), count(of))
+    });
+    let verdicts = format!("{} {verdict}, {} unclear", count(found.right), count(found.unclear));
+    let width =
+        found.log_width_median.map(|log| format!("half are within ±{}", percent(log / 2.0)));
+    let texts = [held, open, totals, width, Some(verdicts)].into_iter().flatten();
+    texts.chain(found.misses.iter().map(miss)).collect::<Vec<_>>().join("; ")
+}
+
+fn miss(missed: &Missed) -> String {
+    let [ratio, low, high] = [missed.ratio, missed.ratio_low, missed.ratio_high].map(Some);
+    let difference = Difference::new(ratio, low, high);
+    format!("missed by {}{}", difference.ratio, difference.in_brackets())
 }
 
 fn resolution(resolution: &Resolution) -> String {
@@ -159,6 +194,8 @@ fn conclusion(result: &SelftestResult, width: Width) -> String {
                         of noise above.";
             out += &paragraph("", "", text, width);
         }
+        let text = intervals_tested(&result.places);
+        out += &text.map_or_else(String::new, |text| paragraph("", "", &text, width));
         return out;
     }
     let mut out = heading("Verdicts from this machine, as it is now, should not be trusted:");
@@ -166,4 +203,90 @@ fn conclusion(result: &SelftestResult, width: Width) -> String {
         out += &paragraph("  • ", "    ", objection, width);
     }
     out
+}
+
+/// Says so where the intervals that were held against slow-downs are too few to show that
+/// at most 5% miss.
+fn intervals_tested(places: &[PlaceSelftest]) -> Option<String> {
+    const MISSED_MAX: f64 = 0.05;
+    let planted = places.iter().flat_map(|tested| &tested.planted);
+    let missed = || planted.clone().filter_map(|planted| Some(planted.found.as_ref()?.missed));
+    let sum = |of: &dyn Fn(Rate) -> u64| missed().map(of).sum();
+    let all = Rate::new(sum(&|rate| rate.count), sum(&|rate| rate.of));
+    (all.at_most > MISSED_MAX).then(|| {
+        format!(
+            "In all, {} of {} intervals held what was added: too few to show that at most {} \
+             miss. A longer --budget tests more of them.",
+            count(all.of - all.count),
+            count(all.of),
+            percent(MISSED_MAX)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::WIDTH;
+
+    fn found(misses: Vec<Missed>) -> PlantedFound {
+        PlantedFound {
+            right: 20,
+            unclear: 6,
+            wrong: 0,
+            unbounded: 1,
+            missed: Rate::new(misses.len() as u64, 25),
+            misses,
+            hidden_in_totals: None,
+            log_width_median: Some(0.05),
+            blocks_median: 14.0,
+            slice_ns: 4e6,
+            seconds: 7.0,
+        }
+    }
+
+    fn printed(kind: PlantedKind, found: Option<PlantedFound>, untested: Option<&str>) -> String {
+        let untested = untested.map(str::to_owned);
+        let workload = "log/held".to_owned();
+        let planted = Planted { kind, workload, added: 0.1, truth: 1.1, found, untested };
+        unstyled(&super::planted(&planted, WIDTH))
+    }
+
+    /// Text without its escape sequences, each of which ends with an `m`.
+    fn unstyled(text: &str) -> String {
+        let mut parts = text.split('\u{1b}');
+        let first = parts.next().map(str::to_owned);
+        let rest = parts.filter_map(|part| part.split_once('m')).map(|(_, rest)| rest);
+        first.into_iter().chain(rest.map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn a_slow_down_is_marked_by_whether_every_interval_held_it() {
+        assert_eq!(
+            printed(PlantedKind::Writing, Some(found(Vec::new())), None),
+            "  ✓ +10% writing    25 of 25 intervals held it: the true rate of misses is under
+                    11% (95%); 1 interval had no bounds yet; half are within
+                    ±2.5%; 20 slower, 6 unclear\n"
+        );
+        let verdict = model::analysis::Verdict::Slower;
+        let missed = Missed { ratio: 1.07, ratio_low: 1.06, ratio_high: 1.08, verdict, blocks: 14 };
+        let text = printed(PlantedKind::Writing, Some(found(vec![missed])), None);
+        assert!(text.starts_with("  ✗") && text.contains("24 of 25"), "{text}");
+        assert!(text.contains("missed by +7% (+6% to +8%)"), "{text}");
+    }
+
+    #[test]
+    fn hidden_stalls_are_no_success_and_what_was_not_tested_is_neither() {
+        let stalls = |hidden| {
+            let hidden_in_totals = Some(Rate::new(hidden, 26));
+            let found = PlantedFound { hidden_in_totals, ..found(Vec::new()) };
+            printed(PlantedKind::Stalls, Some(found), None)
+        };
+        assert!(stalls(0).starts_with("  ✓") && stalls(2).starts_with("  ✗"));
+        assert!(stalls(2).contains("24 of 26 totals show them"), "{}", stalls(2));
+        assert_eq!(
+            printed(PlantedKind::ColdReading, None, Some("the place is in memory")),
+            "    +10% cold read  not tested: the place is in memory\n"
+        );
+    }
 }

@@ -9,27 +9,18 @@ use model::run::{Floor, Run};
 use model::selftest::{AgainstItself, Rate};
 use model::units::count;
 
+use super::pace::{allowance, full, time_of};
 use super::rerun::Rerun;
 use super::scatter::Scatter;
-use super::twins::{Ended, Rules, Twins, ended};
+use super::twins::{Ended, Rules, Twins, ended, median};
 use crate::runner::SliceRunner;
 
 /// So many comparisons should be done by the end of the budget: with none
 /// false among them, false verdicts are surely rarer than 3%.
 const WANTED: usize = 100;
-/// A comparison may take so many times its even share of what is left, for
-/// others will need less.
-const PATIENCE: f64 = 1.5;
-/// What is left is shared by at least so many comparisons.
-const SHARERS_MIN: usize = 4;
-/// How long a slice is aimed to last: the shortest that the engine uses.
-const SLICE_NS: f64 = 4e6;
 /// A comparison has time for about so many blocks at the least, warming up
 /// included: with fewer it could only be unclear.
 const BLOCKS_MIN: u32 = 16;
-/// The probability with which each bound on a rate may be wrong.
-const BOUND_ERROR_RATE: f64 = 0.05;
-
 /// One comparison, judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judged {
@@ -52,8 +43,8 @@ pub(super) fn against_itself(
     progress: &mut dyn FnMut(String),
 ) -> (Option<AgainstItself>, Option<Ended>) {
     let began = runner.elapsed();
-    let least = (seen.untimed + Duration::from_nanos(2 * SLICE_NS as u64)) * BLOCKS_MIN;
-    let full = seen.tolls.map(|tolls| SLICE_NS / tolls.median_ns);
+    let least = time_of(BLOCKS_MIN, seen.untimed);
+    let full = seen.toll_ns.map(full);
     let mut judged: Vec<Judged> = Vec::new();
     let mut slices_ns = Vec::new();
     let ended = loop {
@@ -62,7 +53,7 @@ pub(super) fn against_itself(
             break None;
         }
         let state = state(&judged);
-        let allowance = allowance(left, judged.len()).clamp(least, left);
+        let allowance = allowance(left, judged.len(), WANTED).clamp(least, left);
         let rules = Rules { worth: twins.job.worth, budget: allowance, seed: seeds() };
         let rerun = Rerun::new(runner, floor, full);
         let run = twins.compare(&rules, rerun, &mut |_| progress(state.clone()));
@@ -77,17 +68,11 @@ pub(super) fn against_itself(
     };
     let seconds = runner.elapsed().saturating_sub(began).as_secs_f64();
     let found = (!judged.is_empty()).then(|| AgainstItself {
-        slice_ns: median(slices_ns),
+        slice_ns: median(slices_ns).unwrap_or_default(),
         seconds,
         ..summary(twins.job.worth, &judged)
     });
     (found, ended)
-}
-
-/// How long the next comparison may take.
-fn allowance(left: Duration, done: usize) -> Duration {
-    let sharers = WANTED.saturating_sub(done).max(SHARERS_MIN);
-    left.mul_f64(PATIENCE / sharers as f64)
 }
 
 fn state(judged: &[Judged]) -> String {
@@ -111,31 +96,17 @@ fn is_false(verdict: Verdict) -> bool {
 /// The counts and what they say of the true rates.
 pub(super) fn summary(worth: f64, judged: &[Judged]) -> AgainstItself {
     let counted = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|j| is(j)).count() as u64;
-    let rate = |count: u64| rate(count, judged.len() as u64);
+    let rate = |count: u64| Rate::new(count, judged.len() as u64);
     AgainstItself {
         worth,
         same: counted(&|j| j.verdict == Verdict::Same),
         unclear: counted(&|j| matches!(j.verdict, Verdict::Unclear | Verdict::Invalid)),
         false_verdicts: rate(counted(&|j| is_false(j.verdict))),
         missed_by_interval: rate(counted(&|j| j.missed)),
-        blocks_median: median(judged.iter().map(|j| j.blocks as f64).collect()),
+        blocks_median: median(judged.iter().map(|j| j.blocks as f64).collect()).unwrap_or_default(),
         slice_ns: 0.0,
         seconds: 0.0,
     }
-}
-
-fn rate(count: u64, of: u64) -> Rate {
-    Rate {
-        count,
-        of,
-        rate: count as f64 / of.max(1) as f64,
-        at_least: stats::rate_at_least(count, of, BOUND_ERROR_RATE),
-        at_most: stats::rate_at_most(count, of, BOUND_ERROR_RATE),
-    }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    if values.is_empty() { 0.0 } else { stats::median(&mut values) }
 }
 
 #[cfg(test)]
@@ -162,17 +133,5 @@ mod tests {
     fn nothing_compared_says_nothing() {
         let summary = summary(0.05, &[]);
         assert!(summary.false_verdicts.at_most >= 1.0 && summary.false_verdicts.at_least <= 0.0);
-    }
-
-    #[test]
-    fn patience_leaves_time_for_a_hundred() {
-        let mut left = Duration::from_secs(45);
-        for done in 0..WANTED {
-            let allowance = allowance(left, done);
-            assert!(allowance <= left, "{done}");
-            // What comes early takes all that it may; so it cannot starve the last by much.
-            left -= allowance.min(Duration::from_millis(450));
-            assert!(left > Duration::ZERO || done + 1 == WANTED, "{done}");
-        }
     }
 }

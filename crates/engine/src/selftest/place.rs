@@ -2,40 +2,38 @@
 
 use std::time::Duration;
 
-use host::clock::Clock;
 use model::arm::Arm;
-use model::place::PlaceFacts;
+use model::place::{PlaceFacts, StorageKind};
 use model::plan::PlanError;
 use model::run::{Floor, Machine};
-use model::selftest::PlaceSelftest;
+use model::selftest::{PlaceSelftest, Planted, PlantedKind};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use super::against_itself::against_itself;
-use super::planted::{self, planted};
+use super::planted::{ADDED, factors, planted, truth};
 use super::resolution::resolution;
 use super::scatter::{Scatter, scatter};
-use super::settings::Settings;
-use super::slowed::{Slowed, busy_pause, no_pause};
-use super::twins::{self, Ended, Tolls, Twins, twins_job};
+use super::settings::{Planting, Settings, Work};
+use super::stretched::{Stretched, every};
+use super::twins::{self, Ended, Twins, twins_job};
 use crate::error::StudyError;
 use crate::folders::{Folders, Open};
+use crate::job::Job;
 use crate::study::Workload;
 
 /// The part of a place's time that goes into learning how blocks scatter.
 const SCATTER_SHARE: f64 = 0.15;
-/// The part in which the planted slowdown must be found; what is left of it
-/// is used for the place against itself.
-const PLANTED_SHARE: f64 = 0.20;
-/// What either takes at the least, on a slow disk, unless that is more than a
+/// What that takes at the least, on a slow disk, unless that is more than a
 /// third of the time.
-const PART_MIN: Duration = Duration::from_millis(1500);
+const SCATTER_MIN: Duration = Duration::from_millis(1500);
+/// The part in which slow-downs are planted; the rest is for the place against itself.
+const PLANTED_SHARE: f64 = 0.50;
 
 /// What the tests of all places share.
 pub(super) struct PlaceTest<'a> {
     settings: &'a Settings<'a>,
     machine: &'a Machine,
-    clock: Clock,
     floor: Floor,
     random: ChaCha8Rng,
     progress: &'a mut dyn FnMut(&str),
@@ -46,12 +44,11 @@ impl<'a> PlaceTest<'a> {
     pub(super) fn new(
         settings: &'a Settings<'a>,
         machine: &'a Machine,
-        clock: Clock,
         progress: &'a mut dyn FnMut(&str),
     ) -> Self {
         let floor = Floor { tick_ns: 1.0, ..Floor::default() };
         let random = ChaCha8Rng::seed_from_u64(settings.seed);
-        Self { settings, machine, clock, floor, random, progress }
+        Self { settings, machine, floor, random, progress }
     }
 
     /// What measuring itself costs, as seen last.
@@ -69,60 +66,62 @@ impl<'a> PlaceTest<'a> {
     where
         F::Error: From<PlanError> + From<StudyError>,
     {
-        let Settings { study, strategy, .. } = *self.settings;
-        let job = twins_job(study, strategy, &place)?;
+        let job = twins_job(&self.settings.work, &place)?;
+        let plantings = self.settings.plantings.iter();
+        let jobs = plantings.map(|planting| twins_job(&planting.work, &place));
+        let jobs = jobs.collect::<Result<Vec<Job>, PlanError>>()?;
         let places =
             twins::LABELS.map(|label| PlaceFacts { label: label.to_owned(), ..place.clone() });
         let twins = Twins { job: &job, places: &places, machine: self.machine };
         let mut tested = PlaceSelftest {
             place,
-            workload: format!("{}/{strategy}", study.spec().name),
+            workload: self.settings.work.name(),
             toll_ns: None,
             against_itself: None,
             resolution: None,
-            planted: None,
+            planted: Vec::new(),
             failure: None,
         };
         let mut folders = open(&places)?;
-        if let Some(Ended::Failed(why)) = self.parts(twins, &mut folders, &mut tested, until)? {
+        if let Some(Ended::Failed(why)) =
+            self.parts(twins, &jobs, &mut folders, &mut tested, until)?
+        {
             tested.failure = Some(why);
         }
         folders.close()?;
         Ok(tested)
     }
 
-    /// The parts, into `tested`, until one ends early.
+    /// The parts, into `tested`, until one ends early; `jobs` are those of the plantings.
     fn parts(
         &mut self,
         twins: Twins<'_>,
+        jobs: &[Job],
         folders: &mut impl Folders,
         tested: &mut PlaceSelftest,
         until: Duration,
     ) -> Result<Option<Ended>, StudyError> {
-        let began = self.settings.began;
-        let share = until.saturating_sub(began.elapsed());
-        let from_now =
-            |part: f64| began.elapsed() + share.mul_f64(part).max(PART_MIN.min(share / 3));
-
-        let label = tested.place.label.clone();
-        let seen = self.scatter(twins, folders, &label, from_now(SCATTER_SHARE))?;
-        tested.toll_ns = seen.tolls.map(|tolls| tolls.median_ns);
+        let now = self.settings.elapsed;
+        let share = until.saturating_sub(now());
+        let scattered = share.mul_f64(SCATTER_SHARE).max(SCATTER_MIN.min(share / 3));
+        let seen = self.scatter(twins, folders, &tested.place.label, now() + scattered)?;
+        tested.toll_ns = seen.toll_ns;
         if seen.ended.is_some() {
             return Ok(seen.ended);
         }
-        let Some(tolls) = seen.tolls else {
+        if seen.toll_ns.is_none() {
             let why =
                 "the budget ended before the first block was complete: give a longer --budget";
             return Ok(Some(Ended::Failed(why.to_owned())));
-        };
-        let until_found = from_now(PLANTED_SHARE);
-        let ended = self.planted(twins, folders, tested, (tolls, until_found))?;
-        if ended.is_some() {
-            return Ok(ended);
         }
         let Scatter { log_ratios, block_time, .. } = &seen;
         tested.resolution =
             resolution(log_ratios, *block_time, twins.job.worth, self.random.random());
+        let until_planted = now() + share.mul_f64(PLANTED_SHARE);
+        let ended = self.all_planted(twins, jobs, folders, tested, until_planted)?;
+        if ended.is_some() {
+            return Ok(ended);
+        }
         self.against_itself(twins, folders, tested, (&seen, until))
     }
 
@@ -133,29 +132,73 @@ impl<'a> PlaceTest<'a> {
         label: &str,
         until: Duration,
     ) -> Result<Scatter, StudyError> {
-        let workloads = self.workloads(&twins.job.arms)?;
+        let workloads = workloads(&self.settings.work, &twins.job.arms)?;
         let mut runner = folders.runner(&twins.job.arms, workloads);
         self.floor = runner.floor();
+        let goal = (self.settings.elapsed, until);
         let seeds = || self.random.random();
         let mut progress = |state| (self.progress)(&format!("{label}: {state}"));
-        Ok(scatter(twins, &mut *runner, &self.floor, until, seeds, &mut progress))
+        Ok(scatter(twins, &mut *runner, &self.floor, goal, seeds, &mut progress))
+    }
+
+    /// Every kind of slow-down, each in an even share of the time that is left.
+    fn all_planted(
+        &mut self,
+        twins: Twins<'_>,
+        jobs: &[Job],
+        folders: &mut impl Folders,
+        tested: &mut PlaceSelftest,
+        until: Duration,
+    ) -> Result<Option<Ended>, StudyError> {
+        let plantings = self.settings.plantings.iter().zip(jobs);
+        let possible =
+            plantings.clone().filter(|(p, _)| impossible(p.kind, &tested.place).is_none());
+        let mut sharers = possible.count() as u32;
+        for (planting, job) in plantings {
+            if let Some(why) = impossible(planting.kind, &tested.place) {
+                let untested = Some(why.to_owned());
+                tested.planted.push(Planted { untested, ..not_yet(planting) });
+                continue;
+            }
+            let now = (self.settings.elapsed)();
+            let until = now + until.saturating_sub(now) / sharers;
+            sharers -= 1;
+            let (twins, label) = (Twins { job, ..twins }, &tested.place.label);
+            let (planted, ended) = self.planted(twins, folders, label, (planting, until))?;
+            tested.planted.push(planted);
+            if ended == Some(Ended::Interrupted) {
+                return Ok(ended);
+            }
+        }
+        Ok(None)
     }
 
     fn planted(
         &mut self,
         twins: Twins<'_>,
         folders: &mut impl Folders,
-        tested: &mut PlaceSelftest,
-        (tolls, until): (Tolls, Duration),
-    ) -> Result<Option<Ended>, StudyError> {
-        let (workloads, added_ns) = self.one_slowed(&twins.job.arms, tolls.undisturbed_ns)?;
-        let mut runner = folders.runner(&twins.job.arms, workloads);
-        let (goal, seed) = ((added_ns, until), self.random.random());
-        let label = &tested.place.label;
+        label: &str,
+        (planting, until): (&Planting, Duration),
+    ) -> Result<(Planted, Option<Ended>), StudyError> {
+        let Planting { kind, work } = planting;
+        let arms = &twins.job.arms;
+        let mut factors = [every(1.0), factors(*kind, self.random.random())].map(Some);
+        let stretched = workloads(work, arms)?.into_iter().zip(arms).map(|(workload, arm)| {
+            let factors = factors[arm.place].take().unwrap_or_else(|| every(1.0));
+            Box::new(Stretched::new(workload, factors)) as Box<dyn Workload>
+        });
+        let mut runner = folders.runner(arms, stretched.collect());
+        let seeds = || self.random.random();
         let mut progress = |state| (self.progress)(&format!("{label}: {state}"));
-        let (found, ended) = planted(twins, &mut *runner, &self.floor, goal, seed, &mut progress);
-        tested.planted = found;
-        Ok(ended)
+        let goal = (*kind, until);
+        let (found, ended) = planted(twins, &mut *runner, &self.floor, goal, seeds, &mut progress);
+        let why = match &ended {
+            Some(Ended::Failed(why)) => Some(why.as_str()),
+            None if found.is_none() => Some("there was no time for a comparison"),
+            Some(Ended::Interrupted) | None => None,
+        };
+        let untested = why.map(str::to_owned);
+        Ok((Planted { found, untested, ..not_yet(planting) }, ended))
     }
 
     fn against_itself(
@@ -165,7 +208,7 @@ impl<'a> PlaceTest<'a> {
         tested: &mut PlaceSelftest,
         goal: (&Scatter, Duration),
     ) -> Result<Option<Ended>, StudyError> {
-        let workloads = self.workloads(&twins.job.arms)?;
+        let workloads = workloads(&self.settings.work, &twins.job.arms)?;
         let mut runner = folders.runner(&twins.job.arms, workloads);
         let seeds = || self.random.random();
         let label = &tested.place.label;
@@ -175,25 +218,21 @@ impl<'a> PlaceTest<'a> {
         tested.against_itself = found;
         Ok(ended)
     }
+}
 
-    fn workloads(&self, arms: &[Arm]) -> Result<Vec<Box<dyn Workload>>, StudyError> {
-        let study = self.settings.study;
-        arms.iter().map(|arm| study.workload(arm.strategy.name, &arm.params)).collect()
-    }
+/// Why a kind of I/O does not exist at a place, if so.
+fn impossible(kind: PlantedKind, place: &PlaceFacts) -> Option<&'static str> {
+    (kind == PlantedKind::ColdReading && place.kind == StorageKind::Memory)
+        .then_some("the place is in memory, from which nothing can be evicted")
+}
 
-    /// The twins' workloads, the second of them slowed down, and by how much an operation.
-    fn one_slowed(
-        &self,
-        arms: &[Arm],
-        toll_ns: f64,
-    ) -> Result<(Vec<Box<dyn Workload>>, f64), StudyError> {
-        let (pause, added_ns) = busy_pause(toll_ns * planted::ADDED, &self.clock);
-        let pauses = [no_pause(), pause];
-        let workloads = self.workloads(arms)?.into_iter().zip(arms);
-        let slowed = workloads.map(|(workload, arm)| {
-            let pause = pauses[arm.place].clone();
-            Box::new(Slowed::new(workload, pause)) as Box<dyn Workload>
-        });
-        Ok((slowed.collect(), added_ns))
-    }
+/// A kind of which nothing has been found.
+fn not_yet(planting: &Planting) -> Planted {
+    let Planting { kind, work } = planting;
+    let truth = truth(*kind);
+    Planted { kind: *kind, workload: work.name(), added: ADDED, truth, found: None, untested: None }
+}
+
+fn workloads(work: &Work<'_>, arms: &[Arm]) -> Result<Vec<Box<dyn Workload>>, StudyError> {
+    arms.iter().map(|arm| work.study.workload(arm.strategy.name, &arm.params)).collect()
 }

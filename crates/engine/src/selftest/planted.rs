@@ -1,96 +1,218 @@
-//! A slowdown added on purpose, which must be found.
+//! Slow-downs of known size, which intervals must hold: short comparisons, one after
+//! another, in each of which all blocks are new.
 
 use std::time::Duration;
 
 use analysis::analyse;
-use model::analysis::{Comparison, Verdict};
-use model::run::Floor;
-use model::selftest::Planted;
+use model::analysis::{Analysis, Comparison, Verdict};
+use model::run::{Floor, Run};
+use model::selftest::{Missed, PlantedFound, PlantedKind, Rate};
+use model::units::count;
 
+use super::pace::{allowance, full, time_of};
 use super::rerun::Rerun;
-use super::twins::{Ended, Rules, Tolls, Twins, ended};
+use super::stretched::{Factors, Stretching, every, one_in};
+use super::twins::{Ended, Rules, Twins, ended, median, toll_ns};
 use crate::runner::SliceRunner;
 
-/// How much is added, as a share of the toll.
+/// How much is added to the time of all slices together, as a share of it.
 pub(super) const ADDED: f64 = 0.10;
+/// As stalls it is added to one slice in so many.
+const STALL_IN: u64 = 20;
+/// So many comparisons of a kind should be done by the end of its time: of four kinds
+/// they are a hundred.
+const WANTED: usize = 25;
+/// A comparison has time for about so many blocks at the least, warming up included: with
+/// fewer its interval could hardly have both bounds, and would say nothing.
+const BLOCKS_MIN: u32 = 32;
+/// The part of the time that the first may take, which shows what the others need.
+const FIRST_SHARE: f64 = 0.3;
+/// Too little time to begin with.
+const TIME_MIN: Duration = Duration::from_millis(200);
 
-/// Compares twins, the second of them slowed down by `added_ns` for each
-/// operation, until it is decided or the runner's clock shows `until`. `None`
-/// where not even a block could be completed.
+/// How the slices of the slower arm are stretched.
+pub(super) fn factors(kind: PlantedKind, seed: u64) -> Factors {
+    match kind {
+        PlantedKind::Stalls => one_in(STALL_IN, 1.0 + ADDED * STALL_IN as f64, seed),
+        PlantedKind::Writing | PlantedKind::Syncing | PlantedKind::ColdReading => {
+            every(1.0 + ADDED)
+        }
+    }
+}
+
+/// The ratio of two typical slices that follows.
+pub(super) fn truth(kind: PlantedKind) -> f64 {
+    if kind == PlantedKind::Stalls { 1.0 } else { 1.0 + ADDED }
+}
+
+/// One comparison, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Judged {
+    verdict: Verdict,
+    /// The ratio and its bounds; `None` as long as one of them is missing.
+    bounded: Option<[f64; 3]>,
+    /// Whether the total times do not show what was added; nothing where none of the
+    /// slices that count had anything added.
+    hidden: Option<bool>,
+    blocks: u64,
+}
+
+/// Compares until the runner's clock shows `until`. `None` where there was no time for
+/// a single comparison.
 pub(super) fn planted(
     twins: Twins<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
-    (added_ns, until): (f64, Duration),
-    seed: u64,
+    (kind, until): (PlantedKind, Duration),
+    mut seeds: impl FnMut() -> u64,
     progress: &mut dyn FnMut(String),
-) -> (Option<Planted>, Option<Ended>) {
-    let worth = twins.job.worth;
-    let rules = Rules { worth, budget: until.saturating_sub(runner.elapsed()), seed };
-    let state = "looking for a planted slowdown";
-    let rerun = Rerun::new(runner, floor, None);
-    let run = twins.compare(&rules, rerun, &mut |_| progress(state.to_owned()));
-    let ended = ended(&run);
-    if ended.is_some() {
-        return (None, ended);
-    }
-    let comparison = analyse(&run).comparisons.into_iter().next();
-    let base = run.plan.pairs.first().map(|pair| pair.base);
-    let tolls = base.and_then(|base| Tolls::of(run.slices_of(base)));
-    let planted = comparison.zip(tolls).map(|(comparison, tolls)| {
-        let added = added_ns / tolls.undisturbed_ns;
-        Planted { added, added_ns, found: finds(&comparison, added), comparison }
+) -> (Option<PlantedFound>, Option<Ended>) {
+    let began = runner.elapsed();
+    let time = until.saturating_sub(began);
+    let (mut judged, mut slices_ns) = (Vec::new(), Vec::new());
+    let (mut at_least, mut fill) = (time.mul_f64(FIRST_SHARE).max(TIME_MIN), None);
+    let ended = loop {
+        let left = until.saturating_sub(runner.elapsed());
+        if left < at_least {
+            break None;
+        }
+        let budget = allowance(left, judged.len(), WANTED).clamp(at_least, left);
+        let rules = Rules { worth: twins.job.worth, budget, seed: seeds() };
+        let state = format!("looking for planted slow-downs, {} done", count(judged.len() as u64));
+        let before = runner.elapsed();
+        let rerun = Rerun::new(runner, floor, fill);
+        let run = twins.compare(&rules, rerun, &mut |_| progress(state.clone()));
+        if let Some(ended) = ended(&run) {
+            break Some(ended);
+        }
+        let took = runner.elapsed().saturating_sub(before);
+        at_least = time_of(BLOCKS_MIN, untimed(&run, took));
+        let base = run.plan.pairs.first().map_or(0, |pair| pair.base);
+        fill = fill.or_else(|| toll_ns(run.slices_of(base)).map(full));
+        slices_ns.extend(run.slices_of(base).map(|slice| slice.spent.elapsed_ns as f64));
+        judged.extend(judge(&run));
+    };
+    let seconds = runner.elapsed().saturating_sub(began).as_secs_f64();
+    let found = (!judged.is_empty()).then(|| PlantedFound {
+        slice_ns: median(slices_ns).unwrap_or_default(),
+        seconds,
+        ..summary(kind, &judged)
     });
-    (planted, None)
+    (found, ended)
 }
 
-/// Whether a comparison finds what was added.
-fn finds(comparison: &Comparison, added: f64) -> bool {
-    let ratio = 1.0 + added;
-    comparison.verdict == Verdict::Slower
-        && comparison.ratio_low.is_none_or(|low| low <= ratio)
-        && comparison.ratio_high.is_none_or(|high| ratio <= high)
+/// The time of a block that passes outside of the clock, in a run that took so long.
+fn untimed(run: &Run, took: Duration) -> Duration {
+    let timed_ns = run.slices.iter().map(|slice| slice.spent.elapsed_ns).sum();
+    let blocks = (run.slices.len() / 2).max(1) as u32;
+    took.saturating_sub(Duration::from_nanos(timed_ns)) / blocks
+}
+
+/// Judges a run as a user's would be; nothing where no block was completed.
+fn judge(run: &Run) -> Option<Judged> {
+    let analysis = analyse(run);
+    let Comparison { verdict, ratio, ratio_low, ratio_high, blocks, .. } =
+        *analysis.comparisons.first()?;
+    let bounded = ratio.zip(ratio_low).zip(ratio_high);
+    let bounded = bounded.map(|((ratio, low), high)| [ratio, low, high]);
+    (blocks > 0).then(|| Judged { verdict, bounded, hidden: hides(run, &analysis), blocks })
+}
+
+/// Whether the arms' total times show less than half of what was added, going by how
+/// long each slice was to take; nothing where nothing was added.
+fn hides(run: &Run, analysis: &Analysis) -> Option<bool> {
+    let pair = run.plan.pairs.first()?;
+    let shown = |arm: usize| analysis.arms[arm].time_per_op_ns.map(|latency| latency.mean);
+    let [shown_base, shown_other] = [shown(pair.base)?, shown(pair.other)?];
+    let slices = |arm: usize| run.slices_of(arm).collect::<Vec<_>>();
+    let [base, other] = [pair.base, pair.other].map(|arm| Stretching::of(&slices(arm)));
+    let expected = other.wanted_ns / base.own_ns;
+    let without = other.own_ns / base.own_ns;
+    let least = without.midpoint(expected);
+    (other.wanted_ns > other.own_ns).then_some(shown_other / shown_base < least)
+}
+
+/// The counts and what they say of the true rates.
+pub(super) fn summary(kind: PlantedKind, judged: &[Judged]) -> PlantedFound {
+    let truth = truth(kind);
+    let is_stalls = kind == PlantedKind::Stalls;
+    let truly = if is_stalls { Verdict::Same } else { Verdict::Slower };
+    let counted = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|j| is(j)).count() as u64;
+    let of = judged.len() as u64;
+    let bounded = counted(&|j| j.bounded.is_some());
+    let right = counted(&|j| j.verdict == truly);
+    let unclear = counted(&|j| matches!(j.verdict, Verdict::Unclear | Verdict::Invalid));
+    let misses: Vec<Missed> = judged.iter().filter_map(|j| missed(j, truth)).collect();
+    let widths = judged.iter().filter_map(|j| j.bounded.map(|[_, low, high]| (high / low).ln()));
+    PlantedFound {
+        right,
+        unclear,
+        wrong: of - right - unclear,
+        unbounded: of - bounded,
+        missed: Rate::new(misses.len() as u64, bounded),
+        misses,
+        hidden_in_totals: is_stalls.then(|| {
+            let stalled = counted(&|j| j.hidden.is_some());
+            Rate::new(counted(&|j| j.hidden == Some(true)), stalled)
+        }),
+        log_width_median: median(widths.collect()),
+        blocks_median: median(judged.iter().map(|j| j.blocks as f64).collect()).unwrap_or_default(),
+        slice_ns: 0.0,
+        seconds: 0.0,
+    }
+}
+
+/// The comparison, if its interval does not hold the truth.
+fn missed(judged: &Judged, truth: f64) -> Option<Missed> {
+    let Judged { verdict, blocks, bounded, .. } = *judged;
+    let [ratio, ratio_low, ratio_high] = bounded?;
+    let misses = !(ratio_low..=ratio_high).contains(&truth);
+    misses.then_some(Missed { ratio, ratio_low, ratio_high, verdict, blocks })
+}
+
+#[cfg(test)]
+impl Judged {
+    /// One whose totals show what was added.
+    pub(super) fn new(verdict: Verdict, bounded: Option<[f64; 3]>) -> Self {
+        Self { verdict, bounded, hidden: None, blocks: 12 }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::analysis::TailComparison;
-    use model::arm::Axis;
-
     use super::*;
 
+    fn judged(verdict: Verdict, bounded: Option<[f64; 3]>) -> Judged {
+        Judged::new(verdict, bounded)
+    }
+
     #[test]
-    fn only_a_sure_slow_down_of_the_right_size_counts_as_found() {
-        let comparison = |verdict, low, high| Comparison {
-            base: "log/held@a".to_owned(),
-            other: "log/held@b".to_owned(),
-            axis: Axis::Place,
-            ratio: Some(1.1),
-            ratio_low: low,
-            ratio_high: high,
-            confidence: 0.95,
-            saves_ns_per_op: None,
-            worth: 0.05,
-            verdict,
-            blocks: 20,
-            decided_after: None,
-            totals: None,
-            drift: None,
-            errors: None,
-            why: None,
-            p99: TailComparison {
-                ratio: None,
-                ratio_low: None,
-                ratio_high: None,
-                verdict: Verdict::Unclear,
-            },
-            causes: Vec::new(),
-            next: None,
-        };
-        assert!(finds(&comparison(Verdict::Slower, Some(1.06), Some(1.14)), ADDED));
-        assert!(finds(&comparison(Verdict::Slower, Some(1.06), None), ADDED));
-        assert!(!finds(&comparison(Verdict::Unclear, Some(1.02), Some(1.18)), ADDED));
-        assert!(!finds(&comparison(Verdict::Slower, Some(1.12), Some(1.3)), ADDED));
-        assert!(!finds(&comparison(Verdict::Slower, Some(1.051), Some(1.09)), ADDED));
+    fn an_interval_on_either_side_of_the_truth_misses_and_an_open_one_says_nothing() {
+        let found = summary(
+            PlantedKind::Writing,
+            &[
+                judged(Verdict::Slower, Some([1.10, 1.06, 1.14])),
+                judged(Verdict::Unclear, Some([1.08, 1.02, 1.12])),
+                judged(Verdict::Slower, Some([1.07, 1.051, 1.09])),
+                judged(Verdict::Slower, Some([1.20, 1.12, 1.30])),
+                judged(Verdict::Same, Some([1.01, 0.98, 1.04])),
+                judged(Verdict::Unclear, None),
+            ],
+        );
+        assert_eq!((found.right, found.unclear, found.wrong, found.unbounded), (3, 2, 1, 1));
+        assert_eq!((found.missed.count, found.missed.of), (3, 5));
+        assert!(found.misses.iter().map(|m| m.ratio).eq([1.07, 1.20, 1.01]));
+        assert_eq!(found.hidden_in_totals, None);
+    }
+
+    #[test]
+    fn the_typical_slice_is_none_the_slower_for_stalls_and_totals_are() {
+        let unstalled = judged(Verdict::Same, Some([1.0, 0.97, 1.03]));
+        let [same, hidden] =
+            [false, true].map(|hidden| Judged { hidden: Some(hidden), ..unstalled.clone() });
+        let wrong = judged(Verdict::Slower, Some([1.10, 1.06, 1.14]));
+        let found = summary(PlantedKind::Stalls, &[unstalled, same, hidden, wrong]);
+        assert_eq!((found.right, found.wrong, found.missed.count), (3, 1, 1));
+        assert_eq!(found.hidden_in_totals.map(|rate| (rate.count, rate.of)), Some((1, 2)));
     }
 }

@@ -32,10 +32,9 @@ pub fn selftest<F: Folders>(
 where
     F::Error: From<PlanError> + From<StudyError>,
 {
-    let clock = Clock::new();
-    let clock_watch = ClockWatch::start(clock.clone());
+    let clock_watch = ClockWatch::start(Clock::new());
     let machine = environment.machine();
-    let mut test = PlaceTest::new(settings, &machine, clock, progress);
+    let mut test = PlaceTest::new(settings, &machine, progress);
     let places = environment.places();
     let shares = places.len() as u32;
     let mut tested: Vec<PlaceSelftest> = Vec::new();
@@ -51,7 +50,7 @@ where
         run: Invocation {
             id: header.id,
             started: header.started,
-            seconds: settings.began.elapsed().as_secs_f64(),
+            seconds: (settings.elapsed)().as_secs_f64(),
             seed: settings.seed,
             version: header.version,
             interrupted: settings.stop.load(Ordering::Relaxed),

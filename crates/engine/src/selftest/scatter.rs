@@ -1,13 +1,13 @@
 //! How much the blocks of a place against itself scatter, with slices as long
 //! as a user's run would have them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::run::Floor;
 use model::slice::Slice;
 
 use super::rerun::Rerun;
-use super::twins::{Ended, Rules, Tolls, Twins, ended, log_ratios};
+use super::twins::{Ended, Rules, Twins, ended, log_ratios, toll_ns};
 use crate::measure::Event;
 use crate::runner::SliceRunner;
 
@@ -23,7 +23,7 @@ pub(super) struct Scatter {
     /// The blocks' log ratios, in order.
     pub(super) log_ratios: Vec<f64>,
     /// What an operation takes; `None` where not even a block was completed.
-    pub(super) tolls: Option<Tolls>,
+    pub(super) toll_ns: Option<f64>,
     /// How long a block takes with all that belongs to it.
     pub(super) block_time: Duration,
     /// The part of that outside the clock: making files, flushing and removing them.
@@ -32,12 +32,12 @@ pub(super) struct Scatter {
     pub(super) ended: Option<Ended>,
 }
 
-/// Runs blocks until the runner's clock shows `until`.
+/// Runs blocks until it is `until`, by the runner's clock, which `now` reads too.
 pub(super) fn scatter(
     twins: Twins<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
-    until: Duration,
+    (now, until): (&dyn Fn() -> Duration, Duration),
     mut seeds: impl FnMut() -> u64,
     progress: &mut dyn FnMut(String),
 ) -> Scatter {
@@ -53,8 +53,9 @@ pub(super) fn scatter(
         let run = twins.compare(&rules, rerun, &mut |event| {
             progress(format!("measuring how much blocks vary, {} so far", blocks_took.len()));
             if matches!(event, Event::Block { .. }) {
-                let now = Instant::now();
-                blocks_took.extend(last.replace(now).map(|last| (now - last).as_secs_f64()));
+                let now = now();
+                blocks_took
+                    .extend(last.replace(now).map(|last| now.saturating_sub(last).as_secs_f64()));
             }
         });
         seen.log_ratios.extend(log_ratios(&run));
@@ -65,7 +66,7 @@ pub(super) fn scatter(
         }
     }
     let base = twins.job.pairs.first().map_or(0, |pair| pair.base);
-    seen.tolls = Tolls::of(slices.iter().filter(|slice| slice.arm == base));
+    seen.toll_ns = toll_ns(slices.iter().filter(|slice| slice.arm == base));
     let blocks = blocks_took.len().max(1) as f64;
     seen.block_time = Duration::from_secs_f64(blocks_took.iter().sum::<f64>() / blocks);
     let timed_ns: u64 = slices.iter().map(|slice| slice.spent.elapsed_ns).sum();

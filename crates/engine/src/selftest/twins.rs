@@ -8,29 +8,32 @@ use model::run::{Machine, PlaceAfter, Run, Watch};
 use model::slice::Slice;
 
 use super::rerun::Rerun;
+use super::settings::Work;
 use crate::job::Job;
 use crate::measure::Event;
 use crate::run::{Environment, Header, run};
-use crate::study::Study;
 
 /// The folders in which a place is compared with itself.
 pub(super) const LABELS: [&str; 2] = ["a", "b"];
 
-/// A place compared with itself, by one strategy of a study.
+/// A place compared with itself, by what both arms do there.
 ///
 /// # Errors
-/// Where the study and the place make no valid plan.
-pub fn twins_job(study: &dyn Study, strategy: &str, place: &PlaceFacts) -> Result<Job, PlanError> {
+/// Where the work and the place make no valid plan.
+pub fn twins_job(work: &Work<'_>, place: &PlaceFacts) -> Result<Job, PlanError> {
     let request = |label: &str| PlaceRequest { label: label.to_owned(), path: place.path.clone() };
-    let spec = study.spec();
+    let spec = work.study.spec();
     let mut study = StudyPlan::new(spec);
-    study.strategies.extend(spec.strategy(strategy));
-    let draft = Draft {
+    study.strategies.extend(spec.strategy(work.strategy));
+    let mut draft = Draft {
         worth: Some(DEFAULT_WORTH),
         places: LABELS.map(request).into(),
         studies: vec![study],
         ..Draft::default()
     };
+    for param in work.params {
+        draft.set(&format!("{}.{param}", spec.name), &[spec])?;
+    }
     // Every run that is made of the job has a seed of its own.
     Ok(Job::of(&draft.finish(0)?))
 }
@@ -122,22 +125,13 @@ pub(super) fn log_ratios(run: &Run) -> Vec<f64> {
         .collect()
 }
 
-/// What an operation takes, over one arm's slices.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Tolls {
-    /// The median, which a stall does not move.
-    pub(super) median_ns: f64,
-    /// The lower quartile: where other programs take the processor in most
-    /// slices, this is still what the operation itself needs.
-    pub(super) undisturbed_ns: f64,
+/// What an operation takes, as a median over one arm's slices, which a stall does not
+/// move; `None` of no slices.
+pub(super) fn toll_ns<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<f64> {
+    median(slices.map(Slice::time_per_op_ns).collect())
 }
 
-impl Tolls {
-    /// `None` of no slices.
-    pub(super) fn of<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<Self> {
-        let mut tolls: Vec<f64> = slices.map(Slice::time_per_op_ns).collect();
-        tolls.sort_by(f64::total_cmp);
-        let undisturbed_ns = *tolls.get(tolls.len() / 4)?;
-        Some(Self { median_ns: stats::median(&mut tolls), undisturbed_ns })
-    }
+/// `None` of no values.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    (!values.is_empty()).then(|| stats::median(&mut values))
 }
