@@ -51,6 +51,8 @@ pub(super) struct Judged {
     verdict: Verdict,
     /// The ratio and its bounds; `None` as long as one of them is missing.
     bounded: Option<[f64; 3]>,
+    /// Whether it is left open for stalls, which are told.
+    tells_stalls: bool,
     /// Whether the total times do not show what was added; nothing where none of the
     /// slices that count had anything added.
     hidden: Option<bool>,
@@ -111,11 +113,13 @@ fn untimed(run: &Run, took: Duration) -> Duration {
 /// Judges a run as a user's would be; nothing where no block was completed.
 fn judge(run: &Run) -> Option<Judged> {
     let analysis = analyse(run);
-    let Comparison { verdict, ratio, ratio_low, ratio_high, blocks, .. } =
+    let Comparison { verdict, ratio, ratio_low, ratio_high, blocks, totals, .. } =
         *analysis.comparisons.first()?;
+    let tells_stalls = totals.is_some() && verdict == Verdict::Unclear;
     let bounded = ratio.zip(ratio_low).zip(ratio_high);
     let bounded = bounded.map(|((ratio, low), high)| [ratio, low, high]);
-    (blocks > 0).then(|| Judged { verdict, bounded, hidden: hides(run, &analysis), blocks })
+    let hidden = hides(run, &analysis);
+    (blocks > 0).then_some(Judged { verdict, bounded, tells_stalls, hidden, blocks })
 }
 
 /// Whether the arms' total times show less than half of what was added, going by how
@@ -140,8 +144,11 @@ pub(super) fn summary(kind: PlantedKind, judged: &[Judged]) -> PlantedFound {
     let counted = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|j| is(j)).count() as u64;
     let of = judged.len() as u64;
     let bounded = counted(&|j| j.bounded.is_some());
-    let right = counted(&|j| j.verdict == truly);
-    let unclear = counted(&|j| matches!(j.verdict, Verdict::Unclear | Verdict::Invalid));
+    // Where stalls are told beside it, `same` is not said.
+    let is_right = |j: &Judged| j.verdict == truly || is_stalls && j.tells_stalls;
+    let right = counted(&is_right);
+    let decides_nothing = |j: &Judged| matches!(j.verdict, Verdict::Unclear | Verdict::Invalid);
+    let unclear = counted(&|j| decides_nothing(j) && !is_right(j));
     let misses: Vec<Missed> = judged.iter().filter_map(|j| missed(j, truth)).collect();
     let widths = judged.iter().filter_map(|j| j.bounded.map(|[_, low, high]| (high / low).ln()));
     PlantedFound {
@@ -174,7 +181,7 @@ fn missed(judged: &Judged, truth: f64) -> Option<Missed> {
 impl Judged {
     /// One whose totals show what was added.
     pub(super) fn new(verdict: Verdict, bounded: Option<[f64; 3]>) -> Self {
-        Self { verdict, bounded, hidden: None, blocks: 12 }
+        Self { verdict, bounded, tells_stalls: false, hidden: None, blocks: 12 }
     }
 }
 

@@ -198,7 +198,14 @@ impl SliceRunner for SimulatedRunner {
     }
 
     fn floor(&mut self) -> Floor {
-        Floor { record_ns: 12.0, clock: "simulated".to_owned(), tick_ns: 1.0, clock_off_by: None }
+        Floor {
+            record_ns: 12.0,
+            clock: "simulated".to_owned(),
+            tick_ns: 1.0,
+            clock_off_by: None,
+            memory: None,
+            places: Vec::new(),
+        }
     }
 
     fn clock_off_by(&self) -> Option<f64> {
@@ -274,6 +281,7 @@ impl Environment for OnePlace {
             devices: Vec::new(),
             mount_point: PathBuf::from("/"),
             mount_options: Vec::new(),
+            journal: None,
             read_only: false,
             total_bytes: 0,
             free_bytes: 0,
