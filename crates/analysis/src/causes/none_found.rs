@@ -32,13 +32,14 @@ pub(super) fn cause(base: Side, other: Side, parts: &[Parts; 2], verdict: Verdic
     Cause { code: CauseCode::NoneFound, scope: Scope::Arm, evidence, text }
 }
 
-/// How large it is, of time that nobody else took; that may go against the verdict, which
-/// rests on each block's whole time.
+/// How large it is, of time that nobody else took. That may go against the verdict: it is
+/// a sum, in which a few disturbed slices outweigh all others, and the verdict rests on
+/// the blocks' ratios.
 fn size(base: Side, difference_ns: f64, agrees: bool) -> String {
     if agrees {
         return format!(" of {} per {}", time(difference_ns.abs()), base.totals.operation);
     }
-    ", which is not there without the time spent waiting for a CPU".to_owned()
+    ", which is in the blocks' ratios and not in the sums of what the slices spent".to_owned()
 }
 
 const LOOKED_AT: &str = "syncs, locks, the device's reads, writeback and discards, the kernel's \

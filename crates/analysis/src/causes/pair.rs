@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use model::analysis::Verdict;
 use model::arm::Axis;
-use model::cause::{Cause, CauseCode};
+use model::cause::{Cause, CauseCode, Scope};
+use model::units::time;
 
 use super::parts::Parts;
 use super::rule::{Role, Weighed, capitalised};
@@ -35,8 +36,13 @@ pub(crate) fn of_pair(base: Side, other: Side, axis: Axis, verdict: Verdict) -> 
     let mut found: Vec<(f64, Cause)> =
         pairs.iter().filter_map(|pair| compared.weighed(pair)).collect();
     let explains = |pair: &PairFinding| {
-        pair.about().is_some_and(|about| about.role == Role::Cost)
-            && compared.weighed(pair).is_some()
+        let role = pair.about().map(|about| about.role);
+        let weighed = compared.weighed(pair);
+        weighed.is_some_and(|(_, cause)| match role {
+            Some(Role::Cost) => true,
+            Some(Role::Disturbance) => cause.scope == Scope::Arm,
+            _ => false,
+        })
     };
     if compared.differs() && !pairs.iter().any(explains) {
         found.push((f64::MAX, none_found::cause(base, other, &parts, verdict)));
@@ -84,7 +90,38 @@ impl Compared<'_> {
             let share = ns / self.difference_ns_per_op()?;
             return (share >= EXPLAINS).then_some((share, cause));
         }
-        Some((self.weight(pair)?, pair.cause(self.by_place(pair))))
+        let cause = pair.cause(self.by_place(pair));
+        if cause.code == CauseCode::OutsideNoise
+            && let Some((share, queued)) = self.queued()
+        {
+            let text = format!("{queued} {}", cause.text);
+            return Some((share, Cause { scope: Scope::Arm, text, ..cause }));
+        }
+        Some((self.weight(pair)?, cause))
+    }
+
+    /// The part of the whole tolls' difference that was spent waiting for a processor, and
+    /// the same in words; nothing where that is less than half. A program that sleeps often
+    /// waits whenever it wakes, and one that does not hardly ever.
+    fn queued(&self) -> Option<(f64, String)> {
+        /// What makes more than all else together is why the two differ.
+        const MOST: f64 = 0.5;
+        let slower = (self.verdict == Verdict::Slower).then_some(1.0);
+        let sign = slower.or((self.verdict == Verdict::Faster).then_some(-1.0))?;
+        let per_op = |of: fn(&ArmTotals) -> f64| {
+            let [base, other] = [self.base, self.other].map(|s| s.totals.per_op(of(s.totals)));
+            sign * (other - base)
+        };
+        let whole_ns = per_op(ArmTotals::time_ns);
+        let queued_ns = per_op(|totals| totals.time_ns() - totals.undisturbed_ns());
+        let share = queued_ns / whole_ns;
+        let text = format!(
+            "Waiting for a CPU makes {} of the difference of {} per {}.",
+            time(queued_ns),
+            time(whole_ns),
+            self.base.totals.operation
+        );
+        (whole_ns > 0.0 && share >= MOST).then_some((share, text))
     }
 
     /// How much a pair of findings explains; nothing where it explains nothing.

@@ -2,7 +2,7 @@
 
 use model::analysis::Verdict;
 use model::arm::Axis;
-use model::cause::CauseCode;
+use model::cause::{CauseCode, Scope};
 use model::counters::Counters as _;
 use model::place::StorageKind;
 use model::probes::{CpuTimes, GroupLimits, MemoryTraffic, Pressure, Residency, Surroundings};
@@ -66,7 +66,7 @@ fn lasting(arm: ArmTotals, elapsed_ns: u64) -> ArmTotals {
 }
 
 #[test]
-fn the_shares_of_one_arm_add_up_to_no_more_than_the_whole() {
+fn shares_add_up_to_no_more_than_the_whole_and_what_differs_has_a_cause() {
     let mut state = 7_u64;
     // The numbers of a linear congruential generator, by Knuth: any will do.
     let mut below = |most: u64| {
@@ -111,6 +111,9 @@ fn the_shares_of_one_arm_add_up_to_no_more_than_the_whole() {
             let costs = weigh(&totals, &parts).into_iter().filter(|w| w.role == rule::Role::Cost);
             let sum: f64 = costs.map(|weighed| weighed.finding.share).sum();
             assert!(sum <= 1.0 + 1e-9, "{sum} of {totals:?}");
+        }
+        for verdict in [Verdict::Faster, Verdict::Slower] {
+            assert!(!compared(&totals, &other, Axis::Place, verdict).is_empty());
         }
     }
 }
@@ -200,6 +203,26 @@ fn kernel_threads_that_write_for_the_slices_are_not_others() {
 }
 
 #[test]
+fn waiting_for_a_processor_is_told_where_it_makes_the_difference() {
+    let quick = arm("ram");
+    let mut slow = lasting(arm("disk"), 3 * ALL_NS);
+    slow.spent.run_queue_ns = Some(2 * ALL_NS);
+    let cpus = CpuTimes { busy_ns: 4 * ALL_NS, idle_ns: 0, steal_ns: 0, user_ns: None };
+    slow.surroundings.cpus = Some(cpus);
+    let causes = compared(&slow, &quick, Axis::Place, Verdict::Faster);
+    assert_eq!((&causes[0].code, causes[0].scope), (&CauseCode::OutsideNoise, Scope::Arm));
+    let text = &causes[0].text;
+    assert!(text.contains("makes 200 µs of the difference of 200 µs per step"), "{text}");
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    // Where it makes less than half of it, it is told of the run alone.
+    slow.spent.user_ns = 3 * ALL_NS;
+    slow.spent.elapsed_ns = 6 * ALL_NS;
+    let causes = compared(&slow, &quick, Axis::Strategy, Verdict::Faster);
+    let noise = causes.iter().find(|cause| cause.code == CauseCode::OutsideNoise);
+    assert_eq!(noise.map(|noise| noise.scope), Some(Scope::Run), "{causes:?}");
+}
+
+#[test]
 fn a_difference_that_nothing_explains_says_so() {
     let (short, long) = (arm("disk"), lasting(arm("ram"), 2 * ALL_NS));
     let causes = compared(&short, &long, Axis::Place, Verdict::Slower);
@@ -210,7 +233,7 @@ fn a_difference_that_nothing_explains_says_so() {
     assert!(text.contains("100 µs of it were spent asleep"), "{text}");
     // Where the operations themselves differ the other way, no size is given.
     let against = compared(&short, &long, Axis::Place, Verdict::Faster);
-    assert!(against[0].text.contains("not there without"), "{}", against[0].text);
+    assert!(against[0].text.contains("not in the sums"), "{}", against[0].text);
     for verdict in [Verdict::Same, Verdict::Unclear, Verdict::Invalid] {
         assert!(!codes_compared(&short, &long, verdict).contains(&"none-found".to_owned()));
     }
