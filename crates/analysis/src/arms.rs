@@ -44,8 +44,8 @@ fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmRe
         toll_ns: None,
         drift: None,
         cpu_ns_per_op: Cpu {
-            user: totals.per_op(spent.user_ns as f64),
-            system: totals.per_op(spent.system_ns as f64),
+            user: totals.ns_per_op(spent.user_ns as f64),
+            system: totals.ns_per_op(spent.system_ns as f64),
         },
         io: io(totals),
         integrity: integrity.reduce(Integrity::and),
@@ -76,7 +76,7 @@ fn io(totals: &ArmTotals) -> Io {
         requested_bytes: spent.requested_bytes,
         device_bytes: device.map(|device| device.read_bytes + device.written_bytes),
         sync_calls: spent.sync_calls,
-        sync_ns_per_op: totals.per_op(spent.sync_ns as f64),
+        sync_ns_per_op: totals.ns_per_op(spent.sync_ns as f64),
         deferred_sync_ns: totals.per_slice(totals.deferred.sync_ns as f64),
     }
 }

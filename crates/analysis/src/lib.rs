@@ -31,10 +31,10 @@ pub use pair_state::{ERROR_RATE, PairProgress, PairStates};
 
 /// What follows from a run.
 pub fn analyse(run: &Run) -> Analysis {
-    let totals = totals::of_arms(run);
     let states = PairStates::of(run);
     let blocks = blocks::of(run);
     let tolls = tolls::of_arms(run.plan.arms.len(), &blocks, &states);
+    let totals = totals::of_arms(run, &tolls);
     let arms = arms::results(run, &blocks, &totals, &tolls);
     let comparisons = comparisons::results(run, &blocks, &states, &arms, &totals);
     let noise = noise_between(&run.watch.before, &run.watch.after);

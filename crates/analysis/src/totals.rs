@@ -22,6 +22,9 @@ pub(crate) struct ArmTotals {
     pub(crate) spent: Spent,
     pub(crate) deferred: Deferred,
     pub(crate) surroundings: Surroundings,
+    /// The arm's toll, where it is a part of the time spent; nothing where the arm is
+    /// judged by a figure of another kind.
+    pub(crate) toll_ns: Option<f64>,
     /// Time that the study's own figures tell of.
     pub(crate) own_times: Vec<OwnTime>,
     /// Memory that was in use for the first time in the run, as far as free memory shows it.
@@ -41,8 +44,8 @@ pub(crate) struct OwnTime {
     pub(crate) time_ns: f64,
 }
 
-/// Each arm's, in the order of the plan.
-pub(crate) fn of_arms(run: &Run) -> Vec<ArmTotals> {
+/// Each arm's, in the order of the plan, as their tolls are.
+pub(crate) fn of_arms(run: &Run, tolls: &[Option<f64>]) -> Vec<ArmTotals> {
     let first_touched = first_touched(run);
     let arms = run.plan.arms.iter().enumerate();
     arms.map(|(index, arm)| {
@@ -51,7 +54,9 @@ pub(crate) fn of_arms(run: &Run) -> Vec<ArmTotals> {
         let operation = study.map_or("operation", |study| &study.operation);
         let totals = ArmTotals::of(&slices, operation);
         let own_times = study.map_or_else(Vec::new, |study| own_times(run, index, study, &totals));
+        let is_scored = slices.iter().any(|slice| slice.outcome.score_ns.is_some());
         ArmTotals {
+            toll_ns: tolls[index].filter(|_| !is_scored),
             own_times,
             first_touched_bytes: first_touched[index],
             memory: run.floor.memory,
@@ -111,6 +116,15 @@ impl ArmTotals {
     /// A part of the whole, for each operation.
     pub(crate) fn per_op(&self, total: f64) -> f64 {
         total / self.operations.max(1) as f64
+    }
+
+    /// A part of the time, for each operation, of the toll: the same share of it as of
+    /// all time that was spent.
+    pub(crate) fn ns_per_op(&self, part_ns: f64) -> f64 {
+        match self.toll_ns {
+            Some(toll_ns) => share(part_ns, self.time_ns()) * toll_ns,
+            None => self.per_op(part_ns),
+        }
     }
 
     /// A part of the whole, for each slice.

@@ -17,7 +17,7 @@ const ASLEEP_TOLD: f64 = 0.1;
 
 /// Says of two arms that differ that no cause was found.
 pub(super) fn cause(base: Side, other: Side, parts: &[Parts; 2], verdict: Verdict) -> Cause {
-    let toll_ns = |side: Side| side.totals.per_op(side.totals.undisturbed_ns());
+    let toll_ns = |side: Side| side.totals.ns_per_op(side.totals.undisturbed_ns());
     let difference_ns = toll_ns(other) - toll_ns(base);
     let asleep_ns = slept_ns(other, &parts[1]).zip(slept_ns(base, &parts[0])).map(|(o, b)| o - b);
     let mut evidence = BTreeMap::from([("difference_ns_per_op".to_owned(), difference_ns)]);
@@ -49,7 +49,7 @@ const LOOKED_AT: &str = "syncs, locks, the device's reads, writeback and discard
 /// Asleep for no reason that is known, per operation; nothing where it is not known either.
 fn slept_ns(side: Side, parts: &Parts) -> Option<f64> {
     side.totals.asleep_ns()?;
-    Some(side.totals.per_op(parts.waiting_ns(Waiting::Unknown)))
+    Some(side.totals.ns_per_op(parts.waiting_ns(Waiting::Unknown)))
 }
 
 fn asleep(difference_ns: f64, asleep_ns: f64) -> String {

@@ -61,7 +61,7 @@ impl Parts {
         }
         let told = [base, other].into_iter().filter(|arm| arm.tells_kernel_from_program());
         let program_ns_per_op =
-            told.map(|arm| arm.per_op(arm.spent.user_ns as f64)).reduce(f64::min).unwrap_or(0.0);
+            told.map(|arm| arm.ns_per_op(arm.spent.user_ns as f64)).reduce(f64::min).unwrap_or(0.0);
         [base, other]
             .map(|arm| Self::with_program(arm, Some(program_ns_per_op * arm.operations as f64)))
     }

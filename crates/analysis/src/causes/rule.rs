@@ -89,7 +89,7 @@ impl Finding {
         Self {
             named: share >= least_share,
             share,
-            cost_ns_per_op: totals.per_op(part_ns),
+            cost_ns_per_op: totals.ns_per_op(part_ns),
             evidence: Vec::new(),
             detail: String::new(),
         }

@@ -26,7 +26,7 @@ const LARGE_MIN: f64 = 0.5;
 /// takes there, in nanoseconds per operation (negative where the other place takes less),
 /// and in words; nothing where there are none, or they cost no more.
 pub(super) fn between(base: Side, other: Side, copying_ns_per_op: f64) -> Option<(f64, Cause)> {
-    let moving = |side: Side| Some(side.totals.per_op(moving_ns(side.totals)?));
+    let moving = |side: Side| Some(side.totals.ns_per_op(moving_ns(side.totals)?));
     let (base_ns, other_ns) = (moving(base)?, moving(other)?);
     let expected_ns_per_op = other_ns - base_ns;
     let (small, large) = if expected_ns_per_op > 0.0 { (other, base) } else { (base, other) };
