@@ -31,6 +31,8 @@ use crate::{
     runner::{Prepared, Runner},
 };
 use model::load::{ServerMeter, Step, StepAnalysis};
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use search::{Capacity, Outcome, Trials};
 use std::{sync::atomic::AtomicBool, time::Duration};
 
@@ -44,6 +46,8 @@ const MANY_CLIENTS: u32 = 16;
 const CLOSED_S: f64 = 0.3;
 /// The lag may be such a share of the bound before the client is suspected.
 const LAG_SHARE: f64 = 0.1;
+/// The phase of a search that is not one of several.
+pub(crate) const UNSHIFTED: f64 = 0.5;
 /// The percentile that is bounded.
 const QUANTILE: f64 = 0.99;
 
@@ -74,7 +78,9 @@ pub struct RateBounds {
 ///
 /// The steps of `plan` are left out of account. `guess` is the rate that was
 /// found the last time, if there was one; the search then begins there, unless
-/// half of it is not held any more. `server` is measured beside each try.
+/// half of it is not held any more. A quick search begins a random step away from
+/// it, which the plan's seed decides: give each of several searches a seed of its
+/// own, and their rounding is independent. `server` is measured beside each try.
 ///
 /// A quick search takes about three seconds, two with a good guess; more with
 /// a server that does fewer than some 150 connections per second, and as long
@@ -106,19 +112,22 @@ pub fn max_rate(
     plan.steps = Steps::MaxRate { connections: None };
     let prepared = Prepared::new(&plan)?;
     let mut runner = prepared.runner(&plan, server, stop)?;
-    with_runner(&mut runner, search, guess, &mut |_| ())
+    let phase = ChaCha8Rng::seed_from_u64(plan.seed).random();
+    with_runner(&mut runner, search, guess, phase, &mut |_| ())
 }
 
-/// The same on a runner that exists already, with its events.
+/// The same on a runner that exists already, with its events. `phase`, from 0 to 1, shifts
+/// the rates that a quick search tries.
 pub(crate) fn with_runner(
     runner: &mut Runner<'_>,
     search: &Search,
     guess: Option<f64>,
+    phase: f64,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Result<MaxRate, Error> {
     let bounds = &search.bounds;
     let mut trials = LoadTrials { runner, bounds, events, number: 0, last_held: None };
-    let found = search::search(search.effort, guess, &mut trials)?;
+    let found = search::search(search.effort, guess, phase, &mut trials)?;
     let last_held = trials.last_held.filter(|step| step.rate == found.rate);
     Ok(MaxRate { last_held, ..found })
 }

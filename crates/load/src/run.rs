@@ -2,7 +2,7 @@
 
 use crate::{
     Address, Error, Event, Plan, Reuse, Steps, Version,
-    max_rate::{self, Effort, RateBounds, Search},
+    max_rate::{self, Effort, RateBounds, Search, UNSHIFTED},
     runner::{Prepared, Runner},
     schedule::connections_for,
 };
@@ -101,7 +101,7 @@ fn run_steps(
                 bounds: RateBounds::default(),
                 effort: Effort::Confirmed { connections: *connections },
             };
-            let found = max_rate::with_runner(runner, &search, None, events)?;
+            let found = max_rate::with_runner(runner, &search, None, UNSHIFTED, events)?;
             if let Some(step) = &found.last_held {
                 events(Event::StepEnds(step));
             }

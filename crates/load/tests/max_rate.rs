@@ -94,7 +94,8 @@ fn with_the_rate_of_the_last_time_the_highest_is_found_again_in_few_tries() {
     while tries.last().is_none_or(|count| *count > 6) {
         assert!(tries.len() < 8, "{tries:?} tries");
         let found = search_within(&BOUNDS, last, &plan);
-        assert_eq!(Some(found.tries[0].rate), last);
+        // It begins within half a step of where the last one ended.
+        assert!((found.tries[0].rate / last.unwrap()).ln().abs() < 0.04, "{found:?}");
         assert!(found.rate.unwrap_or(0.0) < capacity * 1.15, "{found:?}");
         tries.push(found.tries.len());
         last = found.rate.or(last);

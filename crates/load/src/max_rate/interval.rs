@@ -40,6 +40,13 @@ impl Start {
         Self { rate, step: 1.07, step_max: 3.0, lowest_share: 0.5, is_last: false }
     }
 
+    /// The same from up to half a step above or below, as `phase` says (0 to 1): the rates
+    /// tried lie on a grid, and where each search begins on the one before's, its rounding
+    /// would repeat from search to search. With a random phase it is noise.
+    pub(super) fn dithered(self, phase: f64) -> Self {
+        Self { rate: self.rate * self.step.powf(phase - 0.5), ..self }
+    }
+
     /// Where any server can follow, doubling from there: what is loaded may
     /// have other users, and is not to be flooded to find out what it can do.
     pub(super) fn low() -> Self {
@@ -91,6 +98,13 @@ impl Interval {
             }
             (Some(_), Some(high)) => self.recheck(high),
         }
+    }
+
+    /// The middle of the interval, on a logarithmic scale; its lower end where it has no
+    /// upper one.
+    pub(super) fn estimate(&self) -> Option<f64> {
+        let low = self.low?;
+        Some(self.not_held.last().map_or(low, |(high, _)| (low * high).sqrt()))
     }
 
     /// The step, of which the next is the square, up to a bound.

@@ -27,6 +27,10 @@ const CONFIRMATION_REPEATS: u32 = 3;
 pub struct MaxRate {
     /// The highest rate held, in connections per second; `None` when none was.
     pub rate: Option<f64>,
+    /// The middle, on a logarithmic scale, between that and the lowest rate not held: where
+    /// the capacity lies as likely above as below. It is the rate itself where it was
+    /// confirmed or no higher one was not held.
+    pub estimate: Option<f64>,
     /// What kept the next higher rate from being held.
     pub limit: Option<String>,
     /// The rates tried, in order.
@@ -73,13 +77,15 @@ pub(super) enum Outcome {
 }
 
 /// Searches for the highest rate held, from the one found the last time, where
-/// there was one and it leads to one again; and confirms it, where it is to be.
+/// there was one and it leads to one again; and confirms it, where it is to be. `phase`,
+/// from 0 to 1, shifts the rates that a quick search tries.
 pub(super) fn search<T: Trials>(
     effort: Effort,
     guess: Option<f64>,
+    phase: f64,
     trials: &mut T,
 ) -> Result<MaxRate, T::Error> {
-    let found = search_from_guess(effort, guess, trials)?;
+    let found = search_from_guess(effort, guess, phase, trials)?;
     match effort {
         Effort::Quick => Ok(found),
         Effort::Confirmed { connections } => confirm(found, connections, trials),
@@ -89,12 +95,13 @@ pub(super) fn search<T: Trials>(
 fn search_from_guess<T: Trials>(
     effort: Effort,
     guess: Option<f64>,
+    phase: f64,
     trials: &mut T,
 ) -> Result<MaxRate, T::Error> {
     let parameters = Parameters::of(effort);
     let mut tries = Vec::new();
     if let Some(rate) = guess {
-        let found = search_from(Start::at_last_found(rate), &parameters, trials)?;
+        let found = search_from(Start::at_last_found(rate).dithered(phase), &parameters, trials)?;
         let found_nothing = found.rate.is_none() && found.limit.is_some();
         if !found_nothing {
             return Ok(found);
@@ -103,7 +110,9 @@ fn search_from_guess<T: Trials>(
     }
     let mut found = match effort {
         Effort::Quick => match trials.capacity()? {
-            Capacity::Rate(rate) => search_from(Start::at_capacity(rate), &parameters, trials)?,
+            Capacity::Rate(rate) => {
+                search_from(Start::at_capacity(rate).dithered(phase), &parameters, trials)?
+            }
             Capacity::Nothing { why } => MaxRate { limit: Some(why), ..MaxRate::default() },
             Capacity::Stopped => interrupted(Vec::new()),
         },
@@ -125,13 +134,14 @@ fn confirm<T: Trials>(
     trials: &mut T,
 ) -> Result<MaxRate, T::Error> {
     let Some(mut rate) = found.rate.take() else { return Ok(found) };
+    found.estimate = None;
     let mut repeats = CONFIRMATION_REPEATS;
     for _ in 0..CONFIRMATIONS_MAX {
         let connections = connections_for(rate, given, CONFIRM_S);
         match try_rate(rate, connections, &mut repeats, &mut found.tries, trials)? {
             None => return Ok(interrupted(found.tries)),
             Some(Ok(())) => {
-                found.rate = Some(rate);
+                (found.rate, found.estimate) = (Some(rate), Some(rate));
                 break;
             }
             Some(Err((why, client))) => {
@@ -162,9 +172,10 @@ fn search_from<T: Trials>(
             Some(Err(limit)) => interval.not_held.push((rate, limit)),
         }
     }
+    let estimate = interval.estimate();
     let (limit, client_limited) = interval.not_held.pop().map(|(_, limit)| limit).unzip();
     let client_limited = client_limited.flatten();
-    Ok(MaxRate { rate: interval.low, limit, tries, last_held: None, client_limited })
+    Ok(MaxRate { rate: interval.low, estimate, limit, tries, last_held: None, client_limited })
 }
 
 /// Tries a rate, and once more when it was not held while the client was not

@@ -69,7 +69,7 @@ impl Trials for Lossy {
 
 #[test]
 fn a_server_that_loses_some_has_a_rate_where_losing_some_is_allowed() {
-    let found = search::search(Effort::Quick, None, &mut Lossy { limit: RATE }).unwrap();
+    let found = search::search(Effort::Quick, None, UNSHIFTED, &mut Lossy { limit: RATE }).unwrap();
     assert!((960.0..=RATE).contains(&found.rate.unwrap()), "{found:?}");
     assert_eq!(found.limit.as_deref(), Some("p99 was 300 ms"));
 }

@@ -54,7 +54,8 @@ impl LoadOutcome {
         timeout: Duration,
         operations: u64,
     ) -> Result<Self, StudyError> {
-        let MaxRate { rate: Some(rate), last_held: Some(step), client_limited, .. } = found else {
+        let MaxRate { estimate: Some(rate), last_held: Some(step), client_limited, .. } = found
+        else {
             let limit = found.limit.or(found.client_limited).unwrap_or_default();
             return Err(refused(format!("not even the lowest rate tried was held: {limit}")));
         };

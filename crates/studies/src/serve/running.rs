@@ -84,6 +84,7 @@ impl Running {
         recorder: &Recorder,
     ) -> Result<(MaxRate, Duration), StudyError> {
         let mut plan = self.plan(path, Steps::MaxRate { connections: None })?;
+        plan.seed = rand::random();
         plan.timeout = bounds.p99.map_or(plan.timeout, |p99| plan.timeout.min(p99 * 10));
         let search = Search { bounds, effort: Effort::Quick };
         let found = load::max_rate(&plan, &search, guess, Some(&self.watch), recorder.stop_flag());

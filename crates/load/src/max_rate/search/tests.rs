@@ -1,10 +1,13 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::max_rate::{
+    UNSHIFTED,
     effort::{CONFIRMED, QUICK},
     interval::RATE_MAX,
 };
 use std::convert::Infallible;
+
+mod rounding;
 
 fn not_held(client: Option<&str>) -> Outcome {
     Outcome::NotHeld { why: String::from("too fast"), client: client.map(str::to_owned) }
@@ -37,7 +40,7 @@ fn simulated<F: FnMut(f64) -> Outcome>(capacity: f64, attempt: F) -> SimulatedSe
 
 /// Without a rate from the last time.
 fn quick_search(capacity: f64, attempt: impl FnMut(f64) -> Outcome) -> MaxRate {
-    search(Effort::Quick, None, &mut simulated(capacity, attempt)).unwrap()
+    search(Effort::Quick, None, UNSHIFTED, &mut simulated(capacity, attempt)).unwrap()
 }
 
 fn limited(limit: f64) -> impl Fn(f64) -> Outcome {
@@ -62,7 +65,7 @@ fn a_limit_is_found_closely_from_below_and_in_few_tries() {
 fn with_the_rate_of_the_last_time_it_takes_few_tries_and_no_closed_loop() {
     for share in [0.94, 0.97, 1.0, 1.03, 1.06] {
         let mut server = simulated(f64::NAN, limited(1000.0 * share));
-        let outcome = search(Effort::Quick, Some(1000.0), &mut server).unwrap();
+        let outcome = search(Effort::Quick, Some(1000.0), UNSHIFTED, &mut server).unwrap();
         let (found, limit) = (outcome.rate.unwrap(), 1000.0 * share);
         assert!(found <= limit && found * (1.0 + QUICK.precision) >= limit, "{found} for {limit}");
         assert!(outcome.tries.len() <= 5, "{} tries for {limit}", outcome.tries.len());
@@ -75,7 +78,7 @@ fn a_rate_of_the_last_time_that_is_far_off_does_not_keep_the_highest_from_being_
     for share in [0.001, 0.1, 0.45, 0.6, 1.5, 3.0, 30.0, 1000.0] {
         let limit = 1000.0 * share;
         let mut server = simulated(limit * 1.1, limited(limit));
-        let outcome = search(Effort::Quick, Some(1000.0), &mut server).unwrap();
+        let outcome = search(Effort::Quick, Some(1000.0), UNSHIFTED, &mut server).unwrap();
         let found = outcome.rate.unwrap();
         assert!(found <= limit && found * (1.0 + QUICK.precision) >= limit, "{found} for {limit}");
         assert_eq!(server.asked_for_capacity, u32::from(share < 0.5), "{limit}");
@@ -84,10 +87,10 @@ fn a_rate_of_the_last_time_that_is_far_off_does_not_keep_the_highest_from_being_
         assert!(highest <= 1000.0_f64.max(limit * 3.0), "{highest} for {limit}");
     }
     let mut nothing = SimulatedServer { capacity: None, ..simulated(0.0, |_| not_held(None)) };
-    let outcome = search(Effort::Quick, Some(1000.0), &mut nothing).unwrap();
+    let outcome = search(Effort::Quick, Some(1000.0), UNSHIFTED, &mut nothing).unwrap();
     assert_eq!((outcome.rate, outcome.limit.as_deref()), (None, Some("nothing was answered")));
     let mut stopped = simulated(1000.0, |_| Outcome::Stopped);
-    let outcome = search(Effort::Quick, Some(1000.0), &mut stopped).unwrap();
+    let outcome = search(Effort::Quick, Some(1000.0), UNSHIFTED, &mut stopped).unwrap();
     assert_eq!(outcome.client_limited.as_deref(), Some("it was interrupted"));
     assert_eq!(stopped.asked_for_capacity, 0, "it went on after it was stopped");
 }
@@ -181,7 +184,7 @@ fn confirmed(mut holds: impl FnMut(f64, bool) -> bool) -> MaxRate {
         }
     }
     let effort = Effort::Confirmed { connections: None };
-    search(effort, None, &mut Server(&mut holds)).unwrap()
+    search(effort, None, UNSHIFTED, &mut Server(&mut holds)).unwrap()
 }
 
 #[test]
@@ -219,7 +222,7 @@ fn a_client_that_is_often_disturbed_is_asked_again_each_time() {
         if count % 2 == 1 { not_held(Some("lag")) } else { limited(1000.0)(rate) }
     });
     let effort = Effort::Confirmed { connections: None };
-    let outcome = search(effort, None, &mut server).unwrap();
+    let outcome = search(effort, None, UNSHIFTED, &mut server).unwrap();
     assert!(outcome.rate.unwrap() > 970.0 && outcome.rate.unwrap() <= 1000.0, "{outcome:?}");
 }
 
@@ -244,7 +247,7 @@ fn a_server_that_holds_nothing_has_no_rate_and_the_search_ends() {
 fn the_step_that_confirms_has_the_connections_that_were_given() {
     let effort = Effort::Confirmed { connections: Some(7) };
     let mut server = simulated(f64::NAN, limited(300.0));
-    let outcome = search(effort, Some(290.0), &mut server).unwrap();
+    let outcome = search(effort, Some(290.0), UNSHIFTED, &mut server).unwrap();
     assert!((outcome.tries[0].rate - 290.0).abs() < 1e-9, "{:?}", outcome.tries);
     assert_eq!(outcome.tries.last().unwrap().connections, 7);
     assert_eq!(outcome.rate, Some(outcome.tries.last().unwrap().rate));
