@@ -11,6 +11,9 @@ use crate::text::{Width, heading, paragraph};
 use crate::words::Difference;
 use crate::{noise, place};
 
+/// More intervals than this are promised not to miss the truth.
+const MISSED_MAX: f64 = 0.05;
+
 /// The whole report.
 pub fn report(result: &SelftestResult, width: Width) -> String {
     let state = if result.run.interrupted { "interrupted after" } else { "took" };
@@ -104,12 +107,20 @@ fn planted(planted: &Planted, width: Width) -> String {
     let untested = planted.untested.as_ref().map(|why| format!("not tested: {why}"));
     let found = planted.found.as_ref();
     let texts = found.map(|found| planted_found(planted.kind, found)).into_iter().chain(untested);
-    let right = found.filter(|found| found.missed.of > 0).map(is_right);
+    let right = found.and_then(is_right);
     row(right, &name, &texts.collect::<Vec<_>>().join("; "), width)
 }
 
-fn is_right(found: &PlantedFound) -> bool {
-    found.missed.count == 0 && found.hidden_in_totals.is_none_or(|hidden| hidden.count == 0)
+/// Whether as many intervals as promised held what was added; nothing where more missed,
+/// but so few that it may be chance.
+fn is_right(found: &PlantedFound) -> Option<bool> {
+    let hidden = found.hidden_in_totals.is_some_and(|hidden| hidden.count > 0);
+    match found.missed {
+        _ if hidden => Some(false),
+        Rate { of: 0, .. } => None,
+        Rate { rate, .. } if rate <= MISSED_MAX => Some(true),
+        Rate { at_least, .. } => (at_least > MISSED_MAX).then_some(false),
+    }
 }
 
 fn planted_found(kind: PlantedKind, found: &PlantedFound) -> String {
@@ -132,8 +143,7 @@ fn planted_found(kind: PlantedKind, found: &PlantedFound) -> String {
         format!("{} of {} totals show them", count(of - hidden), count(of))
     });
     let verdicts = format!("{} {verdict}, {} unclear", count(found.right), count(found.unclear));
-    let width =
-        found.log_width_median.map(|log| format!("half are within ±{}", percent(log / 2.0)));
+    let width = found.log_width_median.map(|log| format!("median width ±{}", percent(log / 2.0)));
     let texts = [held, open, totals, width, Some(verdicts)].into_iter().flatten();
     texts.chain(found.misses.iter().map(miss)).collect::<Vec<_>>().join("; ")
 }
@@ -208,7 +218,6 @@ fn conclusion(result: &SelftestResult, width: Width) -> String {
 /// Says so where the intervals that were held against slow-downs are too few to show that
 /// at most 5% miss.
 fn intervals_tested(places: &[PlaceSelftest]) -> Option<String> {
-    const MISSED_MAX: f64 = 0.05;
     let planted = places.iter().flat_map(|tested| &tested.planted);
     let missed = || planted.clone().filter_map(|planted| Some(planted.found.as_ref()?.missed));
     let sum = |of: &dyn Fn(Rate) -> u64| missed().map(of).sum();
@@ -261,18 +270,20 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_down_is_marked_by_whether_every_interval_held_it() {
+    fn a_slow_down_is_marked_by_whether_as_many_intervals_as_promised_held_it() {
         assert_eq!(
             printed(PlantedKind::Writing, Some(found(Vec::new())), None),
             "  ✓ +10% writing    25 of 25 intervals held it: the true rate of misses is under
-                    11% (95%); 1 interval had no bounds yet; half are within
-                    ±2.5%; 20 slower, 6 unclear\n"
+                    11% (95%); 1 interval had no bounds yet; median width ±2.5%;
+                    20 slower, 6 unclear\n"
         );
         let verdict = model::analysis::Verdict::Slower;
         let missed = Missed { ratio: 1.07, ratio_low: 1.06, ratio_high: 1.08, verdict, blocks: 14 };
-        let text = printed(PlantedKind::Writing, Some(found(vec![missed])), None);
-        assert!(text.starts_with("  ✗") && text.contains("24 of 25"), "{text}");
-        assert!(text.contains("missed by +7% (+6% to +8%)"), "{text}");
+        let text = |misses| printed(PlantedKind::Writing, Some(found(vec![missed; misses])), None);
+        assert!(text(1).starts_with("  ✓") && text(1).contains("24 of 25"), "{}", text(1));
+        assert!(text(1).contains("missed by +7% (+6% to +8%)"), "{}", text(1));
+        assert!(text(2).starts_with("    +10%"), "{}", text(2));
+        assert!(text(5).starts_with("  ✗") && text(5).contains("20 of 25"), "{}", text(5));
     }
 
     #[test]
