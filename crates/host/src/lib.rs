@@ -11,6 +11,7 @@ pub mod clock;
 mod cpu;
 pub mod device;
 pub mod disks;
+pub mod ext4;
 mod file;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;

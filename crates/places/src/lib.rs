@@ -1,14 +1,17 @@
 //! What a directory stands on, and safe working folders in it.
 //!
 //! [`inspect()`] says which file system and which devices are behind a place, [`WorkDir`]
-//! is the private folder in it that a run works in, [`clean()`] removes what killed runs
-//! left, and [`check_space`] refuses what would fill a disk or the memory.
+//! is the private folder in it that a run works in, [`PlaceFolders`] the folders of slices
+//! within that, [`clean()`] removes what killed runs left, and [`check_space`] refuses what
+//! would fill a disk or the memory.
 
 mod clean;
+mod cut;
 mod error;
 mod folder;
 mod inspect;
 mod open;
+mod place_folders;
 mod removal;
 mod space;
 mod workdir;
@@ -17,5 +20,6 @@ pub use clean::{CleanReport, FailedFolder, HeldFolder, RemovedFolder, clean};
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
 pub use inspect::{inspect, same_file_system};
+pub use place_folders::{PlaceFolders, aside_bytes_max};
 pub use space::{SpaceError, check_space};
 pub use workdir::WorkDir;

@@ -95,20 +95,25 @@ pub(crate) fn names(dir: BorrowedFd<'_>) -> Result<Vec<std::ffi::CString>, Errno
 
 /// Opens a directory within another, unless it is a link or another mount.
 pub(crate) fn open_child(dir: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-    match rustix::fs::openat2(dir, name, flags, Mode::empty(), resolve) {
-        // Older than Linux 5.6, or forbidden by a container that does not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => open_child_without_openat2(dir, name, flags),
-        opened => opened,
-    }
+    open_within(dir, name, OFlags::RDONLY | OFlags::DIRECTORY)
 }
 
-fn open_child_without_openat2(
+/// Opens what is in a directory, unless it is a link or another mount.
+pub(crate) fn open_within(
     dir: BorrowedFd<'_>,
     name: &CStr,
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    match rustix::fs::openat2(dir, name, flags, Mode::empty(), resolve) {
+        // Older than Linux 5.6, or forbidden by a container that does not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => open_without_openat2(dir, name, flags),
+        opened => opened,
+    }
+}
+
+fn open_without_openat2(dir: BorrowedFd<'_>, name: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let child = rustix::fs::openat(dir, name, flags, Mode::empty())?;
     let place = |fd: BorrowedFd<'_>| {
         let identity =
@@ -135,7 +140,7 @@ mod tests {
         symlink("dir", place.path().join("link")).unwrap();
         let dir = File::open(place.path()).unwrap();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let plainly = |dir: &File, name| open_child_without_openat2(dir.as_fd(), name, flags);
+        let plainly = |dir: &File, name| open_without_openat2(dir.as_fd(), name, flags);
         assert_eq!(open_child(root.as_fd(), c"proc").unwrap_err(), Errno::XDEV);
         assert_eq!(plainly(&root, c"proc").unwrap_err(), Errno::XDEV);
         assert!(open_child(dir.as_fd(), c"link").is_err() && plainly(&dir, c"link").is_err());

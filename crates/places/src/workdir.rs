@@ -99,12 +99,19 @@ impl WorkDir {
         }
         let mut removal = Removal::default();
         removal.entry(self.fd(), self.path(), &c_name);
-        removal.finish().map(drop).map_err(remove_error)
+        removal.finish().map(drop).map_err(WorkDirError::from)
+    }
+
+    /// Gives a sub-folder another name.
+    pub(crate) fn rename_subdir(&self, from: &str, to: &str) -> Result<(), WorkDirError> {
+        let fail = |error| self.fail("renaming a sub-folder", self.path().join(from), error);
+        let (from, to) = (sub_name(from)?, sub_name(to)?);
+        rustix::fs::renameat(self.fd(), &from, self.fd(), &to).map_err(fail)
     }
 
     /// Removes the folder with all that is in it.
     pub fn remove(mut self) -> Result<(), WorkDirError> {
-        self.remove_once().map_err(remove_error)
+        self.remove_once().map_err(WorkDirError::from)
     }
 
     fn remove_once(&mut self) -> Result<(), Failure> {
@@ -248,8 +255,10 @@ fn sub_name(name: &str) -> Result<CString, WorkDirError> {
     c_name.ok_or_else(|| WorkDirError::Name(name.to_owned()))
 }
 
-fn remove_error(failure: Failure) -> WorkDirError {
-    WorkDirError::Remove { path: failure.path, source: failure.error.into() }
+impl From<Failure> for WorkDirError {
+    fn from(failure: Failure) -> Self {
+        Self::Remove { path: failure.path, source: failure.error.into() }
+    }
 }
 
 fn explain(place: &PlaceName, parent: &OpenPlace, failed: &MakeError) -> WorkDirError {

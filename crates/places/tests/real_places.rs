@@ -134,15 +134,8 @@ fn an_overlay_has_the_devices_of_its_upper_directory() {
     assert!(!same_file_system(&merged, &upper));
 }
 
-/// An ext4 in a file, mounted through a loop device.
 fn image_in(test: &str, dir: &Path) -> Option<Mounted> {
-    let image = dir.join("image");
-    File::create(&image).unwrap().set_len(16 << 20).unwrap();
-    if output("mkfs.ext4", &["-q", image.to_str().unwrap()]).is_none() {
-        skip(test, "no mkfs.ext4 here");
-        return None;
-    }
-    Mounted::new(test, &["-o", "loop", image.to_str().unwrap()])
+    Mounted::ext4_in(test, dir, 16 << 20, &[])
 }
 
 #[test]

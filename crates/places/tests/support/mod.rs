@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use iotoll_places::WorkDir;
+use iotoll_places::{PlaceFolders, WorkDir};
 use tempfile::TempDir;
 
 /// Says what is not tested and why.
@@ -34,6 +34,18 @@ impl Mounted {
     /// Runs `mount` with these arguments and the folder's path, or says why it did not.
     pub fn new(test: &str, arguments: &[&str]) -> Option<Self> {
         Self::named(test, "mnt", arguments)
+    }
+
+    /// An ext4 made with these options in a file, mounted through a loop device.
+    pub fn ext4_in(test: &str, dir: &Path, bytes: u64, options: &[&str]) -> Option<Self> {
+        let image = dir.join("image");
+        fs::File::create(&image).unwrap().set_len(bytes).unwrap();
+        let made = Command::new("mkfs.ext4").arg("-q").args(options).arg(&image).status();
+        if !made.is_ok_and(|status| status.success()) {
+            skip(test, "no mkfs.ext4 here");
+            return None;
+        }
+        Self::new(test, &["-o", "loop", image.to_str().unwrap()])
     }
 
     pub fn named(test: &str, name: &str, arguments: &[&str]) -> Option<Self> {
@@ -184,6 +196,21 @@ pub fn run_task() {
             BufReader::new(sleeper.stdout.take().unwrap()).read_line(&mut up).unwrap();
             tell("sleeper", sleeper.id());
             sleeper.wait().unwrap();
+        }
+        // Holds one with what a slice left, what another is at, and what an arm keeps.
+        "put-aside" => {
+            let place = iotoll_places::inspect("disk", Path::new(&place)).unwrap();
+            let mut folders = PlaceFolders::new(create().unwrap(), &place);
+            for is_last in [false, true] {
+                let slice = folders.slice().unwrap().path().to_owned();
+                fs::write(slice.join("file"), [7; 10_000]).unwrap();
+                if !is_last {
+                    folders.put_aside().unwrap();
+                }
+            }
+            fs::write(folders.arm(0).unwrap().path().join("file"), [7; 10_000]).unwrap();
+            tell("path", folders.work().path().display());
+            std::io::stdin().read_line(&mut String::new()).unwrap();
         }
         "panic" => {
             let work = create().unwrap();

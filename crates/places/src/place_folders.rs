@@ -1,0 +1,153 @@
+//! The folders within a working folder: one for each slice, and one for each arm.
+//!
+//! What a slice leaves is not removed at once. ext4 without a journal steps over every
+//! inode of the last minutes' removals when it makes a file, so that each slice would
+//! make the next one slower. The files are cut to nothing, which frees their space, and
+//! put aside until the working folder goes; beyond a bound the oldest are removed.
+
+use std::collections::VecDeque;
+
+use host::ext4;
+use host::root::Root;
+use model::place::PlaceFacts;
+use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+
+use crate::cut::cut_all;
+use crate::error::WorkDirError;
+use crate::folder::Folder;
+use crate::workdir::WorkDir;
+
+/// No more inodes than this are put aside, which take about a second to remove.
+const ASIDE_INODES_MAX: u64 = 1 << 16;
+/// Nor more than this share of a place's free inodes …
+const ASIDE_INODES_SHARE: u64 = 8;
+/// … and of its free space, were each to take …
+const ASIDE_SPACE_SHARE: u64 = 32;
+/// … as much as a folder does.
+const ASIDE_INODE_BYTES: u64 = 4096;
+
+/// The most that is put aside in a place, in bytes.
+pub fn aside_bytes_max(place: &PlaceFacts) -> u64 {
+    aside_inodes_max(place) * ASIDE_INODE_BYTES
+}
+
+fn aside_inodes_max(place: &PlaceFacts) -> u64 {
+    let by_inodes = place.free_inodes.map_or(u64::MAX, |free| free / ASIDE_INODES_SHARE);
+    let by_space = match place.total_bytes {
+        // It does not say.
+        0 => u64::MAX,
+        _ => place.free_bytes / ASIDE_SPACE_SHARE / ASIDE_INODE_BYTES,
+    };
+    ASIDE_INODES_MAX.min(by_inodes).min(by_space)
+}
+
+/// A working folder with the folders of slices and arms in it, all of which go with it.
+#[derive(Debug)]
+pub struct PlaceFolders {
+    work: WorkDir,
+    slice: Option<SliceFolder>,
+    /// How many slices had a folder.
+    slices: u64,
+    aside: VecDeque<Aside>,
+    aside_inodes: u64,
+    aside_inodes_max: u64,
+}
+
+/// The folder that the next or the running slice works in.
+#[derive(Debug)]
+struct SliceFolder {
+    name: String,
+    folder: Folder,
+}
+
+/// What a slice left.
+#[derive(Debug)]
+struct Aside {
+    name: String,
+    inodes: u64,
+}
+
+impl PlaceFolders {
+    /// Folders in a place's working folder.
+    pub fn new(work: WorkDir, place: &PlaceFacts) -> Self {
+        let device = place.devices.first();
+        if device.is_some_and(|device| ext4::lacks_journal(&Root::real(), &device.name)) {
+            spread(&work);
+        }
+        let aside_inodes_max = aside_inodes_max(place);
+        Self {
+            work,
+            slice: None,
+            slices: 0,
+            aside: VecDeque::new(),
+            aside_inodes: 0,
+            aside_inodes_max,
+        }
+    }
+
+    /// The working folder.
+    pub fn work(&self) -> &WorkDir {
+        &self.work
+    }
+
+    /// An empty folder for one slice.
+    pub fn slice(&mut self) -> Result<&Folder, WorkDirError> {
+        let slice = match self.slice.take() {
+            Some(unused) => unused,
+            None => self.make_slice()?,
+        };
+        Ok(&self.slice.insert(slice).folder)
+    }
+
+    fn make_slice(&mut self) -> Result<SliceFolder, WorkDirError> {
+        let name = format!("slice-{}", self.slices);
+        let folder = self.work.subdir(&name)?;
+        self.slices += 1;
+        Ok(SliceFolder { name, folder })
+    }
+
+    /// An arm's folder, made anew and empty.
+    pub fn arm(&self, arm: usize) -> Result<Folder, WorkDirError> {
+        self.work.subdir(&format!("arm-{arm}"))
+    }
+
+    /// Puts aside what the slice left in its folder. One that is empty serves the next
+    /// slice, too.
+    pub fn put_aside(&mut self) -> Result<(), WorkDirError> {
+        let Some(SliceFolder { name, folder }) = self.slice.take() else { return Ok(()) };
+        let inodes = cut_all(folder.fd(), folder.path()).map_err(WorkDirError::from)?;
+        if inodes == 0 {
+            self.slice = Some(SliceFolder { name, folder });
+            return Ok(());
+        }
+        let aside = Aside { name: name.replace("slice", "aside"), inodes: inodes + 1 };
+        self.work.rename_subdir(&name, &aside.name)?;
+        self.aside_inodes += aside.inodes;
+        self.aside.push_back(aside);
+        self.remove_beyond(self.aside_inodes_max)
+    }
+
+    /// Removes the oldest until no more than so many inodes are put aside.
+    fn remove_beyond(&mut self, inodes_max: u64) -> Result<(), WorkDirError> {
+        while self.aside_inodes > inodes_max
+            && let Some(oldest) = self.aside.pop_front()
+        {
+            self.aside_inodes -= oldest.inodes;
+            self.work.remove_subdir(&oldest.name)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the working folder with all that is in it.
+    pub fn remove(self) -> Result<(), WorkDirError> {
+        self.work.remove()
+    }
+}
+
+/// Has ext4 look for a group of inodes with few folders for each slice's folder, as it
+/// does at the top of a file system: what operations themselves remove then slows down
+/// few of the later slices. A hint, which may be refused.
+fn spread(work: &WorkDir) {
+    let flags = ioctl_getflags(work.fd());
+    let _ = flags.and_then(|flags| ioctl_setflags(work.fd(), flags | IFlags::TOPDIR));
+}
