@@ -1,6 +1,6 @@
 //! Runs slices on this machine, in real places, with probes around each.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use process::StopFlag;
 use crate::error::{Doing, StudyError};
 use crate::recorder::Recorder;
 use crate::runner::SliceRunner;
-use crate::study::{Operations, Workload};
+use crate::study::{Operations, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
 /// A place as slices use it.
@@ -28,8 +28,11 @@ pub trait PlaceHandle {
     /// A fresh and empty folder for one slice.
     fn fresh_folder(&mut self) -> std::io::Result<OwnedFd>;
 
-    /// Removes the slice's folder and waits, within reason, until what this
-    /// left to be written back has been.
+    /// An arm's own folder: empty when it is made, and kept until the run ends.
+    fn kept_folder(&mut self, arm: usize) -> std::io::Result<OwnedFd>;
+
+    /// Does away with the slice's folder and waits, within reason, until the devices
+    /// have nothing more to do for it.
     fn settle(&mut self) -> std::io::Result<()>;
 
     /// The counters of the devices behind the place, where they can be read.
@@ -54,6 +57,8 @@ struct LocalArm {
     /// As an index into the places.
     place: usize,
     workload: Box<dyn Workload>,
+    /// Made before the arm's first slice.
+    kept: Option<OwnedFd>,
 }
 
 impl<'a> LocalRunner<'a> {
@@ -68,7 +73,9 @@ impl<'a> LocalRunner<'a> {
     ) -> Self {
         assert_eq!(arms.len(), workloads.len(), "every arm has a workload");
         let arms = arms.iter().zip(workloads);
-        let arms = arms.map(|(arm, workload)| LocalArm { place: arm.place, workload }).collect();
+        let arms = arms
+            .map(|(arm, workload)| LocalArm { place: arm.place, workload, kept: None })
+            .collect();
         let clock = Clock::new();
         let recorder = Recorder::new(clock.clone(), StopFlag::clone(&stop));
         Self {
@@ -92,14 +99,19 @@ impl<'a> LocalRunner<'a> {
         floor
     }
 
-    fn timed_slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
-        let arm = &mut self.arms[arm];
-        let place = &mut self.places[arm.place];
+    fn timed_slice(&mut self, number: usize, operations: u64) -> Result<Slice, StudyError> {
+        let LocalArm { place, workload, kept } = &mut self.arms[number];
+        let place = &mut self.places[*place];
         let recorder = &mut self.recorder;
-        let folder = place.fresh_folder().doing("making a folder for a slice")?;
-        let ready = arm.workload.prepare(folder.as_fd())?.ready(operations, recorder)?;
+        let fresh = place.fresh_folder().doing("making a folder for a slice")?;
+        let kept = match kept {
+            Some(kept) => kept,
+            None => kept.insert(place.kept_folder(number).doing("making an arm's folder")?),
+        };
+        let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd() };
+        let ready = workload.prepare(folders)?.ready(operations, recorder)?;
 
-        let cached_before = residency_of(folder.as_fd(), &mut self.residency_unread);
+        let cached_before = residency_of(folders, &mut self.residency_unread);
         let device_before = place.device_bytes();
         let before = self.probes.before();
         recorder.start();
@@ -107,7 +119,7 @@ impl<'a> LocalRunner<'a> {
         recorder.finish();
         let after = self.probes.after();
         let device_after = place.device_bytes();
-        let cached = residency_of(folder.as_fd(), &mut self.residency_unread);
+        let cached = residency_of(folders, &mut self.residency_unread);
         let mut ran = ran?;
 
         let flush_began = self.clock.ticks();
@@ -141,17 +153,22 @@ fn with_before(after: Option<Residency>, before: Option<Residency>) -> Option<Re
     after.map(|after| Residency { cached_before_bytes, ..after })
 }
 
-/// What the page cache holds of a folder, unless that could not be read before.
-fn residency_of(folder: BorrowedFd<'_>, unread: &mut Option<String>) -> Option<Residency> {
+/// What the page cache holds of a slice's files, unless that could not be read before.
+fn residency_of(folders: SliceFolders<'_>, unread: &mut Option<String>) -> Option<Residency> {
     if unread.is_some() {
         return None;
     }
-    residency(folder).unwrap_or_else(|error| {
+    both(folders).unwrap_or_else(|error| {
         *unread = Some(format!(
             "how much of a file had reached the device: cachestat(2) does not answer ({error})"
         ));
         None
     })
+}
+
+fn both(folders: SliceFolders<'_>) -> std::io::Result<Option<Residency>> {
+    let (fresh, kept) = (residency(folders.fresh)?, residency(folders.kept)?);
+    Ok(fresh.zip(kept).map(|(fresh, kept)| fresh.plus(kept)))
 }
 
 impl SliceRunner for LocalRunner<'_> {
@@ -190,10 +207,10 @@ impl SliceRunner for LocalRunner<'_> {
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let outcome = self.timed_slice(arm, operations);
-        // Whatever became of the slice, its files go.
+        // Whatever became of the slice, its own files go.
         let settled = self.places[self.arms[arm].place].settle();
         let slice = outcome?;
-        settled.doing("removing the slice's files")?;
+        settled.doing("putting the slice's files away")?;
         Ok(slice)
     }
 }

@@ -32,7 +32,7 @@ pub trait SliceRunner {
     /// How many operations a slice of that arm may have.
     fn operations(&self, arm: usize) -> Operations;
 
-    /// Runs one slice on fresh files, with earlier writeback settled. The slice's
+    /// Runs one slice, with what earlier ones left settled. The slice's
     /// arm, phase and position are left for the caller to fill in.
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError>;
 }

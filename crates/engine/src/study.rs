@@ -36,18 +36,31 @@ pub trait Workload {
     /// starts everything anew there is no warming up.
     fn warms_up(&self) -> bool;
 
-    /// The most that one slice of so many operations leaves in the folder, in bytes.
+    /// The most that one slice of so many operations leaves in its fresh folder, in
+    /// bytes.
     fn space_bytes(&self, operations: u64) -> u64;
 
-    /// Makes, outside the clock, what every slice needs in its fresh and empty folder,
-    /// however many operations it has.
+    /// The most that the arm keeps from slice to slice, in bytes.
+    fn kept_bytes(&self) -> u64;
+
+    /// Makes, outside the clock, what every slice needs, however many operations it has.
     ///
     /// # Errors
     /// Where that cannot be made.
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError>;
+}
+
+/// Where a slice works.
+#[derive(Clone, Copy, Debug)]
+pub struct SliceFolders<'f> {
+    /// Empty, and this slice's alone: for what its operations write.
+    pub fresh: BorrowedFd<'f>,
+    /// The arm's own, empty before its first slice: for what its operations only read,
+    /// which would else be made and removed for each slice.
+    pub kept: BorrowedFd<'f>,
 }
 
 /// A slice whose folder is prepared.

@@ -18,6 +18,7 @@ mod places_command;
 mod plan;
 mod preflight;
 mod progress;
+mod quiet;
 mod selftest;
 mod session;
 mod show;

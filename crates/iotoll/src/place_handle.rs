@@ -1,4 +1,4 @@
-//! A place's working folder, as the engine's slices use it.
+//! A place's folders, as the engine's slices use them.
 
 use std::error::Error;
 use std::io;
@@ -7,41 +7,52 @@ use std::os::fd::OwnedFd;
 use engine::local::PlaceHandle;
 use host::disks::DeviceReader;
 use model::spent::DeviceTraffic;
-use places::{WorkDir, WorkDirError};
+use places::{Folder, PlaceFolders, WorkDirError};
 
-/// The one sub-folder that there is at a time.
-const SLICE: &str = "slice";
+use crate::quiet::Quiet;
 
-/// A place of a run, by its working folder.
+/// A place of a run, by the folders in it.
 pub(crate) struct FolderHandle<'a> {
-    work: &'a WorkDir,
+    folders: &'a mut PlaceFolders,
     devices: Option<DeviceReader>,
+    quiet: Quiet,
 }
 
 impl<'a> FolderHandle<'a> {
     /// A place with its counters, where it has any that can be read.
-    pub(crate) fn new(work: &'a WorkDir, devices: Option<DeviceReader>) -> Self {
-        Self { work, devices }
+    pub(crate) fn new(folders: &'a mut PlaceFolders, devices: Option<DeviceReader>) -> Self {
+        Self { folders, devices, quiet: Quiet::new() }
     }
 }
 
 impl PlaceHandle for FolderHandle<'_> {
     fn fresh_folder(&mut self) -> io::Result<OwnedFd> {
-        let folder = self.work.subdir(SLICE).map_err(as_io)?;
-        folder.fd().try_clone_to_owned()
+        self.folders.slice().map_err(as_io).and_then(opened)
+    }
+
+    fn kept_folder(&mut self, arm: usize) -> io::Result<OwnedFd> {
+        let folder = self.folders.arm(arm).map_err(as_io)?;
+        opened(&folder)
     }
 
     fn settle(&mut self) -> io::Result<()> {
-        self.work.remove_subdir(SLICE).map_err(as_io)?;
+        self.folders.put_aside().map_err(as_io)?;
         // The folder's own change commits the journal, so that the next slice
-        // does not pay for this one's removal.
-        rustix::fs::fsync(self.work.fd())?;
+        // does not pay for what putting this one aside came to.
+        rustix::fs::fsync(self.folders.work().fd())?;
+        if let Some(devices) = &self.devices {
+            self.quiet.wait(devices);
+        }
         Ok(())
     }
 
     fn device_bytes(&mut self) -> Option<DeviceTraffic> {
         Some(self.devices.as_ref()?.read().ok()?.traffic())
     }
+}
+
+fn opened(folder: &Folder) -> io::Result<OwnedFd> {
+    folder.fd().try_clone_to_owned()
 }
 
 /// The system's own error, if there is one behind it: it carries what to do.

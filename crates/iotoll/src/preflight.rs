@@ -80,9 +80,14 @@ pub(crate) fn check_space(
     let memory = MemoryFacts::read(&Root::real())?;
     for (index, place) in places.iter().enumerate() {
         let here = arms.iter().zip(workloads).filter(|(arm, _)| arm.place == index);
-        let need_bytes =
-            here.map(|(_, workload)| workload.space_bytes(workload.operations().max)).max();
-        places::check_space(place, need_bytes.unwrap_or_default(), &memory)?;
+        let (mut slice_bytes, mut kept_bytes) = (0, 0_u64);
+        for (_, workload) in here {
+            slice_bytes = workload.space_bytes(workload.operations().max).max(slice_bytes);
+            kept_bytes = kept_bytes.saturating_add(workload.kept_bytes());
+        }
+        // Slices come one at a time; what arms keep and slices left is there all the time.
+        let stays_bytes = kept_bytes.saturating_add(places::aside_bytes_max(place));
+        places::check_space(place, slice_bytes.saturating_add(stays_bytes), &memory)?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use host::disks::DeviceReader;
 use host::root::Root;
 use model::arm::Arm;
 use model::place::PlaceFacts;
-use places::WorkDir;
+use places::{PlaceFolders, WorkDir};
 use process::StopFlag;
 
 use crate::output;
@@ -30,7 +30,7 @@ pub(crate) fn header() -> Header {
 /// Working folders, one for each place. Dropping it removes them, too, but
 /// reports no failure.
 pub(crate) struct Session {
-    folders: Vec<WorkDir>,
+    folders: Vec<PlaceFolders>,
     places: Vec<PlaceFacts>,
     stop: StopFlag,
     began: Instant,
@@ -45,9 +45,12 @@ impl Session {
     ) -> anyhow::Result<Self> {
         let folders = places
             .iter()
-            .map(|place| WorkDir::create(&place.label, &place.path))
-            .collect::<Result<Vec<_>, _>>()?;
-        for gone in folders.iter().flat_map(|folder| &folder.swept().removed) {
+            .map(|place| {
+                let work = WorkDir::create(&place.label, &place.path)?;
+                Ok(PlaceFolders::new(work, place))
+            })
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        for gone in folders.iter().flat_map(|folders| &folders.work().swept().removed) {
             output::note(&format!(
                 "removed a folder left by a killed run: {}",
                 gone.path.display()
@@ -65,18 +68,18 @@ impl Folders for Session {
         arms: &[Arm],
         workloads: Vec<Box<dyn Workload>>,
     ) -> Box<dyn SliceRunner + '_> {
-        let handle = |(folder, facts)| {
+        let handle = |(folders, facts)| {
             let devices = DeviceReader::new(&Root::real(), facts).ok();
-            Box::new(FolderHandle::new(folder, devices)) as Box<dyn PlaceHandle>
+            Box::new(FolderHandle::new(folders, devices)) as Box<dyn PlaceHandle>
         };
-        let places = self.folders.iter().zip(&self.places).map(handle).collect();
+        let places = self.folders.iter_mut().zip(&self.places).map(handle).collect();
         let stop = StopFlag::clone(&self.stop);
         Box::new(LocalRunner::new(arms, workloads, places, stop, self.began))
     }
 
     fn close(self) -> anyhow::Result<()> {
-        for folder in self.folders {
-            folder.remove()?;
+        for folders in self.folders {
+            folders.remove()?;
         }
         Ok(())
     }

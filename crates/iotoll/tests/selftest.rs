@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -39,11 +41,7 @@ fn result(output: &Output) -> SelftestResult {
 fn at_work(dir: &Path) -> Child {
     let child = iotoll(&["selftest", &place(dir), "--json", "-"]).spawn().unwrap();
     let patience = Instant::now();
-    let slices = || {
-        let folders = fs::read_dir(dir).unwrap().flatten();
-        folders.filter(|folder| folder.path().join("slice").exists()).count()
-    };
-    while slices() == 0 {
+    while common::slice_folders(dir).is_empty() {
         assert!(patience.elapsed() < Duration::from_secs(30), "it never began");
         std::thread::sleep(Duration::from_millis(1));
     }

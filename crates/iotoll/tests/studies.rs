@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::{Places, assert_fails, entries, place, run, stderr};
+use common::{Places, assert_fails, place, run, slice_folders, stderr};
 use rustix::fs::{FlockOperation, fcntl_lock};
 use serde_json::Value;
 
@@ -97,11 +97,11 @@ fn what_cannot_be_is_wrong_usage() {
 /// Locks whatever database turns up below a folder until asked to stop.
 fn lock_databases_below(folder: &Path, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        for work in entries(folder) {
-            let opened = File::options().write(true).open(work.join("slice/app.db"));
+        for file in slice_folders(folder).iter().map(|slice| slice.join("app.db")) {
+            let opened = File::options().write(true).open(&file);
             let Ok(database) = opened else { continue };
             if fcntl_lock(&database, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                while !stop.load(Ordering::Relaxed) && work.join("slice/app.db").exists() {
+                while !stop.load(Ordering::Relaxed) && file.exists() {
                     thread::sleep(Duration::from_millis(1));
                 }
             }

@@ -6,10 +6,12 @@
 //! system or a device that compresses gains nothing by it.
 
 use std::ffi::CStr;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use engine::study::{
+    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+};
 use model::slice::Outcome;
 use model::study::{ParamKind, ParamSpec, Params, StudySpec};
 use model::units::exact_size;
@@ -93,12 +95,16 @@ impl Workload for Sequential {
         self.total_bytes
     }
 
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let block = random::bytes(self.block_bytes as usize, 0);
-        let file = open_for_writing(folder, NAME, OFlags::EXCL).doing("making the file")?;
+        let file = open_for_writing(folders.fresh, NAME, OFlags::EXCL).doing("making the file")?;
         Ok(Box::new(Opened { file, block }))
     }
 }

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::fs::File;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use engine::recorder::Recorder;
-use engine::study::{Ran, Ready, Study, StudyError, Workload};
+use engine::study::{Ran, Ready, SliceFolders, Study, StudyError, Workload};
 use host::clock::Clock;
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -90,14 +92,54 @@ impl Slice {
     }
 }
 
-/// Makes a slice ready in a folder.
+/// Makes a slice ready in a folder, which is its own and its arm's in one.
 pub(crate) fn ready<'a>(
     workload: &'a mut dyn Workload,
     folder: &Path,
     operations: u64,
 ) -> Result<Box<dyn Ready + 'a>, StudyError> {
-    let folder = File::open(folder).unwrap();
-    workload.prepare(folder.as_fd())?.ready(operations, &recorder())
+    ready_in(workload, [folder, folder], operations)
+}
+
+/// Makes a slice ready in a folder of its own and one of its arm's.
+fn ready_in<'a>(
+    workload: &'a mut dyn Workload,
+    folders: [&Path; 2],
+    operations: u64,
+) -> Result<Box<dyn Ready + 'a>, StudyError> {
+    let [fresh, kept] = folders.map(|folder| File::open(folder).unwrap());
+    let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd() };
+    workload.prepare(folders)?.ready(operations, &recorder())
+}
+
+/// Runs slices of one arm, each of so many operations, on disk. The inodes that the arm
+/// kept after each, and how many the slice had in its own folder.
+pub(crate) fn kept_and_fresh(
+    workload: &mut dyn Workload,
+    operations: &[u64],
+) -> Vec<(BTreeSet<u64>, usize)> {
+    let kept = on_disk();
+    let after = |&operations: &u64| {
+        let fresh = on_disk();
+        let folders = [fresh.path(), kept.path()];
+        let slice = finish(ready_in(&mut *workload, folders, operations).unwrap()).unwrap();
+        assert_eq!(slice.laps, operations);
+        assert!(slice.outcome.integrity.is_none_or(|found| found.is_intact()));
+        (inodes(kept.path()), inodes(fresh.path()).len())
+    };
+    operations.iter().map(after).collect()
+}
+
+/// Those of all that is in a folder.
+fn inodes(folder: &Path) -> BTreeSet<u64> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        found.insert(entry.metadata().unwrap().ino());
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(inodes(&entry.path()));
+        }
+    }
+    found
 }
 
 /// Runs a slice that is ready; its laps and what it spent.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use engine::recorder::Recorder;
+use engine::study::SliceFolders;
 use host::clock::Clock;
 use model::spent::Spent;
 use model::study::Params;
@@ -123,7 +124,8 @@ impl<'a> Stage<'a> {
         let log = studies::find("log").context("there is no study log")?;
         let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
         let mut held = log.workload("held", &Params(defaults.collect()))?;
-        let ready = held.prepare(folder.fd())?.ready(operations, self.recorder)?;
+        let folders = SliceFolders { fresh: folder.fd(), kept: folder.fd() };
+        let ready = held.prepare(folders)?.ready(operations, self.recorder)?;
         self.recorder.start();
         let outcome = ready.run(self.recorder);
         self.recorder.finish();

@@ -24,6 +24,8 @@ const PEAK_MAX_KIB: u64 = 64 << 10;
 
 /// The folder of one slice.
 const SLICE: &str = "slice";
+/// That of the one arm.
+const KEPT: &str = "arm";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -100,6 +102,11 @@ struct BenchPlace<'a> {
 impl PlaceHandle for BenchPlace<'_> {
     fn fresh_folder(&mut self) -> std::io::Result<OwnedFd> {
         let folder = self.work.subdir(SLICE).map_err(std::io::Error::other)?;
+        folder.fd().try_clone_to_owned()
+    }
+
+    fn kept_folder(&mut self, _arm: usize) -> std::io::Result<OwnedFd> {
+        let folder = self.work.subdir(KEPT).map_err(std::io::Error::other)?;
         folder.fd().try_clone_to_owned()
     }
 

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -27,7 +27,7 @@ use crate::folders::Folders;
 use crate::recorder::Recorder;
 use crate::run::{Environment, Header};
 use crate::runner::SliceRunner;
-use crate::study::{Operations, Prepared, Ran, Ready, Study, Workload};
+use crate::study::{Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload};
 
 /// Each reading of the clock takes so long, which is what a wait is exact to.
 const READING_NS: u64 = 2_000;
@@ -96,7 +96,14 @@ impl Workload for SimulatedWork {
         0
     }
 
-    fn prepare<'a>(&'a mut self, _: BorrowedFd<'_>) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        _: SliceFolders<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let mut noise = || self.random.random_range(-NOISE..NOISE);
         let operation_ns = OPERATION_NS * (noise() + noise()).exp();
         Ok(Box::new(SimulatedSlice { clock: &self.clock, operation_ns, operations: 0 }))
@@ -227,7 +234,8 @@ impl SliceRunner for SimulatedRunner {
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let (place, workload) = &mut self.arms[arm];
         let folder = std::fs::File::open("/").unwrap();
-        let ready = workload.prepare(folder.as_fd())?.ready(operations, &self.recorder)?;
+        let folders = SliceFolders { fresh: folder.as_fd(), kept: folder.as_fd() };
+        let ready = workload.prepare(folders)?.ready(operations, &self.recorder)?;
         self.recorder.start();
         let ran = ready.run(&mut self.recorder)?;
         self.recorder.finish();

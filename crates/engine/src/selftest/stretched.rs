@@ -7,7 +7,6 @@
 //! wait is all they differ in. No plan can name it.
 
 use std::hint::spin_loop;
-use std::os::fd::BorrowedFd;
 
 use model::slice::{Outcome, Slice};
 use rand::{Rng as _, SeedableRng as _};
@@ -15,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::StudyError;
 use crate::recorder::Recorder;
-use crate::study::{Operations, Prepared, Ran, Ready, Workload};
+use crate::study::{Operations, Prepared, Ran, Ready, SliceFolders, Workload};
 
 /// What a slice tells of itself: how long its work took, and how long it was to take.
 const OWN_NS: &str = "own_ns";
@@ -90,11 +89,15 @@ impl Workload for Stretched {
         self.workload.space_bytes(operations)
     }
 
+    fn kept_bytes(&self) -> u64 {
+        self.workload.kept_bytes()
+    }
+
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        let slice = self.workload.prepare(folder)?;
+        let slice = self.workload.prepare(folders)?;
         Ok(Box::new(StretchedPrepared { slice, factor: (self.factors)() }))
     }
 }
@@ -205,9 +208,13 @@ mod tests {
             operations * 3
         }
 
+        fn kept_bytes(&self) -> u64 {
+            7
+        }
+
         fn prepare<'a>(
             &'a mut self,
-            _: BorrowedFd<'_>,
+            _: SliceFolders<'_>,
         ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
             Ok(Box::new(CountingSlice { counting: self, operations: 0, done: 0, flushed: 0 }))
         }
@@ -284,9 +291,10 @@ mod tests {
         let clock = Clock::simulated(reading_ns);
         let counting = Counting { clock: clock.clone(), untrusted };
         let mut stretched = Stretched::new(Box::new(counting), every(factor));
-        let folder = std::fs::File::open("/").unwrap();
+        let root = std::fs::File::open("/").unwrap();
+        let folders = SliceFolders { fresh: root.as_fd(), kept: root.as_fd() };
         let mut recorder = Recorder::new(clock, stop);
-        let ready = stretched.prepare(folder.as_fd()).unwrap().ready(40, &recorder).unwrap();
+        let ready = stretched.prepare(folders).unwrap().ready(40, &recorder).unwrap();
         recorder.start();
         let mut ran = ready.run(&mut recorder)?;
         recorder.finish();

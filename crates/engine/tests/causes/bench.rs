@@ -281,6 +281,12 @@ impl PlaceHandle for FolderPlace {
         Ok(File::open(&self.slice)?.into())
     }
 
+    fn kept_folder(&mut self, arm: usize) -> io::Result<OwnedFd> {
+        let kept = self.slice.with_file_name(format!("arm-{arm}"));
+        fs::create_dir_all(&kept)?;
+        Ok(File::open(&kept)?.into())
+    }
+
     fn settle(&mut self) -> io::Result<()> {
         fs::remove_dir_all(&self.slice)
     }

@@ -2,10 +2,12 @@
 
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use engine::recorder::Recorder;
-use engine::study::{Doing as _, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use engine::study::{
+    Doing as _, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+};
 use model::slice::Outcome;
 use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
 use rustix::fs::{
@@ -102,11 +104,15 @@ impl Workload for Doing {
         AROUND_BYTES
     }
 
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        let strategy = self.strategy;
+        let (strategy, folder) = (self.strategy, folders.fresh);
         let is_around = strategy == "read-around";
         let file = open(folder, if is_around { BESIDE } else { NAME })?;
         let wanted_bytes = match strategy {

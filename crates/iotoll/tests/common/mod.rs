@@ -43,6 +43,14 @@ pub(crate) fn entries(dir: &Path) -> Vec<PathBuf> {
     fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
+/// The folders of slices that run just now, in whatever works in a place.
+pub(crate) fn slice_folders(place: &Path) -> Vec<PathBuf> {
+    let within = |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten();
+    let inner = within(place.to_owned()).flat_map(|work| within(work.path()));
+    let is_slice = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("slice-");
+    inner.filter(|entry| is_slice(&entry.file_name())).map(|entry| entry.path()).collect()
+}
+
 /// The binary, with nothing of the caller's terminal about it.
 pub(crate) fn iotoll() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_iotoll"));

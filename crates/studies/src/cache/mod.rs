@@ -7,6 +7,9 @@
 //! reads the compiled templates of one page. Compiling is kept simple and is the
 //! same everywhere: what differs between places is the files. Sources and cache
 //! stand on the same place.
+//!
+//! An arm's slices share the sources, and loads their cache; each slice of rebuilds has a
+//! cache of its own.
 
 mod sources;
 mod spec;
@@ -15,7 +18,9 @@ mod store;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use engine::study::{
+    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+};
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
@@ -25,6 +30,7 @@ use self::sources::{Shape, scan};
 use self::spec::Operation;
 use self::store::Entry;
 use crate::put::Put;
+use crate::tree::sync_tree;
 
 /// More sources than this are no source tree but a data store.
 const TREE_BYTES_MAX: u64 = 64 << 20;
@@ -42,7 +48,7 @@ impl Study for Cache {
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Config::new(strategy, params)?))
+        Ok(Box::new(Caching { config: Config::new(strategy, params)?, is_made: false }))
     }
 }
 
@@ -82,9 +88,23 @@ impl Config {
         let operation = Operation::of(params.choice("operation"))?;
         Ok(Self { put: Put::of(strategy)?, operation, shape, used: used as usize })
     }
+
+    /// Compiled templates, which may be larger than they were, one more aside, and the
+    /// manifest.
+    fn cache_bytes(&self) -> u64 {
+        let shape = &self.shape;
+        2 * shape.bytes_on_disk() + shape.files() * ENTRY_BYTES
+    }
 }
 
-impl Workload for Config {
+/// An arm's requests.
+struct Caching {
+    config: Config,
+    /// Whether what its slices share is there.
+    is_made: bool,
+}
+
+impl Workload for Caching {
     fn operations(&self) -> Operations {
         Operations { granule: 1, max: OPERATIONS_MAX }
     }
@@ -93,26 +113,46 @@ impl Workload for Config {
         true
     }
 
-    /// Sources, compiled templates, which may be larger than they were, one more
-    /// aside, and the manifest.
     fn space_bytes(&self, _operations: u64) -> u64 {
-        let shape = &self.shape;
-        3 * shape.bytes() + (shape.templates + shape.classes) * (ENTRY_BYTES + 4096)
+        match self.config.operation {
+            Operation::Rebuild => self.config.cache_bytes(),
+            Operation::Load => 0,
+        }
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        let sources = self.config.shape.bytes_on_disk();
+        match self.config.operation {
+            Operation::Rebuild => sources,
+            Operation::Load => sources + self.config.cache_bytes(),
+        }
     }
 
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        sources::make(&folder, &self.shape)?;
-        store::make(&folder)?;
-        Ok(Box::new(Sources(Requests { config: *self, folder })))
+        let keep =
+            |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
+        let (config, sources) = (self.config, keep(folders.kept)?);
+        let are_new = !std::mem::replace(&mut self.is_made, true);
+        if are_new {
+            sources::make(&sources, &config.shape)?;
+            sync_tree(&sources)?;
+        }
+        let (cache, is_built) = match config.operation {
+            Operation::Load => (keep(folders.kept)?, !are_new),
+            Operation::Rebuild => (keep(folders.fresh)?, false),
+        };
+        Ok(Box::new(Sources { requests: Requests { config, sources, cache }, is_built }))
     }
 }
 
-/// The source tree, with a folder for the cache.
-struct Sources(Requests);
+/// The source tree, and where the cache is or will be.
+struct Sources {
+    requests: Requests,
+    is_built: bool,
+}
 
 /// A cache that requests can be answered from.
 struct Built {
@@ -123,33 +163,36 @@ struct Built {
 /// What answers requests.
 struct Requests {
     config: Config,
-    folder: OwnedFd,
+    /// Where the sources are.
+    sources: OwnedFd,
+    /// Where the cache is.
+    cache: OwnedFd,
 }
 
 impl Requests {
     fn rebuild(&self, recorder: &mut Recorder) -> Result<u64, StudyError> {
-        let sources = scan(&self.folder)?;
+        let sources = scan(&self.sources)?;
         let read: u64 = sources.iter().map(|source| source.contents.len() as u64).sum();
-        Ok(read + store::write(&self.folder, &sources, self.config.put, recorder)?)
+        Ok(read + store::write(&self.cache, &sources, self.config.put, recorder)?)
     }
 
     /// Loads what a page needs, other templates than the page before.
     fn load(&self, page: u64) -> Result<u64, StudyError> {
-        let (entries, mut read) = store::load_manifest(&self.folder)?;
+        let (entries, mut read) = store::load_manifest(&self.cache)?;
         let templates: Vec<&Entry> = entries.iter().filter(|e| e.is_template()).collect();
         let used = self.config.used;
         for nth in 0..used {
             let entry = templates[(page as usize * used + nth) % templates.len()];
-            read += store::load_template(&self.folder, entry)?.len() as u64;
+            read += store::load_template(&self.cache, entry)?.len() as u64;
         }
         Ok(read)
     }
 
     /// Loads everything, and holds it against what building it again would give.
     fn account(&self) -> Result<Integrity, StudyError> {
-        let sources = scan(&self.folder)?;
+        let sources = scan(&self.sources)?;
         let mut integrity = Integrity { records: 1, ..Integrity::default() };
-        let manifest = store::load_manifest(&self.folder);
+        let manifest = store::load_manifest(&self.cache);
         let expected: Vec<Entry> = sources.iter().map(Entry::of).collect();
         if !manifest.is_ok_and(|(entries, _)| entries == expected) {
             integrity.torn += 1;
@@ -157,7 +200,7 @@ impl Requests {
         }
         for (entry, source) in expected.iter().zip(&sources).filter(|(e, _)| e.is_template()) {
             integrity.records += 1;
-            match store::load_template(&self.folder, entry) {
+            match store::load_template(&self.cache, entry) {
                 Ok(compiled) if compiled == store::compile(&source.contents) => {}
                 Ok(_) => {
                     integrity.torn += 1;
@@ -181,10 +224,13 @@ impl Prepared for Sources {
         operations: u64,
         recorder: &Recorder,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
-        let Self(mut requests) = *self;
-        let stop = recorder.stop_flag().clone();
-        requests.rebuild(&mut Recorder::new(recorder.clock().clone(), stop))?;
-        requests.flush()?;
+        let Self { requests, is_built } = *self;
+        if !is_built {
+            store::make(&requests.cache)?;
+            let stop = recorder.stop_flag().clone();
+            requests.rebuild(&mut Recorder::new(recorder.clock().clone(), stop))?;
+            store::sync(&requests.cache)?;
+        }
         Ok(Box::new(Built { requests, operations }))
     }
 }
@@ -209,7 +255,7 @@ impl Ready for Built {
 impl Ran for Requests {
     fn flush(&mut self) -> Result<(), StudyError> {
         match self.config.operation {
-            Operation::Rebuild => store::sync(&self.folder),
+            Operation::Rebuild => store::sync(&self.cache),
             Operation::Load => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! The source tree that a cache is built from: made once for a slice, and scanned
+//! The source tree that a cache is built from: made once for an arm, and scanned
 //! by each rebuild as an application would, from the file system alone.
 
 use std::ffi::CStr;
@@ -14,7 +14,7 @@ use crate::tree::{entries, open_folder};
 const SCANNING: &str = "scanning the source tree";
 const READING: &str = "reading a source";
 
-/// The tree's root within the slice's folder.
+/// The tree's root within the arm's folder.
 const ROOT: &CStr = c"src";
 /// A folder of sources has no more than this.
 const FOLDER_FILES_MAX: u64 = 25;
@@ -32,6 +32,16 @@ impl Shape {
     /// All sources together.
     pub(super) fn bytes(&self) -> u64 {
         self.templates * self.template_bytes + self.classes * self.class_bytes
+    }
+
+    /// All sources together, each rounded up to whole blocks.
+    pub(super) fn bytes_on_disk(&self) -> u64 {
+        self.bytes() + self.files() * 4096
+    }
+
+    /// How many sources there are.
+    pub(super) fn files(&self) -> u64 {
+        self.templates + self.classes
     }
 }
 

@@ -28,6 +28,20 @@ fn every_way_to_write_is_rebuilt_and_loaded_whole_on_disk_and_in_memory() {
 }
 
 #[test]
+fn slices_share_the_sources_and_loads_their_cache() {
+    // Eight templates in one folder, three classes in another, and the root.
+    let sources = 8 + 3 + 3;
+    let (cache, mut loads) = (8 + 1 + 1, testing::workload(&Cache, "rename", &given("load")));
+    let slices = testing::kept_and_fresh(loads.as_mut(), &[2, 3]);
+    assert_eq!((slices[0].0.len(), slices[0].1), (sources + cache, 0));
+    assert_eq!(slices[0], slices[1]);
+    let mut rebuilds = testing::workload(&Cache, "rename", &given("rebuild"));
+    let slices = testing::kept_and_fresh(rebuilds.as_mut(), &[2, 3]);
+    assert_eq!((slices[0].0.len(), slices[0].1), (sources, cache));
+    assert_eq!(slices[0], slices[1]);
+}
+
+#[test]
 fn a_rebuild_reads_all_sources_and_a_load_only_what_a_page_uses() {
     let folder = in_memory();
     let rebuilt = slice(&Cache, "direct", &given("rebuild"), folder.path(), 1).unwrap();

@@ -3,17 +3,20 @@
 //!
 //! Each step is an operation of its own, so that data and names can be told apart:
 //! `write` and `read` move contents, `create`, `stat`, `rename` and `unlink` change
-//! or ask for names alone. What an operation needs is made outside the clock; what is
-//! to be removed is brought to the device first, for a file that was never written
-//! back costs a device nothing.
+//! or ask for names alone. What an operation needs is made outside the clock: once for
+//! all slices where it leaves the files there, as `read`, `stat` and `rename` do. What is
+//! to be removed is brought to the device first, for a file that was never written back
+//! costs a device nothing.
 
 mod spec;
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use engine::study::{
+    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+};
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
@@ -44,7 +47,8 @@ impl Study for Files {
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Config::new(strategy, params)?))
+        let config = Config::new(strategy, params)?;
+        Ok(Box::new(Filing { config, documents: Vec::new() }))
     }
 }
 
@@ -71,12 +75,38 @@ impl Config {
     fn files_max(&self) -> u64 {
         (SLICE_BYTES_MAX / self.size_bytes).clamp(1, FILES_MAX)
     }
+
+    /// What the files of so many operations take.
+    fn bytes(&self, operations: u64) -> u64 {
+        let files = operations.min(self.files_max());
+        let bytes = match self.operation {
+            Operation::Create => 0,
+            // One more may be aside.
+            _ => (files + 1) * self.size_bytes,
+        };
+        bytes + (operations.min(FILES_MAX) + self.folders) * NAME_BYTES
+    }
+
+    /// Whether the files that one slice finds serve the next one, too.
+    fn keeps_files(&self) -> bool {
+        match self.operation {
+            Operation::Read | Operation::Stat | Operation::Rename => true,
+            Operation::Write | Operation::Create | Operation::Unlink => false,
+        }
+    }
 }
 
-impl Workload for Config {
+/// An arm's documents.
+struct Filing {
+    config: Config,
+    /// Those in the slice's folder, or all that are kept.
+    documents: Vec<Document>,
+}
+
+impl Workload for Filing {
     fn operations(&self) -> Operations {
-        let max = match self.operation {
-            Operation::Write | Operation::Unlink => self.files_max(),
+        let max = match self.config.operation {
+            Operation::Write | Operation::Unlink => self.config.files_max(),
             Operation::Create => FILES_MAX,
             Operation::Read | Operation::Stat | Operation::Rename => OPERATIONS_MAX,
         };
@@ -88,22 +118,29 @@ impl Workload for Config {
     }
 
     fn space_bytes(&self, operations: u64) -> u64 {
-        let files = operations.min(self.files_max());
-        let bytes = match self.operation {
-            Operation::Create => 0,
-            // One more may be aside.
-            _ => (files + 1) * self.size_bytes,
-        };
-        bytes + (operations.min(FILES_MAX) + self.folders) * NAME_BYTES
+        if self.config.keeps_files() { 0 } else { self.config.bytes(operations) }
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        if self.config.keeps_files() { self.config.bytes(self.operations().max) } else { 0 }
     }
 
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        let Self { config, documents } = self;
+        let folder = if config.keeps_files() {
+            folders.kept
+        } else {
+            documents.clear();
+            folders.fresh
+        };
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        (0..self.folders).try_for_each(|n| make_folder(&folder, &name(&format!("d{n}"))))?;
-        Ok(Box::new(Folders { config: *self, folder }))
+        if documents.is_empty() {
+            (0..config.folders).try_for_each(|n| make_folder(&folder, &name(&format!("d{n}"))))?;
+        }
+        Ok(Box::new(Folders { config: *config, folder, documents }))
     }
 }
 
@@ -125,29 +162,31 @@ impl Document {
     }
 }
 
-/// The folders that documents will be in.
-struct Folders {
+/// The folders that documents will be in, and those that are.
+struct Folders<'d> {
     config: Config,
     folder: OwnedFd,
+    documents: &'d mut Vec<Document>,
 }
 
 /// Documents that operations can be done on.
-struct Made {
-    documents: Documents,
+struct Made<'d> {
+    documents: Documents<'d>,
     operations: u64,
 }
 
 #[expect(clippy::struct_field_names, reason = "they are what it is a list of")]
-struct Documents {
+struct Documents<'d> {
     config: Config,
     folder: OwnedFd,
     /// What is in every document; each has its number at the front.
     contents: Vec<u8>,
     buffer: Vec<u8>,
-    documents: Vec<Document>,
+    /// Those of the slice; the arm may keep more.
+    documents: &'d mut [Document],
 }
 
-impl Documents {
+impl Documents<'_> {
     /// Does one operation on one document.
     #[inline]
     fn operate(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
@@ -234,42 +273,48 @@ fn stamp(contents: &mut [u8], number: usize) {
     contents[..8].copy_from_slice(&(number as u64).to_le_bytes());
 }
 
-impl Prepared for Folders {
+impl Prepared for Folders<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
         recorder: &Recorder,
-    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
-        let Self { config, folder } = *self;
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { config, folder, documents } = *self;
         let (files, are_made) = match config.operation {
             Operation::Write | Operation::Create => (operations, false),
             _ => (operations.min(config.files_max()), true),
         };
+        let there = documents.len();
+        documents.extend((there as u64..files).map(|n| Document::new(n, config.folders)));
+        let is_short = there < files as usize;
         let mut documents = Documents {
             config,
             folder,
             contents: random::bytes(config.size_bytes as usize, 0),
             buffer: Vec::new(),
-            documents: (0..files).map(|n| Document::new(n, config.folders)).collect(),
+            documents: &mut documents[..files as usize],
         };
-        if are_made {
+        if are_made && is_short {
             let stop = recorder.stop_flag().clone();
             let mut unseen = Recorder::new(recorder.clock().clone(), stop);
-            for number in 0..documents.documents.len() {
+            for number in there..documents.documents.len() {
                 documents.write(number, &mut unseen)?;
                 recorder.check_stop()?;
             }
-        }
-        // Elsewhere it makes no difference, and costs a device that must free it again.
-        if config.operation == Operation::Unlink {
             sync_tree(&documents.folder)?;
         }
         Ok(Box::new(Made { documents, operations }))
     }
 }
 
-impl Ready for Made {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+impl Ready for Made<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
         let Self { mut documents, operations } = *self;
         let (mut number, mut requested_bytes) = (0, 0);
         for _ in 0..operations {
@@ -283,7 +328,7 @@ impl Ready for Made {
     }
 }
 
-impl Ran for Documents {
+impl Ran for Documents<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
         match self.config.operation {
             Operation::Read | Operation::Stat => Ok(()),

@@ -55,6 +55,25 @@ fn more_operations_than_files_go_round() {
 }
 
 #[test]
+fn slices_that_leave_their_files_there_share_them() {
+    for operation in ["read", "stat", "rename"] {
+        let given = [("operation", operation), ("size", "5000 B"), ("folders", "2")];
+        let mut files = testing::workload(&Files, "direct", &given);
+        let slices = testing::kept_and_fresh(files.as_mut(), &[3, 5, 2, 5]);
+        let kept: Vec<usize> = slices.iter().map(|(kept, _)| kept.len()).collect();
+        assert_eq!(kept, [5, 7, 7, 7], "{operation}: two folders and the files");
+        assert!(slices[0].0.is_subset(&slices[1].0) && slices[1].0 == slices[3].0);
+        assert!(slices.iter().all(|(_, fresh)| *fresh == 0));
+    }
+    for (operation, left) in [("write", 5), ("create", 5), ("unlink", 2)] {
+        let given = [("operation", operation), ("size", "5000 B"), ("folders", "2")];
+        let mut files = testing::workload(&Files, "direct", &given);
+        let slices = testing::kept_and_fresh(files.as_mut(), &[3, 3]);
+        assert!(slices.iter().all(|(kept, fresh)| kept.is_empty() && *fresh == left));
+    }
+}
+
+#[test]
 fn documents_that_are_missing_cut_or_another_are_found() {
     let folder = in_memory();
     let given = [("operation", "write"), ("size", "5000 B"), ("folders", "1")];
@@ -78,7 +97,10 @@ fn a_slice_stays_within_its_bounds() {
             let max = files.operations().max;
             let most = SLICE_BYTES_MAX.max(params.size("size")) + params.size("size");
             let names = (FILES_MAX + params.count("folders")) * NAME_BYTES;
-            assert!(files.space_bytes(max) <= most + names, "{operation} {size}");
+            assert!(
+                files.space_bytes(max) + files.kept_bytes() <= most + names,
+                "{operation} {size}"
+            );
         }
     }
 }

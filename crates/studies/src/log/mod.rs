@@ -27,9 +27,7 @@ pub(crate) mod verify;
 mod work;
 mod writer;
 
-use std::os::fd::BorrowedFd;
-
-use engine::study::{Operations, Prepared, Study, StudyError, Workload};
+use engine::study::{Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
@@ -71,12 +69,16 @@ impl Workload for Writers {
         self.config.space_bytes(operations)
     }
 
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         interpreters::check(&self.config)?;
-        Ok(Box::new(Slice::new(&self.config, &self.pool, folder)?))
+        Ok(Box::new(Slice::new(&self.config, &self.pool, folders.fresh)?))
     }
 }
 

@@ -6,15 +6,19 @@
 //! of memory and came from the device is measured in every slice, and stands
 //! among the figures. What stays cached is the way to the files, the names and
 //! inodes that the kernel keeps apart and gives up only to the superuser.
+//!
+//! An arm makes its sets once, and they serve all of its slices.
 
 mod readers;
 mod sets;
 pub(crate) mod spec;
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 
 use engine::recorder::Recorder;
-use engine::study::{Doing, Operations, Prepared, Ran, Ready, Study, StudyError, Workload};
+use engine::study::{
+    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+};
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
@@ -47,11 +51,12 @@ impl Study for Page {
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Config {
+        let config = Config {
             strategy: Strategy::of(strategy)?,
             parts: parts(params)?,
             cache: Cache::of(params.choice("cache"))?,
-        }))
+        };
+        Ok(Box::new(Requests { config, sets: None }))
     }
 }
 
@@ -63,10 +68,18 @@ struct Config {
     cache: Cache,
 }
 
-impl Workload for Config {
+/// An arm's requests.
+struct Requests {
+    config: Config,
+    /// Made by its first slice.
+    sets: Option<Sets>,
+}
+
+impl Workload for Requests {
     fn operations(&self) -> Operations {
-        let (files, page_bytes) = (self.parts.count(), self.parts.bytes());
-        let max = match self.cache {
+        let Config { parts, cache, .. } = &self.config;
+        let (files, page_bytes) = (parts.count(), parts.bytes());
+        let max = match cache {
             Cache::Cold => (COLD_BYTES_MAX / page_bytes).min(COLD_FILES_MAX / files).max(1),
             Cache::Warm => WARM_OPERATIONS_MAX,
         };
@@ -77,20 +90,33 @@ impl Workload for Config {
         true
     }
 
-    fn space_bytes(&self, operations: u64) -> u64 {
-        self.parts.bytes() * self.sets(operations)
+    fn space_bytes(&self, _operations: u64) -> u64 {
+        0
+    }
+
+    fn kept_bytes(&self) -> u64 {
+        self.config.parts.bytes() * self.config.sets(self.operations().max)
     }
 
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(EmptyFolder { config: self, folder }))
+        let Self { config, sets } = self;
+        let sets = match sets {
+            Some(sets) => sets,
+            None => sets.insert(config.no_sets_in(folders.kept)?),
+        };
+        Ok(Box::new(KeptSets { config, sets }))
     }
 }
 
 impl Config {
+    fn no_sets_in(&self, folder: BorrowedFd<'_>) -> Result<Sets, StudyError> {
+        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        Ok(Sets::new(folder, self.parts.clone()))
+    }
+
     /// Sets of files that so many operations need.
     fn sets(&self, operations: u64) -> u64 {
         match self.cache {
@@ -117,16 +143,16 @@ pub(crate) fn parts(params: &Params) -> Result<Parts, StudyError> {
     Ok(Parts::Made(sizes))
 }
 
-/// Where the sets will be.
-struct EmptyFolder<'a> {
+/// The sets that there are so far.
+struct KeptSets<'a> {
     config: &'a Config,
-    folder: OwnedFd,
+    sets: &'a mut Sets,
 }
 
 /// Sets of files that memory holds, or does not, as it should be.
-struct Pages {
+struct Pages<'a> {
     reader: Box<dyn Reader>,
-    sets: Sets,
+    sets: &'a Sets,
     operations: u64,
     /// How much of all files memory held before the clock started.
     resident_percent: f64,
@@ -136,13 +162,13 @@ struct Pages {
 
 /// Pages that were read. Handles and contents are kept until the clock has stopped:
 /// letting go of them takes time.
-struct PagesRead {
-    pages: Pages,
+struct PagesRead<'a> {
+    pages: Pages<'a>,
     /// What storage read meanwhile.
     storage_read_bytes: Option<u64>,
 }
 
-impl Prepared for EmptyFolder<'_> {
+impl Prepared for KeptSets<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
@@ -151,16 +177,15 @@ impl Prepared for EmptyFolder<'_> {
     where
         Self: 'a,
     {
-        let Self { config, folder } = *self;
-        let mut sets = Sets::new(folder, config.parts.clone());
-        sets.make(config.sets(operations))?;
-        if config.cache == Cache::Cold {
+        let Self { config, sets } = *self;
+        if sets.make(config.sets(operations))? {
             // What their making leaves to be written is not for a slice to pay.
             sync_tree(&sets.folder)?;
         }
-        let reader = readers::open(config.strategy, &sets)?;
-        bring_to(config.cache, &sets)?;
-        let resident_percent = check_residency(config.cache, &sets)?;
+        let sets: &Sets = sets;
+        let reader = readers::open(config.strategy, sets)?;
+        bring_to(config.cache, sets)?;
+        let resident_percent = check_residency(config.cache, sets)?;
         let storage_read_before = storage_read_bytes();
         Ok(Box::new(Pages { reader, sets, operations, resident_percent, storage_read_before }))
     }
@@ -190,12 +215,15 @@ fn is_in_memory(sets: &Sets) -> Result<bool, StudyError> {
     lives_in_memory(&sets.folder).doing("asking what the folder is")
 }
 
-impl Ready for Pages {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+impl Ready for Pages<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
         let mut pages = *self;
         let (mut set, mut requested_bytes) = (0, 0);
         for _ in 0..pages.operations {
-            requested_bytes += pages.reader.page(&pages.sets, set)?;
+            requested_bytes += pages.reader.page(pages.sets, set)?;
             recorder.lap();
             set = if set + 1 == pages.sets.count() { 0 } else { set + 1 };
             recorder.check_stop()?;
@@ -205,7 +233,7 @@ impl Ready for Pages {
     }
 }
 
-impl Ran for PagesRead {
+impl Ran for PagesRead<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
         let read = self.pages.storage_read_before.zip(storage_read_bytes());
         self.storage_read_bytes = read.map(|(before, after)| after.saturating_sub(before));

@@ -115,13 +115,15 @@ fn copied(path: &Path, wanted: u64) -> Result<Vec<u8>, StudyError> {
     }
 }
 
-/// As many sets of files as a slice needs; all are of the same sizes.
+/// Sets of files, all of the same sizes: as many as a slice needs, and more where an
+/// earlier one needed more.
 #[expect(clippy::struct_field_names, reason = "they are what it is a list of")]
 pub(crate) struct Sets {
     pub(super) folder: OwnedFd,
     parts: Parts,
     sizes: Vec<u64>,
     sets: Vec<Vec<PageFile>>,
+    needed: usize,
 }
 
 /// A page's sizes, largest first: the nth has 1/n of the first's, as the parts of
@@ -137,11 +139,12 @@ pub(crate) fn sizes(files: u64, total_bytes: u64) -> Vec<u64> {
 
 impl Sets {
     pub(crate) fn new(folder: OwnedFd, parts: Parts) -> Self {
-        Self { folder, sizes: parts.sizes(), parts, sets: Vec::new() }
+        Self { folder, sizes: parts.sizes(), parts, sets: Vec::new(), needed: 0 }
     }
 
+    /// How many are needed.
     pub(super) fn count(&self) -> usize {
-        self.sets.len()
+        self.needed
     }
 
     /// One set's files.
@@ -159,10 +162,14 @@ impl Sets {
         self.sizes.iter().copied().max().unwrap_or_default()
     }
 
-    /// Makes so many sets.
-    pub(crate) fn make(&mut self, sets: u64) -> Result<(), StudyError> {
+    /// Makes those of so many sets that are not there; whether there were any.
+    pub(crate) fn make(&mut self, sets: u64) -> Result<bool, StudyError> {
+        self.needed = sets as usize;
+        if self.sets.len() >= self.needed {
+            return Ok(false);
+        }
         let contents = self.parts.contents()?;
-        for set in 0..sets {
+        for set in self.sets.len()..self.needed {
             let mut files = Vec::new();
             for (index, bytes) in contents.iter().enumerate() {
                 let path = name(&format!("page{set}-part{index}"));
@@ -174,39 +181,40 @@ impl Sets {
             }
             self.sets.push(files);
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// Does something with each file, opened.
+    /// Does something with each file of the first so many sets, opened.
     fn each(
         &self,
+        sets: usize,
         mut visit: impl FnMut(&PageFile, OwnedFd) -> Result<(), StudyError>,
     ) -> Result<(), StudyError> {
-        for file in self.sets.iter().flatten() {
+        for file in self.sets[..sets].iter().flatten() {
             let open = open_for_reading(&self.folder, &file.path).doing("opening a page's file")?;
             visit(file, open)?;
         }
         Ok(())
     }
 
-    /// Gets every file out of memory.
+    /// Gets every file out of memory, those that are not needed too.
     pub(super) fn evict(&self) -> Result<(), StudyError> {
-        self.each(|_, open| evict(open).doing(EVICTING))
+        self.each(self.sets.len(), |_, open| evict(open).doing(EVICTING))
     }
 
-    /// Gets every file into memory.
+    /// Gets every file that is needed into memory.
     pub(super) fn read_all(&self) -> Result<(), StudyError> {
         let mut buffer = vec![0; self.file_bytes_max() as usize];
-        self.each(|file, open| {
+        self.each(self.needed, |file, open| {
             read_whole(open, &mut buffer[..file.bytes as usize], "reading a page's file")
         })
     }
 
-    /// How much of all files is in memory, in whole pages.
+    /// How much of the files that are needed is in memory, in whole pages.
     pub(super) fn resident_percent(&self) -> Result<f64, StudyError> {
         let page_bytes = rustix::param::page_size() as u64;
         let (mut resident, mut all) = (0, 0);
-        self.each(|file, open| {
+        self.each(self.needed, |file, open| {
             resident += resident_bytes(open).doing("asking how much of a file is in memory")?;
             all += file.bytes.next_multiple_of(page_bytes);
             Ok(())

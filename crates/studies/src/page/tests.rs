@@ -45,6 +45,30 @@ fn cold_files_are_out_of_memory_and_come_from_the_device() {
 }
 
 #[test]
+fn an_arms_slices_share_their_sets() {
+    for (cache, sets) in [("warm", [1, 1, 1]), ("cold", [2, 4, 4])] {
+        let mut page = testing::workload(&Page, "read", &[("cache", cache), ("files", "3")]);
+        let slices = testing::kept_and_fresh(page.as_mut(), &[2, 4, 3]);
+        let kept: Vec<usize> = slices.iter().map(|(kept, _)| kept.len()).collect();
+        assert_eq!(kept, sets.map(|sets| 3 * sets), "{cache}");
+        assert!(slices[0].0.is_subset(&slices[1].0) && slices[1].0 == slices[2].0);
+        assert!(slices.iter().all(|(_, fresh)| *fresh == 0));
+    }
+}
+
+#[test]
+fn a_set_that_an_earlier_slice_read_is_cold_again() {
+    let kept = on_disk();
+    let mut page = testing::workload(&Page, "read", &[("cache", "cold")]);
+    for operations in [4, 2, 3] {
+        let ready = testing::ready(page.as_mut(), kept.path(), operations).unwrap();
+        let slice = testing::finish(ready).unwrap();
+        assert!(slice.figure(spec::RESIDENT) < 1.0, "{slice:?}");
+        assert!(slice.figure(spec::FROM_STORAGE) > 90.0, "{slice:?}");
+    }
+}
+
+#[test]
 fn memory_is_never_cold_and_says_so() {
     let folder = in_memory();
     let cold = slice(&Page, "read", &[("cache", "cold")], folder.path(), 4).unwrap();
@@ -98,7 +122,7 @@ fn a_cold_slice_stays_within_its_bounds() {
         let page = Page.workload("read", &params).unwrap();
         let max = page.operations().max;
         assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
-        assert!(page.space_bytes(max) <= COLD_BYTES_MAX.max(params.size("total")));
+        assert!(page.kept_bytes() <= COLD_BYTES_MAX.max(params.size("total")));
     }
 }
 

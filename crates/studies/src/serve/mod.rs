@@ -25,9 +25,7 @@ mod slice;
 mod spec;
 mod switched;
 
-use std::os::fd::BorrowedFd;
-
-use engine::study::{Operations, Prepared, Study, StudyError, Workload};
+use engine::study::{Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 
 use self::config::{Config, ServerKind};
@@ -76,10 +74,14 @@ impl Workload for Serving {
         self.config.space_bytes(operations)
     }
 
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        Ok(Box::new(Slice::new(&self.config, &mut self.kept, folder)?))
+        Ok(Box::new(Slice::new(&self.config, &mut self.kept, folders.fresh)?))
     }
 }

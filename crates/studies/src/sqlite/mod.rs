@@ -15,9 +15,7 @@ mod slice;
 pub(crate) mod spec;
 mod traffic;
 
-use std::os::fd::BorrowedFd;
-
-use engine::study::{Operations, Prepared, Study, StudyError, Workload};
+use engine::study::{Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
@@ -69,12 +67,16 @@ impl Workload for Connections {
         space_bytes(self.config.rows)
     }
 
+    fn kept_bytes(&self) -> u64 {
+        0
+    }
+
     fn prepare<'a>(
         &'a mut self,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let Self { config, template, pool } = self;
-        Ok(Box::new(Database::create(*config, template, pool, folder)?))
+        Ok(Box::new(Database::create(*config, template, pool, folders.fresh)?))
     }
 }
 
