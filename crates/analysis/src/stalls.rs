@@ -64,12 +64,18 @@ pub(crate) fn totals(
     })
 }
 
-/// `same` is not said of arms whose typical slices are alike and whose totals are not.
-pub(crate) fn judge(comparison: Comparison) -> Comparison {
-    let Some(totals) = comparison.totals.filter(|_| comparison.verdict == Verdict::Same) else {
-        return comparison;
+/// Tells totals only where they lie outside of the interval, and does not say `same` of
+/// arms whose typical slices are alike and whose totals are not.
+pub(crate) fn judge(mut comparison: Comparison) -> Comparison {
+    let outside = |ratio: f64| {
+        comparison.ratio_low.is_some_and(|low| ratio < low)
+            || comparison.ratio_high.is_some_and(|high| ratio > high)
     };
-    if totals.ratio.ln().abs() <= comparison.worth.ln_1p() {
+    comparison.totals = comparison.totals.filter(|totals| outside(totals.ratio));
+    let Some(totals) = comparison.totals else { return comparison };
+    if comparison.verdict != Verdict::Same
+        || comparison.verdict.is_true_of(totals.ratio, comparison.worth)
+    {
         return comparison;
     }
     let stalls = totals.base_stalls + totals.other_stalls;
@@ -110,12 +116,18 @@ mod tests {
 
     #[test]
     fn same_is_not_said_where_the_totals_differ() {
-        let same = testing::comparison(Verdict::Same);
-        let judged = judge(Comparison { totals: stalled(3, 8), ..same.clone() });
+        let within = |verdict, low, high| Comparison {
+            ratio_low: Some(low),
+            ratio_high: Some(high),
+            totals: stalled(3, 8),
+            ..testing::comparison(verdict)
+        };
+        let judged = judge(within(Verdict::Same, 0.97, 1.03));
         assert_eq!(judged.verdict, Verdict::Unclear);
         assert!(judged.why.is_some_and(|why| why.contains("3 stalls")));
-        assert_eq!(judge(same).verdict, Verdict::Same);
-        let faster = testing::comparison(Verdict::Faster);
-        assert_eq!(judge(Comparison { totals: stalled(3, 8), ..faster }).verdict, Verdict::Faster);
+        assert_eq!(judge(testing::comparison(Verdict::Same)).verdict, Verdict::Same);
+        let faster = judge(within(Verdict::Faster, 0.8, 0.9));
+        assert!(faster.verdict == Verdict::Faster && faster.totals.is_some());
+        assert_eq!(judge(within(Verdict::Faster, 0.5, 0.9)).totals, None, "within the interval");
     }
 }
