@@ -5,22 +5,43 @@
 //! a block falls on one of them at random: the log ratio scatters evenly about
 //! the true one, however heavy its tails and whatever happens from block to
 //! block. That evenness is all that the bets of [`crate::bet`] rest on. A θ
-//! against which a bet has multiplied its stake by 2 / `error_rate` is given
-//! up; the θ that are left are the interval. The truth is among them, at all
-//! times together, with probability 1 - `error_rate`.
+//! against which a bet has multiplied its stake by 2 / `error_rate` may be
+//! given up; the θ that are left are the interval. The truth is among them, at
+//! all times together, with probability 1 - `error_rate`.
 //!
 //! Noise of one arm alone is not evened out by the order, and may linger from
-//! block to block. Evidence is therefore discounted: the logarithm of the
-//! wealth that is asked for is divided by the effective share of the blocks
-//! ([`crate::autocorrelation`]). As the share is at most 1, this can only ask
-//! for more, and the guarantee holds whatever the share is taken to be.
+//! block to block, straying for a while to one side of the truth. A θ is
+//! therefore given up only if that explains the blocks badly, too: if blocks
+//! that are independent of each other are sufficiently more likely than blocks
+//! that linger about θ ([`crate::autocorrelation`]). This can only ask for
+//! more, so that the guarantee holds whatever comes out. Against noise of one
+//! arm that lingers it is approximate, and shown by simulation.
 
-use crate::autocorrelation::effective_share;
-use crate::bet::{Bet, FIRST_LOOKS};
+use crate::autocorrelation::Resemblance;
+use crate::bet::{Wealth, patient_log_odds, patient_scale};
 use crate::median::{center_and_spread, median};
 
 /// Halvings of the bracket in which a bound or the estimate is searched.
 const HALVINGS: usize = 40;
+
+/// How much more likely than lingering about θ it must be that blocks are
+/// independent and have another center, as a natural logarithm, where the
+/// wealth just suffices at an error rate of 5%. Half the logarithm of the number
+/// of blocks comes on top: the price of a center that suits them best (Schwarz
+/// 1978).
+const RATHER: f64 = 2.08;
+/// With fewer blocks than about this many, likelihoods with a scatter that
+/// suits them best promise too much: only what is far from noise may pass.
+const MANY: f64 = 9.2;
+/// Wealth beyond what is asked for is what lingering noise brings, too. So much
+/// of its logarithm is asked for in addition.
+const SURPLUS: f64 = 0.3;
+/// Asked for in addition if the blocks are said to linger about the other center.
+const LINGERING: f64 = 2.6;
+
+/// So many blocks that all lie about twofold beyond θ, on one side, do not
+/// linger there, however scattered they are.
+const UNANIMOUS: usize = 12;
 
 /// What one comparison asks for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,12 +66,12 @@ impl Default for Settings {
 /// Its exponential is a ratio of times per operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The log ratio for and against which the evidence is equal; always
-    /// within the bounds.
+    /// The log ratio for and against which the evidence is equal, or the bound
+    /// next to it; always within the bounds.
     pub estimate: f64,
-    /// Lower bound; -∞ as long as too few blocks were seen.
+    /// Lower bound; -∞ as long as nothing is known of it.
     pub low: f64,
-    /// Upper bound; +∞ as long as too few blocks were seen.
+    /// Upper bound; +∞ as long as nothing is known of it.
     pub high: f64,
 }
 
@@ -80,47 +101,56 @@ pub struct NotFinite(pub f64);
 #[derive(Clone, Debug)]
 pub struct Sequence {
     edge: f64,
-    /// Logarithm of the wealth at which a θ is given up, if blocks are
-    /// independent of each other.
-    enough: f64,
-    /// The same, with the blocks' resemblance to each other allowed for.
-    asked: f64,
+    error_rate: f64,
     log_ratios: Vec<f64>,
-    bets: Vec<Bet>,
-    /// The bet on the block to come.
-    next: Bet,
+    /// The patient bettor's scale for each block, and for the one to come.
+    scales: Vec<f64>,
+    seen: Seen,
     against: Edges,
-    decided: Option<(Decision, Interval)>,
+    decided: Option<(Decision, usize)>,
 }
 
-/// Logarithms of the wealth of the four bets that decide: that the truth lies
-/// above or below the upper or the lower edge of what is worth it.
-#[derive(Clone, Copy, Debug, Default)]
+/// What the blocks are like as a whole.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    lowest: f64,
+    highest: f64,
+    resemblance: Resemblance,
+}
+
+/// The direction in which the truth may lie, seen from θ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+}
+
+impl Side {
+    /// How far on this side of θ the block lies.
+    fn distance(self, log_ratio: f64, theta: f64) -> f64 {
+        match self {
+            Self::Above => log_ratio - theta,
+            Self::Below => theta - log_ratio,
+        }
+    }
+}
+
+/// The bets that decide: that the truth lies above or below the upper or the
+/// lower edge of what is worth it.
+#[derive(Clone, Copy, Debug)]
 struct Edges {
-    above_upper: f64,
-    below_upper: f64,
-    above_lower: f64,
-    below_lower: f64,
+    above_upper: Wealth,
+    below_upper: Wealth,
+    above_lower: Wealth,
+    below_lower: Wealth,
 }
 
 impl Edges {
-    fn settle(&mut self, bet: Bet, log_ratio: f64, edge: f64) {
-        self.above_upper += bet.log_gain(log_ratio - edge);
-        self.below_upper += bet.log_gain(edge - log_ratio);
-        self.above_lower += bet.log_gain(log_ratio + edge);
-        self.below_lower += bet.log_gain(-edge - log_ratio);
-    }
-
-    fn decide(self, enough: f64) -> Decision {
-        if self.above_upper >= enough {
-            Decision::Greater
-        } else if self.below_lower >= enough {
-            Decision::Less
-        } else if self.above_lower >= enough && self.below_upper >= enough {
-            Decision::Within
-        } else {
-            Decision::Open
-        }
+    fn settle(&mut self, log_ratio: f64, edge: f64, scale: f64) {
+        self.above_upper.settle(log_ratio - edge, scale);
+        self.below_upper.settle(edge - log_ratio, scale);
+        self.above_lower.settle(log_ratio + edge, scale);
+        self.below_lower.settle(-edge - log_ratio, scale);
     }
 }
 
@@ -134,89 +164,233 @@ impl Sequence {
         let Settings { worth, error_rate } = settings;
         assert!(worth >= 0.0 && worth.is_finite(), "worth is {worth}");
         assert!(error_rate > 0.0 && error_rate < 1.0, "error rate is {error_rate}");
+        let start = Wealth::start();
         Self {
             edge: worth.ln_1p(),
-            enough: (2.0 / error_rate).ln(),
-            asked: f64::INFINITY,
+            error_rate,
             log_ratios: Vec::new(),
-            bets: Vec::new(),
-            next: Bet::after(0, 0.0),
-            against: Edges::default(),
+            scales: vec![patient_scale(0, 0.0)],
+            seen: Seen {
+                lowest: f64::INFINITY,
+                highest: f64::NEG_INFINITY,
+                resemblance: Resemblance::none(),
+            },
+            against: Edges {
+                above_upper: start,
+                below_upper: start,
+                above_lower: start,
+                below_lower: start,
+            },
             decided: None,
         }
     }
 
     /// Takes in the natural logarithm of the other arm's time per operation
-    /// over the base's in one block. Time grows with the number of blocks, by
-    /// some 10 µs at 1,000.
+    /// over the base's in one block, before and after the decision. Time grows
+    /// with the number of blocks, to some 20 µs at 1,000.
     ///
-    /// Once decided, further blocks are ignored. A log ratio that is not
-    /// finite is refused and leaves everything as it was.
+    /// A log ratio that is not finite is refused and leaves everything as it
+    /// was.
     pub fn push(&mut self, log_ratio: f64) -> Result<(), NotFinite> {
         if !log_ratio.is_finite() {
             return Err(NotFinite(log_ratio));
         }
-        if self.decided.is_some() {
-            return Ok(());
-        }
+        self.against.settle(log_ratio, self.edge, self.scales[self.blocks()]);
         self.log_ratios.push(log_ratio);
-        self.bets.push(self.next);
-        self.against.settle(self.next, log_ratio, self.edge);
         let (center, spread) = center_and_spread(&self.log_ratios);
-        self.next = Bet::after(self.blocks(), spread);
-        self.asked = self.enough / effective_share(&self.log_ratios, center, spread);
-        let decision = self.against.decide(self.asked);
-        if decision != Decision::Open {
-            self.decided = Some((decision, self.current()));
+        self.scales.push(patient_scale(self.blocks(), spread));
+        self.seen = Seen {
+            lowest: self.seen.lowest.min(log_ratio),
+            highest: self.seen.highest.max(log_ratio),
+            resemblance: Resemblance::of(&self.log_ratios, center, spread),
+        };
+        if self.decided.is_none() {
+            let decision = self.decide();
+            self.decided = (decision != Decision::Open).then_some((decision, self.blocks()));
         }
         Ok(())
     }
 
-    /// Blocks taken in; those after the decision are not among them.
+    /// Blocks taken in, those after the decision among them.
     pub fn blocks(&self) -> usize {
         self.log_ratios.len()
     }
 
-    /// After how many blocks that was.
-    pub fn decided_at(&self) -> Option<usize> {
-        self.decided.map(|_| self.blocks())
-    }
-
-    /// Whether what came after the decision says otherwise.
-    pub fn is_contradicted(&self) -> bool {
-        false
-    }
-
-    /// What is sure so far. Once it is not [`Decision::Open`] it stays.
+    /// What is sure. Once it is not [`Decision::Open`] it stays.
     pub fn decision(&self) -> Decision {
         self.decided.map_or(Decision::Open, |(decision, _)| decision)
     }
 
-    /// The interval that decided, or the present one as long as none has.
-    /// Computed on each call while open: some 4 ms at 1,000 blocks.
-    pub fn interval(&self) -> Interval {
-        self.decided.map_or_else(|| self.current(), |(_, interval)| interval)
+    /// Blocks taken in when the decision was made.
+    pub fn decided_at(&self) -> Option<usize> {
+        self.decided.map(|(_, blocks)| blocks)
     }
 
-    fn current(&self) -> Interval {
+    /// The present interval, which goes on narrowing after the decision; of it,
+    /// then, only what agrees with the decision. Computed on each call: some
+    /// 4 ms at 1,000 blocks.
+    pub fn interval(&self) -> Interval {
+        let Interval { estimate, low, high } = self.interval_at(self.error_rate);
+        let (least, most) = match self.decision() {
+            Decision::Open => return Interval { estimate, low, high },
+            Decision::Greater => (self.edge, f64::INFINITY),
+            Decision::Less => (f64::NEG_INFINITY, -self.edge),
+            Decision::Within => (-self.edge, self.edge),
+        };
+        let within = |value: f64| value.clamp(least, most);
+        Interval { estimate: within(estimate), low: within(low), high: within(high) }
+    }
+
+    /// Whether the present interval, taken by itself, is at odds with all that
+    /// the decision says: something has changed since.
+    pub fn is_contradicted(&self) -> bool {
+        match self.decision() {
+            Decision::Open => false,
+            Decision::Greater => self.is_below_upper(),
+            Decision::Less => self.is_above_lower(),
+            Decision::Within => self.is_above_upper() || self.is_below_lower(),
+        }
+    }
+
+    /// The present interval at another error rate, whatever was decided. For a
+    /// selection among several comparisons. As slow as [`Sequence::interval`].
+    ///
+    /// # Panics
+    /// When `error_rate` is not between 0 and 1.
+    pub fn interval_at(&self, error_rate: f64) -> Interval {
+        assert!(error_rate > 0.0 && error_rate < 1.0, "error rate is {error_rate}");
         if self.log_ratios.is_empty() {
             return Interval { estimate: 0.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
-        let estimate = self.estimate();
-        let low = self.lower_bound(estimate, 1.0);
-        let high = -self.lower_bound(-estimate, -1.0);
-        Interval { estimate, low, high }
+        let asked = (2.0 / error_rate).ln();
+        let low = self.bound(Side::Above, asked);
+        let high = self.bound(Side::Below, asked);
+        Interval { estimate: self.estimate().clamp(low, high), low, high }
     }
 
-    /// Where the bet on "above" and the bet on "below" are worth the same.
-    /// There both have lost, so that neither bound can pass it.
+    fn decide(&self) -> Decision {
+        if self.is_above_upper() {
+            Decision::Greater
+        } else if self.is_below_lower() {
+            Decision::Less
+        } else if self.is_above_lower() && self.is_below_upper() {
+            Decision::Within
+        } else {
+            Decision::Open
+        }
+    }
+
+    fn is_above_upper(&self) -> bool {
+        self.is_given_up(self.edge, Side::Above, &self.against.above_upper, self.asked())
+    }
+
+    fn is_below_upper(&self) -> bool {
+        self.is_given_up(self.edge, Side::Below, &self.against.below_upper, self.asked())
+    }
+
+    fn is_above_lower(&self) -> bool {
+        self.is_given_up(-self.edge, Side::Above, &self.against.above_lower, self.asked())
+    }
+
+    fn is_below_lower(&self) -> bool {
+        self.is_given_up(-self.edge, Side::Below, &self.against.below_lower, self.asked())
+    }
+
+    /// Logarithm of the wealth that each of the two sides takes.
+    fn asked(&self) -> f64 {
+        (2.0 / self.error_rate).ln()
+    }
+
+    /// Whether a bet of this wealth, that the truth lies on this side of θ, is
+    /// to be believed. `asked` is the logarithm of the wealth that it takes.
+    fn is_given_up(&self, theta: f64, side: Side, wealth: &Wealth, asked: f64) -> bool {
+        if wealth.log() < asked || side.distance(self.seen.resemblance.mean(), theta) <= 0.0 {
+            return false;
+        }
+        let (blocks, seen) = (self.blocks() as f64, &self.seen.resemblance);
+        let few = 0.5 * blocks.ln() + (MANY / blocks).powi(4);
+        let rather = RATHER + few + asked - 40.0_f64.ln();
+        let surplus = SURPLUS * (wealth.log_without_stubborn() - asked).max(0.0);
+        seen.independent_rather_than_about(theta) >= rather + surplus
+            || seen.elsewhere_rather_than_about(theta) >= rather + LINGERING
+            || self.is_unanimous(theta, side)
+    }
+
+    /// Whether many blocks all lie about twofold to this side of θ: as far as
+    /// what is beyond twofold lies beyond the edge.
+    fn is_unanimous(&self, theta: f64, side: Side) -> bool {
+        let nearest = match side {
+            Side::Above => self.seen.lowest,
+            Side::Below => self.seen.highest,
+        };
+        let twofold = (std::f64::consts::LN_2 - self.edge).max(0.25);
+        self.blocks() >= UNANIMOUS && side.distance(nearest, theta) >= twofold
+    }
+
+    /// How far the truth surely lies on this side: where the θ that are given up
+    /// end, or -∞ or ∞ if none is. Seldom they end more than once, as the bold
+    /// bettor's first stake leaps where θ passes the first block; then this is
+    /// one of the ends.
+    fn bound(&self, side: Side, asked: f64) -> f64 {
+        let is_out = |theta: f64| {
+            let mut wealth = Wealth::start();
+            for (log_ratio, scale) in self.log_ratios.iter().zip(&self.scales) {
+                wealth.settle(side.distance(*log_ratio, theta), *scale);
+            }
+            self.is_given_up(theta, side, &wealth, asked)
+        };
+        let (edges, far) = self.outside(side);
+        // The edges first, so that the bound agrees with the decision exactly.
+        let Some(mut out) = edges.into_iter().chain([far]).find(|&theta| is_out(theta)) else {
+            return if side == Side::Above { f64::NEG_INFINITY } else { f64::INFINITY };
+        };
+        let mut left = self.seen.resemblance.mean();
+        for edge in edges {
+            if side.distance(edge, out) > 0.0 && side.distance(left, edge) > 0.0 {
+                left = edge;
+            }
+        }
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * out + 0.5 * left;
+            if is_out(middle) {
+                out = middle;
+            } else {
+                left = middle;
+            }
+        }
+        out
+    }
+
+    /// The edges of worth, the one farther to this side first, and a θ so far to
+    /// the other side that all bets on this one are won.
+    fn outside(&self, side: Side) -> ([f64; 2], f64) {
+        let Seen { lowest, highest, .. } = self.seen;
+        let scales = self.scales[..self.blocks()].iter().filter(|scale| scale.is_finite());
+        // tanh(20) is 1 in `f64`.
+        let reach = 20.0 * scales.copied().fold(highest - lowest, f64::max);
+        match side {
+            Side::Above => {
+                let outermost = lowest.min(-self.edge);
+                ([self.edge, -self.edge], (outermost - reach).min(outermost.next_down()))
+            }
+            Side::Below => {
+                let outermost = highest.max(self.edge);
+                ([-self.edge, self.edge], (outermost + reach).max(outermost.next_up()))
+            }
+        }
+    }
+
+    /// Where the patient bets on "above" and on "below" are worth the same: at
+    /// first near the median of the blocks, later near their mean.
     fn estimate(&self) -> f64 {
-        if self.blocks() <= FIRST_LOOKS {
+        let odds = |theta: f64| -> f64 {
+            let blocks = self.log_ratios.iter().zip(&self.scales);
+            blocks.map(|(x, scale)| patient_log_odds(x - theta, *scale)).sum()
+        };
+        let Seen { lowest: mut low, highest: mut high, .. } = self.seen;
+        if self.scales[..self.blocks()].iter().all(|scale| scale.is_infinite()) {
             return median(&mut self.log_ratios.clone());
         }
-        let odds = |theta: f64| self.sum(1.0, |bet, x| bet.log_odds(x - theta));
-        let mut low = self.log_ratios.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut high = self.log_ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for _ in 0..HALVINGS {
             let middle = 0.5 * low + 0.5 * high;
             match odds(middle) {
@@ -226,38 +400,5 @@ impl Sequence {
             }
         }
         0.5 * low + 0.5 * high
-    }
-
-    /// The greatest θ below the estimate that is given up. `sign` is -1 to
-    /// look at the mirror image, in which the upper bound is the lower one.
-    fn lower_bound(&self, estimate: f64, sign: f64) -> f64 {
-        let wealth = |theta: f64| self.sum(sign, |bet, x| bet.log_gain(x - theta));
-        let lowest = self.log_ratios.iter().map(|x| sign * x).fold(estimate, f64::min);
-        let reach = self.bets.iter().map(|bet| bet.reach()).fold(0.0, f64::max);
-        let (mut low, mut high) = ((lowest - reach).min(lowest.next_down()), estimate);
-        if wealth(low) < self.asked {
-            return f64::NEG_INFINITY;
-        }
-        // The edges first, so that the bound agrees with the decision exactly.
-        for step in 0..HALVINGS + 2 {
-            let theta = match step {
-                0 => -self.edge,
-                1 => self.edge,
-                _ => 0.5 * low + 0.5 * high,
-            };
-            if theta <= low || theta >= high {
-                continue;
-            }
-            if wealth(theta) >= self.asked {
-                low = theta;
-            } else {
-                high = theta;
-            }
-        }
-        low
-    }
-
-    fn sum(&self, sign: f64, term: impl Fn(Bet, f64) -> f64) -> f64 {
-        self.bets.iter().zip(&self.log_ratios).map(|(bet, x)| term(*bet, sign * x)).sum()
     }
 }

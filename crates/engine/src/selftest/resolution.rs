@@ -94,7 +94,7 @@ fn distance_to_none(series: &[f64]) -> f64 {
         // The log ratios are finite: others were left out.
         let _ = sequence.push(*ratio);
     }
-    (-sequence.interval().low).max(0.0)
+    (-sequence.interval_at(ERROR_RATE).low).max(0.0)
 }
 
 fn blocks_until_same(series: &[f64], worth: f64) -> Option<usize> {

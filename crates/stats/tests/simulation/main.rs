@@ -6,9 +6,11 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod intervals;
 mod machine;
 mod naive;
 mod rate;
+mod speed;
 
 use std::fmt::Write as _;
 
@@ -37,8 +39,8 @@ fn feed(sequence: &mut Sequence, machine: &mut Machine, blocks: usize) {
 }
 
 /// How often any verdict at all is given.
-fn verdicts(noise: Noise, difference: f64, worth: f64, blocks: usize) -> Rate {
-    Rate::of(2_000, |seed| {
+fn verdicts(runs: u64, noise: Noise, difference: f64, worth: f64, blocks: usize) -> Rate {
+    Rate::of(runs, |seed| {
         let mut machine = Machine::new(noise, difference, seed);
         decide(worth, &mut machine, blocks).decision() != Decision::Open
     })
@@ -54,83 +56,18 @@ fn promised_and_stricter() -> Vec<Noise> {
 /// that lies exactly on the edge of worth, too: it is neither beyond nor within.
 #[test]
 fn false_verdicts_stay_below_the_error_rate() {
-    let mut table = format!("False verdicts, looking after each of {BLOCKS} blocks, 2000 runs:\n");
+    let mut table = format!(
+        "False verdicts, looking after each of {BLOCKS} blocks, 2000 runs (autocorrelated: 10000):\n"
+    );
     writeln!(table, "{:22} {:>16} {:>18}", "noise", "no difference", "on the edge of 5%").unwrap();
     for noise in PROMISED {
-        let equal = verdicts(noise, 0.0, 0.0, BLOCKS);
-        let edge = verdicts(noise, 1.05_f64.ln(), 0.05, BLOCKS);
+        // The guarantee is closest to its limit here.
+        let runs = if noise == Noise::Autocorrelated(0.5) { 10_000 } else { 2_000 };
+        let equal = verdicts(runs, noise, 0.0, 0.0, BLOCKS);
+        let edge = verdicts(runs, noise, 1.05_f64.ln(), 0.05, BLOCKS);
         writeln!(table, "{noise:22} {equal:>16} {edge:>18}").unwrap();
         for rate in [equal, edge] {
             assert!(rate.surely_at_most() <= ERROR_RATE, "{noise}: {rate}");
-        }
-    }
-    println!("{table}");
-}
-
-/// The interval that is shown, be it the one that decided or the one at the end
-/// of the budget, holds the truth.
-#[test]
-fn the_interval_covers_the_truth() {
-    const LENGTHS: [usize; 3] = [20, 60, 200];
-    const RUNS: u64 = 500;
-    let mut table =
-        format!("Shown intervals that miss the truth, {RUNS} runs, worst of 5 differences:\n");
-    writeln!(table, "{:22} {:>14} {:>14} {:>14}", "noise", "20 blocks", "60", "200").unwrap();
-    for noise in PROMISED {
-        let mut worst = LENGTHS.map(|_| Rate { hits: 0, runs: RUNS });
-        for percent in [0.0, 3.0, 5.0, 12.0, -20.0] {
-            let truth = (1.0_f64 + percent / 100.0).ln();
-            for (worst, missed) in worst.iter_mut().zip(misses(noise, truth, LENGTHS, RUNS)) {
-                worst.hits = worst.hits.max(missed);
-            }
-        }
-        let [short, middle, long] = worst;
-        writeln!(table, "{noise:22} {short:>14} {middle:>14} {long:>14}").unwrap();
-        for rate in worst {
-            assert!(rate.observed() <= ERROR_RATE, "{noise}: {rate}");
-        }
-    }
-    println!("{table}");
-}
-
-/// How many of the intervals shown after at most so many blocks miss the truth.
-fn misses(noise: Noise, truth: f64, lengths: [usize; 3], runs: u64) -> [u64; 3] {
-    let mut missed = lengths.map(|_| 0);
-    for seed in 0..runs {
-        let mut machine = Machine::new(noise, truth, seed);
-        let mut sequence = sequence(0.05);
-        for (length, missed) in lengths.iter().zip(&mut missed) {
-            feed(&mut sequence, &mut machine, *length);
-            let interval = sequence.interval();
-            *missed += u64::from(truth < interval.low || interval.high < truth);
-        }
-    }
-    missed
-}
-
-/// Median number of blocks to a decision, of which all must be `expected`
-/// but for the error rate.
-fn blocks_needed(noise: Noise, difference: f64, expected: Decision) -> f64 {
-    let sequences: Vec<Sequence> = (0..1_000)
-        .map(|seed| decide(0.05, &mut Machine::new(noise, difference, seed), 1_000))
-        .collect();
-    let wrong = sequences.iter().filter(|sequence| sequence.decision() != expected).count();
-    assert!(wrong <= 50, "{noise} at {difference}: {wrong} of 1000 not {expected:?}");
-    median(&mut sequences.iter().map(|sequence| sequence.blocks() as f64).collect::<Vec<_>>())
-}
-
-#[test]
-fn differences_are_found_with_few_blocks() {
-    let mut table = String::from("Median number of blocks to a verdict at a worth of 5%:\n");
-    writeln!(table, "{:22} {:>12} {:>12} {:>6}", "noise", "12% slower", "20% faster", "same")
-        .unwrap();
-    for noise in promised_and_stricter() {
-        let slower = blocks_needed(noise, 1.12_f64.ln(), Decision::Greater);
-        let faster = blocks_needed(noise, 0.8_f64.ln(), Decision::Less);
-        let same = blocks_needed(noise, 0.0, Decision::Within);
-        writeln!(table, "{noise:22} {slower:>12} {faster:>12} {same:>6}").unwrap();
-        if noise == Noise::Gaussian(0.05) {
-            assert!(slower <= 20.0 && same <= 40.0, "{slower} {same}");
         }
     }
     println!("{table}");
@@ -220,6 +157,9 @@ fn a_then_b_gets_it_wrong_where_ours_does_not() {
 fn beyond_the_promise() {
     println!("False verdicts beyond what is promised, 2000 runs:");
     for (noise, blocks) in [
+        (Noise::Autocorrelated(0.2), BLOCKS),
+        (Noise::Autocorrelated(0.3), BLOCKS),
+        (Noise::Autocorrelated(0.4), BLOCKS),
         (Noise::Autocorrelated(0.5), 1_000),
         (Noise::Autocorrelated(0.6), BLOCKS),
         (Noise::Autocorrelated(0.7), BLOCKS),
@@ -227,7 +167,7 @@ fn beyond_the_promise() {
         (Noise::Autocorrelated(0.9), BLOCKS),
         (Noise::AutocorrelatedTails(0.5), BLOCKS),
     ] {
-        println!("{noise:26} {blocks:>5} blocks {}", verdicts(noise, 0.0, 0.0, blocks));
+        println!("{noise:26} {blocks:>5} blocks {}", verdicts(2_000, noise, 0.0, 0.0, blocks));
     }
     println!("An arm that stalls alone, in 1 slice of 20, at a worth of 5%, 1000 runs:");
     let sequences: Vec<Sequence> = (0..1_000)
