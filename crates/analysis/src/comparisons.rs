@@ -8,7 +8,7 @@ use stats::{Decision, Sequence};
 
 use crate::blocks::Block;
 use crate::causes::{self, Side};
-use crate::pair_state::{ERROR_RATE, PairState, PairStates};
+use crate::pair_state::{PairState, PairStates};
 use crate::totals::ArmTotals;
 use crate::{drift, invalid, next, stalls};
 
@@ -66,7 +66,7 @@ fn comparison(
         // What settles several comparisons at once may lie at the edge of one.
         ratio_low: ratio_low.map(|low| ratio.map_or(low, |ratio| low.min(ratio))),
         ratio_high: ratio_high.map(|high| ratio.map_or(high, |ratio| high.max(ratio))),
-        confidence: 1.0 - ERROR_RATE,
+        confidence: 1.0 - run.plan.error_rate,
         saves_ns_per_op: tolls.map(|(base_ns, other_ns)| base_ns - other_ns),
         worth: run.plan.worth,
         verdict,
@@ -104,7 +104,7 @@ fn errors(state: &PairState, run: &Run) -> Option<ErrorComparison> {
         0 => Verdict::Unclear,
     };
     let fewer = base.1.min(other.1);
-    let share_at_most = none.then(|| stats::rate_at_most(0, fewer, ERROR_RATE));
+    let share_at_most = none.then(|| stats::rate_at_most(0, fewer, run.plan.error_rate));
     let (low, high) = state.errors.interval();
     Some(ErrorComparison {
         base_share: share(base),
@@ -208,6 +208,27 @@ mod tests {
             .collect();
         let run = testing::run(2, slices);
         errors(&PairStates::of(&run).0[0], &run)
+    }
+
+    #[test]
+    fn a_smaller_error_rate_takes_more_blocks() {
+        let slice = |block, arm: usize| {
+            let mut slice = testing::slice(arm, block);
+            slice.spent.elapsed_ns += 200 * arm as u64;
+            slice
+        };
+        let compared = |blocks: usize, error_rate: f64| {
+            let slices = (0..blocks).flat_map(|block| [slice(block, 0), slice(block, 1)]).collect();
+            let mut run = testing::run(2, slices);
+            run.plan.error_rate = error_rate;
+            let comparison = crate::analyse(&run).comparisons.remove(0);
+            (comparison.verdict, comparison.confidence)
+        };
+        let needed = |error_rate: f64| {
+            (1..200).find(|blocks| compared(*blocks, error_rate).0 == Verdict::Slower).unwrap()
+        };
+        assert!(needed(0.05) < needed(0.0005), "{} {}", needed(0.05), needed(0.0005));
+        assert_eq!(compared(3, 0.0005).1.to_bits(), 0.9995_f64.to_bits());
     }
 
     #[test]

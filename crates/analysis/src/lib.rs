@@ -27,7 +27,7 @@ use model::analysis::Analysis;
 use model::run::Run;
 
 pub use noise::between as noise_between;
-pub use pair_state::{ERROR_RATE, PairProgress, PairStates};
+pub use pair_state::{PairProgress, PairStates};
 
 /// What follows from a run.
 pub fn analyse(run: &Run) -> Analysis {

@@ -10,9 +10,6 @@ use stats::{Decision, Sequence, Settings, Shares};
 use crate::blocks::arms_of;
 use crate::tails::Tails;
 
-/// One wrong verdict in twenty at the most, each comparison by itself.
-pub const ERROR_RATE: f64 = 0.05;
-
 const HALF: f64 = 0.5;
 const HUNDREDTH: f64 = 0.01;
 
@@ -95,8 +92,7 @@ pub struct PairStates(pub(crate) Vec<PairState>);
 
 impl PairStates {
     /// Nothing known yet.
-    pub fn new(pairs: &[Pair], worth: f64) -> Self {
-        let settings = Settings { worth, error_rate: ERROR_RATE };
+    pub fn new(pairs: &[Pair], settings: Settings) -> Self {
         Self(
             pairs
                 .iter()
@@ -104,7 +100,7 @@ impl PairStates {
                     pair,
                     mean: Sequence::new(settings),
                     p99: Tails::new(settings),
-                    errors: Shares::new(ERROR_RATE),
+                    errors: Shares::new(settings.error_rate),
                     seen: 0,
                     taken: Vec::new(),
                     width: f64::INFINITY,
@@ -127,7 +123,8 @@ impl PairStates {
 
     /// The states after all blocks of a run.
     pub(crate) fn of(run: &Run) -> Self {
-        let mut states = Self::new(&run.plan.pairs, run.plan.worth);
+        let settings = Settings { worth: run.plan.worth, error_rate: run.plan.error_rate };
+        let mut states = Self::new(&run.plan.pairs, settings);
         run.blocks().for_each(|block| states.take_block(block));
         states
     }
@@ -186,7 +183,7 @@ mod tests {
     /// one whose second slice has come to something else.
     fn taken(change: impl Fn(&mut Outcome)) -> [u64; 3] {
         let pair = Pair { base: 0, other: 1, axis: Axis::Place };
-        let mut states = PairStates::new(&[pair], 0.05);
+        let mut states = PairStates::new(&[pair], Settings::default());
         let mut other = slice(1, 0);
         change(&mut other.outcome);
         states.take_block(&[slice(0, 0), other]);

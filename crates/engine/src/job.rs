@@ -14,6 +14,8 @@ pub struct Job {
     pub pairs: Vec<Pair>,
     /// The smallest relative difference that matters.
     pub worth: f64,
+    /// The share of runs in which a verdict may be wrong, each by itself.
+    pub error_rate: f64,
     /// When to end at the latest, counted by the runner's clock.
     pub budget: Duration,
     /// What the random order is made from.
@@ -25,6 +27,13 @@ impl Job {
     pub fn of(plan: &Plan) -> Self {
         let arms = plan.arms();
         let pairs = pairs(&arms);
-        Self { arms, pairs, worth: plan.worth, budget: plan.budget, seed: plan.seed }
+        Self {
+            arms,
+            pairs,
+            worth: plan.worth,
+            error_rate: plan.error_rate,
+            budget: plan.budget,
+            seed: plan.seed,
+        }
     }
 }

@@ -8,7 +8,7 @@ use analysis::PairStates;
 use model::arm::Pair;
 use model::run::Floor;
 use model::slice::{Phase, Slice};
-use stats::Warmup;
+use stats::{Settings, Warmup};
 
 use crate::error::StudyError;
 use crate::job::Job;
@@ -132,7 +132,10 @@ impl<'a> Session<'a> {
             operations: vec![1; arms],
             failures: vec![None; arms],
             slices: Vec::new(),
-            states: PairStates::new(&job.pairs, job.worth),
+            states: PairStates::new(
+                &job.pairs,
+                Settings { worth: job.worth, error_rate: job.error_rate },
+            ),
             block_time: Duration::ZERO,
         }
     }
@@ -399,7 +402,14 @@ mod tests {
         let pairs = (1..arms.len())
             .map(|other| Pair { base: other - 1, other, axis: Axis::Place })
             .collect();
-        let job = Job { arms, pairs, worth: 0.05, budget: Duration::from_secs(2), seed: 1 };
+        let job = Job {
+            arms,
+            pairs,
+            worth: 0.05,
+            error_rate: 0.05,
+            budget: Duration::from_secs(2),
+            seed: 1,
+        };
         let mut runner = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed: false };
         let measured = measure(&job, &mut runner, &mut |_| ());
         let counted = measured.slices.iter().filter(|slice| slice.block().is_some());

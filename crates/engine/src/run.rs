@@ -81,6 +81,7 @@ fn plan_record(job: &Job) -> PlanRecord {
     };
     PlanRecord {
         worth: job.worth,
+        error_rate: job.error_rate,
         budget_s: job.budget.as_secs_f64(),
         arms: job.arms.iter().map(arm).collect(),
         pairs: job.pairs.clone(),

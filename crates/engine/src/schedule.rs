@@ -83,13 +83,13 @@ mod tests {
         let pair = |other| Pair { base: 0, other, axis: Axis::Place };
         let pairs = (1..arms).map(pair).collect();
         let arms = crate::testing::arms(arms);
-        Job { arms, pairs, worth: 0.05, budget: Duration::from_secs(60), seed: 1 }
+        Job { arms, pairs, worth: 0.05, error_rate: 0.05, budget: Duration::from_secs(60), seed: 1 }
     }
 
     /// What is known after so many blocks, in each of which an arm takes its factor
     /// times as long as the first, give or take its noise.
     fn states(job: &Job, blocks: usize, arms: &[(f64, f64)]) -> PairStates {
-        let mut states = PairStates::new(&job.pairs, job.worth);
+        let mut states = PairStates::new(&job.pairs, stats::Settings::default());
         for block in 0..blocks {
             let slice = |(arm, (factor, noise)): (usize, &(f64, f64))| {
                 let even = ((block * 7 + arm) % 9) as f64 / 4.0 - 1.0;

@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use model::place::PlaceRequest;
 use model::plan::parse_budget;
-use model::study::parse_worth;
+use model::study::{parse_error_rate, parse_worth};
 
 use crate::load::{LayoutArg, LoadArgs};
 
@@ -109,6 +109,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,
 
+    /// The share of runs in which a verdict may be wrong, each by itself; for K verdicts
+    /// that must all be right, 5% divided by K [default: 5%]
+    #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
+    pub(crate) error_rate: Option<f64>,
+
     /// The longest that the run may take [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub(crate) budget: Option<Duration>,
@@ -138,6 +143,10 @@ pub(crate) struct ShowArgs {
     /// For a comparison: decide again with this smallest difference
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,
+
+    /// For a comparison: decide again with this share of wrong verdicts
+    #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
+    pub(crate) error_rate: Option<f64>,
 
     /// For a load: the layout of the report [default: plain]
     #[arg(long, value_enum)]

@@ -25,9 +25,10 @@ pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String
     }
     let _ = writeln!(
         out,
-        "\nBudget {}, worth {}, seed {}. Nothing was measured.",
+        "\nBudget {}, worth {}, error rate {}, seed {}. Nothing was measured.",
         exact_duration(job.budget),
         percent(job.worth),
+        percent(job.error_rate),
         job.seed
     );
     out

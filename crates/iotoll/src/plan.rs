@@ -55,6 +55,7 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
     for assignment in &args.set {
         draft.set(assignment, &registry)?;
     }
+    draft.error_rate = args.error_rate.or(draft.error_rate);
     draft.worth = args.worth.or(draft.worth);
     draft.budget = args.budget.or(draft.budget);
     draft.seed = args.seed.or(draft.seed);

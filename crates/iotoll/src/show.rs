@@ -31,8 +31,9 @@ fn printed(text: &str, args: &ShowArgs) -> anyhow::Result<String> {
     let width = output::width();
     let schema = document::schema_of(text)?;
     ensure!(
-        schema != load::SCHEMA && schema != selftest::SCHEMA || args.worth.is_none(),
-        "it is no comparison, and --worth is for comparisons alone"
+        schema != load::SCHEMA && schema != selftest::SCHEMA
+            || args.worth.is_none() && args.error_rate.is_none(),
+        "it is no comparison, and --worth and --error-rate are for comparisons alone"
     );
     ensure!(
         schema == load::SCHEMA || args.layout.is_none(),
@@ -55,6 +56,10 @@ fn printed(text: &str, args: &ShowArgs) -> anyhow::Result<String> {
             let run = Run::read(text)?;
             let run = match args.worth {
                 Some(worth) => run.with_worth(worth),
+                None => run,
+            };
+            let run = match args.error_rate {
+                Some(error_rate) => run.with_error_rate(error_rate),
                 None => run,
             };
             Ok(report::terminal::report(&run, &analyse(&run), width))

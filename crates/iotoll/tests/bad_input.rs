@@ -52,7 +52,7 @@ fn an_unknown_study_strategy_key_or_unit() {
 }
 
 #[test]
-fn a_nonsense_budget_worth_or_seed() {
+fn a_nonsense_budget_worth_error_rate_or_seed() {
     for (flag, value, says) in [
         ("--budget", "0s", "makes no sense"),
         ("--budget", "-5s", "is not a duration"),
@@ -61,6 +61,9 @@ fn a_nonsense_budget_worth_or_seed() {
         ("--budget", "40h", "from 1s to 24h"),
         ("--worth", "5", "percentage"),
         ("--worth", "500%", "at most 100%"),
+        ("--error-rate", "0.05", "percentage"),
+        ("--error-rate", "0.001%", "from 0.01% to 20%"),
+        ("--error-rate", "25%", "from 0.01% to 20%"),
         ("--seed", "x", "invalid"),
     ] {
         let argument = format!("{flag}={value}");

@@ -207,7 +207,7 @@ fn a_plan_file_is_run_and_flags_go_before_it() {
     let places = Places::new();
     let plan = places.disk.path().join("plan.toml");
     let text = format!(
-        "worth = \"10%\"\nbudget = \"40s\"\nseed = 5\n[places]\nram = {:?}\n\
+        "worth = \"10%\"\nerror_rate = \"1%\"\nbudget = \"40s\"\nseed = 5\n[places]\nram = {:?}\n\
          [[study]]\nname = \"log\"\nstrategy = [\"held\", \"reopen\"]\nrecord = \"100 B\"\n",
         places.ram.path()
     );
@@ -220,4 +220,5 @@ fn a_plan_file_is_run_and_flags_go_before_it() {
     assert!(result["run"]["seconds"].as_f64().unwrap() < 20.0, "the flag's budget did not count");
     assert_eq!(result["arms"][0]["params"]["record"], "100 B");
     assert_eq!(result["comparisons"][0]["worth"], 0.1);
+    assert_eq!(result["comparisons"][0]["confidence"], 0.99);
 }

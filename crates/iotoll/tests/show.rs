@@ -58,6 +58,7 @@ fn another_worth_decides_the_same_blocks_anew() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(unwrapped("100%").contains("a difference under 100% counts as none"));
+    assert!(shown(&file, &["--error-rate", "0.1%"]).contains("99.9% confidence"));
     // Nothing differs by less than nothing.
     assert!(!unwrapped("0%").contains("differ by less than"));
 }
@@ -84,6 +85,9 @@ fn what_cannot_be_shown_is_said_in_a_sentence() {
     let mut damaged: Value = serde_json::from_str(&whole).unwrap();
     damaged["slices"][0]["arm"] = 99.into();
     assert_fails(&with(&damaged.to_string()), 2, &["it is damaged", "refers to arm 99 of 2"]);
+    let mut damaged: Value = serde_json::from_str(&whole).unwrap();
+    damaged["plan"]["error_rate"] = 2.into();
+    assert_fails(&with(&damaged.to_string()), 2, &["it is damaged", "error rate of 2"]);
     damaged["slices"] = "none".into();
     assert_fails(&with(&damaged.to_string()), 2, &["it is damaged"]);
     fs::write(&file, [0xff, 0xfe]).unwrap();

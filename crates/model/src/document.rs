@@ -111,8 +111,12 @@ impl Run {
         Ok(run)
     }
 
-    /// Whether what refers to one another is there.
+    /// Whether what refers to one another is there, and the plan can be judged by.
     fn check(&self) -> Result<(), String> {
+        let PlanRecord { worth, error_rate, .. } = self.plan;
+        if !(worth >= 0.0 && worth.is_finite() && error_rate > 0.0 && error_rate < 1.0) {
+            return Err(format!("a worth of {worth} or an error rate of {error_rate} is none"));
+        }
         let arms = self.plan.arms.len();
         let missing = |what: &str, arm: usize| format!("{what} refers to arm {arm} of {arms}");
         if let Some(slice) = self.slices.iter().find(|slice| slice.arm >= arms) {

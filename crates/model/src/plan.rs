@@ -15,6 +15,8 @@ use crate::units::parse_duration;
 
 /// The smallest difference that matters, when nothing else is said.
 pub const DEFAULT_WORTH: f64 = 0.05;
+/// The share of runs in which a verdict may be wrong, when nothing else is said.
+pub const DEFAULT_ERROR_RATE: f64 = 0.05;
 /// How long a run may take, when nothing else is said.
 pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
 /// More arms than this cannot each be timed often enough to learn anything.
@@ -41,6 +43,8 @@ pub struct StudyPlan {
 pub struct Draft {
     /// The smallest relative difference that matters.
     pub worth: Option<f64>,
+    /// The share of runs in which a verdict may be wrong.
+    pub error_rate: Option<f64>,
     /// How long the run may take.
     pub budget: Option<Duration>,
     /// What the random order is made from.
@@ -56,6 +60,8 @@ pub struct Draft {
 pub struct Plan {
     /// The smallest relative difference that matters.
     pub worth: f64,
+    /// The share of runs in which a verdict may be wrong, each by itself.
+    pub error_rate: f64,
     /// How long the run may take.
     pub budget: Duration,
     /// What the random order is made from.
@@ -221,6 +227,7 @@ impl Draft {
         }
         let plan = Plan {
             worth: self.worth.unwrap_or(DEFAULT_WORTH),
+            error_rate: self.error_rate.unwrap_or(DEFAULT_ERROR_RATE),
             budget: self.budget.unwrap_or(DEFAULT_BUDGET),
             seed: self.seed.unwrap_or(seed),
             places: self.places,

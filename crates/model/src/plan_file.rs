@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::place::PlaceRequest;
 use crate::plan::{Draft, StudyPlan, find_study, parse_budget, suggestion, unknown_key};
-use crate::study::{ParamSpec, ParamValue, StudySpec, parse_worth};
+use crate::study::{ParamSpec, ParamValue, StudySpec, parse_error_rate, parse_worth};
 
 /// A mistake in a plan file.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -48,12 +48,13 @@ fn read_top(table: &DeTable<'_>, registry: &[&'static StudySpec]) -> Result<Draf
     for (key, value) in in_file_order(table) {
         match key.get_ref().as_ref() {
             "worth" => draft.worth = Some(read_text(value, parse_worth)?),
+            "error_rate" => draft.error_rate = Some(read_text(value, parse_error_rate)?),
             "budget" => draft.budget = Some(read_text(value, parse_budget)?),
             "seed" => draft.seed = Some(read_seed(value)?),
             "places" => draft.places = read_places(value)?,
             "study" => draft.studies = read_studies(value, registry)?,
             other => {
-                let known = ["worth", "budget", "seed", "places", "study"];
+                let known = ["worth", "error_rate", "budget", "seed", "places", "study"];
                 let message = format!("a plan has no key `{other}`{}", suggestion(other, known));
                 return Err((key.span(), message));
             }

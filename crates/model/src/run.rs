@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::arm::Pair;
 use crate::description::StudyDescription;
 use crate::place::PlaceFacts;
+use crate::plan::DEFAULT_ERROR_RATE;
 use crate::slice::{Phase, Slice};
 use crate::watch::MachineReading;
 
@@ -128,12 +129,20 @@ pub struct PlaceFloor {
 pub struct PlanRecord {
     /// The smallest relative difference that matters.
     pub worth: f64,
+    /// The share of runs in which a verdict may be wrong, each by itself: 0.05 is 5%.
+    #[serde(default = "default_error_rate")]
+    pub error_rate: f64,
     /// How long the run was to take at the most.
     pub budget_s: f64,
     /// The arms, which slices and pairs refer to by their index.
     pub arms: Vec<ArmRecord>,
     /// Which arms are compared.
     pub pairs: Vec<Pair>,
+}
+
+/// That of a record made before it could be chosen.
+fn default_error_rate() -> f64 {
+    DEFAULT_ERROR_RATE
 }
 
 /// One arm of a plan.
@@ -225,6 +234,13 @@ impl Run {
     #[must_use]
     pub fn with_worth(mut self, worth: f64) -> Self {
         self.plan.worth = worth;
+        self
+    }
+
+    /// The same run, to be judged by another share of runs in which a verdict may be wrong.
+    #[must_use]
+    pub fn with_error_rate(mut self, error_rate: f64) -> Self {
+        self.plan.error_rate = error_rate;
         self
     }
 }

@@ -141,6 +141,19 @@ pub fn parse_worth(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a share that can serve as the error rate of a comparison.
+pub fn parse_error_rate(text: &str) -> Result<f64, String> {
+    let error_rate = units::parse_share(text).map_err(|e| e.to_string())?;
+    if (0.0001..=0.2).contains(&error_rate) {
+        Ok(error_rate)
+    } else {
+        Err(format!(
+            "an error rate of {text} makes no sense: give from 0.01% to 20% of runs in which a \
+             verdict may be wrong"
+        ))
+    }
+}
+
 impl StudySpec {
     /// The study as the record of a run has it.
     pub fn describe(&self) -> StudyDescription {

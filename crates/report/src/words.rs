@@ -166,7 +166,8 @@ fn errors(comparison: &Comparison, operation: &str) -> String {
     match (errors.verdict, errors.share_at_most) {
         (Verdict::Invalid, _) => String::new(),
         (Verdict::Same, Some(most)) => {
-            format!(" None failed on either (under {} at 95%).", percent(most))
+            let confidence = percent(comparison.confidence);
+            format!(" None failed on either (under {} at {confidence}).", percent(most))
         }
         _ => {
             let [base, other] = [errors.base_share, errors.other_share].map(percent);

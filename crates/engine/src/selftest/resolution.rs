@@ -12,13 +12,13 @@
 
 use std::time::Duration;
 
+use model::plan::DEFAULT_ERROR_RATE;
 use model::selftest::Resolution;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stats::{Decision, Sequence, Settings};
 
 use crate::schedule::BLOCKS_MAX;
-use analysis::ERROR_RATE;
 
 /// The run that is simulated.
 const RUN: Duration = Duration::from_secs(60);
@@ -83,7 +83,7 @@ fn draw(log_ratios: &[f64], blocks: usize, random: &mut impl Rng) -> Vec<f64> {
 }
 
 fn sequence(worth: f64) -> Sequence {
-    Sequence::new(Settings { worth, error_rate: ERROR_RATE })
+    Sequence::new(Settings { worth, error_rate: DEFAULT_ERROR_RATE })
 }
 
 /// How far below "none" the interval reaches when the run ends. One run in
@@ -94,7 +94,7 @@ fn distance_to_none(series: &[f64]) -> f64 {
         // The log ratios are finite: others were left out.
         let _ = sequence.push(*ratio);
     }
-    (-sequence.interval_at(ERROR_RATE).low).max(0.0)
+    (-sequence.interval_at(DEFAULT_ERROR_RATE).low).max(0.0)
 }
 
 fn blocks_until_same(series: &[f64], worth: f64) -> Option<usize> {

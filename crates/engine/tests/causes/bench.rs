@@ -110,7 +110,8 @@ impl Bench {
         let place = Box::new(FolderPlace::new(self.folder.path())) as Box<dyn PlaceHandle>;
         let (stop, began) = (StopFlag::default(), Instant::now());
         let mut runner = LocalRunner::new(&arms, workloads, vec![place], stop, began);
-        let job = Job { arms, pairs: Vec::new(), worth: 0.05, budget: BUDGET, seed: 1 };
+        let job =
+            Job { arms, pairs: Vec::new(), worth: 0.05, error_rate: 0.05, budget: BUDGET, seed: 1 };
         let mut folder = Folders(vec![places::inspect("here", self.folder.path()).unwrap()]);
         let run = run(&job, Header::default(), &mut folder, &mut runner, &mut |_| {});
         Found { arms: analyse(&run).arms, run }
@@ -166,7 +167,14 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
         began,
     );
     let pairs = vec![Pair { base: 0, other: 1, axis: Axis::Place }];
-    let job = Job { arms: arms.to_vec(), pairs, worth: 0.05, budget: COMPARE_BUDGET, seed: 1 };
+    let job = Job {
+        arms: arms.to_vec(),
+        pairs,
+        worth: 0.05,
+        error_rate: 0.05,
+        budget: COMPARE_BUDGET,
+        seed: 1,
+    };
     let mut around = Folders(
         folders.iter().map(|folder| places::inspect("here", folder.path()).unwrap()).collect(),
     );
