@@ -25,6 +25,8 @@ const WANTED: usize = 25;
 /// A comparison has time for about so many blocks at the least, warming up included: with
 /// fewer its interval could hardly have both bounds, and would say nothing.
 const BLOCKS_MIN: u32 = 32;
+/// Where an interval had not, the comparisons after it have so many times as many blocks.
+const MORE: f64 = 1.5;
 /// The part of the time that the first may take, which shows what the others need.
 const FIRST_SHARE: f64 = 0.3;
 /// Too little time to begin with.
@@ -71,8 +73,9 @@ pub(super) fn planted(
 ) -> (Option<PlantedFound>, Option<Ended>) {
     let began = runner.elapsed();
     let time = until.saturating_sub(began);
-    let (mut judged, mut slices_ns) = (Vec::new(), Vec::new());
+    let (mut judged, mut slices_ns) = (Vec::<Judged>::new(), Vec::new());
     let (mut at_least, mut fill) = (time.mul_f64(FIRST_SHARE).max(TIME_MIN), None);
+    let mut patience = 1.0;
     let ended = loop {
         let left = until.saturating_sub(runner.elapsed());
         if left < at_least {
@@ -88,11 +91,14 @@ pub(super) fn planted(
             break Some(ended);
         }
         let took = runner.elapsed().saturating_sub(before);
-        at_least = time_of(BLOCKS_MIN, untimed(&run, took));
         let base = run.plan.pairs.first().map_or(0, |pair| pair.base);
         fill = fill.or_else(|| toll_ns(run.slices_of(base)).map(full));
         slices_ns.extend(run.slices_of(base).map(|slice| slice.spent.elapsed_ns as f64));
         judged.extend(judge(&run));
+        if judged.last().is_some_and(|last| last.bounded.is_none()) {
+            patience *= MORE;
+        }
+        at_least = time_of(BLOCKS_MIN, untimed(&run, took)).mul_f64(patience);
     };
     let seconds = runner.elapsed().saturating_sub(began).as_secs_f64();
     let found = (!judged.is_empty()).then(|| PlantedFound {
