@@ -177,7 +177,8 @@ pub enum PlantedKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlantedFound {
-    /// Comparisons whose verdict is right: `slower`; of stalls, `same`.
+    /// Comparisons whose verdict is right: `slower`; of stalls `same`, or an open one
+    /// beside which the stalls are told.
     pub right: u64,
     /// Comparisons that ended without a verdict.
     pub unclear: u64,

@@ -126,7 +126,7 @@ fn is_right(found: &PlantedFound) -> Option<bool> {
 fn planted_found(kind: PlantedKind, found: &PlantedFound) -> String {
     let Rate { count: missed, of, at_most, .. } = found.missed;
     let (truth, verdict) = match kind {
-        PlantedKind::Stalls => ("that the typical slice is none the slower", "same"),
+        PlantedKind::Stalls => ("that the typical slice is none the slower", "right"),
         _ => ("it", "slower"),
     };
     let held = (of > 0).then(|| {
