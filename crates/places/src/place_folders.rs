@@ -145,8 +145,8 @@ impl PlaceFolders {
 }
 
 /// Has ext4 look for a group of inodes with few folders for each slice's folder, as it
-/// does at the top of a file system: what operations themselves remove then slows down
-/// few of the later slices. A hint, which may be refused.
+/// does at the top of a file system: what operations remove, and what earlier runs removed
+/// at their ends, then slows down few of the slices. A hint, which may be refused.
 fn spread(work: &WorkDir) {
     let flags = ioctl_getflags(work.fd());
     let _ = flags.and_then(|flags| ioctl_setflags(work.fd(), flags | IFlags::TOPDIR));

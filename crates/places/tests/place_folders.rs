@@ -3,7 +3,9 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -144,4 +146,26 @@ fn a_later_slice_makes_files_as_the_first_did() {
     assert!(medians[3] < medians[0] * 4, "a file took {medians:?}");
     drop(folders);
     assert_eq!(free_inodes(), before);
+}
+
+/// What operations themselves remove is spread over the groups of inodes as well.
+#[test]
+fn without_a_journal_slices_are_spread_over_groups_and_with_one_they_are_not() {
+    // One gibibyte is eight groups of 128 MiB.
+    let test = "without_a_journal_slices_are_spread_over_groups_and_with_one_they_are_not";
+    for (options, is_spread) in [("^has_journal,^flex_bg", true), ("has_journal,^flex_bg", false)] {
+        let images = tempfile::tempdir().unwrap();
+        let mounted = Mounted::ext4_in(test, images.path(), 1 << 30, &["-O", options]);
+        let Some(mounted) = mounted else { return };
+        let inodes = rustix::fs::statvfs(mounted.path()).unwrap().f_files;
+        let mut folders = folders(&facts(&mounted.path()));
+        let mut groups = BTreeSet::new();
+        for _ in 0..16 {
+            let slice = folders.slice().unwrap().path().join("file");
+            File::create(&slice).unwrap();
+            groups.insert((fs::metadata(&slice).unwrap().ino() - 1) / (inodes / 8));
+            folders.put_aside().unwrap();
+        }
+        assert_eq!(groups.len() >= 4, is_spread, "{options}: {groups:?}");
+    }
 }
