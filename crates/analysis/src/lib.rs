@@ -16,6 +16,7 @@ mod invalid;
 mod next;
 mod noise;
 mod pair_state;
+mod picks;
 mod stalls;
 mod tails;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let totals = totals::of_arms(run, &tolls);
     let arms = arms::results(run, &blocks, &totals, &tolls);
     let comparisons = comparisons::results(run, &blocks, &states, &arms, &totals);
+    let picks = picks::of(&states, &comparisons, run.plan.error_rate);
     let noise = noise_between(&run.watch.before, &run.watch.after);
-    Analysis { arms, comparisons, noise, carry_over: carry_over::found(run) }
+    Analysis { arms, comparisons, noise, carry_over: carry_over::found(run), picks }
 }

@@ -7,7 +7,7 @@
 
 use model::analysis::{Comparison, Pick, Verdict};
 
-use crate::pair_state::{ERROR_RATE, PairStates};
+use crate::pair_state::PairStates;
 
 /// So many are picked at the most.
 const PICKS_MAX: usize = 3;
@@ -15,7 +15,7 @@ const PICKS_MAX: usize = 3;
 const COMPARISONS_MIN: usize = 4;
 
 /// Those that surely save the largest shares, the largest first.
-pub(crate) fn of(states: &PairStates, comparisons: &[Comparison]) -> Vec<Pick> {
+pub(crate) fn of(states: &PairStates, comparisons: &[Comparison], error_rate: f64) -> Vec<Pick> {
     if comparisons.len() < COMPARISONS_MIN {
         return Vec::new();
     }
@@ -27,7 +27,7 @@ pub(crate) fn of(states: &PairStates, comparisons: &[Comparison]) -> Vec<Pick> {
     if picked == 0 {
         return Vec::new();
     }
-    let error_rate = stats::selected_error_rate(picked, out_of, ERROR_RATE);
+    let error_rate = stats::selected_error_rate(picked, out_of, error_rate);
     let pick = |comparison: usize| {
         let interval = states.0[comparison].mean.interval_at(error_rate);
         Some(Pick {
@@ -43,4 +43,43 @@ pub(crate) fn of(states: &PairStates, comparisons: &[Comparison]) -> Vec<Pick> {
     picks.retain(|pick| pick.ratio_high < 1.0);
     picks.truncate(PICKS_MAX);
     picks
+}
+
+#[cfg(test)]
+mod tests {
+    use model::run::Run;
+
+    use crate::{analyse, testing};
+
+    /// Twelve blocks of a base and five others, which take so many times as long, give or
+    /// take a tenth.
+    fn run(factors: [f64; 5]) -> Run {
+        let mut slices = Vec::new();
+        for block in 0..12 {
+            for (arm, factor) in [1.0].into_iter().chain(factors).enumerate() {
+                let mut slice = testing::slice(arm, block);
+                let noise = 0.1 * ((block * 7 + arm * 3) % 5) as f64 - 0.2;
+                slice.spent.elapsed_ns = (1e6 * factor * (0.5 * noise).exp()) as u64;
+                slices.push(slice);
+            }
+        }
+        testing::run(6, slices)
+    }
+
+    #[test]
+    fn the_surest_gains_come_first_and_their_intervals_are_wider() {
+        let analysis = analyse(&run([0.2, 1.0, 0.01, 0.5, 3.0]));
+        let picked: Vec<usize> = analysis.picks.iter().map(|pick| pick.comparison).collect();
+        assert_eq!(picked, [2, 0, 3]);
+        for pick in &analysis.picks {
+            let alone = &analysis.comparisons[pick.comparison];
+            assert!(alone.ratio_high.is_some_and(|high| high < pick.ratio_high), "{pick:?}");
+            assert_eq!(pick.out_of, 10, "five comparisons with a tail each");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_gained_nothing_is_picked() {
+        assert_eq!(analyse(&run([1.0, 2.0, 3.0, 1.0, 1.0])).picks, []);
+    }
 }

@@ -25,6 +25,25 @@ pub struct Analysis {
     /// Arms that change the toll of whatever runs after them.
     #[serde(default)]
     pub carry_over: Vec<CarryOver>,
+    /// The comparisons that surely save the largest shares, the largest first.
+    #[serde(default)]
+    pub picks: Vec<Pick>,
+}
+
+/// A comparison that was picked out of many for what it saves. To be picked favours
+/// luck, which its interval here allows for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pick {
+    /// The comparison, as an index.
+    pub comparison: usize,
+    /// Out of how many statements it was picked: comparisons, and those of their 99th
+    /// percentiles and of failures.
+    pub out_of: u64,
+    /// What the ratio is at least. `null` where there is no bound.
+    pub ratio_low: Option<f64>,
+    /// What the ratio is at most.
+    pub ratio_high: f64,
 }
 
 /// One arm's tolls over all its slices.

@@ -135,7 +135,9 @@ fn meaning(subject: Subject, width: Width) -> String {
             format!("{untold} more comparisons are in the tables above and in --json."),
         ));
     }
-    let bullets = sentences.iter().map(|(_, text)| paragraph("  • ", "    ", text, width));
+    let picks = words::picks_sentence(subject);
+    let texts = picks.iter().chain(sentences.iter().map(|(_, text)| text));
+    let bullets = texts.map(|text| paragraph("  • ", "    ", text, width));
     format!("\n{}{}", heading("What it means"), bullets.collect::<String>())
 }
 

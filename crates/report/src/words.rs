@@ -120,6 +120,35 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
     Some(text + &more.concat())
 }
 
+/// The comparisons that surely save most, in one sentence; nothing where none was picked.
+pub(crate) fn picks_sentence(subject: Subject) -> Option<String> {
+    let picks = &subject.analysis.picks;
+    let gains: Vec<String> = picks
+        .iter()
+        .filter_map(|pick| {
+            let comparison = &subject.analysis.comparisons[pick.comparison];
+            let [base, other] = subject.sides(comparison)?;
+            let (name, from) = match comparison.axis {
+                Axis::Place => (format!("{} on {}", way(other), other.place), base.place.clone()),
+                Axis::Strategy => {
+                    let to = subject.difference(other, base);
+                    let name = format!("{} with {to} on {}", other.study, other.place);
+                    (name, subject.difference(base, other))
+                }
+            };
+            let within = Difference::new(comparison.ratio, pick.ratio_low, Some(pick.ratio_high));
+            let against = time_against(comparison.ratio?);
+            Some(format!("{name} takes {against} {from}{}", within.in_brackets()))
+        })
+        .collect();
+    let out_of = picks.first()?.out_of;
+    let gains = gains.join("; ");
+    Some(format!(
+        "Largest gains: {gains}. These intervals allow for having been picked out of {out_of} \
+         statements."
+    ))
+}
+
 /// What rare stalls add, where all the time spent tells another story than a typical
 /// slice: `disk stalled in 3 of 40 slices; counting those, ram takes 33% less time.`
 fn totals(subject: Subject, comparison: &Comparison) -> String {
