@@ -7,8 +7,8 @@
 //! weighted mean of the ordered values, with hypergeometric weights (W. Hoeffding
 //! 1948, U-statistics; the weights of W. D. Kaigh and P. A. Lachenbruch, "A
 //! generalized quantile estimator", 1982). It has the same expectation however many
-//! values there are. The estimator of Harrell and Davis (1982) has the limit of these
-//! weights with replacement, and with it a bias that depends on the number.
+//! values there are. The estimator of Harrell and Davis (1982) draws with replacement,
+//! and its expectation depends a little on the number.
 
 use std::f64::consts::TAU;
 
