@@ -259,7 +259,8 @@ impl PairFinding<'_> {
 
     /// What more there is to say of the side that has most of it.
     fn detail(&self) -> String {
-        let most = self.named().max_by(|a, b| a.1.finding.share.total_cmp(&b.1.finding.share));
+        let cost = |found: &Weighed| found.finding.cost_ns_per_op;
+        let most = self.named().max_by(|a, b| cost(a.1).total_cmp(&cost(b.1)));
         let detail = most.filter(|(_, found)| !found.finding.detail.is_empty());
         detail.map_or_else(String::new, |(side, found)| {
             format!("; {}, {}", side.label, found.finding.detail)

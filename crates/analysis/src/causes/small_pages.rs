@@ -33,7 +33,7 @@ pub(super) fn between(base: Side, other: Side, copying_ns_per_op: f64) -> Option
     let dearer = base_ns.max(other_ns) >= base_ns.min(other_ns) * DEARER_MIN;
     let agree = expected_ns_per_op * copying_ns_per_op > 0.0;
     let holds = has_small_pages(small.totals)? && has_small_pages(large.totals) != Some(true);
-    if !(dearer && agree && holds) {
+    if !(dearer && agree && holds && by_size(small.totals)?) {
         return None;
     }
     let explained = expected_ns_per_op.abs().min(copying_ns_per_op.abs());
@@ -45,6 +45,14 @@ pub(super) fn between(base: Side, other: Side, copying_ns_per_op: f64) -> Option
         text: text(small, large, explained)?,
     };
     Some((explained_ns_per_op, cause))
+}
+
+/// Whether what a page costs can be put down to its size. What a file system on a device does
+/// for each page that is written (finding room, checksums) may be anything; a read from
+/// the cache and a tmpfs have nothing else to do.
+fn by_size(totals: &ArmTotals) -> Option<bool> {
+    let calls = totals.spent.calls?;
+    Some(totals.place.as_ref()?.filesystem == "tmpfs" || calls.read_bytes > calls.written_bytes)
 }
 
 /// Whether an arm's place holds its files in small pages; nothing where that is not known.

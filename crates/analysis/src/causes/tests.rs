@@ -309,6 +309,18 @@ fn small_pages_are_named_where_they_are_small_and_cost_more() {
     };
     assert_eq!(codes_compared(&disk, &seen(&ram, 1.0), Verdict::Slower), ["copying"]);
     assert_eq!(codes_compared(&seen(&disk, 0.0), &ram, Verdict::Slower), ["copying"]);
+    // What another file system does for each page it writes need not be the pages' size.
+    let writes = |arm: &ArmTotals| {
+        let Calls { reads, read_bytes, .. } = arm.spent.calls.unwrap_or_default();
+        let calls = Calls { writes: reads, written_bytes: read_bytes, ..Calls::default() };
+        with_calls(arm.clone(), calls)
+    };
+    assert_eq!(codes_compared(&writes(&disk), &writes(&ram), Verdict::Slower), ["small-pages"]);
+    let mut other = seen(&writes(&ram), 0.0);
+    if let Some(place) = other.place.as_mut() {
+        place.filesystem = "btrfs".to_owned();
+    }
+    assert_eq!(codes_compared(&writes(&disk), &other, Verdict::Slower), ["copying"]);
     // Pages that cost the same explain nothing, however small they are.
     let same = ArmTotals { place_floor: disk.place_floor, ..ram };
     assert_eq!(codes_compared(&disk, &same, Verdict::Slower), ["copying"]);
@@ -346,6 +358,9 @@ fn sleeps_that_go_with_discards_are_theirs() {
     assert!(!discards(&totals));
     let device = DeviceTraffic { discards: Some(OPERATIONS), ..DeviceTraffic::default() };
     totals.spent.device = Some(device);
+    // Another file system's on the same device.
+    assert!(!discards(&totals));
+    mount(&mut totals, "discard");
     assert!(discards(&totals));
 }
 

@@ -48,11 +48,20 @@ fn reads(totals: &ArmTotals) -> bool {
     totals.spent.calls.is_some_and(|c| c.storage_read_bytes > c.storage_dirtied_bytes)
 }
 
-/// Whether the device discarded blocks about as often as the workers slept.
+/// Whether the device discarded blocks about as often as the workers slept, for a file
+/// system that does so when it frees them. The device's figure includes others' discards.
 fn discards(totals: &ArmTotals) -> bool {
+    let mounted = totals.place.as_ref().is_some_and(|place| {
+        place
+            .mount_options
+            .iter()
+            .any(|option| matches!(option.as_str(), "discard" | "discard=sync"))
+    });
     let sleeps = totals.spent.voluntary_switches.saturating_sub(totals.spent.sync_calls) as f64;
     let discards = totals.spent.device.and_then(|device| device.discards);
-    sleeps > 0.0 && discards.is_some_and(|discards| discards as f64 >= sleeps * DISCARDS_MIN)
+    mounted
+        && sleeps > 0.0
+        && discards.is_some_and(|discards| discards as f64 >= sleeps * DISCARDS_MIN)
 }
 
 /// Whether data in the cache was on its way to a device that was writing: neither a
