@@ -4,6 +4,7 @@ use model::analysis::Verdict;
 use model::arm::Axis;
 use model::cause::{CauseCode, Scope};
 use model::counters::Counters as _;
+use model::description::CauseDescription;
 use model::place::StorageKind;
 use model::probes::{CpuTimes, GroupLimits, MemoryTraffic, Pressure, Residency, Surroundings};
 use model::run::{MemoryFloor, PlaceFloor};
@@ -11,6 +12,7 @@ use model::spent::{Calls, DeviceTraffic, Spent};
 
 use super::*;
 use crate::testing;
+use crate::totals::OwnTime;
 
 const OPERATIONS: u64 = 1000;
 /// Long enough for the kernel to be told from the program.
@@ -102,6 +104,7 @@ fn shares_add_up_to_no_more_than_the_whole_and_what_differs_has_a_cause() {
             ..totals.spent
         };
         totals.first_touched_bytes = below(1 << 24);
+        totals.own_times = vec![OwnTime { cause: own_cause(), time_ns: below(ALL_NS) as f64 }];
         totals.memory =
             Some(MemoryFloor { fault_ns: 500.0, first_touch_ns: 12_500.0, again_ns: 1500.0 });
         totals.place_floor = Some(floor(below(500) as f64));
@@ -115,6 +118,15 @@ fn shares_add_up_to_no_more_than_the_whole_and_what_differs_has_a_cause() {
         for verdict in [Verdict::Faster, Verdict::Slower] {
             assert!(!compared(&totals, &other, Axis::Place, verdict).is_empty());
         }
+    }
+}
+
+fn own_cause() -> CauseDescription {
+    CauseDescription {
+        code: "own".to_owned(),
+        what: "its own".to_owned(),
+        figure: String::new(),
+        threshold_share: 0.2,
     }
 }
 
