@@ -379,11 +379,11 @@ fn sleeps_that_go_with_discards_are_theirs() {
 #[test]
 fn memory_used_for_the_first_time_is_named_where_that_costs_more() {
     let mut totals = with_times(arm("ram"), ALL_NS / 2, 0);
-    totals.first_touched_bytes = 4096 * 4000;
+    totals.first_touched_bytes = 4096 * 40_000;
     let virtual_machine =
         MemoryFloor { fault_ns: 300.0, first_touch_ns: 12_500.0, again_ns: 1500.0 };
     let named = |totals: &ArmTotals| codes(totals).contains(&"first-touch".to_owned());
-    totals.memory = Some(MemoryFloor { first_touch_ns: 1600.0, ..virtual_machine });
+    totals.memory = Some(MemoryFloor { first_touch_ns: 2900.0, ..virtual_machine });
     assert!(!named(&totals));
     totals.memory = Some(virtual_machine);
     assert!(named(&totals));
