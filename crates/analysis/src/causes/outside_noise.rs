@@ -1,6 +1,7 @@
 //! Noise from outside: others wanted the processor that the slice was to run on.
 
 use model::cause::{CauseCode, Scope};
+use model::spent::Spent;
 use model::units::percent;
 
 use super::parts::Parts;
@@ -69,11 +70,8 @@ fn others_ns(totals: &ArmTotals) -> Option<f64> {
 
 /// Whether kernel threads had reason to work for the slices.
 fn gave_devices_work(totals: &ArmTotals) -> bool {
-    let calls = totals.spent.calls.unwrap_or_default();
-    let device = totals.spent.device.unwrap_or_default();
-    calls.storage_dirtied_bytes > 0
-        || calls.storage_read_bytes > 0
-        || totals.spent.sync_calls > 0
-        || totals.spent.name_changes > 0
-        || device.written_bytes > 0 && totals.spent.requested_bytes > 0
+    let Spent { calls, device, sync_calls, name_changes, .. } = totals.spent;
+    let calls = calls.unwrap_or_default();
+    let moved_bytes = calls.storage_dirtied_bytes + calls.storage_read_bytes;
+    device.is_some() && moved_bytes + sync_calls + name_changes > 0
 }

@@ -253,8 +253,14 @@ impl PairFinding<'_> {
                 format!("{} {}{filesystem}", found.finding.cost(side.totals), side.label)
             })
             .collect();
+        let tells = |side: &Side| side.totals.tells_kernel_from_program();
+        let own = if tells(&self.base) || tells(&self.other) {
+            ""
+        } else {
+            " (with the program's own work, which is the same on both sides)"
+        };
         let what = capitalised(about.what);
-        format!("{what} differs by place: {}{}.", told.join(" and "), self.detail())
+        format!("{what} differs by place: {}{own}{}.", told.join(" and "), self.detail())
     }
 
     /// What more there is to say of the side that has most of it.

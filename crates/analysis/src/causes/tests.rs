@@ -262,6 +262,11 @@ fn the_programs_own_time_explains_no_place() {
     assert_eq!(codes_compared(&quick, &slow, Verdict::Slower), ["system-calls"]);
     let causes = compared(&quick, &slow, Axis::Place, Verdict::Slower);
     assert!(causes[0].text.contains("differs by place"), "{}", causes[0].text);
+    assert!(!causes[0].text.contains("with the program's own"), "{}", causes[0].text);
+    // Where neither can tell the kernel's part, that is said.
+    let short = |arm: &ArmTotals| ArmTotals { slices: 1000, ..arm.clone() };
+    let causes = compared(&short(&quick), &short(&slow), Axis::Place, Verdict::Slower);
+    assert!(causes[0].text.contains("with the program's own"), "{}", causes[0].text);
     let by_strategy = compared(&quick, &slow, Axis::Strategy, Verdict::Slower);
     assert_eq!(by_strategy[0].code, CauseCode::ApplicationCpu);
 }
