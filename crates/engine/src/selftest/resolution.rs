@@ -86,8 +86,7 @@ fn sequence(worth: f64) -> Sequence {
     Sequence::new(Settings { worth, error_rate: DEFAULT_ERROR_RATE })
 }
 
-/// How far below "none" the interval reaches when the run ends. One run in
-/// twenty at the most errs and ends before; that does not move the share asked for.
+/// How far below "none" the interval reaches when the run ends.
 fn distance_to_none(series: &[f64]) -> f64 {
     let mut sequence = sequence(0.0);
     for ratio in series {
