@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
-use crate::{bench_harness, bench_load, bench_repeat, bench_verify, process};
+use crate::{bench_harness, bench_load, bench_repeat, bench_verdicts, bench_verify, process};
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
@@ -15,6 +15,8 @@ pub(crate) enum Bench {
     Harness(bench_harness::Args),
     /// The load generator beside wrk, ab, oha and httperf
     Load(bench_load::BenchLoadArgs),
+    /// How often usual ways to compare, and ours, are wrong about recorded blocks
+    Verdicts(bench_verdicts::Args),
     /// How fast records are accounted for, and that none breaks that must not
     Verify(bench_verify::Args),
     /// Whether the intervals of one run hold the estimates of the next
@@ -31,6 +33,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
     match what {
         Bench::Harness(args) => bench_harness::run(args),
         Bench::Load(args) => bench_load::run(args),
+        Bench::Verdicts(args) => bench_verdicts::run(args),
         Bench::Verify(args) => bench_verify::run(args),
         Bench::Repeat(args) => bench_repeat::run(args),
         Bench::HeldMemory(args) => bench_harness::memory::child(args),

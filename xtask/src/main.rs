@@ -11,6 +11,7 @@ mod bench;
 mod bench_harness;
 mod bench_load;
 mod bench_repeat;
+mod bench_verdicts;
 mod bench_verify;
 mod built;
 mod examples;

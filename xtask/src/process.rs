@@ -77,8 +77,17 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
 
 /// Builds the program for development and says where it is.
 pub(crate) fn build_iotoll() -> Result<PathBuf> {
+    build(&[])
+}
+
+/// Builds the program for use and says where it is.
+pub(crate) fn build_release_iotoll() -> Result<PathBuf> {
+    build(&["--release"])
+}
+
+fn build(profile: &[&str]) -> Result<PathBuf> {
     let mut build = cargo(&["build", "--quiet", "--package", "iotoll", "--message-format=json"]);
-    let messages = output(&mut build)?;
+    let messages = output(build.args(profile))?;
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())

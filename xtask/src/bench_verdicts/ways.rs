@@ -1,0 +1,205 @@
+//! Ways to tell whether one program is slower than another.
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use stats::{Decision, Sequence, Settings};
+
+use super::record::Record;
+
+/// What is said of the other arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    Slower,
+    Faster,
+    /// That there is no difference, none that matters, or that it is not known.
+    Nothing,
+}
+
+/// One way: given a record, the logarithm of the difference to plant, the
+/// smallest difference that matters and randomness, what it claims, and how many
+/// slices of each arm that took.
+pub(crate) struct Way {
+    pub(crate) name: &'static str,
+    /// Whether it claims a difference only if that matters.
+    pub(crate) tells_worth: bool,
+    pub(crate) compare: fn(&Record, f64, f64, &mut ChaCha8Rng) -> (Claim, usize),
+}
+
+pub(crate) const WAYS: &[Way] = &[
+    Way { name: "A then B, once", tells_worth: true, compare: |r, d, w, x| means(1, r, d, w, x) },
+    Way {
+        name: "A then B, means of three",
+        tells_worth: true,
+        compare: |r, d, w, x| means(3, r, d, w, x),
+    },
+    Way { name: "hyperfine's summary", tells_worth: false, compare: hyperfine },
+    Way { name: "criterion's test", tells_worth: false, compare: criterion },
+    Way { name: "iotoll", tells_worth: true, compare: iotoll },
+];
+
+/// Blocks that iotoll may use.
+const BLOCKS: usize = 200;
+/// Runs of a command by default, at least.
+const HYPERFINE_RUNS: usize = 10;
+/// Samples by default.
+const CRITERION_SAMPLES: usize = 100;
+/// Significance level and noise threshold by default.
+const CRITERION_LEVEL: f64 = 0.05;
+const CRITERION_NOISE: f64 = 0.01;
+/// Resamples; 100,000 by default.
+const CRITERION_RESAMPLES: usize = 1_000;
+
+/// Times of the base, then of the other arm, which is made slower by as much.
+fn timed(
+    count: usize,
+    record: &Record,
+    difference: f64,
+    random: &mut ChaCha8Rng,
+) -> (Vec<f64>, Vec<f64>) {
+    let [base, mut other] = record.one_after_the_other(count, random);
+    for time in &mut other {
+        *time *= difference.exp();
+    }
+    (base, other)
+}
+
+/// Believes the ratio of the means.
+fn means(
+    repeats: usize,
+    record: &Record,
+    difference: f64,
+    worth: f64,
+    random: &mut ChaCha8Rng,
+) -> (Claim, usize) {
+    let (base, other) = timed(repeats, record, difference, random);
+    let claim = match mean(&other) / mean(&base) {
+        ratio if ratio > 1.0 + worth => Claim::Slower,
+        ratio if ratio < 1.0 / (1.0 + worth) => Claim::Faster,
+        _ => Claim::Nothing,
+    };
+    (claim, base.len())
+}
+
+/// "2.00 ± 0.10 times faster": the ratio of the means, with the relative standard
+/// deviations added in squares. Taken as a claim where 1 is not within ±.
+fn hyperfine(record: &Record, difference: f64, _: f64, random: &mut ChaCha8Rng) -> (Claim, usize) {
+    let (base, other) = timed(HYPERFINE_RUNS, record, difference, random);
+    let (fast, slow, claim) = if mean(&base) < mean(&other) {
+        (&base, &other, Claim::Slower)
+    } else {
+        (&other, &base, Claim::Faster)
+    };
+    let ratio = mean(slow) / mean(fast);
+    let relative = |times: &[f64]| variance(times).sqrt() / mean(times);
+    let deviation = ratio * relative(slow).hypot(relative(fast));
+    (if ratio - deviation > 1.0 { claim } else { Claim::Nothing }, base.len())
+}
+
+/// A t-test by bootstrap from both samples mixed, and if that is significant, a
+/// bootstrap interval of the relative change that must lie beyond the noise
+/// threshold: "Performance has regressed."
+fn criterion(record: &Record, difference: f64, _: f64, random: &mut ChaCha8Rng) -> (Claim, usize) {
+    let (base, other) = timed(CRITERION_SAMPLES, record, difference, random);
+    let mixed = [base.as_slice(), &other].concat();
+    let t = welch(&other, &base);
+    let below = (0..CRITERION_RESAMPLES)
+        .filter(|_| {
+            welch(&resampled(&mixed, other.len(), random), &resampled(&mixed, base.len(), random))
+                < t
+        })
+        .count();
+    let tail = below.min(CRITERION_RESAMPLES - below);
+    let p = 2.0 * tail as f64 / CRITERION_RESAMPLES as f64;
+    if p >= CRITERION_LEVEL {
+        return (Claim::Nothing, base.len());
+    }
+    let mut changes: Vec<f64> = (0..CRITERION_RESAMPLES)
+        .map(|_| {
+            let other = mean(&resampled(&other, other.len(), random));
+            other / mean(&resampled(&base, base.len(), random)) - 1.0
+        })
+        .collect();
+    changes.sort_by(f64::total_cmp);
+    let (low, high) = (changes[CRITERION_RESAMPLES / 40], changes[CRITERION_RESAMPLES * 39 / 40]);
+    let claim = if low > CRITERION_NOISE {
+        Claim::Slower
+    } else if high < -CRITERION_NOISE {
+        Claim::Faster
+    } else {
+        Claim::Nothing
+    };
+    (claim, base.len())
+}
+
+fn iotoll(record: &Record, difference: f64, worth: f64, random: &mut ChaCha8Rng) -> (Claim, usize) {
+    let mut sequence = Sequence::new(Settings { worth, ..Settings::default() });
+    for log_ratio in record.in_blocks(BLOCKS, random) {
+        // The record's log ratios are finite.
+        let _ = sequence.push(log_ratio + difference);
+        if sequence.decision() != Decision::Open {
+            break;
+        }
+    }
+    let claim = match sequence.decision() {
+        Decision::Greater => Claim::Slower,
+        Decision::Less => Claim::Faster,
+        Decision::Within | Decision::Open => Claim::Nothing,
+    };
+    (claim, sequence.blocks())
+}
+
+fn resampled(values: &[f64], count: usize, random: &mut impl Rng) -> Vec<f64> {
+    (0..count).map(|_| values[random.random_range(0..values.len())]).collect()
+}
+
+fn welch(a: &[f64], b: &[f64]) -> f64 {
+    let error = variance(a) / a.len() as f64 + variance(b) / b.len() as f64;
+    (mean(a) - mean(b)) / error.sqrt()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Of the population that `values` are a sample of.
+fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng as _;
+
+    #[test]
+    fn welch_is_that_of_a_textbook() {
+        // Means 3 and 6, variances 2.5 and 10: -3 / √(2.5/5 + 10/5).
+        let t = welch(&[1.0, 2.0, 3.0, 4.0, 5.0], &[2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert!((t + 3.0 / 2.5_f64.sqrt()).abs() < 1e-12, "{t}");
+    }
+
+    /// With independent noise each is right as often as it should be; with drift
+    /// those that run one after the other are not.
+    #[test]
+    fn drift_deceives_those_that_run_one_after_the_other() {
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let mut noise = || 0.02 * (random.random::<f64>() + random.random::<f64>() - 1.0);
+        let still = Record::from_logs((0..240).map(|_| [noise(), noise()]).collect());
+        let steps = (0..240).map(|i| 0.01 * f64::from(i));
+        let drifting =
+            Record::from_logs(steps.map(|step| [step + noise(), step + noise()]).collect());
+        let mut random = ChaCha8Rng::seed_from_u64(8);
+        let mut claims = |way: &Way, record: &Record| {
+            let claims =
+                |_: &usize| (way.compare)(record, 0.0, 0.05, &mut random).0 != Claim::Nothing;
+            (0..40).filter(claims).count()
+        };
+        for way in WAYS {
+            let (calm, deceived) = (claims(way, &still), claims(way, &drifting));
+            let expected = ["hyperfine's summary", "criterion's test"].contains(&way.name);
+            assert!(calm <= 12, "{}: {calm}", way.name);
+            assert_eq!(deceived == 40, expected, "{}: {deceived}", way.name);
+        }
+    }
+}
