@@ -1,7 +1,7 @@
 //! What moving a cached page costs at a place, measured before the run.
 //!
-//! A file of many pages and one of a single page are read and written by one call each:
-//! the difference is the pages', and what opening, calling and returning cost drops out.
+//! A file of many pages and one of a single page are read, written and removed by one call
+//! each: the difference is the pages', and what opening, calling and returning cost drops out.
 //! The shortest of several rounds counts, for a disturbance can only add to it.
 
 use std::ffi::CStr;
@@ -22,7 +22,7 @@ const PAGES: usize = 64;
 const PAGE_BYTES: usize = 4096;
 const ROUNDS: usize = 24;
 /// Where a call takes long, fewer rounds tell as much.
-const TIME_MAX: Duration = Duration::from_millis(15);
+const TIME_MAX: Duration = Duration::from_millis(10);
 
 /// Measures in an empty folder, and leaves it empty.
 pub(crate) fn measure(clock: &Clock, folder: BorrowedFd<'_>) -> io::Result<PlaceFloor> {
@@ -30,16 +30,24 @@ pub(crate) fn measure(clock: &Clock, folder: BorrowedFd<'_>) -> io::Result<Place
     let write_ns_per_page = slope(|pages| {
         let file = create(folder)?;
         let took = timed(clock, || pwrite(&file, &buffer[..pages * PAGE_BYTES], 0));
-        unlinkat(folder, FILE, AtFlags::empty())?;
+        remove(folder)?;
         took
+    })?;
+    let free_ns_per_page = slope(|pages| {
+        pwrite(create(folder)?, &buffer[..pages * PAGE_BYTES], 0)?;
+        timed(clock, || remove(folder))
     })?;
     let file = create(folder)?;
     pwrite(&file, &buffer, 0)?;
     let read_ns_per_page =
         slope(|pages| timed(clock, || pread(&file, &mut buffer[..pages * PAGE_BYTES], 0)))?;
     let large_share = large_share(&file).unwrap_or_default();
-    unlinkat(folder, FILE, AtFlags::empty())?;
-    Ok(PlaceFloor { read_ns_per_page, write_ns_per_page, large_share })
+    remove(folder)?;
+    Ok(PlaceFloor { read_ns_per_page, write_ns_per_page, free_ns_per_page, large_share })
+}
+
+fn remove(folder: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    unlinkat(folder, FILE, AtFlags::empty())
 }
 
 fn create(folder: BorrowedFd<'_>) -> io::Result<OwnedFd> {
@@ -47,7 +55,7 @@ fn create(folder: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(openat(folder, FILE, flags, Mode::RUSR | Mode::WUSR)?)
 }
 
-fn timed(clock: &Clock, call: impl FnOnce() -> rustix::io::Result<usize>) -> io::Result<f64> {
+fn timed<T>(clock: &Clock, call: impl FnOnce() -> rustix::io::Result<T>) -> io::Result<f64> {
     let began = clock.ticks();
     call()?;
     Ok(clock.between(began, clock.ticks()).as_nanos() as f64)

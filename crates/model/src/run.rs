@@ -118,6 +118,9 @@ pub struct PlaceFloor {
     pub read_ns_per_page: f64,
     /// Writing one more page of a new file in the same call.
     pub write_ns_per_page: f64,
+    /// Removing a file that has one page more.
+    #[serde(default)]
+    pub free_ns_per_page: f64,
     /// The share of the pages that were part of larger ones; `null` where the kernel
     /// does not show it (`/proc/kpageflags` is for root).
     pub large_share: Option<f64>,

@@ -1,5 +1,5 @@
 //! Copying: the kernel's work for each byte that it moves between the page cache and
-//! the program.
+//! the program, and for each page that it frees with a file.
 
 use model::cause::{CauseCode, Scope};
 
@@ -9,7 +9,7 @@ use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::Copying,
-    what: "moving data to and from the page cache",
+    what: "moving data to and from the page cache, or freeing it there,",
     weigh,
     role: Role::Cost,
     scope: Scope::Arm,
@@ -26,6 +26,7 @@ fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
         [
             ("cached_read_ns_per_page", floor.read_ns_per_page),
             ("cached_write_ns_per_page", floor.write_ns_per_page),
+            ("cached_free_ns_per_page", floor.free_ns_per_page),
         ]
     });
     Some(finding.with(evidence).with(floor))

@@ -7,6 +7,7 @@
 //! first time, pages moved, names changed. What is left of it is work for each call.
 
 use model::arm::Axis;
+use model::run::PlaceFloor;
 
 use super::waiting::{Waiting, waited_for};
 use crate::totals::{ArmTotals, all_calls};
@@ -154,10 +155,48 @@ impl Parts {
     }
 }
 
-/// What moving the arm's bytes takes by what a cached page cost at its place before the run.
+/// What is done with cached pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageWork {
+    Reading,
+    Writing,
+    Freeing,
+}
+
+impl PageWork {
+    pub(super) const ALL: [Self; 3] = [Self::Reading, Self::Writing, Self::Freeing];
+
+    /// With how many pages the arm did this. What it freed is what its files had in memory
+    /// before and not after.
+    pub(super) fn pages(self, totals: &ArmTotals) -> Option<f64> {
+        let calls = totals.spent.calls?;
+        let bytes = match self {
+            Self::Reading => calls.read_bytes,
+            Self::Writing => calls.written_bytes,
+            Self::Freeing => totals
+                .surroundings
+                .residency
+                .map_or(0, |seen| seen.cached_before_bytes.saturating_sub(seen.cached_bytes)),
+        };
+        Some(bytes as f64 / PAGE_BYTES)
+    }
+
+    /// What one took at the arm's place before the run.
+    pub(super) fn ns_per_page(self, floor: &PlaceFloor) -> f64 {
+        match self {
+            Self::Reading => floor.read_ns_per_page,
+            Self::Writing => floor.write_ns_per_page,
+            Self::Freeing => floor.free_ns_per_page,
+        }
+    }
+
+    /// What all of them take by that.
+    pub(super) fn ns(self, totals: &ArmTotals) -> Option<f64> {
+        Some(self.pages(totals)? * self.ns_per_page(totals.place_floor.as_ref()?))
+    }
+}
+
+/// What the arm's pages take by what a cached page cost at its place before the run.
 pub(super) fn moving_ns(totals: &ArmTotals) -> Option<f64> {
-    let (calls, floor) = (totals.spent.calls?, totals.place_floor?);
-    let pages = |bytes: u64| bytes as f64 / PAGE_BYTES;
-    let read_ns = pages(calls.read_bytes) * floor.read_ns_per_page;
-    Some(read_ns + pages(calls.written_bytes) * floor.write_ns_per_page)
+    PageWork::ALL.into_iter().map(|work| work.ns(totals)).sum()
 }

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 
 use model::cause::{Cause, CauseCode, Scope};
 use model::place::PlaceFacts;
+use model::run::PlaceFloor;
 use model::units::time;
 
 use super::pair::Side;
-use super::parts::{PAGE_BYTES, moving_ns};
+use super::parts::{PAGE_BYTES, PageWork, moving_ns};
 use super::rule::capitalised;
 use crate::totals::ArmTotals;
 
@@ -48,11 +49,17 @@ pub(super) fn between(base: Side, other: Side, copying_ns_per_op: f64) -> Option
 }
 
 /// Whether what a page costs can be put down to its size. What a file system on a device does
-/// for each page that is written (finding room, checksums) may be anything; a read from
-/// the cache and a tmpfs have nothing else to do.
+/// for each page that is written or freed (finding room, checksums) may be anything; a read
+/// from the cache and a tmpfs have nothing else to do.
 fn by_size(totals: &ArmTotals) -> Option<bool> {
-    let calls = totals.spent.calls?;
-    Some(totals.place.as_ref()?.filesystem == "tmpfs" || calls.read_bytes > calls.written_bytes)
+    let is_tmpfs = totals.place.as_ref()?.filesystem == "tmpfs";
+    Some(is_tmpfs || main_work(totals)? == PageWork::Reading)
+}
+
+/// What most of the time goes into that pages take.
+fn main_work(totals: &ArmTotals) -> Option<PageWork> {
+    let ns = |work: &PageWork| work.ns(totals).unwrap_or_default();
+    PageWork::ALL.into_iter().max_by(|a, b| ns(a).total_cmp(&ns(b)))
 }
 
 /// Whether an arm's place holds its files in small pages; nothing where that is not known.
@@ -76,6 +83,7 @@ fn evidence(base: Side, other: Side, explained_ns_per_op: f64) -> BTreeMap<Strin
         let Some(floor) = side.totals.place_floor else { continue };
         put("cached_read_ns_per_page", floor.read_ns_per_page);
         put("cached_write_ns_per_page", floor.write_ns_per_page);
+        put("cached_free_ns_per_page", floor.free_ns_per_page);
         let moved_bytes = side.totals.moved_bytes().unwrap_or_default();
         put("pages_per_op", side.totals.per_op(moved_bytes / PAGE_BYTES));
         if let Some(large) = floor.large_share {
@@ -87,12 +95,13 @@ fn evidence(base: Side, other: Side, explained_ns_per_op: f64) -> BTreeMap<Strin
 
 fn text(small: Side, large: Side, explained_ns_per_op: f64) -> Option<String> {
     let [small_floor, large_floor] = [small, large].map(|side| side.totals.place_floor);
-    let calls = small.totals.spent.calls?;
-    let (doing, ns): (_, fn(_) -> f64) = if calls.read_bytes >= calls.written_bytes {
-        ("reading", |floor: model::run::PlaceFloor| floor.read_ns_per_page)
-    } else {
-        ("writing", |floor: model::run::PlaceFloor| floor.write_ns_per_page)
+    let work = main_work(small.totals)?;
+    let doing = match work {
+        PageWork::Reading => "reading",
+        PageWork::Writing => "writing",
+        PageWork::Freeing => "freeing",
     };
+    let ns = |floor: Option<PlaceFloor>| Some(time(work.ns_per_page(floor.as_ref()?)));
     let place = small.totals.place.as_ref()?;
     let mounted = match huge_option(place) {
         _ if place.filesystem != "tmpfs" => place.filesystem.clone(),
@@ -104,8 +113,8 @@ fn text(small: Side, large: Side, explained_ns_per_op: f64) -> Option<String> {
          page takes {} instead of {}, which makes {} per {}.",
         small.label,
         large.label,
-        time(ns(small_floor?)),
-        time(ns(large_floor?)),
+        ns(small_floor)?,
+        ns(large_floor)?,
         time(explained_ns_per_op),
         small.totals.operation,
     )))

@@ -131,7 +131,12 @@ fn own_cause() -> CauseDescription {
 }
 
 fn floor(read_ns_per_page: f64) -> PlaceFloor {
-    PlaceFloor { read_ns_per_page, write_ns_per_page: 2.0 * read_ns_per_page, large_share: None }
+    PlaceFloor {
+        read_ns_per_page,
+        write_ns_per_page: 2.0 * read_ns_per_page,
+        free_ns_per_page: 3.0 * read_ns_per_page,
+        large_share: None,
+    }
 }
 
 #[test]
@@ -341,6 +346,28 @@ fn small_pages_are_named_where_they_are_small_and_cost_more() {
     // Pages that cost the same explain nothing, however small they are.
     let same = ArmTotals { place_floor: disk.place_floor, ..ram };
     assert_eq!(codes_compared(&disk, &same, Verdict::Slower), ["copying"]);
+}
+
+#[test]
+fn small_pages_explain_why_removing_a_file_takes_longer() {
+    let removers = readers().map(|arm| {
+        let mut arm = with_calls(arm, Calls::default());
+        arm.spent.name_changes = OPERATIONS;
+        let cached_before_bytes = OPERATIONS * 30 * 4096;
+        arm.surroundings.residency =
+            Some(Residency { cached_before_bytes, ..Residency::default() });
+        arm
+    });
+    let [disk, ram] = &removers;
+    let causes = compared(disk, ram, Axis::Place, Verdict::Slower);
+    assert_eq!(causes[0].code, CauseCode::SmallPages, "{causes:?}");
+    assert!(causes[0].text.contains("freeing a cached page takes 660 ns"), "{}", causes[0].text);
+    // Files that stay free nothing.
+    let stay = removers.clone().map(|mut arm| {
+        arm.surroundings.residency = None;
+        arm
+    });
+    assert_eq!(codes_compared(&stay[0], &stay[1], Verdict::Slower), ["metadata"]);
 }
 
 #[test]
