@@ -69,7 +69,8 @@ pub(crate) fn of_arms(run: &Run, tolls: &[Option<f64>]) -> Vec<ArmTotals> {
 }
 
 /// By how much each arm's slices took free memory below what it had been since the run
-/// began: memory that none of its slices can have had before.
+/// began: memory that none of its slices can have had before. Others take memory as well,
+/// so no more than what the slice itself can have taken counts.
 fn first_touched(run: &Run) -> Vec<u64> {
     let mut touched = vec![0; run.plan.arms.len()];
     let mut lowest = None;
@@ -78,11 +79,22 @@ fn first_touched(run: &Run) -> Vec<u64> {
         let Some(Level(free)) = free else { continue };
         let before = lowest.unwrap_or(free);
         if slice.block().is_some() {
-            touched[slice.arm] += before.saturating_sub(free);
+            touched[slice.arm] += before.saturating_sub(free).min(taken_bytes(slice));
         }
         lowest = Some(before.min(free));
     }
     touched
+}
+
+/// The memory that a slice can have taken: for its files, as far as these lie in it now and
+/// did not before, and for pages that it touched.
+fn taken_bytes(slice: &Slice) -> u64 {
+    const PAGE_BYTES: u64 = 4096;
+    let cached = slice
+        .surroundings
+        .residency
+        .map_or(0, |seen| seen.cached_bytes.saturating_sub(seen.cached_before_bytes));
+    cached + slice.spent.minor_faults * PAGE_BYTES
 }
 
 fn own_times(run: &Run, arm: usize, study: &StudyDescription, totals: &ArmTotals) -> Vec<OwnTime> {
@@ -162,6 +174,12 @@ impl ArmTotals {
     pub(crate) fn machine_ns(&self) -> Option<f64> {
         let cpus = self.surroundings.cpus?;
         Some((cpus.busy_ns + cpus.idle_ns + cpus.steal_ns) as f64)
+    }
+
+    /// The share of all processors' time that others had, kernel threads included.
+    pub(crate) fn others_share(&self) -> Option<f64> {
+        let busy_ns = self.surroundings.cpus?.busy_ns as f64;
+        Some(share((busy_ns - self.cpu_ns()).max(0.0), self.machine_ns()?))
     }
 
     /// About how many processors there are, going by the time that they had.
@@ -244,4 +262,39 @@ fn surroundings(slice: &Slice) -> Surroundings {
 
 fn share(part_ns: f64, whole_ns: f64) -> f64 {
     if whole_ns > 0.0 { (part_ns / whole_ns).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::probes::MemoryTraffic;
+
+    use super::*;
+    use crate::testing;
+
+    /// What a second slice touched first, that left so much free and had so much of its
+    /// own files in memory, after one that had left 100 pages free.
+    fn touched(free_pages: u64, cached_pages: u64, faults: u64) -> u64 {
+        let slice = |arm, free_pages: u64, cached_pages: u64| {
+            let mut slice = testing::slice(arm, 0);
+            let free_bytes = Some(Level(free_pages * 4096));
+            slice.surroundings.memory =
+                Some(MemoryTraffic { free_bytes, ..MemoryTraffic::default() });
+            let cached_bytes = cached_pages * 4096;
+            slice.surroundings.residency = Some(Residency { cached_bytes, ..Residency::default() });
+            slice
+        };
+        let mut second = slice(1, free_pages, cached_pages);
+        second.spent.minor_faults = faults;
+        first_touched(&testing::run(2, vec![slice(0, 100, 5), second]))[1] / 4096
+    }
+
+    #[test]
+    fn memory_is_touched_first_where_less_is_free_than_ever_and_the_slice_took_it() {
+        assert_eq!(touched(90, 10, 0), 10);
+        assert_eq!(touched(90, 0, 10), 10);
+        assert_eq!(touched(110, 10, 0), 0);
+        // Others took the rest.
+        assert_eq!(touched(50, 10, 0), 10);
+        assert_eq!(touched(50, 0, 0), 0);
+    }
 }

@@ -16,6 +16,8 @@ use crate::totals::{ArmTotals, all_calls};
 const MOVES_BYTES: f64 = 16384.0;
 /// Fewer names changed per operation than this are not what the operation does.
 const CHANGES_NAMES: f64 = 0.5;
+/// Others that have less than this of the processors take no memory worth mentioning.
+const OTHERS_MAX: f64 = 0.1;
 /// A page of the usual size.
 pub(super) const PAGE_BYTES: f64 = 4096.0;
 
@@ -114,7 +116,10 @@ impl Parts {
         let memory = totals.memory.unwrap_or_default();
         let faults = totals.spent.minor_faults as f64;
         let first_ns = (memory.first_touch_ns - memory.again_ns).max(0.0);
-        let first_touch_ns = take(totals.first_touched_bytes as f64 / PAGE_BYTES * first_ns);
+        // Where others are busy, the memory that went may have been theirs.
+        let quiet = totals.others_share().is_some_and(|share| share < OTHERS_MAX);
+        let touched = if quiet { totals.first_touched_bytes as f64 / PAGE_BYTES } else { 0.0 };
+        let first_touch_ns = take(touched * first_ns);
         let faults_ns = take(faults * memory.fault_ns);
         let names = totals.per_op(totals.spent.name_changes as f64) >= CHANGES_NAMES;
         let calls = totals.spent.calls.map_or(0.0, all_calls).max(1.0);

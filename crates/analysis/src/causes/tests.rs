@@ -104,6 +104,7 @@ fn shares_add_up_to_no_more_than_the_whole_and_what_differs_has_a_cause() {
             ..totals.spent
         };
         totals.first_touched_bytes = below(1 << 24);
+        totals.surroundings.cpus = Some(CpuTimes { idle_ns: ALL_NS, ..CpuTimes::default() });
         totals.own_times = vec![OwnTime { cause: own_cause(), time_ns: below(ALL_NS) as f64 }];
         totals.memory =
             Some(MemoryFloor { fault_ns: 500.0, first_touch_ns: 12_500.0, again_ns: 1500.0 });
@@ -412,6 +413,8 @@ fn sleeps_that_go_with_discards_are_theirs() {
 fn memory_used_for_the_first_time_is_named_where_that_costs_more() {
     let mut totals = with_times(arm("ram"), ALL_NS / 2, 0);
     totals.first_touched_bytes = 4096 * 40_000;
+    let quiet = CpuTimes { busy_ns: ALL_NS, idle_ns: ALL_NS, ..CpuTimes::default() };
+    totals.surroundings.cpus = Some(quiet);
     let virtual_machine =
         MemoryFloor { fault_ns: 300.0, first_touch_ns: 12_500.0, again_ns: 1500.0 };
     let named = |totals: &ArmTotals| codes(totals).contains(&"first-touch".to_owned());
@@ -419,6 +422,14 @@ fn memory_used_for_the_first_time_is_named_where_that_costs_more() {
     assert!(!named(&totals));
     totals.memory = Some(virtual_machine);
     assert!(named(&totals));
+    // Others were busy, and it may have been them.
+    let busy = CpuTimes { busy_ns: 2 * ALL_NS, ..CpuTimes::default() };
+    let beside_others = |cpus| {
+        let surroundings = Surroundings { cpus, ..totals.surroundings };
+        ArmTotals { surroundings, ..totals.clone() }
+    };
+    assert!(!named(&beside_others(Some(busy))));
+    assert!(!named(&beside_others(None)));
     totals.first_touched_bytes = 0;
     assert!(!named(&totals));
 }
