@@ -23,6 +23,10 @@ use crate::runner::SliceRunner;
 use crate::study::{Operations, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
+/// An arm's folder serves so many slices, and is then made anew: often enough for five
+/// in a run of forty blocks, and seldom enough for its removal not to matter.
+const KEPT_SLICES: u32 = 8;
+
 /// A place as slices use it.
 pub trait PlaceHandle {
     /// A fresh and empty folder for one slice.
@@ -58,7 +62,13 @@ struct LocalArm {
     place: usize,
     workload: Box<dyn Workload>,
     /// Made before the arm's first slice.
-    kept: Option<OwnedFd>,
+    kept: Option<Kept>,
+}
+
+/// An arm's folder, and how many slices have used it.
+struct Kept {
+    folder: OwnedFd,
+    slices: u32,
 }
 
 impl<'a> LocalRunner<'a> {
@@ -103,12 +113,16 @@ impl<'a> LocalRunner<'a> {
         let LocalArm { place, workload, kept } = &mut self.arms[number];
         let place = &mut self.places[*place];
         let recorder = &mut self.recorder;
+        let kept_is_new = kept.as_ref().is_none_or(|kept| kept.slices == KEPT_SLICES);
+        if kept_is_new {
+            let folder = place.kept_folder(number).doing("making an arm's folder")?;
+            *kept = Some(Kept { folder, slices: 0 });
+            place.settle().doing("removing an arm's folder")?;
+        }
+        let Some(kept) = kept else { unreachable!("made above") };
+        kept.slices += 1;
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
-        let kept = match kept {
-            Some(kept) => kept,
-            None => kept.insert(place.kept_folder(number).doing("making an arm's folder")?),
-        };
-        let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd() };
+        let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.folder.as_fd(), kept_is_new };
         let ready = workload.prepare(folders)?.ready(operations, recorder)?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);

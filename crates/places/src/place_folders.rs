@@ -5,7 +5,7 @@
 //! make the next one slower. The files are cut to nothing, which frees their space, and
 //! put aside until the working folder goes; beyond a bound the oldest are removed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use host::ext4;
 use host::root::Root;
@@ -45,22 +45,23 @@ fn aside_inodes_max(place: &PlaceFacts) -> u64 {
 #[derive(Debug)]
 pub struct PlaceFolders {
     work: WorkDir,
-    slice: Option<SliceFolder>,
-    /// How many slices had a folder.
-    slices: u64,
+    slice: Option<InUse>,
+    arms: BTreeMap<usize, InUse>,
+    /// How many folders there were.
+    made: u64,
     aside: VecDeque<Aside>,
     aside_inodes: u64,
     aside_inodes_max: u64,
 }
 
-/// The folder that the next or the running slice works in.
+/// A folder that slices work in.
 #[derive(Debug)]
-struct SliceFolder {
+struct InUse {
     name: String,
     folder: Folder,
 }
 
-/// What a slice left.
+/// What slices left.
 #[derive(Debug)]
 struct Aside {
     name: String,
@@ -78,7 +79,8 @@ impl PlaceFolders {
         Self {
             work,
             slice: None,
-            slices: 0,
+            arms: BTreeMap::new(),
+            made: 0,
             aside: VecDeque::new(),
             aside_inodes: 0,
             aside_inodes_max,
@@ -94,34 +96,44 @@ impl PlaceFolders {
     pub fn slice(&mut self) -> Result<&Folder, WorkDirError> {
         let slice = match self.slice.take() {
             Some(unused) => unused,
-            None => self.make_slice()?,
+            None => self.make("slice")?,
         };
         Ok(&self.slice.insert(slice).folder)
     }
 
-    fn make_slice(&mut self) -> Result<SliceFolder, WorkDirError> {
-        let name = format!("slice-{}", self.slices);
+    fn make(&mut self, whose: &str) -> Result<InUse, WorkDirError> {
+        let name = format!("{whose}-{}", self.made);
         let folder = self.work.subdir(&name)?;
-        self.slices += 1;
-        Ok(SliceFolder { name, folder })
+        self.made += 1;
+        Ok(InUse { name, folder })
     }
 
-    /// An arm's folder, made anew and empty.
-    pub fn arm(&self, arm: usize) -> Result<Folder, WorkDirError> {
-        self.work.subdir(&format!("arm-{arm}"))
+    /// An arm's folder, new and empty. What was in the one before is put aside.
+    pub fn arm(&mut self, arm: usize) -> Result<&Folder, WorkDirError> {
+        if let Some(used) = self.arms.remove(&arm) {
+            let inodes = cut_all(used.folder.fd(), used.folder.path())?;
+            self.keep_aside(&used.name, inodes)?;
+        }
+        let new = self.make("arm")?;
+        Ok(&self.arms.entry(arm).or_insert(new).folder)
     }
 
     /// Puts aside what the slice left in its folder. One that is empty serves the next
     /// slice, too.
     pub fn put_aside(&mut self) -> Result<(), WorkDirError> {
-        let Some(SliceFolder { name, folder }) = self.slice.take() else { return Ok(()) };
-        let inodes = cut_all(folder.fd(), folder.path()).map_err(WorkDirError::from)?;
+        let Some(slice) = self.slice.take() else { return Ok(()) };
+        let inodes = cut_all(slice.folder.fd(), slice.folder.path())?;
         if inodes == 0 {
-            self.slice = Some(SliceFolder { name, folder });
+            self.slice = Some(slice);
             return Ok(());
         }
-        let aside = Aside { name: name.replace("slice", "aside"), inodes: inodes + 1 };
-        self.work.rename_subdir(&name, &aside.name)?;
+        self.keep_aside(&slice.name, inodes)
+    }
+
+    /// Keeps a folder, with so many inodes in it, under another name until the end.
+    fn keep_aside(&mut self, name: &str, inodes: u64) -> Result<(), WorkDirError> {
+        let aside = Aside { name: format!("aside-{name}"), inodes: inodes + 1 };
+        self.work.rename_subdir(name, &aside.name)?;
         self.aside_inodes += aside.inodes;
         self.aside.push_back(aside);
         self.remove_beyond(self.aside_inodes_max)

@@ -108,7 +108,8 @@ fn ready_in<'a>(
     operations: u64,
 ) -> Result<Box<dyn Ready + 'a>, StudyError> {
     let [fresh, kept] = folders.map(|folder| File::open(folder).unwrap());
-    let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd() };
+    let kept_is_new = fs::read_dir(folders[1]).unwrap().next().is_none();
+    let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd(), kept_is_new };
     workload.prepare(folders)?.ready(operations, &recorder())
 }
 

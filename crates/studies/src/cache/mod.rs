@@ -48,7 +48,7 @@ impl Study for Cache {
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Caching { config: Config::new(strategy, params)?, is_made: false }))
+        Ok(Box::new(Caching { config: Config::new(strategy, params)? }))
     }
 }
 
@@ -100,8 +100,6 @@ impl Config {
 /// An arm's requests.
 struct Caching {
     config: Config,
-    /// Whether what its slices share is there.
-    is_made: bool,
 }
 
 impl Workload for Caching {
@@ -135,13 +133,12 @@ impl Workload for Caching {
         let keep =
             |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
         let (config, sources) = (self.config, keep(folders.kept)?);
-        let are_new = !std::mem::replace(&mut self.is_made, true);
-        if are_new {
+        if folders.kept_is_new {
             sources::make(&sources, &config.shape)?;
             sync_tree(&sources)?;
         }
         let (cache, is_built) = match config.operation {
-            Operation::Load => (keep(folders.kept)?, !are_new),
+            Operation::Load => (keep(folders.kept)?, !folders.kept_is_new),
             Operation::Rebuild => (keep(folders.fresh)?, false),
         };
         Ok(Box::new(Sources { requests: Requests { config, sources, cache }, is_built }))

@@ -130,12 +130,10 @@ impl Workload for Filing {
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let Self { config, documents } = self;
-        let folder = if config.keeps_files() {
-            folders.kept
-        } else {
+        let folder = if config.keeps_files() { folders.kept } else { folders.fresh };
+        if folders.kept_is_new || !config.keeps_files() {
             documents.clear();
-            folders.fresh
-        };
+        }
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         if documents.is_empty() {
             (0..config.folders).try_for_each(|n| make_folder(&folder, &name(&format!("d{n}"))))?;

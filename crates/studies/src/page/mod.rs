@@ -103,6 +103,9 @@ impl Workload for Requests {
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let Self { config, sets } = self;
+        if folders.kept_is_new {
+            *sets = None;
+        }
         let sets = match sets {
             Some(sets) => sets,
             None => sets.insert(config.no_sets_in(folders.kept)?),
