@@ -23,7 +23,7 @@ pub(crate) fn results(
     arms.map(|(index, (arm, totals))| {
         let toll_ns = tolls[index];
         let metrics = metrics(run, index, totals, toll_ns);
-        let drift = drift::of_arm(blocks, index, tolls.len());
+        let drift = drift::of_arm(blocks, index, tolls.len(), &run.places[arm.place]);
         ArmResult { toll_ns, drift, metrics, ..result(run, index, arm, totals) }
     })
     .collect()

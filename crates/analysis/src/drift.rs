@@ -4,6 +4,8 @@
 //! slices depend on how many there were before, it is a figure of no machine.
 
 use model::analysis::{Comparison, Drift, RatioDrift};
+use model::place::PlaceFacts;
+use model::spent::Spent;
 use model::units::three_digits;
 use stats::Trend;
 
@@ -14,10 +16,54 @@ use crate::pair_state::PairState;
 /// drift where none does.
 const LEVEL: f64 = 0.01;
 
-/// The drift of one of so many arms.
-pub(crate) fn of_arm(blocks: &[Block<'_>], arm: usize, arms: usize) -> Option<Drift> {
+const KERNEL: &str = "the kernel's work";
+/// Kinds of time that a slice's elapsed time has parts of, each with what it is called.
+const PARTS: [(&str, fn(&Spent) -> u64); 4] = [
+    ("waiting for a CPU", |spent| spent.run_queue_ns.unwrap_or_default()),
+    ("syncs", |spent| spent.sync_ns),
+    ("waiting for locks", |spent| spent.lock_ns),
+    (KERNEL, |spent| spent.system_ns),
+];
+
+/// The drift of one of so many arms, which stands on that place.
+pub(crate) fn of_arm(
+    blocks: &[Block<'_>],
+    arm: usize,
+    arms: usize,
+    place: &PlaceFacts,
+) -> Option<Drift> {
     let Trend { start, end, .. } = trend(log_tolls(blocks, arm), arms)?;
-    Some(Drift { start_ns: start.exp(), end_ns: end.exp() })
+    let why = changed_part(blocks, arm, arms).map(|part| match part {
+        KERNEL if end > start && place.journal == Some(false) && changes_names(blocks, arm) => {
+            format!(
+                "{KERNEL}; {} without a journal passes over inodes that were freed within the \
+                 last minutes, and more were from block to block",
+                place.filesystem
+            )
+        }
+        part => part.to_owned(),
+    });
+    Some(Drift { start_ns: start.exp(), end_ns: end.exp(), why })
+}
+
+/// The kind of time without which an arm's tolls have no trend.
+fn changed_part(blocks: &[Block<'_>], arm: usize, arms: usize) -> Option<&'static str> {
+    let explains = |part: fn(&Spent) -> u64| {
+        let rest = blocks.iter().filter_map(|block| {
+            let slice = block.arms.get(&arm).filter(|slice| slice.outcome.score_ns.is_none())?;
+            let rest_ns = slice.spent.elapsed_ns.saturating_sub(part(&slice.spent));
+            let log = (rest_ns as f64 / slice.operations.max(1) as f64).ln();
+            (slice.outcome.untrusted.is_none() && log.is_finite()).then_some((block.number, log))
+        });
+        let rest: Vec<(usize, f64)> = rest.collect();
+        !rest.is_empty() && trend(rest, arms).is_none()
+    };
+    PARTS.iter().find(|(_, part)| explains(*part)).map(|(name, _)| *name)
+}
+
+fn changes_names(blocks: &[Block<'_>], arm: usize) -> bool {
+    let mut slices = blocks.iter().filter_map(|block| block.arms.get(&arm));
+    slices.any(|slice| slice.spent.name_changes > 0)
 }
 
 /// The drift of one of so many comparisons.
@@ -76,12 +122,28 @@ mod tests {
     #[test]
     fn an_arm_that_drifts_is_told_with_its_start_and_end_and_a_steady_one_is_not() {
         let run = drifting(|block| 1.0 + block as f64 / 40.0);
-        assert_eq!(of_arm(&blocks::of(&run), 0, 2), None);
-        let drift =
-            of_arm(&blocks::of(&run), 1, 2).unwrap_or_else(|| panic!("a doubling is not told"));
+        let place = &run.places[0];
+        assert_eq!(of_arm(&blocks::of(&run), 0, 2, place), None);
+        let drift = of_arm(&blocks::of(&run), 1, 2, place);
+        let drift = drift.unwrap_or_else(|| panic!("a doubling is not told"));
         let grew = drift.end_ns / drift.start_ns;
         assert!((1.7..2.3).contains(&grew), "×{grew}");
-        assert_eq!(of_arm(&blocks::of(&drifting(|_| 2.0)), 1, 2), None);
+        assert_eq!(drift.why, None, "nothing is known of what it was spent on");
+        assert_eq!(of_arm(&blocks::of(&drifting(|_| 2.0)), 1, 2, place), None);
+    }
+
+    #[test]
+    fn what_grew_is_named_where_the_rest_did_not() {
+        let mut run = drifting(|block| 1.0 + block as f64 / 40.0);
+        for slice in run.slices.iter_mut().filter(|slice| slice.arm == 1) {
+            let noise = 1.0 + 0.01 * ((slice.spent.elapsed_ns % 5) as f64 - 2.0);
+            slice.spent.system_ns = slice.spent.elapsed_ns - (5e5 * noise) as u64;
+            slice.spent.name_changes = 100;
+        }
+        let why = |place: &PlaceFacts| of_arm(&blocks::of(&run), 1, 2, place).and_then(|d| d.why);
+        assert_eq!(why(&run.places[0]).as_deref(), Some(KERNEL));
+        let without = PlaceFacts { journal: Some(false), ..run.places[0].clone() };
+        assert!(why(&without).is_some_and(|why| why.contains("without a journal")));
     }
 
     #[test]

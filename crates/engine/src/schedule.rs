@@ -1,10 +1,12 @@
 //! Which arms the next block needs, and when there are blocks enough.
 //!
-//! A comparison is finished once its verdict is sure and its interval is precise.
-//! Until then its arms take part, whatever else is finished. Every second block goes
-//! to the widest intervals alone, so that what is left of the budget goes where it
-//! tells most, and none waits for others to the end. The choice rests on the blocks
-//! before, never on the one to come, so that verdicts hold whatever is chosen.
+//! A comparison is finished once its verdict is sure and its interval is precise, and
+//! the run when all are. Until then every second block has all arms, those of finished
+//! comparisons as well: a disk may be a tenth slower for the next ten seconds, and what
+//! was measured early alone would speak of the run's beginning. The other blocks go to
+//! the widest intervals alone, so that what is left of the budget goes where it tells
+//! most. The choice rests on the blocks before, never on the one to come, so that
+//! verdicts hold whatever is chosen.
 
 use analysis::{PairProgress, PairStates};
 use model::arm::Pair;
@@ -39,13 +41,11 @@ impl Schedule<'_> {
     /// The arms of the block of that number, from 0.
     pub(crate) fn arms(&self, block: usize) -> Vec<usize> {
         let all = 0..self.job.arms.len();
-        if block < BLOCKS_MIN || self.job.pairs.is_empty() {
+        if block < BLOCKS_MIN || self.job.pairs.is_empty() || block.is_multiple_of(2) {
             return all.filter(|arm| self.alive[*arm]).collect();
         }
         let mut wanted = self.unfinished();
-        if !block.is_multiple_of(2) {
-            widest_half(&mut wanted);
-        }
+        widest_half(&mut wanted);
         let takes_part =
             |arm: &usize| wanted.iter().any(|(pair, _)| pair.base == *arm || pair.other == *arm);
         all.filter(takes_part).collect()
@@ -105,20 +105,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sure_and_precise_takes_no_further_part() {
+    fn every_second_block_is_without_what_is_sure_and_precise() {
         let job = job(3);
         // The second is twice as slow and steady; the third scatters about the first.
         let states = states(&job, 40, &[(1.0, 0.01), (2.0, 0.01), (1.0, 0.8)]);
         let schedule = Schedule { job: &job, states: &states, alive: &[true; 3] };
         assert_eq!(schedule.arms(3), [0, 1, 2], "the first blocks have all");
-        assert_eq!(schedule.arms(40), [0, 2]);
+        assert_eq!(schedule.arms(40), [0, 1, 2]);
+        assert_eq!(schedule.arms(41), [0, 2]);
         assert!(schedule.wants_more(40));
     }
 
     #[test]
     fn a_verdict_alone_does_not_end_the_run_and_precision_does() {
         let job = job(2);
-        let sure = states(&job, 30, &[(1.0, 0.3), (3.0, 0.3)]);
+        let sure = states(&job, 30, &[(1.0, 0.9), (9.0, 0.9)]);
         let schedule = Schedule { job: &job, states: &sure, alive: &[true; 2] };
         assert_eq!(sure.decided(), 1);
         assert!(schedule.wants_more(30), "a wide interval goes on narrowing");

@@ -95,13 +95,16 @@ pub struct ArmResult {
 }
 
 /// A toll that grew or shrank from the run's first block to its last.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drift {
     /// The toll at the first block.
     pub start_ns: f64,
     /// The toll at the last block.
     pub end_ns: f64,
+    /// The kind of time that changed, where without it there is no trend.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// An arm after which the next slice, of whatever arm, takes another time than usual.

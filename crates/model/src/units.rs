@@ -164,8 +164,12 @@ fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    let leading_zeros = (-value.abs().log10().floor()).max(0.0) as usize;
-    format!("{value:.*}", leading_zeros + digits - 1)
+    let magnitude = |value: f64| value.abs().log10().floor();
+    // 0.0998 to two digits is 0.10, whose first digit is a place further left.
+    let unit = 10_f64.powf(magnitude(value) - (digits as f64 - 1.0));
+    let rounded = (value / unit).round() * unit;
+    let leading_zeros = (-magnitude(rounded)).max(0.0) as usize;
+    format!("{rounded:.*}", leading_zeros + digits - 1)
 }
 
 /// Splits `1.5 MiB` into its number and its unit.
@@ -222,6 +226,8 @@ mod tests {
         assert_eq!(percent(0.99946), "99.95%");
         assert_eq!(percent(1.0), "100%");
         assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(three_digits(0.0998), "0.10");
+        assert_eq!(three_digits(0.0571), "0.057");
         assert_eq!(rough_size(85_899_345_920), "85.9 GB");
         assert_eq!(rough_size(999_999), "1.00 MB");
     }

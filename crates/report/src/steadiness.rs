@@ -13,9 +13,10 @@ const LINES_MAX: usize = 6;
 /// The section; nothing where all was steady.
 pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String {
     let drifted = analysis.arms.iter().filter_map(|arm| {
-        let drift = arm.drift?;
+        let drift = arm.drift.as_ref()?;
+        let why = drift.why.as_ref().map_or_else(String::new, |why| format!(": by {why}"));
         Some(format!(
-            "The toll of {} drifted from {} at the first block to {} at the last",
+            "The toll of {} drifted from {} at the first block to {} at the last{why}",
             arm.id,
             time(drift.start_ns),
             time(drift.end_ns)

@@ -38,7 +38,7 @@ pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
 }
 
 fn title(Subject { run, analysis }: Subject) -> String {
-    let blocks = analysis.arms.iter().map(|arm| arm.slices).max().unwrap_or_default();
+    let blocks = run.blocks().count() as u64;
     let state = if run.run.interrupted { "interrupted after" } else { "took" };
     heading(&format!("iotoll {}", run.run.version))
         + &format!(

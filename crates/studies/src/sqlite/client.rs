@@ -1,10 +1,11 @@
 //! One connection that makes requests, wherever it runs.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::recorder::Recorder;
-use engine::study::StudyError;
+use engine::study::{Doing as _, StudyError};
 use model::spent::Spent;
 use process::StopFlag;
 use process::worker::{Assignment, Report, Session};
@@ -20,6 +21,9 @@ use crate::workers::with_latencies;
 pub(crate) const WRITES: u64 = 10;
 /// Selects of the whole table, and by LIKE.
 const SCANS: u64 = 5;
+
+/// A page in a write-ahead log, with its header.
+const FRAME_BYTES: f64 = 4096.0 + 24.0;
 
 const ANSWERING: &str = "answering a request from the database";
 
@@ -62,6 +66,25 @@ impl Client {
             recorder.check_stop()?;
         }
         Ok(Traffic::now().since(before))
+    }
+
+    /// Makes requests until the write-ahead log is at that share of its way from one
+    /// checkpoint to the next, and says how many. Every so many requests one has to merge
+    /// the log into the database, which a slice would else have its due share of only
+    /// where its size happens to suit. Where connections close there is no such way: the
+    /// last one to close merges the log.
+    pub(crate) fn fill_log(&mut self, share: f64) -> Result<u64, StudyError> {
+        let Some(kept) = &self.kept else { return Ok(0) };
+        let checkpoint_pages: i64 = kept
+            .pragma_query_value(None, "wal_autocheckpoint", |row| row.get(0))
+            .map_err(|e| refused(ANSWERING, &e))?;
+        self.answer()?;
+        let log = self.work.file.with_extension("db-wal");
+        let request_bytes = fs::metadata(&log).doing("looking at the write-ahead log")?.len();
+        let between = checkpoint_pages as f64 * FRAME_BYTES / request_bytes.max(1) as f64;
+        let more = (share * between) as u64;
+        (0..more).try_for_each(|_| self.answer())?;
+        Ok(1 + more)
     }
 
     /// Answers one request.

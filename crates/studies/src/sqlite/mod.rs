@@ -41,7 +41,7 @@ impl Study for Sqlite {
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let config = Config::new(strategy, params)?;
         let template = Template::new(config.rows);
-        Ok(Box::new(Connections { config, template, pool: WorkerPool::new() }))
+        Ok(Box::new(Connections { config, template, pool: WorkerPool::new(), slices: 0 }))
     }
 }
 
@@ -51,7 +51,12 @@ struct Connections {
     template: Template,
     /// Threads end with their work, so that nobody waits here.
     pool: WorkerPool,
+    slices: u32,
 }
+
+/// Shares that this is added to again and again, without the whole numbers, cover the
+/// range from 0 to 1 evenly, however many there are: the golden ratio's.
+const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 impl Workload for Connections {
     fn operations(&self) -> Operations {
@@ -75,8 +80,10 @@ impl Workload for Connections {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        let Self { config, template, pool } = self;
-        Ok(Box::new(Database::create(*config, template, pool, folders.fresh)?))
+        let Self { config, template, pool, slices } = self;
+        let log_filled = (f64::from(*slices) * GOLDEN).fract();
+        *slices = slices.wrapping_add(1);
+        Ok(Box::new(Database::create(*config, template, pool, folders.fresh, log_filled)?))
     }
 }
 

@@ -27,6 +27,11 @@ pub(super) struct Database<'a> {
     folder: OwnedFd,
     /// The first connection's work.
     work: Work,
+    /// How far a write-ahead log is on its way to the next checkpoint when the slice
+    /// begins, from 0 to 1.
+    log_filled: f64,
+    /// Requests that were made before the clock.
+    made_before: u64,
 }
 
 /// A connection of this thread.
@@ -58,6 +63,7 @@ impl<'a> Database<'a> {
         template: &mut Template,
         pool: &'a WorkerPool,
         folder: BorrowedFd<'_>,
+        log_filled: f64,
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         database::create(&folder, template)?;
@@ -70,7 +76,8 @@ impl<'a> Database<'a> {
             connects_each_time: config.connect == Connect::Request,
             busy_timeout: BUSY_TIMEOUT,
         };
-        Ok(Self { connections: config.connections, pool, folder, work })
+        let connections = config.connections;
+        Ok(Self { connections, pool, folder, work, log_filled, made_before: 0 })
     }
 
     fn assignments(&self) -> Result<Vec<Assignment>, StudyError> {
@@ -97,7 +104,10 @@ impl Prepared for Database<'_> {
     {
         self.work.requests = operations;
         // The first connection settles the journal mode, which is kept in the file.
-        let client = Client::ready(self.work.clone())?;
+        let mut client = Client::ready(self.work.clone())?;
+        if self.work.strategy.is_wal() && self.connections == 1 {
+            self.made_before = client.fill_log(self.log_filled)?;
+        }
         sync_tree(&self.folder)?;
         if self.connections == 1 {
             return Ok(Box::new(Alone { database: *self, client: Box::new(client) }));
@@ -171,7 +181,8 @@ impl Ran for Answered<'_> {
         let Self { database, alone, acknowledged, figures } = *self;
         drop(alone);
         let Work { file, rows, .. } = &database.work;
-        let expected = Expected { rows: *rows, updates: acknowledged * WRITES, perhaps: 0 };
+        let updates = (acknowledged + database.made_before) * WRITES;
+        let expected = Expected { rows: *rows, updates, perhaps: 0 };
         let integrity = database::account(file, &expected)?;
         Ok(Outcome {
             integrity: Some(integrity),
