@@ -4,7 +4,7 @@ use model::analysis::{ArmResult, Comparison, ErrorComparison, TailComparison, Ve
 use model::arm::{Axis, Pair};
 use model::cause::Cause;
 use model::run::Run;
-use stats::{Decision, Sequence};
+use stats::{Decision, Interval, Sequence};
 
 use crate::blocks::Block;
 use crate::causes::{self, Side};
@@ -54,7 +54,7 @@ fn comparison(
     arms: &[ArmResult],
 ) -> Comparison {
     let Pair { base, other, axis } = state.pair;
-    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(&state.mean);
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.mean.blocks());
     let tolls = arms[base].toll_ns.zip(arms[other].toll_ns).filter(|_| ratio.is_some());
     let ratio = tolls.map(|(base_ns, other_ns)| other_ns / base_ns);
     let (verdict, why) = verdict(state, run.run.interrupted);
@@ -145,11 +145,10 @@ struct Ratios {
 }
 
 impl Ratios {
-    fn of(sequence: &Sequence) -> Self {
-        let interval = sequence.interval();
+    fn of(interval: Interval, blocks: usize) -> Self {
         let bounded = |log: f64| log.is_finite().then(|| log.exp());
         Self {
-            ratio: bounded(interval.estimate).filter(|_| sequence.blocks() > 0),
+            ratio: bounded(interval.estimate).filter(|_| blocks > 0),
             ratio_low: bounded(interval.low),
             ratio_high: bounded(interval.high),
         }
@@ -157,7 +156,8 @@ impl Ratios {
 }
 
 fn tail(sequence: &Sequence) -> TailComparison {
-    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(sequence);
+    let Ratios { ratio, ratio_low, ratio_high } =
+        Ratios::of(sequence.interval(), sequence.blocks());
     let verdict = decided(sequence.decision());
     TailComparison { ratio, ratio_low, ratio_high, verdict }
 }

@@ -16,9 +16,12 @@ use crate::pair_state::PairState;
 /// drift where none does.
 const LEVEL: f64 = 0.01;
 
+/// Reads a part of the time, in nanoseconds.
+type Part = fn(&Spent) -> u64;
+
 const KERNEL: &str = "the kernel's work";
 /// Kinds of time that a slice's elapsed time has parts of, each with what it is called.
-const PARTS: [(&str, fn(&Spent) -> u64); 4] = [
+const PARTS: [(&str, Part); 4] = [
     ("waiting for a CPU", |spent| spent.run_queue_ns.unwrap_or_default()),
     ("syncs", |spent| spent.sync_ns),
     ("waiting for locks", |spent| spent.lock_ns),
@@ -48,7 +51,7 @@ pub(crate) fn of_arm(
 
 /// The kind of time without which an arm's tolls have no trend.
 fn changed_part(blocks: &[Block<'_>], arm: usize, arms: usize) -> Option<&'static str> {
-    let explains = |part: fn(&Spent) -> u64| {
+    let explains = |part: Part| {
         let rest = blocks.iter().filter_map(|block| {
             let slice = block.arms.get(&arm).filter(|slice| slice.outcome.score_ns.is_none())?;
             let rest_ns = slice.spent.elapsed_ns.saturating_sub(part(&slice.spent));

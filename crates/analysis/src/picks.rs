@@ -29,12 +29,13 @@ pub(crate) fn of(states: &PairStates, comparisons: &[Comparison], error_rate: f6
     }
     let error_rate = stats::selected_error_rate(picked, out_of, error_rate);
     let pick = |comparison: usize| {
-        let interval = states.0[comparison].mean.interval_at(error_rate);
+        let state = &states.0[comparison];
+        let (interval, more) = (state.mean.interval_at(error_rate), state.between_runs());
         Some(Pick {
             comparison,
             out_of: out_of as u64,
-            ratio_low: interval.low.is_finite().then(|| interval.low.exp()),
-            ratio_high: interval.high.is_finite().then(|| interval.high.exp())?,
+            ratio_low: interval.low.is_finite().then(|| (interval.low - more).exp()),
+            ratio_high: interval.high.is_finite().then(|| (interval.high + more).exp())?,
         })
     };
     let mut picks: Vec<Pick> = saving.into_iter().filter_map(pick).collect();

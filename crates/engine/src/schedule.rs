@@ -119,10 +119,10 @@ mod tests {
     #[test]
     fn a_verdict_alone_does_not_end_the_run_and_precision_does() {
         let job = job(2);
-        let sure = states(&job, 30, &[(1.0, 0.9), (9.0, 0.9)]);
+        let sure = states(&job, 12, &[(1.0, 0.9), (9.0, 0.9)]);
         let schedule = Schedule { job: &job, states: &sure, alive: &[true; 2] };
         assert_eq!(sure.decided(), 1);
-        assert!(schedule.wants_more(30), "a wide interval goes on narrowing");
+        assert!(schedule.wants_more(12), "a wide interval goes on narrowing");
         let precise = states(&job, 40, &[(1.0, 0.01), (3.0, 0.01)]);
         let schedule = Schedule { job: &job, states: &precise, alive: &[true; 2] };
         assert!(!schedule.wants_more(40));

@@ -17,6 +17,7 @@ mod quantile;
 mod selection;
 mod sequence;
 mod shares;
+mod slow_change;
 mod trend;
 mod warmup;
 
@@ -29,5 +30,6 @@ pub use quantile::log_quantile_of_sample;
 pub use selection::selected_error_rate;
 pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
 pub use shares::Shares;
+pub use slow_change::slow_change;
 pub use trend::{Trend, trend};
 pub use warmup::Warmup;
