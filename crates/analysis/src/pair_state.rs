@@ -12,8 +12,8 @@ use crate::tails::Tails;
 
 /// By how much, on either side, the log ratios of two runs of one machine may differ for
 /// what stays the same within each, such as where its process's memory lies; no number of
-/// blocks shows it. Of ten default runs on a quiet virtual machine, with an interval from
-/// blocks alone 91% of pairs agreed, and with this 95% (`cargo xtask bench repeat`).
+/// blocks shows it. Of ten default runs on a quiet virtual machine 87% of pairs agreed
+/// without this, and 93% with it (`cargo xtask bench repeat`).
 const SAME_WITHIN_A_RUN: f64 = 0.02;
 
 const HALF: f64 = 0.5;

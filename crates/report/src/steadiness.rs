@@ -10,6 +10,9 @@ use crate::words;
 /// More lines than this would not be read; the rest is in the result file.
 const LINES_MAX: usize = 6;
 
+/// Less than this carried over to the next slice is nothing that anyone could act on.
+const CARRIED_MIN: f64 = 0.01;
+
 /// The section; nothing where all was steady.
 pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String {
     let drifted = analysis.arms.iter().filter_map(|arm| {
@@ -22,10 +25,10 @@ pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String
             time(drift.end_ns)
         ))
     });
-    let carried = analysis.carry_over.iter().map(|carried| {
-        format!("Right after {}, any slice takes {} usual", carried.after, {
-            words::time_against(carried.ratio)
-        })
+    let telling = analysis.carry_over.iter().filter(|c| c.ratio.ln().abs() >= CARRIED_MIN);
+    let carried = telling.map(|carried| {
+        let against = words::time_against(carried.ratio);
+        format!("The slice after one of {} takes {against} usual", carried.after)
     });
     let lines: Vec<String> = drifted.chain(carried).collect();
     if lines.is_empty() {

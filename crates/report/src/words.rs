@@ -60,6 +60,11 @@ impl Difference {
         Self::new(comparison.ratio, comparison.ratio_low, comparison.ratio_high)
     }
 
+    /// A ratio with it, in the same style: `18% less time than`, `0.06 times the time of`.
+    fn time_against(&self, ratio: f64) -> String {
+        if self.ratio.starts_with('×') { times_the_time(ratio) } else { time_against(ratio) }
+    }
+
     /// ` (−18% to −14%)`, ` (×0.03 to 0.12)`.
     pub(crate) fn in_brackets(&self) -> String {
         match (self.interval.as_str(), self.ratio.starts_with('×')) {
@@ -73,10 +78,14 @@ impl Difference {
 /// `18% less time than`, `18% more time than`, `6.7 times the time of`.
 pub(crate) fn time_against(ratio: f64) -> String {
     if is_beyond_twofold(ratio) {
-        format!("{} times the time of", three_digits(ratio))
+        times_the_time(ratio)
     } else {
         format!("{} {} time than", share(ratio), if ratio < 1.0 { "less" } else { "more" })
     }
+}
+
+fn times_the_time(ratio: f64) -> String {
+    format!("{} times the time of", three_digits(ratio))
 }
 
 /// How far a ratio is from 1. Below a tenth of a percent it is nothing that
@@ -89,7 +98,8 @@ fn share(ratio: f64) -> String {
 /// One comparison of places in a sentence, with what it would be worth.
 pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Option<String> {
     let [base, other] = subject.sides(comparison)?;
-    let within = Difference::of(comparison).in_brackets();
+    let difference = Difference::of(comparison);
+    let within = difference.in_brackets();
     let (name, to, from) = (way(other), &other.place, &base.place);
     let ratio = comparison.ratio.map(|ratio| (ratio, rates(subject, base, other)));
     let text = match (comparison.verdict, ratio) {
@@ -98,7 +108,7 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
         }
         (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => format!(
             "{name}: {to} takes {} {from}{within}, {}.",
-            time_against(ratio),
+            difference.time_against(ratio),
             worth(subject, comparison, base, other)
         ),
         (Verdict::Same, _) => format!(
@@ -137,7 +147,7 @@ pub(crate) fn picks_sentence(subject: Subject) -> Option<String> {
                 }
             };
             let within = Difference::new(comparison.ratio, pick.ratio_low, Some(pick.ratio_high));
-            let against = time_against(comparison.ratio?);
+            let against = within.time_against(comparison.ratio?);
             Some(format!("{name} takes {against} {from}{}", within.in_brackets()))
         })
         .collect();
