@@ -19,6 +19,8 @@ pub(crate) fn arms_of(block: &[Slice]) -> BTreeMap<usize, Cow<'_, Slice>> {
 pub(crate) struct Block<'a> {
     /// Its number, from 0.
     pub(crate) number: usize,
+    /// Its slices, in the order in which they ran.
+    pub(crate) slices: &'a [Slice],
     /// Each arm's slices as one.
     pub(crate) arms: BTreeMap<usize, Cow<'a, Slice>>,
 }
@@ -26,7 +28,7 @@ pub(crate) struct Block<'a> {
 /// All blocks of a run, in order.
 pub(crate) fn of(run: &Run) -> Vec<Block<'_>> {
     let numbered = run.blocks().filter_map(|slices| Some((slices.first()?.block()?, slices)));
-    numbered.map(|(number, slices)| Block { number, arms: arms_of(slices) }).collect()
+    numbered.map(|(number, slices)| Block { number, slices, arms: arms_of(slices) }).collect()
 }
 
 /// An arm's log tolls, each with its block's number, those of doubted slices aside.

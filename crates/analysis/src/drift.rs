@@ -5,6 +5,7 @@
 
 use model::analysis::{Comparison, Drift, RatioDrift};
 use model::place::PlaceFacts;
+use model::slice::Slice;
 use model::spent::Spent;
 use model::units::three_digits;
 use stats::Trend;
@@ -16,16 +17,19 @@ use crate::pair_state::PairState;
 /// drift where none does.
 const LEVEL: f64 = 0.01;
 
+/// A part of the time is said to have changed the toll from this share of the change on.
+const MOST: f64 = 0.5;
 /// Reads a part of the time, in nanoseconds.
 type Part = fn(&Spent) -> u64;
 
 const KERNEL: &str = "the kernel's work";
 /// Kinds of time that a slice's elapsed time has parts of, each with what it is called.
-const PARTS: [(&str, Part); 4] = [
+const PARTS: [(&str, Part); 5] = [
     ("waiting for a CPU", |spent| spent.run_queue_ns.unwrap_or_default()),
     ("syncs", |spent| spent.sync_ns),
     ("waiting for locks", |spent| spent.lock_ns),
     (KERNEL, |spent| spent.system_ns),
+    ("the program's own work", |spent| spent.user_ns),
 ];
 
 /// The drift of one of so many arms, which stands on that place.
@@ -36,11 +40,11 @@ pub(crate) fn of_arm(
     place: &PlaceFacts,
 ) -> Option<Drift> {
     let Trend { start, end, .. } = trend(log_tolls(blocks, arm), arms)?;
-    let why = changed_part(blocks, arm, arms).map(|part| match part {
+    let why = changed_part(blocks, arm).map(|part| match part {
         KERNEL if end > start && place.journal == Some(false) && changes_names(blocks, arm) => {
             format!(
-                "{KERNEL}; {} without a journal passes over inodes that were freed within the \
-                 last minutes, and more were from block to block",
+                "{KERNEL}; {} without a journal skips inodes that were freed within the last \
+                 minutes, which takes longer the more there are",
                 place.filesystem
             )
         }
@@ -49,19 +53,30 @@ pub(crate) fn of_arm(
     Some(Drift { start_ns: start.exp(), end_ns: end.exp(), why })
 }
 
-/// The kind of time without which an arm's tolls have no trend.
-fn changed_part(blocks: &[Block<'_>], arm: usize, arms: usize) -> Option<&'static str> {
-    let explains = |part: Part| {
-        let rest = blocks.iter().filter_map(|block| {
-            let slice = block.arms.get(&arm).filter(|slice| slice.outcome.score_ns.is_none())?;
-            let rest_ns = slice.spent.elapsed_ns.saturating_sub(part(&slice.spent));
-            let log = (rest_ns as f64 / slice.operations.max(1) as f64).ln();
-            (slice.outcome.untrusted.is_none() && log.is_finite()).then_some((block.number, log))
-        });
-        let rest: Vec<(usize, f64)> = rest.collect();
-        !rest.is_empty() && trend(rest, arms).is_none()
+/// The kind of time that makes at least half of how an arm's tolls changed, from the first
+/// quarter of its blocks to the last.
+fn changed_part(blocks: &[Block<'_>], arm: usize) -> Option<&'static str> {
+    let slices: Vec<&Slice> = blocks
+        .iter()
+        .filter_map(|block| block.arms.get(&arm).map(AsRef::as_ref))
+        .filter(|slice| slice.outcome.score_ns.is_none() && slice.outcome.untrusted.is_none())
+        .collect();
+    let quarter = (slices.len() / 4).max(1);
+    let per_op = |part: Part, slices: &[&Slice]| {
+        let ns = |slice: &&Slice| part(&slice.spent) as f64 / slice.operations.max(1) as f64;
+        stats::median(&mut slices.iter().map(ns).collect::<Vec<f64>>())
     };
-    PARTS.iter().find(|(_, part)| explains(*part)).map(|(name, _)| *name)
+    let change = |part: Part| {
+        let (first, last) = (slices.get(..quarter)?, slices.get(slices.len() - quarter..)?);
+        Some(per_op(part, last) - per_op(part, first))
+    };
+    let whole = change(|spent| spent.elapsed_ns)?;
+    let share = |part: Part| change(part).map_or(0.0, |part| part / whole);
+    let (share, name) = PARTS
+        .iter()
+        .map(|(name, part)| (share(*part), *name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (share >= MOST).then_some(name)
 }
 
 fn changes_names(blocks: &[Block<'_>], arm: usize) -> bool {
@@ -101,7 +116,6 @@ pub(crate) fn why_invalid(comparison: &Comparison) -> Option<String> {
 mod tests {
     use model::analysis::Verdict;
     use model::run::Run;
-    use model::slice::Slice;
 
     use super::*;
     use crate::pair_state::PairStates;

@@ -35,7 +35,9 @@ pub(crate) struct PairState {
     pub(crate) taken: Vec<Taken>,
     /// The logarithm of 1 + worth, beyond which a difference matters.
     edge: f64,
-    /// The width of the mean's interval, when it was last looked at.
+    /// The probability with which the mean's interval may miss the truth.
+    error_rate: f64,
+    /// The width of the interval that the blocks alone allow, when it was last looked at.
     width: f64,
     /// After how many blocks that was.
     width_of: usize,
@@ -87,7 +89,7 @@ impl PairState {
     fn look_at_width(&mut self) {
         let blocks = self.mean.blocks();
         if blocks * 20 >= self.width_of * 21 {
-            let interval = self.interval();
+            let interval = self.mean.interval_at(self.error_rate);
             (self.width, self.width_of) = (interval.high - interval.low, blocks);
         }
     }
@@ -95,6 +97,11 @@ impl PairState {
     /// Where the log ratio lies, and another run of the machine would find it: the
     /// sequence's interval with what runs differ by, as far as the verdict allows.
     pub(crate) fn interval(&self) -> Interval {
+        let more = self.between_runs();
+        if self.mean.is_contradicted() {
+            let Interval { estimate, low, high } = self.mean.interval_at(self.error_rate);
+            return Interval { estimate, low: low - more, high: high + more };
+        }
         let edge = self.edge;
         let (least, most) = match self.mean.decision() {
             Decision::Open => (f64::NEG_INFINITY, f64::INFINITY),
@@ -102,7 +109,6 @@ impl PairState {
             Decision::Less => (f64::NEG_INFINITY, -edge),
             Decision::Within => (-edge, edge),
         };
-        let more = self.between_runs();
         let interval = self.mean.interval();
         // What the sequence itself says stands, even where it is beyond the verdict.
         let low = (interval.low - more).max(least).min(interval.low);
@@ -134,6 +140,7 @@ impl PairStates {
                     seen: 0,
                     taken: Vec::new(),
                     edge: settings.worth.ln_1p(),
+                    error_rate: settings.error_rate,
                     width: f64::INFINITY,
                     width_of: 0,
                 })

@@ -23,12 +23,20 @@ pub(crate) fn of(states: &PairStates, comparisons: &[Comparison], error_rate: f6
     let out_of = comparisons.iter().map(statements).sum();
     let saves = |index: &usize| comparisons[*index].verdict == Verdict::Faster;
     let saving: Vec<usize> = (0..comparisons.len()).filter(saves).collect();
-    let picked = saving.len().min(PICKS_MAX);
-    if picked == 0 {
-        return Vec::new();
+    // With fewer picked each needs a wider interval, which may leave fewer still.
+    for picked in (1..=saving.len().min(PICKS_MAX)).rev() {
+        let error_rate = stats::selected_error_rate(picked, out_of, error_rate);
+        let picks = surest(states, &saving, out_of, error_rate);
+        if picks.len() >= picked {
+            return picks.into_iter().take(picked).collect();
+        }
     }
-    let error_rate = stats::selected_error_rate(picked, out_of, error_rate);
-    let pick = |comparison: usize| {
+    Vec::new()
+}
+
+/// Those of the comparisons that are faster at an error rate, the surest first.
+fn surest(states: &PairStates, saving: &[usize], out_of: usize, error_rate: f64) -> Vec<Pick> {
+    let pick = |&comparison: &usize| {
         let state = &states.0[comparison];
         let (interval, more) = (state.mean.interval_at(error_rate), state.between_runs());
         Some(Pick {
@@ -38,11 +46,10 @@ pub(crate) fn of(states: &PairStates, comparisons: &[Comparison], error_rate: f6
             ratio_high: interval.high.is_finite().then(|| (interval.high + more).exp())?,
         })
     };
-    let mut picks: Vec<Pick> = saving.into_iter().filter_map(pick).collect();
+    let mut picks: Vec<Pick> = saving.iter().filter_map(pick).collect();
     picks.sort_by(|a, b| a.ratio_high.total_cmp(&b.ratio_high));
     // What is not faster once the picking is allowed for is no gain to point at.
     picks.retain(|pick| pick.ratio_high < 1.0);
-    picks.truncate(PICKS_MAX);
     picks
 }
 

@@ -40,15 +40,16 @@ pub(crate) fn totals(
     let taken: BTreeSet<usize> = state.taken.iter().map(|taken| taken.block).collect();
     for block in blocks.iter().filter(|block| taken.contains(&block.number)) {
         for ((arm, toll_ns), sum) in arms.iter().zip(tolls).zip(&mut sums) {
-            let slice = block.arms.get(arm)?;
-            // What is judged by a score has no total.
-            if slice.outcome.score_ns.is_some() {
-                return None;
+            for slice in block.slices.iter().filter(|slice| slice.arm == *arm) {
+                // What is judged by a score has no total.
+                if slice.outcome.score_ns.is_some() {
+                    return None;
+                }
+                sum.slices += 1;
+                sum.stalls += u64::from(slice.time_per_op_ns() > STALLED * toll_ns);
+                sum.elapsed_ns += slice.spent.elapsed_ns;
+                sum.operations += slice.operations;
             }
-            sum.slices += 1;
-            sum.stalls += u64::from(slice.time_per_op_ns() > STALLED * toll_ns);
-            sum.elapsed_ns += slice.spent.elapsed_ns;
-            sum.operations += slice.operations;
         }
     }
     let [base, other] = sums;

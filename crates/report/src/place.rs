@@ -28,7 +28,8 @@ pub(crate) fn first_touch(floor: &Floor, width: Width) -> String {
     let dearer = |memory: &MemoryFloor| memory.first_touch_ns >= memory.again_ns * DEARER_MIN;
     let Some(memory) = floor.memory.filter(dearer) else { return String::new() };
     let text = format!(
-        "memory that the hypervisor gives at first touch costs {} a page instead of {}",
+        "memory costs {} a page when it is first used, as a hypervisor has to provide it, and \
+         {} after that",
         time(memory.first_touch_ns),
         time(memory.again_ns)
     );

@@ -35,10 +35,10 @@ pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String
         return String::new();
     }
     let told = lines.iter().take(LINES_MAX);
-    let mut out = format!("\n{}", heading("Not steady"));
+    let mut out = format!("\n{}", heading("Changes during the run"));
     out.extend(told.map(|text| paragraph("  • ", "    ", text, width)));
     if lines.len() > LINES_MAX {
-        let more = format!("{} more are in --json", lines.len() - LINES_MAX);
+        let more = format!("{} more: see --json", lines.len() - LINES_MAX);
         out += &paragraph("  • ", "    ", &more, width);
     }
     out

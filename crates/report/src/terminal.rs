@@ -130,10 +130,8 @@ fn meaning(subject: Subject, width: Width) -> String {
     if untold > 0 {
         sentences.sort_by(|a, b| b.0.total_cmp(&a.0));
         sentences.truncate(SENTENCES_MAX);
-        sentences.push((
-            0.0,
-            format!("{untold} more comparisons are in the tables above and in --json."),
-        ));
+        sentences
+            .push((0.0, "The other comparisons are in the tables above and in --json.".to_owned()));
     }
     let picks = words::picks_sentence(subject);
     let texts = picks.iter().chain(sentences.iter().map(|(_, text)| text));
@@ -145,6 +143,8 @@ fn meaning(subject: Subject, width: Width) -> String {
 fn weight(comparisons: &[&Comparison]) -> f64 {
     let weights = comparisons.iter().map(|comparison| match comparison.verdict {
         Verdict::Invalid => f64::INFINITY,
+        // What a table does not show.
+        _ if comparison.totals.is_some() || comparison.drift.is_some() => f64::INFINITY,
         _ => comparison.ratio.map_or(0.0, |ratio| ratio.ln().abs()),
     });
     weights.fold(0.0, f64::max)

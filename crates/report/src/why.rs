@@ -87,7 +87,7 @@ fn shared<'a>(comparisons: &[&'a Comparison], wanted: impl Fn(&Cause) -> bool) -
     shared.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Which arms a cause was found in: `reopen; similar: held, flock`.
+/// Which arms a cause was found in: `reopen; also held, flock`.
 fn found_in(subject: Subject, of: &[&Comparison]) -> String {
     let several_places = subject.run.places.len() > 2;
     let mut names = of.iter().filter_map(|c| {
@@ -104,8 +104,8 @@ fn found_in(subject: Subject, of: &[&Comparison]) -> String {
     let alike: Vec<String> = names.collect();
     match alike.len() {
         0 => first,
-        1..=4 => format!("{first}; similar: {}", alike.join(", ")),
-        more => format!("{first}; similar: {more} others"),
+        1..=4 => format!("{first}; also {}", alike.join(", ")),
+        more => format!("{first}; also {more} others"),
     }
 }
 

@@ -188,7 +188,7 @@ fn totals(subject: Subject, comparison: &Comparison) -> String {
 fn drift(comparison: &Comparison) -> String {
     match comparison.drift {
         Some(RatioDrift { start, end }) if comparison.verdict != Verdict::Invalid => format!(
-            " The ratio drifted during the run, from ×{} to ×{}.",
+            " This ratio drifted during the run, from ×{} to ×{}.",
             three_digits(start),
             three_digits(end)
         ),
@@ -278,7 +278,7 @@ pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison])
                     format!("{name} holds {rates}")
                 }
                 (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => {
-                    let against = time_against(ratio);
+                    let against = Difference::of(comparison).time_against(ratio);
                     let worth = worth(subject, comparison, base, other);
                     format!("{name} takes {against} {base_name}, {worth}")
                 }
@@ -290,15 +290,19 @@ pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison])
                     "{name} is invalid: {}",
                     comparison.why.as_deref().unwrap_or("the reason is unknown")
                 ),
-                (verdict, _) => {
-                    format!("{name} against {base_name} is {}", verdict.as_str())
-                }
+                (verdict, _) => format!(
+                    "{name} against {base_name} is {}: {}",
+                    verdict.as_str(),
+                    comparison.why.as_deref().unwrap_or("the reason is unknown")
+                ),
             };
             Some(said + &failures(comparison))
         })
         .collect();
     let group = group(comparisons, subject, base);
-    Some(format!("{group} on {}: {}.", base.place, parts.join("; ")))
+    let more = comparisons.iter().map(|c| totals(subject, c) + &drift(c) + &tail(c));
+    let more: String = more.collect();
+    Some(format!("{group} on {}: {}.{more}", base.place, parts.join("; ")))
 }
 
 /// What strategies are of: a study with what varies in it. What is compared by a

@@ -42,7 +42,8 @@ pub struct Shares {
     sum: f64,
     /// Sum of the squared distances from the mean as it was at the time.
     squares: f64,
-    decided: bool,
+    /// In which direction it is sure, once it is.
+    decided: Option<f64>,
 }
 
 impl Shares {
@@ -59,27 +60,23 @@ impl Shares {
             blocks: Vec::new(),
             sum: 0.0,
             squares: 0.0,
-            decided: false,
+            decided: None,
         }
     }
 
-    /// Takes in the two arms' shares in one block, from 0 to 1. Once decided, further
-    /// blocks are ignored.
+    /// Takes in the two arms' shares in one block, from 0 to 1.
     pub fn push(&mut self, base_share: f64, other_share: f64) {
-        if self.decided {
-            return;
-        }
         let difference = (other_share - base_share).clamp(-1.0, 1.0);
         self.blocks.push((difference, self.stake()));
         self.sum += difference;
         self.squares += (difference - self.mean()).powi(2);
         let phi = self.lag_one().clamp(0.0, HIGHEST);
         self.asked = self.enough * (1.0 + phi) / (1.0 - phi);
-        self.decided = [1.0, -1.0].iter().any(|sign| self.log_wealth(0.0, *sign) >= self.asked);
+        let sure = |sign: &&f64| self.log_wealth(0.0, **sign) >= self.asked;
+        self.decided = self.decided.or_else(|| [1.0, -1.0].iter().find(sure).copied());
     }
 
-    /// Where the mean of the other's share less the base's lies: the interval that
-    /// decided, or the present one as long as none has.
+    /// Where the mean of the other's share less the base's lies, as far as is known now.
     pub fn interval(&self) -> (f64, f64) {
         (self.lower_bound(1.0), -self.lower_bound(-1.0))
     }
@@ -87,11 +84,7 @@ impl Shares {
     /// 1 where the other's share is surely larger, -1 where surely smaller, 0 where
     /// neither is sure.
     pub fn decision(&self) -> i8 {
-        match self.decided {
-            true if self.sum > 0.0 => 1,
-            true => -1,
-            false => 0,
-        }
+        self.decided.map_or(0, |sign| sign as i8)
     }
 
     /// The lag-1 autocorrelation of the differences; 0 where nothing varies.

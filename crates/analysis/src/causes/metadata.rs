@@ -28,8 +28,8 @@ fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let detail = match place.map(|place| place.filesystem.as_str()) {
         // `recently_deleted` in `fs/ext4/ialloc.c`.
         Some("ext4") if journal == Some(false) => {
-            "ext4 without a journal passes over inodes that were freed within the last minute, so \
-             creating files takes longer the more were removed shortly before"
+            "ext4 without a journal skips inodes that were freed within the last minutes, so that \
+             creating a file takes longer where many were removed shortly before"
         }
         _ if journal == Some(true) => "the changes went through its journal",
         _ => "",

@@ -37,7 +37,9 @@ pub(super) fn between(base: Side, other: Side, copying_ns_per_op: f64) -> Option
     if !(dearer && agree && holds && by_size(small.totals)?) {
         return None;
     }
-    let explained = expected_ns_per_op.abs().min(copying_ns_per_op.abs());
+    let toll_ns = |side: Side| side.totals.ns_per_op(side.totals.undisturbed_ns());
+    let apart_ns_per_op = (toll_ns(other) - toll_ns(base)).abs();
+    let explained = expected_ns_per_op.abs().min(copying_ns_per_op.abs()).min(apart_ns_per_op);
     let explained_ns_per_op = explained.copysign(expected_ns_per_op);
     let cause = Cause {
         code: CauseCode::SmallPages,
@@ -109,10 +111,11 @@ fn text(small: Side, large: Side, explained_ns_per_op: f64) -> Option<String> {
         Some(huge) => format!("tmpfs, mounted with huge={huge}"),
     };
     Some(capitalised(&format!(
-        "{}, files are held in pages of 4 KiB ({mounted}), {} in larger ones: {doing} a cached \
-         page takes {} instead of {}, which makes {} per {}.",
+        "{}, files are held in pages of 4 KiB ({mounted}), {}{} in larger ones: {doing} a \
+         cached page takes {} instead of {}, which makes up to {} per {}.",
         small.label,
         large.label,
+        if has_small_pages(large.totals).is_some() { "" } else { ", it seems," },
         ns(small_floor)?,
         ns(large_floor)?,
         time(explained_ns_per_op),

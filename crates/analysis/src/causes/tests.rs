@@ -308,9 +308,9 @@ fn small_pages_are_named_where_they_are_small_and_cost_more() {
     let [disk, ram] = readers();
     assert_eq!(codes_compared(&disk, &ram, Verdict::Slower), ["small-pages"]);
     let causes = compared(&disk, &ram, Axis::Place, Verdict::Slower);
-    let text = "On ram, files are held in pages of 4 KiB (tmpfs, mounted without huge=), on disk \
-                in larger ones: reading a cached page takes 220 ns instead of 100 ns, which \
-                makes 7.68 µs per step.";
+    let text = "On ram, files are held in pages of 4 KiB (tmpfs, mounted without huge=), on \
+                disk, it seems, in larger ones: reading a cached page takes 220 ns instead of \
+                100 ns, which makes up to 7.68 µs per step.";
     assert_eq!(causes[0].text, text);
     // However few of the blocks one of them has.
     let mut fewer = disk.clone();

@@ -215,8 +215,11 @@ impl Sets {
         let page_bytes = rustix::param::page_size() as u64;
         let (mut resident, mut all) = (0, 0);
         self.each(self.needed, |file, open| {
-            resident += resident_bytes(open).doing("asking how much of a file is in memory")?;
-            all += file.bytes.next_multiple_of(page_bytes);
+            let whole = file.bytes.next_multiple_of(page_bytes);
+            // A large page counts as a whole, however little of it the file has.
+            let held = resident_bytes(open).doing("asking how much of a file is in memory")?;
+            resident += held.min(whole);
+            all += whole;
             Ok(())
         })?;
         Ok(resident as f64 * 100.0 / all as f64)
