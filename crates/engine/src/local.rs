@@ -35,7 +35,7 @@ pub trait PlaceHandle {
     /// An arm's own folder: empty when it is made, and kept until the run ends.
     fn kept_folder(&mut self, arm: usize) -> std::io::Result<OwnedFd>;
 
-    /// Does away with the slice's folder and waits, within reason, until the devices
+    /// Does away with the slice's folder, if there is one, and waits, within reason, until the devices
     /// have nothing more to do for it.
     fn settle(&mut self) -> std::io::Result<()>;
 

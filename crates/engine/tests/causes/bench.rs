@@ -291,12 +291,18 @@ impl PlaceHandle for FolderPlace {
 
     fn kept_folder(&mut self, arm: usize) -> io::Result<OwnedFd> {
         let kept = self.slice.with_file_name(format!("arm-{arm}"));
+        if kept.exists() {
+            fs::remove_dir_all(&kept)?;
+        }
         fs::create_dir_all(&kept)?;
         Ok(File::open(&kept)?.into())
     }
 
     fn settle(&mut self) -> io::Result<()> {
-        fs::remove_dir_all(&self.slice)
+        match fs::remove_dir_all(&self.slice) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 
     fn device_bytes(&mut self) -> Option<DeviceTraffic> {
