@@ -9,7 +9,7 @@
 
 use stats::Differences;
 
-use crate::blocks::{Block, log_tolls};
+use crate::blocks::{Block, log_tolls, log_tolls_of};
 use crate::pair_state::{PairState, PairStates};
 
 /// Each arm's toll in nanoseconds, in the order of the plan; none where no slice tells.
@@ -36,9 +36,14 @@ fn differences(state: &PairState) -> Differences {
     Differences { from: state.pair.base, to: state.pair.other, values }
 }
 
-/// The median of an arm's log tolls, block by block.
+/// The median of an arm's log tolls, block by block; that of its doubted slices where it
+/// has no others.
 fn log_median(blocks: &[Block<'_>], arm: usize) -> Option<f64> {
-    let mut logs: Vec<f64> = log_tolls(blocks, arm).into_iter().map(|(_, log)| log).collect();
+    let mut found = log_tolls(blocks, arm);
+    if found.is_empty() {
+        found = log_tolls_of(blocks, arm, |_| true);
+    }
+    let mut logs: Vec<f64> = found.into_iter().map(|(_, log)| log).collect();
     (!logs.is_empty()).then(|| stats::median(&mut logs))
 }
 
@@ -103,6 +108,15 @@ mod tests {
         let found = tolls(&[(0, 1)], &[&[100, 200, 7], &[100, 200, 9], &[100, 200, 8]]);
         assert_near(found[2], 8.0);
         assert_near(found[0], 100.0);
+    }
+
+    #[test]
+    fn an_arm_whose_slices_are_all_doubted_has_a_toll_all_the_same() {
+        let mut slice = testing::slice(0, 0);
+        slice.outcome.untrusted = Some("the client was late".to_owned());
+        let run = testing::run(1, vec![slice]);
+        let found = of_arms(1, &blocks::of(&run), &PairStates::of(&run));
+        assert_near(found[0], 10.0);
     }
 
     #[test]
