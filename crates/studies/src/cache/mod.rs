@@ -48,7 +48,7 @@ impl Study for Cache {
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Caching { config: Config::new(strategy, params)? }))
+        Ok(Box::new(Config::new(strategy, params)?))
     }
 }
 
@@ -97,12 +97,7 @@ impl Config {
     }
 }
 
-/// An arm's requests.
-struct Caching {
-    config: Config,
-}
-
-impl Workload for Caching {
+impl Workload for Config {
     fn operations(&self) -> Operations {
         Operations { granule: 1, max: OPERATIONS_MAX }
     }
@@ -112,17 +107,17 @@ impl Workload for Caching {
     }
 
     fn space_bytes(&self, _operations: u64) -> u64 {
-        match self.config.operation {
-            Operation::Rebuild => self.config.cache_bytes(),
+        match self.operation {
+            Operation::Rebuild => self.cache_bytes(),
             Operation::Load => 0,
         }
     }
 
     fn kept_bytes(&self) -> u64 {
-        let sources = self.config.shape.bytes_on_disk();
-        match self.config.operation {
+        let sources = self.shape.bytes_on_disk();
+        match self.operation {
             Operation::Rebuild => sources,
-            Operation::Load => sources + self.config.cache_bytes(),
+            Operation::Load => sources + self.cache_bytes(),
         }
     }
 
@@ -132,7 +127,7 @@ impl Workload for Caching {
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let keep =
             |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
-        let (config, sources) = (self.config, keep(folders.kept)?);
+        let (config, sources) = (*self, keep(folders.kept)?);
         if folders.kept_is_new {
             sources::make(&sources, &config.shape)?;
             sync_tree(&sources)?;
