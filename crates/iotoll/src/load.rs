@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use load::{Expect, Gap, Plan, Request, Reuse, Steps, Target, Version, analyse_load};
+use load::{Expect, Gap, Permission, Plan, Request, Reuse, Steps, Target, Version, analyse_load};
 use model::address::Address;
 use model::load::{LoadRun, Run, ServerMeter};
 use model::units::parse_duration;
@@ -102,6 +102,16 @@ pub(crate) struct LoadArgs {
     /// Version of HTTP
     #[arg(long, value_enum, default_value_t = HttpArg::Http11)]
     http: HttpArg,
+
+    /// Allow a server beyond this machine and private networks
+    #[arg(long)]
+    remote: bool,
+
+    /// Lift the limits: 100,000 connections a second and 20,000 clients on this machine,
+    /// 10,000 and 2,000 in private networks, 100 and 20, in steps of at most 10,000
+    /// requests, elsewhere
+    #[arg(long)]
+    unlimited: bool,
 
     /// Measure CPU, I/O and memory of the server with this process id
     #[arg(long, value_name = "PID", conflicts_with = "serve")]
@@ -241,6 +251,7 @@ fn port_for_server(target: &Target, reserved: Option<Port>) -> Result<Port, proc
 fn plan(args: &LoadArgs, target: Target) -> anyhow::Result<Plan> {
     let mut plan = Plan::new(target, steps(args)?);
     plan.request = request(args)?;
+    plan.permission = Permission { remote: args.remote, unlimited: args.unlimited };
     plan.reuse = match (args.keep_alive, args.requests_per_connection, args.concurrency) {
         (false, ..) => Reuse::Never,
         (true, Some(n), _) => Reuse::Requests(n),

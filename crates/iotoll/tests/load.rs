@@ -53,6 +53,21 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
+/// 192.0.2.1 is an address for documentation: nothing is there, and nothing is sent to it.
+#[test]
+fn a_server_of_someone_else_is_not_loaded_without_a_word() {
+    let far = "http://192.0.2.1/";
+    let (code, out, err) = output(&[far, "--rate", "1", "--connections", "1"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("if it is yours to load, add --remote"), "{err}");
+    let (code, _, err) = output(&[far, "--rate", "101", "--remote"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("where the limit is 100") && err.contains("--unlimited"), "{err}");
+    let (code, _, err) = output(&["http://127.0.0.1:9/", "--rate", "1000000"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("for a server on this machine"), "{err}");
+}
+
 #[test]
 fn json_on_standard_output_is_all_that_is_there() {
     let url = server(true);

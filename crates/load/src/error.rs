@@ -26,6 +26,25 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// A server of someone else's, as far as its address tells.
+    #[error(
+        "{url}: the server ({addresses}) is beyond this machine and private networks; if it is \
+         yours to load, add --remote"
+    )]
+    Remote {
+        /// The URL as given.
+        url: String,
+        /// The addresses behind it.
+        addresses: String,
+    },
+    /// More than a server has to bear without a word.
+    #[error("{what} for a server {reach}; if it is yours to load so, add --unlimited")]
+    Limit {
+        /// What was asked for, and what the limit is.
+        what: String,
+        /// Where the server is.
+        reach: &'static str,
+    },
     /// The host has no address.
     #[error("cannot resolve {host}: {source}")]
     Resolve {
@@ -70,6 +89,13 @@ impl Error {
     /// True when the user asked for something that cannot be meant, rather
     /// than the machine refusing something that can.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Tls { .. } | Self::Url { .. } | Self::Input { .. })
+        matches!(
+            self,
+            Self::Tls { .. }
+                | Self::Url { .. }
+                | Self::Remote { .. }
+                | Self::Limit { .. }
+                | Self::Input { .. }
+        )
     }
 }

@@ -41,6 +41,7 @@ mod plan;
 mod ports;
 mod preflight;
 mod progress;
+mod reach;
 mod response;
 mod run;
 mod runner;
@@ -60,6 +61,7 @@ pub use model::load::{
 pub use outcome::ErrorKind;
 pub use plan::{Plan, Request, Reuse, Steps, Version};
 pub use progress::{Event, Progress};
+pub use reach::Permission;
 pub use run::{Measured, run};
 pub use schedule::Schedule;
 pub use target::Target;

@@ -1,7 +1,7 @@
 //! What is to be done: where to, what is asked, how often, and for how long
 //! an answer is waited for.
 
-use crate::{Error, Expect, Gap, Target};
+use crate::{Error, Expect, Gap, Permission, Target};
 use http::{HeaderName, HeaderValue, Method};
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ pub struct Plan {
     pub seed: u64,
     /// Steps of the load, one after the other.
     pub steps: Steps,
+    /// What was agreed to beyond the defaults.
+    pub permission: Permission,
 }
 
 impl Plan {
@@ -40,6 +42,7 @@ impl Plan {
             gap: Gap::Constant,
             seed: 1,
             steps,
+            permission: Permission::default(),
         }
     }
 }

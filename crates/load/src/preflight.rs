@@ -124,7 +124,7 @@ mod tests {
 
     fn plan(rates: &[f64], connections: Option<u64>) -> (Plan, Endpoint) {
         let target = Target::parse("http://127.0.0.1:1/").unwrap();
-        let endpoint = target.resolve().unwrap();
+        let endpoint = target.endpoints().unwrap().remove(0);
         (Plan::new(target, Steps::Rates { rates: rates.to_vec(), connections }), endpoint)
     }
 

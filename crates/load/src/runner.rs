@@ -4,7 +4,9 @@ use crate::{
     Error, Event, Plan, Schedule,
     client::{Client, Drive, FinishedStep},
     ports::Ports,
-    preflight, usage,
+    preflight, reach,
+    target::reachable,
+    usage,
 };
 use host::{
     ports::{PortRules, time_wait_now},
@@ -23,7 +25,9 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(plan: &Plan) -> Result<Self, Error> {
-        let endpoint = plan.target.resolve()?;
+        let all = plan.target.endpoints()?;
+        reach::check(plan, &all)?;
+        let endpoint = reachable(&all).clone();
         let rules = PortRules::read(&Root::real(), endpoint.is_near());
         let preflight = preflight::check(plan, &endpoint, rules);
         Ok(Self { endpoint, rules, preflight })

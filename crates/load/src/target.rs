@@ -4,7 +4,7 @@ use crate::Error;
 use host::sockets::Endpoint;
 use model::address::Address;
 use std::{
-    net::{SocketAddr, TcpStream, ToSocketAddrs},
+    net::{TcpStream, ToSocketAddrs},
     path::PathBuf,
     time::Duration,
 };
@@ -82,26 +82,34 @@ impl Target {
         })
     }
 
-    /// The address to connect to.
-    ///
-    /// A name with several addresses (`localhost` is often both `::1` and
-    /// `127.0.0.1`) is probed, and the first one that accepts is taken.
-    pub(crate) fn resolve(&self) -> Result<Endpoint, Error> {
+    /// All addresses behind it.
+    pub(crate) fn endpoints(&self) -> Result<Vec<Endpoint>, Error> {
         let (host, port) = match &self.address {
-            Address::Unix(path) => return Ok(Endpoint::Unix(path.clone())),
+            Address::Unix(path) => return Ok(vec![Endpoint::Unix(path.clone())]),
             Address::Tcp(host, port) => (host, *port),
         };
         let failed = |source| Error::Resolve { host: format!("{host}:{port}"), source };
-        let all: Vec<SocketAddr> =
-            (host.as_str(), port).to_socket_addrs().map_err(failed)?.collect();
-        match all.as_slice() {
-            [] => Err(failed(std::io::Error::other("the host has no address"))),
-            [only] => Ok(Endpoint::Tcp(*only)),
-            [first, ..] => {
-                let accepts = |a: &&SocketAddr| TcpStream::connect_timeout(a, PROBE).is_ok();
-                Ok(Endpoint::Tcp(*all.iter().find(accepts).unwrap_or(first)))
-            }
+        let all: Vec<Endpoint> =
+            (host.as_str(), port).to_socket_addrs().map_err(failed)?.map(Endpoint::Tcp).collect();
+        if all.is_empty() {
+            return Err(failed(std::io::Error::other("the host has no address")));
         }
+        Ok(all)
+    }
+}
+
+/// The address to connect to.
+///
+/// A name with several addresses (`localhost` is often both `::1` and
+/// `127.0.0.1`) is probed, and the first one that accepts is taken.
+pub(crate) fn reachable(all: &[Endpoint]) -> &Endpoint {
+    let accepts = |endpoint: &&Endpoint| match endpoint {
+        Endpoint::Tcp(address) => TcpStream::connect_timeout(address, PROBE).is_ok(),
+        Endpoint::Unix(_) => true,
+    };
+    match all {
+        [only] => only,
+        all => all.iter().find(accepts).unwrap_or(&all[0]),
     }
 }
 
