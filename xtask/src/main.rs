@@ -21,6 +21,7 @@ mod packages;
 mod pool;
 mod process;
 mod skipped;
+mod supply;
 mod test;
 mod tidy;
 

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::built::{self, Built, TestProgram};
 use crate::pool::{self, Done, Job, Skipped};
-use crate::{examples, generate, packages, process, skipped, tidy};
+use crate::{examples, generate, packages, process, skipped, supply, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -38,6 +38,7 @@ pub(crate) fn run() -> Result<()> {
         steps.perform("generated files", || generate::check(iotoll).map(|()| Vec::new()));
     }
     steps.perform("lints", lints);
+    steps.perform("dependencies", supply::check);
     steps.summarise();
     let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
     let seconds = began.elapsed().as_secs();
