@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use crate::error::{PlaceError, PlaceName};
 use crate::folder::{DIGITS, Folder, LOCK, PREFIX, is_linked, remove_folder};
 use crate::open::OpenPlace;
-use crate::removal::{names, open_child};
+use crate::walk::{names, open_child};
 
 /// What became of the working folders in a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,58 +1,63 @@
 //! Cutting a tree's files to nothing: their space is free again, their inodes are not.
 //!
-//! The rules are those of a removal: every step is relative to an open directory, no
-//! link is followed and no other mount entered. A file that has another name too is not
-//! ours alone, so it is removed and not cut, as is all that is no regular file.
+//! The rules are those of every walk (see `walk.rs`). A file that has another name too is
+//! not ours alone, so it is removed and not cut, as is all that is no regular file.
 
-use std::ffi::{CStr, OsStr};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::CStr;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, ftruncate, statat};
+use rustix::fs::{AtFlags, FileType, OFlags, Stat, fstat, ftruncate, statat, unlinkat};
 use rustix::io::Errno;
 
-use crate::removal::{Failure, Removal, names, open_child, open_within};
+use crate::removal::Failure;
+use crate::walk::{Next, Visit, open_within, walk};
 
 /// Cuts what is in a directory; says how many inodes are left in it.
 pub(crate) fn cut_all(dir: BorrowedFd<'_>, path: &Path) -> Result<u64, Failure> {
-    let mut left = 0;
-    for name in names(dir).map_err(|error| Failure { path: path.to_owned(), error })? {
-        let inner = path.join(OsStr::from_bytes(name.to_bytes()));
-        if let Some(inodes) = cut_entry(dir, &inner, &name)? {
-            left += inodes;
-        } else {
-            let mut removal = Removal::default();
-            removal.entry(dir, path, &name);
-            removal.finish()?;
-        }
-    }
-    Ok(left)
+    let mut cut = Cut { left: 0, failure: None };
+    walk(dir, path, &mut cut);
+    cut.failure.map_or(Ok(cut.left), Err)
 }
 
-/// The inodes that are left of an entry; nothing where it has to be removed.
-fn cut_entry(dir: BorrowedFd<'_>, path: &Path, name: &CStr) -> Result<Option<u64>, Failure> {
-    let fail = |error| Failure { path: path.to_owned(), error };
-    let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
-    match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => {
-            let child = open_child(dir, name).map_err(fail)?;
-            cut_all(child.as_fd(), path).map(|inodes| Some(inodes + 1))
-        }
-        FileType::RegularFile if stat.st_size == 0 && is_ours_alone(&stat) => Ok(Some(1)),
-        FileType::RegularFile => Ok(cut_file(dir, name).ok().flatten()),
-        _ => Ok(None),
+struct Cut {
+    /// Inodes.
+    left: u64,
+    /// The first.
+    failure: Option<Failure>,
+}
+
+impl Visit for Cut {
+    fn entry(&mut self, dir: BorrowedFd<'_>, _: &Path, name: &CStr) -> Result<Next, Errno> {
+        let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let next = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => Next::Enter,
+            FileType::RegularFile if stat.st_size == 0 && is_ours_alone(&stat) => Next::Done,
+            FileType::RegularFile if cut_file(dir, name).unwrap_or(false) => Next::Done,
+            _ => return unlinkat(dir, name, AtFlags::empty()).map(|()| Next::Done),
+        };
+        self.left += 1;
+        Ok(next)
+    }
+
+    fn leave(&mut self, _: BorrowedFd<'_>, _: &CStr) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    fn failed(&mut self, path: &Path, error: Errno) {
+        self.failure.get_or_insert_with(|| Failure { path: path.to_owned(), error });
     }
 }
 
-/// Looked at once more when it is open: the name may by now be another file's.
-fn cut_file(dir: BorrowedFd<'_>, name: &CStr) -> Result<Option<u64>, Errno> {
+/// Whether it could be cut. Looked at once more when it is open: the name may by now be
+/// another file's.
+fn cut_file(dir: BorrowedFd<'_>, name: &CStr) -> Result<bool, Errno> {
     let file = open_within(dir, name, OFlags::WRONLY | OFlags::NONBLOCK)?;
     if !is_ours_alone(&fstat(&file)?) {
-        return Ok(None);
+        return Ok(false);
     }
     ftruncate(&file, 0)?;
-    Ok(Some(1))
+    Ok(true)
 }
 
 fn is_ours_alone(stat: &Stat) -> bool {
@@ -64,6 +69,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::fs::{self, File};
+    use std::os::fd::AsFd;
     use std::os::unix::fs::{MetadataExt, symlink};
     use std::os::unix::net::UnixListener;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use crate::removal::{Failure, Removal, Tally};
+use crate::removal::{self, Failure, Tally};
 
 /// What every working folder's name begins with.
 pub(crate) const PREFIX: &str = ".iotoll-";
@@ -46,9 +46,7 @@ pub(crate) fn remove_folder(
     folder: &Folder,
     lock: OwnedFd,
 ) -> Result<Tally, Failure> {
-    let mut removal = Removal::default();
-    removal.empty(folder.fd(), &folder.path, Some(LOCK));
-    let tally = removal.finish()?;
+    let tally = removal::empty(folder.fd(), &folder.path, Some(LOCK))?;
     let fail = |error| Failure { path: folder.path.clone(), error };
     rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty()).map_err(fail)?;
     // NFS keeps a removed file that is open under another name in the same folder.

@@ -14,6 +14,7 @@ mod open;
 mod place_folders;
 mod removal;
 mod space;
+mod walk;
 mod workdir;
 
 pub use clean::{CleanReport, FailedFolder, HeldFolder, RemovedFolder, clean};

@@ -26,7 +26,7 @@ use crate::clean::{CleanReport, sweep};
 use crate::error::{PlaceError, PlaceName, WorkDirError};
 use crate::folder::{DIGITS, Folder, LOCK, PREFIX, is_linked, remove_folder};
 use crate::open::OpenPlace;
-use crate::removal::{Failure, Removal};
+use crate::removal::{self, Failure};
 
 /// How often a folder is made anew that a cleaner took away before it was locked.
 const ATTEMPTS_MAX: usize = 64;
@@ -97,9 +97,7 @@ impl WorkDir {
             }
             Ok(_) => {}
         }
-        let mut removal = Removal::default();
-        removal.entry(self.fd(), self.path(), &c_name);
-        removal.finish().map(drop).map_err(WorkDirError::from)
+        removal::entry(self.fd(), self.path(), &c_name).map_err(WorkDirError::from)
     }
 
     /// Gives a sub-folder another name.

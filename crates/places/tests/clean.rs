@@ -51,6 +51,17 @@ fn a_live_childs_folder_stays_and_goes_once_it_is_killed() {
 }
 
 #[test]
+fn a_leftover_of_any_depth_is_removed() {
+    let place = place();
+    let mut child = Helper::start("leave-deep", place.path(), None);
+    child.told("path");
+    child.kill();
+    let report = clean(place.path()).unwrap();
+    assert_eq!((report.removed.len(), report.failed.len()), (1, 0), "{report:?}");
+    assert_eq!(report.removed[0].files, 500);
+}
+
+#[test]
 fn the_next_run_in_the_place_removes_what_a_killed_one_left_and_says_so() {
     let place = place();
     let mut child = Helper::start("hold", place.path(), None);

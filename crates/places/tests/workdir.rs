@@ -85,6 +85,13 @@ fn removal_removes_links_and_not_what_they_lead_to() {
 }
 
 #[test]
+fn a_tree_of_any_depth_is_removed_with_few_descriptors() {
+    let place = place();
+    assert_eq!(Helper::start("deep", place.path(), None).told("removed"), "true");
+    assert_eq!(names_in(place.path()), [""; 0]);
+}
+
+#[test]
 fn removal_does_not_enter_a_bind_mount_and_says_so() {
     let test = "removal_does_not_enter_a_bind_mount_and_says_so";
     let other = place();

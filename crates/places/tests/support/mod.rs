@@ -228,10 +228,40 @@ pub fn run_task() {
             };
             tell("modes", format!("{} {}", mode(work.path()), mode(sub.path())));
         }
+        // Removes a tree deeper than any limit, with hardly a descriptor to spare.
+        "deep" => {
+            let work = create().unwrap();
+            let path = work.path().to_owned();
+            nest(work.subdir("slice").unwrap().fd(), 5_000);
+            let limit = rustix::process::Rlimit { current: Some(64), maximum: Some(64) };
+            rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+            tell("removed", work.remove().is_ok() && !path.exists());
+        }
+        // The same is left behind for a cleaner.
+        "leave-deep" => {
+            let work = create().unwrap();
+            nest(work.subdir("slice").unwrap().fd(), 5_000);
+            tell("path", work.path().display());
+            std::io::stdin().read_line(&mut String::new()).unwrap();
+        }
         "create" => match create() {
             Ok(_) => tell("result", "made"),
             Err(error) => tell("result", error),
         },
         _ => panic!("no such task: {task}"),
+    }
+}
+
+/// Folders within each other, with a file in every tenth.
+fn nest(top: std::os::fd::BorrowedFd<'_>, levels: u32) {
+    use rustix::fs::{Mode, OFlags, mkdirat, openat};
+
+    let mut dir = top.try_clone_to_owned().unwrap();
+    for level in 0..levels {
+        mkdirat(&dir, "folder", Mode::RWXU).unwrap();
+        if level % 10 == 0 {
+            openat(&dir, "file", OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+        }
+        dir = openat(&dir, "folder", OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty()).unwrap();
     }
 }
