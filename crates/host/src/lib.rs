@@ -21,6 +21,7 @@ pub mod machine;
 pub mod memory;
 pub mod mount_options;
 pub mod mounts;
+pub mod owner;
 pub mod page_cache;
 pub mod page_flags;
 pub mod ports;

@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// Find out whether verdicts from this machine can be trusted
     Selftest(SelftestArgs),
     /// Remove the working folders that killed runs left in places
-    Clean(PlacesArgs),
+    Clean(CleanArgs),
     /// Print shell completions
     Completions(CompletionsArgs),
     /// Print a manual page, for `man -l -`
@@ -178,6 +178,18 @@ pub(crate) struct PlacesArgs {
     /// The places [default: disk=. ram=/dev/shm]
     #[arg(value_name = "LABEL=PATH")]
     pub(crate) places: Vec<PlaceRequest>,
+}
+
+#[derive(Args)]
+pub(crate) struct CleanArgs {
+    /// The places [default: disk=. ram=/dev/shm]
+    #[arg(value_name = "LABEL=PATH")]
+    pub(crate) places: Vec<PlaceRequest>,
+
+    /// Remove those of other hosts, earlier boots and other containers as well, once you
+    /// know that the runs named there have ended
+    #[arg(long)]
+    pub(crate) foreign: bool,
 }
 
 #[derive(Args)]

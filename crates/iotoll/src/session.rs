@@ -56,6 +56,13 @@ impl Session {
                 gone.path.display()
             ));
         }
+        for kept in folders.iter().flat_map(|folders| &folders.work().swept().foreign) {
+            output::note(&format!(
+                "a folder was left that may be of a run elsewhere: {}: {}; see `iotoll clean --help`",
+                kept.path.display(),
+                kept.why
+            ));
+        }
         Ok(Self { folders, places: places.to_vec(), stop, began })
     }
 }

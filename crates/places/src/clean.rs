@@ -1,7 +1,9 @@
 //! Removing what killed runs left.
 //!
-//! A folder is a leftover when its lock can be taken (see the rule in `workdir.rs`), and
-//! it is removed while that lock is held. Only folders with our exact kind of name are
+//! A folder is a leftover when its lock can be taken (see the rule in `workdir.rs`) and
+//! the process that it was made by has surely ended; it is removed while that lock is
+//! held. Where that process is of another host, boot or PID namespace, or not told, the
+//! folder is foreign, and goes only when that is asked for. Only folders with our exact kind of name are
 //! looked at, directly in the given directory, that are real directories owned by the
 //! effective user: root, too, leaves those of others to them.
 
@@ -10,12 +12,14 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use host::owner::{Owner, Standing};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{PlaceError, PlaceName};
-use crate::folder::{DIGITS, Folder, LOCK, PREFIX, is_linked, remove_folder};
+use crate::folder::{DIGITS, Folder, LOCK, PREFIX, UNSIGNED, is_linked, remove_folder};
 use crate::open::OpenPlace;
+use crate::signature;
 use crate::walk::{names, open_child};
 
 /// What became of the working folders in a directory.
@@ -25,6 +29,8 @@ pub struct CleanReport {
     pub removed: Vec<RemovedFolder>,
     /// What live runs are working in, untouched.
     pub in_use: Vec<HeldFolder>,
+    /// What may be of a live run, as far as can be told from here, untouched.
+    pub foreign: Vec<ForeignFolder>,
     /// What could not be removed, or not entirely.
     pub failed: Vec<FailedFolder>,
 }
@@ -49,6 +55,24 @@ pub struct HeldFolder {
     pub pid: Option<u32>,
 }
 
+/// A folder whose lock is free and whose owner cannot be known to have ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whose it is, and so why it is left alone, in a sentence.
+    pub why: String,
+}
+
+/// What to do with foreign folders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// Leave them alone.
+    Keep,
+    /// Remove them: whoever asks knows that their owners have ended.
+    Remove,
+}
+
 /// A folder that is still there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedFolder {
@@ -59,25 +83,26 @@ pub struct FailedFolder {
 }
 
 /// Removes what killed runs left directly in a directory.
-pub fn clean(path: &Path) -> Result<CleanReport, PlaceError> {
+pub fn clean(path: &Path, foreign: Foreign) -> Result<CleanReport, PlaceError> {
     let place = PlaceName::bare(path);
     let dir = OpenPlace::open(&place)?;
-    sweep(&dir).map_err(|error| PlaceError::from_io(&place, "listing it", error))
+    sweep(&dir, foreign).map_err(|error| PlaceError::from_io(&place, "listing it", error))
 }
 
 /// The same, of a directory that is open.
-pub(crate) fn sweep(place: &OpenPlace) -> io::Result<CleanReport> {
+pub(crate) fn sweep(place: &OpenPlace, foreign: Foreign) -> io::Result<CleanReport> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = rustix::fs::openat(&place.fd, c".", flags, Mode::empty())?;
     let mut report = CleanReport::default();
     for name in names(dir.as_fd())? {
         if is_our_name(&name) && is_our_directory(dir.as_fd(), &name) {
             let path = place.path.join(name.to_string_lossy().as_ref());
-            match take(dir.as_fd(), &name, path.clone()) {
+            match take(dir.as_fd(), &name, path.clone(), foreign) {
                 Fate::Removed { files, bytes } => {
                     report.removed.push(RemovedFolder { path, bytes, files });
                 }
                 Fate::Held { pid } => report.in_use.push(HeldFolder { path, pid }),
+                Fate::Foreign { why } => report.foreign.push(ForeignFolder { path, why }),
                 Fate::Failed { why } => report.failed.push(FailedFolder { path, why }),
                 Fate::Gone => {}
             }
@@ -108,6 +133,9 @@ enum Fate {
     Held {
         pid: Option<u32>,
     },
+    Foreign {
+        why: String,
+    },
     Failed {
         why: String,
     },
@@ -127,27 +155,39 @@ impl Fate {
     }
 }
 
-fn take(dir: BorrowedFd<'_>, name: &CStr, path: PathBuf) -> Fate {
+fn take(dir: BorrowedFd<'_>, name: &CStr, path: PathBuf, foreign: Foreign) -> Fate {
     let folder = match open_child(dir, name) {
         Ok(fd) => Folder { path, fd },
         Err(error) => return Fate::from_errno("opening it", error),
     };
-    match open_lock(&folder) {
-        Ok(lock) => take_locked(dir, name, &folder, lock),
+    match open_lock_file(&folder, LOCK) {
+        Ok(lock) => take_locked(dir, name, &folder, lock, foreign),
         Err(Errno::NOENT) => take_unlocked(dir, name, &folder),
         Err(error) => Fate::from_errno("opening its lock file", error),
     }
 }
 
-fn open_lock(folder: &Folder) -> Result<OwnedFd, Errno> {
+fn open_lock_file(folder: &Folder, name: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    rustix::fs::openat(folder.fd(), LOCK, flags, Mode::empty())
+    rustix::fs::openat(folder.fd(), name, flags, Mode::empty())
 }
 
-fn take_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd) -> Fate {
+/// Whether someone else holds the lock, which is else held from now on.
+fn lock_is_held(lock: &OwnedFd) -> bool {
+    let taken = rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive);
+    taken == Err(Errno::WOULDBLOCK)
+}
+
+fn take_locked(
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    folder: &Folder,
+    lock: OwnedFd,
+    foreign: Foreign,
+) -> Fate {
     match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return Fate::Held { pid: holder(&lock) },
+        Err(Errno::WOULDBLOCK) => return held(&lock),
         Err(error) => return Fate::from_errno("locking it", error),
     }
     match is_linked(&lock) {
@@ -155,6 +195,20 @@ fn take_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd)
         Ok(false) => return Fate::Gone,
         Err(error) => return Fate::from_errno("looking at its lock file", error),
     }
+    let owner = owner(&lock);
+    let standing = owner.as_ref().map(|owner| owner.standing(&Owner::this_process()));
+    let doubt = match (&owner, standing) {
+        (Some(owner), Some(Standing::Alive)) => return Fate::Held { pid: Some(owner.pid) },
+        (Some(owner), Some(standing)) => signature::doubt(owner, standing),
+        _ => Some("its lock file does not say whose it is".to_owned()),
+    };
+    match doubt {
+        Some(why) if foreign == Foreign::Keep => Fate::Foreign { why },
+        _ => remove_locked(dir, name, folder, lock),
+    }
+}
+
+fn remove_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd) -> Fate {
     match remove_folder(dir, name, folder, lock) {
         Ok(tally) => Fate::Removed { files: tally.files, bytes: tally.bytes },
         Err(failure) => Fate::Failed {
@@ -168,15 +222,22 @@ fn take_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd)
 }
 
 /// Without a lock file a folder is one that its maker has not locked yet, or never came
-/// to lock, and so it is empty. Removing it takes no more than `rmdir`, which fails when
-/// that changes; its maker notices and makes another.
+/// to lock, and so there is nothing in it, or a lock file that is not signed. Removing it
+/// takes no more than `rmdir`, which fails when that changes; its maker notices and makes
+/// another.
 fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
+    if let Ok(unsigned) = open_lock_file(folder, UNSIGNED) {
+        if lock_is_held(&unsigned) {
+            return Fate::Held { pid: None };
+        }
+        // Where its maker was quicker, there is none of that name any more.
+        let _ = rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty());
+    }
     match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
         Ok(()) => Fate::Removed { files: 0, bytes: 0 },
-        Err(Errno::NOTEMPTY | Errno::EXIST) => match open_lock(folder) {
-            // Its maker was quicker.
-            Ok(lock) => Fate::Held { pid: holder(&lock) },
-            // Its maker and another cleaner were.
+        Err(Errno::NOTEMPTY | Errno::EXIST) => match open_lock_file(folder, LOCK) {
+            Ok(lock) => held(&lock),
+            // Its maker and another cleaner were quicker.
             Err(_) if names(folder.fd()).is_ok_and(|names| names.is_empty()) => Fate::Gone,
             Err(_) => Fate::Failed {
                 why: "it has files but no lock file, so no run of iotoll left it; look into it, \
@@ -188,12 +249,15 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
     }
 }
 
+fn held(lock: &OwnedFd) -> Fate {
+    Fate::Held { pid: owner(lock).map(|owner| owner.pid) }
+}
+
 /// The process that its lock file names.
-fn holder(lock: &OwnedFd) -> Option<u32> {
-    let mut text = [0_u8; 64];
+fn owner(lock: &OwnedFd) -> Option<Owner> {
+    let mut text = [0_u8; signature::BYTES_MAX];
     let length = rustix::io::pread(lock, &mut text, 0).ok()?;
-    let text = str::from_utf8(&text[..length]).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("pid ")?.parse().ok())
+    signature::read(str::from_utf8(&text[..length]).ok()?)
 }
 
 #[cfg(test)]
@@ -213,8 +277,9 @@ mod tests {
         fs::write(path.join("lock"), "").unwrap();
         let fd = open_child(dir.as_fd(), c"folder").unwrap();
         let folder = Folder { path: path.clone(), fd };
-        let lock = open_lock(&folder).unwrap();
+        let lock = open_lock_file(&folder, LOCK).unwrap();
         fs::remove_dir_all(path).unwrap();
-        assert!(matches!(take_locked(dir.as_fd(), c"folder", &folder, lock), Fate::Gone));
+        let fate = take_locked(dir.as_fd(), c"folder", &folder, lock, Foreign::Keep);
+        assert!(matches!(fate, Fate::Gone));
     }
 }

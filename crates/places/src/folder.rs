@@ -19,6 +19,9 @@ pub(crate) const DIGITS: usize = 16;
 /// The lock file's name.
 pub(crate) const LOCK: &CStr = c"lock";
 
+/// The lock file's name until it says whose it is.
+pub(crate) const UNSIGNED: &CStr = c"lock.new";
+
 /// An open directory, and where it is.
 #[derive(Debug)]
 pub struct Folder {

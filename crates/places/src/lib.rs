@@ -13,11 +13,14 @@ mod inspect;
 mod open;
 mod place_folders;
 mod removal;
+mod signature;
 mod space;
 mod walk;
 mod workdir;
 
-pub use clean::{CleanReport, FailedFolder, HeldFolder, RemovedFolder, clean};
+pub use clean::{
+    CleanReport, FailedFolder, Foreign, ForeignFolder, HeldFolder, RemovedFolder, clean,
+};
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
 pub use inspect::{inspect, same_file_system};

@@ -42,7 +42,8 @@ pub(crate) trait Visit {
 pub(crate) fn walk(top: BorrowedFd<'_>, path: &Path, visit: &mut dyn Visit) {
     match names(top) {
         Ok(names) => {
-            Walk { top, path: path.to_owned(), below: None, way: Vec::new(), names, visit }.run()
+            let (path, way) = (path.to_owned(), Vec::new());
+            Walk { top, path, below: None, way, names, visit }.run();
         }
         Err(error) => visit.failed(path, error),
     }

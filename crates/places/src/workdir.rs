@@ -3,9 +3,12 @@
 //! Its lock file, `flock`ed for the life of the run, tells a live folder from what a
 //! killed run left: the kernel drops the lock with the process, however it ends. One
 //! rule makes that safe at all times: **whoever holds the lock of the lock file that is
-//! linked in the folder owns the folder**, to work in it or to remove it. A folder
-//! between `mkdir` and its lock has no owner. A cleaner may take it away, but only while
-//! it is empty, which `rmdir` sees to; its maker then notices and makes another.
+//! linked in the folder owns the folder**, to work in it or to remove it. Where the lock
+//! of another host cannot be seen, a cleaner goes by what the file says (`signature.rs`).
+//!
+//! The lock file gets its name once it is locked and signed, so that none is ever seen
+//! without. Before that the folder has no owner. A cleaner may take it away, but only
+//! while nothing else is in it; its maker then notices, and makes another.
 //!
 //! The lock's descriptor closes on `exec`. A worker that is forked without `exec` shares
 //! it, and so keeps the folder for as long as it works there; it never removes it.
@@ -14,19 +17,20 @@ use std::ffi::{CStr, CString};
 use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
+use host::owner::Owner;
 use host::space::FileSystemSpace;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::rand::GetRandomFlags;
 
-use crate::clean::{CleanReport, sweep};
+use crate::clean::{CleanReport, Foreign, sweep};
 use crate::error::{PlaceError, PlaceName, WorkDirError};
-use crate::folder::{DIGITS, Folder, LOCK, PREFIX, is_linked, remove_folder};
+use crate::folder::{DIGITS, Folder, LOCK, PREFIX, UNSIGNED, remove_folder};
 use crate::open::OpenPlace;
 use crate::removal::{self, Failure};
+use crate::signature;
 
 /// How often a folder is made anew that a cleaner took away before it was locked.
 const ATTEMPTS_MAX: usize = 64;
@@ -50,7 +54,7 @@ impl WorkDir {
         let place = PlaceName::labelled(label, path);
         let parent = OpenPlace::open(&place)?;
         // Not being allowed to list the place does not hinder working in it.
-        let swept = sweep(&parent).unwrap_or_default();
+        let swept = sweep(&parent, Foreign::Keep).unwrap_or_default();
         for _ in 0..ATTEMPTS_MAX {
             let made = Claimed::make(&parent).map_err(|e| explain(&place, &parent, &e))?;
             if let Some(Claimed { name, folder, lock }) = made {
@@ -175,13 +179,18 @@ impl Claimed {
     }
 }
 
-/// Makes the lock file and takes its lock; `None` where a cleaner has the folder.
+/// Makes the lock file with its lock held; `None` where a cleaner took the folder away.
 fn claim(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
     let Some(lock) = make_lock(folder)? else { return Ok(None) };
-    let claimed = take_lock(&lock)
-        .and_then(|is_ours| if is_ours { sign(&lock).map(|()| true) } else { Ok(false) });
+    let claimed = take_lock(&lock).and_then(|is_ours| {
+        if !is_ours {
+            return Ok(false);
+        }
+        sign(&lock)?;
+        show_lock(folder)
+    });
     if claimed.is_err() {
-        let _ = rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty());
+        let _ = rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty());
     }
     Ok(claimed?.then_some(lock))
 }
@@ -189,28 +198,36 @@ fn claim(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
 /// `None` where a cleaner took the folder away.
 fn make_lock(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::openat(folder.fd(), LOCK, flags, Mode::RUSR | Mode::WUSR) {
+    match rustix::fs::openat(folder.fd(), UNSIGNED, flags, Mode::RUSR | Mode::WUSR) {
         Ok(lock) => Ok(Some(lock)),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Whether the lock is now held, and of a file that no cleaner has removed meanwhile.
+/// Whether the lock is now held; not where a cleaner holds it.
 fn take_lock(lock: &OwnedFd) -> Result<bool, Errno> {
     match rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => is_linked(lock),
+        Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK) => Ok(false),
         Err(_) => Err(Errno::NOLCK),
     }
 }
 
-/// Says in the lock file, for people, whose it is.
+/// Says in the lock file whose it is.
 fn sign(lock: &OwnedFd) -> Result<(), Errno> {
-    let pid = rustix::process::getpid();
-    let text =
-        format!("pid {pid}\nstarted {}\n", humantime::format_rfc3339_seconds(SystemTime::now()));
-    rustix::io::write(lock, text.as_bytes()).map(drop)
+    let text = signature::write(&Owner::this_process());
+    let written = rustix::io::write(lock, text.as_bytes())?;
+    if written == text.len() { Ok(()) } else { Err(Errno::NOSPC) }
+}
+
+/// Gives the lock file its name; false where a cleaner has removed it.
+fn show_lock(folder: &Folder) -> Result<bool, Errno> {
+    match rustix::fs::renameat(folder.fd(), UNSIGNED, folder.fd(), LOCK) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes a directory that is its owner's alone, whatever the umask, and opens it.
@@ -249,7 +266,8 @@ fn random_name() -> Result<CString, Errno> {
 
 fn sub_name(name: &str) -> Result<CString, WorkDirError> {
     let fits = !matches!(name, "" | "." | "..") && !name.contains('/') && name.len() <= 200;
-    let c_name = CString::new(name).ok().filter(|c_name| fits && c_name.as_c_str() != LOCK);
+    let is_ours = |c_name: &CString| [LOCK, UNSIGNED].contains(&c_name.as_c_str());
+    let c_name = CString::new(name).ok().filter(|c_name| fits && !is_ours(c_name));
     c_name.ok_or_else(|| WorkDirError::Name(name.to_owned()))
 }
 
@@ -314,17 +332,29 @@ mod tests {
     fn a_folder_that_is_cleaned_away_before_its_lock_is_made_is_not_claimed() {
         let place = tempfile::tempdir().unwrap();
         let (parent, folder) = unlocked(place.path());
-        assert_eq!(sweep(&parent).unwrap().removed.len(), 1);
+        assert_eq!(sweep(&parent, Foreign::Keep).unwrap().removed.len(), 1);
         assert!(claim(&folder).unwrap().is_none());
     }
 
     #[test]
-    fn a_folder_that_is_cleaned_away_before_its_lock_is_taken_is_not_claimed() {
+    fn a_folder_that_is_cleaned_away_before_its_lock_is_signed_is_not_claimed() {
         let place = tempfile::tempdir().unwrap();
         let (parent, folder) = unlocked(place.path());
         let lock = make_lock(&folder).unwrap().unwrap();
-        assert_eq!(sweep(&parent).unwrap().removed.len(), 1);
-        assert!(!take_lock(&lock).unwrap());
+        assert_eq!(sweep(&parent, Foreign::Keep).unwrap().removed.len(), 1);
+        assert!(take_lock(&lock).unwrap());
+        assert!(!show_lock(&folder).unwrap());
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_whose_lock_is_being_signed_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let (parent, folder) = unlocked(place.path());
+        let lock = make_lock(&folder).unwrap().unwrap();
+        assert!(take_lock(&lock).unwrap());
+        assert_eq!(sweep(&parent, Foreign::Remove).unwrap().in_use.len(), 1);
+        assert!(show_lock(&folder).unwrap());
     }
 
     #[test]
@@ -332,7 +362,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let (_, folder) = unlocked(place.path());
         let lock = make_lock(&folder).unwrap().unwrap();
-        let cleaner = fs::File::open(folder.path.join("lock")).unwrap();
+        let cleaner = fs::File::open(folder.path.join("lock.new")).unwrap();
         cleaner.lock().unwrap();
         assert!(!take_lock(&lock).unwrap());
     }
@@ -342,7 +372,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let (parent, folder) = unlocked(place.path());
         let _lock = claim(&folder).unwrap().unwrap();
-        let report = sweep(&parent).unwrap();
+        let report = sweep(&parent, Foreign::Keep).unwrap();
         assert_eq!((report.removed.len(), report.in_use.len()), (0, 1));
         assert_eq!(report.in_use[0].pid, Some(std::process::id()));
     }
@@ -376,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_sub_folders_name_is_one_plain_component() {
-        for name in ["", ".", "..", "a/b", "/", "lock", "a\0b", &"x".repeat(201)] {
+        for name in ["", ".", "..", "a/b", "/", "lock", "lock.new", "a\0b", &"x".repeat(201)] {
             assert!(sub_name(name).is_err(), "{name}");
         }
         assert!(sub_name("log-held.disk").is_ok());

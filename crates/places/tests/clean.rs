@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
 
-use iotoll_places::{CleanReport, PlaceError, WorkDir, clean};
+use host::owner::Owner;
+use iotoll_places::{CleanReport, Foreign, PlaceError, WorkDir, clean};
 use support::{Helper, Mounted, NOBODY, is_root, run_task, skip};
 use tempfile::TempDir;
 
@@ -20,6 +21,28 @@ fn helper() {
 
 fn place() -> TempDir {
     tempfile::tempdir().unwrap()
+}
+
+/// A folder that a run of this host left, which has ended.
+fn leftover(place: &TempDir, files: &[&str]) -> PathBuf {
+    let path = folder(place, NAME, files);
+    fs::write(path.join("lock"), signed(&ended())).unwrap();
+    path
+}
+
+/// A process of this host that is no more.
+fn ended() -> Owner {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    Owner { pid: child.id(), started_ns: 1, ..Owner::this_process() }
+}
+
+fn signed(owner: &Owner) -> String {
+    let Owner { pid, started_ns, pid_namespace, boot, machine, host } = owner;
+    format!(
+        "pid {pid}\nstarted 2026-01-01T00:00:00Z\nstarted_ns {started_ns}\n\
+         pid_namespace {pid_namespace}\nboot {boot}\nmachine {machine}\nhost {host}\nend\n"
+    )
 }
 
 fn folder(place: &TempDir, name: &str, files: &[&str]) -> PathBuf {
@@ -36,14 +59,14 @@ fn a_live_childs_folder_stays_and_goes_once_it_is_killed() {
     let place = place();
     let mut child = Helper::start("hold", place.path(), None);
     let path = PathBuf::from(child.told("path"));
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     assert_eq!((report.removed.len(), report.failed.len()), (0, 0));
     assert_eq!((&report.in_use[0].path, report.in_use[0].pid), (&path, Some(child.child.id())));
     assert!(path.join("slice/file").exists());
 
     child.kill();
     assert!(path.exists(), "a killed run cannot remove its folder");
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     assert_eq!((report.in_use.len(), report.failed.len()), (0, 0));
     assert_eq!((&report.removed[0].path, report.removed[0].files), (&path, 1));
     assert!(report.removed[0].bytes >= 10_000, "{report:?}");
@@ -56,7 +79,7 @@ fn a_leftover_of_any_depth_is_removed() {
     let mut child = Helper::start("leave-deep", place.path(), None);
     child.told("path");
     child.kill();
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     assert_eq!((report.removed.len(), report.failed.len()), (1, 0), "{report:?}");
     assert_eq!(report.removed[0].files, 500);
 }
@@ -81,7 +104,7 @@ fn a_program_that_the_run_had_started_does_not_keep_its_folder_alive() {
     let mut child = Helper::start("hold-and-start", place.path(), None);
     let sleeper: i32 = child.told("sleeper").parse().unwrap();
     child.kill();
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     let sleeper = rustix::process::Pid::from_raw(sleeper).unwrap();
     rustix::process::kill_process(sleeper, rustix::process::Signal::KILL).unwrap();
     assert_eq!((report.removed.len(), report.in_use.len()), (1, 0));
@@ -92,7 +115,7 @@ fn a_link_named_like_a_folder_is_left_alone_and_not_followed() {
     let (place, other) = (place(), place());
     let target = folder(&other, "target", &["lock", "precious"]);
     symlink(&target, place.path().join(NAME)).unwrap();
-    assert_eq!(clean(place.path()).unwrap(), CleanReport::default());
+    assert_eq!(clean(place.path(), Foreign::Keep).unwrap(), CleanReport::default());
     assert!(target.join("precious").exists() && place.path().join(NAME).is_symlink());
 }
 
@@ -100,9 +123,9 @@ fn a_link_named_like_a_folder_is_left_alone_and_not_followed() {
 fn links_within_a_leftover_are_not_followed() {
     let (place, other) = (place(), place());
     let target = folder(&other, "target", &["precious"]);
-    let leftover = folder(&place, NAME, &["lock"]);
+    let leftover = leftover(&place, &[]);
     symlink(&target, leftover.join("link")).unwrap();
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     assert_eq!(report.removed[0].files, 1);
     assert!(target.join("precious").exists() && !leftover.exists());
 }
@@ -115,7 +138,7 @@ fn a_lock_that_is_a_link_or_a_directory_is_not_taken() {
     symlink(elsewhere.join("lock"), linked.join("lock")).unwrap();
     let odd = folder(&place, ".iotoll-fedcba9876543210", &["precious"]);
     fs::create_dir(odd.join("lock")).unwrap();
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     assert_eq!((report.removed.len(), report.failed.len()), (0, 2));
     assert!(linked.join("precious").exists() && odd.join("precious").exists());
 }
@@ -125,7 +148,7 @@ fn without_a_lock_file_only_an_empty_folder_goes() {
     let place = place();
     let empty = folder(&place, NAME, &[]);
     let full = folder(&place, ".iotoll-fedcba9876543210", &["precious"]);
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     let place = place.path().canonicalize().unwrap();
     assert_eq!(report.removed[0].path, place.join(NAME));
     assert_eq!(report.failed[0].path, place.join(".iotoll-fedcba9876543210"));
@@ -149,9 +172,85 @@ fn names_that_are_not_exactly_ours_and_what_lies_deeper_are_left_alone() {
     let deeper = folder(&place, "deeper", &[]);
     fs::create_dir(deeper.join(NAME)).unwrap();
     fs::write(place.path().join(NAME), "a file").unwrap();
-    assert_eq!(clean(place.path()).unwrap(), CleanReport::default());
+    assert_eq!(clean(place.path(), Foreign::Keep).unwrap(), CleanReport::default());
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 8);
     assert!(deeper.join(NAME).exists());
+}
+
+#[test]
+fn a_folder_whose_owner_may_live_elsewhere_stays_until_its_removal_is_asked_for() {
+    let other = || "other".to_owned();
+    let (pid, host) = (ended().pid, ended().host);
+    let ended = || Owner { pid, ..ended() };
+    for (owner, says) in [
+        (Owner { host: "web2".to_owned(), ..ended() }, format!("process {pid} on the host web2")),
+        (Owner { machine: other(), ..ended() }, format!("process {pid} on the host {host}")),
+        (Owner { boot: other(), ..ended() }, "before its last boot".to_owned()),
+        (Owner { pid_namespace: other(), ..ended() }, "in another container".to_owned()),
+    ] {
+        let place = place();
+        let path = folder(&place, NAME, &["precious"]);
+        fs::write(path.join("lock"), signed(&owner)).unwrap();
+        let beside = WorkDir::create("disk", place.path()).unwrap();
+        assert_eq!(beside.swept().foreign.len(), 1);
+        drop(beside);
+        let report = clean(place.path(), Foreign::Keep).unwrap();
+        assert_eq!((report.removed.len(), report.failed.len()), (0, 0), "{report:?}");
+        assert!(report.foreign[0].why.contains(&says), "{report:?}");
+        assert!(path.join("precious").exists());
+        let report = clean(place.path(), Foreign::Remove).unwrap();
+        assert_eq!((report.removed.len(), report.foreign.len()), (1, 0), "{report:?}");
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn a_lock_that_does_not_say_whose_it_is_is_foreign() {
+    let whole = signed(&ended());
+    for text in
+        ["", "pid 7\nstarted 2026-01-01T00:00:00Z\n", &whole[..whole.len() - 5], "\u{0}\u{0}"]
+    {
+        let place = place();
+        let path = folder(&place, NAME, &[]);
+        fs::write(path.join("lock"), text).unwrap();
+        let report = clean(place.path(), Foreign::Keep).unwrap();
+        assert_eq!(report.foreign[0].why, "its lock file does not say whose it is");
+        assert!(path.exists());
+        assert_eq!(clean(place.path(), Foreign::Remove).unwrap().removed.len(), 1);
+    }
+}
+
+#[test]
+fn a_folder_whose_process_lives_stays_though_its_lock_is_free() {
+    let place = place();
+    let path = folder(&place, NAME, &[]);
+    fs::write(path.join("lock"), signed(&Owner::this_process())).unwrap();
+    for foreign in [Foreign::Keep, Foreign::Remove] {
+        let report = clean(place.path(), foreign).unwrap();
+        assert_eq!(report.in_use[0].pid, Some(std::process::id()), "{report:?}");
+    }
+    assert!(path.exists());
+}
+
+#[test]
+fn a_folder_whose_lock_is_held_stays_whoever_it_says_it_is_of() {
+    let place = place();
+    let path = folder(&place, NAME, &[]);
+    let owner = Owner { host: "web2".to_owned(), ..ended() };
+    fs::write(path.join("lock"), signed(&owner)).unwrap();
+    let lock = fs::File::open(path.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let report = clean(place.path(), Foreign::Remove).unwrap();
+    assert_eq!((report.in_use.len(), report.removed.len()), (1, 0));
+}
+
+#[test]
+fn a_run_that_was_killed_before_its_lock_was_signed_left_nothing_that_stays() {
+    let place = place();
+    let path = folder(&place, NAME, &["lock.new"]);
+    let report = clean(place.path(), Foreign::Keep).unwrap();
+    assert_eq!((report.removed.len(), report.failed.len()), (1, 0));
+    assert!(!path.exists());
 }
 
 #[test]
@@ -162,7 +261,7 @@ fn a_folder_of_another_user_is_left_alone_even_by_root() {
     let place = place();
     let foreign = folder(&place, NAME, &["lock"]);
     chown(&foreign, Some(NOBODY), Some(NOBODY)).unwrap();
-    assert_eq!(clean(place.path()).unwrap(), CleanReport::default());
+    assert_eq!(clean(place.path(), Foreign::Keep).unwrap(), CleanReport::default());
     assert!(foreign.join("lock").exists());
 }
 
@@ -171,18 +270,18 @@ fn a_leftover_on_a_read_only_file_system_is_reported_as_still_there() {
     let test = "a_leftover_on_a_read_only_file_system_is_reported_as_still_there";
     let Some(mut mounted) = Mounted::new(test, &["-t", "tmpfs", "tmpfs"]) else { return };
     fs::create_dir(mounted.path().join(NAME)).unwrap();
-    fs::write(mounted.path().join(NAME).join("lock"), "").unwrap();
+    fs::write(mounted.path().join(NAME).join("lock"), signed(&ended())).unwrap();
     let path = mounted.path();
     let source = path.to_str().unwrap();
     assert!(mounted.mount_over(test, &["--bind", "-o", "ro", source]));
-    let report = clean(&path).unwrap();
+    let report = clean(&path, Foreign::Keep).unwrap();
     assert_eq!((report.removed.len(), report.failed.len()), (0, 1));
     assert!(report.failed[0].why.contains("Read-only file system"), "{report:?}");
 }
 
 #[test]
 fn a_directory_that_is_not_there_is_an_error() {
-    let error = clean(Path::new("/no/such/place")).unwrap_err();
+    let error = clean(Path::new("/no/such/place"), Foreign::Keep).unwrap_err();
     assert!(matches!(error, PlaceError::Missing(_)), "{error}");
     assert!(error.to_string().starts_with("/no/such/place: "), "{error}");
 }

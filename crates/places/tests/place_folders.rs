@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use host::space::FileSystemSpace;
-use iotoll_places::{PlaceFolders, WorkDir, aside_bytes_max, clean, inspect};
+use iotoll_places::{Foreign, PlaceFolders, WorkDir, aside_bytes_max, clean, inspect};
 use model::place::PlaceFacts;
 use support::{Helper, Mounted, run_task};
 
@@ -112,7 +112,7 @@ fn what_a_killed_run_put_aside_is_cleaned_away() {
     let work = PathBuf::from(child.told("path"));
     child.kill();
     assert_eq!(names_in(&work), ["arm-2", "aside-slice-0", "lock", "slice-1"]);
-    let report = clean(place.path()).unwrap();
+    let report = clean(place.path(), Foreign::Keep).unwrap();
     assert_eq!((report.removed.len(), report.removed[0].files), (1, 3));
     assert_eq!(names_in(place.path()), [""; 0]);
 }
