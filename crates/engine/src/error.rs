@@ -61,7 +61,9 @@ impl From<process::Error> for StudyError {
     fn from(error: process::Error) -> Self {
         match error {
             process::Error::Stopped => Self::Stopped,
-            process::Error::NotInstalled { .. } => Self::Unsuited(error.to_string()),
+            process::Error::NotInstalled { .. } | process::Error::Untrusted { .. } => {
+                Self::Unsuited(error.to_string())
+            }
             process::Error::WorkerNotStarted { ref source, .. } => {
                 Self::Worker(format!("{error}{}", advice(source)))
             }

@@ -35,5 +35,6 @@ pub mod space;
 pub mod sync_calls;
 pub mod touch;
 pub mod usage;
+pub mod users;
 mod vmstat;
 mod workers;

@@ -1,6 +1,7 @@
 //! Why a process could not be started, or did not do what it should.
 
 use std::io;
+use std::path::PathBuf;
 
 /// Why a process could not be started, or did not do what it should.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +14,20 @@ pub enum Error {
         program: &'static str,
         /// What to do about it.
         remedy: &'static str,
+    },
+    /// The program that a worker should run is not root's, and root would run it.
+    #[error(
+        "{} is not run: {why}, and root runs nothing that others may change; put a \
+         directory of root's own that has {program} first in PATH, or run iotoll as another user",
+        path.display()
+    )]
+    Untrusted {
+        /// The program.
+        program: &'static str,
+        /// Where it was found.
+        path: PathBuf,
+        /// Who may change what.
+        why: String,
     },
     /// A worker could not be started.
     #[error("cannot start {worker} as a worker: {source}")]

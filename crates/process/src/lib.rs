@@ -6,10 +6,12 @@
 //! [`ServerWatch`] reads what its processes use.
 
 mod error;
+mod isolation;
 mod server;
 mod stop;
 pub mod worker;
 
 pub use error::Error;
+pub use isolation::{isolate, start_in};
 pub use server::{Port, Server, ServerWatch};
 pub use stop::StopFlag;

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -223,6 +223,10 @@ fn workers_reach_what_they_are_handed() {
     let reports = group.start().unwrap().reports().unwrap();
     assert_eq!(reports[0].acknowledged, 5);
     let handle = File::open(folder.path()).unwrap();
-    let real = folder.path().canonicalize().unwrap();
-    assert_eq!(kind.path_to_folder(handle.as_fd()), real.to_str().unwrap());
+    let by_descriptor = kind.path_to(&handle);
+    let moved = folder.path().with_extension("moved");
+    std::fs::write(folder.path().join("b"), "").unwrap();
+    std::fs::rename(folder.path(), &moved).unwrap();
+    assert!(std::fs::exists(format!("{by_descriptor}/b")).unwrap());
+    std::fs::rename(&moved, folder.path()).unwrap();
 }

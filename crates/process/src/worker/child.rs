@@ -1,6 +1,7 @@
 //! Workers as processes: started in a process group of their own, so that the
 //! terminal's Ctrl-C reaches the run and not them, and ended with their parent,
-//! however it ends.
+//! however it ends. They begin in the root directory and with little of the
+//! environment; where their files are, their assignment says.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -9,11 +10,12 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
 
 use crate::Error;
+use crate::isolation::{NotFound, find, isolate};
 
 /// A program that follows the workers' protocol on its standard input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// What to run, looked up in `PATH`.
+    /// What to run: a path, or a name that is looked up in `PATH`.
     pub command: &'static str,
     /// Its arguments.
     pub args: &'static [&'static str],
@@ -45,7 +47,9 @@ impl ChildProcess {
         reader: PipeReader,
         writer: PipeWriter,
     ) -> Result<Self, Error> {
-        let mut command = Command::new(program.command);
+        let path = find(program.command).map_err(|why| not_found(program, why))?;
+        let mut command = Command::new(path);
+        isolate(&mut command);
         command.args(program.args).process_group(0);
         command.stdin(reader).stdout(writer).stderr(Stdio::inherit());
         // SAFETY: between fork and exec the closure makes one system call and
@@ -85,6 +89,14 @@ impl ChildProcess {
 impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+fn not_found(program: Program, why: NotFound) -> Error {
+    let Program { command: program, install: remedy, .. } = program;
+    match why {
+        NotFound::Nowhere => Error::NotInstalled { program, remedy },
+        NotFound::Untrusted { path, why } => Error::Untrusted { program, path, why },
     }
 }
 

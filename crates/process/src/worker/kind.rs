@@ -15,8 +15,8 @@ pub enum WorkerKind {
 }
 
 impl WorkerKind {
-    /// A path by which workers of this kind open a descriptor of this process, as
-    /// long as it stays open here.
+    /// A path by which workers of this kind open a file or a folder of this process, as
+    /// long as it stays open here. It leads to that very one, wherever it stands by then.
     pub fn path_to(&self, file: impl AsFd) -> String {
         match self {
             // Both kinds are of this user and see this machine's `/proc`.
@@ -24,14 +24,6 @@ impl WorkerKind {
                 format!("/proc/{}/fd/{}", std::process::id(), file.as_fd().as_raw_fd())
             }
         }
-    }
-
-    /// A path by which they open a folder: its own where that is text, for a detour
-    /// through `/proc` would be part of an interpreter's toll.
-    pub fn path_to_folder(&self, folder: impl AsFd) -> String {
-        let detour = self.path_to(folder);
-        let path = std::fs::read_link(&detour).ok();
-        path.and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(detour)
     }
 
     /// What messages call such a worker.

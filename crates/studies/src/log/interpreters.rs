@@ -13,7 +13,9 @@ use super::spec::Strategy;
 
 const PHP: Program = Program {
     command: "php",
+    // Without a php.ini, which may have files run before every script.
     args: &[
+        "-n",
         "-d",
         "memory_limit=-1",
         "-d",
@@ -25,12 +27,14 @@ const PHP: Program = Program {
 };
 const PYTHON: Program = Program {
     command: "python3",
-    args: &["-c", include_str!("scripts/log.py")],
+    // Modules of Python's own alone, whatever the current directory and the user have.
+    args: &["-I", "-c", include_str!("scripts/log.py")],
     install: "install it, as in `apt install python3`, or leave the python strategies out",
 };
 const NODE: Program = Program {
     command: "node",
-    args: &["-e", include_str!("scripts/log.js")],
+    // Said, so that no package.json is looked for to tell it.
+    args: &["--input-type=commonjs", "-e", include_str!("scripts/log.js")],
     install: "install it, as in `apt install nodejs`, or leave the node strategies out",
 };
 

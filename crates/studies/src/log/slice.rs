@@ -77,7 +77,7 @@ impl<'a> Slice<'a> {
         let assignments = (0..writers as u32)
             .map(|number| {
                 let mut work = work.of_writer(number, writers);
-                work.folder = kind.path_to_folder(&self.folder);
+                work.folder = kind.path_to(&self.folder);
                 if self.config.strategy.interpreter().is_some() {
                     // They do not make their records themselves.
                     let file = records_file(&work).doing("making a writer's records")?;

@@ -29,7 +29,8 @@ function say(what) {
 
 // The strategy as two functions: append a record, end.
 async function strategy(work) {
-    const path = `${work.folder}/${work.stem}.log`;
+    process.chdir(work.folder);
+    const path = `${work.stem}.log`;
     if (work.strategy === 'node-append-file-sync') {
         return [record => fs.appendFileSync(path, record), () => {}];
     }

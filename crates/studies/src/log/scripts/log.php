@@ -1,4 +1,4 @@
-// A writer in PHP. Run with `php -r`; speaks the workers' protocol, a line of
+// A writer in PHP. Run with `php -n -r`; speaks the workers' protocol, a line of
 // JSON at a time, on standard input and output.
 
 function hear() {
@@ -23,7 +23,9 @@ function whole($written, $record) {
 
 /** The strategy as three closures: append a record, sync, end; and the time in locks. */
 function strategy($work, &$lockNs) {
-    $path = $work['folder'] . '/' . $work['stem'] . '.log';
+    chdir($work['folder']);
+    // PHP opens by an absolute path whatever it is given: this spares it the asking.
+    $path = getcwd() . '/' . $work['stem'] . '.log';
     $none = function () {};
     switch ($work['strategy']) {
         case 'php-file-put-contents':

@@ -1,4 +1,4 @@
-# A writer in Python. Run with `python3 -c`; speaks the workers' protocol, a
+# A writer in Python. Run with `python3 -I -c`; speaks the workers' protocol, a
 # line of JSON at a time, on standard input and output.
 
 import gc
@@ -35,6 +35,17 @@ def strict(handler):
     return Strict
 
 
+def opened(handler, name):
+    """A handler of a file in the working directory. logging would make the name absolute,
+    and somebody could exchange a directory on that path for a link."""
+    handler = handler(name, delay=True)
+    handler.baseFilename = name
+    handler.stream = handler._open()
+    if isinstance(handler, logging.handlers.WatchedFileHandler):
+        handler._statstream()
+    return handler
+
+
 HANDLERS = {
     "python-file-handler": strict(logging.FileHandler),
     "python-watched-file-handler": strict(logging.handlers.WatchedFileHandler),
@@ -61,7 +72,8 @@ def counted(latencies):
 def run(work):
     with open(work["records_file"], encoding="ascii") as file:
         records = file.read().split("\n")[:-1]
-    handler = HANDLERS[work["strategy"]](f"{work['folder']}/{work['stem']}.log")
+    os.chdir(work["folder"])
+    handler = opened(HANDLERS[work["strategy"]], f"{work['stem']}.log")
     logger = logging.Logger("iotoll")
     logger.addHandler(handler)
     info = logger.info

@@ -1,0 +1,162 @@
+//! What keeps processes of ours apart from what surrounds them: the program is found
+//! where nobody else can have put it, and neither the environment nor the current
+//! directory has it run code or read settings that are no part of what is measured.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use host::root::Root;
+use host::users::unmapped_uid;
+use rustix::fs::{Access, access};
+
+/// Variables that a process of ours is given. Others choose libraries to load
+/// (`LD_PRELOAD`, `PYTHONPATH`, `NODE_OPTIONS`, `PHPRC`) or where files go (`TMPDIR`).
+const KEPT: [&str; 3] = ["LANG", "LANGUAGE", "TZ"];
+/// Those of the user's language, too.
+const KEPT_PREFIX: &str = "LC_";
+/// Where programs are found when `PATH` has nothing that can be used.
+const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Gives a process of ours an environment without what others may have put into it, and
+/// a directory to start in that belongs to root.
+pub fn isolate(command: &mut Command) {
+    let kept = env::vars_os().filter(|(name, _)| is_kept(name));
+    let kept: Vec<_> = kept.collect();
+    command.env_clear().envs(kept).env("PATH", search_path(env::var_os("PATH")));
+    command.current_dir("/");
+}
+
+/// Has a process start in a folder that is open, wherever it stands by then.
+pub fn start_in(command: &mut Command, folder: BorrowedFd<'_>) {
+    let folder = folder.as_raw_fd();
+    // SAFETY: between fork and exec the closure makes one system call and touches no
+    // memory that a lock might guard. Should the descriptor be closed by then, the call
+    // fails, and so does starting the process.
+    unsafe {
+        command.pre_exec(move || Ok(rustix::process::fchdir(BorrowedFd::borrow_raw(folder))?));
+    }
+}
+
+fn is_kept(name: &OsStr) -> bool {
+    KEPT.iter().any(|kept| name == *kept) || name.as_bytes().starts_with(KEPT_PREFIX.as_bytes())
+}
+
+/// The search path without the current directory, in any of the ways to say that, and
+/// without what is relative to it.
+fn search_path(path: Option<OsString>) -> OsString {
+    let path = path.unwrap_or_default();
+    let absolute = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let joined = env::join_paths(absolute).unwrap_or_default();
+    if joined.is_empty() { PATH_DEFAULT.into() } else { joined }
+}
+
+/// Why a program was not found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NotFound {
+    /// It is nowhere in the search path.
+    Nowhere,
+    /// It is there, and others could have put it there, or could change it.
+    Untrusted {
+        /// Where.
+        path: PathBuf,
+        /// Who could.
+        why: String,
+    },
+}
+
+/// Where a program is that is named without a path; one with a path is there.
+pub(crate) fn find(program: &str) -> Result<PathBuf, NotFound> {
+    if Path::new(program).is_absolute() {
+        return Ok(program.into());
+    }
+    let folders = search_path(env::var_os("PATH"));
+    let is_program = |path: &PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
+    let mut paths = env::split_paths(&folders).map(|folder| folder.join(program));
+    let path = paths.find(is_program).ok_or(NotFound::Nowhere)?;
+    if !rustix::process::geteuid().is_root() {
+        return Ok(path);
+    }
+    let unmapped = unmapped_uid(&Root::real());
+    // Where the name is a link, both what holds the link and what holds the program count.
+    let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+    let parts = [path.parent(), Some(&*real), real.parent()];
+    let why = parts.into_iter().flatten().find_map(|part| untrusted(part, unmapped));
+    match why {
+        None => Ok(path),
+        Some(why) => Err(NotFound::Untrusted { path, why }),
+    }
+}
+
+/// Who else than root may change a program or a folder of programs.
+fn untrusted(path: &Path, unmapped: Option<u32>) -> Option<String> {
+    let Ok(facts) = fs::metadata(path) else { return Some("it cannot be looked at".to_owned()) };
+    let shown = path.display();
+    match (facts.uid(), facts.mode()) {
+        (uid, _) if uid != 0 && Some(uid) != unmapped => {
+            Some(format!("{shown} belongs to the user with the number {uid}"))
+        }
+        (_, mode) if mode & 0o002 != 0 => Some(format!("everyone may write to {shown}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn the_current_directory_is_never_searched() {
+        let searched = |path: &str| search_path(Some(path.into()));
+        assert_eq!(searched(".:/usr/bin::bin:/bin:"), "/usr/bin:/bin");
+        assert_eq!(searched(":"), PATH_DEFAULT);
+        assert_eq!(searched("./bin:../bin"), PATH_DEFAULT);
+        assert_eq!(search_path(None), PATH_DEFAULT);
+    }
+
+    #[test]
+    fn what_chooses_code_to_run_is_not_kept() {
+        assert!(["LANG", "LC_ALL", "LC_TIME", "TZ"].iter().all(|name| is_kept(name.as_ref())));
+        for name in ["PYTHONPATH", "PYTHONSTARTUP", "NODE_OPTIONS", "PHPRC", "LD_PRELOAD", "HOME"] {
+            assert!(!is_kept(name.as_ref()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_program_is_found_by_an_absolute_path() {
+        assert!(find("sh").unwrap().is_absolute());
+        assert_eq!(find("/no/such/program").unwrap(), Path::new("/no/such/program"));
+        assert_eq!(find("no-such-program-at-all"), Err(NotFound::Nowhere));
+    }
+
+    #[test]
+    fn root_trusts_what_root_alone_may_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("python3");
+        fs::write(&program, "").unwrap();
+        let own = fs::metadata(&program).unwrap().uid();
+        let mode = |mode| fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();
+        mode(0o755);
+        // Whoever runs the test stands for one whom the namespace does not know.
+        assert_eq!(untrusted(&program, Some(own)), None);
+        mode(0o757);
+        assert!(untrusted(&program, Some(own)).unwrap().contains("everyone may write"));
+        assert!(untrusted(&folder.path().join("gone"), None).is_some());
+        if own == 0 {
+            mode(0o755);
+            std::os::unix::fs::chown(&program, Some(65_534), None).unwrap();
+            assert!(untrusted(&program, None).unwrap().contains("number 65534"));
+        }
+    }
+}
