@@ -3,10 +3,10 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::study::{Doing, StudyError};
-use rustix::fs::{Mode, OFlags, fsync, mkdirat, openat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, fsync, mkdirat, openat, statat};
 use rustix::io::{self, Errno};
 
 /// Opens a file in the folder for writing, made if it is not there, following no link.
@@ -26,9 +26,61 @@ pub(crate) fn open_for_reading(folder: impl AsFd, name: &CStr) -> Result<OwnedFd
     openat(folder, name, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Where a folder is, for those who open files by path, such as SQLite and servers.
-pub(crate) fn folder_path(folder: impl AsFd) -> std::io::Result<PathBuf> {
-    std::fs::read_link(format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd()))
+/// Which file or folder it is, whatever its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// Of an open one.
+    pub(crate) fn of(file: impl AsFd) -> Result<Self, Errno> {
+        Ok(Self::from(&fstat(file)?))
+    }
+}
+
+impl From<&Stat> for FileId {
+    fn from(stat: &Stat) -> Self {
+        Self { device: stat.st_dev, inode: stat.st_ino }
+    }
+}
+
+/// Where a folder stands, for those who insist on a path, such as users' servers.
+pub(crate) struct Standing {
+    path: PathBuf,
+    id: FileId,
+}
+
+impl Standing {
+    /// Of an open folder.
+    pub(crate) fn of(folder: impl AsFd) -> Result<Self, StudyError> {
+        const FINDING: &str = "finding the folder's path";
+        let link = format!("/proc/self/fd/{}", folder.as_fd().as_raw_fd());
+        let path = std::fs::read_link(link).doing(FINDING)?;
+        let standing = Self { path, id: FileId::of(folder).doing(FINDING)? };
+        standing.check()?;
+        Ok(standing)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error unless what stands at the path is still the folder: somebody may have
+    /// had those who go by the path work elsewhere.
+    pub(crate) fn check(&self) -> Result<(), StudyError> {
+        let found = statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW);
+        if found.is_ok_and(|stat| FileId::from(&stat) == self.id) {
+            return Ok(());
+        }
+        let why = format!(
+            "{} is not the slice's folder any more: something moved or replaced it; choose a \
+             place in which nobody else may rename directories",
+            self.path.display()
+        );
+        Err(StudyError::Refused { doing: "working in a folder by its path", why })
+    }
 }
 
 /// Makes a folder for this user alone.
@@ -80,4 +132,34 @@ pub(crate) fn read_whole(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_moved_or_replaced_does_not_stand_where_it_was() {
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path().canonicalize().unwrap();
+        let [path, moved] = ["folder", "moved"].map(|name| place.join(name));
+        fs::create_dir(&path).unwrap();
+        let standing = Standing::of(File::open(&path).unwrap()).unwrap();
+        assert_eq!(standing.path(), path);
+        fs::rename(&path, &moved).unwrap();
+        assert!(standing.check().unwrap_err().to_string().contains("moved or replaced"));
+        fs::create_dir(&path).unwrap();
+        assert!(standing.check().is_err());
+        fs::remove_dir(&path).unwrap();
+        symlink(&moved, &path).unwrap();
+        assert!(standing.check().is_err());
+        fs::remove_file(&path).unwrap();
+        fs::rename(&moved, &path).unwrap();
+        standing.check().unwrap();
+    }
 }

@@ -65,6 +65,11 @@ impl Strategy {
         }
     }
 
+    /// Whether its interpreter opens files by absolute paths alone, whatever it is given.
+    pub(super) fn goes_by_path(self) -> bool {
+        self.interpreter() == Some(PHP)
+    }
+
     /// Whether it keeps no handle of its own to sync.
     fn has_no_handle(self) -> bool {
         matches!(

@@ -13,7 +13,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use engine::recorder::WorkersAre;
 use engine::study::{Doing, StudyError};
 use process::worker::{Assignment, Program, WorkerKind, WorkerPool};
-use rustix::fs::{Mode, OFlags, fstat, openat};
+use rustix::fs::{OFlags, fstat};
 
 use super::append::log_name;
 use super::config::Config;
@@ -21,7 +21,7 @@ use super::records::Records;
 use super::spec::{Strategy, WriterKind};
 use super::work::Work;
 use super::writer;
-use crate::file::open_for_writing;
+use crate::file::{FileId, Standing, open_for_reading, open_for_writing};
 
 /// What a slice is told, before its number of records is known.
 pub(super) struct Slice<'a> {
@@ -30,6 +30,9 @@ pub(super) struct Slice<'a> {
     /// The first writer's work.
     pub(super) work: Work,
     pub(super) folder: OwnedFd,
+    log: FileId,
+    /// Of PHP alone, which opens files by an absolute path whatever it is told.
+    standing: Option<Standing>,
 }
 
 impl<'a> Slice<'a> {
@@ -41,9 +44,11 @@ impl<'a> Slice<'a> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         let work = Work::new(config);
         // There is a log to read back, whatever the writers come to.
-        open_for_writing(&folder, &log_name(&work.stem), OFlags::APPEND)
+        let log = open_for_writing(&folder, &log_name(&work.stem), OFlags::APPEND | OFlags::EXCL)
+            .and_then(FileId::of)
             .doing("making the log file")?;
-        Ok(Self { config, pool, work, folder })
+        let standing = config.strategy.goes_by_path().then(|| Standing::of(&folder)).transpose()?;
+        Ok(Self { config, pool, work, folder, log, standing })
     }
 
     pub(super) fn is_per_writer(&self) -> bool {
@@ -92,14 +97,22 @@ impl<'a> Slice<'a> {
         Ok((assignments, kept))
     }
 
+    /// An error where what was written may not be in the slice's folder.
+    pub(super) fn check_standing(&self) -> Result<(), StudyError> {
+        self.standing.as_ref().map_or(Ok(()), Standing::check)
+    }
+
     pub(super) fn log_size(&self) -> io::Result<u64> {
         Ok(fstat(self.open_log()?)?.st_size as u64)
     }
 
     pub(super) fn open_log(&self) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let name = log_name(&self.work.stem);
-        Ok(openat(&self.folder, &name, flags, Mode::empty())?.into())
+        let log = open_for_reading(&self.folder, &log_name(&self.work.stem))?;
+        if FileId::of(&log)? != self.log {
+            let text = "it is not the file that was made: something replaced it";
+            return Err(io::Error::other(text));
+        }
+        Ok(log.into())
     }
 }
 

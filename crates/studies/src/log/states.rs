@@ -142,6 +142,7 @@ impl Ran for Written<'_> {
         if let Some(mut writer) = self.alone.take() {
             writer.leave()?;
         }
+        self.slice.check_standing()?;
         let mut figures = figures(&self.writers, self.longest_ns);
         if self.slice.is_per_writer() {
             figures.push(("merge_ns_per_record", self.merge()?));

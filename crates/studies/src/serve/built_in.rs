@@ -8,28 +8,34 @@
 //! besides, for what the server itself takes is a toll on every figure; it is
 //! measured as the cost of an empty reply.
 
-use std::fs::{self, OpenOptions};
+use std::ffi::CStr;
+use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::study::{Doing, StudyError};
+use rustix::fs::{CWD, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 use serde::{Deserialize, Serialize};
 
 use super::rendered::Page;
 use super::spec::LogWhen;
+use crate::file::open_for_writing;
 use crate::sqlite::client::{Client, Work};
+use crate::sqlite::database;
+use crate::sqlite::folder::path_in;
+use crate::sqlite::spec::Strategy;
+use crate::tree::open_folder;
 
 /// The hidden command by which the binary serves.
 pub(crate) const COMMAND: &str = "__serve";
 /// The log's file.
-pub(super) const LOG: &str = "app.log";
+pub(super) const LOG: &CStr = c"app.log";
 /// Length of a log line, its newline included.
 pub(super) const LINE_BYTES: usize = 100;
 /// One request in so many logs where it is sampled.
@@ -51,7 +57,6 @@ const AFTER_REFUSAL: Duration = Duration::from_millis(1);
 /// What a server is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ServerConfig {
-    pub(super) folder: PathBuf,
     pub(super) port: u16,
     pub(super) backlog: u32,
     pub(super) workers: u64,
@@ -68,7 +73,7 @@ pub(super) enum Answer {
     /// The contents of files, with their sizes.
     Page { files: Vec<(String, u64)>, rendered: bool },
     /// What is left of the study sqlite's request.
-    Sqlite(Work),
+    Sqlite { strategy: Strategy, rows: u64 },
 }
 
 /// What was done so far.
@@ -86,18 +91,22 @@ pub(super) struct Account {
     pub(super) open: u64,
 }
 
-/// Serves until it is killed.
+/// Serves until it is killed, in the current directory: its folder, which it was started
+/// in by descriptor.
 ///
 /// # Errors
 /// Where the configuration cannot be read, or the server cannot listen or work in its folder.
 pub(crate) fn serve(config: &str) -> Result<(), StudyError> {
-    let config: ServerConfig = serde_json::from_str(config)
-        .map_err(io::Error::from)
-        .doing("reading a server's configuration")?;
-    let listener = listener(&config)?;
+    let config = serde_json::from_str(config).map_err(io::Error::from);
+    let folder = open_folder(CWD, c".").doing("opening the server's folder")?;
+    serve_in(&folder, &config.doing("reading a server's configuration")?)
+}
+
+fn serve_in(folder: &OwnedFd, config: &ServerConfig) -> Result<(), StudyError> {
+    let listener = listener(config)?;
     let counters = Arc::new(Counters::default());
     let workers = (1..=config.workers)
-        .map(|number| Worker::new(&config, number, &counters))
+        .map(|number| Worker::new(config, folder, number, &counters))
         .collect::<Result<Vec<_>, _>>()?;
     thread::scope(|scope| {
         for mut worker in workers {
@@ -179,23 +188,30 @@ struct Log {
 impl Worker {
     fn new(
         config: &ServerConfig,
+        folder: &OwnedFd,
         number: u64,
         counters: &Arc<Counters>,
     ) -> Result<Self, StudyError> {
         let work = match &config.answer {
             Answer::Empty => Job::Empty,
-            Answer::Page { files, rendered } => {
-                Job::Page(Page::new(&config.folder, files, *rendered)?)
-            }
-            Answer::Sqlite(work) => {
-                Job::Sqlite(Box::new(Client::ready(Work { author: number, ..work.clone() })?))
-            }
+            Answer::Page { files, rendered } => Job::Page(Page::new(folder, files, *rendered)?),
+            Answer::Sqlite { strategy, rows } => Job::Sqlite(Box::new(Client::ready(Work {
+                file: path_in(folder, database::NAME),
+                strategy: *strategy,
+                author: number,
+                rows: *rows,
+                requests: 0,
+                connects_each_time: false,
+                busy_timeout: database::BUSY_TIMEOUT,
+            })?)),
         };
         let log = (config.log_lines > 0).then(|| {
-            let path = config.folder.join(LOG);
-            let file = OpenOptions::new().create(true).append(true).open(path);
-            let file = file.doing("opening the log")?;
-            Ok::<_, StudyError>(Log { file, lines: config.log_lines, when: config.log_when })
+            let file = open_for_writing(folder, LOG, OFlags::APPEND).doing("opening the log")?;
+            Ok::<_, StudyError>(Log {
+                file: file.into(),
+                lines: config.log_lines,
+                when: config.log_when,
+            })
         });
         Ok(Self {
             work,
@@ -354,12 +370,10 @@ mod tests {
     fn serving(folder: &Path, answer: Answer, log_lines: u64, log_when: LogWhen) -> u16 {
         let reserved = process::Port::reserve().unwrap();
         let port = reserved.number();
-        let folder = folder.to_owned();
-        let config =
-            ServerConfig { folder, port, backlog: 8, workers: 2, answer, log_lines, log_when };
-        let config = serde_json::to_string(&config).unwrap();
+        let folder = fs::File::open(folder).unwrap().into();
+        let config = ServerConfig { port, backlog: 8, workers: 2, answer, log_lines, log_when };
         drop(reserved);
-        thread::spawn(move || serve(&config));
+        thread::spawn(move || serve_in(&folder, &config));
         let waited = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             assert!(waited.elapsed() < Duration::from_secs(30), "it does not listen");
@@ -416,9 +430,30 @@ mod tests {
             get(port, SWITCHED_PATH);
             let account = settled(port);
             assert_eq!((account.done, account.lines), (203, lines), "{when:?}");
-            let log = folder.path().join(LOG);
-            assert!(log_check::account(&log, lines, 2).unwrap().is_intact());
+            let log = fs::File::open(folder.path().join("app.log")).unwrap();
+            assert!(log_check::account(log, lines, 2).unwrap().is_intact());
         }
+    }
+
+    #[test]
+    fn a_log_that_is_a_link_is_not_written_to() {
+        let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let target = other.path().join("canary");
+        fs::write(&target, "untouched").unwrap();
+        std::os::unix::fs::symlink(&target, folder.path().join("app.log")).unwrap();
+        let folder = fs::File::open(folder.path()).unwrap().into();
+        let port = process::Port::reserve().unwrap().number();
+        let config = ServerConfig {
+            port,
+            backlog: 8,
+            workers: 1,
+            answer: Answer::Empty,
+            log_lines: 1,
+            log_when: LogWhen::Always,
+        };
+        let refusal = serve_in(&folder, &config).unwrap_err().to_string();
+        assert!(refusal.contains("opening the log"), "{refusal}");
+        assert_eq!(fs::read_to_string(target).unwrap(), "untouched");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
 
 use engine::study::{Doing, StudyError};
 use model::integrity::Integrity;
@@ -13,9 +12,9 @@ use super::built_in::{LINE_BYTES, line};
 const LINES_MAX: u64 = 1 << 32;
 
 /// Accounts for each line: it is whole, and there once. A request writes so many.
-pub(super) fn account(log: &Path, lines: u64, of_request: u64) -> Result<Integrity, StudyError> {
+pub(super) fn account(log: File, lines: u64, of_request: u64) -> Result<Integrity, StudyError> {
     const READING: &str = "reading the log back";
-    let mut log = BufReader::new(File::open(log).doing(READING)?);
+    let mut log = BufReader::new(log);
     let mut integrity = Integrity { records: lines, ..Integrity::default() };
     let mut seen = Seen::default();
     let mut whole = 0;
@@ -83,7 +82,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         std::fs::write(&log, bytes).unwrap();
-        account(&log, lines, 2).unwrap()
+        account(File::open(log).unwrap(), lines, 2).unwrap()
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! ours is told to do with it.
 
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
 
 use engine::study::{Doing, StudyError};
 
@@ -10,15 +9,13 @@ use super::built_in::{Answer, ServerConfig};
 use super::config::{BuiltIn, Content};
 use super::spec::Render;
 use crate::page::{PageFile, Parts, Sets};
-use crate::sqlite::client::Work;
-use crate::sqlite::database::{self, BUSY_TIMEOUT, Template};
+use crate::sqlite::database::{self, Template};
 
 /// Makes the files that a server of ours answers from.
 pub(super) fn populate(
     content: &Content,
     template: &mut Template,
     folder: &OwnedFd,
-    path: &Path,
 ) -> Result<Answer, StudyError> {
     match content {
         Content::Empty => Ok(Answer::Empty),
@@ -28,15 +25,7 @@ pub(super) fn populate(
         }
         Content::Sqlite { strategy, rows } => {
             database::create(folder, template)?;
-            Ok(Answer::Sqlite(Work {
-                file: database_file(path),
-                strategy: *strategy,
-                author: 1,
-                rows: *rows,
-                requests: 0,
-                connects_each_time: false,
-                busy_timeout: BUSY_TIMEOUT,
-            }))
+            Ok(Answer::Sqlite { strategy: *strategy, rows: *rows })
         }
     }
 }
@@ -50,20 +39,9 @@ fn page_files(parts: Parts, folder: &OwnedFd) -> Result<Vec<(String, u64)>, Stud
     Ok(sets.files(0).iter().map(file).collect())
 }
 
-/// Where the database is.
-pub(super) fn database_file(path: &Path) -> PathBuf {
-    path.join(database::NAME)
-}
-
 /// What a server of ours is told.
-pub(super) fn server_config(
-    server: &BuiltIn,
-    answer: Answer,
-    path: &Path,
-    port: u16,
-) -> ServerConfig {
+pub(super) fn server_config(server: &BuiltIn, answer: Answer, port: u16) -> ServerConfig {
     ServerConfig {
-        folder: path.to_owned(),
         port,
         backlog: server.backlog,
         workers: server.workers,

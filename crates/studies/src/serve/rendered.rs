@@ -3,8 +3,7 @@
 
 use std::borrow::Cow;
 use std::ffi::CString;
-use std::fs::File;
-use std::path::Path;
+use std::os::fd::OwnedFd;
 
 use askama::Template;
 use engine::study::{Doing, StudyError};
@@ -13,7 +12,7 @@ use crate::file::{name, open_for_reading, read_whole};
 
 /// A page's files.
 pub(super) struct Page {
-    folder: File,
+    folder: OwnedFd,
     files: Vec<(CString, usize)>,
     rendered: bool,
     contents: Vec<Vec<u8>>,
@@ -32,12 +31,12 @@ struct Markup<'a> {
 
 impl Page {
     pub(super) fn new(
-        folder: &Path,
+        folder: &OwnedFd,
         files: &[(String, u64)],
         rendered: bool,
     ) -> Result<Self, StudyError> {
         Ok(Self {
-            folder: File::open(folder).doing("opening the page's folder")?,
+            folder: folder.try_clone().doing("keeping the page's folder open")?,
             files: files.iter().map(|(path, bytes)| (name(path), *bytes as usize)).collect(),
             rendered,
             contents: files.iter().map(|(_, bytes)| vec![0; *bytes as usize]).collect(),
@@ -81,14 +80,15 @@ mod tests {
         std::fs::write(folder.path().join("a"), "1 < 2").unwrap();
         std::fs::write(folder.path().join("b"), "end").unwrap();
         let files = [("a".to_owned(), 5), ("b".to_owned(), 3)];
-        let mut page = Page::new(folder.path(), &files, true).unwrap();
+        let opened = std::fs::File::open(folder.path()).unwrap().into();
+        let mut page = Page::new(&opened, &files, true).unwrap();
         for _ in 0..2 {
             page.read().unwrap();
             let html = String::from_utf8(page.made().unwrap().to_vec()).unwrap();
             let shown = "<section>1 &#60; 2</section>\n<section>end</section>\n";
             assert!(html.ends_with(shown), "{html}");
         }
-        let mut plain = Page::new(folder.path(), &files, false).unwrap();
+        let mut plain = Page::new(&opened, &files, false).unwrap();
         plain.read().unwrap();
         assert_eq!(plain.made().unwrap(), b"1 < 2end");
         std::fs::remove_file(folder.path().join("b")).unwrap();

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::process::Command;
 use std::time::Duration;
 
@@ -27,9 +26,10 @@ use super::running::Running;
 use super::spec;
 use super::switched::Switched;
 use crate::figures_of;
-use crate::file::folder_path;
+use crate::file::{Standing, open_for_reading};
 use crate::sqlite::client::WRITES;
 use crate::sqlite::database::{self, Expected};
+use crate::sqlite::folder::path_in;
 use crate::tree::sync_tree;
 
 /// Requests before the clock starts, for what a server loads only then.
@@ -48,7 +48,7 @@ pub(super) struct Slice<'a> {
     config: &'a Config,
     kept: &'a mut Kept,
     folder: OwnedFd,
-    path: PathBuf,
+    standing: Standing,
 }
 
 /// A server that answers.
@@ -85,8 +85,8 @@ impl<'a> Slice<'a> {
         folder: BorrowedFd<'_>,
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        let path = folder_path(&folder).doing("finding the folder's path")?;
-        Ok(Self { config, kept, folder, path })
+        let standing = Standing::of(&folder)?;
+        Ok(Self { config, kept, folder, standing })
     }
 
     /// Fills the folder and starts the server on it.
@@ -95,17 +95,20 @@ impl<'a> Slice<'a> {
         let server = match &self.config.server {
             ServerKind::BuiltIn(server) => {
                 let template = &mut self.kept.template;
-                let answer = populate(&server.content, template, &self.folder, &self.path)?;
-                let told = populate::server_config(server, answer, &self.path, number);
+                let answer = populate(&server.content, template, &self.folder)?;
+                let told = populate::server_config(server, answer, number);
                 let told = serde_json::to_string(&told).map_err(io::Error::from);
                 // The binary runs itself again, as it does for workers.
                 let mut command = Command::new("/proc/self/exe");
+                process::isolate(&mut command);
+                process::start_in(&mut command, self.folder.as_fd());
                 command.arg(built_in::COMMAND).arg(told.doing("writing down what a server does")?);
                 let name = format!("the built-in server for {}", server.strategy.name());
                 Server::launch(command, &name, port)
             }
             ServerKind::Command(server) => {
-                Server::launch(server.shell(&self.path, number), &server.command, port)
+                let shell = server.shell(self.standing.path(), number);
+                Server::launch(shell, &server.command, port)
             }
         };
         Ok(server?)
@@ -236,6 +239,7 @@ impl Ran for Loaded<'_> {
             ServerState::BuiltIn { server, before, empty_ns } => (server, before, empty_ns),
             ServerState::Command(server) => {
                 let evidence = evidence(server, &mut running)?;
+                slice.standing.check()?;
                 return Ok(Outcome { evidence, ..outcome });
             }
         };
@@ -245,7 +249,7 @@ impl Ran for Loaded<'_> {
         let mut figures = outcome.figures;
         let own = own_figures(before, account, empty_ns.zip(load.server_cpu_ns()));
         figures.extend(figures_of(own.into_iter().chain(logged_ns.map(|ns| (spec::LOGGED, ns)))));
-        let integrity = check(server, account, &slice.path)?;
+        let integrity = check(server, account, &slice.folder)?;
         Ok(Outcome { integrity, figures, ..outcome })
     }
 }
@@ -279,16 +283,20 @@ fn own_figures(
 }
 
 /// Checks what a server of ours says that it wrote.
-fn check(server: &BuiltIn, account: Account, path: &Path) -> Result<Option<Integrity>, StudyError> {
+fn check(
+    server: &BuiltIn,
+    account: Account,
+    folder: &OwnedFd,
+) -> Result<Option<Integrity>, StudyError> {
     let mut checked = Vec::new();
     if let Content::Sqlite { rows, .. } = server.content {
         let [updates, perhaps] = [account.done, account.refused].map(|n| n * WRITES);
         let expected = Expected { rows, updates, perhaps };
-        checked.push(database::account(&populate::database_file(path), &expected)?);
+        checked.push(database::account(&path_in(folder, database::NAME), &expected)?);
     }
     if server.log_lines > 0 {
-        let log = path.join(built_in::LOG);
-        checked.push(log_check::account(&log, account.lines, server.log_lines)?);
+        let log = open_for_reading(folder, built_in::LOG).doing("opening the log")?;
+        checked.push(log_check::account(log.into(), account.lines, server.log_lines)?);
     }
     Ok(checked.into_iter().reduce(Integrity::and))
 }

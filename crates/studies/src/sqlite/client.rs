@@ -1,6 +1,5 @@
 //! One connection that makes requests, wherever it runs.
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
 use super::database::{self, RARE, body, connect, refused};
+use super::folder::file_bytes;
 use super::spec::{Mode, Strategy};
 use super::traffic::Traffic;
 use crate::workers::with_latencies;
@@ -30,6 +30,7 @@ const ANSWERING: &str = "answering a request from the database";
 /// What a connection has to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Work {
+    /// As [`path_in`](super::folder::path_in) gives it.
     pub(crate) file: PathBuf,
     pub(crate) strategy: Strategy,
     /// From 1: who inserted a row.
@@ -80,7 +81,7 @@ impl Client {
             .map_err(|e| refused(ANSWERING, &e))?;
         self.answer()?;
         let log = self.work.file.with_extension("db-wal");
-        let request_bytes = fs::metadata(&log).doing("looking at the write-ahead log")?.len();
+        let request_bytes = file_bytes(&log).doing("looking at the write-ahead log")?;
         let between = checkpoint_pages as f64 * FRAME_BYTES / request_bytes.max(1) as f64;
         let more = (share * between) as u64;
         (0..more).try_for_each(|_| self.answer())?;
@@ -184,8 +185,7 @@ pub(crate) fn do_assignment(
 pub(crate) fn checkpoint(work: &Work) -> Result<(), StudyError> {
     const MERGING: &str = "merging the write-ahead log";
     let open = || -> rusqlite::Result<()> {
-        let db = Connection::open(&work.file)?;
-        db.busy_timeout(database::BUSY_TIMEOUT)?;
+        let db = database::open(&work.file, database::BUSY_TIMEOUT)?;
         db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     };
     open().map_err(|e| refused(MERGING, &e))

@@ -1,6 +1,7 @@
 //! The database: a template that each slice starts from, connections to it, and
 //! what must be in it afterwards.
 
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
@@ -12,10 +13,10 @@ use rustix::fs::OFlags;
 
 use super::spec::Mode;
 use super::traffic;
-use crate::file::{name, open_for_writing, write_whole};
+use crate::file::{open_for_writing, write_whole};
 
 /// The database's file.
-pub(crate) const NAME: &str = "app.db";
+pub(crate) const NAME: &CStr = c"app.db";
 
 /// A connection waits for another's lock for this long, as in Python and Rails.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -65,7 +66,7 @@ impl Template {
 /// Makes the database in a slice's folder.
 pub(crate) fn create(folder: &OwnedFd, template: &mut Template) -> Result<(), StudyError> {
     const CREATING: &str = "creating the database";
-    let file = open_for_writing(folder, &name(NAME), OFlags::EXCL).doing(CREATING)?;
+    let file = open_for_writing(folder, NAME, OFlags::EXCL).doing(CREATING)?;
     write_whole(file, template.bytes()?, CREATING)
 }
 
@@ -84,6 +85,19 @@ fn make(rows: u64) -> rusqlite::Result<Vec<u8>> {
     Ok(connection.serialize(MAIN_DB)?.to_vec())
 }
 
+/// Opens the database, for whom others' locks are waited for so long.
+pub(super) fn open(file: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
+    if !traffic::register() {
+        let why = "SQLite does not take our functions for its files".to_owned();
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR);
+        return Err(rusqlite::Error::SqliteFailure(code, Some(why)));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags_and_vfs(file, flags, traffic::VFS)?;
+    connection.busy_timeout(busy_timeout)?;
+    Ok(connection)
+}
+
 /// Connects as a request does; waits for others' locks.
 pub(crate) fn connect(
     file: &Path,
@@ -91,16 +105,8 @@ pub(crate) fn connect(
     busy_timeout: Duration,
 ) -> Result<Connection, StudyError> {
     const CONNECTING: &str = "connecting to the database";
-    if !traffic::register() {
-        return Err(StudyError::Refused {
-            doing: CONNECTING,
-            why: "SQLite does not take our functions for its files".to_owned(),
-        });
-    }
     let connected = || -> rusqlite::Result<(Connection, String)> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags_and_vfs(file, flags, traffic::VFS)?;
-        connection.busy_timeout(busy_timeout)?;
+        let connection = open(file, busy_timeout)?;
         let journal =
             connection.pragma_update_and_check(None, "journal_mode", mode.journal, |r| r.get(0))?;
         connection.pragma_update(None, "synchronous", mode.synchronous)?;
@@ -179,8 +185,7 @@ struct Found {
 }
 
 fn look(file: &Path) -> rusqlite::Result<Found> {
-    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let connection = open(file, BUSY_TIMEOUT)?;
     let said: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
     let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
     Ok(Found {

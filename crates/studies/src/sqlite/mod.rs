@@ -11,6 +11,7 @@
 pub(crate) mod client;
 mod config;
 pub(crate) mod database;
+pub(crate) mod folder;
 mod slice;
 pub(crate) mod spec;
 mod traffic;

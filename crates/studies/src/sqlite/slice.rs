@@ -15,8 +15,8 @@ use process::worker::{
 use super::client::{self, Client, WRITES, Work};
 use super::config::Config;
 use super::database::{self, BUSY_TIMEOUT, Expected, Template};
+use super::folder::path_in;
 use super::spec::Connect;
-use crate::file::folder_path;
 use crate::tree::sync_tree;
 use crate::{figures_of, workers};
 
@@ -36,22 +36,24 @@ pub(super) struct Database<'a> {
 
 /// A connection of this thread.
 struct Alone<'a> {
-    database: Database<'a>,
+    /// Closed before the folder is, by whose descriptor it knows its database.
     client: Box<Client>,
+    database: Database<'a>,
 }
 
 /// Connections in threads of their own.
 struct Together<'a> {
-    database: Database<'a>,
+    /// Ended before the folder is closed, by whose descriptor they know their database.
     workers: WorkerGroup,
+    database: Database<'a>,
 }
 
 /// A database that requests were answered from.
 struct Answered<'a> {
-    database: Database<'a>,
     /// Still connected: closing the last connection merges a write-ahead log, which is
-    /// a deferred cost and no part of a request.
+    /// a deferred cost and no part of a request. Closed before the folder is.
     alone: Option<Box<Client>>,
+    database: Database<'a>,
     /// Requests that were answered.
     acknowledged: u64,
     figures: [(&'static str, f64); 3],
@@ -68,7 +70,7 @@ impl<'a> Database<'a> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
         database::create(&folder, template)?;
         let work = Work {
-            file: folder_path(&folder).doing("finding the folder's path")?.join(database::NAME),
+            file: path_in(&folder, database::NAME),
             strategy: config.strategy,
             author: 1,
             rows: config.rows,
@@ -126,7 +128,7 @@ impl Ready for Alone<'_> {
     where
         Self: 'a,
     {
-        let Self { database, mut client } = *self;
+        let Self { mut client, database } = *self;
         let (began, traffic) = (recorder.last_ticks(), client.run(recorder)?);
         recorder.finish();
         traffic.record(recorder);
@@ -143,7 +145,7 @@ impl Ready for Together<'_> {
     where
         Self: 'a,
     {
-        let Self { database, workers } = *self;
+        let Self { workers, database } = *self;
         let reports = workers.start().and_then(RunningGroup::reports);
         recorder.check_stop()?;
         let reports = reports?;

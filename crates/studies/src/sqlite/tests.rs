@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use rusqlite::Connection;
 
 use super::client::{Client, WRITES, Work};
 use super::database::Expected;
+use super::folder::path_in;
 use super::spec::Strategy;
 use super::*;
 use crate::testing::{self, in_memory, on_disk, slice};
@@ -64,7 +66,7 @@ fn account_after(given: &[(&str, &str)], harm: impl FnOnce(&Path)) -> Integrity 
     let ready = testing::ready(connections.as_mut(), folder.path(), 2).unwrap();
     let (mut ran, ..) = testing::run(ready).unwrap();
     ran.flush().unwrap();
-    harm(&folder.path().join(database::NAME));
+    harm(&folder.path().join("app.db"));
     ran.finish().unwrap().integrity.unwrap()
 }
 
@@ -99,10 +101,11 @@ fn a_broken_file_is_found() {
 #[test]
 fn a_database_that_another_holds_locked_is_an_error_that_says_so() {
     let folder = in_memory();
-    let file = folder.path().join(database::NAME);
+    let file = folder.path().join("app.db");
     std::fs::write(&file, Template::new(10).bytes().unwrap()).unwrap();
+    let opened = File::open(folder.path()).unwrap();
     let work = Work {
-        file: file.clone(),
+        file: path_in(&opened, database::NAME),
         strategy: Strategy::DeleteFull,
         author: 1,
         rows: 10,
@@ -141,7 +144,9 @@ fn strategies_are_what_their_names_say() {
 #[test]
 fn what_a_refused_request_had_done_before_is_not_broken_data() {
     let folder = in_memory();
-    let file = folder.path().join(database::NAME);
+    let file = folder.path().join("app.db");
+    let opened = File::open(folder.path()).unwrap();
+    let by_descriptor = path_in(&opened, database::NAME);
     std::fs::write(&file, Template::new(10).bytes().unwrap()).unwrap();
     let db = Connection::open(&file).unwrap();
     db.execute_batch(
@@ -150,8 +155,9 @@ fn what_a_refused_request_had_done_before_is_not_broken_data() {
     )
     .unwrap();
     drop(db);
-    let found =
-        |perhaps| database::account(&file, &Expected { rows: 10, updates: 4, perhaps }).unwrap();
+    let found = |perhaps| {
+        database::account(&by_descriptor, &Expected { rows: 10, updates: 4, perhaps }).unwrap()
+    };
     assert_eq!(found(0).duplicated, 3 + 1);
     assert!(found(WRITES).is_intact());
 }

@@ -5,17 +5,20 @@
 //! SQLite reaches files through a table of functions, its VFS
 //! (<https://www.sqlite.org/vfs.html>). Ours is SQLite's own with three functions
 //! of open files put between: read, write and sync count for the thread that calls
-//! them, then do what the original does. SQLite keeps one list of such tables for the
+//! them, then do what the original does. It opens nothing but files in a folder that is
+//! open (see `folder.rs`). SQLite keeps one list of such tables for the
 //! whole process and never gives one back, which is why ours are static.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use engine::recorder::Recorder;
 use rusqlite::ffi;
+
+use super::folder::{is_ours, replace_calls};
 
 /// The name under which connections ask for it.
 pub(super) const VFS: &CStr = c"iotoll";
@@ -82,13 +85,18 @@ pub(super) fn register() -> bool {
 fn register_once() -> Option<Original> {
     // SAFETY: sqlite3_vfs_find(NULL) gives the default VFS or NULL, and what it gives
     // lives as long as the process. The copy that is registered is never freed. Its
-    // functions but xOpen are the original's, which go by the copied fields alone.
+    // functions but two are the original's, which go by the copied fields alone. Nobody
+    // has opened a file with the original by then.
     unsafe {
         let original = ffi::sqlite3_vfs_find(ptr::null());
+        if original.is_null() || !replace_calls(original) {
+            return None;
+        }
         let ours = ffi::sqlite3_vfs {
             zName: VFS.as_ptr(),
             pNext: ptr::null_mut(),
             xOpen: Some(open),
+            xFullPathname: Some(full_path),
             ..*original.as_ref()?
         };
         let ours = Box::leak(Box::new(ours));
@@ -96,7 +104,28 @@ fn register_once() -> Option<Original> {
     }
 }
 
-/// Opens a file as the original does, then puts our functions between.
+/// A path of ours is full as it is. SQLite would else look for links on the way, and
+/// there is no such way.
+unsafe extern "C" fn full_path(
+    _ours: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    bytes_max: c_int,
+    into: *mut c_char,
+) -> c_int {
+    // SAFETY: SQLite's name is a string that ends with a zero, and it has room for so
+    // many bytes.
+    unsafe {
+        let length = CStr::from_ptr(name).count_bytes() + 1;
+        if !is_ours(name) || length > bytes_max as usize {
+            return ffi::SQLITE_CANTOPEN;
+        }
+        ptr::copy_nonoverlapping(name, into, length);
+    }
+    ffi::SQLITE_OK
+}
+
+/// Opens a file as the original does, then puts our functions between. One without a
+/// name, for what does not fit into memory, would be made outside of the slice's folder.
 unsafe extern "C" fn open(
     _ours: *mut ffi::sqlite3_vfs,
     name: ffi::sqlite3_filename,
@@ -110,6 +139,9 @@ unsafe extern "C" fn open(
     // has copied. An open file's methods are a table that lives as long as the process.
     unsafe {
         let Some(open) = (*original.0).xOpen else { return ffi::SQLITE_CANTOPEN };
+        if !is_ours(name) {
+            return ffi::SQLITE_CANTOPEN;
+        }
         let outcome = open(original.0, name, file, flags, out_flags);
         if outcome == ffi::SQLITE_OK && !(*file).pMethods.is_null() {
             (*file).pMethods = counting((*file).pMethods);
