@@ -94,6 +94,34 @@ pub enum WorkDirError {
          owner"
     )]
     NotWritable(PlaceName),
+    /// Root would work where somebody else owns a directory on the way.
+    #[error(
+        "{place}: {} belongs to the user with the number {uid}, who could lead what root writes \
+         below it elsewhere; run as that user (`sudo -u '#{uid}' iotoll …`), or pass a directory \
+         that is root's all the way", directory.display()
+    )]
+    OthersOwn {
+        /// Where.
+        place: PlaceName,
+        /// The directory, the place or one above it.
+        directory: PathBuf,
+        /// Its owner.
+        uid: u32,
+    },
+    /// Root would work where others may rename a directory on the way.
+    #[error(
+        "{place}: others than root may rename what is in {0} (mode {mode:04o}), and so lead what \
+         root writes below it elsewhere; take that right from them (`chmod go-w {0}`), or pass \
+         another directory", directory.display()
+    )]
+    OthersRename {
+        /// Where.
+        place: PlaceName,
+        /// The directory, the place or one above it.
+        directory: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// Mounted read-only, or turned so after an error of the device.
     #[error(
         "{0}: the file system is mounted read-only; remount it for writing, or pass a directory \
@@ -125,8 +153,8 @@ pub enum WorkDirError {
     },
     /// Something took away every folder as it was made.
     #[error(
-        "{0}: working folders vanish as they are made; find what removes `.iotoll-*` folders \
-         there, and stop it"
+        "{0}: working folders vanish or are replaced as they are made; find what removes or \
+         renames `.iotoll-*` folders there, and stop it"
     )]
     Vanishing(PlaceName),
     /// Not a name for a sub-folder.

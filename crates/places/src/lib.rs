@@ -11,6 +11,7 @@ mod error;
 mod folder;
 mod inspect;
 mod open;
+mod owner;
 mod place_folders;
 mod removal;
 mod signature;

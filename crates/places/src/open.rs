@@ -1,12 +1,16 @@
 //! Opening a place once, so that all that follows happens to the same directory.
 
+use std::ffi::CStr;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use host::root::Root;
+use host::users::unmapped_uid;
+use rustix::fs::{Mode, OFlags, fstat};
 
-use crate::error::{PlaceError, PlaceName};
+use crate::error::{PlaceError, PlaceName, WorkDirError};
+use crate::owner::{Directory, Objection, objection};
 
 /// What a working folder's files may need of a path's length beyond the place's own.
 const PATH_RESERVE: usize = 512;
@@ -32,6 +36,53 @@ impl OpenPlace {
         let fd = open_directory(&path).map_err(|e| fail("opening it", e))?;
         Ok(Self { path, fd })
     }
+
+    /// An error where root would work in it, and others could lead that elsewhere.
+    pub(crate) fn check_owners(&self, name: &PlaceName) -> Result<(), WorkDirError> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(());
+        }
+        let fail = |error| PlaceError::from_io(name, "looking at the directories above it", error);
+        let way = self.way().map_err(fail)?;
+        match objection(&way, unmapped_uid(&Root::real())) {
+            None => Ok(()),
+            Some(Objection::OthersOwn { directory, uid }) => {
+                Err(WorkDirError::OthersOwn { place: name.clone(), directory, uid })
+            }
+            Some(Objection::OthersRename { directory, mode }) => {
+                Err(WorkDirError::OthersRename { place: name.clone(), directory, mode })
+            }
+        }
+    }
+
+    /// The place and the directories above it, found from the one that is open: they are
+    /// those whose owners count, whatever the path leads to by now.
+    fn way(&self) -> io::Result<Vec<Directory>> {
+        let mut way = Vec::new();
+        let mut path = self.path.clone();
+        let mut fd = open_at(self.fd.as_fd(), c".")?;
+        loop {
+            let stat = fstat(&fd)?;
+            way.push(Directory { path: path.clone(), uid: stat.st_uid, mode: stat.st_mode });
+            let has_name = path.pop();
+            let above = open_at(fd.as_fd(), c"..")?;
+            let at_root = {
+                let above = fstat(&above)?;
+                (above.st_dev, above.st_ino) == (stat.st_dev, stat.st_ino)
+            };
+            // What is bound into itself is the same as what is above it, without being
+            // the root.
+            if (at_root && !has_name) || way.len() > PATH_MAX {
+                return Ok(way);
+            }
+            fd = above;
+        }
+    }
+}
+
+fn open_at(directory: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(directory, name, flags, Mode::empty())?)
 }
 
 fn open_directory(path: &Path) -> io::Result<OwnedFd> {

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use host::owner::Owner;
 use host::space::FileSystemSpace;
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, fchmod, fstat};
 use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::rand::GetRandomFlags;
@@ -31,6 +31,7 @@ use crate::folder::{DIGITS, Folder, LOCK, PREFIX, UNSIGNED, remove_folder};
 use crate::open::OpenPlace;
 use crate::removal::{self, Failure};
 use crate::signature;
+use crate::walk::names;
 
 /// How often a folder is made anew that a cleaner took away before it was locked.
 const ATTEMPTS_MAX: usize = 64;
@@ -53,6 +54,7 @@ impl WorkDir {
     pub fn create(label: &str, path: &Path) -> Result<Self, WorkDirError> {
         let place = PlaceName::labelled(label, path);
         let parent = OpenPlace::open(&place)?;
+        parent.check_owners(&place)?;
         // Not being allowed to list the place does not hinder working in it.
         let swept = sweep(&parent, Foreign::Keep).unwrap_or_default();
         for _ in 0..ATTEMPTS_MAX {
@@ -179,9 +181,22 @@ impl Claimed {
     }
 }
 
-/// Makes the lock file with its lock held; `None` where a cleaner took the folder away.
+/// Makes the lock file with its lock held; `None` where a cleaner took the folder away, or
+/// where it is not the one that was made: somebody who may rename what is in the place can
+/// put another there before it is opened.
 fn claim(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
+    match names(folder.fd()) {
+        Ok(names) if names.is_empty() => {}
+        Ok(_) | Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error),
+    }
     let Some(lock) = make_lock(folder)? else { return Ok(None) };
+    // Compared with what is surely ours: on some file systems all that is made belongs to
+    // somebody else.
+    if fstat(&lock)?.st_uid != fstat(folder.fd())?.st_uid {
+        rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty())?;
+        return Ok(None);
+    }
     let claimed = take_lock(&lock).and_then(|is_ours| {
         if !is_ours {
             return Ok(false);
@@ -247,13 +262,20 @@ fn open_made(parent: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
         Err(Errno::NOENT) => return Err(Errno::STALE),
         handle => handle?,
     };
-    if Mode::from_raw_mode(rustix::fs::fstat(&handle)?.st_mode) != Mode::RWXU {
+    let mode = Mode::from_raw_mode(fstat(&handle)?.st_mode);
+    if !mode.contains(Mode::RWXU) && !mode.intersects(Mode::RWXG | Mode::RWXO) {
         // A file system without rights of its own, such as FAT, refuses; if that matters,
         // opening fails next.
         let link = format!("/proc/self/fd/{}", handle.as_raw_fd());
         let _ = rustix::fs::chmod(link, Mode::RWXU);
     }
-    rustix::fs::openat(&handle, c".", flags, Mode::empty())
+    let opened = rustix::fs::openat(&handle, c".", flags, Mode::empty())?;
+    // Some file systems give others rights that were not asked for. What is not empty was
+    // not made here, but put in its place, and keeps its rights.
+    if mode.intersects(Mode::RWXG | Mode::RWXO) && names(opened.as_fd())?.is_empty() {
+        let _ = fchmod(&opened, Mode::RWXU);
+    }
+    Ok(opened)
 }
 
 fn random_name() -> Result<CString, Errno> {
@@ -315,6 +337,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     use std::thread;
 
     use super::*;
@@ -365,6 +388,28 @@ mod tests {
         let cleaner = fs::File::open(folder.path.join("lock.new")).unwrap();
         cleaner.lock().unwrap();
         assert!(!take_lock(&lock).unwrap());
+    }
+
+    /// What a maker finds whose folder was exchanged before it was opened.
+    #[test]
+    fn a_folder_that_is_not_the_one_that_was_made_is_not_claimed_and_keeps_its_files() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join(".iotoll-0123456789abcdef");
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(path.join("precious"), "text").unwrap();
+        let parent = fs::File::open(place.path()).unwrap();
+        let fd = open_made(parent.as_fd(), c".iotoll-0123456789abcdef").unwrap();
+        let folder = Folder { path: path.clone(), fd };
+        assert!(claim(&folder).unwrap().is_none());
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o755);
+        fs::remove_file(path.join("precious")).unwrap();
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&path, Some(65_534), None).unwrap();
+            assert!(claim(&folder).unwrap().is_none());
+            assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -42,6 +42,41 @@ fn a_working_folder_is_private_named_by_the_pattern_and_removed_when_dropped() {
     fs::write(work.path().join("file"), "text").unwrap();
     drop(work);
     assert_eq!(names_in(place.path()), [""; 0]);
+}
+
+/// Why root makes no working folder in a place; `None` where it makes one.
+fn refusal(place: &Path) -> Option<String> {
+    WorkDir::create("disk", place).err().map(|error| error.to_string())
+}
+
+#[test]
+fn root_does_not_work_where_others_could_lead_it_elsewhere() {
+    let test = "root_does_not_work_where_others_could_lead_it_elsewhere";
+    if !is_root() {
+        return skip(test, "only root is refused");
+    }
+    let outer = place();
+    let inner = outer.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let (outer_path, owner) = (outer.path().canonicalize().unwrap(), NOBODY);
+    chown(outer.path(), Some(owner), None).unwrap();
+    for place in [outer.path(), &inner] {
+        let said = refusal(place).unwrap();
+        let owners =
+            format!("{} belongs to the user with the number {owner}", outer_path.display());
+        assert!(said.contains(&owners) && said.contains("sudo -u '#65534' iotoll"), "{said}");
+    }
+    chown(outer.path(), Some(0), None).unwrap();
+    for (mode, refused) in [(0o755, false), (0o770, true), (0o777, true), (0o1777, false)] {
+        fs::set_permissions(outer.path(), fs::Permissions::from_mode(mode)).unwrap();
+        for place in [outer.path(), &inner] {
+            let said = refusal(place);
+            assert_eq!(said.is_some(), refused, "{mode:o}: {said:?}");
+            let remedy = format!("chmod go-w {}", outer_path.display());
+            assert!(said.is_none_or(|said| said.contains(&remedy)));
+        }
+    }
+    assert_eq!(names_in(outer.path()), ["inner"]);
 }
 
 #[test]
@@ -129,7 +164,7 @@ fn a_umask_that_takes_every_right_leaves_its_owner_all() {
 #[test]
 fn a_folder_in_a_setgid_directory_is_private_all_the_same() {
     let place = place();
-    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o2777)).unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o3777)).unwrap();
     let work = WorkDir::create("disk", place.path()).unwrap();
     assert_eq!(fs::symlink_metadata(work.path()).unwrap().mode() & 0o777, 0o700);
 }

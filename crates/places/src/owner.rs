@@ -1,0 +1,122 @@
+//! Whether root may work in a directory: who else could lead root's files elsewhere.
+//!
+//! Whoever may rename a directory on the way to a place can put a link or a folder of
+//! their own there, and what root then does by that path happens to somebody else's
+//! files. A directory's owner may rename what is in it, and so may everyone who may
+//! write to it, unless it is sticky, as `/tmp` is: then only the owners of it and of
+//! what is in it may. So every directory from the place up to the root has to be root's,
+//! and writable for root alone or sticky.
+//!
+//! Where a directory has an access control list, the bits of the group are its mask
+//! (`acl(5)`): the most that any user or group named in it may do. For other users than
+//! root nothing is refused: they can lose no more than is theirs, and what they open
+//! is opened relative to their own folder.
+
+use std::path::PathBuf;
+
+/// A directory on the way to a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Directory {
+    pub(crate) path: PathBuf,
+    pub(crate) uid: u32,
+    /// As `stat` gives it.
+    pub(crate) mode: u32,
+}
+
+/// Why root does not work in a place.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Objection {
+    /// A directory that is somebody else's.
+    OthersOwn { directory: PathBuf, uid: u32 },
+    /// A directory in which others may rename what is not theirs.
+    OthersRename { directory: PathBuf, mode: u32 },
+}
+
+const ROOT: u32 = 0;
+const OTHERS_WRITE: u32 = 0o022;
+const STICKY: u32 = 0o1000;
+
+/// What root has to say against a place, given with the directories above it, the place
+/// first; and the number of owners that this user namespace does not know, if it has
+/// one: there, root is no more than whoever made the namespace, and they may be root.
+pub(crate) fn objection(way: &[Directory], unmapped: Option<u32>) -> Option<Objection> {
+    way.iter().find_map(|Directory { path, uid, mode }| {
+        let directory = path.clone();
+        if *uid != ROOT && Some(*uid) != unmapped {
+            Some(Objection::OthersOwn { directory, uid: *uid })
+        } else if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
+            Some(Objection::OthersRename { directory, mode: mode & 0o7777 })
+        } else {
+            None
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALICE: u32 = 1000;
+    const UNMAPPED: u32 = 65_534;
+
+    /// The place first, then what is above it.
+    fn objection_to(way: &[(&str, u32, u32)]) -> Option<Objection> {
+        objection_in(None, way)
+    }
+
+    fn objection_in(unmapped: Option<u32>, way: &[(&str, u32, u32)]) -> Option<Objection> {
+        let directory = |&(path, uid, mode): &(&str, u32, u32)| Directory {
+            path: path.into(),
+            uid,
+            mode: 0o040_000 | mode,
+        };
+        objection(&way.iter().map(directory).collect::<Vec<_>>(), unmapped)
+    }
+
+    fn owned(directory: &str, uid: u32) -> Option<Objection> {
+        Some(Objection::OthersOwn { directory: directory.into(), uid })
+    }
+
+    fn renamed(directory: &str, mode: u32) -> Option<Objection> {
+        Some(Objection::OthersRename { directory: directory.into(), mode })
+    }
+
+    #[test]
+    fn what_is_roots_all_the_way_is_fine() {
+        assert_eq!(objection_to(&[("/var/lib/app", 0, 0o755), ("/", 0, 0o755)]), None);
+        assert_eq!(objection_to(&[("/root", 0, 0o700), ("/", 0, 0o555)]), None);
+        for sticky in [0o1777, 0o1775, 0o3777] {
+            assert_eq!(objection_to(&[("/tmp", 0, sticky), ("/", 0, 0o755)]), None);
+        }
+    }
+
+    #[test]
+    fn a_directory_of_a_users_is_refused_and_so_is_all_below() {
+        let home = ("/home/alice", ALICE, 0o700);
+        assert_eq!(objection_to(&[home, ("/home", 0, 0o755)]), owned("/home/alice", ALICE));
+        let within = ("/home/alice/data", 0, 0o755);
+        assert_eq!(objection_to(&[within, home]), owned("/home/alice", ALICE));
+    }
+
+    #[test]
+    fn a_sticky_directory_of_a_users_is_refused_for_its_owner_may_rename_all_in_it() {
+        assert_eq!(objection_to(&[("/scratch", ALICE, 0o1777)]), owned("/scratch", ALICE));
+    }
+
+    #[test]
+    fn what_a_group_or_everyone_may_write_to_is_refused_unless_it_is_sticky() {
+        for mode in [0o775, 0o2775, 0o757, 0o777, 0o720] {
+            let way = [("/srv/app", 0, 0o755), ("/srv", 0, mode), ("/", 0, 0o755)];
+            assert_eq!(objection_to(&way), renamed("/srv", mode));
+        }
+    }
+
+    #[test]
+    fn unknown_owners_of_a_user_namespace_may_be_root_and_nobody_is_not() {
+        let way = [("/data", UNMAPPED, 0o755), ("/", UNMAPPED, 0o755)];
+        assert_eq!(objection_in(Some(UNMAPPED), &way), None);
+        assert_eq!(objection_to(&way), owned("/data", UNMAPPED));
+        let of_a_user = [("/data", ALICE, 0o755), ("/", UNMAPPED, 0o755)];
+        assert_eq!(objection_in(Some(UNMAPPED), &of_a_user), owned("/data", ALICE));
+    }
+}
