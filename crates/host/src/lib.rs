@@ -30,6 +30,7 @@ pub mod probes;
 pub mod process;
 pub mod root;
 pub mod scheduling;
+pub mod signals;
 pub mod sockets;
 pub mod space;
 pub mod sync_calls;

@@ -75,14 +75,15 @@ impl SyncCalls {
         Self(Err(why))
     }
 
-    /// Runs `spawn` so that all processes that it starts are counted.
-    pub fn counting<T: Send>(spawn: impl FnOnce() -> T + Send) -> (T, Self) {
+    /// Runs `spawn` so that all processes that it starts are counted; an error where it
+    /// has no thread to run on.
+    pub fn counting<T: Send>(spawn: impl FnOnce() -> T + Send) -> io::Result<(T, Self)> {
         thread::scope(|scope| {
-            let spawner = scope.spawn(|| {
+            let spawner = thread::Builder::new().spawn_scoped(scope, || {
                 let counters = Self(open_counters());
                 (spawn(), counters)
-            });
-            spawner.join().unwrap_or_else(|panic| resume_unwind(panic))
+            })?;
+            Ok(spawner.join().unwrap_or_else(|panic| resume_unwind(panic)))
         })
     }
 
@@ -229,7 +230,7 @@ mod tests {
             command.arg("-d").args(std::iter::repeat_n(folder.path(), times));
             command.status().unwrap().success()
         };
-        let (succeeded, calls) = SyncCalls::counting(|| sync(3) && sync(2));
+        let (succeeded, calls) = SyncCalls::counting(|| sync(3) && sync(2)).unwrap();
         assert!(succeeded);
         if let Some(why) = calls.why_not() {
             assert_eq!(calls.count(), None);

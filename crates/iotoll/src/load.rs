@@ -202,11 +202,12 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
         server = Some(started);
     }
     let run = measure(&plan, watch.as_ref(), &stop)?;
-    drop(server);
     let analysis = analyse_load(&run);
     output::report(json, &run.with_analysis(&analysis), |_| {
         render(layout_of(args.layout), &run, &analysis)
     })?;
+    // It may take seconds to end, or not be to be ended: the result does not wait for it.
+    drop(server);
     Ok(if run.run.interrupted { Exit::Interrupted } else { Exit::Done })
 }
 

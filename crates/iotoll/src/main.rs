@@ -34,7 +34,11 @@ use crate::exit::Exit;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    exit::guarded(|| run(cli.command))
+    let exit = exit::guarded(|| run(cli.command));
+    for process in process::take_left_behind() {
+        output::note(&process);
+    }
+    exit
 }
 
 fn run(command: Command) -> anyhow::Result<Exit> {

@@ -91,7 +91,10 @@ pub(crate) fn of_load<T>(work: impl FnOnce(&mut dyn FnMut(load::Event<'_>)) -> T
         return work(&mut |_| ());
     }
     let (sender, receiver) = mpsc::sync_channel(LINES_AHEAD);
-    let drawing = thread::spawn(move || draw(&receiver));
+    // Without a thread to draw it there is no progress to see.
+    let Ok(drawing) = thread::Builder::new().spawn(move || draw(&receiver)) else {
+        return work(&mut |_| ());
+    };
     let mut title = String::new();
     let result = work(&mut |event| match event {
         load::Event::StepBegins { number, of, rate, goal } => {

@@ -97,6 +97,14 @@ pub enum Error {
         /// The last lines of its standard error.
         stderr: Vec<String>,
     },
+    /// A server, or something that it started, could not be ended.
+    #[error("server command `{command}`: it could not be ended: {}", .left.join("; "))]
+    ServerLeft {
+        /// The command after `{port}` was filled in.
+        command: String,
+        /// What is left, a process each, with why and what to do.
+        left: Vec<String>,
+    },
     /// A process that runs already cannot be watched.
     #[error("server process {pid}: {why}")]
     ServerPid {

@@ -5,13 +5,16 @@
 //! [`Server`] starts, awaits and stops a server that somebody else loads, and
 //! [`ServerWatch`] reads what its processes use.
 
+mod ending;
 mod error;
 mod isolation;
+mod left;
 mod server;
 mod stop;
 pub mod worker;
 
 pub use error::Error;
 pub use isolation::{isolate, start_in};
+pub use left::take_left_behind;
 pub use server::{Port, Server, ServerWatch};
 pub use stop::StopFlag;

@@ -1,16 +1,16 @@
 //! Servers: started, awaited, watched and stopped.
 
 mod keeper;
+mod kept;
 mod listening;
 mod port;
 mod watch;
 
 use std::collections::VecDeque;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -22,7 +22,9 @@ use host::sync_calls::SyncCalls;
 use model::address::Address;
 
 use crate::Error;
+use crate::left::leave_behind;
 
+use self::kept::Kept;
 pub use self::port::Port;
 pub use self::watch::ServerWatch;
 
@@ -34,14 +36,20 @@ const PROBE_EVERY: Duration = Duration::from_millis(10);
 /// How long one attempt may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// How long the end of standard error is waited for once all that is known of a server
+/// has ended: somebody else may have it open.
+const LAST_WORDS_PATIENCE: Duration = Duration::from_millis(300);
+
 /// A server that was started here. Dropping it stops it and everything that
-/// it started, and so does the death of this process.
+/// it started, and so does the death of this process. What could not be stopped within
+/// seconds, [`take_left_behind`](crate::take_left_behind) tells.
 #[derive(Debug)]
 pub struct Server {
     command: String,
-    child: Child,
-    /// The server lives as long as this is open.
-    lifeline: Option<OwnedFd>,
+    /// Nothing once it was ended.
+    kept: Option<Kept>,
+    /// Its number is that of the tree's root for as long as it lives.
+    keeper: i32,
     stderr: Arc<Mutex<VecDeque<String>>>,
     reader: Option<thread::JoinHandle<()>>,
     syncs: Arc<SyncCalls>,
@@ -78,23 +86,27 @@ impl Server {
         // From here on the server may bind it.
         drop(port);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let (spawned, syncs) = SyncCalls::counting(|| keeper::spawn(&mut command));
-        let (mut child, lifeline) = spawned.map_err(|source| {
-            error(format!("cannot start {}: {source}", command.get_program().display()))
-        })?;
+        let program = command.get_program().display().to_string();
+        let not_started = |source: io::Error| error(format!("cannot start {program}: {source}"));
+        let counting = SyncCalls::counting(|| Kept::spawn(&mut command));
+        let (spawned, syncs) = counting.map_err(not_started)?;
+        let mut kept = spawned.map_err(not_started)?;
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
-        let reader = child.stderr.take().map(|pipe| {
+        let reader = kept.take_stderr().map(|pipe| {
             let lines = Arc::clone(&stderr);
-            thread::spawn(move || keep_last_lines(pipe, &lines))
+            thread::Builder::new().spawn(move || keep_last_lines(pipe, &lines))
         });
-        Ok(Self {
+        let mut server = Self {
             command: shown.to_owned(),
-            child,
-            lifeline: Some(lifeline),
+            keeper: kept.keeper(),
+            kept: Some(kept),
             stderr,
-            reader,
+            reader: None,
             syncs: Arc::new(syncs),
-        })
+        };
+        // Where there is no thread to read it, the server ends as this returns.
+        server.reader = reader.transpose().map_err(not_started)?;
+        Ok(server)
     }
 
     /// Waits until it accepts connections at an address.
@@ -118,7 +130,7 @@ impl Server {
                 return Ok(());
             }
             let waiting = Waiting { address, patience, somebody_else: reached.is_some() };
-            if let Ok(Some(status)) = self.child.try_wait() {
+            if let Some(status) = self.kept.as_mut().and_then(Kept::try_wait) {
                 let why = status.code().map_or_else(
                     || format!("it ended before it was listening ({status})"),
                     |code| format!("it exited with status {code} before it was listening"),
@@ -151,12 +163,12 @@ impl Server {
 
     /// What measures it.
     pub fn watch(&self) -> ServerWatch {
-        ServerWatch::under_keeper(self.child.id().cast_signed(), Arc::clone(&self.syncs))
+        ServerWatch::under_keeper(self.keeper, Arc::clone(&self.syncs))
     }
 
     /// Whether it is still there.
     pub fn is_running(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+        self.kept.as_mut().is_some_and(|kept| kept.try_wait().is_none())
     }
 
     /// The last lines that it wrote to standard error.
@@ -168,14 +180,27 @@ impl Server {
         Error::Server { command: self.command.clone(), why, stderr: self.stderr_tail() }
     }
 
-    /// Stops it with all that it started, and waits until they are gone.
-    fn finish(&mut self) {
-        drop(self.lifeline.take());
-        // Waiting fails only when it has been waited for already.
-        let _ = self.child.wait();
-        if let Some(reader) = self.reader.take() {
-            let _ = reader.join();
+    /// Stops it with all that it started, and waits until they are gone, or until it is
+    /// clear that some will not go: then they are an error.
+    pub fn stop(mut self) -> Result<(), Error> {
+        match self.finish() {
+            left if left.is_empty() => Ok(()),
+            left => Err(Error::ServerLeft { command: self.command.clone(), left }),
         }
+    }
+
+    /// Stops it, and returns what is left.
+    fn finish(&mut self) -> Vec<String> {
+        let Some(mut kept) = self.kept.take() else { return Vec::new() };
+        let left = kept.end();
+        for process in &left {
+            leave_behind(format!("server command `{}`: {process}", self.command));
+        }
+        // Whoever is left has standard error open, too.
+        if let Some(reader) = self.reader.take().filter(|_| left.is_empty()) {
+            join_within(reader, LAST_WORDS_PATIENCE);
+        }
+        left
     }
 }
 
@@ -230,6 +255,18 @@ fn accepting(address: &Address) -> Option<Endpoint> {
             let accepts = |a: &SocketAddr| TcpStream::connect_timeout(a, PROBE_TIMEOUT).is_ok();
             all.find(accepts).map(Endpoint::Tcp)
         }
+    }
+}
+
+/// Waits for a thread, unless that takes too long; it then goes on by itself.
+fn join_within(thread: thread::JoinHandle<()>, patience: Duration) {
+    let deadline = Instant::now() + patience;
+    while !thread.is_finished() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(1));
+    }
+    if thread.is_finished() {
+        // It does not panic.
+        let _ = thread.join();
     }
 }
 

@@ -6,11 +6,23 @@
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal,
+};
 
 use crate::Error;
+use crate::ending::wait_until;
 use crate::isolation::{NotFound, find, isolate};
+use crate::left::leave_behind;
+
+/// How long a process may take to die that was killed: one that waits for storage may
+/// take for ever.
+pub(super) const DYING_MAX: Duration = Duration::from_millis(2500);
+/// How long one may take to exit that has closed its output.
+const EXITING_MAX: Duration = Duration::from_secs(2);
 
 /// A program that follows the workers' protocol on its standard input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +50,8 @@ impl Program {
 pub(super) struct ChildProcess {
     pub(super) program: Program,
     child: Child,
+    /// It was waited for, or that was given up.
+    is_over: bool,
 }
 
 impl ChildProcess {
@@ -52,43 +66,63 @@ impl ChildProcess {
         isolate(&mut command);
         command.args(program.args).process_group(0);
         command.stdin(reader).stdout(writer).stderr(Stdio::inherit());
-        // SAFETY: between fork and exec the closure makes one system call and
+        // The death of the thread that starts it counts, too. Workers are started by
+        // the thread that measures, which is the process's first.
+        let parent = getpid();
+        let end_with_parent = move || {
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // It may have died before.
+            if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
+        };
+        // SAFETY: between fork and exec the closure makes two system calls and
         // touches no memory that a lock might guard.
-        unsafe {
-            command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
-        }
+        unsafe { command.pre_exec(end_with_parent) };
         let child = command.spawn().map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => {
                 Error::NotInstalled { program: program.command, remedy: program.install }
             }
             _ => Error::WorkerNotStarted { worker: program.command, source },
         })?;
-        Ok(Self { program, child })
+        Ok(Self { program, child, is_over: false })
     }
 
     /// How the process ended, in words, once it has closed its output.
     pub(super) fn exit_description(&mut self) -> String {
-        match self.child.wait() {
-            Ok(status) => described(status),
-            Err(error) => format!("could not be waited for: {error}"),
+        match wait_until(&mut self.child, Instant::now() + EXITING_MAX) {
+            Some(Ok(status)) => described(status),
+            Some(Err(error)) => format!("could not be waited for: {error}"),
+            None => "closed its output and did not exit".to_owned(),
         }
     }
 
-    /// Ends the process at once, in the middle of whatever it does, with all in its
-    /// process group.
+    /// Tells the process to end at once, in the middle of whatever it does, with all in
+    /// its process group.
     pub(super) fn kill(&mut self) {
         // Its id is its own, and the group's, until it has been waited for.
         if let Ok(None) = self.child.try_wait() {
             // It may have ended by itself meanwhile, which is as good.
             let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         }
-        let _ = self.child.wait();
+    }
+
+    /// Waits for the end of one that was killed. One that does not die is told of, and
+    /// not waited for again.
+    pub(super) fn bury(&mut self, deadline: Instant) {
+        let is_over = std::mem::replace(&mut self.is_over, true);
+        if !is_over && wait_until(&mut self.child, deadline).is_none() {
+            let (pid, name) = (self.child.id(), self.program.name());
+            leave_behind(format!(
+                "process {pid} ({name}) was killed and is still there: it waits in the kernel, \
+                 as for storage that does not answer, and ends when that does"
+            ));
+        }
     }
 }
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.kill();
+        self.bury(Instant::now() + DYING_MAX);
     }
 }
 

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::kind::WorkerKind;
 use super::message::ToWorker;
-use super::pipe_worker::PipeWorker;
+use super::pipe_worker::{PipeWorker, PipeWorkers};
 use super::pool::WorkerPool;
 use super::protocol::{Assignment, FromWorker};
 use super::transport::Transport;
@@ -26,7 +26,7 @@ const STOP_CHECK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Workers over pipes.
 pub(super) struct PipeTransport {
-    workers: Vec<PipeWorker>,
+    workers: PipeWorkers,
     clock: ClockTold,
     pool: WorkerPool,
 }
@@ -40,32 +40,32 @@ impl PipeTransport {
         clock: &Clock,
         stop: &StopFlag,
     ) -> Result<Self, Error> {
-        let connect = |_| match pool.take(kind) {
-            Some(idle) => Ok(idle),
-            None => PipeWorker::spawn(kind, stop),
-        };
-        let workers = (0..workers).map(connect).collect::<Result<_, _>>()?;
-        Ok(Self { workers, clock: clock.tell(), pool: pool.clone() })
+        let mut connected = PipeWorkers::default();
+        for _ in 0..workers {
+            let idle = pool.take(kind);
+            connected.0.push(idle.map_or_else(|| PipeWorker::spawn(kind, stop), Ok)?);
+        }
+        Ok(Self { workers: connected, clock: clock.tell(), pool: pool.clone() })
     }
 }
 
 impl Transport for PipeTransport {
     fn workers(&self) -> usize {
-        self.workers.len()
+        self.workers.0.len()
     }
 
     fn assign(&mut self, worker: usize, assignment: &Assignment) -> Result<(), Error> {
         let assignment = Assignment::clone(assignment);
-        self.workers[worker].send(&ToWorker::Work { clock: self.clock, assignment })
+        self.workers.0[worker].send(&ToWorker::Work { clock: self.clock, assignment })
     }
 
     fn start_together(&mut self) -> Result<(), Error> {
         let at_ns = monotonic_ns() + HEAD_START.as_nanos() as u64;
-        self.workers.iter_mut().try_for_each(|worker| worker.send(&ToWorker::Start(at_ns)))
+        self.workers.0.iter_mut().try_for_each(|worker| worker.send(&ToWorker::Start(at_ns)))
     }
 
     fn receive(&mut self, worker: usize, stop: &StopFlag) -> Result<FromWorker, Error> {
-        let worker = &mut self.workers[worker];
+        let worker = &mut self.workers.0[worker];
         let since = Instant::now();
         loop {
             let mut fds = [PollFd::from_borrowed_fd(worker.fd(), PollFlags::IN)];
@@ -83,13 +83,13 @@ impl Transport for PipeTransport {
     }
 
     fn kill(&mut self) {
-        self.workers.iter_mut().for_each(PipeWorker::kill);
+        self.workers.kill();
     }
 
     /// Processes wait in the pool; threads end.
     fn release(self: Box<Self>) {
-        let Self { workers, pool, .. } = *self;
-        let processes = workers.into_iter().filter(PipeWorker::is_process);
+        let Self { mut workers, pool, .. } = *self;
+        let processes = std::mem::take(&mut workers.0).into_iter().filter(PipeWorker::is_process);
         processes.for_each(|worker| pool.put(worker));
     }
 }

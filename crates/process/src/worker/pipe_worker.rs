@@ -2,8 +2,9 @@
 
 use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe};
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::time::Instant;
 
-use super::child::{ChildProcess, Program};
+use super::child::{ChildProcess, DYING_MAX, Program};
 use super::kind::WorkerKind;
 use super::message::ToWorker;
 use super::protocol::FromWorker;
@@ -101,16 +102,45 @@ impl PipeWorker {
         Error::Protocol { worker: self.name, why: why.to_owned() }
     }
 
-    /// Ends the worker in the middle of what it does, where it is a process.
+    /// Ends the worker in the middle of what it does, where it is a process; with
+    /// [`bury`](Self::bury) it is waited for.
     pub(super) fn kill(&mut self) {
         if let Peer::Process(process) = &mut self.peer {
             process.kill();
+        }
+    }
+
+    /// Waits for the end of a process that was killed.
+    pub(super) fn bury(&mut self, deadline: Instant) {
+        if let Peer::Process(process) = &mut self.peer {
+            process.bury(deadline);
         }
     }
 }
 
 impl Drop for PipeWorker {
     /// A process is ended before its pipes are closed, of which it might complain.
+    fn drop(&mut self) {
+        self.kill();
+        self.bury(Instant::now() + DYING_MAX);
+    }
+}
+
+/// Several workers. Dropping them ends all at once, so that several that do not die take
+/// no longer than one.
+#[derive(Default)]
+pub(super) struct PipeWorkers(pub(super) Vec<PipeWorker>);
+
+impl PipeWorkers {
+    /// Ends all that are processes, in the middle of what they do.
+    pub(super) fn kill(&mut self) {
+        self.0.iter_mut().for_each(PipeWorker::kill);
+        let deadline = Instant::now() + DYING_MAX;
+        self.0.iter_mut().for_each(|worker| worker.bury(deadline));
+    }
+}
+
+impl Drop for PipeWorkers {
     fn drop(&mut self) {
         self.kill();
     }

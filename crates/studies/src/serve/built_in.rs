@@ -108,12 +108,17 @@ fn serve_in(folder: &OwnedFd, config: &ServerConfig) -> Result<(), StudyError> {
     let workers = (1..=config.workers)
         .map(|number| Worker::new(config, folder, number, &counters))
         .collect::<Result<Vec<_>, _>>()?;
-    thread::scope(|scope| {
-        for mut worker in workers {
-            let listener = &listener;
-            scope.spawn(move || worker.work(listener));
-        }
+    let listener = Arc::new(listener);
+    let started = workers.into_iter().map(|mut worker| {
+        let listener = Arc::clone(&listener);
+        thread::Builder::new().spawn(move || worker.work(&listener))
     });
+    // Where one cannot be started, the others end with the process.
+    let started: Vec<_> = started.collect::<io::Result<_>>().doing("starting a worker's thread")?;
+    for worker in started {
+        // None of them ends, unless it panics, which it has said then.
+        let _ = worker.join();
+    }
     Ok(())
 }
 

@@ -139,6 +139,12 @@ impl Running {
         })
     }
 
+    /// Stops it, with all that it started. One that cannot be stopped would take part in
+    /// every slice to come.
+    pub(super) fn stop(self) -> Result<(), StudyError> {
+        Ok(self.server.stop()?)
+    }
+
     /// The last lines that a server printed which has exited; nothing while it runs.
     pub(super) fn output_if_exited(&mut self) -> Option<String> {
         (!self.server.is_running()).then(|| self.server.stderr_tail().join("\n  "))

@@ -240,12 +240,13 @@ impl Ran for Loaded<'_> {
             ServerState::Command(server) => {
                 let evidence = evidence(server, &mut running)?;
                 slice.standing.check()?;
+                running.stop()?;
                 return Ok(Outcome { evidence, ..outcome });
             }
         };
         let account = running.settled_account()?;
         // What it wrote is checked once it has ended.
-        drop(running);
+        running.stop()?;
         let mut figures = outcome.figures;
         let own = own_figures(before, account, empty_ns.zip(load.server_cpu_ns()));
         figures.extend(figures_of(own.into_iter().chain(logged_ns.map(|ns| (spec::LOGGED, ns)))));

@@ -1,6 +1,7 @@
 //! The one request for which a live system's log is switched on, while the others
 //! come and go.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -20,14 +21,14 @@ const LOOK: Duration = Duration::from_millis(10);
 /// A request that is sent after a while, or as soon as the others have ended.
 pub(super) struct Switched {
     others_ended: Arc<AtomicBool>,
-    sent: JoinHandle<Result<Duration, StudyError>>,
+    sent: io::Result<JoinHandle<Result<Duration, StudyError>>>,
 }
 
 impl Switched {
     pub(super) fn send(port: u16, after: Duration, stop: &StopFlag) -> Self {
         let (stop, others_ended) = (StopFlag::clone(stop), Arc::new(AtomicBool::new(false)));
         let ended = Arc::clone(&others_ended);
-        let sent = thread::spawn(move || {
+        let sent = thread::Builder::new().spawn(move || {
             let began = Instant::now();
             while began.elapsed() < after && !ended.load(Ordering::Relaxed) {
                 if stop.load(Ordering::Relaxed) {
@@ -51,7 +52,8 @@ impl Switched {
     /// How long it took, in nanoseconds, once the others have ended.
     pub(super) fn took(self) -> Result<f64, StudyError> {
         self.others_ended.store(true, Ordering::Relaxed);
-        let took = self.sent.join().unwrap_or_else(|_| Err(failed("its thread panicked")))?;
+        let sent = self.sent.map_err(|error| failed(&error.to_string()))?;
+        let took = sent.join().unwrap_or_else(|_| Err(failed("its thread panicked")))?;
         Ok(took.as_nanos() as f64)
     }
 }

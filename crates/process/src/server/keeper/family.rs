@@ -1,0 +1,163 @@
+//! Who descends from the keeper, and what becomes of a process that stays.
+
+use std::fmt::Write as _;
+use std::mem::MaybeUninit;
+
+use rustix::fs::{CWD, Mode, OFlags, RawDir, open, readlinkat_raw};
+use rustix::io::Errno;
+use rustix::process::{Pid, getuid};
+
+use super::text::{Text, number, read};
+
+/// So many are signalled at a time; others get their turn when those have gone.
+const MEMBERS_MAX: usize = 1024;
+/// A chain of descendants that `/proc` lists in the wrong order is followed so far in
+/// one look.
+const PASSES_MAX: usize = 8;
+/// So much of a command is told.
+const COMMAND_BYTES_MAX: usize = 60;
+
+/// All that descend from the keeper and are not dead, as far as `/proc` tells.
+pub(super) struct Family {
+    pids: [i32; MEMBERS_MAX],
+    count: usize,
+}
+
+impl Family {
+    /// Nobody where `/proc` is missing or is that of other processes, as in a PID
+    /// namespace without its own.
+    pub(super) fn of(keeper: Pid) -> Self {
+        let mut family = Self { pids: [0; MEMBERS_MAX], count: 0 };
+        if !proc_is_ours(keeper) {
+            return family;
+        }
+        let keeper = keeper.as_raw_nonzero().get();
+        family.add_children_of_this();
+        for _ in 0..PASSES_MAX {
+            let before = family.count;
+            family.add_descendants(keeper);
+            if family.count == before {
+                break;
+            }
+        }
+        family
+    }
+
+    pub(super) fn members(&self) -> impl Iterator<Item = Pid> {
+        self.pids.iter().take(self.count).filter_map(|pid| Pid::from_raw(*pid))
+    }
+
+    /// The kernel lists a thread's children even where `/proc` hides what belongs to
+    /// other users.
+    fn add_children_of_this(&mut self) {
+        let mut buffer = [0; 4096];
+        let list = read(c"/proc/thread-self/children", &mut buffer).unwrap_or_default();
+        let pids = list.split(u8::is_ascii_whitespace).filter_map(number);
+        pids.for_each(|pid| self.add(pid));
+    }
+
+    fn add_descendants(&mut self, keeper: i32) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(proc) = open(c"/proc", flags, Mode::empty()) else { return };
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut entries = RawDir::new(&proc, &mut buffer);
+        while let Some(Ok(entry)) = entries.next() {
+            let Some(pid) = number(entry.file_name().to_bytes()) else { continue };
+            let Some((state, parent)) = state_and_parent(pid) else { continue };
+            if state != b'Z' && (parent == keeper || self.has(parent)) {
+                self.add(pid);
+            }
+        }
+    }
+
+    fn has(&self, pid: i32) -> bool {
+        self.pids.iter().take(self.count).any(|member| *member == pid)
+    }
+
+    fn add(&mut self, pid: i32) {
+        if !self.has(pid)
+            && let Some(free) = self.pids.get_mut(self.count)
+        {
+            *free = pid;
+            self.count += 1;
+        }
+    }
+}
+
+/// Whether the numbers in `/proc` are those that system calls take here.
+fn proc_is_ours(own: Pid) -> bool {
+    let mut buffer = [MaybeUninit::uninit(); 16];
+    let Ok((link, _)) = readlinkat_raw(CWD, c"/proc/self", &mut buffer[..]) else { return false };
+    number(link) == Some(own.as_raw_nonzero().get())
+}
+
+/// From `/proc/PID/stat`, whose second field, in brackets, may have any bytes.
+fn state_and_parent(pid: i32) -> Option<(u8, i32)> {
+    let mut path = Text::new();
+    let _ = write!(path, "/proc/{pid}/stat\0");
+    let mut buffer = [0; 256];
+    let stat = read(path.as_path()?, &mut buffer)?;
+    let after_name = stat.get(stat.iter().rposition(|byte| *byte == b')')? + 1..)?;
+    let mut fields = after_name.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    Some((*fields.next()?.first()?, number(fields.next()?)?))
+}
+
+/// What to tell of a process that is still there, with the outcome of killing it.
+pub(super) fn described(pid: Pid, killed: Result<(), Errno>) -> Text {
+    let pid = pid.as_raw_nonzero();
+    let mut line = Text::new();
+    let _ = write!(line, "process {pid} (");
+    add_command(&mut line, pid.get());
+    let _ = write!(line, ")");
+    if let Some(user) = user_of(pid.get()) {
+        let _ = write!(line, " of user {user}");
+    }
+    let _ = match killed {
+        Err(Errno::PERM) => write!(
+            line,
+            " is still there: user {} may not end it; end it with `sudo kill {pid}`",
+            getuid().as_raw()
+        ),
+        Err(errno) => write!(
+            line,
+            " is still there: the kernel refuses to end it (error {}); end it with `kill {pid}`",
+            errno.raw_os_error()
+        ),
+        Ok(()) => write!(
+            line,
+            " was killed and is still there: it waits in the kernel, as for storage that does not \
+             answer, and ends when that does"
+        ),
+    };
+    line
+}
+
+/// Its command, or else its name. What a terminal might take for an order is left out.
+fn add_command(line: &mut Text, pid: i32) {
+    for file in ["cmdline", "comm"] {
+        let mut path = Text::new();
+        let _ = write!(path, "/proc/{pid}/{file}\0");
+        let mut buffer = [0; COMMAND_BYTES_MAX];
+        let command = path.as_path().and_then(|path| read(path, &mut buffer)).unwrap_or_default();
+        let command = command.trim_ascii_end();
+        let end = command.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        for byte in command.iter().take(end) {
+            let shown = if byte.is_ascii_graphic() { char::from(*byte) } else { ' ' };
+            let _ = line.write_char(shown);
+        }
+        if end > 0 {
+            return;
+        }
+    }
+    let _ = line.write_str("its command is hidden");
+}
+
+/// The number of the user whose it is.
+fn user_of(pid: i32) -> Option<i32> {
+    let mut path = Text::new();
+    let _ = write!(path, "/proc/{pid}/status\0");
+    let mut buffer = [0; 1024];
+    let status = read(path.as_path()?, &mut buffer)?;
+    let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Uid:"))?;
+    number(line.trim_ascii().split(u8::is_ascii_whitespace).next()?)
+}

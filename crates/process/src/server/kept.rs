@@ -1,0 +1,87 @@
+//! A server under its keeper, as seen from this process.
+
+use std::io::{self, BufRead as _, BufReader};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ChildStderr, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use super::keeper;
+use crate::ending::wait_until;
+
+/// How long the keeper is waited for: what it takes, and a little.
+const PATIENCE: Duration = keeper::ENDING_MAX.saturating_add(Duration::from_millis(400));
+/// Its exit follows the end of what it tells.
+const EXIT_PATIENCE: Duration = Duration::from_millis(500);
+
+/// A keeper, and all that it keeps.
+#[derive(Debug)]
+pub(super) struct Kept {
+    keeper: Child,
+    /// Open at this end for as long as the server should live.
+    lifeline: UnixStream,
+}
+
+impl Kept {
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        let (keeper, lifeline) = keeper::spawn(command)?;
+        Ok(Self { keeper, lifeline })
+    }
+
+    pub(super) fn keeper(&self) -> i32 {
+        self.keeper.id().cast_signed()
+    }
+
+    pub(super) fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.keeper.stderr.take()
+    }
+
+    /// How the server ended, if it and all that it started have.
+    pub(super) fn try_wait(&mut self) -> Option<ExitStatus> {
+        self.keeper.try_wait().ok().flatten()
+    }
+
+    /// Ends all, and says what could not be ended, a process a line. The time is
+    /// bounded.
+    pub(super) fn end(&mut self) -> Vec<String> {
+        // It fails where the keeper is gone already.
+        let _ = self.lifeline.shutdown(Shutdown::Write);
+        let pid = self.keeper();
+        let (mut left, told_all) = self.told();
+        if !told_all {
+            // Stopped, perhaps; what it kept is then nobody's.
+            let _ = self.keeper.kill();
+        }
+        let status = wait_until(&mut self.keeper, Instant::now() + EXIT_PATIENCE);
+        let signal = status.and_then(Result::ok).and_then(|status| status.signal());
+        if !told_all || signal.is_some() {
+            left.push(format!(
+                "process {pid} (server-keeper), which ends what the server started, was killed \
+                 before it could; look for what is left of the server with `ps -e f`"
+            ));
+        }
+        left
+    }
+
+    /// What the keeper tells until it ends, and whether that was within its time.
+    fn told(&self) -> (Vec<String>, bool) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut lines = Vec::new();
+        let mut reader = BufReader::new(&self.lifeline);
+        loop {
+            let time_left = deadline.saturating_duration_since(Instant::now());
+            if time_left.is_zero() || self.lifeline.set_read_timeout(Some(time_left)).is_err() {
+                return (lines, false);
+            }
+            let mut line = String::new();
+            match reader.read_line(&mut line) {
+                Ok(0) => return (lines, true),
+                Ok(_) => lines.push(line.trim_end().to_owned()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A keeper that was killed resets the connection.
+                Err(error) => return (lines, error.kind() == io::ErrorKind::ConnectionReset),
+            }
+        }
+    }
+}
