@@ -9,6 +9,7 @@
 pub mod cgroup;
 pub mod clock;
 mod cpu;
+pub mod descriptors;
 pub mod device;
 pub mod disks;
 pub mod ext4;

@@ -151,6 +151,10 @@ pub(crate) struct ShowArgs {
     /// For a load: the layout of the report [default: plain]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<LayoutArg>,
+
+    /// Write the result as JSON; - prints it instead of the report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -6,16 +6,17 @@ use analysis::analyse;
 use anyhow::anyhow;
 use engine::folders::Folders as _;
 use engine::job::Job;
-use engine::run::Environment as _;
-use engine::study::Workload;
+use engine::runner::SliceRunner;
 use model::analysis::{Analysis, Verdict};
 use model::document::Document;
 use model::run::Run;
 
 use crate::cli::CompareArgs;
+use crate::delivery::deliver;
 use crate::environment::LocalEnvironment;
 use crate::exit::Exit;
-use crate::output::{self, JsonTarget};
+use crate::json_target::JsonTarget;
+use crate::output;
 use crate::progress::Progress;
 use crate::session::{self, Session};
 use crate::{dry_run, plan, preflight, signals};
@@ -32,32 +33,34 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
-    let run = measure(&job, workloads, LocalEnvironment::new(places), began)?;
+    let mut session = Session::open(&places, signals::stop_flag()?, began)?;
+    let mut runner = session.runner(&job.arms, workloads);
+    let run = measure(&job, &mut *runner, LocalEnvironment::new(places), began);
     let analysis = analyse(&run);
-    output::report(json, &Document::new(&run, &analysis), |width| {
+    // Before anything is ended or removed, which may fail.
+    let delivered = deliver(json, &Document::new(&run, &analysis), |width| {
         report::terminal::report(&run, &analysis, width)
-    })?;
+    });
+    drop(runner);
+    let closed = session.close();
+    delivered.and(closed)?;
     exit_code(args, &run, &analysis)
 }
 
-/// Measures, in working folders that are gone afterwards.
+/// Measures, with its progress on the terminal.
 fn measure(
     job: &Job,
-    workloads: Vec<Box<dyn Workload>>,
+    runner: &mut dyn SliceRunner,
     mut environment: LocalEnvironment,
     began: Instant,
-) -> anyhow::Result<Run> {
-    let header = session::header();
-    let mut session = Session::open(&environment.places(), signals::stop_flag()?, began)?;
-    let mut runner = session.runner(&job.arms, workloads);
+) -> Run {
     let mut progress = Progress::new(began, job.budget);
-    let run = engine::run::run(job, header, &mut environment, &mut *runner, &mut |event| {
+    let header = session::header();
+    let run = engine::run::run(job, header, &mut environment, runner, &mut |event| {
         progress.show(&event, &job.arms);
     });
     progress.finish();
-    drop(runner);
-    session.close()?;
-    Ok(run)
+    run
 }
 
 fn exit_code(args: &CompareArgs, run: &Run, analysis: &Analysis) -> anyhow::Result<Exit> {

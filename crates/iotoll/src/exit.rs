@@ -8,6 +8,8 @@ use model::plan::PlanError;
 use model::plan_file::PlanFileError;
 use places::{PlaceError, WorkDirError};
 
+use crate::output;
+
 /// How a command ended. The numbers are documented and relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -52,13 +54,12 @@ pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCod
         let what = payload.downcast_ref::<&str>().copied();
         let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let what = what.unwrap_or("no reason given");
-        anstream::eprintln!("iotoll: internal error: {what}{place}; please report it as a bug");
+        output::note(&format!("internal error: {what}{place}; please report it as a bug"));
     }));
     match catch_unwind(AssertUnwindSafe(command)) {
         Ok(Ok(exit)) => exit.into(),
-        Ok(Err(error)) if is_broken_pipe(&error) => Exit::Done.into(),
         Ok(Err(error)) => {
-            anstream::eprintln!("iotoll: {error:#}");
+            output::note(&format!("{error:#}"));
             code_of(&error).into()
         }
         Err(_) => Exit::CouldNot.into(),
@@ -83,12 +84,4 @@ fn code_of(error: &anyhow::Error) -> Exit {
 fn names_no_directory(error: &PlaceError) -> bool {
     use PlaceError::{Missing, NotADirectory, TooLong};
     matches!(error, Missing(_) | NotADirectory(_) | TooLong(_))
-}
-
-/// Whoever read the output has gone away, as `head` does: that is no error.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -13,8 +13,9 @@ use model::units::parse_duration;
 use process::{Port, Server, ServerWatch};
 use report::load::{Layout, render};
 
+use crate::delivery::deliver;
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, JsonTarget};
+use crate::json_target::JsonTarget;
 use crate::{progress, session, signals};
 
 /// How long a server that is started here may take to listen.
@@ -203,11 +204,12 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
     }
     let run = measure(&plan, watch.as_ref(), &stop)?;
     let analysis = analyse_load(&run);
-    output::report(json, &run.with_analysis(&analysis), |_| {
+    let delivered = deliver(json, &run.with_analysis(&analysis), |_| {
         render(layout_of(args.layout), &run, &analysis)
-    })?;
+    });
     // It may take seconds to end, or not be to be ended: the result does not wait for it.
     drop(server);
+    delivered?;
     Ok(if run.run.interrupted { Exit::Interrupted } else { Exit::Done })
 }
 

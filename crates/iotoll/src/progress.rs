@@ -18,6 +18,8 @@ use model::arm::Arm;
 use model::slice::Phase;
 use model::units::time;
 
+use crate::output;
+
 /// How often a second the line is drawn.
 const DRAWN_PER_S: u8 = 4;
 /// What a load may be ahead of the terminal by, in lines.
@@ -55,8 +57,8 @@ impl Progress {
                 self.state = format!("block {blocks}, {decided} of {comparisons} decided");
             }
             Event::Failed { arm, why } => {
-                let text = format!("iotoll: {} failed: {why}", arms[*arm].id);
-                self.bar.suspend(|| anstream::eprintln!("{text}"));
+                let text = format!("{} failed: {why}", arms[*arm].id);
+                self.bar.suspend(|| output::note(&text));
             }
             Event::Calibrated { .. } => {}
         }

@@ -14,9 +14,10 @@ use model::selftest::{PlantedKind, SelftestResult};
 use process::StopFlag;
 
 use crate::cli::SelftestArgs;
+use crate::delivery::deliver;
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, JsonTarget};
+use crate::json_target::JsonTarget;
 use crate::plan::default_places;
 use crate::preflight;
 use crate::progress::Progress;
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
         stop: signals::stop_flag()?,
     };
     let result = measure(&settings, began, header, LocalEnvironment::new(places))?;
-    output::report(json, &result, |width| report::selftest::report(&result, width))?;
+    deliver(json, &result, |width| report::selftest::report(&result, width))?;
     Ok(exit_code(&result))
 }
 

@@ -7,62 +7,74 @@ use std::path::Path;
 use ::load::analyse_load;
 use analysis::analyse;
 use anyhow::{anyhow, ensure};
-use model::document;
+use model::document::{self, Document};
 use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
 use report::load::Layout;
 
 use crate::cli::ShowArgs;
+use crate::delivery::deliver;
 use crate::exit::{Exit, UsageError};
+use crate::json_target::JsonTarget;
 use crate::load::layout_of;
-use crate::output;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let printed = read(&args.file)
-        .and_then(|text| printed(&text, args))
+    let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let saved = read(&args.file)
+        .and_then(|text| Saved::read(&text, args))
         .map_err(|why| UsageError(format!("cannot show {}: {why:#}", args.file.display())))?;
-    output::result(&printed)?;
+    saved.deliver(args, json)?;
     Ok(Exit::Done)
 }
 
-/// The report of a result file of any kind.
-fn printed(text: &str, args: &ShowArgs) -> anyhow::Result<String> {
-    let width = output::width();
-    let schema = document::schema_of(text)?;
-    ensure!(
-        schema != load::SCHEMA && schema != selftest::SCHEMA
-            || args.worth.is_none() && args.error_rate.is_none(),
-        "it is no comparison, and --worth and --error-rate are for comparisons alone"
-    );
-    ensure!(
-        schema == load::SCHEMA || args.layout.is_none(),
-        "it is no load, and --layout is for loads alone"
-    );
-    match schema.as_str() {
-        load::SCHEMA => {
-            let run: LoadRun = document::read(text, load::SCHEMA)?;
-            Ok(report::load::render(
-                args.layout.map_or(Layout::Plain, layout_of),
-                &run,
-                &analyse_load(&run),
-            ))
-        }
-        selftest::SCHEMA => {
-            let result: SelftestResult = document::read(text, selftest::SCHEMA)?;
-            Ok(report::selftest::report(&result, width))
-        }
-        _ => {
-            let run = Run::read(text)?;
-            let run = match args.worth {
-                Some(worth) => run.with_worth(worth),
-                None => run,
-            };
-            let run = match args.error_rate {
-                Some(error_rate) => run.with_error_rate(error_rate),
-                None => run,
-            };
-            Ok(report::terminal::report(&run, &analyse(&run), width))
+/// A result of any kind.
+enum Saved {
+    Comparison(Box<Run>),
+    Load(Box<LoadRun>),
+    Selftest(Box<SelftestResult>),
+}
+
+impl Saved {
+    /// Reads a result file, to be decided anew where that is asked for.
+    fn read(text: &str, args: &ShowArgs) -> anyhow::Result<Self> {
+        let saved = match document::schema_of(text)?.as_str() {
+            load::SCHEMA => Self::Load(document::read(text, load::SCHEMA)?),
+            selftest::SCHEMA => Self::Selftest(document::read(text, selftest::SCHEMA)?),
+            _ => Self::Comparison(Run::read(text)?.into()),
+        };
+        ensure!(
+            matches!(saved, Self::Comparison(_))
+                || args.worth.is_none() && args.error_rate.is_none(),
+            "it is no comparison, and --worth and --error-rate are for comparisons alone"
+        );
+        ensure!(
+            matches!(saved, Self::Load(_)) || args.layout.is_none(),
+            "it is no load, and --layout is for loads alone"
+        );
+        Ok(saved)
+    }
+
+    fn deliver(self, args: &ShowArgs, json: Option<JsonTarget>) -> anyhow::Result<()> {
+        match self {
+            Self::Comparison(run) => {
+                let run = args.worth.into_iter().fold(*run, Run::with_worth);
+                let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
+                let analysis = analyse(&run);
+                deliver(json, &Document::new(&run, &analysis), |width| {
+                    report::terminal::report(&run, &analysis, width)
+                })
+            }
+            Self::Load(run) => {
+                let (analysis, layout) =
+                    (analyse_load(&run), args.layout.map_or(Layout::Plain, layout_of));
+                deliver(json, &run.with_analysis(&analysis), |_| {
+                    report::load::render(layout, &run, &analysis)
+                })
+            }
+            Self::Selftest(result) => {
+                deliver(json, &result, |width| report::selftest::report(&result, width))
+            }
         }
     }
 }

@@ -70,6 +70,49 @@ pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Says what is not tested and why.
+#[allow(clippy::print_stderr)]
+pub(crate) fn skip(test: &str, why: &str) {
+    eprintln!("SKIPPED: {test}: {why}");
+}
+
+/// A mount on a folder of its own, undone when dropped, whatever became of the test.
+pub(crate) struct Mounted(TempDir);
+
+impl Mounted {
+    /// A tmpfs with these options; nothing where it cannot be had.
+    pub(crate) fn tmpfs(test: &str, options: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder.path());
+        if !is_root() || !mount.output().is_ok_and(|output| output.status.success()) {
+            skip(test, "a tmpfs cannot be mounted here");
+            return None;
+        }
+        Some(Self(folder))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn remount(&self, options: &str) {
+        let options = format!("remount,{options}");
+        let status = Command::new("mount").args(["-o", &options]).arg(self.path()).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.path()).status();
+    }
+}
+
 /// A failure: this code, and one message that says each of those things,
 /// without a trace of a panic.
 pub(crate) fn assert_fails(output: &Output, code: i32, says: &[&str]) {
