@@ -17,6 +17,7 @@ mod file;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod identity;
+pub mod input;
 pub mod journal;
 pub mod machine;
 pub mod memory;

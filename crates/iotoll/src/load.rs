@@ -1,11 +1,11 @@
 //! `iotoll load`: an open-loop HTTP client.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use host::input;
 use load::{Expect, Gap, Permission, Plan, Request, Reuse, Steps, Target, Version, analyse_load};
 use model::address::Address;
 use model::load::{LoadRun, Run, ServerMeter};
@@ -18,6 +18,10 @@ use crate::exit::{Exit, UsageError};
 use crate::json_target::JsonTarget;
 use crate::{progress, session, signals};
 
+/// A longer body would be held as a whole and sent with every request.
+const BODY_BYTES_MAX: u64 = 32 << 20;
+/// More steps than anyone reads.
+const STEPS_MAX: usize = 1000;
 /// How long a server that is started here may take to listen.
 const SERVE_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -291,13 +295,17 @@ fn steps(args: &LoadArgs) -> anyhow::Result<Steps> {
     let rates = rates.ok_or_else(|| {
         UsageError(String::from("--rate max cannot be combined with other rates"))
     })?;
+    if rates.len() > STEPS_MAX {
+        let what = format!("--rate: {} rates, and {STEPS_MAX} are the most", rates.len());
+        return Err(UsageError(what).into());
+    }
     Ok(Steps::Rates { rates, connections })
 }
 
 fn request(args: &LoadArgs) -> anyhow::Result<Request> {
     let mut request = Request::default();
     if let Some(path) = &args.body {
-        request.body = fs::read(path)
+        request.body = input::read(path, BODY_BYTES_MAX)
             .map_err(|e| UsageError(format!("cannot read the body {}: {e}", path.display())))?;
     }
     let default = if args.body.is_some() { "POST" } else { "GET" };

@@ -1,9 +1,9 @@
 //! From flags and plan file to a plan.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use host::input;
 use model::place::PlaceRequest;
 use model::plan::{Draft, Plan, StudyPlan};
 use model::plan_file;
@@ -63,10 +63,12 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
 }
 
 /// The folder that a plan file is in, from the root on: what a plan refers to is
-/// found wherever the command is run.
+/// found wherever the command is run. A pipe is in none, and stands in the current one.
 fn folder_of(file: &Path) -> anyhow::Result<String> {
-    let file = file.canonicalize().context("finding the plan file's folder")?;
-    let folder = file.parent().unwrap_or(Path::new("/"));
+    let folder = match file.canonicalize() {
+        Ok(file) => file.parent().unwrap_or(Path::new("/")).to_owned(),
+        Err(_) => std::env::current_dir().context("finding the current directory")?,
+    };
     Ok(folder.display().to_string())
 }
 
@@ -74,11 +76,6 @@ fn read(file: &Path) -> anyhow::Result<String> {
     let wrong = |why: &dyn std::fmt::Display| {
         UsageError(format!("cannot read the plan file {}: {why}", file.display()))
     };
-    let size = fs::metadata(file).map_err(|e| wrong(&e))?.len();
-    if size > PLAN_BYTES_MAX {
-        return Err(wrong(&"it is larger than 1 MiB, the limit for a plan file"))
-            .context("reading the plan");
-    }
-    let bytes = fs::read(file).map_err(|e| wrong(&e))?;
+    let bytes = input::read(file, PLAN_BYTES_MAX).map_err(|e| wrong(&e))?;
     Ok(String::from_utf8(bytes).map_err(|_| wrong(&"it is not text in UTF-8"))?)
 }

@@ -1,12 +1,12 @@
 //! `iotoll show`: a saved result, printed as it was then.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::io::Read as _;
 use std::path::Path;
 
 use ::load::analyse_load;
 use analysis::analyse;
 use anyhow::{anyhow, ensure};
+use host::input::Input;
 use model::document::{self, Document};
 use model::load::{self, LoadRun};
 use model::run::Run;
@@ -18,6 +18,13 @@ use crate::delivery::deliver;
 use crate::exit::{Exit, UsageError};
 use crate::json_target::JsonTarget;
 use crate::load::layout_of;
+
+/// A run of a day with many arms is smaller.
+const RESULT_BYTES_MAX: u64 = 1 << 30;
+/// What is looked at before the rest is read.
+const BEGINNING_BYTES: u64 = 64 << 10;
+/// What other programs wrote anew may name its schema further down, up to this size.
+const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
@@ -79,9 +86,20 @@ impl Saved {
     }
 }
 
+/// The text of a file that may be a result. One that cannot be is not read to its end.
 fn read(file: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(file).map_err(|error| match error.kind() {
-        ErrorKind::InvalidData => anyhow!("it is not a result of iotoll: it is not UTF-8 text"),
-        _ => error.into(),
-    })
+    let mut input = Input::open(file, RESULT_BYTES_MAX)?;
+    let mut bytes = Vec::new();
+    input.by_ref().take(BEGINNING_BYTES).read_to_end(&mut bytes)?;
+    document::check_beginning(&bytes)?;
+    if !document::names_schema(&bytes) {
+        input.by_ref().take(UNNAMED_BYTES_MAX).read_to_end(&mut bytes)?;
+        ensure!(
+            bytes.len() as u64 <= UNNAMED_BYTES_MAX,
+            "it is not a result of iotoll: it has no `schema` at its beginning"
+        );
+    }
+    input.read_to_end(&mut bytes)?;
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| anyhow!("it is not a result of iotoll: it is not UTF-8 text"))
 }

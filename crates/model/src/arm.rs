@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, StudyPlan};
-use crate::study::{Params, StrategySpec, StudySpec};
+use crate::study::{ParamSpec, ParamValue, Params, StrategySpec, StudySpec};
 
 /// What is timed: a study, its strategy and parameters, and a place.
 #[derive(Clone, Debug)]
@@ -73,15 +73,13 @@ fn arm_id(
 ) -> String {
     let same_study: Vec<&StudyPlan> =
         plan.studies.iter().filter(|s| s.spec.name == study.name).collect();
+    let has_others = |param: &ParamSpec, value: &ParamValue| {
+        same_study.iter().flat_map(|s| s.values(param)).any(|other| other != *value)
+    };
     let varying: Vec<String> = params
         .0
         .iter()
-        .filter(|(name, value)| {
-            same_study
-                .iter()
-                .flat_map(|s| s.combinations())
-                .any(|other| other.0.iter().any(|(n, v)| n == name && v != value))
-        })
+        .filter(|(name, value)| study.param(name).is_some_and(|param| has_others(param, value)))
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let params =
@@ -125,7 +123,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceRequest;
     use crate::plan::Draft;
-    use crate::study::{ParamKind, ParamSpec, ParamValue};
+    use crate::study::ParamKind;
 
     const fn count(name: &'static str, default: &'static str) -> ParamSpec {
         ParamSpec { name, about: "", kind: ParamKind::Count { min: 0, max: 999 }, default }

@@ -81,6 +81,21 @@ struct Header {
     schema: Option<String>,
 }
 
+/// Whether a text that begins like this may be a result: told before the rest is read.
+pub fn check_beginning(bytes: &[u8]) -> Result<(), DocumentError> {
+    match bytes.trim_ascii_start().first() {
+        None | Some(b'{') => Ok(()),
+        Some(_) => Err(DocumentError::Foreign("it does not begin with a `{`".to_owned())),
+    }
+}
+
+/// Whether the beginning of a text says which format it has, as all results do that
+/// iotoll writes.
+pub fn names_schema(beginning: &[u8]) -> bool {
+    let name = b"\"schema\"";
+    beginning.windows(name.len()).any(|part| part == name)
+}
+
 /// The format that a text says it has.
 pub fn schema_of(text: &str) -> Result<String, DocumentError> {
     let header: Header = serde_json::from_str(text).map_err(|error| match error.classify() {

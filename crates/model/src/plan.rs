@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::place::PlaceRequest;
 use crate::shell::quoted;
-use crate::study::{ParamKind, ParamValue, Params, StrategySpec, StudySpec, nearest};
+use crate::study::{ParamKind, ParamSpec, ParamValue, Params, StrategySpec, StudySpec, nearest};
 use crate::units::parse_duration;
 
 /// The smallest difference that matters, when nothing else is said.
@@ -84,12 +84,23 @@ impl StudyPlan {
         self.factors.push((name, values));
     }
 
+    /// A parameter's values: those that were given, or its defaults.
+    pub(crate) fn values(&self, param: &ParamSpec) -> Vec<ParamValue> {
+        let given = self.factors.iter().find(|(name, _)| *name == param.name);
+        given.map_or_else(|| param.default_values(), |(_, values)| values.clone())
+    }
+
+    /// How many arms it makes at each place, at least, where they are beyond counting.
+    fn ways(&self) -> usize {
+        let values = self.spec.params.iter().map(|param| self.values(param).len());
+        values.fold(self.strategies.len(), usize::saturating_mul)
+    }
+
     /// Every combination of the parameters' values, in the study's own order.
     pub fn combinations(&self) -> Vec<Params> {
         let mut rows = vec![Vec::new()];
         for param in self.spec.params {
-            let given = self.factors.iter().find(|(name, _)| *name == param.name);
-            let values = given.map_or_else(|| param.default_values(), |(_, v)| v.clone());
+            let values = self.values(param);
             rows = rows
                 .into_iter()
                 .flat_map(|row| {
@@ -240,6 +251,7 @@ impl Draft {
 
 impl Plan {
     fn check(&self) -> Result<(), PlanError> {
+        self.check_sizes()?;
         for (position, place) in self.places.iter().enumerate() {
             if self.places[..position].iter().any(|earlier| earlier.label == place.label) {
                 return Err(PlanError(format!(
@@ -249,19 +261,27 @@ impl Plan {
             }
         }
         let arms = self.arms();
-        if arms.len() > ARMS_MAX {
-            return Err(PlanError(format!(
-                "this plan makes {} arms, and {ARMS_MAX} is the most: name fewer strategies, \
-                 parameter values or places",
-                arms.len()
-            )));
-        }
         for (position, arm) in arms.iter().enumerate() {
             if arms[..position].iter().any(|earlier| earlier.id == arm.id) {
                 return Err(PlanError(format!("the plan names the arm {} twice", arm.id)));
             }
         }
         Ok(())
+    }
+
+    /// Whether the lists are short enough to be looked at in pairs: told by their
+    /// lengths, before anything is made of them.
+    fn check_sizes(&self) -> Result<(), PlanError> {
+        let ways = self.studies.iter().map(StudyPlan::ways).fold(0, usize::saturating_add);
+        let arms = ways.max(1).saturating_mul(self.places.len());
+        if arms <= ARMS_MAX {
+            return Ok(());
+        }
+        let more = if arms == usize::MAX { " or more" } else { "" };
+        Err(PlanError(format!(
+            "this plan makes {arms} arms{more}, and {ARMS_MAX} is the most: name fewer \
+             strategies, parameter values or places"
+        )))
     }
 }
 

@@ -158,6 +158,8 @@ fn what_keeps_workers_from_their_work_is_told() {
     assert_eq!(run(script!("kill -XFSZ $$; sleep 10")), limit);
     let babble = run(script!("read line; echo hello; read line"));
     assert!(babble.starts_with("sh broke the workers' protocol") && babble.contains("hello"));
+    let endless = run(script!("read line; exec cat /dev/zero"));
+    assert_eq!(endless, "sh broke the workers' protocol: a line of more than 4194304 bytes");
     let early = run(script!("read line; echo '{\"failed\": \"no such folder\"}'; read line"));
     assert_eq!(early, "no such folder");
     let missing = Program { command: "/no/such/program", args: &[], install: "get it" };
@@ -186,7 +188,13 @@ fn what_a_worker_started_ends_with_it() {
 
 #[test]
 fn a_run_that_is_stopped_waits_for_nobody() {
-    let silent = WorkerKind::Processes(script!("read line; exec sleep 1000"));
+    stops(script!("read line; exec sleep 1000"));
+    // In the middle of a message.
+    stops(script!("read line; printf '\"rea'; exec sleep 1000"));
+}
+
+fn stops(silent: Program) {
+    let silent = WorkerKind::Processes(silent);
     let stop = StopFlag::default();
     let setter = StopFlag::clone(&stop);
     let set = thread::spawn(move || {

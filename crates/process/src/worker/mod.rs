@@ -16,6 +16,7 @@
 mod child;
 mod group;
 mod kind;
+mod lines;
 mod message;
 mod pipe;
 mod pipe_worker;

@@ -68,10 +68,13 @@ impl Transport for PipeTransport {
         let worker = &mut self.workers.0[worker];
         let since = Instant::now();
         loop {
+            if let Some(message) = worker.received() {
+                return message;
+            }
             let mut fds = [PollFd::from_borrowed_fd(worker.fd(), PollFlags::IN)];
             // An interrupted wait is begun again, as one that timed out is.
             if poll(&mut fds, Some(&STOP_CHECK)).unwrap_or(0) > 0 {
-                return worker.receive();
+                worker.take_in()?;
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);

@@ -1,11 +1,12 @@
 //! One worker at the other end of two pipes, which carry a line of JSON at a time.
 
-use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe};
+use std::io::{ErrorKind, PipeReader, PipeWriter, Write as _, pipe};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Instant;
 
 use super::child::{ChildProcess, DYING_MAX, Program};
 use super::kind::WorkerKind;
+use super::lines::Lines;
 use super::message::ToWorker;
 use super::protocol::FromWorker;
 use super::thread::{WorkerThread, without_what_the_process_counts};
@@ -14,7 +15,7 @@ use crate::{Error, StopFlag};
 /// One worker. The pipes are closed before its thread is waited for.
 pub(super) struct PipeWorker {
     writer: PipeWriter,
-    reader: BufReader<PipeReader>,
+    lines: Lines<PipeReader>,
     name: &'static str,
     peer: Peer,
 }
@@ -40,7 +41,7 @@ impl PipeWorker {
                 Peer::Process(ChildProcess::start(program, their_reader, their_writer)?)
             }
         };
-        Ok(Self { writer, reader: BufReader::new(reader), name, peer })
+        Ok(Self { writer, lines: Lines::new(reader), name, peer })
     }
 
     /// Whether it is a process that runs this program.
@@ -55,7 +56,7 @@ impl PipeWorker {
 
     /// What is readable once it has sent something.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.reader.get_ref().as_fd()
+        self.lines.pipe().as_fd()
     }
 
     /// Writes a message. A worker that has gone is noticed on receiving.
@@ -66,15 +67,23 @@ impl PipeWorker {
         Ok(())
     }
 
-    /// Reads the next message.
-    pub(super) fn receive(&mut self) -> Result<FromWorker, Error> {
-        let mut line = String::new();
-        match self.reader.read_line(&mut line) {
+    /// The next message, if it has come whole.
+    pub(super) fn received(&mut self) -> Option<Result<FromWorker, Error>> {
+        let line = self.lines.take()?;
+        Some(match FromWorker::read(&line) {
+            Ok(message) => Ok(self.accounted(message)),
+            Err(why) => Err(self.broken(&why)),
+        })
+    }
+
+    /// Takes in what it has sent since, which there has to be.
+    pub(super) fn take_in(&mut self) -> Result<(), Error> {
+        match self.lines.fill() {
             Ok(0) => Err(self.ended()),
-            Ok(_) => match serde_json::from_str(&line) {
-                Ok(message) => Ok(self.accounted(message)),
-                Err(error) => Err(self.broken(&format!("{error}: {}", line.trim()))),
-            },
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                Err(self.broken(&error.to_string()))
+            }
             Err(source) => Err(Error::Receive { worker: self.name, source }),
         }
     }

@@ -7,6 +7,9 @@ use model::spent::Spent;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// What is shown of a message that cannot be read.
+const SHOWN_BYTES: usize = 400;
+
 /// One worker's part of a slice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Assignment {
@@ -26,6 +29,17 @@ pub enum FromWorker {
     Done(Box<Report>),
     /// The work cannot be done, and why.
     Failed(String),
+}
+
+impl FromWorker {
+    /// Reads a line; why it is no message, with its beginning.
+    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(line).map_err(|error| {
+            let beginning = &line[..line.len().min(SHOWN_BYTES)];
+            let rest = if beginning.len() < line.len() { " …" } else { "" };
+            format!("{error}: {}{rest}", String::from_utf8_lossy(beginning).trim())
+        })
+    }
 }
 
 /// What a worker did.

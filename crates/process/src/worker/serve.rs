@@ -1,8 +1,9 @@
 //! The worker's end of the pipes, for workers written in Rust.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 use std::time::Duration;
 
+use super::lines::LINE_BYTES_MAX;
 use super::message::ToWorker;
 use super::protocol::{Assignment, FromWorker, Report};
 use crate::StopFlag;
@@ -88,7 +89,7 @@ fn wait_until(at_ns: u64) -> Started {
 
 fn receive(reader: &mut impl BufRead) -> io::Result<Option<ToWorker>> {
     let mut line = String::new();
-    if reader.read_line(&mut line)? == 0 {
+    if reader.take(LINE_BYTES_MAX as u64).read_line(&mut line)? == 0 {
         return Ok(None);
     }
     Ok(Some(serde_json::from_str(&line)?))

@@ -1,0 +1,152 @@
+//! Whatever is given to be read is refused in a sentence, in no time and in little memory.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Places, assert_fails, iotoll, run, stdout};
+
+/// The most that a refusal may take of memory.
+const MEMORY_MAX_KIB: i64 = 64 << 10;
+/// It takes 0.2 s at the most; a busy machine and an unoptimised program take longer.
+const TIME_MAX: Duration = Duration::from_secs(3);
+
+/// Runs it to its end, with what it took.
+fn measured(mut command: Command) -> (Output, i64, Duration) {
+    let began = Instant::now();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stderr = Vec::new();
+    child.stderr.take().unwrap().read_to_end(&mut stderr).unwrap();
+    let (mut status, pid) = (0, child.id().cast_signed());
+    // SAFETY: all zeros are a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are to locals that live until it returns.
+    let waited = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
+    assert_eq!(waited, pid);
+    let status = ExitStatus::from_raw(status);
+    (Output { status, stdout: Vec::new(), stderr }, usage.ru_maxrss, began.elapsed())
+}
+
+#[track_caller]
+fn refused<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>, says: &[&str]) {
+    let mut command = iotoll();
+    command.args(args);
+    let (output, memory_kib, took) = measured(command);
+    assert_fails(&output, 2, says);
+    assert!(memory_kib < MEMORY_MAX_KIB, "{says:?}: {memory_kib} KiB");
+    assert!(took < TIME_MAX, "{says:?}: {took:?}");
+}
+
+fn fifo(folder: &Path) -> String {
+    let path = folder.join("fifo");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path.display().to_string()
+}
+
+/// A file of that size without any blocks.
+fn sparse(folder: &Path, bytes: u64) -> String {
+    let path = folder.join("sparse");
+    File::create(&path).unwrap().set_len(bytes).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn plans_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = |file: &str, says: &[&str]| refused(["compare", "--plan", file], says);
+    plan("/dev/zero", &["cannot read the plan file /dev/zero", "larger than 1 MiB"]);
+    plan(&sparse(folder.path(), 1 << 40), &["larger than 1 MiB"]);
+    plan(&fifo(folder.path()), &["nobody has opened it to write to it"]);
+    plan("/", &["cannot read the plan file /", "directory"]);
+}
+
+#[test]
+fn lists_in_plans_are_bounded_by_their_lengths() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plan.toml");
+    let plan = |text: String, says: &[&str]| {
+        assert!(text.len() < 1 << 20);
+        fs::write(&file, text).unwrap();
+        refused(["compare", "--plan", file.to_str().unwrap()], says);
+    };
+    let places: String = (0..40_000).map(|n| format!("p{n} = \"/\"\n")).collect();
+    plan(format!("[places]\n{places}"), &["arms, and 256 is the most"]);
+    let values = "50, ".repeat(5000);
+    let studies = format!("[[study]]\nname = \"log\"\nrecord = [{values}]\n").repeat(40);
+    plan(studies, &["arms, and 256 is the most"]);
+    plan("[[study]]\nname = \"log\"\n".repeat(40_000), &["arms, and 256 is the most"]);
+    plan(format!("a = {}", "[".repeat(500_000)), &["plan.toml:1:", "recurs"]);
+    plan(format!("a{} = 1", ".a".repeat(400_000)), &["plan.toml:1:", "recurs"]);
+}
+
+#[test]
+fn a_plan_may_come_through_a_pipe() {
+    let places = Places::new();
+    let [disk, ram] = places.args();
+    let script = format!(
+        "'{}' compare {disk} {ram} --dry-run --plan <(sleep 0.2; echo '[[study]]'; echo 'name = \"log\"')",
+        env!("CARGO_BIN_EXE_iotoll")
+    );
+    let Ok(output) = Command::new("bash").args(["-c", &script]).output() else {
+        eprintln!("SKIPPED: there is no bash");
+        return;
+    };
+    assert!(output.status.success(), "{}", common::stderr(&output));
+    assert!(stdout(&output).contains("log/held@disk"), "{}", stdout(&output));
+}
+
+#[test]
+fn results_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let show = |file: &str, says: &[&str]| refused(["show", file], says);
+    show("/dev/zero", &["cannot show /dev/zero", "not a result of iotoll"]);
+    show(&fifo(folder.path()), &["nobody has opened it to write to it"]);
+    show(&sparse(folder.path(), 1 << 40), &["larger than 1 GiB"]);
+    show(&sparse(folder.path(), 1 << 29), &["not a result of iotoll"]);
+    let padded = folder.path().join("padded");
+    let mut file = File::create(&padded).unwrap();
+    write!(file, "{{\"run\": \"").unwrap();
+    file.set_len(1 << 29).unwrap();
+    show(padded.to_str().unwrap(), &["not a result of iotoll", "no `schema`"]);
+    let deep = folder.path().join("deep");
+    fs::write(&deep, format!("{{\"schema\": {}", "[".repeat(8 << 20))).unwrap();
+    show(deep.to_str().unwrap(), &["not a result of iotoll", "recursion"]);
+}
+
+#[test]
+fn bodies_and_rates_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = |file: &str, says: &[&str]| {
+        refused(["load", "http://127.0.0.1:1/", "--rate", "1", "--body", file], says);
+    };
+    body("/dev/zero", &["cannot read the body /dev/zero", "larger than 32 MiB"]);
+    body(&sparse(folder.path(), 1 << 40), &["larger than 32 MiB"]);
+    body(&fifo(folder.path()), &["nobody has opened it to write to it"]);
+    let rates = "1,".repeat(50_000) + "1";
+    refused(["load", "http://127.0.0.1:1/", "--rate", &rates], &["50001 rates, and 1000 are"]);
+}
+
+#[test]
+fn a_result_in_another_order_is_shown_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = format!("ram={}", folder.path().display());
+    let args = ["compare", &place, "--study", "log", "--strategy", "held", "--budget", "1s"];
+    let output = run(args.into_iter().chain(["--json", "-"]));
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut fields = result.as_object().unwrap().clone();
+    let schema = fields.remove("schema").unwrap();
+    let mut text = serde_json::to_string(&fields).unwrap();
+    text.truncate(text.len() - 1);
+    let file = folder.path().join("result.json");
+    fs::write(&file, format!("{text}, \"schema\": {schema}}}")).unwrap();
+    let shown = run(["show", file.to_str().unwrap()]);
+    assert!(shown.status.success(), "{}", common::stderr(&shown));
+}
