@@ -1,7 +1,7 @@
 //! `iotoll load`: an open-loop HTTP client.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
@@ -202,7 +202,13 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
     let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;
     if let Some(command) = &args.serve {
         let mut started = Server::start(command, port_for_server(&plan.target, reserved)?)?;
-        started.await_ready(&plan.target.address, SERVE_PATIENCE, &stop)?;
+        if let Err(error) = started.await_ready(&plan.target.address, SERVE_PATIENCE, &stop) {
+            if !stop.load(Ordering::Relaxed) {
+                return Err(error.into());
+            }
+            output::note(&error.to_string());
+            return Ok(Exit::Interrupted);
+        }
         watch = Some(started.watch());
         server = Some(started);
     }

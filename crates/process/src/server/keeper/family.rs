@@ -14,24 +14,33 @@ const MEMBERS_MAX: usize = 1024;
 /// A chain of descendants that `/proc` lists in the wrong order is followed so far in
 /// one look.
 const PASSES_MAX: usize = 8;
+/// As much of `/proc/PID/status` as has what is looked for.
+const STATUS_BYTES: usize = 1024;
 /// So much of a command is told.
 const COMMAND_BYTES_MAX: usize = 60;
 
-/// All that descend from the keeper and are not dead, as far as `/proc` tells.
+/// All that descend from the keeper and are not dead, as far as `/proc` tells, by their
+/// numbers there.
 pub(super) struct Family {
-    pids: [i32; MEMBERS_MAX],
+    listed: [i32; MEMBERS_MAX],
     count: usize,
+    level: usize,
+}
+
+/// A process. In a PID namespace with the `/proc` of the one around it, it has another
+/// number there.
+#[derive(Clone, Copy)]
+pub(super) struct Member {
+    pub(super) pid: Pid,
+    listed: i32,
 }
 
 impl Family {
-    /// Nobody where `/proc` is missing or is that of other processes, as in a PID
-    /// namespace without its own.
-    pub(super) fn of(keeper: Pid) -> Self {
-        let mut family = Self { pids: [0; MEMBERS_MAX], count: 0 };
-        if !proc_is_ours(keeper) {
-            return family;
-        }
-        let keeper = keeper.as_raw_nonzero().get();
+    /// That of this process; nobody where `/proc` is missing or does not know it.
+    pub(super) fn of_this() -> Self {
+        let mut family = Self { listed: [0; MEMBERS_MAX], count: 0, level: 0 };
+        let Some((keeper, level)) = own_number_and_level() else { return family };
+        family.level = level;
         family.add_children_of_this();
         for _ in 0..PASSES_MAX {
             let before = family.count;
@@ -43,8 +52,11 @@ impl Family {
         family
     }
 
-    pub(super) fn members(&self) -> impl Iterator<Item = Pid> {
-        self.pids.iter().take(self.count).filter_map(|pid| Pid::from_raw(*pid))
+    pub(super) fn members(&self) -> impl Iterator<Item = Member> {
+        self.listed.iter().take(self.count).filter_map(|listed| {
+            let pid = number_at_level(*listed, self.level)?;
+            Some(Member { pid: Pid::from_raw(pid)?, listed: *listed })
+        })
     }
 
     /// The kernel lists a thread's children even where `/proc` hides what belongs to
@@ -71,12 +83,12 @@ impl Family {
     }
 
     fn has(&self, pid: i32) -> bool {
-        self.pids.iter().take(self.count).any(|member| *member == pid)
+        self.listed.iter().take(self.count).any(|member| *member == pid)
     }
 
     fn add(&mut self, pid: i32) {
         if !self.has(pid)
-            && let Some(free) = self.pids.get_mut(self.count)
+            && let Some(free) = self.listed.get_mut(self.count)
         {
             *free = pid;
             self.count += 1;
@@ -84,11 +96,39 @@ impl Family {
     }
 }
 
-/// Whether the numbers in `/proc` are those that system calls take here.
-fn proc_is_ours(own: Pid) -> bool {
+/// This process's number in `/proc`, and how many PID namespaces below that one this
+/// process is.
+fn own_number_and_level() -> Option<(i32, usize)> {
     let mut buffer = [MaybeUninit::uninit(); 16];
-    let Ok((link, _)) = readlinkat_raw(CWD, c"/proc/self", &mut buffer[..]) else { return false };
-    number(link) == Some(own.as_raw_nonzero().get())
+    let (link, _) = readlinkat_raw(CWD, c"/proc/self", &mut buffer[..]).ok()?;
+    let listed = number(link)?;
+    let mut buffer = [0; STATUS_BYTES];
+    // Kernels before 4.1 do not tell.
+    let numbers =
+        status_line(listed, b"NSpid:", &mut buffer).map_or(1, |line| fields(line).count());
+    Some((listed, numbers.checked_sub(1)?))
+}
+
+/// The number that a process has so many PID namespaces below that of `/proc`. One that
+/// `/proc` hides has the same there, as far as can be known.
+fn number_at_level(listed: i32, level: usize) -> Option<i32> {
+    if level == 0 {
+        return Some(listed);
+    }
+    let mut buffer = [0; STATUS_BYTES];
+    number(fields(status_line(listed, b"NSpid:", &mut buffer)?).nth(level)?)
+}
+
+/// What stands after a name in `/proc/PID/status`.
+fn status_line<'a>(listed: i32, name: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    let mut path = Text::new();
+    let _ = write!(path, "/proc/{listed}/status\0");
+    let status = read(path.as_path()?, buffer)?;
+    status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))
+}
+
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty())
 }
 
 /// From `/proc/PID/stat`, whose second field, in brackets, may have any bytes.
@@ -98,18 +138,18 @@ fn state_and_parent(pid: i32) -> Option<(u8, i32)> {
     let mut buffer = [0; 256];
     let stat = read(path.as_path()?, &mut buffer)?;
     let after_name = stat.get(stat.iter().rposition(|byte| *byte == b')')? + 1..)?;
-    let mut fields = after_name.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let mut fields = fields(after_name);
     Some((*fields.next()?.first()?, number(fields.next()?)?))
 }
 
 /// What to tell of a process that is still there, with the outcome of killing it.
-pub(super) fn described(pid: Pid, killed: Result<(), Errno>) -> Text {
-    let pid = pid.as_raw_nonzero();
+pub(super) fn described(member: Member, killed: Result<(), Errno>) -> Text {
+    let pid = member.pid.as_raw_nonzero();
     let mut line = Text::new();
     let _ = write!(line, "process {pid} (");
-    add_command(&mut line, pid.get());
+    add_command(&mut line, member.listed);
     let _ = write!(line, ")");
-    if let Some(user) = user_of(pid.get()) {
+    if let Some(user) = user_of(member.listed) {
         let _ = write!(line, " of user {user}");
     }
     let _ = match killed {
@@ -133,10 +173,10 @@ pub(super) fn described(pid: Pid, killed: Result<(), Errno>) -> Text {
 }
 
 /// Its command, or else its name. What a terminal might take for an order is left out.
-fn add_command(line: &mut Text, pid: i32) {
+fn add_command(line: &mut Text, listed: i32) {
     for file in ["cmdline", "comm"] {
         let mut path = Text::new();
-        let _ = write!(path, "/proc/{pid}/{file}\0");
+        let _ = write!(path, "/proc/{listed}/{file}\0");
         let mut buffer = [0; COMMAND_BYTES_MAX];
         let command = path.as_path().and_then(|path| read(path, &mut buffer)).unwrap_or_default();
         let command = command.trim_ascii_end();
@@ -153,11 +193,7 @@ fn add_command(line: &mut Text, pid: i32) {
 }
 
 /// The number of the user whose it is.
-fn user_of(pid: i32) -> Option<i32> {
-    let mut path = Text::new();
-    let _ = write!(path, "/proc/{pid}/status\0");
-    let mut buffer = [0; 1024];
-    let status = read(path.as_path()?, &mut buffer)?;
-    let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Uid:"))?;
-    number(line.trim_ascii().split(u8::is_ascii_whitespace).next()?)
+fn user_of(listed: i32) -> Option<i32> {
+    let mut buffer = [0; STATUS_BYTES];
+    number(fields(status_line(listed, b"Uid:", &mut buffer)?).next()?)
 }

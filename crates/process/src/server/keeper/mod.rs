@@ -97,13 +97,13 @@ fn become_keeper(fds: [RawFd; 2]) -> io::Result<()> {
                 libc::sigprocmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
                 Ok(())
             }
-            server => keep(fds, keeper, Pid::from_raw(server)),
+            server => keep(fds, Pid::from_raw(server)),
         }
     }
 }
 
 /// The keeper's whole life. All signals are blocked.
-fn keep(fds: [RawFd; 2], keeper: Pid, server: Option<Pid>) -> ! {
+fn keep(fds: [RawFd; 2], server: Option<Pid>) -> ! {
     let _ = setpgid(None, None);
     // Whichever of the two does it first, it is done before anybody is signalled.
     let _ = setpgid(server, server);
@@ -113,7 +113,7 @@ fn keep(fds: [RawFd; 2], keeper: Pid, server: Option<Pid>) -> ! {
     let mut code = 0;
     while has_children(server, &mut code) {
         if is_over() {
-            end(keeper, server, &mut code);
+            end(server, &mut code);
             break;
         }
         wait_for_child_or(&mut [readable_stdin()], None);
@@ -123,18 +123,18 @@ fn keep(fds: [RawFd; 2], keeper: Pid, server: Option<Pid>) -> ! {
 }
 
 /// Ends all, or tells what could not be ended.
-fn end(keeper: Pid, server: Option<Pid>, code: &mut libc::c_int) {
+fn end(server: Option<Pid>, code: &mut libc::c_int) {
     let begun = Instant::now();
-    signal_all(keeper, server, Signal::TERM);
+    signal_all(server, Signal::TERM);
     while has_children(server, code) {
         let elapsed = begun.elapsed();
         if elapsed < GRACE {
             wait_for_child_or(&mut [], Some(GRACE.saturating_sub(elapsed)));
         } else if elapsed < ENDING_MAX {
-            signal_all(keeper, server, Signal::KILL);
+            signal_all(server, Signal::KILL);
             wait_for_child_or(&mut [], Some(LOOK));
         } else {
-            return tell(keeper);
+            return tell();
         }
     }
 }
@@ -204,22 +204,21 @@ fn wait_for_child_or(fds: &mut [libc::pollfd], timeout: Option<Duration>) {
 }
 
 /// Sends a signal to the server's group and to all that descends from it.
-fn signal_all(keeper: Pid, server: Option<Pid>, signal: Signal) {
+fn signal_all(server: Option<Pid>, signal: Signal) {
     // Refusals are seen at last by who is still there.
     if let Some(group) = server {
         let _ = kill_process_group(group, signal);
     }
-    for pid in Family::of(keeper).members() {
-        let _ = kill_process(pid, signal);
+    for member in Family::of_this().members() {
+        let _ = kill_process(member.pid, signal);
     }
 }
 
 /// Tells our process what is left; where it is gone, the user.
-fn tell(keeper: Pid) {
-    let family = Family::of(keeper);
+fn tell() {
     let mut known = false;
-    for pid in family.members() {
-        let line = family::described(pid, kill_process(pid, Signal::KILL));
+    for member in Family::of_this().members() {
+        let line = family::described(member, kill_process(member.pid, Signal::KILL));
         known = true;
         pass_on(&line);
     }
