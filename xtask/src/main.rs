@@ -15,6 +15,7 @@ mod bench_verdicts;
 mod bench_verify;
 mod built;
 mod examples;
+mod fuzz;
 mod generate;
 mod house;
 mod packages;
@@ -29,10 +30,16 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+/// Nothing that is timed runs with it: benches are built without these checks.
+#[cfg(debug_assertions)]
+#[global_allocator]
+static ALLOCATOR: fuzz::Counting = fuzz::Counting;
+
 fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
         Chore::Test => test::run(),
         Chore::Bench { what } => bench::run(&what),
+        Chore::Fuzz(args) => fuzz::run(&args),
         Chore::Generate(args) => generate::run(&args),
     };
     match done {
@@ -61,6 +68,8 @@ enum Chore {
         #[command(subcommand)]
         what: bench::Bench,
     },
+    /// Give everything that reads what others wrote inputs that nobody would write
+    Fuzz(fuzz::Args),
     /// Write the files that are made from the program: docs/reference.md, docs/schema
     Generate(generate::Args),
 }

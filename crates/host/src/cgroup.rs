@@ -9,7 +9,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use model::counters::Level;
+use model::counters::{Level, sum};
 use model::probes::{GroupLimits, Pressure};
 use model::watch::RunLimits;
 use procfs_core::{FromRead as _, ProcessCGroups};
@@ -206,19 +206,20 @@ fn memory_limit(root: &Root, level: &Path, names: &MemoryNames) -> Option<Memory
     // `max`, for none, is no number.
     let (limit_bytes, used_bytes) = (number(names.limit)?, number(names.used)?);
     let stat = root.text(level.join("memory.stat")).unwrap_or_default();
-    let droppable_bytes: u64 = names.droppable.iter().filter_map(|key| field(&stat, key)).sum();
+    let droppable_bytes: u64 = sum(names.droppable.iter().filter_map(|key| field(&stat, key)));
     let used_bytes = used_bytes.saturating_sub(droppable_bytes);
     Some(MemoryLimit { group: level.to_owned(), limit_bytes, used_bytes })
 }
 
 /// `throttled_time` in nanoseconds, or `throttled_usec` in the second version.
-fn throttled_ns(text: &str) -> Option<u64> {
-    field(text, "throttled_time").or_else(|| field(text, "throttled_usec").map(|us| us * 1000))
+pub(crate) fn throttled_ns(text: &str) -> Option<u64> {
+    field(text, "throttled_time")
+        .or_else(|| field(text, "throttled_usec").map(|us| us.saturating_mul(1000)))
 }
 
 /// The number of `memory.failcnt`, or of the events `high` and `max`.
-fn limit_hits(text: &str) -> Option<u64> {
-    let events = || Some(field(text, "high")? + field(text, "max")?);
+pub(crate) fn limit_hits(text: &str) -> Option<u64> {
+    let events = || Some(field(text, "high")?.saturating_add(field(text, "max")?));
     text.trim().parse().ok().or_else(events)
 }
 

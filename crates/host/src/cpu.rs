@@ -4,6 +4,7 @@
 //! all that is wanted: procfs-core reads it whole, with a line for each processor and one
 //! for all interrupts. `/proc/cpuinfo` is parsed by procfs-core.
 
+use model::counters::sum;
 use model::probes::CpuTimes;
 use model::watch::Frequency;
 use procfs_core::{CpuInfo, FromRead as _};
@@ -34,7 +35,7 @@ pub(crate) fn read_times(root: &Root) -> Option<CpuTimes> {
 
 /// The first line: `cpu user nice system idle iowait irq softirq steal …`
 /// (`proc_stat(5)`). Guests' time is part of user time, and counted once.
-fn times(bytes: &[u8]) -> Option<CpuTimes> {
+pub(crate) fn times(bytes: &[u8]) -> Option<CpuTimes> {
     let line = str::from_utf8(bytes.split(|&byte| byte == b'\n').next()?).ok()?;
     let mut words = line.strip_prefix("cpu ")?.split_ascii_whitespace();
     let mut ticks = [0_u64; 8];
@@ -43,9 +44,9 @@ fn times(bytes: &[u8]) -> Option<CpuTimes> {
     }
     let [user, nice, system, idle, iowait, irq, softirq, steal] = ticks;
     Some(CpuTimes {
-        busy_ns: ticks_ns(user + nice + system + irq + softirq),
-        user_ns: Some(ticks_ns(user + nice)),
-        idle_ns: ticks_ns(idle + iowait),
+        busy_ns: sum([user, nice, system, irq, softirq].map(ticks_ns)),
+        user_ns: Some(sum([user, nice].map(ticks_ns))),
+        idle_ns: sum([idle, iowait].map(ticks_ns)),
         steal_ns: ticks_ns(steal),
     })
 }
@@ -73,8 +74,12 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn read(root: &Root) -> Option<Self> {
-        let info = CpuInfo::from_read(root.read("/proc/cpuinfo").ok()?.as_slice()).ok()?;
-        Some(Self { info })
+        Self::parse(&root.read("/proc/cpuinfo").ok()?)
+    }
+
+    /// From the file's bytes.
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        Some(Self { info: CpuInfo::from_read(bytes).ok()? })
     }
 
     /// The processors' own name; not every architecture tells it.

@@ -80,7 +80,7 @@ counters! {
 impl DeviceCounters {
     /// From one device's numbers: the whole of `/sys/dev/block/M:m/stat`, and the fields
     /// of a line of `/proc/diskstats` from the fourth on.
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         const MS_NS: u64 = 1_000_000;
         // Discards came with Linux 4.18, flushes with 5.5.
         let mut numbers = [0_u64; 16];

@@ -16,6 +16,8 @@ pub mod ext4;
 mod file;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 pub mod identity;
 pub mod input;
 pub mod journal;

@@ -90,7 +90,7 @@ fn others(root: &Root) -> Vec<OtherProcess> {
         Some(OtherProcess {
             pid,
             kernel_thread: stat.kernel_thread,
-            cpu_ns: stat.user_ns + stat.system_ns,
+            cpu_ns: stat.user_ns.saturating_add(stat.system_ns),
             started_ns: stat.started_ns,
             name: stat.name,
         })

@@ -39,7 +39,7 @@ impl MemoryFacts {
     /// Of this process on a machine.
     pub fn read(root: &Root) -> Result<Self, MemoryError> {
         let text = root.text("/proc/meminfo")?;
-        let bytes = |key: &str| field(&text, key).map(|kibibytes| kibibytes * 1024);
+        let bytes = |key: &str| field(&text, key).map(|kibibytes| kibibytes.saturating_mul(1024));
         let needed = |key: &str| {
             bytes(key).ok_or_else(|| io::Error::other(format!("it has no line for {key}")))
         };
@@ -65,7 +65,7 @@ impl MemoryFacts {
 pub(crate) fn state(root: &Root) -> Option<MemoryState> {
     let traffic = vmstat::read(root)?;
     Some(MemoryState {
-        total_bytes: field(&root.text("/proc/meminfo").ok()?, "MemTotal")? * 1024,
+        total_bytes: field(&root.text("/proc/meminfo").ok()?, "MemTotal")?.saturating_mul(1024),
         dirty_bytes: traffic.dirty_bytes.0,
         writeback_bytes: traffic.writeback_bytes.0,
         swapped_in_bytes: traffic.swapped_in_bytes,

@@ -26,7 +26,7 @@ impl PortRules {
     }
 }
 
-fn ports_in_range(text: &str) -> Option<u64> {
+pub(crate) fn ports_in_range(text: &str) -> Option<u64> {
     let mut ends = text.split_whitespace().map(str::parse::<u64>);
     let (low, high) = (ends.next()?.ok()?, ends.next()?.ok()?);
     (high.checked_sub(low)?).checked_add(1)
@@ -49,7 +49,7 @@ pub fn time_wait_now(root: &Root) -> u64 {
     parse_time_wait(&text).unwrap_or(0)
 }
 
-fn parse_time_wait(sockstat: &str) -> Option<u64> {
+pub(crate) fn parse_time_wait(sockstat: &str) -> Option<u64> {
     let line = sockstat.lines().find(|line| line.starts_with("TCP:"))?;
     let mut words = line.split_whitespace();
     words.find(|word| *word == "tw")?;

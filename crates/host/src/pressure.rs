@@ -46,11 +46,11 @@ impl PressureProbe {
 
 /// The totals of the lines `some` and `full`; kernels before 5.13 have no `full`
 /// line for processors.
-fn totals(text: &str) -> Option<[u64; 2]> {
+pub(crate) fn totals(text: &str) -> Option<[u64; 2]> {
     let total = |kind: &str| {
         let line = text.lines().find(|line| line.starts_with(kind))?;
         let (_, micros) = line.rsplit_once("total=")?;
-        Some(micros.trim().parse::<u64>().ok()? * 1000)
+        Some(micros.trim().parse::<u64>().ok()?.saturating_mul(1000))
     };
     Some([total("some")?, total("full").unwrap_or_default()])
 }

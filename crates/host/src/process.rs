@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use model::counters;
+use model::counters::Counters as _;
 use model::spent::Calls;
 use procfs_core::FromRead as _;
 use procfs_core::process::StatFlags;
@@ -103,15 +104,12 @@ impl ProcessUse {
 
     /// `own_cpu_ns` is the time of the process alone, where it could be read: its
     /// ticks are not as exact. Children that have ended have left ticks only.
-    fn of(stat: &Stat, calls: Calls, own_cpu_ns: Option<u64>) -> Self {
-        Self {
-            cpu_ns: own_cpu_ns.unwrap_or(stat.user_ns + stat.system_ns)
-                + stat.children_user_ns
-                + stat.children_system_ns,
-            user_ns: stat.user_ns + stat.children_user_ns,
-            system_ns: stat.system_ns + stat.children_system_ns,
-            calls,
-        }
+    pub(crate) fn of(stat: &Stat, calls: Calls, own_cpu_ns: Option<u64>) -> Self {
+        let user_ns = stat.user_ns.plus(stat.children_user_ns);
+        let system_ns = stat.system_ns.plus(stat.children_system_ns);
+        let children_ns = stat.children_user_ns.plus(stat.children_system_ns);
+        let cpu_ns = own_cpu_ns.map_or(user_ns.plus(system_ns), |own| own.plus(children_ns));
+        Self { cpu_ns, user_ns, system_ns, calls }
     }
 }
 

@@ -134,7 +134,7 @@ fn tcp_listeners(
 
 /// A line of `/proc/net/tcp` or `tcp6`: number, local and remote address,
 /// state, five fields, inode.
-fn tcp_listener(line: &str) -> Option<(u64, Endpoint)> {
+pub(crate) fn tcp_listener(line: &str) -> Option<(u64, Endpoint)> {
     let mut fields = line.split_whitespace().skip(1);
     let (ip, port) = fields.next()?.split_once(':')?;
     let state = fields.nth(1)?;
@@ -161,7 +161,7 @@ fn ip_from_hex(hex: &str) -> Option<IpAddr> {
 
 /// A line of `/proc/net/unix`: number, references, protocol, flags, type,
 /// state, inode, path.
-fn unix_listener(line: &str) -> Option<(u64, Endpoint)> {
+pub(crate) fn unix_listener(line: &str) -> Option<(u64, Endpoint)> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let (flags, inode, path) = (*fields.get(3)?, fields.get(6)?, fields.get(7..)?);
     if flags != UNIX_LISTENS || path.is_empty() {

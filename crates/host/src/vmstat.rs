@@ -1,6 +1,6 @@
 //! The machine's memory and its writeback, from `/proc/vmstat`.
 
-use model::counters::Level;
+use model::counters::{Counters as _, Level};
 use model::probes::MemoryTraffic;
 
 use crate::file::{KernelFile, field};
@@ -35,28 +35,34 @@ pub(crate) fn read(root: &Root) -> Option<MemoryTraffic> {
 }
 
 /// A counter that this kernel lacks stays 0; it is never the sole evidence of anything.
-fn parse(text: &str, page: u64) -> MemoryTraffic {
+pub(crate) fn parse(text: &str, page: u64) -> MemoryTraffic {
     let mut seen = MemoryTraffic::default();
     for line in text.lines() {
         let Some((name, value)) = line.split_once(' ') else { continue };
         // Most of some 180 lines are not wanted, and are not parsed.
         let number = || value.parse::<u64>().unwrap_or_default();
+        let (pages, kibibytes) =
+            (|| number().saturating_mul(page), || number().saturating_mul(KIB));
         match name {
-            "nr_dirty" => seen.dirty_bytes = Level(number() * page),
-            "nr_writeback" => seen.writeback_bytes = Level(number() * page),
-            "nr_dirty_threshold" => seen.dirty_limit_bytes = Level(number() * page),
-            "nr_dirtied" => seen.dirtied_bytes = number() * page,
-            "nr_written" => seen.written_bytes = number() * page,
-            "nr_free_pages" => seen.free_bytes = Some(Level(number() * page)),
-            "pgpgin" => seen.paged_in_bytes = number() * KIB,
-            "pgpgout" => seen.paged_out_bytes = number() * KIB,
-            "pswpin" => seen.swapped_in_bytes = number() * page,
-            "pswpout" => seen.swapped_out_bytes = number() * page,
-            "pgscan_kswapd" | "pgscan_direct" => seen.scanned_bytes += number() * page,
-            "workingset_refault_anon" | "workingset_refault_file" | "workingset_refault" => {
-                seen.refaulted_bytes += number() * page;
+            "nr_dirty" => seen.dirty_bytes = Level(pages()),
+            "nr_writeback" => seen.writeback_bytes = Level(pages()),
+            "nr_dirty_threshold" => seen.dirty_limit_bytes = Level(pages()),
+            "nr_dirtied" => seen.dirtied_bytes = pages(),
+            "nr_written" => seen.written_bytes = pages(),
+            "nr_free_pages" => seen.free_bytes = Some(Level(pages())),
+            "pgpgin" => seen.paged_in_bytes = kibibytes(),
+            "pgpgout" => seen.paged_out_bytes = kibibytes(),
+            "pswpin" => seen.swapped_in_bytes = pages(),
+            "pswpout" => seen.swapped_out_bytes = pages(),
+            "pgscan_kswapd" | "pgscan_direct" => {
+                seen.scanned_bytes = seen.scanned_bytes.plus(pages())
             }
-            name if name.starts_with("allocstall") => seen.allocation_stalls += number(),
+            "workingset_refault_anon" | "workingset_refault_file" | "workingset_refault" => {
+                seen.refaulted_bytes = seen.refaulted_bytes.plus(pages());
+            }
+            name if name.starts_with("allocstall") => {
+                seen.allocation_stalls = seen.allocation_stalls.plus(number())
+            }
             _ => {}
         }
     }

@@ -4,6 +4,7 @@
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::Context as _;
+use model::printable::printable_lines;
 
 /// Columns to write for: the terminal's, within reason, and 80 elsewhere.
 pub(crate) fn width() -> usize {
@@ -33,5 +34,5 @@ pub(crate) fn unless_gone(written: io::Result<()>) -> io::Result<()> {
 /// Prints a message that is not part of the result.
 pub(crate) fn note(text: &str) {
     // There is nowhere left to report that this failed.
-    let _ = writeln!(anstream::stderr().lock(), "iotoll: {text}");
+    let _ = writeln!(anstream::stderr().lock(), "iotoll: {}", printable_lines(text));
 }

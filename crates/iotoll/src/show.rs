@@ -46,8 +46,8 @@ impl Saved {
     /// Reads a result file, to be decided anew where that is asked for.
     fn read(text: &str, args: &ShowArgs) -> anyhow::Result<Self> {
         let saved = match document::schema_of(text)?.as_str() {
-            load::SCHEMA => Self::Load(document::read(text, load::SCHEMA)?),
-            selftest::SCHEMA => Self::Selftest(document::read(text, selftest::SCHEMA)?),
+            load::SCHEMA => Self::Load(LoadRun::read(text)?),
+            selftest::SCHEMA => Self::Selftest(SelftestResult::read(text)?),
             _ => Self::Comparison(Run::read(text)?.into()),
         };
         ensure!(

@@ -31,6 +31,8 @@ mod connection;
 mod deadlines;
 mod error;
 mod expect;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod id;
 mod malformed;
 mod max_rate;

@@ -13,6 +13,7 @@ use crate::noise::Noise;
 use crate::place::PlaceFacts;
 use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
 use crate::slice::Slice;
+use crate::sums;
 
 /// The version of the format.
 pub const SCHEMA: &str = "iotoll.result/2";
@@ -128,6 +129,7 @@ impl Run {
 
     /// Whether what refers to one another is there, and the plan can be judged by.
     fn check(&self) -> Result<(), String> {
+        sums::check(&self.slices)?;
         let PlanRecord { worth, error_rate, .. } = self.plan;
         if !(worth >= 0.0 && worth.is_finite() && error_rate > 0.0 && error_rate < 1.0) {
             return Err(format!("a worth of {worth} or an error rate of {error_rate} is none"));

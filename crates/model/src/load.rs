@@ -16,7 +16,9 @@ pub use step::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::{self, DocumentError};
 use crate::run::Machine;
+use crate::sums;
 
 /// Name and version of the record's format.
 pub const SCHEMA: &str = "iotoll.load/2";
@@ -175,6 +177,13 @@ pub struct Try {
 }
 
 impl LoadRun {
+    /// The record in a file's text.
+    pub fn read(text: &str) -> Result<Self, DocumentError> {
+        let run: Self = document::read(text, SCHEMA)?;
+        sums::check(&run.steps).map_err(DocumentError::Damaged)?;
+        Ok(run)
+    }
+
     /// The record with each step's analysis beside it, as it is written to a file.
     pub fn with_analysis(&self, analysis: &LoadAnalysis) -> LoadRun<AnalysedStep> {
         let both = self.steps.iter().zip(&analysis.steps);

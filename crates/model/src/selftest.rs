@@ -7,9 +7,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Verdict;
+use crate::document::{self, DocumentError};
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
 use crate::run::{Invocation, Machine};
+use crate::sums;
 
 /// The version of the format.
 pub const SCHEMA: &str = "iotoll.selftest/3";
@@ -34,6 +36,15 @@ pub struct SelftestResult {
     /// Why verdicts from this machine should not be trusted, each in a sentence.
     /// Empty where they can be.
     pub objections: Vec<String>,
+}
+
+impl SelftestResult {
+    /// The result in a file's text.
+    pub fn read(text: &str) -> Result<Self, DocumentError> {
+        let result: Self = document::read(text, SCHEMA)?;
+        sums::check(&result.places).map_err(DocumentError::Damaged)?;
+        Ok(result)
+    }
 }
 
 /// The harness's clock and its own toll.

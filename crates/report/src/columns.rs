@@ -1,6 +1,7 @@
 //! Text in columns: no rules, no wrapping, styles that have no width.
 
 use anstyle::Style;
+use model::printable::printable;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Between two columns.
@@ -13,8 +14,8 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), style: Style::new() }
+    pub(crate) fn new(text: impl AsRef<str>) -> Self {
+        Self { text: printable(text.as_ref()).into_owned(), style: Style::new() }
     }
 
     /// Replaces the style; text that is empty has none.

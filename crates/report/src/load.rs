@@ -5,7 +5,10 @@ mod ab;
 mod httperf;
 mod plain;
 
-use model::load::{LoadAnalysis, LoadRun};
+use std::borrow::Cow;
+
+use model::load::{LoadAnalysis, LoadPlan, LoadRun};
+use model::printable::printable;
 
 /// How a load is put into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,11 +24,35 @@ pub enum Layout {
 
 /// Puts a load into words; ends with a newline.
 pub fn render(layout: Layout, run: &LoadRun, analysis: &LoadAnalysis) -> String {
+    let run = &with_printable_texts(run);
     match layout {
         Layout::Plain => plain::render(run, analysis),
         Layout::Httperf => httperf::render(run, analysis),
         Layout::Ab => ab::render(run, analysis),
     }
+}
+
+/// A server names itself, and what went wrong may name anything.
+fn with_printable_texts(run: &LoadRun) -> LoadRun {
+    let mut run = run.clone();
+    let LoadPlan { url, host, path, address, method, http, .. } = &mut run.plan;
+    let mut texts = vec![url, host, path, address, method, http];
+    texts.extend(&mut run.server_software);
+    texts.extend(&mut run.preflight.warnings);
+    for step in &mut run.steps {
+        texts.extend(&mut step.first_error);
+        texts.extend(step.server.as_mut().and_then(|server| server.sync_note.as_mut()));
+    }
+    if let Some(search) = &mut run.search {
+        texts.extend(&mut search.limit);
+        texts.extend(search.tries.iter_mut().filter_map(|tried| tried.why_not.as_mut()));
+    }
+    for text in texts {
+        if let Cow::Owned(escaped) = printable(text) {
+            *text = escaped;
+        }
+    }
+    run
 }
 
 #[cfg(test)]

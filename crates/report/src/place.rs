@@ -1,6 +1,7 @@
 //! What places stand on, in words.
 
 use model::place::{DeviceLayer, PlaceFacts, StorageKind};
+use model::printable::printable;
 use model::run::{Floor, Machine, MemoryFloor};
 use model::units::{rough_size, time};
 
@@ -10,7 +11,7 @@ use crate::text::{Width, heading, paragraph};
 pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String {
     let mut out = heading("Places");
     for place in places {
-        let label = format!("  {:<10}", place.label);
+        let label = format!("  {:<10}", printable(&place.label));
         out += &paragraph(&label, "            ", &place.path.display().to_string(), width);
         out += &paragraph("            ", "            ", &facts(place), width);
         for unread in &place.unread {

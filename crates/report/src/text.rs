@@ -1,6 +1,7 @@
 //! Headings and paragraphs of a given width.
 
 use anstyle::Style;
+use model::printable::printable;
 
 /// How many columns there are.
 pub type Width = usize;
@@ -10,7 +11,7 @@ pub const WIDTH: Width = 80;
 /// A bold line.
 pub(crate) fn heading(text: &str) -> String {
     let bold = Style::new().bold();
-    format!("{bold}{text}{bold:#}\n")
+    format!("{bold}{}{bold:#}\n", printable(text))
 }
 
 /// Wrapped text with its indents.
@@ -20,7 +21,7 @@ pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> St
         .subsequent_indent(rest)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let mut out = textwrap::fill(text, options);
+    let mut out = textwrap::fill(&printable(text), options);
     out.push('\n');
     out
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use model::analysis::{ArmResult, Comparison};
 use model::arm::Axis;
 use model::cause::{Cause, CauseCode, Scope};
+use model::printable::printable;
 
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
@@ -121,7 +122,7 @@ fn next(comparisons: &[&Comparison], width: Width) -> String {
         out += &paragraph("  • ", "    ", &next.text, width);
         if let Some(command) = &next.command {
             // Not wrapped: it is to be copied.
-            out += &format!("    To measure it:\n      {command}\n");
+            out += &format!("    To measure it:\n      {}\n", printable(command));
         }
     }
     out

@@ -14,6 +14,8 @@
 //! [`serve`] is the worker's end of the pipes, for workers written in Rust.
 
 mod child;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod group;
 mod kind;
 mod lines;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::counters;
 use model::spent::Spent;
+use model::sums;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,10 +35,15 @@ pub enum FromWorker {
 impl FromWorker {
     /// Reads a line; why it is no message, with its beginning.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(line).map_err(|error| {
+        let message = serde_json::from_slice(line).map_err(|error| error.to_string());
+        let checked = message.and_then(|message| match &message {
+            Self::Done(report) => report.check().map(|()| message),
+            Self::Ready | Self::Failed(_) => Ok(message),
+        });
+        checked.map_err(|why| {
             let beginning = &line[..line.len().min(SHOWN_BYTES)];
             let rest = if beginning.len() < line.len() { " …" } else { "" };
-            format!("{error}: {}{rest}", String::from_utf8_lossy(beginning).trim())
+            format!("{why}: {}{rest}", String::from_utf8_lossy(beginning).trim())
         })
     }
 }
@@ -69,7 +75,21 @@ pub struct Report {
     pub figures: BTreeMap<String, f64>,
 }
 
+/// What a worker's latencies may come to: longer than any run of any number of workers.
+const LATENCIES_NS_MAX: f64 = 1e17;
+
 impl Report {
+    /// Whether its figures can be added up with those of others.
+    fn check(&self) -> Result<(), String> {
+        sums::check(self)?;
+        let units = self.latencies.iter().map(|(value, times)| *value as f64 * *times as f64);
+        let all_ns = (units.sum::<f64>() + self.latency_max as f64) * self.unit_ns;
+        if self.unit_ns > 0.0 && all_ns <= LATENCIES_NS_MAX {
+            return Ok(());
+        }
+        Err(format!("{all_ns} ns of latencies, in units of {} ns, are none", self.unit_ns))
+    }
+
     /// The latencies in units of so many nanoseconds, the longest exactly.
     pub fn latencies_in(&self, unit_ns: f64) -> impl Iterator<Item = (u64, u64)> {
         let scale = self.unit_ns / unit_ns;

@@ -8,19 +8,23 @@ use model::integrity::Integrity;
 
 use super::built_in::{LINE_BYTES, line};
 
-/// Requests beyond this are none of ours: a bit is kept for each line.
-const LINES_MAX: u64 = 1 << 32;
+/// Lines beyond this are none of ours, and with more a log has tens of gigabytes: a bit is
+/// kept for each.
+const LINES_MAX: u64 = 1 << 28;
 
 /// Accounts for each line: it is whole, and there once. A request writes so many.
 pub(super) fn account(log: File, lines: u64, of_request: u64) -> Result<Integrity, StudyError> {
     const READING: &str = "reading the log back";
-    let mut log = BufReader::new(log);
+    account_of(BufReader::new(log), lines, of_request).doing(READING)
+}
+
+fn account_of(mut log: impl Read, lines: u64, of_request: u64) -> io::Result<Integrity> {
     let mut integrity = Integrity { records: lines, ..Integrity::default() };
     let mut seen = Seen::default();
     let mut whole = 0;
     let mut part = Vec::with_capacity(LINE_BYTES);
-    while next_line(&mut log, &mut part).doing(READING)? {
-        match parse(&part).map(|(request, number)| request.saturating_mul(of_request) + number) {
+    while next_line(&mut log, &mut part)? {
+        match parse(&part).map(|(request, number)| index(request, number, of_request)) {
             Some(index) if index < LINES_MAX => {
                 if seen.note(index) {
                     whole += 1;
@@ -38,6 +42,11 @@ pub(super) fn account(log: File, lines: u64, of_request: u64) -> Result<Integrit
     integrity.lost = lines.saturating_sub(whole + integrity.torn);
     integrity.duplicated += whole.saturating_sub(lines);
     Ok(integrity)
+}
+
+/// Which line it is of all; the last of all numbers where it is none of them.
+fn index(request: u64, number: u64, of_request: u64) -> u64 {
+    request.saturating_mul(of_request).saturating_add(number)
 }
 
 /// A bit for each line.
@@ -96,6 +105,8 @@ mod tests {
         torn[LINE_BYTES + 9] = b'x';
         assert_eq!(checked(&torn, 3).torn, 1);
         assert_eq!(checked(&whole[..whole.len() - 30], 3).torn, 1);
-        assert_eq!(checked(&line(u64::MAX, 0), 1).torn, 1);
+        for (request, number) in [(u64::MAX, 0), (u64::MAX / 2, 5), (1 << 29, 0)] {
+            assert_eq!(checked(&line(request, number), 1).torn, 1);
+        }
     }
 }
