@@ -71,7 +71,7 @@ fn measure(args: &Args) -> Result<Vec<Vec<Comparison>>> {
         eprintln!("run {number} of {}", args.runs);
         let file = folder.join(format!("run-{number}.json"));
         let mut compare = Command::new(&iotoll);
-        compare.arg("compare").args(["--budget", &args.budget, "--json"]).arg(&file);
+        compare.arg("compare").args(["--no-save", "--budget", &args.budget, "--json"]).arg(&file);
         process::succeed(compare.args(&args.compare).stdout(Stdio::null()))?;
         read(&file)
     });

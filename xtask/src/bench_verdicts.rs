@@ -64,7 +64,7 @@ fn measured(place: &Path, seconds: u64) -> Result<(String, Record)> {
         compare.arg(format!("{arm}={}", folder.display()));
     }
     compare.args(["--study", "log", "--strategy", "held", "--worth", "0.1%"]);
-    compare.args(["--budget", &format!("{seconds}s"), "--json"]).arg(&result);
+    compare.args(["--budget", &format!("{seconds}s"), "--no-save", "--json"]).arg(&result);
     process::output(&mut compare)?;
     read(&result)
 }

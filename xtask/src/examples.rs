@@ -88,7 +88,7 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str, serves: bool) -> Result<bo
     let ram = TempDir::new_in("/dev/shm")?;
     let mut compare = Command::new(iotoll);
     compare
-        .args(["compare", "--budget", budget, "--json", "-", "--plan"])
+        .args(["compare", "--no-save", "--budget", budget, "--json", "-", "--plan"])
         .arg(plan)
         .arg(format!("disk={}", disk.path().display()))
         .arg(format!("ram={}", ram.path().display()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use analysis::PairStates;
 use model::arm::Pair;
-use model::run::Floor;
+use model::run::Run;
 use model::slice::{Phase, Slice};
 use stats::{Settings, Warmup};
 
@@ -32,8 +32,6 @@ const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
 
 /// What was measured.
 pub(crate) struct Measurement {
-    /// What measuring itself costs.
-    pub(crate) floor: Floor,
     /// Every slice, in the order in which they ran.
     pub(crate) slices: Vec<Slice>,
     /// Why an arm could not go on, if so.
@@ -42,9 +40,14 @@ pub(crate) struct Measurement {
     pub(crate) interrupted: bool,
 }
 
-/// What happens while measuring, for whoever shows progress.
+/// What happens while measuring, for whoever shows progress or keeps what is measured.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum Event<'a> {
+    /// Measuring begins: the run's record, without slices so far.
+    Begun(&'a Run),
+    /// Slices are complete, and follow the ones before. The next slice does not begin
+    /// before whoever is told this is done with it.
+    Kept(&'a [Slice]),
     /// An arm's slices got their size.
     Calibrated {
         /// The arm.
@@ -85,14 +88,13 @@ const ALIKE: f64 = 2.0;
 pub(crate) fn measure(
     job: &Job,
     runner: &mut dyn SliceRunner,
-    events: &mut dyn FnMut(Event),
+    events: &mut dyn FnMut(Event<'_>),
 ) -> Measurement {
-    let floor = runner.floor();
     let mut session = Session::new(job, runner, events);
     let outcome =
         session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
     let interrupted = matches!(outcome, Err(Stop::Requested));
-    Measurement { floor, slices: session.slices, failures: session.failures, interrupted }
+    Measurement { slices: session.slices, failures: session.failures, interrupted }
 }
 
 /// Why measuring ends before its natural end.
@@ -106,12 +108,14 @@ enum Stop {
 struct Session<'a> {
     job: &'a Job,
     runner: &'a mut dyn SliceRunner,
-    events: &'a mut dyn FnMut(Event),
+    events: &'a mut dyn FnMut(Event<'_>),
     orders: Orders,
     /// Operations that a slice of each arm has.
     operations: Vec<u64>,
     failures: Vec<Option<String>>,
     slices: Vec<Slice>,
+    /// How many of them were told of as kept.
+    kept: usize,
     states: PairStates,
     /// How long a block takes, going by the latest ones.
     block_time: Duration,
@@ -121,7 +125,7 @@ impl<'a> Session<'a> {
     fn new(
         job: &'a Job,
         runner: &'a mut dyn SliceRunner,
-        events: &'a mut dyn FnMut(Event),
+        events: &'a mut dyn FnMut(Event<'_>),
     ) -> Self {
         let arms = job.arms.len();
         Self {
@@ -132,6 +136,7 @@ impl<'a> Session<'a> {
             operations: vec![1; arms],
             failures: vec![None; arms],
             slices: Vec::new(),
+            kept: 0,
             states: PairStates::new(
                 &job.pairs,
                 Settings { worth: job.worth, error_rate: job.error_rate },
@@ -170,6 +175,7 @@ impl<'a> Session<'a> {
             }
             self.operations[arm] = operations;
         }
+        self.keep();
         Ok(())
     }
 
@@ -295,10 +301,17 @@ impl<'a> Session<'a> {
                 }
             }
         }
+        self.keep();
         let took = self.runner.elapsed().saturating_sub(began);
         // One slow block is remembered for a while, but not for ever.
         self.block_time = took.max(self.block_time.mul_f64(0.7));
         Ok(first..self.slices.len())
+    }
+
+    /// Tells of the slices that are new: they will not change any more.
+    fn keep(&mut self) {
+        (self.events)(Event::Kept(&self.slices[self.kept..]));
+        self.kept = self.slices.len();
     }
 
     /// Runs one slice; nothing where the arm fails, which ends that arm alone.
@@ -343,6 +356,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use model::arm::Axis;
+    use model::run::Floor;
     use model::spent::Spent;
 
     use super::*;

@@ -4,9 +4,7 @@
 use model::arm::Arm;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
-use model::run::{
-    ArmFailure, ArmRecord, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch,
-};
+use model::run::{ArmFailure, ArmRecord, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
 
 use crate::job::Job;
 use crate::measure::{Event, Measurement, measure};
@@ -45,10 +43,30 @@ pub fn run(
     header: Header,
     environment: &mut dyn Environment,
     runner: &mut dyn SliceRunner,
-    events: &mut dyn FnMut(Event),
+    events: &mut dyn FnMut(Event<'_>),
 ) -> Run {
-    let measurement = measure(job, runner, events);
-    let Measurement { floor, slices, failures, interrupted } = measurement;
+    let mut run = begun(job, header, environment, runner);
+    events(Event::Begun(&run));
+    let Measurement { slices, failures, interrupted } = measure(job, runner, events);
+    run.run.seconds = runner.elapsed().as_secs_f64();
+    run.run.interrupted = interrupted;
+    run.floor.clock_off_by = runner.clock_off_by();
+    run.places_after = environment.places_after();
+    run.watch = environment.watch();
+    run.failures = in_order(failures);
+    run.unread = runner.unread();
+    run.slices = slices;
+    run
+}
+
+/// The record as it is before the first slice.
+fn begun(
+    job: &Job,
+    header: Header,
+    environment: &dyn Environment,
+    runner: &mut dyn SliceRunner,
+) -> Run {
+    let floor = runner.floor();
     Run {
         run: Invocation {
             id: header.id,
@@ -56,18 +74,18 @@ pub fn run(
             seconds: runner.elapsed().as_secs_f64(),
             seed: job.seed,
             version: header.version,
-            interrupted,
+            interrupted: false,
         },
         machine: environment.machine(),
-        floor: Floor { clock_off_by: runner.clock_off_by(), ..floor },
+        floor,
         plan: plan_record(job),
         studies: descriptions(job),
         places: environment.places(),
-        places_after: environment.places_after(),
-        watch: environment.watch(),
-        failures: in_order(failures),
+        places_after: Vec::new(),
+        watch: Watch::default(),
+        failures: Vec::new(),
         unread: runner.unread(),
-        slices,
+        slices: Vec::new(),
     }
 }
 

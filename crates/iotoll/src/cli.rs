@@ -126,6 +126,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
+    /// Do not keep the run for `iotoll show`
+    #[arg(long)]
+    pub(crate) no_save: bool,
+
     /// Show what would be measured without measuring it
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -133,12 +137,18 @@ pub(crate) struct CompareArgs {
     /// Exit with status 4 if any comparison has no verdict
     #[arg(long)]
     pub(crate) require_verdict: bool,
+
+    /// Say on standard error when each block is complete and kept
+    #[arg(long, hide = true)]
+    pub(crate) tell_blocks: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// A file written by --json
-    pub(crate) file: PathBuf,
+    /// A file written by --json, or a saved run by the beginning of its name [default: the
+    /// last saved run]
+    #[arg(value_name = "FILE|RUN")]
+    pub(crate) run: Option<PathBuf>,
 
     /// For a comparison: decide again with this smallest difference
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
@@ -175,6 +185,10 @@ pub(crate) struct SelftestArgs {
     /// Write the result as JSON; - prints it instead of the report
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+
+    /// Do not keep the run for `iotoll show`
+    #[arg(long)]
+    pub(crate) no_save: bool,
 }
 
 #[derive(Args)]

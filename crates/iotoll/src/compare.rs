@@ -6,6 +6,7 @@ use analysis::analyse;
 use anyhow::anyhow;
 use engine::folders::Folders as _;
 use engine::job::Job;
+use engine::measure::Event;
 use engine::runner::SliceRunner;
 use model::analysis::{Analysis, Verdict};
 use model::document::Document;
@@ -18,6 +19,7 @@ use crate::exit::Exit;
 use crate::json_target::JsonTarget;
 use crate::output;
 use crate::progress::Progress;
+use crate::saving::{self, Keeper};
 use crate::session::{self, Session};
 use crate::{dry_run, plan, preflight, signals};
 
@@ -33,9 +35,12 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let keeper = Keeper::new(saving::open(args.no_save));
     let mut session = Session::open(&places, signals::stop_flag()?, began)?;
     let mut runner = session.runner(&job.arms, workloads);
-    let run = measure(&job, &mut *runner, LocalEnvironment::new(places), began);
+    let progress = Progress::new(began, job.budget);
+    let watched = Watched { keeper, progress, tells_blocks: args.tell_blocks };
+    let run = measure(&job, &mut *runner, LocalEnvironment::new(places), watched);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
     let delivered = deliver(json, &Document::new(&run, &analysis), |width| {
@@ -47,19 +52,36 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     exit_code(args, &run, &analysis)
 }
 
-/// Measures, with its progress on the terminal.
+/// Who is told what happens while measuring.
+struct Watched {
+    keeper: Keeper,
+    progress: Progress,
+    tells_blocks: bool,
+}
+
+/// Measures, with all of it kept as it goes and its progress on the terminal.
 fn measure(
     job: &Job,
     runner: &mut dyn SliceRunner,
     mut environment: LocalEnvironment,
-    began: Instant,
+    mut watched: Watched,
 ) -> Run {
-    let mut progress = Progress::new(began, job.budget);
-    let header = session::header();
-    let run = engine::run::run(job, header, &mut environment, runner, &mut |event| {
+    let Watched { keeper, progress, tells_blocks } = &mut watched;
+    let mut happens = |event: Event<'_>| {
+        if let Some(trouble) = keeper.take(&event) {
+            progress.note(&trouble);
+        }
         progress.show(&event, &job.arms);
-    });
-    progress.finish();
+        if let Event::Block { blocks, .. } = event
+            && *tells_blocks
+        {
+            output::note(&format!("block {blocks}"));
+        }
+    };
+    let header = session::header();
+    let run = engine::run::run(job, header, &mut environment, runner, &mut happens);
+    watched.progress.finish();
+    watched.keeper.finish(&run);
     run
 }
 

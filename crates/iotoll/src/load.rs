@@ -12,10 +12,12 @@ use model::load::{LoadRun, Run, ServerMeter};
 use model::units::parse_duration;
 use process::{Port, Server, ServerWatch};
 use report::load::{Layout, render};
+use store::Kind;
 
 use crate::delivery::deliver;
 use crate::exit::{Exit, UsageError};
 use crate::json_target::JsonTarget;
+use crate::saving::{self, Finished};
 use crate::{progress, session, signals};
 
 /// A longer body would be held as a whole and sent with every request.
@@ -131,6 +133,10 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
+    /// Do not keep the run for `iotoll show`
+    #[arg(long)]
+    no_save: bool,
+
     /// How to print the result
     #[arg(long, value_enum, default_value_t = LayoutArg::Plain)]
     layout: LayoutArg,
@@ -198,6 +204,7 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
     let (url, reserved) = url_and_port(args)?;
     let plan = plan(args, Target::parse(&url)?)?;
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let store = saving::open(args.no_save);
     let mut server = None;
     let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;
     if let Some(command) = &args.serve {
@@ -214,9 +221,16 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
     }
     let run = measure(&plan, watch.as_ref(), &stop)?;
     let analysis = analyse_load(&run);
-    let delivered = deliver(json, &run.with_analysis(&analysis), |_| {
-        render(layout_of(args.layout), &run, &analysis)
-    });
+    let document = run.with_analysis(&analysis);
+    let finished = Finished {
+        kind: Kind::Load,
+        id: &run.run.id,
+        started: &run.run.started,
+        subject: run.plan.url.clone(),
+        seconds: run.run.seconds,
+    };
+    saving::keep(store, &finished, &document);
+    let delivered = deliver(json, &document, |_| render(layout_of(args.layout), &run, &analysis));
     // It may take seconds to end, or not be to be ended: the result does not wait for it.
     drop(server);
     delivered?;

@@ -22,6 +22,7 @@ mod preflight;
 mod progress;
 mod quiet;
 mod replacement;
+mod saving;
 mod selftest;
 mod session;
 mod show;

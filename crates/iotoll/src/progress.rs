@@ -40,7 +40,7 @@ impl Progress {
     }
 
     /// Shows what happens.
-    pub(crate) fn show(&mut self, event: &Event, arms: &[Arm]) {
+    pub(crate) fn show(&mut self, event: &Event<'_>, arms: &[Arm]) {
         match event {
             Event::Slice { phase, arm } => {
                 if matches!(phase, Phase::Calibration | Phase::Warmup) {
@@ -57,11 +57,15 @@ impl Progress {
                 self.state = format!("block {blocks}, {decided} of {comparisons} decided");
             }
             Event::Failed { arm, why } => {
-                let text = format!("{} failed: {why}", arms[*arm].id);
-                self.bar.suspend(|| output::note(&text));
+                self.note(&format!("{} failed: {why}", arms[*arm].id));
             }
-            Event::Calibrated { .. } => {}
+            Event::Begun(_) | Event::Kept(_) | Event::Calibrated { .. } => {}
         }
+    }
+
+    /// Prints a message above the line.
+    pub(crate) fn note(&self, text: &str) {
+        self.bar.suspend(|| output::note(text));
     }
 
     /// Shows what a selftest is doing.

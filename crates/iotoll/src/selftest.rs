@@ -12,6 +12,7 @@ use model::place::PlaceFacts;
 use model::plan::DEFAULT_BUDGET;
 use model::selftest::{PlantedKind, SelftestResult};
 use process::StopFlag;
+use store::Kind;
 
 use crate::cli::SelftestArgs;
 use crate::delivery::deliver;
@@ -21,6 +22,7 @@ use crate::json_target::JsonTarget;
 use crate::plan::default_places;
 use crate::preflight;
 use crate::progress::Progress;
+use crate::saving::{self, Finished};
 use crate::session::{self, Session};
 use crate::signals;
 
@@ -41,6 +43,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let (work, plantings) = (work(WORK)?, plantings()?);
     let places = inspect(args, &work, &plantings)?;
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let store = saving::open(args.no_save);
     let header = session::header();
     let settings = Settings {
         work,
@@ -51,6 +54,15 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
         stop: signals::stop_flag()?,
     };
     let result = measure(&settings, began, header, LocalEnvironment::new(places))?;
+    let labels: Vec<&str> = result.places.iter().map(|p| p.place.label.as_str()).collect();
+    let finished = Finished {
+        kind: Kind::Selftest,
+        id: &result.run.id,
+        started: &result.run.started,
+        subject: format!("selftest on {}", labels.join(", ")),
+        seconds: result.run.seconds,
+    };
+    saving::keep(store, &finished, &result);
     deliver(json, &result, |width| report::selftest::report(&result, width))?;
     Ok(exit_code(&result))
 }

@@ -1,5 +1,6 @@
 //! `iotoll show`: a saved result, printed as it was then.
 
+use std::env;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -12,12 +13,14 @@ use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
 use report::load::Layout;
+use store::{Content, State, Store};
 
 use crate::cli::ShowArgs;
 use crate::delivery::deliver;
 use crate::exit::{Exit, UsageError};
 use crate::json_target::JsonTarget;
 use crate::load::layout_of;
+use crate::{output, saving};
 
 /// A run of a day with many arms is smaller.
 const RESULT_BYTES_MAX: u64 = 1 << 30;
@@ -28,11 +31,44 @@ const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
-    let saved = read(&args.file)
-        .and_then(|text| Saved::read(&text, args))
-        .map_err(|why| UsageError(format!("cannot show {}: {why:#}", args.file.display())))?;
+    let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
+    let saved = found(args.run.as_deref())
+        .and_then(|saved| saved.fits(args).map(|()| saved))
+        .map_err(|why| UsageError(format!("cannot show {what}: {why:#}")))?;
     saved.deliver(args, json)?;
     Ok(Exit::Done)
+}
+
+/// What is in a file, or what the store has under a name, the last where none is given.
+fn found(given: Option<&Path>) -> anyhow::Result<Saved> {
+    match given {
+        Some(path) if !is_name(path) || path.exists() => Saved::read(&read(path)?),
+        name => stored(name.and_then(Path::to_str)),
+    }
+}
+
+/// Whether it may be the beginning of a run's name.
+fn is_name(given: &Path) -> bool {
+    let text = given.to_str().unwrap_or_default();
+    (1..=16).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn stored(name: Option<&str>) -> anyhow::Result<Saved> {
+    let folder = store::usual(|name| env::var_os(name))?;
+    let none = || anyhow!("no run is saved in {}; `iotoll compare` saves one", folder.display());
+    let mut store = Store::open_existing(&folder)?.ok_or_else(none)?;
+    saving::tell_killed(&mut store);
+    let entry = match name {
+        Some(name) => store.find(name)?,
+        None => store.latest()?.ok_or_else(none)?,
+    };
+    if entry.state == State::Running {
+        output::note(&format!("{} goes on: this is what it has so far", entry.short_id()));
+    }
+    Ok(match store.load(&entry)? {
+        Content::Comparison(run) => Saved::Comparison(run),
+        Content::Document(text) => Saved::read(&text)?,
+    })
 }
 
 /// A result of any kind.
@@ -43,23 +79,27 @@ enum Saved {
 }
 
 impl Saved {
-    /// Reads a result file, to be decided anew where that is asked for.
-    fn read(text: &str, args: &ShowArgs) -> anyhow::Result<Self> {
-        let saved = match document::schema_of(text)?.as_str() {
+    /// Reads a result file.
+    fn read(text: &str) -> anyhow::Result<Self> {
+        Ok(match document::schema_of(text)?.as_str() {
             load::SCHEMA => Self::Load(LoadRun::read(text)?),
             selftest::SCHEMA => Self::Selftest(SelftestResult::read(text)?),
             _ => Self::Comparison(Run::read(text)?.into()),
-        };
+        })
+    }
+
+    /// Whether what is asked for is of its kind.
+    fn fits(&self, args: &ShowArgs) -> anyhow::Result<()> {
         ensure!(
-            matches!(saved, Self::Comparison(_))
+            matches!(self, Self::Comparison(_))
                 || args.worth.is_none() && args.error_rate.is_none(),
             "it is no comparison, and --worth and --error-rate are for comparisons alone"
         );
         ensure!(
-            matches!(saved, Self::Load(_)) || args.layout.is_none(),
+            matches!(self, Self::Load(_)) || args.layout.is_none(),
             "it is no load, and --layout is for loads alone"
         );
-        Ok(saved)
+        Ok(())
     }
 
     fn deliver(self, args: &ShowArgs, json: Option<JsonTarget>) -> anyhow::Result<()> {

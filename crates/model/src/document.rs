@@ -128,7 +128,7 @@ impl Run {
     }
 
     /// Whether what refers to one another is there, and the plan can be judged by.
-    fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         sums::check(&self.slices)?;
         let PlanRecord { worth, error_rate, .. } = self.plan;
         if !(worth >= 0.0 && worth.is_finite() && error_rate > 0.0 && error_rate < 1.0) {

@@ -202,6 +202,24 @@ impl Run {
         self.studies.iter().find(|study| study.name == name)
     }
 
+    /// The record without its slices.
+    #[must_use]
+    pub fn without_slices(&self) -> Self {
+        Self {
+            run: self.run.clone(),
+            machine: self.machine.clone(),
+            floor: self.floor.clone(),
+            plan: self.plan.clone(),
+            studies: self.studies.clone(),
+            places: self.places.clone(),
+            places_after: self.places_after.clone(),
+            watch: self.watch.clone(),
+            failures: self.failures.clone(),
+            unread: self.unread.clone(),
+            slices: Vec::new(),
+        }
+    }
+
     /// The slices that count, block by block, in the order in which they ran.
     pub fn blocks(&self) -> impl Iterator<Item = &[Slice]> {
         let same_block = |a: &Slice, b: &Slice| a.phase == b.phase;

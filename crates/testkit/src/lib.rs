@@ -6,5 +6,5 @@
 mod run;
 mod runner;
 
-pub use run::run;
+pub use run::{run, run_watched};
 pub use runner::{ArmBehaviour, SimulatedRunner};

@@ -2,6 +2,7 @@
 //! way, in an environment that is made up.
 
 use engine::job::Job;
+use engine::measure::Event;
 use engine::run::{Environment, Header};
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
@@ -11,13 +12,22 @@ use crate::runner::SimulatedRunner;
 
 /// Measures a plan on the runner, whose arms are in the plan's order.
 pub fn run(plan: &Plan, runner: &mut SimulatedRunner) -> Run {
+    run_watched(plan, runner, &mut |_| {})
+}
+
+/// The same, for whoever wants to know what happens meanwhile.
+pub fn run_watched(
+    plan: &Plan,
+    runner: &mut SimulatedRunner,
+    events: &mut dyn FnMut(Event<'_>),
+) -> Run {
     let header = Header {
         id: "0".repeat(16),
         started: "2026-01-01T00:00:00Z".to_owned(),
         version: "0.0.0".to_owned(),
     };
     let mut environment = Simulated { places: places(plan) };
-    engine::run::run(&Job::of(plan), header, &mut environment, runner, &mut |_| {})
+    engine::run::run(&Job::of(plan), header, &mut environment, runner, events)
 }
 
 /// A small machine, on which nothing changes.

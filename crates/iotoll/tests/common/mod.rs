@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
@@ -54,8 +55,24 @@ pub(crate) fn slice_folders(place: &Path) -> Vec<PathBuf> {
 /// The binary, with nothing of the caller's terminal about it.
 pub(crate) fn iotoll() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_iotoll"));
-    command.env_remove("CLICOLOR_FORCE");
+    command.env_remove("CLICOLOR_FORCE").env("IOTOLL_DIR", data_folder());
     command
+}
+
+/// Where the runs of these tests are kept, rather than with the user's own: a folder of
+/// this process, which removes those of earlier ones.
+fn data_folder() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+        let user = rustix::process::geteuid().as_raw();
+        let all = std::env::temp_dir().join(format!("iotoll-tests-{user}"));
+        for folder in fs::read_dir(&all).into_iter().flatten().flatten() {
+            if !Path::new("/proc").join(folder.file_name()).exists() {
+                let _ = fs::remove_dir_all(folder.path());
+            }
+        }
+        all.join(std::process::id().to_string())
+    });
+    &FOLDER
 }
 
 pub(crate) fn run<S: AsRef<std::ffi::OsStr>>(args: impl IntoIterator<Item = S>) -> Output {

@@ -1,0 +1,128 @@
+//! Keeping runs as they go. Where that cannot be done, it is told and the run goes on:
+//! what it says is worth more than what is kept of it.
+
+use std::env;
+
+use engine::measure::Event;
+use model::run::{ArmFailure, Run};
+use serde::Serialize;
+use store::{Entry, Kind, Recording, State, Store};
+
+use crate::output;
+
+/// Opens the store for a run that is to be saved, and tells of those that were killed.
+pub(crate) fn open(no_save: bool) -> Option<Store> {
+    if no_save {
+        return None;
+    }
+    let opened = store::usual(|name| env::var_os(name)).and_then(|folder| Store::open(&folder));
+    match opened {
+        Ok(mut store) => {
+            tell_killed(&mut store);
+            Some(store)
+        }
+        Err(error) => {
+            output::note(&unsaved(&error));
+            None
+        }
+    }
+}
+
+/// Tells, once, of each run that was killed.
+pub(crate) fn tell_killed(store: &mut Store) {
+    match store.find_killed() {
+        Ok(killed) => killed.iter().for_each(|entry| output::note(&was_killed(entry))),
+        Err(error) => output::note(&format!("killed runs were not looked for: {error}")),
+    }
+}
+
+fn was_killed(entry: &Entry) -> String {
+    let Entry { started, subject, .. } = entry;
+    let when = match entry.blocks {
+        0 => "before its first block".to_owned(),
+        1 => "after 1 block".to_owned(),
+        blocks => format!("after {blocks} blocks"),
+    };
+    format!(
+        "the run of {started} ({subject}) was killed {when}: `iotoll show {}`",
+        entry.short_id()
+    )
+}
+
+fn unsaved(error: &store::Error) -> String {
+    format!("this run is not saved: {error}")
+}
+
+/// Keeps a run that is over, of a kind that has no blocks.
+pub(crate) fn keep(store: Option<Store>, run: &Finished<'_>, document: &impl Serialize) {
+    let Some(mut store) = store else { return };
+    let entry = Entry {
+        id: run.id.to_owned(),
+        kind: run.kind,
+        started: run.started.to_owned(),
+        subject: run.subject.clone(),
+        state: State::Finished,
+        seconds: run.seconds,
+        blocks: 0,
+    };
+    if let Err(error) = store.keep(&entry, document) {
+        output::note(&unsaved(&error));
+    }
+}
+
+/// What is said of a run that is over.
+pub(crate) struct Finished<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) id: &'a str,
+    pub(crate) started: &'a str,
+    pub(crate) subject: String,
+    pub(crate) seconds: f64,
+}
+
+/// Keeps a comparison as it goes.
+pub(crate) struct Keeper {
+    store: Option<Store>,
+    recording: Option<Recording>,
+    /// Whether something is yet to be kept, which is tried again at the end.
+    is_behind: bool,
+}
+
+impl Keeper {
+    /// Keeps it there, if anywhere.
+    pub(crate) fn new(store: Option<Store>) -> Self {
+        Self { store, recording: None, is_behind: false }
+    }
+
+    /// Keeps what has happened; what is to be told where that fails.
+    pub(crate) fn take(&mut self, event: &Event<'_>) -> Option<String> {
+        if let (Event::Begun(run), Some(store)) = (event, self.store.take()) {
+            return match store.begin(run) {
+                Ok(recording) => {
+                    self.recording = Some(recording);
+                    None
+                }
+                Err(error) => Some(unsaved(&error)),
+            };
+        }
+        let recording = self.recording.as_mut().filter(|_| !self.is_behind)?;
+        let kept = match event {
+            Event::Kept(slices) => recording.append(slices),
+            Event::Failed { arm, why } => {
+                recording.fail(ArmFailure { arm: *arm, why: why.clone() })
+            }
+            _ => Ok(()),
+        };
+        let error = kept.err()?;
+        self.is_behind = true;
+        Some(format!("the run goes on, but its blocks are not saved from here on: {error}"))
+    }
+
+    /// Keeps what remains to be kept of the run.
+    pub(crate) fn finish(self, run: &Run) {
+        if let Some(recording) = self.recording
+            && let Err(error) = recording.finish(run)
+        {
+            output::note(&format!("the end of this run is not saved: {error}"));
+        }
+    }
+}

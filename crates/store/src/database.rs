@@ -1,0 +1,145 @@
+//! The database's file and its layout.
+//!
+//! A write-ahead log that is synced with each commit: it takes one write and one sync per
+//! block, both over before the next slice begins, and lets others read meanwhile.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
+
+use crate::error::Error;
+
+/// The database's file.
+const NAME: &str = "runs.db";
+/// What `SQLite` has every application say of its files: these letters.
+const APPLICATION: i32 = i32::from_be_bytes(*b"ioto");
+/// The layout's version.
+const VERSION: i32 = 1;
+/// How long other processes' commits are waited for. Each takes some milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A run's record is that of a comparison without its slices, which are in parts, one for
+/// each block; or the whole document of anything else.
+const LAYOUT: &str = "
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    started TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    state TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    blocks INTEGER NOT NULL
+) STRICT;
+CREATE TABLE record (
+    run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+    json TEXT NOT NULL
+) STRICT;
+CREATE TABLE part (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    slices TEXT NOT NULL
+) STRICT;
+CREATE INDEX part_of_run ON part (run);
+";
+
+/// Where the database is in its folder.
+pub(crate) fn path(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
+
+/// Whether there is one.
+pub(crate) fn is_in(folder: &Path) -> bool {
+    fs::symlink_metadata(path(folder)).is_ok()
+}
+
+/// Opens the one in a folder that is the user's own, or makes one.
+pub(crate) fn open(folder: &Path) -> Result<Connection, Error> {
+    let path = path(folder);
+    make_file(&path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let failed = |action| Error::database(&path, action);
+    let mut connection = Connection::open_with_flags(&path, flags).map_err(failed("opening it"))?;
+    connection.busy_timeout(PATIENCE).map_err(failed("opening it"))?;
+    if !is_laid_out(&connection, &path)? {
+        lay_out(&mut connection, &path)?;
+    }
+    let settings = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
+    connection.execute_batch(settings).map_err(failed("opening it"))?;
+    Ok(connection)
+}
+
+/// Makes the file where it lacks, the user's alone; `SQLite` gives its other files the
+/// same rights.
+fn make_file(path: &Path) -> Result<(), Error> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut file = File::options();
+    let file = file.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
+    let opened = file.open(path).map_err(Error::io(path, "opening it"))?;
+    let metadata = opened.metadata().map_err(Error::io(path, "looking at it"))?;
+    if !metadata.is_file() {
+        return Err(Error::NotOurs { path: path.to_owned() });
+    }
+    if metadata.uid() != geteuid().as_raw() {
+        let (folder, of) = (path.to_owned(), path.to_owned());
+        return Err(Error::Foreign { folder, of, owner: metadata.uid() });
+    }
+    Ok(())
+}
+
+/// Whether it is ours and laid out; neither where it is new.
+fn is_laid_out(connection: &Connection, path: &Path) -> Result<bool, Error> {
+    let figure = |what: &str| {
+        let read = connection.query_row(what, (), |row| row.get::<_, i32>(0));
+        read.map_err(Error::database(path, "reading it"))
+    };
+    let found = figure("PRAGMA user_version")?;
+    match (figure("PRAGMA application_id")?, found) {
+        (APPLICATION, VERSION) => Ok(true),
+        (APPLICATION, found) if found > VERSION => {
+            Err(Error::Newer { path: path.to_owned(), found, known: VERSION })
+        }
+        (0, 0) if figure("SELECT count(*) FROM sqlite_schema")? == 0 => Ok(false),
+        _ => Err(Error::NotOurs { path: path.to_owned() }),
+    }
+}
+
+/// Lays out a new one, unless another process was quicker.
+fn lay_out(connection: &mut Connection, path: &Path) -> Result<(), Error> {
+    let failed = || Error::database(path, "beginning it");
+    keep_log(connection).map_err(failed())?;
+    let behavior = TransactionBehavior::Immediate;
+    let transaction = connection.transaction_with_behavior(behavior).map_err(failed())?;
+    if !is_laid_out(&transaction, path)? {
+        let layout = format!(
+            "{LAYOUT} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+        );
+        transaction.execute_batch(&layout).map_err(failed())?;
+    }
+    transaction.commit().map_err(failed())
+}
+
+/// Has it keep a write-ahead log, from now on. `SQLite` does not wait by itself for
+/// others that are about to do the same.
+fn keep_log(connection: &Connection) -> rusqlite::Result<()> {
+    let began = Instant::now();
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", (), |_| Ok(())) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && began.elapsed() < PATIENCE =>
+            {
+                sleep(Duration::from_millis(10));
+            }
+            kept => return kept,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Why runs cannot be kept or found.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+/// Why runs cannot be kept or found.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// There is no folder to keep them in.
+    #[error("there is no home directory to keep runs in (HOME is not set); set IOTOLL_DIR")]
+    NoHome,
+    /// The folder, or one above it, is another user's.
+    #[error(
+        "{} belongs to user {owner}, so files in {} would not be safe there; set IOTOLL_DIR to a \
+         directory of your own", of.display(), folder.display()
+    )]
+    Foreign {
+        /// Where runs were to be kept.
+        folder: PathBuf,
+        /// What belongs to another.
+        of: PathBuf,
+        /// Who that is.
+        owner: u32,
+    },
+    /// Others may exchange the folder for another.
+    #[error(
+        "{} may be written by other users, so files in {} would not be safe there; set \
+         IOTOLL_DIR to a directory of your own", of.display(), folder.display()
+    )]
+    Exposed {
+        /// Where runs were to be kept.
+        folder: PathBuf,
+        /// What others may write.
+        of: PathBuf,
+    },
+    /// The file system refuses.
+    #[error("{}: {action} failed: {source}", path.display())]
+    Io {
+        /// Which file or folder.
+        path: PathBuf,
+        /// What was done.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A newer version made it.
+    #[error(
+        "{} is of a newer version of iotoll (format {found}, this version knows {known}); it was \
+         left as it is", path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its format.
+        found: i32,
+        /// The newest that is known here.
+        known: i32,
+    },
+    /// Another program's.
+    #[error("{} is no database of iotoll; it was left as it is", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What it holds cannot be read.
+    #[error("{} is damaged: {why}; move it away to begin another", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The database refuses.
+    #[error("{}: {action} failed: {source}", path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What was done.
+        action: &'static str,
+        /// Why it failed.
+        source: rusqlite::Error,
+    },
+    /// A run's record cannot be written as JSON.
+    #[error("a run's record cannot be written as JSON: {0}")]
+    Json(#[source] serde_json::Error),
+    /// No run has that name.
+    #[error("no saved run has a name that begins with {0}")]
+    NoSuchRun(String),
+    /// Several runs have it.
+    #[error("the names of several saved runs begin with {given}: {}", names.join(", "))]
+    Ambiguous {
+        /// What was given.
+        given: String,
+        /// The names of all.
+        names: Vec<String>,
+    },
+}
+
+impl Error {
+    /// What a system call on a file or folder said.
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Io { path, action, source }
+    }
+
+    /// What the database said.
+    pub(crate) fn database(
+        path: &Path,
+        action: &'static str,
+    ) -> impl FnOnce(rusqlite::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotOurs { path },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, why: source.to_string() },
+            _ => Self::Database { path, action, source },
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Where runs are kept, and that nobody else can lead there.
+//!
+//! Who may rename a folder above ours decides what our files are. Root therefore keeps
+//! runs only below folders that are root's alone, as sshd trusts a key: not in the home
+//! of whoever called `sudo`. Everybody needs a folder of their own at the end.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
+
+use crate::error::Error;
+
+/// Rights of a folder that is its owner's alone.
+const OWNERS_ALONE: u32 = 0o700;
+/// In a directory with this bit only the owner of an entry may rename it.
+const STICKY: u32 = 0o1000;
+/// Others than the owner may make and rename entries.
+const WRITTEN_BY_OTHERS: u32 = 0o022;
+
+/// Where a user's runs are kept: `$IOTOLL_DIR`, else `$XDG_DATA_HOME/iotoll`, else
+/// `~/.local/share/iotoll`.
+pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Error> {
+    let given = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // The specification of XDG's directories has relative ones ignored.
+    let absolute = |name| given(name).filter(|path: &PathBuf| path.is_absolute());
+    given("IOTOLL_DIR")
+        .or_else(|| Some(absolute("XDG_DATA_HOME")?.join("iotoll")))
+        .or_else(|| Some(absolute("HOME")?.join(".local/share/iotoll")))
+        .ok_or(Error::NoHome)
+}
+
+/// The folder without links, made where it lacks with those above it.
+pub(crate) fn make(folder: &Path) -> Result<PathBuf, Error> {
+    let folder = std::path::absolute(folder).map_err(Error::io(folder, "finding it"))?;
+    let (there, lacking) = nearest(&folder)?;
+    check_above(&there)?;
+    let made = there.join(lacking);
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(OWNERS_ALONE);
+    builder.create(&made).map_err(Error::io(&made, "making it"))?;
+    check(&made)?;
+    Ok(made)
+}
+
+/// The folder without links, where there is one.
+pub(crate) fn existing(folder: &Path) -> Result<Option<PathBuf>, Error> {
+    match folder.canonicalize() {
+        Ok(found) => check(&found).map(|()| Some(found)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
+        Err(error) => Err(Error::io(folder, "finding it")(error)),
+    }
+}
+
+/// What of a path exists, without links, and the rest of it.
+fn nearest(folder: &Path) -> Result<(PathBuf, PathBuf), Error> {
+    for there in folder.ancestors() {
+        if fs::symlink_metadata(there).is_ok() {
+            let lacking = folder.strip_prefix(there).unwrap_or(Path::new("")).to_owned();
+            let there = there.canonicalize().map_err(Error::io(there, "finding it"))?;
+            return Ok((there, lacking));
+        }
+    }
+    Err(Error::NoHome)
+}
+
+/// The folder itself must be the user's.
+fn check(folder: &Path) -> Result<(), Error> {
+    let owner = fs::metadata(folder).map_err(Error::io(folder, "looking at it"))?.uid();
+    if owner != geteuid().as_raw() {
+        let (folder, of) = (folder.to_owned(), folder.to_owned());
+        return Err(Error::Foreign { folder, of, owner });
+    }
+    check_above(folder)
+}
+
+/// What is above it must be root's, for root.
+fn check_above(folder: &Path) -> Result<(), Error> {
+    if !geteuid().is_root() {
+        return Ok(());
+    }
+    for of in folder.ancestors() {
+        let metadata = fs::symlink_metadata(of).map_err(Error::io(of, "looking at it"))?;
+        let (folder, of, owner) = (folder.to_owned(), of.to_owned(), metadata.uid());
+        if owner != 0 {
+            return Err(Error::Foreign { folder, of, owner });
+        }
+        if metadata.mode() & WRITTEN_BY_OTHERS != 0 && metadata.mode() & STICKY == 0 {
+            return Err(Error::Exposed { folder, of });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+
+    use super::*;
+
+    fn usual_of(variables: &[(&str, &str)]) -> Option<String> {
+        let find = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, v)| v.into());
+        Some(usual(find).ok()?.display().to_string())
+    }
+
+    #[test]
+    fn the_folder_is_where_the_environment_says() {
+        let (own, xdg, home) = (("IOTOLL_DIR", "/own"), ("XDG_DATA_HOME", "/xdg"), ("HOME", "/h"));
+        assert_eq!(usual_of(&[own, xdg, home]).unwrap(), "/own");
+        assert_eq!(usual_of(&[xdg, home]).unwrap(), "/xdg/iotoll");
+        assert_eq!(usual_of(&[home]).unwrap(), "/h/.local/share/iotoll");
+        assert_eq!(
+            usual_of(&[("IOTOLL_DIR", ""), ("XDG_DATA_HOME", "x"), home]),
+            usual_of(&[home])
+        );
+        assert_eq!(usual_of(&[("HOME", "")]), None);
+        assert_eq!(usual_of(&[("IOTOLL_DIR", "here")]).unwrap(), "here");
+    }
+
+    #[test]
+    fn what_lacks_is_made_for_the_owner_alone_and_links_of_the_owner_are_followed() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("elsewhere")).unwrap();
+        symlink("elsewhere", home.path().join(".local")).unwrap();
+        let made = make(&home.path().join(".local/share/iotoll")).unwrap();
+        assert_eq!(made, home.path().canonicalize().unwrap().join("elsewhere/share/iotoll"));
+        for folder in [&made, made.parent().unwrap()] {
+            assert_eq!(fs::metadata(folder).unwrap().mode() & 0o7777, 0o700);
+        }
+        assert_eq!(existing(&home.path().join(".local/share/iotoll")).unwrap(), Some(made));
+        assert_eq!(existing(&home.path().join("none")).unwrap(), None);
+    }
+
+    #[test]
+    fn root_makes_nothing_in_what_others_control() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let home = tempfile::tempdir().unwrap();
+        chown(home.path(), Some(12), None).unwrap();
+        assert!(matches!(make(&home.path().join("a/b")), Err(Error::Foreign { owner: 12, .. })));
+        // A folder that is root's may be exchanged all the same.
+        let inner = home.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        assert!(matches!(make(&inner), Err(Error::Foreign { owner: 12, .. })));
+        chown(home.path(), Some(0), None).unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o777)).unwrap();
+        assert!(matches!(make(&inner), Err(Error::Exposed { .. })));
+        fs::set_permissions(home.path(), Permissions::from_mode(0o1777)).unwrap();
+        assert!(make(&inner).is_ok());
+        chown(&inner, Some(12), None).unwrap();
+        assert!(matches!(existing(&inner), Err(Error::Foreign { owner: 12, .. })));
+        assert_eq!(fs::read_dir(&inner).unwrap().count(), 0);
+    }
+}

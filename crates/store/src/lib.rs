@@ -1,0 +1,48 @@
+//! Runs, kept block by block as they go, in an `SQLite` database of the user's own.
+//!
+//! What a run has measured is committed, and on the disk, before its next slice begins:
+//! whatever ends the process, the blocks that were complete are there, and nothing that
+//! saving does is left to disturb a slice. A run that did not come to its end is told
+//! from one that is still going on by a lock that its process holds (`lock.rs`), and is
+//! loaded as one that was interrupted.
+//!
+//! A database that is newer, damaged or another program's is refused, and never written
+//! to. How the data is laid out is in `database.rs`, where it may be in `folder.rs`.
+
+mod database;
+mod error;
+mod folder;
+mod lock;
+mod recording;
+mod saved;
+
+pub use error::Error;
+pub use folder::usual;
+pub use recording::Recording;
+pub use saved::{Content, Entry, Kind, State};
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+/// The database, open.
+pub struct Store {
+    connection: Connection,
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Opens the database in that folder; makes both where they lack.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let folder = folder::make(folder)?;
+        Ok(Self { connection: database::open(&folder)?, folder })
+    }
+
+    /// Opens the database in that folder; nothing where there is none.
+    pub fn open_existing(folder: &Path) -> Result<Option<Self>, Error> {
+        match folder::existing(folder)? {
+            Some(found) if database::is_in(&found) => Self::open(folder).map(Some),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! A run that is kept as it goes.
+
+use std::time::Instant;
+
+use model::run::{ArmFailure, Invocation, Run};
+use model::slice::Slice;
+use rusqlite::{Connection, TransactionBehavior, params};
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::lock::{self, RunLock};
+use crate::saved::{self, Entry, State};
+use crate::{Store, database};
+
+/// A comparison that is going on, of which everything so far is in the database.
+pub struct Recording {
+    store: Store,
+    number: i64,
+    /// The record without slices.
+    run: Run,
+    /// How many slices are kept.
+    kept: usize,
+    began: Instant,
+    lock: Option<RunLock>,
+}
+
+impl Store {
+    /// Begins to keep a comparison: its record before the first slice.
+    pub fn begin(mut self, run: &Run) -> Result<Recording, Error> {
+        let run = run.without_slices();
+        let record = json(&run)?;
+        let (folder, id) = (self.folder.clone(), run.run.id.clone());
+        let (number, lock) = self.write("beginning a run", |database| {
+            let lock = RunLock::take(&folder, &id)?;
+            let entry = Entry::of_comparison(&run, State::Running);
+            Ok((insert(database, &entry, &record)?, lock))
+        })?;
+        Ok(Recording { store: self, number, run, kept: 0, began: Instant::now(), lock: Some(lock) })
+    }
+
+    /// Keeps the document of a run of another kind, when it is over.
+    pub fn keep(&mut self, entry: &Entry, document: &impl Serialize) -> Result<(), Error> {
+        let document = json(document)?;
+        self.write("saving a run", |database| {
+            insert(database, entry, &document)?;
+            Ok(())
+        })
+    }
+
+    /// The runs that were killed, and of which that was not known before.
+    pub fn find_killed(&mut self) -> Result<Vec<Entry>, Error> {
+        let folder = self.folder.clone();
+        self.write("looking for killed runs", |database| {
+            lock::sweep(&folder)?;
+            let mut running = saved::entries(database, "WHERE state = 'running'", ())?;
+            running.retain(|entry| !lock::is_held(&folder, &entry.id));
+            for entry in &mut running {
+                entry.state = State::Killed;
+                let state = State::Killed.name();
+                database
+                    .execute("UPDATE run SET state = ? WHERE id = ?", params![state, entry.id])?;
+            }
+            Ok(running)
+        })
+    }
+
+    /// Does all of it or nothing.
+    fn write<T>(
+        &mut self,
+        action: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, Failed>,
+    ) -> Result<T, Error> {
+        let path = database::path(&self.folder);
+        let all = || {
+            let immediate = TransactionBehavior::Immediate;
+            let transaction = self.connection.transaction_with_behavior(immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        all().map_err(|failed| match failed {
+            Failed::InDatabase(error) => Error::database(&path, action)(error),
+            Failed::Elsewhere(error) => error,
+        })
+    }
+}
+
+impl Recording {
+    /// Keeps slices that follow the ones before; when this returns, they are on the disk.
+    pub fn append(&mut self, slices: &[Slice]) -> Result<(), Error> {
+        if slices.is_empty() {
+            return Ok(());
+        }
+        let part = json(slices)?;
+        let blocks = slices.chunk_by(|a, b| a.phase == b.phase);
+        let blocks = blocks.filter(|block| block[0].block().is_some()).count() as i64;
+        let seconds = self.run.run.seconds + self.began.elapsed().as_secs_f64();
+        let number = self.number;
+        self.store.write("saving a block", |database| {
+            insert_part(database, number, &part)?;
+            database.execute(
+                "UPDATE run SET blocks = blocks + ?, seconds = ? WHERE number = ?",
+                params![blocks, seconds, number],
+            )?;
+            Ok(())
+        })?;
+        self.kept += slices.len();
+        Ok(())
+    }
+
+    /// Keeps that an arm could not be timed to the end.
+    pub fn fail(&mut self, failure: ArmFailure) -> Result<(), Error> {
+        self.run.failures.push(failure);
+        let (number, record) = (self.number, json(&self.run)?);
+        self.store.write("saving a failure", |database| {
+            update_record(database, number, &record)?;
+            Ok(())
+        })
+    }
+
+    /// Keeps the rest of a run that is over: what follows its last complete block, how its
+    /// places were then, and whatever could not be kept before.
+    pub fn finish(mut self, run: &Run) -> Result<(), Error> {
+        let rest = run.slices.get(self.kept..).unwrap_or_default();
+        let part = if rest.is_empty() { None } else { Some(json(rest)?) };
+        let (number, record) = (self.number, json(&run.without_slices())?);
+        let Invocation { seconds, .. } = run.run;
+        let blocks = run.blocks().count() as i64;
+        self.store.write("finishing a run", |database| {
+            if let Some(part) = &part {
+                insert_part(database, number, part)?;
+            }
+            update_record(database, number, &record)?;
+            database.execute(
+                "UPDATE run SET state = ?, blocks = ?, seconds = ? WHERE number = ?",
+                params![State::Finished.name(), blocks, seconds, number],
+            )?;
+            Ok(())
+        })?;
+        drop(self.lock.take());
+        Ok(())
+    }
+}
+
+/// What ends a transaction without a trace.
+enum Failed {
+    InDatabase(rusqlite::Error),
+    Elsewhere(Error),
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::InDatabase(error)
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Elsewhere(error)
+    }
+}
+
+fn insert(database: &Connection, entry: &Entry, record: &str) -> rusqlite::Result<i64> {
+    let Entry { id, kind, started, subject, state, seconds, blocks } = entry;
+    database.execute(
+        "INSERT INTO run (id, kind, started, subject, state, seconds, blocks)
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
+        params![id, kind.name(), started, subject, state.name(), seconds, blocks],
+    )?;
+    let number = database.last_insert_rowid();
+    database.execute("INSERT INTO record (run, json) VALUES (?, ?)", params![number, record])?;
+    Ok(number)
+}
+
+fn insert_part(database: &Connection, number: i64, slices: &str) -> rusqlite::Result<()> {
+    database.execute("INSERT INTO part (run, slices) VALUES (?, ?)", params![number, slices])?;
+    Ok(())
+}
+
+fn update_record(database: &Connection, number: i64, record: &str) -> rusqlite::Result<()> {
+    database.execute("UPDATE record SET json = ? WHERE run = ?", params![record, number])?;
+    Ok(())
+}
+
+fn json(what: &(impl Serialize + ?Sized)) -> Result<String, Error> {
+    serde_json::to_string(what).map_err(Error::Json)
+}

@@ -1,0 +1,202 @@
+//! Runs that were kept.
+
+use model::run::Run;
+use model::slice::Slice;
+use rusqlite::{Connection, Params, Row, params};
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::{Store, database};
+
+/// What a run was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `compare`.
+    Comparison,
+    /// `load`.
+    Load,
+    /// `selftest`.
+    Selftest,
+}
+
+/// What became of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It goes on.
+    Running,
+    /// It came to its end, or was interrupted in order.
+    Finished,
+    /// Its process ended before it did.
+    Killed,
+}
+
+/// What is known of a run without loading it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// A random name, unique to the run.
+    pub id: String,
+    /// What it was.
+    pub kind: Kind,
+    /// When it began, RFC 3339.
+    pub started: String,
+    /// What was measured, in a few words.
+    pub subject: String,
+    /// What became of it.
+    pub state: State,
+    /// How long it took, or has taken so far.
+    pub seconds: f64,
+    /// How many blocks are complete.
+    pub blocks: u32,
+}
+
+/// What was kept of a run.
+pub enum Content {
+    /// The record of a comparison.
+    Comparison(Box<Run>),
+    /// The document of anything else, as `--json` writes it.
+    Document(String),
+}
+
+/// Characters of a name that tell runs apart.
+const SHORT: usize = 8;
+
+impl Entry {
+    /// That of a comparison.
+    pub fn of_comparison(run: &Run, state: State) -> Self {
+        let studies: Vec<&str> = run.studies.iter().map(|study| study.name.as_str()).collect();
+        let places: Vec<&str> = run.places.iter().map(|place| place.label.as_str()).collect();
+        Self {
+            id: run.run.id.clone(),
+            kind: Kind::Comparison,
+            started: run.run.started.clone(),
+            subject: format!("{} on {}", studies.join(", "), places.join(", ")),
+            state,
+            seconds: run.run.seconds,
+            blocks: run.blocks().count() as u32,
+        }
+    }
+
+    /// The beginning of its name, for people to type.
+    pub fn short_id(&self) -> &str {
+        self.id.get(..SHORT).unwrap_or(&self.id)
+    }
+}
+
+impl Store {
+    /// All runs, the latest first.
+    pub fn list(&self) -> Result<Vec<Entry>, Error> {
+        self.entries("ORDER BY number DESC", ())
+    }
+
+    /// The run that began last.
+    pub fn latest(&self) -> Result<Option<Entry>, Error> {
+        Ok(self.entries("ORDER BY number DESC LIMIT 1", ())?.pop())
+    }
+
+    /// The one run whose name begins so.
+    pub fn find(&self, beginning: &str) -> Result<Entry, Error> {
+        let mut found =
+            self.entries("WHERE substr(id, 1, length(?1)) = ?1 ORDER BY number", [beginning])?;
+        match (found.pop(), found.is_empty()) {
+            (Some(entry), true) => Ok(entry),
+            (None, _) => Err(Error::NoSuchRun(beginning.to_owned())),
+            (Some(last), false) => Err(Error::Ambiguous {
+                given: beginning.to_owned(),
+                names: found.into_iter().chain([last]).map(|entry| entry.id).collect(),
+            }),
+        }
+    }
+
+    /// What was kept of a run. One that did not come to its end was interrupted.
+    pub fn load(&self, entry: &Entry) -> Result<Content, Error> {
+        let failed = || Error::database(&database::path(&self.folder), "reading a run");
+        let sql = "SELECT number, json FROM run JOIN record ON run = number WHERE id = ?";
+        let get = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+        let (number, record) = self.connection.query_row(sql, [&entry.id], get).map_err(failed())?;
+        if entry.kind != Kind::Comparison {
+            return Ok(Content::Document(record));
+        }
+        let mut run: Run = self.parse(&record)?;
+        for part in self.parts(number).map_err(failed())? {
+            run.slices.extend(self.parse::<Vec<Slice>>(&part)?);
+        }
+        if entry.state != State::Finished {
+            run.run.interrupted = true;
+            run.run.seconds = entry.seconds;
+        }
+        run.check().map_err(|why| self.damaged(why))?;
+        Ok(Content::Comparison(run.into()))
+    }
+
+    fn parts(&self, number: i64) -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT slices FROM part WHERE run = ? ORDER BY number";
+        self.connection.prepare(sql)?.query_map(params![number], |row| row.get(0))?.collect()
+    }
+
+    fn parse<T: DeserializeOwned>(&self, json: &str) -> Result<T, Error> {
+        serde_json::from_str(json).map_err(|error| self.damaged(error.to_string()))
+    }
+
+    fn damaged(&self, why: String) -> Error {
+        Error::Damaged { path: database::path(&self.folder), why }
+    }
+
+    fn entries(&self, which: &str, given: impl Params) -> Result<Vec<Entry>, Error> {
+        let failed = Error::database(&database::path(&self.folder), "reading the runs");
+        entries(&self.connection, which, given).map_err(failed)
+    }
+}
+
+/// The runs that the end of a query asks for.
+pub(crate) fn entries(
+    database: &Connection,
+    which: &str,
+    given: impl Params,
+) -> rusqlite::Result<Vec<Entry>> {
+    let sql = "SELECT id, kind, started, subject, state, seconds, blocks FROM run";
+    database.prepare(&format!("{sql} {which}"))?.query_map(given, entry)?.collect()
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        id: row.get(0)?,
+        kind: named(row, 1, &[Kind::Comparison, Kind::Load, Kind::Selftest], Kind::name)?,
+        started: row.get(2)?,
+        subject: row.get(3)?,
+        state: named(row, 4, &[State::Running, State::Finished, State::Killed], State::name)?,
+        seconds: row.get(5)?,
+        blocks: row.get(6)?,
+    })
+}
+
+/// The one of all that has the name in that column.
+fn named<T: Copy>(
+    row: &Row<'_>,
+    column: usize,
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+) -> rusqlite::Result<T> {
+    let found: String = row.get(column)?;
+    let unknown = || rusqlite::Error::InvalidColumnName(format!("{found} is unknown"));
+    all.iter().copied().find(|one| name(*one) == found).ok_or_else(unknown)
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Comparison => "comparison",
+            Self::Load => "load",
+            Self::Selftest => "selftest",
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Killed => "killed",
+        }
+    }
+}

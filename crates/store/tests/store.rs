@@ -1,0 +1,296 @@
+//! Whole runs of a simulated machine, kept and read again.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::measure::Event;
+use iotoll_store::{Content, Entry, Error, Kind, Recording, State, Store};
+use model::plan::{Draft, Plan, StudyPlan};
+use model::run::{ArmFailure, Run};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use testkit::{ArmBehaviour, SimulatedRunner, run_watched};
+
+fn folder() -> (TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("data");
+    (home, folder)
+}
+
+fn plan() -> Plan {
+    let registry = studies::specs();
+    let log = model::plan::find_study("log", &registry).unwrap();
+    let mut draft = Draft {
+        budget: Some(Duration::from_secs(10)),
+        places: ["disk=/var/lib/app", "ram=/dev/shm"].iter().map(|p| p.parse().unwrap()).collect(),
+        studies: vec![StudyPlan::new(log)],
+        ..Draft::default()
+    };
+    draft.select_strategies(&["reopen".to_owned(), "held".to_owned()]).unwrap();
+    draft.finish(7).unwrap()
+}
+
+/// Four arms, the last of which fails after some blocks.
+fn runner() -> SimulatedRunner {
+    let mut arms = [1930.0, 1620.0, 290.0, 292.0].map(|ns| ArmBehaviour::steady(ns, 0.03)).to_vec();
+    arms[3].full_from_slice = Some(12);
+    SimulatedRunner::new(arms, 1)
+}
+
+/// Measures and keeps, until `takes` says no more; the run, and the recording where it is
+/// not finished.
+fn kept(store: Store, id: &str, takes: &mut dyn FnMut(&Event<'_>) -> bool) -> (Run, Recording) {
+    let (mut store, mut recording) = (Some(store), None::<Recording>);
+    let run = run_watched(&plan(), &mut runner(), &mut |event| {
+        if !takes(&event) {
+            return;
+        }
+        match event {
+            Event::Begun(run) => {
+                recording = Some(store.take().unwrap().begin(&named(run.clone(), id)).unwrap());
+            }
+            Event::Kept(slices) => recording.as_mut().unwrap().append(slices).unwrap(),
+            Event::Failed { arm, why } => {
+                recording.as_mut().unwrap().fail(ArmFailure { arm, why }).unwrap();
+            }
+            _ => {}
+        }
+    });
+    (named(run, id), recording.unwrap())
+}
+
+fn named(mut run: Run, id: &str) -> Run {
+    id.clone_into(&mut run.run.id);
+    run
+}
+
+fn loaded(store: &Store, name: &str) -> (Entry, Run) {
+    let entry = store.find(name).unwrap();
+    match store.load(&entry).unwrap() {
+        Content::Comparison(run) => (entry, *run),
+        Content::Document(_) => panic!("{name} is a comparison"),
+    }
+}
+
+#[test]
+fn a_finished_run_is_read_as_it_was() {
+    let (_home, folder) = folder();
+    let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
+    recording.finish(&run).unwrap();
+    let mut store = Store::open(&folder).unwrap();
+    assert_eq!(store.find_killed().unwrap(), []);
+    let (entry, read) = loaded(&store, "aa11");
+    assert_eq!(read, run);
+    assert_eq!(entry, Entry::of_comparison(&run, State::Finished));
+    assert_eq!((entry.subject.as_str(), entry.short_id()), ("log on disk, ram", "aa11"));
+    assert!(entry.blocks > 5 && run.failures.len() == 1, "{entry:?}");
+    drop(store);
+    assert_eq!(names_in(&folder), ["runs.db"]);
+}
+
+#[test]
+fn a_killed_run_has_every_block_that_was_complete() {
+    let (_home, folder) = folder();
+    let mut blocks = 0;
+    let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |event| {
+        let goes_on = blocks < 9;
+        blocks += usize::from(matches!(event, Event::Block { .. }));
+        goes_on
+    });
+    // What a process that is killed leaves: the lock is gone, its file is not.
+    let running = folder.join("aa11.running");
+    let mut other = Store::open(&folder).unwrap();
+    assert_eq!(other.find_killed().unwrap(), [], "it goes on");
+    assert_eq!(other.find("aa").unwrap().state, State::Running);
+    drop(recording);
+    fs::write(&running, "").unwrap();
+    let killed = other.find_killed().unwrap();
+    assert_eq!((killed.len(), killed[0].blocks), (1, 9));
+    assert_eq!(other.find_killed().unwrap(), [], "it is told once");
+    assert!(!running.exists());
+
+    let (entry, read) = loaded(&other, "aa11");
+    assert_eq!(entry.state, State::Killed);
+    assert!(read.run.interrupted && !run.run.interrupted);
+    assert_eq!(read.blocks().count(), 9);
+    assert!(read.blocks().eq(run.blocks().take(9)));
+    assert_eq!(read.slices[..], run.slices[..read.slices.len()]);
+    assert_eq!(read.failures, run.failures, "the arm had failed by then");
+    assert_eq!((&read.plan, &read.places, &read.studies), (&run.plan, &run.places, &run.studies));
+}
+
+#[test]
+fn what_could_not_be_kept_meanwhile_is_kept_at_the_end() {
+    let (_home, folder) = folder();
+    let mut blocks = 0;
+    let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |event| {
+        blocks += usize::from(matches!(event, Event::Block { .. }));
+        blocks < 4
+    });
+    recording.finish(&run).unwrap();
+    let (entry, read) = loaded(&Store::open(&folder).unwrap(), "aa11");
+    assert_eq!((read, entry.state), (run.clone(), State::Finished));
+    assert_eq!(entry.blocks as usize, run.blocks().count());
+}
+
+#[test]
+fn a_commit_that_fails_loses_nothing_that_was_kept() {
+    let (_home, folder) = folder();
+    let (run, mut recording) =
+        kept(Store::open(&folder).unwrap(), "aa11", &mut |event| matches!(event, Event::Begun(_)));
+    let blocks: Vec<_> = run.blocks().collect();
+    recording.append(blocks[0]).unwrap();
+    let other = Connection::open(folder.join("runs.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = recording.append(blocks[1]).unwrap_err();
+    assert!(error.to_string().contains("saving a block failed: database is locked"), "{error}");
+    other.execute_batch("COMMIT").unwrap();
+    recording.append(blocks[1]).unwrap();
+    let (entry, read) = loaded(&Store::open(&folder).unwrap(), "aa11");
+    assert_eq!((entry.blocks, read.blocks().count()), (2, 2));
+}
+
+#[test]
+fn runs_are_found_by_the_beginning_of_their_names() {
+    let (_home, folder) = folder();
+    assert!(Store::open_existing(&folder).unwrap().is_none());
+    assert!(!folder.exists());
+    for id in ["aa11", "aa22", "bb33"] {
+        let (run, recording) = kept(Store::open(&folder).unwrap(), id, &mut |_| true);
+        recording.finish(&run).unwrap();
+    }
+    let mut store = Store::open_existing(&folder).unwrap().unwrap();
+    let document = Entry {
+        id: "cc44".to_owned(),
+        kind: Kind::Load,
+        ..Entry::of_comparison(&loaded(&store, "aa11").1, State::Finished)
+    };
+    store.keep(&document, &[1.5, 2.5]).unwrap();
+    assert_eq!(store.latest().unwrap().as_ref(), Some(&document));
+    let ids: Vec<String> = store.list().unwrap().into_iter().map(|entry| entry.id).collect();
+    assert_eq!(ids, ["cc44", "bb33", "aa22", "aa11"]);
+    assert_eq!(store.find("b").unwrap().id, "bb33");
+    let Error::Ambiguous { names, .. } = store.find("aa").unwrap_err() else { panic!("two") };
+    assert_eq!(names, ["aa11", "aa22"]);
+    assert!(matches!(store.find("dd"), Err(Error::NoSuchRun(_))));
+    // A name is no pattern.
+    assert!(matches!(store.find("%"), Err(Error::NoSuchRun(_))));
+    let Content::Document(text) = store.load(&document).unwrap() else { panic!("a document") };
+    assert_eq!(text, "[1.5,2.5]");
+}
+
+#[test]
+fn all_files_are_the_users_alone() {
+    let (_home, folder) = folder();
+    let (_, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
+    assert_eq!(names_in(&folder), ["aa11.running", "runs.db", "runs.db-shm", "runs.db-wal"]);
+    for name in names_in(&folder) {
+        let mode = fs::metadata(folder.join(&name)).unwrap().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{name}");
+    }
+    drop(recording);
+}
+
+#[test]
+fn what_is_newer_damaged_or_not_ours_is_refused_and_left_as_it_is() {
+    let (_home, folder) = folder();
+    let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
+    recording.finish(&run).unwrap();
+    let file = folder.join("runs.db");
+    let whole = fs::read(&file).unwrap();
+    let refused = |content: &[u8]| {
+        fs::write(&file, content).unwrap();
+        let refused = Store::open(&folder).err();
+        assert_eq!(fs::read(&file).unwrap(), content, "it was written to");
+        assert_eq!(names_in(&folder), ["runs.db"]);
+        refused.unwrap()
+    };
+    // The format is at 60 of the file's header, the application at 68.
+    let with = |position: usize, value: u32| {
+        let mut changed = whole.clone();
+        changed[position..position + 4].copy_from_slice(&value.to_be_bytes());
+        changed
+    };
+    let newer = refused(&with(60, 2));
+    assert!(matches!(newer, Error::Newer { found: 2, known: 1, .. }), "{newer}");
+    assert!(newer.to_string().contains("is of a newer version of iotoll"), "{newer}");
+    assert!(matches!(refused(&with(68, 7)), Error::NotOurs { .. }));
+    assert!(matches!(
+        refused(b"What is this? It is a text, and a long one at that."),
+        Error::NotOurs { .. }
+    ));
+    let mut damaged = whole.clone();
+    damaged[100..200].fill(0xff);
+    let damaged = refused(&damaged);
+    assert!(matches!(damaged, Error::Damaged { .. }), "{damaged:?}");
+    assert!(damaged.to_string().contains("move it away to begin another"), "{damaged}");
+}
+
+#[test]
+fn a_run_that_is_damaged_is_said_to_be() {
+    let (_home, folder) = folder();
+    let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
+    recording.finish(&run).unwrap();
+    let says = |sql: &str, says: &str| {
+        Connection::open(folder.join("runs.db")).unwrap().execute_batch(sql).unwrap();
+        let store = Store::open(&folder).unwrap();
+        let error = store.load(&store.find("aa").unwrap()).err().unwrap().to_string();
+        assert!(error.contains("is damaged") && error.contains(says), "{error}");
+    };
+    says("UPDATE part SET slices = replace(slices, '\"arm\":3', '\"arm\":33')", "arm 33 of 4");
+    says("UPDATE part SET slices = substr(slices, 1, 1000)", "EOF");
+    says("UPDATE record SET json = 'what'", "expected");
+}
+
+#[test]
+fn links_in_the_place_of_files_are_not_followed() {
+    let (home, folder) = folder();
+    fs::create_dir(&folder).unwrap();
+    let victim = home.path().join("victim");
+    for name in ["runs.db", "0000000000000000.running"] {
+        symlink(&victim, folder.join(name)).unwrap();
+        let store = Store::open(&folder);
+        let begun =
+            store.and_then(|store| store.begin(&run_watched(&plan(), &mut runner(), &mut |_| {})));
+        drop(begun.and_then(|_| Ok(())));
+        assert!(!victim.exists(), "{name} was followed");
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn many_at_once_keep_all_of_theirs() {
+    let (_home, folder) = folder();
+    std::thread::scope(|scope| {
+        for n in 0..4 {
+            let folder = &folder;
+            scope.spawn(move || {
+                for m in 0..3 {
+                    let mut store = Store::open(folder).unwrap();
+                    assert_eq!(store.find_killed().unwrap(), [], "a live run was taken for dead");
+                    let (run, recording) = kept(store, &format!("aa{n}{m}"), &mut |_| true);
+                    recording.finish(&run).unwrap();
+                }
+            });
+        }
+    });
+    let store = Store::open(&folder).unwrap();
+    let entries = store.list().unwrap();
+    assert_eq!(entries.len(), 12);
+    for entry in entries {
+        assert_eq!(loaded(&store, &entry.id).1.blocks().count(), entry.blocks as usize);
+    }
+    assert_eq!(names_in(&folder)[0], "runs.db");
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
