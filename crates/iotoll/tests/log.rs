@@ -50,7 +50,7 @@ fn arms(result: &Value) -> impl Iterator<Item = (&str, &Value)> {
 }
 
 fn broken(arm: &Value) -> u64 {
-    ["lost", "torn", "interleaved", "overwritten", "duplicated", "reordered"]
+    ["lost", "torn", "interleaved", "overwritten", "foreign", "duplicated", "reordered"]
         .iter()
         .map(|kind| arm["integrity"][kind].as_u64().unwrap())
         .sum()

@@ -107,7 +107,7 @@ fn what_sqlite_was_told_and_what_was_logged_is_all_there() {
     let result = measured(1, &[&set[..], &strategy].concat());
     for arm in arms(&result) {
         let integrity = &arm["integrity"];
-        for broken in ["lost", "torn", "overwritten", "duplicated"] {
+        for broken in ["lost", "torn", "overwritten", "foreign", "duplicated"] {
             assert_eq!(integrity[broken], 0, "{arm:#}");
         }
         // Rows of the table, and updates and lines of at least the timed requests.

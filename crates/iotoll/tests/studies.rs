@@ -60,7 +60,7 @@ fn caches_and_documents_are_written_and_found_whole() {
     let checked = arms(&result).filter(|arm| arm["params"]["operation"] != "unlink");
     for integrity in checked.map(|arm| &arm["integrity"]) {
         assert!(integrity["records"].as_u64() > Some(0), "{integrity:#}");
-        for broken in ["lost", "torn", "overwritten", "duplicated"] {
+        for broken in ["lost", "torn", "overwritten", "foreign", "duplicated"] {
             assert_eq!(integrity[broken], 0, "{integrity:#}");
         }
     }

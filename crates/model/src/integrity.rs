@@ -18,6 +18,9 @@ pub struct Integrity {
     /// The end is there, and something else stands where it began.
     #[serde(default)]
     pub overwritten: u64,
+    /// There although nobody wrote it: a line, a file or bytes that are no record's.
+    #[serde(default)]
+    pub foreign: u64,
     /// Whole copies beyond the first.
     pub duplicated: u64,
     /// Whole, but after a later record of the same writer.
@@ -52,6 +55,7 @@ impl Integrity {
             + self.torn
             + self.interleaved
             + self.overwritten
+            + self.foreign
             + self.duplicated
             + self.reordered
     }
@@ -78,6 +82,7 @@ impl Integrity {
             torn: self.torn + other.torn,
             interleaved: self.interleaved + other.interleaved,
             overwritten: self.overwritten + other.overwritten,
+            foreign: self.foreign + other.foreign,
             duplicated: self.duplicated + other.duplicated,
             reordered: self.reordered + other.reordered,
             checks: self.checks,
@@ -92,6 +97,7 @@ impl Integrity {
             ("torn", self.torn),
             ("interleaved", self.interleaved),
             ("overwritten", self.overwritten),
+            ("foreign", self.foreign),
             ("duplicated", self.duplicated),
             ("reordered", self.reordered),
         ]
@@ -120,12 +126,13 @@ mod tests {
             torn: 1,
             interleaved: 1,
             overwritten: 1,
+            foreign: 1,
             duplicated: 1,
             reordered: 1,
             ..Integrity::default()
         };
         let two = one.clone().and(one);
-        assert_eq!((two.broken(), two.kinds().count()), (12, 6));
+        assert_eq!((two.broken(), two.kinds().count()), (14, 7));
         assert!(two.kinds().all(|(_, count)| count == 2));
     }
 }

@@ -15,6 +15,15 @@ pub(crate) fn text(length: usize, seed: u64) -> Vec<u8> {
     text
 }
 
+/// Puts a number in front of bytes, as far as it fits, so that none of many pass for
+/// another.
+#[inline]
+pub(crate) fn stamp(bytes: &mut [u8], number: u64) {
+    let number = number.to_le_bytes();
+    let fits = number.len().min(bytes.len());
+    bytes[..fits].copy_from_slice(&number[..fits]);
+}
+
 /// So many bytes, the same ones for the same seed.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut bytes = vec![0; length];

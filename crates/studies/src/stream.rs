@@ -3,27 +3,32 @@
 //!
 //! An operation is one block; the slice's time includes the sync, so the toll
 //! of a block carries its share of it. The bytes are random, so that a file
-//! system or a device that compresses gains nothing by it.
+//! system or a device that compresses gains nothing by it, and each block has its
+//! number in front, so that reading back finds one that stands in another's place.
 
 use std::ffi::CStr;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{
     Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
+use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::study::{ParamKind, ParamSpec, Params, StudySpec};
 use model::units::exact_size;
 use rustix::fs::{OFlags, fdatasync};
 
 use crate::choices::strategies;
-use crate::file::{open_for_writing, write_whole};
-use crate::random;
+use crate::file::{open_for_reading, open_for_writing, write_whole};
+use crate::random::{self, stamp};
 
 const NAME: &CStr = c"stream.bin";
 const WRITING: &str = "writing the stream";
 const SYNCING: &str = "forcing the stream to the device";
+const READING: &str = "reading the stream back";
 
 strategies! {
     /// How the file is written.
@@ -105,12 +110,14 @@ impl Workload for Sequential {
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let block = random::bytes(self.block_bytes as usize, 0);
         let file = open_for_writing(folders.fresh, NAME, OFlags::EXCL).doing("making the file")?;
-        Ok(Box::new(Opened { file, block }))
+        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        Ok(Box::new(Opened { folder, file, block }))
     }
 }
 
 /// The file, and what is written to it over and over.
 struct Opened {
+    folder: OwnedFd,
     file: OwnedFd,
     block: Vec<u8>,
 }
@@ -121,7 +128,10 @@ struct Writing {
 }
 
 /// The block is kept until the clock has stopped: giving it back takes time.
-struct Written(Opened);
+struct Written {
+    opened: Opened,
+    blocks: u64,
+}
 
 impl Prepared for Opened {
     fn ready<'a>(
@@ -135,24 +145,49 @@ impl Prepared for Opened {
 
 impl Ready for Writing {
     fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
-        let Self { opened, operations } = *self;
-        for _ in 0..operations {
+        let Self { mut opened, operations } = *self;
+        for number in 0..operations {
+            stamp(&mut opened.block, number);
             write_whole(&opened.file, &opened.block, WRITING)?;
             recorder.lap();
             recorder.check_stop()?;
         }
         recorder.requested(operations * opened.block.len() as u64);
         recorder.sync(|| fdatasync(&opened.file)).doing(SYNCING)?;
-        Ok(Box::new(Written(opened)))
+        Ok(Box::new(Written { opened, blocks: operations }))
     }
 }
 
 impl Ran for Written {
     fn flush(&mut self) -> Result<(), StudyError> {
-        fdatasync(&self.0.file).doing(SYNCING)
+        fdatasync(&self.opened.file).doing(SYNCING)
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
-        Ok(Outcome::default())
+        let Opened { folder, block, .. } = self.opened;
+        let file = open_for_reading(&folder, NAME).doing(READING)?;
+        let integrity = account(&mut File::from(file), block, self.blocks).doing(READING)?;
+        Ok(Outcome { integrity: Some(integrity), ..Outcome::default() })
     }
+}
+
+/// Holds every block against what was written, and sees whether anything follows.
+fn account(file: &mut File, mut block: Vec<u8>, blocks: u64) -> io::Result<Integrity> {
+    let mut integrity = Integrity { records: blocks, ..Integrity::default() };
+    let mut found = Vec::with_capacity(block.len());
+    for number in 0..blocks {
+        stamp(&mut block, number);
+        found.clear();
+        file.take(block.len() as u64).read_to_end(&mut found)?;
+        let broken = match found.len() {
+            length if length == block.len() && found == block => continue,
+            0 => &mut integrity.lost,
+            length if length < block.len() => &mut integrity.torn,
+            _ => &mut integrity.overwritten,
+        };
+        *broken += 1;
+        integrity.example.get_or_insert_with(|| format!("block {number} is not as it was written"));
+    }
+    integrity.foreign = u64::from(file.read(&mut [0])? > 0);
+    Ok(integrity)
 }

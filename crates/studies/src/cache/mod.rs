@@ -204,6 +204,10 @@ impl Requests {
                 }
             }
         }
+        // The manifest is one more than the templates.
+        let there = store::files(&self.cache)?;
+        let known = integrity.records - integrity.lost;
+        integrity.foreign = there.saturating_sub(known);
         Ok(integrity)
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::sources::Source;
 use crate::file::{name, open_for_reading, read_whole};
 use crate::put::Put;
-use crate::tree::{open_folder, sync_tree};
+use crate::tree::{entries, open_folder, sync_tree};
 
 const FOLDER: &CStr = c"cache";
 const MANIFEST: &CStr = c"cache/manifest.json";
@@ -110,6 +110,12 @@ pub(super) fn load_manifest(folder: &OwnedFd) -> Result<(Vec<Entry>, u64), Study
 /// A compiled template.
 pub(super) fn load_template(folder: &OwnedFd, entry: &Entry) -> Result<Vec<u8>, StudyError> {
     load_file(folder, &entry.compiled())
+}
+
+/// How many files there are.
+pub(super) fn files(folder: &OwnedFd) -> Result<u64, StudyError> {
+    let opened = open_folder(folder, FOLDER).doing(READING)?;
+    Ok(entries(opened).doing(READING)?.len() as u64)
 }
 
 fn load_file(folder: &OwnedFd, path: &CStr) -> Result<Vec<u8>, StudyError> {

@@ -10,6 +10,7 @@
 
 mod spec;
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
@@ -20,14 +21,14 @@ use engine::study::{
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
-use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use self::spec::Operation;
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole};
 use crate::put::Put;
-use crate::random;
-use crate::tree::sync_tree;
+use crate::random::{self, stamp};
+use crate::tree::{entries, open_folder, sync_tree};
 
 /// All files of a slice together, or one that is larger.
 const SLICE_BYTES_MAX: u64 = 4 << 20;
@@ -180,8 +181,10 @@ struct Documents<'d> {
     /// What is in every document; each has its number at the front.
     contents: Vec<u8>,
     buffer: Vec<u8>,
-    /// Those of the slice; the arm may keep more.
+    /// All that the arm keeps …
     documents: &'d mut [Document],
+    /// … of which the slice has the first so many.
+    used: usize,
 }
 
 impl Documents<'_> {
@@ -199,7 +202,7 @@ impl Documents<'_> {
     }
 
     fn write(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
-        stamp(&mut self.contents, number);
+        stamp(&mut self.contents, number as u64);
         let document = &self.documents[number];
         let put = self.config.put;
         put.file(&self.folder, &document.path, &self.contents, recorder)?;
@@ -258,7 +261,7 @@ impl Documents<'_> {
         }
         self.buffer.resize(size, 0);
         read_whole(file, &mut self.buffer, "checking a document")?;
-        stamp(&mut self.contents, number);
+        stamp(&mut self.contents, number as u64);
         if self.buffer != self.contents[..expected] {
             integrity.overwritten += 1;
         }
@@ -266,9 +269,25 @@ impl Documents<'_> {
     }
 }
 
-/// Puts a document's number at its front, so that none passes for another.
-fn stamp(contents: &mut [u8], number: usize) {
-    contents[..8].copy_from_slice(&(number as u64).to_le_bytes());
+impl Documents<'_> {
+    /// Looks for files that are no document's.
+    fn examine_names(&self, integrity: &mut Integrity) -> Result<(), StudyError> {
+        const LOOKING: &str = "looking for files that nobody wrote";
+        let known: HashSet<&CStr> = self.documents.iter().map(|d| d.path.as_c_str()).collect();
+        for within in entries(&self.folder).doing(LOOKING)? {
+            if within.kind != FileType::Directory && within.kind != FileType::Unknown {
+                integrity.foreign += 1;
+                continue;
+            }
+            let opened = open_folder(&self.folder, &within.name).doing(LOOKING)?;
+            for file in entries(opened).doing(LOOKING)? {
+                let path = [within.name.to_bytes(), file.name.to_bytes()].join(&b'/');
+                let is_known = CString::new(path).is_ok_and(|path| known.contains(path.as_c_str()));
+                integrity.foreign += u64::from(!is_known);
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Prepared for Folders<'_> {
@@ -293,12 +312,13 @@ impl Prepared for Folders<'_> {
             folder,
             contents: random::bytes(config.size_bytes as usize, 0),
             buffer: Vec::new(),
-            documents: &mut documents[..files as usize],
+            documents,
+            used: files as usize,
         };
         if are_made && is_short {
             let stop = recorder.stop_flag().clone();
             let mut unseen = Recorder::new(recorder.clock().clone(), stop);
-            for number in there..documents.documents.len() {
+            for number in there..documents.used {
                 documents.write(number, &mut unseen)?;
                 recorder.check_stop()?;
             }
@@ -318,7 +338,7 @@ impl Ready for Made<'_> {
         for _ in 0..operations {
             requested_bytes += documents.operate(number, recorder)?;
             recorder.lap();
-            number = if number + 1 == documents.documents.len() { 0 } else { number + 1 };
+            number = if number + 1 == documents.used { 0 } else { number + 1 };
             recorder.check_stop()?;
         }
         recorder.requested(requested_bytes);
@@ -335,13 +355,15 @@ impl Ran for Documents<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Outcome, StudyError> {
-        if self.config.operation == Operation::Unlink {
-            return Ok(Outcome::default());
-        }
         let mut integrity = Integrity::default();
-        for number in 0..self.documents.len() {
-            self.examine(number, &mut integrity)?;
+        if self.config.operation == Operation::Unlink {
+            // What was removed is gone.
+            integrity.records = self.used as u64;
+            self.documents = &mut [];
+        } else {
+            (0..self.used).try_for_each(|number| self.examine(number, &mut integrity))?;
         }
+        self.examine_names(&mut integrity)?;
         Ok(Outcome { integrity: Some(integrity), ..Outcome::default() })
     }
 }

@@ -100,7 +100,9 @@ fn breaks_within(slices: u32, strategy: &str, operations: u64, given: &[(&str, &
 fn seeking_the_end_is_caught_losing_records() {
     let given = [("writers", "4"), ("kind", "threads"), ("record", "uniform 50..9000")];
     let broken = breaks_within(50, "seek-end", 4000, &given).integrity().clone();
-    assert!(broken.lost + broken.torn + broken.overwritten > 0, "{broken:?}");
+    // A small record that comes to stand within a large one mixes both.
+    let overwritten = broken.torn + broken.overwritten + broken.interleaved;
+    assert!(broken.lost + overwritten > 0, "{broken:?}");
     assert!(broken.example.is_some());
 }
 

@@ -12,6 +12,9 @@
 //! * only the end: something was written over it (`overwritten`);
 //! * neither: it is `lost`. A record that another of its size has replaced
 //!   leaves no trace either, and counts here.
+//!
+//! Where every record that was begun was acknowledged and all are whole, a line that is
+//! no record was written by nobody: it is `foreign`.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -219,6 +222,9 @@ impl<'a> Ledger<'a> {
             }
         }
         account.lost += self.missing() - looked_for.len() as u64;
+        if self.writers.iter().all(|e| e.begun == e.acknowledged) && account.is_intact() {
+            account.foreign = self.broken;
+        }
         // A broken line is no finding where it harmed nothing acknowledged.
         account.example = self.example.clone().filter(|_| !account.is_intact()).or_else(|| {
             let Name { writer, sequence } = self.missing_names().next()?;

@@ -7,7 +7,8 @@
 //! among the figures. What stays cached is the way to the files, the names and
 //! inodes that the kernel keeps apart and gives up only to the superuser.
 //!
-//! An arm makes its sets once, and they serve all of its slices.
+//! An arm makes its sets once, and they serve all of its slices, each of which checks
+//! afterwards that they still are what they were made of.
 
 mod readers;
 mod sets;
@@ -249,7 +250,8 @@ impl Ran for PagesRead<'_> {
         let read = self.storage_read_bytes;
         let read = read.map(|bytes| (spec::FROM_STORAGE, bytes as f64 * 100.0 / page_bytes));
         let figures = [(spec::RESIDENT, *resident_percent)].into_iter().chain(read);
-        Ok(Outcome { figures: figures_of(figures), ..Outcome::default() })
+        let integrity = Some(sets.account()?);
+        Ok(Outcome { integrity, figures: figures_of(figures), ..Outcome::default() })
     }
 }
 

@@ -5,8 +5,11 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use engine::study::{Doing, StudyError};
+use model::integrity::Integrity;
 use model::units::exact_size;
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, fstat};
+use rustix::io::Errno;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
 use crate::random;
@@ -124,6 +127,8 @@ pub(crate) struct Sets {
     sizes: Vec<u64>,
     sets: Vec<Vec<PageFile>>,
     needed: usize,
+    /// Of what each file of a set was made of.
+    hashes: Vec<u64>,
 }
 
 /// A page's sizes, largest first: the nth has 1/n of the first's, as the parts of
@@ -139,7 +144,14 @@ pub(crate) fn sizes(files: u64, total_bytes: u64) -> Vec<u64> {
 
 impl Sets {
     pub(crate) fn new(folder: OwnedFd, parts: Parts) -> Self {
-        Self { folder, sizes: parts.sizes(), parts, sets: Vec::new(), needed: 0 }
+        Self {
+            folder,
+            sizes: parts.sizes(),
+            parts,
+            sets: Vec::new(),
+            needed: 0,
+            hashes: Vec::new(),
+        }
     }
 
     /// How many are needed.
@@ -169,6 +181,15 @@ impl Sets {
             return Ok(false);
         }
         let contents = self.parts.contents()?;
+        let hashes: Vec<u64> = contents.iter().map(|bytes| xxh3_64(bytes)).collect();
+        if !self.sets.is_empty() && hashes != self.hashes {
+            return Err(StudyError::Unsuited(
+                "the page's files changed during the run, so that its sets would differ; measure \
+                 a copy of them"
+                    .to_owned(),
+            ));
+        }
+        self.hashes = hashes;
         for set in self.sets.len()..self.needed {
             let mut files = Vec::new();
             for (index, bytes) in contents.iter().enumerate() {
@@ -208,6 +229,33 @@ impl Sets {
         self.each(self.needed, |file, open| {
             read_whole(open, &mut buffer[..file.bytes as usize], "reading a page's file")
         })
+    }
+
+    /// Holds every file that is needed against what it was made of.
+    pub(super) fn account(&self) -> Result<Integrity, StudyError> {
+        const CHECKING: &str = "checking a page's file";
+        let mut integrity = Integrity::default();
+        let mut buffer = vec![0; self.file_bytes_max() as usize];
+        for set in &self.sets[..self.needed] {
+            for (file, hash) in set.iter().zip(&self.hashes) {
+                integrity.records += 1;
+                let open = match open_for_reading(&self.folder, &file.path) {
+                    Err(Errno::NOENT) => {
+                        integrity.lost += 1;
+                        continue;
+                    }
+                    opened => opened.doing(CHECKING)?,
+                };
+                if fstat(&open).doing(CHECKING)?.st_size as u64 != file.bytes {
+                    integrity.torn += 1;
+                    continue;
+                }
+                let bytes = &mut buffer[..file.bytes as usize];
+                read_whole(open, bytes, CHECKING)?;
+                integrity.overwritten += u64::from(xxh3_64(bytes) != *hash);
+            }
+        }
+        Ok(integrity)
     }
 
     /// How much of the files that are needed is in memory, in whole pages.

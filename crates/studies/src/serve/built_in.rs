@@ -37,7 +37,7 @@ pub(crate) const COMMAND: &str = "__serve";
 /// The log's file.
 pub(super) const LOG: &CStr = c"app.log";
 /// Length of a log line, its newline included.
-pub(super) const LINE_BYTES: usize = 100;
+pub(crate) const LINE_BYTES: usize = 100;
 /// One request in so many logs where it is sampled.
 pub(super) const SAMPLED: u64 = 100;
 /// Asks for nothing but a reply.
@@ -332,7 +332,7 @@ fn begin_reply(reply: &mut Vec<u8>, status: &str, length: usize) {
 }
 
 /// A log line, whose number and request are in it.
-pub(super) fn line(request: u64, number: u64) -> [u8; LINE_BYTES] {
+pub(crate) fn line(request: u64, number: u64) -> [u8; LINE_BYTES] {
     let mut line = [b'.'; LINE_BYTES];
     // It fits, whatever the numbers: 20 digits each at the most.
     let _ = write!(&mut line[..], "request {request} line {number} ");
@@ -435,8 +435,10 @@ mod tests {
             get(port, SWITCHED_PATH);
             let account = settled(port);
             assert_eq!((account.done, account.lines), (203, lines), "{when:?}");
+            let every = if when == LogWhen::Sampled { SAMPLED } else { 1 };
+            let logged = log_check::Logged { lines, requests: 203, every, of_request: 2 };
             let log = fs::File::open(folder.path().join("app.log")).unwrap();
-            assert!(log_check::account(log, lines, 2).unwrap().is_intact());
+            assert!(log_check::account(log, logged).unwrap().is_intact());
         }
     }
 

@@ -8,45 +8,56 @@ use model::integrity::Integrity;
 
 use super::built_in::{LINE_BYTES, line};
 
-/// Lines beyond this are none of ours, and with more a log has tens of gigabytes: a bit is
-/// kept for each.
-const LINES_MAX: u64 = 1 << 28;
-
-/// Accounts for each line: it is whole, and there once. A request writes so many.
-pub(super) fn account(log: File, lines: u64, of_request: u64) -> Result<Integrity, StudyError> {
-    const READING: &str = "reading the log back";
-    account_of(BufReader::new(log), lines, of_request).doing(READING)
+/// What may be in a log.
+#[derive(Clone, Copy)]
+pub(crate) struct Logged {
+    /// Lines that were written.
+    pub(crate) lines: u64,
+    /// Requests that were begun, numbered from 0 …
+    pub(crate) requests: u64,
+    /// … of which one in so many logs, or may log …
+    pub(crate) every: u64,
+    /// … so many lines.
+    pub(crate) of_request: u64,
 }
 
-fn account_of(mut log: impl Read, lines: u64, of_request: u64) -> io::Result<Integrity> {
-    let mut integrity = Integrity { records: lines, ..Integrity::default() };
+impl Logged {
+    /// Which of all lines this is, unless no request of this slice writes it.
+    fn index(&self, request: u64, number: u64) -> Option<u64> {
+        let is_ours = request < self.requests
+            && request.is_multiple_of(self.every)
+            && number < self.of_request;
+        is_ours.then(|| request * self.of_request + number)
+    }
+}
+
+/// Accounts for each line: it is whole, and there once.
+pub(crate) fn account(log: File, logged: Logged) -> Result<Integrity, StudyError> {
+    const READING: &str = "reading the log back";
+    account_of(BufReader::new(log), logged).doing(READING)
+}
+
+fn account_of(mut log: impl Read, logged: Logged) -> io::Result<Integrity> {
+    let mut integrity = Integrity { records: logged.lines, ..Integrity::default() };
     let mut seen = Seen::default();
     let mut whole = 0;
     let mut part = Vec::with_capacity(LINE_BYTES);
     while next_line(&mut log, &mut part)? {
-        match parse(&part).map(|(request, number)| index(request, number, of_request)) {
-            Some(index) if index < LINES_MAX => {
-                if seen.note(index) {
-                    whole += 1;
-                } else {
-                    integrity.duplicated += 1;
-                }
-            }
-            _ => {
+        let parsed = parse(&part);
+        match parsed.and_then(|(request, number)| logged.index(request, number)) {
+            Some(index) if seen.note(index) => whole += 1,
+            Some(_) => integrity.duplicated += 1,
+            None if parsed.is_some() => integrity.foreign += 1,
+            None => {
                 integrity.torn += 1;
                 let text = || String::from_utf8_lossy(&part).into_owned();
                 integrity.example.get_or_insert_with(text);
             }
         }
     }
-    integrity.lost = lines.saturating_sub(whole + integrity.torn);
-    integrity.duplicated += whole.saturating_sub(lines);
+    integrity.lost = logged.lines.saturating_sub(whole + integrity.torn);
+    integrity.duplicated += whole.saturating_sub(logged.lines);
     Ok(integrity)
-}
-
-/// Which line it is of all; the last of all numbers where it is none of them.
-fn index(request: u64, number: u64, of_request: u64) -> u64 {
-    request.saturating_mul(of_request).saturating_add(number)
 }
 
 /// A bit for each line.
@@ -91,7 +102,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
         std::fs::write(&log, bytes).unwrap();
-        account(File::open(log).unwrap(), lines, 2).unwrap()
+        let logged = Logged { lines, requests: 9, every: 1, of_request: 2 };
+        account(File::open(log).unwrap(), logged).unwrap()
     }
 
     #[test]
@@ -105,8 +117,11 @@ mod tests {
         torn[LINE_BYTES + 9] = b'x';
         assert_eq!(checked(&torn, 3).torn, 1);
         assert_eq!(checked(&whole[..whole.len() - 30], 3).torn, 1);
+        // Of another slice, or of a request that does not log.
+        assert_eq!(checked(&[&whole[..], &line(9, 0)].concat(), 3).foreign, 1);
+        assert_eq!(checked(&[&whole[..], &line(1, 2)].concat(), 3).foreign, 1);
         for (request, number) in [(u64::MAX, 0), (u64::MAX / 2, 5), (1 << 29, 0)] {
-            assert_eq!(checked(&line(request, number), 1).torn, 1);
+            assert_eq!(checked(&line(request, number), 1).foreign, 1);
         }
     }
 }

@@ -16,7 +16,7 @@ mod config;
 mod fetch;
 mod kept;
 mod launch;
-mod log_check;
+pub(crate) mod log_check;
 mod outcome;
 mod populate;
 mod rendered;

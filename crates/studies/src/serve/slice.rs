@@ -19,11 +19,11 @@ use super::built_in::{self, Account};
 use super::config::{BuiltIn, Config, Content, ServerKind};
 use super::kept::Kept;
 use super::launch::CommandServer;
-use super::log_check;
+use super::log_check::{self, Logged};
 use super::outcome::{LoadOutcome, refused};
 use super::populate::{self, populate};
 use super::running::Running;
-use super::spec;
+use super::spec::{self, LogWhen};
 use super::switched::Switched;
 use crate::figures_of;
 use crate::file::{Standing, open_for_reading};
@@ -297,7 +297,13 @@ fn check(
     }
     if server.log_lines > 0 {
         let log = open_for_reading(folder, built_in::LOG).doing("opening the log")?;
-        checked.push(log_check::account(log.into(), account.lines, server.log_lines)?);
+        let logged = Logged {
+            lines: account.lines,
+            requests: account.done + account.refused,
+            every: if server.log_when == LogWhen::Sampled { built_in::SAMPLED } else { 1 },
+            of_request: server.log_lines,
+        };
+        checked.push(log_check::account(log.into(), logged)?);
     }
     Ok(checked.into_iter().reduce(Integrity::and))
 }

@@ -156,14 +156,18 @@ pub(crate) struct Expected {
 pub(crate) fn account(file: &Path, expected: &Expected) -> Result<Integrity, StudyError> {
     let mut integrity =
         Integrity { records: expected.rows + expected.updates, ..Integrity::default() };
-    match look(file) {
-        Ok(Found { complaint, rows, updates, left_over }) => {
-            integrity.lost =
-                expected.rows.saturating_sub(rows) + expected.updates.saturating_sub(updates);
+    match look(file, expected.rows) {
+        Ok(Found { complaint, rows, changed, updates, left_over, foreign }) => {
+            integrity.lost = expected.rows.saturating_sub(rows + changed)
+                + expected.updates.saturating_sub(updates);
+            integrity.overwritten = changed;
+            integrity.foreign = foreign;
             integrity.duplicated = left_over.saturating_sub(expected.perhaps)
                 + updates.saturating_sub(expected.updates + expected.perhaps);
             integrity.torn = u64::from(complaint.is_some());
-            integrity.example = complaint;
+            integrity.example = complaint.or_else(|| {
+                (changed > 0).then(|| format!("{changed} rows are not what was put in"))
+            });
             Ok(integrity)
         }
         // A database that does not even answer is the worst that can be found.
@@ -179,21 +183,54 @@ pub(crate) fn account(file: &Path, expected: &Expected) -> Result<Integrity, Stu
 struct Found {
     /// The first of what SQLite's own check has to say, unless that is "ok".
     complaint: Option<String>,
+    /// Rows of the template that are as they were made, updates aside …
     rows: u64,
+    /// … and those that are not.
+    changed: u64,
     updates: u64,
     left_over: u64,
+    /// Tables and the like that nobody made, and rows of the template beyond it.
+    foreign: u64,
 }
 
-fn look(file: &Path) -> rusqlite::Result<Found> {
+/// What there is beside the table as it was made.
+const FOREIGN: &str = "SELECT (SELECT count(*) FROM sqlite_schema WHERE sql IS NOT ?1)
+    + (SELECT count(*) FROM message WHERE author = 0 AND id > ?2)";
+
+fn look(file: &Path, template_rows: u64) -> rusqlite::Result<Found> {
     let connection = open(file, BUSY_TIMEOUT)?;
     let said: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
     let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
+    let (rows, changed) = look_at_rows(&connection, template_rows)?;
+    let foreign = connection
+        .query_row(FOREIGN, params![SCHEMA, template_rows as i64], |row| row.get::<_, i64>(0))?;
     Ok(Found {
         complaint: (said != "ok").then_some(said),
-        rows: number("SELECT count(*) FROM message WHERE author = 0")? as u64,
+        rows,
+        changed,
+        foreign: foreign as u64,
         updates: number("SELECT coalesce(sum(seen), 0) FROM message WHERE author = 0")? as u64,
         left_over: number("SELECT count(*) FROM message WHERE author <> 0")? as u64,
     })
+}
+
+/// How many rows of the template say what they were made to say, and how many do not:
+/// SQLite's own check knows how a row is built, and not what is in it.
+fn look_at_rows(connection: &Connection, rows: u64) -> rusqlite::Result<(u64, u64)> {
+    let mut all = connection
+        .prepare("SELECT id, title, body, author = 0 FROM message WHERE id BETWEEN 1 AND ?1")?;
+    let mut found = all.query([rows as i64])?;
+    let (mut same, mut changed) = (0, 0);
+    while let Some(row) = found.next()? {
+        // A broken table may give out rows that were not asked for.
+        let number = (row.get::<_, i64>(0)? as u64).wrapping_sub(1);
+        let title = format!("Message {number}");
+        let is_same = row.get_ref(1)?.as_str() == Ok(&title)
+            && row.get_ref(2)?.as_str() == Ok(body(number))
+            && row.get_ref(3)?.as_i64() == Ok(1);
+        *(if is_same { &mut same } else { &mut changed }) += 1;
+    }
+    Ok((same, changed))
 }
 
 fn is_broken(error: &rusqlite::Error) -> bool {

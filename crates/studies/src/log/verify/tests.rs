@@ -142,12 +142,19 @@ fn what_was_begun_and_not_acknowledged_may_be_there_torn_or_not_at_all() {
 }
 
 #[test]
-fn what_is_no_record_at_all_breaks_nothing_but_its_line() {
+fn what_is_no_record_at_all_breaks_nothing_and_is_foreign() {
     let format = format(70);
     let mut lines = lines(format);
     lines.insert(7, vec![0; 3 << 20]);
     lines.insert(8, b"\n\n".to_vec());
-    assert!(check(format, &lines).is_intact());
+    let found = check(format, &lines);
+    // The buffer's worth of zeros, the rest with a line's end, and an empty line.
+    assert_eq!(found.kinds().collect::<Vec<_>>(), [("foreign", 3)]);
+    assert!(found.example.is_some());
+    // Where records may be there or not, so may parts of them.
+    let begun = [Expected { acknowledged: EACH, begun: EACH + 1 }; WRITERS as usize];
+    let found = account(Cursor::new(lines.concat()), format, &begun).unwrap();
+    assert!(found.integrity.is_intact() && found.broken_lines == 3);
 }
 
 #[test]
