@@ -2,6 +2,8 @@
 
 mod cache;
 mod choices;
+#[cfg(test)]
+mod corruption;
 mod file;
 mod files;
 mod log;
