@@ -85,9 +85,11 @@ impl Folders for Session {
     }
 
     fn close(self) -> anyhow::Result<()> {
-        for folders in self.folders {
-            folders.remove()?;
-        }
-        Ok(())
+        // One that stays does not keep the others from being removed.
+        let removed = self.folders.into_iter().map(|folders| folders.remove());
+        let mut failures = removed.filter_map(Result::err).collect::<Vec<_>>().into_iter();
+        let first = failures.next();
+        failures.for_each(|failure| output::note(&failure.to_string()));
+        first.map_or(Ok(()), |failure| Err(failure.into()))
     }
 }
