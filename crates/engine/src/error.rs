@@ -52,6 +52,9 @@ pub enum StudyError {
     /// A worker in another thread or process could not do its work.
     #[error("{0}")]
     Worker(String),
+    /// The run must end before this slice, and why.
+    #[error("{0}")]
+    Enough(String),
     /// The run was interrupted.
     #[error("stopped")]
     Stopped,

@@ -5,6 +5,8 @@ use std::time::Duration;
 use model::arm::{Arm, Pair, pairs};
 use model::plan::Plan;
 
+use crate::manners::Manners;
+
 /// What is to be measured.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -20,10 +22,13 @@ pub struct Job {
     pub budget: Duration,
     /// What the random order is made from.
     pub seed: u64,
+    /// How the machine and its neighbours are treated.
+    pub manners: Manners,
 }
 
 impl Job {
-    /// What a plan asks for.
+    /// What a plan asks for, with the usual manners: a plan goes from machine to machine,
+    /// and how one is treated is for whoever runs it there.
     pub fn of(plan: &Plan) -> Self {
         let arms = plan.arms();
         let pairs = pairs(&arms);
@@ -34,6 +39,7 @@ impl Job {
             error_rate: plan.error_rate,
             budget: plan.budget,
             seed: plan.seed,
+            manners: Manners::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use host::clock::{Clock, Moment};
@@ -12,16 +13,22 @@ use host::touch::memory_floor;
 use model::arm::Arm;
 use model::counters::Counters as _;
 use model::probes::{Residency, Surroundings};
-use model::run::{Floor, PlaceFloor};
+use model::run::{Floor, PlaceFloor, Writes};
 use model::slice::{Deferred, Latencies, Slice};
 use model::spent::{DeviceTraffic, Spent};
 use process::StopFlag;
 
 use crate::error::{Doing, StudyError};
+use crate::ledger::{Entry, Ledger};
+use crate::manners::{GENTLE_SLICE_BYTES, Manners};
+use crate::pace::pause_after;
 use crate::recorder::Recorder;
 use crate::runner::SliceRunner;
 use crate::study::{Operations, SliceFolders, Workload};
 use crate::{floor, place_floor};
+
+/// Who rests looks so often whether the run was interrupted.
+const REST_MAX: Duration = Duration::from_millis(50);
 
 /// An arm's folder serves so many slices, and is then made anew: often enough for five
 /// in a run of forty blocks, and seldom enough for its removal not to matter.
@@ -39,6 +46,9 @@ pub trait PlaceHandle {
     /// have nothing more to do for it.
     fn settle(&mut self) -> std::io::Result<()>;
 
+    /// Whether what is written there wears anything: all but memory does.
+    fn wears(&self) -> bool;
+
     /// The counters of the devices behind the place, where they can be read.
     fn device_bytes(&mut self) -> Option<DeviceTraffic>;
 }
@@ -55,6 +65,8 @@ pub struct LocalRunner<'a> {
     residency_unread: Option<String>,
     places: Vec<Box<dyn PlaceHandle + 'a>>,
     arms: Vec<LocalArm>,
+    ledger: Ledger,
+    gentle: bool,
 }
 
 struct LocalArm {
@@ -72,8 +84,8 @@ struct Kept {
 }
 
 impl<'a> LocalRunner<'a> {
-    /// A runner for arms, each with its workload; `began` is when the budget started
-    /// to count.
+    /// A runner for arms, each with its workload, with the usual manners; `began` is when
+    /// the budget started to count.
     pub fn new(
         arms: &[Arm],
         workloads: Vec<Box<dyn Workload>>,
@@ -83,9 +95,11 @@ impl<'a> LocalRunner<'a> {
     ) -> Self {
         assert_eq!(arms.len(), workloads.len(), "every arm has a workload");
         let arms = arms.iter().zip(workloads);
-        let arms = arms
+        let arms: Vec<LocalArm> = arms
             .map(|(arm, workload)| LocalArm { place: arm.place, workload, kept: None })
             .collect();
+        let wears: Vec<bool> = places.iter().map(|place| place.wears()).collect();
+        let manners = Manners::default();
         let clock = Clock::new();
         let recorder = Recorder::new(clock.clone(), StopFlag::clone(&stop));
         Self {
@@ -96,8 +110,52 @@ impl<'a> LocalRunner<'a> {
             recorder,
             probes: Probes::new(&Root::real(), &[]),
             residency_unread: None,
+            ledger: Ledger::new(manners.write_limit_bytes, &wears, arms.len()),
+            gentle: manners.gentle,
             places,
             arms,
+        }
+    }
+
+    /// The same with other manners.
+    #[must_use]
+    pub fn with(mut self, manners: Manners) -> Self {
+        let wears: Vec<bool> = self.places.iter().map(|place| place.wears()).collect();
+        self.ledger = Ledger::new(manners.write_limit_bytes, &wears, self.arms.len());
+        self.gentle = manners.gentle;
+        self
+    }
+
+    /// What a slice will come to.
+    fn entry(&self, arm: usize, operations: u64) -> Entry {
+        let LocalArm { place, workload, kept } = &self.arms[arm];
+        let slice = workload.footprint(operations);
+        let most =
+            if is_used_up(kept.as_ref()) { slice.and(workload.kept_footprint()) } else { slice };
+        Entry { arm, place: *place, operations, most }
+    }
+
+    fn device_written_bytes(&mut self, place: usize) -> Option<u64> {
+        Some(self.places[place].device_bytes()?.written_bytes)
+    }
+
+    /// A slice, and what became of its files.
+    fn settled_slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
+        let outcome = self.timed_slice(arm, operations);
+        // Whatever became of the slice, its own files go.
+        let settled = self.places[self.arms[arm].place].settle();
+        let slice = outcome?;
+        settled.doing("putting the slice's files away")?;
+        Ok(slice)
+    }
+
+    /// Lets neighbours have the machine for a while.
+    fn rest(&self, pause: Duration) {
+        let began = Instant::now();
+        while let Some(left) = pause.checked_sub(began.elapsed())
+            && !self.stopped()
+        {
+            thread::sleep(left.min(REST_MAX));
         }
     }
 
@@ -113,7 +171,7 @@ impl<'a> LocalRunner<'a> {
         let LocalArm { place, workload, kept } = &mut self.arms[number];
         let place = &mut self.places[*place];
         let recorder = &mut self.recorder;
-        let kept_is_new = kept.as_ref().is_none_or(|kept| kept.slices == KEPT_SLICES);
+        let kept_is_new = is_used_up(kept.as_ref());
         if kept_is_new {
             let folder = place.kept_folder(number).doing("making an arm's folder")?;
             *kept = Some(Kept { folder, slices: 0 });
@@ -159,6 +217,22 @@ impl<'a> LocalRunner<'a> {
             ..Slice::default()
         })
     }
+}
+
+/// A workload's operations, or fewer, so that a slice writes little.
+fn few(workload: &dyn Workload) -> Operations {
+    let Operations { granule, max } = workload.operations();
+    let writes_little =
+        |operations: &u64| workload.footprint(*operations).written_bytes <= GENTLE_SLICE_BYTES;
+    let halves = std::iter::successors(Some(max), |operations| Some(operations / 2));
+    let mut halves = halves.take_while(|operations| *operations > granule);
+    let fitting = halves.find(writes_little).unwrap_or(granule.min(max));
+    Operations { granule, max: fitting / granule * granule }
+}
+
+/// Whether an arm needs a folder of its own anew.
+fn is_used_up(kept: Option<&Kept>) -> bool {
+    kept.is_none_or(|kept| kept.slices == KEPT_SLICES)
 }
 
 /// What the page cache held when the clock stopped, and before it started.
@@ -216,15 +290,28 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn operations(&self, arm: usize) -> Operations {
-        self.arms[arm].workload.operations()
+        let workload = &self.arms[arm].workload;
+        if self.gentle { few(&**workload) } else { workload.operations() }
+    }
+
+    fn writes(&self) -> Option<Writes> {
+        Some(self.ledger.writes())
     }
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
-        let outcome = self.timed_slice(arm, operations);
-        // Whatever became of the slice, its own files go.
-        let settled = self.places[self.arms[arm].place].settle();
-        let slice = outcome?;
-        settled.doing("putting the slice's files away")?;
-        Ok(slice)
+        let entry = self.entry(arm, operations);
+        if let Some(why) = self.ledger.objection(&entry) {
+            return Err(StudyError::Enough(why));
+        }
+        let began = Instant::now();
+        let before = self.device_written_bytes(entry.place);
+        let slice = self.settled_slice(arm, operations);
+        let after = self.device_written_bytes(entry.place);
+        let written = after.zip(before).map(|(after, before)| after.saturating_sub(before));
+        self.ledger.count(&entry, written);
+        if self.gentle {
+            self.rest(pause_after(began.elapsed()));
+        }
+        slice
     }
 }

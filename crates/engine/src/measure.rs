@@ -12,9 +12,10 @@ use stats::{Settings, Warmup};
 
 use crate::error::StudyError;
 use crate::job::Job;
+use crate::manners::GENTLE_SLICE_MAX;
 use crate::order::Orders;
 use crate::runner::SliceRunner;
-use crate::schedule::Schedule;
+use crate::schedule::{BLOCKS_MAX, Schedule};
 
 /// A slice should last this long where the budget allows: long enough that
 /// starting and ending it do not matter, short enough for many blocks.
@@ -29,6 +30,9 @@ const SLICE_SHARE: f64 = 0.5;
 /// Warming up is over once no arm is more than 10% faster than in the block
 /// before, or after three blocks.
 const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
+/// Each is more than twice as long as the one before, and none has more than 2³²
+/// operations.
+const CALIBRATION_SLICES_MAX: u64 = 34;
 
 /// What was measured.
 pub(crate) struct Measurement {
@@ -38,6 +42,8 @@ pub(crate) struct Measurement {
     pub(crate) failures: Vec<Option<String>>,
     /// Whether the run was interrupted.
     pub(crate) interrupted: bool,
+    /// Why it ended before its budget did, if so.
+    pub(crate) ended_early: Option<String>,
 }
 
 /// What happens while measuring, for whoever shows progress or keeps what is measured.
@@ -93,8 +99,13 @@ pub(crate) fn measure(
     let mut session = Session::new(job, runner, events);
     let outcome =
         session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
-    let interrupted = matches!(outcome, Err(Stop::Requested));
-    Measurement { slices: session.slices, failures: session.failures, interrupted }
+    let (interrupted, ended_early) = match outcome {
+        Ok(()) | Err(Stop::Budget) => (false, None),
+        Err(Stop::Requested) => (true, None),
+        Err(Stop::Early(why)) => (false, Some(why)),
+    };
+    let Session { slices, failures, .. } = session;
+    Measurement { slices, failures, interrupted, ended_early }
 }
 
 /// Why measuring ends before its natural end.
@@ -103,6 +114,8 @@ enum Stop {
     Requested,
     /// The budget is spent.
     Budget,
+    /// Something else is, and what.
+    Early(String),
 }
 
 struct Session<'a> {
@@ -147,7 +160,7 @@ impl<'a> Session<'a> {
 
     /// Finds for each arm how many operations fill a slice.
     fn calibrate(&mut self) -> Result<(), Stop> {
-        let target = slice_target(self.job.budget, self.job.arms.len());
+        let target = slice_target(self.job);
         for arm in 0..self.job.arms.len() {
             let limits = self.runner.operations(arm);
             let mut operations = limits.fit(1.0);
@@ -208,7 +221,7 @@ impl<'a> Session<'a> {
     /// machine slices of two sizes differ by more than chance. The paired ratio
     /// would then lean to one side, and lead to false verdicts.
     fn resize(&mut self, times_ns: &[Vec<f64>]) {
-        let target_ns = slice_target(self.job.budget, self.job.arms.len()).as_nanos() as f64;
+        let target_ns = slice_target(self.job).as_nanos() as f64;
         for (arm, times_ns) in times_ns.iter().enumerate() {
             let fastest_ns = times_ns.iter().copied().fold(f64::INFINITY, f64::min);
             if fastest_ns.is_finite() && fastest_ns > 0.0 {
@@ -334,6 +347,7 @@ impl<'a> Session<'a> {
                 Ok(self.slices.last_mut())
             }
             Err(StudyError::Stopped) => Err(Stop::Requested),
+            Err(StudyError::Enough(why)) => Err(Stop::Early(why)),
             Err(error) => {
                 let why = error.to_string();
                 self.failures[arm] = Some(why.clone());
@@ -344,11 +358,19 @@ impl<'a> Session<'a> {
     }
 }
 
-fn slice_target(budget: Duration, arms: usize) -> Duration {
+fn slice_target(job: &Job) -> Duration {
     // Two arms are in a block twice.
-    let in_block = if arms == 2 { 4 } else { arms.max(1) };
+    let in_block = if job.arms.len() == 2 { 4 } else { job.arms.len().max(1) };
     let slices = BLOCKS_WANTED * in_block as u32;
-    (budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, SLICE_MAX)
+    let longest = if job.manners.gentle { GENTLE_SLICE_MAX } else { SLICE_MAX };
+    (job.budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, longest)
+}
+
+/// How many slices an arm of so many has at the most.
+pub(crate) fn slices_max(arms: usize) -> u64 {
+    // Two arms are in a block twice.
+    let in_block = if arms == 2 { 2 } else { 1 };
+    CALIBRATION_SLICES_MAX + (WARMUP.most as u64) + BLOCKS_MAX as u64 * in_block
 }
 
 #[cfg(test)]
@@ -356,10 +378,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use model::arm::Axis;
-    use model::run::Floor;
+    use model::run::{Floor, Writes};
     use model::spent::Spent;
 
     use super::*;
+    use crate::manners::Manners;
     use crate::study::Operations;
     use crate::testing;
 
@@ -389,6 +412,10 @@ mod tests {
 
         fn unread(&self) -> Vec<String> {
             Vec::new()
+        }
+
+        fn writes(&self) -> Option<Writes> {
+            None
         }
 
         fn warms_up(&self, _: usize) -> bool {
@@ -423,6 +450,7 @@ mod tests {
             error_rate: 0.05,
             budget: Duration::from_secs(2),
             seed: 1,
+            manners: Manners::default(),
         };
         let mut runner = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed: false };
         let measured = measure(&job, &mut runner, &mut |_| ());

@@ -33,6 +33,9 @@ pub trait Environment {
     /// The places after the run, in the same order; none where nobody looks.
     fn places_after(&mut self) -> Vec<PlaceAfter>;
 
+    /// Why the run was stopped from here, if it was: what must stay free did not.
+    fn cut_short(&self) -> Option<String>;
+
     /// The machine before and after the run, as far as it shows what disturbed it.
     fn watch(&mut self) -> Watch;
 }
@@ -47,9 +50,11 @@ pub fn run(
 ) -> Run {
     let mut run = begun(job, header, environment, runner);
     events(Event::Begun(&run));
-    let Measurement { slices, failures, interrupted } = measure(job, runner, events);
+    let Measurement { slices, failures, interrupted, ended_early } = measure(job, runner, events);
+    let ended_early = ended_early.or_else(|| environment.cut_short());
     run.run.seconds = runner.elapsed().as_secs_f64();
-    run.run.interrupted = interrupted;
+    run.run.interrupted = interrupted && ended_early.is_none();
+    run.run.ended_early = ended_early;
     run.floor.clock_off_by = runner.clock_off_by();
     run.places_after = environment.places_after();
     run.watch = environment.watch();
@@ -75,6 +80,8 @@ fn begun(
             seed: job.seed,
             version: header.version,
             interrupted: false,
+            ended_early: None,
+            writes: runner.writes(),
         },
         machine: environment.machine(),
         floor,
@@ -103,6 +110,7 @@ fn plan_record(job: &Job) -> PlanRecord {
         budget_s: job.budget.as_secs_f64(),
         arms: job.arms.iter().map(arm).collect(),
         pairs: job.pairs.clone(),
+        gentle: job.manners.gentle,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::run::Floor;
+use model::run::{Floor, Writes};
 use model::slice::Slice;
 
 use crate::error::StudyError;
@@ -31,6 +31,9 @@ pub trait SliceRunner {
 
     /// How many operations a slice of that arm may have.
     fn operations(&self, arm: usize) -> Operations;
+
+    /// What was written so far; nothing where nobody counts.
+    fn writes(&self) -> Option<Writes>;
 
     /// Runs one slice, with what earlier ones left settled. The slice's
     /// arm, phase and position are left for the caller to fill in.

@@ -76,6 +76,8 @@ mod tests {
     use model::arm::Axis;
     use model::slice::{Phase, Slice};
 
+    use crate::manners::Manners;
+
     use super::*;
 
     /// A job of so many arms, all but the first held against it.
@@ -83,7 +85,15 @@ mod tests {
         let pair = |other| Pair { base: 0, other, axis: Axis::Place };
         let pairs = (1..arms).map(pair).collect();
         let arms = crate::testing::arms(arms);
-        Job { arms, pairs, worth: 0.05, error_rate: 0.05, budget: Duration::from_secs(60), seed: 1 }
+        Job {
+            arms,
+            pairs,
+            worth: 0.05,
+            error_rate: 0.05,
+            budget: Duration::from_secs(60),
+            seed: 1,
+            manners: Manners::default(),
+        }
     }
 
     /// What is known after so many blocks, in each of which an arm takes its factor

@@ -36,12 +36,12 @@ pub trait Workload {
     /// starts everything anew there is no warming up.
     fn warms_up(&self) -> bool;
 
-    /// The most that one slice of so many operations leaves in its fresh folder, in
-    /// bytes.
-    fn space_bytes(&self, operations: u64) -> u64;
+    /// The most that one slice of so many operations comes to in its fresh folder, and
+    /// that it writes anywhere, beside what makes the arm's own folder anew.
+    fn footprint(&self, operations: u64) -> Footprint;
 
-    /// The most that the arm keeps from slice to slice, in bytes.
-    fn kept_bytes(&self) -> u64;
+    /// The most that the arm keeps from slice to slice.
+    fn kept_footprint(&self) -> Footprint;
 
     /// Makes, outside the clock, what every slice needs, however many operations it has.
     ///
@@ -51,6 +51,43 @@ pub trait Workload {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError>;
+}
+
+/// What files come to at the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// What they take at once.
+    pub space_bytes: u64,
+    /// How many there are at once, folders included.
+    pub files: u64,
+    /// What is written into them to get there, over and over as it may be; what the file
+    /// system adds, such as its journal, aside.
+    pub written_bytes: u64,
+}
+
+impl Footprint {
+    /// That of no file.
+    pub const NOTHING: Self = Self { space_bytes: 0, files: 0, written_bytes: 0 };
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            space_bytes: self.space_bytes.saturating_add(other.space_bytes),
+            files: self.files.saturating_add(other.files),
+            written_bytes: self.written_bytes.saturating_add(other.written_bytes),
+        }
+    }
+
+    /// Either, of which the larger counts.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            space_bytes: self.space_bytes.max(other.space_bytes),
+            files: self.files.max(other.files),
+            written_bytes: self.written_bytes.max(other.written_bytes),
+        }
+    }
 }
 
 /// Where a slice works.

@@ -14,6 +14,8 @@ pub struct FileSystemSpace {
     pub total_bytes: u64,
     /// What may still be written.
     pub free_bytes: u64,
+    /// How many files it holds in all, where there is a limit.
+    pub total_inodes: Option<u64>,
     /// How many files may still be made, where there is a limit.
     pub free_inodes: Option<u64>,
 }
@@ -30,6 +32,7 @@ impl FileSystemSpace {
             total_bytes: stat.f_blocks.saturating_mul(stat.f_frsize),
             free_bytes: stat.f_bavail.saturating_mul(stat.f_frsize),
             // btrfs and others that make inodes as they need them say 0 of 0.
+            total_inodes: (stat.f_files > 0).then_some(stat.f_files),
             free_inodes: (stat.f_files > 0).then_some(stat.f_favail),
         }
     }

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use engine::manners::{Manners, WRITE_LIMIT_BYTES};
 use model::place::PlaceRequest;
 use model::plan::parse_budget;
 use model::study::{parse_error_rate, parse_worth};
+use model::units::parse_size;
 
 use crate::load::{LayoutArg, LoadArgs};
 
@@ -130,7 +132,17 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) no_save: bool,
 
-    /// Show what would be measured without measuring it
+    /// The most that may be written to storage that wears, all places but those in memory
+    /// together, before the run ends [default: 16 GiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) write_limit: Option<u64>,
+
+    /// Let neighbours come first: small slices with long pauses between them, which take
+    /// more of the budget and show storage and processor caches gone cold
+    #[arg(long)]
+    pub(crate) gentle: bool,
+
+    /// Show what would be measured and at most written, without measuring
     #[arg(long)]
     pub(crate) dry_run: bool,
 
@@ -141,6 +153,14 @@ pub(crate) struct CompareArgs {
     /// Say on standard error when each block is complete and kept
     #[arg(long, hide = true)]
     pub(crate) tell_blocks: bool,
+}
+
+impl CompareArgs {
+    /// How the machine and its neighbours are treated.
+    pub(crate) fn manners(&self) -> Manners {
+        let write_limit_bytes = self.write_limit.unwrap_or(WRITE_LIMIT_BYTES);
+        Manners { write_limit_bytes, gentle: self.gentle }
+    }
 }
 
 #[derive(Args)]

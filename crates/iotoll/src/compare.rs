@@ -7,6 +7,7 @@ use anyhow::anyhow;
 use engine::folders::Folders as _;
 use engine::job::Job;
 use engine::measure::Event;
+use engine::needs::needs;
 use engine::runner::SliceRunner;
 use model::analysis::{Analysis, Verdict};
 use model::document::Document;
@@ -16,6 +17,7 @@ use crate::cli::CompareArgs;
 use crate::delivery::deliver;
 use crate::environment::LocalEnvironment;
 use crate::exit::Exit;
+use crate::halt::Halt;
 use crate::json_target::JsonTarget;
 use crate::output;
 use crate::progress::Progress;
@@ -26,21 +28,24 @@ use crate::{dry_run, plan, preflight, signals};
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let plan = plan::from_args(args)?;
-    let job = Job::of(&plan);
+    let job = Job { manners: args.manners(), ..Job::of(&plan) };
     let places = preflight::inspect(&plan, args)?;
     let workloads = preflight::workloads(&job.arms)?;
-    preflight::check_space(&places, &job.arms, &workloads)?;
+    let needs = needs(&job, &workloads, places.len());
+    preflight::check_space(&places, &needs)?;
     if args.dry_run {
-        output::result(&dry_run::describe(&job, &places, output::width()))?;
+        output::result(&dry_run::describe(&job, &places, &needs, output::width()))?;
         return Ok(Exit::Done);
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let keeper = Keeper::new(saving::open(args.no_save));
-    let mut session = Session::open(&places, signals::stop_flag()?, began)?;
+    let halt = Halt::new(signals::stop_flag()?);
+    let mut session = Session::open(&places, &halt, began, job.manners)?;
     let mut runner = session.runner(&job.arms, workloads);
     let progress = Progress::new(began, job.budget);
     let watched = Watched { keeper, progress, tells_blocks: args.tell_blocks };
-    let run = measure(&job, &mut *runner, LocalEnvironment::new(places), watched);
+    let environment = LocalEnvironment::new(places, halt.clone());
+    let run = measure(&job, &mut *runner, environment, watched);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
     let delivered = deliver(json, &Document::new(&run, &analysis), |width| {
@@ -49,7 +54,12 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     drop(runner);
     let closed = session.close();
     delivered.and(closed)?;
-    exit_code(args, &run, &analysis)
+    let exit = exit_code(args, &run, &analysis)?;
+    if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, halt.why()) {
+        output::note(&format!("ended early: {why}"));
+        return Ok(Exit::CouldNot);
+    }
+    Ok(exit)
 }
 
 /// Who is told what happens while measuring.
@@ -88,6 +98,11 @@ fn measure(
 fn exit_code(args: &CompareArgs, run: &Run, analysis: &Analysis) -> anyhow::Result<Exit> {
     if run.run.interrupted {
         return Ok(Exit::Interrupted);
+    }
+    if let Some(why) = &run.run.ended_early
+        && run.blocks().next().is_none()
+    {
+        return Err(anyhow!("nothing could be measured: {why}"));
     }
     if let Some(failure) = run.failures.first()
         && run.failures.len() == run.plan.arms.len()

@@ -3,13 +3,21 @@
 use std::fmt::Write as _;
 
 use engine::job::Job;
+use engine::needs::PlaceNeeds;
 use host::machine;
-use model::place::PlaceFacts;
+use model::place::{PlaceFacts, StorageKind};
 use model::printable::printable;
-use model::units::{exact_duration, percent};
+use model::units::{count, exact_duration, percent, rough_size};
+
+use crate::preflight::at_once;
 
 /// The places, the arms and the comparisons that a run would have.
-pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String {
+pub(crate) fn describe(
+    job: &Job,
+    places: &[PlaceFacts],
+    needs: &[PlaceNeeds],
+    width: usize,
+) -> String {
     let Job { arms, pairs, .. } = job;
     let mut out = report::places(places, &machine::describe(), width);
     let bold = anstyle::Style::new().bold();
@@ -27,6 +35,10 @@ pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String
             writeln!(out, "  {other} against {base}")
         };
     }
+    let _ = writeln!(out, "\n{bold}Writes{bold:#}");
+    for (place, needs) in places.iter().zip(needs) {
+        out += &writes(job, place, needs);
+    }
     let _ = writeln!(
         out,
         "\nBudget {}, worth {}, error rate {}, seed {}. Nothing was measured.",
@@ -36,4 +48,23 @@ pub(crate) fn describe(job: &Job, places: &[PlaceFacts], width: usize) -> String
         job.seed
     );
     out
+}
+
+/// What a run writes to a place at the most, on a line.
+fn writes(job: &Job, place: &PlaceFacts, needs: &PlaceNeeds) -> String {
+    let there = at_once(place, needs);
+    let limit_bytes = job.manners.write_limit_bytes;
+    let in_all = match place.kind {
+        StorageKind::Memory => "memory, which does not wear".to_owned(),
+        _ if needs.written_bytes < limit_bytes => {
+            format!("{} over the run", rough_size(needs.written_bytes))
+        }
+        _ => format!("{} over the run (--write-limit)", rough_size(limit_bytes)),
+    };
+    format!(
+        "  {:<10} at most {} in {} files at once; {in_all}\n",
+        place.label,
+        rough_size(there.bytes),
+        count(there.files)
+    )
 }

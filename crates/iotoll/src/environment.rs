@@ -7,16 +7,20 @@ use model::place::PlaceFacts;
 use model::run::{Machine, PlaceAfter, Watch};
 use model::watch::MachineReading;
 
+use crate::halt::Halt;
+
 /// This machine, with the places of a run.
 pub(crate) struct LocalEnvironment {
     places: Vec<PlaceFacts>,
     before: MachineReading,
+    halt: Halt,
 }
 
 impl LocalEnvironment {
-    /// Places as they were found; what disturbs is watched from now on.
-    pub(crate) fn new(places: Vec<PlaceFacts>) -> Self {
-        Self { places, before: machine::read_now() }
+    /// Places as they were found; what disturbs is watched from now on, and `halt` knows
+    /// why the run is ended.
+    pub(crate) fn new(places: Vec<PlaceFacts>, halt: Halt) -> Self {
+        Self { places, before: machine::read_now(), halt }
     }
 }
 
@@ -31,6 +35,10 @@ impl Environment for LocalEnvironment {
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {
         self.places.iter().map(after).collect()
+    }
+
+    fn cut_short(&self) -> Option<String> {
+        self.halt.why()
     }
 
     fn watch(&mut self) -> Watch {

@@ -11,6 +11,7 @@ mod delivery;
 mod dry_run;
 mod environment;
 mod exit;
+mod halt;
 mod json_target;
 mod load;
 mod man;

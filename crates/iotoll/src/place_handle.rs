@@ -6,6 +6,8 @@ use std::os::fd::OwnedFd;
 
 use engine::local::PlaceHandle;
 use host::disks::DeviceReader;
+use host::root::Root;
+use model::place::{PlaceFacts, StorageKind};
 use model::spent::DeviceTraffic;
 use places::{Folder, PlaceFolders, WorkDirError};
 
@@ -15,13 +17,16 @@ use crate::quiet::Quiet;
 pub(crate) struct FolderHandle<'a> {
     folders: &'a mut PlaceFolders,
     devices: Option<DeviceReader>,
+    wears: bool,
     quiet: Quiet,
 }
 
 impl<'a> FolderHandle<'a> {
     /// A place with its counters, where it has any that can be read.
-    pub(crate) fn new(folders: &'a mut PlaceFolders, devices: Option<DeviceReader>) -> Self {
-        Self { folders, devices, quiet: Quiet::new() }
+    pub(crate) fn new(folders: &'a mut PlaceFolders, facts: &PlaceFacts) -> Self {
+        let devices = DeviceReader::new(&Root::real(), facts).ok();
+        let wears = facts.kind != StorageKind::Memory;
+        Self { folders, devices, wears, quiet: Quiet::new() }
     }
 }
 
@@ -43,6 +48,10 @@ impl PlaceHandle for FolderHandle<'_> {
             self.quiet.wait(devices);
         }
         Ok(())
+    }
+
+    fn wears(&self) -> bool {
+        self.wears
     }
 
     fn device_bytes(&mut self) -> Option<DeviceTraffic> {

@@ -1,6 +1,7 @@
 //! What is checked before a run touches anything.
 
 use anyhow::bail;
+use engine::needs::PlaceNeeds;
 use engine::study::Workload;
 use host::disks::DeviceReader;
 use host::memory::MemoryFacts;
@@ -8,6 +9,7 @@ use host::root::Root;
 use model::arm::Arm;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::Plan;
+use places::Need;
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -72,22 +74,20 @@ fn note_unread_counters(place: &mut PlaceFacts) {
 }
 
 /// Refuses what would not fit on a place or in memory.
-pub(crate) fn check_space(
-    places: &[PlaceFacts],
-    arms: &[Arm],
-    workloads: &[Box<dyn Workload>],
-) -> anyhow::Result<()> {
+pub(crate) fn check_space(places: &[PlaceFacts], needs: &[PlaceNeeds]) -> anyhow::Result<()> {
     let memory = MemoryFacts::read(&Root::real())?;
-    for (index, place) in places.iter().enumerate() {
-        let here = arms.iter().zip(workloads).filter(|(arm, _)| arm.place == index);
-        let (mut slice_bytes, mut kept_bytes) = (0, 0_u64);
-        for (_, workload) in here {
-            slice_bytes = workload.space_bytes(workload.operations().max).max(slice_bytes);
-            kept_bytes = kept_bytes.saturating_add(workload.kept_bytes());
-        }
-        // Slices come one at a time; what arms keep and slices left is there all the time.
-        let stays_bytes = kept_bytes.saturating_add(places::aside_bytes_max(place));
-        places::check_space(place, slice_bytes.saturating_add(stays_bytes), &memory)?;
+    for (place, needs) in places.iter().zip(needs) {
+        places::check_space(place, at_once(place, needs), &memory)?;
     }
     Ok(())
+}
+
+/// What is at a place at once, at the most: what slices and arms need, and what slices left
+/// and was put aside.
+pub(crate) fn at_once(place: &PlaceFacts, needs: &PlaceNeeds) -> Need {
+    let aside = places::aside_max(place);
+    Need {
+        bytes: needs.space_bytes.saturating_add(aside.bytes),
+        files: needs.files.saturating_add(aside.files),
+    }
 }

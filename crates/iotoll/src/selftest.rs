@@ -4,6 +4,8 @@
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
+use engine::manners::Manners;
+use engine::needs::needs;
 use engine::run::Header;
 use engine::selftest::run::selftest;
 use engine::selftest::settings::{Planting, Settings, Work};
@@ -18,6 +20,7 @@ use crate::cli::SelftestArgs;
 use crate::delivery::deliver;
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
+use crate::halt::Halt;
 use crate::json_target::JsonTarget;
 use crate::plan::default_places;
 use crate::preflight;
@@ -45,15 +48,17 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let store = saving::open(args.no_save);
     let header = session::header();
+    let halt = Halt::new(signals::stop_flag()?);
     let settings = Settings {
         work,
         plantings,
         elapsed: &|| began.elapsed(),
         budget: args.budget.unwrap_or(DEFAULT_BUDGET),
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
-        stop: signals::stop_flag()?,
+        stop: StopFlag::clone(&halt.stop),
     };
-    let result = measure(&settings, began, header, LocalEnvironment::new(places))?;
+    let environment = LocalEnvironment::new(places, halt.clone());
+    let result = measure(&settings, began, header, environment, &halt)?;
     let labels: Vec<&str> = result.places.iter().map(|p| p.place.label.as_str()).collect();
     let finished = Finished {
         kind: Kind::Selftest,
@@ -87,10 +92,10 @@ fn measure(
     began: Instant,
     header: Header,
     mut environment: LocalEnvironment,
+    halt: &Halt,
 ) -> anyhow::Result<SelftestResult> {
     let mut progress = Progress::new(began, settings.budget);
-    let mut open =
-        |places: &[PlaceFacts]| Session::open(places, StopFlag::clone(&settings.stop), began);
+    let mut open = |places: &[PlaceFacts]| Session::open(places, halt, began, Manners::default());
     let result = selftest(settings, header, &mut environment, &mut open, &mut |state| {
         progress.show_state(state);
     });
@@ -119,9 +124,10 @@ fn inspect(
         }
         let facts = places::inspect(&place.label, &place.path)?;
         for work in std::iter::once(work).chain(plantings.iter().map(|planting| &planting.work)) {
-            let arms = twins_job(work, &facts)?.arms;
-            let workloads = preflight::workloads(&arms)?;
-            preflight::check_space(&[facts.clone(), facts.clone()], &arms, &workloads)?;
+            let job = twins_job(work, &facts)?;
+            let workloads = preflight::workloads(&job.arms)?;
+            let twins = [facts.clone(), facts.clone()];
+            preflight::check_space(&twins, &needs(&job, &workloads, twins.len()))?;
         }
         places.push(facts);
     }
@@ -129,6 +135,10 @@ fn inspect(
 }
 
 fn exit_code(result: &SelftestResult) -> Exit {
+    if let Some(why) = &result.run.ended_early {
+        output::note(&format!("ended early: {why}"));
+        return Exit::CouldNot;
+    }
     match (result.run.interrupted, result.objections.is_empty()) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Done,

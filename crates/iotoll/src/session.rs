@@ -5,16 +5,16 @@ use std::time::{Instant, SystemTime};
 
 use engine::folders::Folders;
 use engine::local::{LocalRunner, PlaceHandle};
+use engine::manners::Manners;
 use engine::run::Header;
 use engine::runner::SliceRunner;
 use engine::study::Workload;
-use host::disks::DeviceReader;
-use host::root::Root;
 use model::arm::Arm;
 use model::place::PlaceFacts;
 use places::{PlaceFolders, WorkDir};
 use process::StopFlag;
 
+use crate::halt::{Halt, Lookout};
 use crate::output;
 use crate::place_handle::FolderHandle;
 
@@ -32,16 +32,20 @@ pub(crate) fn header() -> Header {
 pub(crate) struct Session {
     folders: Vec<PlaceFolders>,
     places: Vec<PlaceFacts>,
-    stop: StopFlag,
+    halt: Halt,
+    /// Looks while the folders are there.
+    lookout: Lookout,
     began: Instant,
+    manners: Manners,
 }
 
 impl Session {
     /// Makes the folders; `began` is when the budget started to count.
     pub(crate) fn open(
         places: &[PlaceFacts],
-        stop: StopFlag,
+        halt: &Halt,
         began: Instant,
+        manners: Manners,
     ) -> anyhow::Result<Self> {
         let folders = places
             .iter()
@@ -63,7 +67,10 @@ impl Session {
                 kept.why
             ));
         }
-        Ok(Self { folders, places: places.to_vec(), stop, began })
+        let open = folders.iter().map(|folders| folders.work().fd());
+        let lookout = Lookout::start(places.iter().zip(open), halt.clone())?;
+        let (places, halt) = (places.to_vec(), halt.clone());
+        Ok(Self { folders, places, halt, lookout, began, manners })
     }
 }
 
@@ -75,16 +82,16 @@ impl Folders for Session {
         arms: &[Arm],
         workloads: Vec<Box<dyn Workload>>,
     ) -> Box<dyn SliceRunner + '_> {
-        let handle = |(folders, facts)| {
-            let devices = DeviceReader::new(&Root::real(), facts).ok();
-            Box::new(FolderHandle::new(folders, devices)) as Box<dyn PlaceHandle>
-        };
+        let handle =
+            |(folders, facts)| Box::new(FolderHandle::new(folders, facts)) as Box<dyn PlaceHandle>;
         let places = self.folders.iter_mut().zip(&self.places).map(handle).collect();
-        let stop = StopFlag::clone(&self.stop);
-        Box::new(LocalRunner::new(arms, workloads, places, stop, self.began))
+        let stop = StopFlag::clone(&self.halt.stop);
+        let runner = LocalRunner::new(arms, workloads, places, stop, self.began);
+        Box::new(runner.with(self.manners))
     }
 
     fn close(self) -> anyhow::Result<()> {
+        drop(self.lookout);
         // One that stays does not keep the others from being removed.
         let removed = self.folders.into_iter().map(|folders| folders.remove());
         let mut failures = removed.filter_map(Result::err).collect::<Vec<_>>().into_iter();

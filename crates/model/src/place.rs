@@ -138,6 +138,9 @@ pub struct PlaceFacts {
     pub total_bytes: u64,
     /// What this user may still write.
     pub free_bytes: u64,
+    /// How many files the file system holds in all, where it has a limit.
+    #[serde(default)]
+    pub total_inodes: Option<u64>,
     /// How many files may still be made, where the file system has a limit.
     pub free_inodes: Option<u64>,
     /// The number that tells file systems apart: the mount table's device number,
@@ -199,6 +202,7 @@ mod change_tests {
             read_only: false,
             total_bytes: 100,
             free_bytes: 50,
+            total_inodes: None,
             free_inodes: None,
             filesystem_id: 7,
             unread: Vec::new(),

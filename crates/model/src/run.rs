@@ -56,6 +56,34 @@ pub struct Invocation {
     pub version: String,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
+    /// Why it ended before its budget did, where neither a signal ended it nor all was
+    /// measured: a limit was reached, or what must stay free did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_early: Option<String>,
+    /// What it wrote; `null` where nobody counted.
+    #[serde(default)]
+    pub writes: Option<Writes>,
+}
+
+/// What a run wrote, and might have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Writes {
+    /// What it might write to storage that wears, all places together.
+    pub limit_bytes: u64,
+    /// Each place, in the order of the places.
+    pub places: Vec<PlaceWrites>,
+}
+
+/// What a run wrote to one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlaceWrites {
+    /// Whether it counts for the limit: all but what is in memory does.
+    pub wears: bool,
+    /// Slice by slice, what the devices behind the place wrote meanwhile, for anyone; where
+    /// they cannot be read, what the slice may write at the most.
+    pub written_bytes: u64,
 }
 
 /// The machine.
@@ -141,6 +169,10 @@ pub struct PlanRecord {
     pub arms: Vec<ArmRecord>,
     /// Which arms are compared.
     pub pairs: Vec<Pair>,
+    /// Whether neighbours came first: small slices with pauses between them, of idle
+    /// priority.
+    #[serde(default)]
+    pub gentle: bool,
 }
 
 /// That of a record made before it could be chosen.

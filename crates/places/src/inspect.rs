@@ -53,6 +53,7 @@ pub(crate) fn facts(
         read_only: space.read_only,
         total_bytes: space.total_bytes,
         free_bytes: space.free_bytes,
+        total_inodes: space.total_inodes,
         free_inodes: space.free_inodes,
         filesystem_id: identity.device.unwrap_or_default().packed(),
         unread: Vec::new(),

@@ -10,6 +10,7 @@ mod cut;
 mod error;
 mod folder;
 mod inspect;
+mod margins;
 mod open;
 mod owner;
 mod place_folders;
@@ -25,6 +26,7 @@ pub use clean::{
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
 pub use inspect::{inspect, same_file_system};
-pub use place_folders::{PlaceFolders, aside_bytes_max};
-pub use space::{SpaceError, check_space};
+pub use margins::Margins;
+pub use place_folders::{PlaceFolders, aside_max};
+pub use space::{Need, SpaceError, check_space};
 pub use workdir::WorkDir;

@@ -15,6 +15,7 @@ use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use crate::cut::cut_all;
 use crate::error::WorkDirError;
 use crate::folder::Folder;
+use crate::space::Need;
 use crate::workdir::WorkDir;
 
 /// No more inodes than this are put aside, which take about a second to remove.
@@ -26,9 +27,10 @@ const ASIDE_SPACE_SHARE: u64 = 32;
 /// … as much as a folder does.
 const ASIDE_INODE_BYTES: u64 = 4096;
 
-/// The most that is put aside in a place, in bytes.
-pub fn aside_bytes_max(place: &PlaceFacts) -> u64 {
-    aside_inodes_max(place) * ASIDE_INODE_BYTES
+/// The most that is put aside in a place.
+pub fn aside_max(place: &PlaceFacts) -> Need {
+    let inodes = aside_inodes_max(place);
+    Need { bytes: inodes * ASIDE_INODE_BYTES, files: inodes }
 }
 
 fn aside_inodes_max(place: &PlaceFacts) -> u64 {

@@ -1,9 +1,10 @@
-//! Refusing what would fill a disk or the memory.
+//! Refusing what would fill a disk or the memory, before a run and during it.
 //!
 //! A file system that runs full harms everything else on it, and one in memory that
 //! grows beyond what memory holds has the kernel swap or kill. So a margin must stay:
 //! of a file system 1%, at least 64 MiB and at most 1 GiB, but never more than an eighth
-//! of it (a container's `/dev/shm` has 64 MiB in all); of memory, or of the limit that
+//! of it (a container's `/dev/shm` has 64 MiB in all); of its inodes 1%, at least 1,000 and
+//! at most 100,000, but never more than an eighth; of memory, or of the limit that
 //! this process is under, a tenth, at most 1 GiB. Swap does not count as memory: a file
 //! system in memory that swaps is no longer what was to be measured.
 
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use host::memory::MemoryFacts;
 use model::place::{PlaceFacts, StorageKind};
+use model::units::count;
 use thiserror::Error;
 
 const MIB: u64 = 1024 * 1024;
@@ -38,6 +40,24 @@ pub enum SpaceError {
         free_bytes: u64,
         /// What must remain of that.
         margin_bytes: u64,
+    },
+    /// The file system would come close to having no inode left.
+    #[error(
+        "{label}={}: up to {} files are made there, but of the {} that may still be made (`df -i`) \
+         {} must stay free; remove files, or pass another directory",
+        path.display(), count(*need_files), count(*free_inodes), count(*margin_inodes)
+    )]
+    Inodes {
+        /// The place's label.
+        label: String,
+        /// The place's directory.
+        path: PathBuf,
+        /// What was asked for.
+        need_files: u64,
+        /// What this user may still make there.
+        free_inodes: u64,
+        /// What must remain of that.
+        margin_inodes: u64,
     },
     /// The place is in memory, and that would come close to its end.
     #[error(
@@ -66,14 +86,27 @@ fn whose(is_limited: bool) -> &'static str {
     if is_limited { "this container or session may still use" } else { "the machine has available" }
 }
 
+/// What a run needs of a place at the most, all at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Need {
+    /// For its files' contents.
+    pub bytes: u64,
+    /// How many files and folders.
+    pub files: u64,
+}
+
 /// Whether so much may be written to a place. A file system that tells no size, as some
 /// in user space, is taken at its word: nothing can be said of it.
-pub fn check_space(
-    facts: &PlaceFacts,
-    need_bytes: u64,
-    memory: &MemoryFacts,
-) -> Result<(), SpaceError> {
+pub fn check_space(facts: &PlaceFacts, need: Need, memory: &MemoryFacts) -> Result<(), SpaceError> {
     let (label, path) = (facts.label.clone(), facts.path.clone());
+    let Need { bytes: need_bytes, files: need_files } = need;
+    if let Some(free_inodes) = facts.free_inodes {
+        let margin_inodes = inode_margin(facts.total_inodes.unwrap_or(free_inodes));
+        if need_files > free_inodes.saturating_sub(margin_inodes) {
+            let error = SpaceError::Inodes { label, path, need_files, free_inodes, margin_inodes };
+            return Err(error);
+        }
+    }
     let free_bytes = facts.free_bytes;
     let margin_bytes = file_system_margin_bytes(facts.total_bytes);
     if facts.total_bytes > 0 && need_bytes > free_bytes.saturating_sub(margin_bytes) {
@@ -91,11 +124,18 @@ pub fn check_space(
     Ok(())
 }
 
-fn file_system_margin_bytes(total_bytes: u64) -> u64 {
+/// What must stay free of a file system.
+pub(crate) fn file_system_margin_bytes(total_bytes: u64) -> u64 {
     (total_bytes / 100).clamp(64 * MIB, GIB).min(total_bytes / 8)
 }
 
-fn memory_margin_bytes(memory: &MemoryFacts) -> u64 {
+/// What must stay free of a file system's inodes.
+pub(crate) fn inode_margin(total_inodes: u64) -> u64 {
+    (total_inodes / 100).clamp(1_000, 100_000).min(total_inodes / 8)
+}
+
+/// What must stay free of memory.
+pub(crate) fn memory_margin_bytes(memory: &MemoryFacts) -> u64 {
     let limit_bytes = memory.limit.as_ref().map_or(u64::MAX, |limit| limit.limit_bytes);
     (memory.total_bytes.min(limit_bytes) / 10).min(GIB)
 }
@@ -121,6 +161,10 @@ mod tests {
         PlaceFacts { kind, total_bytes, free_bytes, ..facts }
     }
 
+    fn bytes(bytes: u64) -> Need {
+        Need { bytes, files: 1 }
+    }
+
     fn memory(total_bytes: u64, available_bytes: u64) -> MemoryFacts {
         MemoryFacts { total_bytes, available_bytes, ..MemoryFacts::default() }
     }
@@ -141,8 +185,8 @@ mod tests {
     fn a_disk_may_be_filled_to_its_margin_and_not_a_byte_further() {
         let disk = place(StorageKind::Disk, GIB, 100 * MIB);
         let scarce = memory(GIB, 0);
-        assert_eq!(check_space(&disk, 36 * MIB, &scarce), Ok(()));
-        let error = check_space(&disk, 36 * MIB + 1, &scarce).unwrap_err();
+        assert_eq!(check_space(&disk, bytes(36 * MIB), &scarce), Ok(()));
+        let error = check_space(&disk, bytes(36 * MIB + 1), &scarce).unwrap_err();
         let expected = "place=/data: up to 36.0 MiB is needed there, but of the 100.0 MiB that is \
                         free 64.0 MiB must stay free; free some, write less, or pass another \
                         directory";
@@ -150,12 +194,32 @@ mod tests {
     }
 
     #[test]
+    fn inodes_keep_one_percent_within_bounds() {
+        let margins = [8, 16_000, 1_000_000, 50_000_000].map(inode_margin);
+        assert_eq!(margins, [1, 1_000, 10_000, 100_000]);
+    }
+
+    #[test]
+    fn inodes_may_be_used_up_to_their_margin_and_not_one_further() {
+        let disk = place(StorageKind::Disk, GIB, GIB);
+        let scarce = PlaceFacts { total_inodes: Some(16_000), free_inodes: Some(1_011), ..disk };
+        let files = |files| check_space(&scarce, Need { bytes: 0, files }, &memory(GIB, 0));
+        assert_eq!(files(11), Ok(()));
+        let expected = "place=/data: up to 12 files are made there, but of the 1,011 that may still \
+                        be made (`df -i`) 1,000 must stay free; remove files, or pass another \
+                        directory";
+        assert_eq!(files(12).unwrap_err().to_string(), expected);
+        let unlimited = PlaceFacts { free_inodes: None, total_inodes: None, ..scarce };
+        assert_eq!(check_space(&unlimited, Need { bytes: 0, files: 12 }, &memory(GIB, 0)), Ok(()));
+    }
+
+    #[test]
     fn a_tmpfs_may_not_outgrow_memory_though_it_has_space() {
         let tmpfs = place(StorageKind::Memory, 8 * GIB, 8 * GIB);
         let machine = memory(8 * GIB, 2 * GIB);
         let margin = 8 * GIB / 10;
-        assert_eq!(check_space(&tmpfs, 2 * GIB - margin, &machine), Ok(()));
-        let error = check_space(&tmpfs, 2 * GIB - margin + 1, &machine).unwrap_err();
+        assert_eq!(check_space(&tmpfs, bytes(2 * GIB - margin), &machine), Ok(()));
+        let error = check_space(&tmpfs, bytes(2 * GIB - margin + 1), &machine).unwrap_err();
         assert!(error.to_string().contains("that the machine has available"), "{error}");
     }
 
@@ -163,8 +227,8 @@ mod tests {
     fn a_containers_limit_counts_and_is_named() {
         let tmpfs = place(StorageKind::Memory, 8 * GIB, 8 * GIB);
         let container = limited(500 * MIB, 200 * MIB);
-        assert_eq!(check_space(&tmpfs, 250 * MIB, &container), Ok(()));
-        let error = check_space(&tmpfs, 250 * MIB + 1, &container).unwrap_err();
+        assert_eq!(check_space(&tmpfs, bytes(250 * MIB), &container), Ok(()));
+        let error = check_space(&tmpfs, bytes(250 * MIB + 1), &container).unwrap_err();
         assert!(error.to_string().contains("this container or session may still use"), "{error}");
     }
 
@@ -172,20 +236,20 @@ mod tests {
     fn a_small_tmpfs_is_full_before_memory_is() {
         let shm = place(StorageKind::Memory, 64 * MIB, 64 * MIB);
         let machine = memory(8 * GIB, 8 * GIB);
-        assert_eq!(check_space(&shm, 56 * MIB, &machine), Ok(()));
-        let error = check_space(&shm, 57 * MIB, &machine).unwrap_err();
+        assert_eq!(check_space(&shm, bytes(56 * MIB), &machine), Ok(()));
+        let error = check_space(&shm, bytes(57 * MIB), &machine).unwrap_err();
         assert!(matches!(error, SpaceError::FileSystem { .. }), "{error}");
     }
 
     #[test]
     fn a_file_system_without_a_size_is_not_refused() {
         let unsized_one = place(StorageKind::Fuse, 0, 0);
-        assert_eq!(check_space(&unsized_one, GIB, &memory(GIB, 0)), Ok(()));
+        assert_eq!(check_space(&unsized_one, bytes(GIB), &memory(GIB, 0)), Ok(()));
     }
 
     #[test]
     fn an_absurd_need_is_refused_without_overflow() {
         let disk = place(StorageKind::Disk, u64::MAX, u64::MAX);
-        assert!(check_space(&disk, u64::MAX, &memory(GIB, GIB)).is_err());
+        assert!(check_space(&disk, bytes(u64::MAX), &memory(GIB, GIB)).is_err());
     }
 }

@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use host::space::FileSystemSpace;
-use iotoll_places::{Foreign, PlaceFolders, WorkDir, aside_bytes_max, clean, inspect};
+use iotoll_places::{Foreign, Need, PlaceFolders, WorkDir, aside_max, clean, inspect};
 use model::place::PlaceFacts;
 use support::{Helper, Mounted, run_task};
 
@@ -86,7 +86,7 @@ fn a_folder_that_stayed_empty_serves_the_next_slice() {
 fn beyond_its_bound_the_oldest_goes() {
     let place = tempfile::tempdir().unwrap();
     let facts = PlaceFacts { free_inodes: Some(100), ..facts(place.path()) };
-    assert_eq!(aside_bytes_max(&facts), 12 * 4096);
+    assert_eq!(aside_max(&facts), Need { bytes: 12 * 4096, files: 12 });
     let mut folders = folders(&facts);
     for _ in 0..4 {
         slice(&mut folders, 4);
@@ -100,9 +100,9 @@ fn beyond_its_bound_the_oldest_goes() {
 fn little_is_put_aside_where_there_is_little_space() {
     let facts = facts(Path::new("/dev/shm"));
     let small = PlaceFacts { total_bytes: 64 << 20, free_bytes: 64 << 20, ..facts.clone() };
-    assert_eq!(aside_bytes_max(&small), 2 << 20);
+    assert_eq!(aside_max(&small).bytes, 2 << 20);
     let unsized_one = PlaceFacts { total_bytes: 0, free_bytes: 0, free_inodes: None, ..facts };
-    assert_eq!(aside_bytes_max(&unsized_one), 256 << 20);
+    assert_eq!(aside_max(&unsized_one).bytes, 256 << 20);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod columns;
 mod figures;
 mod integrity;
 pub mod load;
+mod manners;
 mod noise;
 mod place;
 mod risk;

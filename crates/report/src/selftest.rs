@@ -188,6 +188,10 @@ fn clock(clock: &ClockCheck) -> String {
 }
 
 fn conclusion(result: &SelftestResult, width: Width) -> String {
+    if let Some(why) = &result.run.ended_early {
+        let text = format!("Ended early, so that whatever is missing above was not tested: {why}.");
+        return paragraph("", "", &text, width);
+    }
     if result.run.interrupted {
         return paragraph("", "", "Interrupted: whatever is missing above was not tested.", width);
     }

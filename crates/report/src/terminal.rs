@@ -12,7 +12,7 @@ use model::units::{counted, percent, time};
 use crate::subject::Subject;
 pub use crate::text::{WIDTH, Width};
 use crate::text::{heading, paragraph};
-use crate::{figures, integrity, noise, place, risk, steadiness, table, why, words};
+use crate::{figures, integrity, manners, noise, place, risk, steadiness, table, why, words};
 
 /// More comparisons than this are not each put in a sentence.
 const SENTENCES_MAX: usize = 12;
@@ -21,6 +21,7 @@ const SENTENCES_MAX: usize = 12;
 pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
     let subject = Subject { run, analysis };
     let mut out = title(subject);
+    out += &manners::ended_early(&run.run, width);
     out += "\n";
     out += &place::places(&run.places, &run.machine, width);
     out += &place::first_touch(&run.floor, width);
@@ -183,6 +184,8 @@ fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
         let _ = write!(text, " Not available here: {}.", run.unread.join("; "));
     }
     let mut text = paragraph("", "", &text, width);
+    text += &manners::writes(run, width);
+    text += &manners::gentle(&run.plan, width);
     let unclear = analysis.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
     if unclear && !analysis.noise.sources.is_empty() {
         text += "Sources of noise:\n";

@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -96,12 +96,13 @@ impl Workload for Sequential {
         true
     }
 
-    fn space_bytes(&self, _operations: u64) -> u64 {
-        self.total_bytes
+    fn footprint(&self, _operations: u64) -> Footprint {
+        let bytes = self.total_bytes;
+        Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
     }
 
-    fn kept_bytes(&self) -> u64 {
-        0
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
     }
 
     fn prepare<'a>(

@@ -55,6 +55,10 @@ impl Environment for Simulated {
         self.places.iter().map(same).collect()
     }
 
+    fn cut_short(&self) -> Option<String> {
+        None
+    }
+
     fn watch(&mut self) -> Watch {
         Watch::default()
     }
@@ -75,6 +79,7 @@ fn places(plan: &Plan) -> Vec<PlaceFacts> {
         read_only: false,
         total_bytes: 100_000_000_000,
         free_bytes: 80_000_000_000,
+        total_inodes: None,
         free_inodes: None,
         filesystem_id: index as u64,
         unread: Vec::new(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::runner::SliceRunner;
 use engine::study::{Doing, Operations, StudyError};
-use model::run::Floor;
+use model::run::{Floor, Writes};
 use model::slice::{Latencies, Slice};
 use model::spent::Spent;
 use rand::SeedableRng;
@@ -93,6 +93,10 @@ impl SliceRunner for SimulatedRunner {
 
     fn unread(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    fn writes(&self) -> Option<Writes> {
+        None
     }
 
     fn warms_up(&self, _arm: usize) -> bool {

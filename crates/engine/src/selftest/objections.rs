@@ -123,6 +123,7 @@ mod tests {
                 read_only: false,
                 total_bytes: 0,
                 free_bytes: 0,
+                total_inodes: None,
                 free_inodes: None,
                 filesystem_id: 0,
                 unread: Vec::new(),

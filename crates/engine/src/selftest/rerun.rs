@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use model::run::Floor;
+use model::run::{Floor, Writes};
 use model::slice::Slice;
 
 use crate::error::StudyError;
@@ -53,6 +53,10 @@ impl SliceRunner for Rerun<'_> {
 
     fn unread(&self) -> Vec<String> {
         self.runner.unread()
+    }
+
+    fn writes(&self) -> Option<Writes> {
+        self.runner.writes()
     }
 
     fn warms_up(&self, arm: usize) -> bool {

@@ -45,6 +45,7 @@ where
     }
     let clock = clock_watch.finish(test.floor());
     let watch = environment.watch();
+    let ended_early = environment.cut_short();
     Ok(SelftestResult {
         schema: SCHEMA.to_owned(),
         run: Invocation {
@@ -53,7 +54,9 @@ where
             seconds: (settings.elapsed)().as_secs_f64(),
             seed: settings.seed,
             version: header.version,
-            interrupted: settings.stop.load(Ordering::Relaxed),
+            interrupted: settings.stop.load(Ordering::Relaxed) && ended_early.is_none(),
+            ended_early,
+            writes: None,
         },
         machine,
         noise: analysis::noise_between(&watch.before, &watch.after),

@@ -11,7 +11,7 @@ use host::clock::Clock;
 use model::arm::Arm;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::PlanError;
-use model::run::{Floor, Machine, PlaceAfter, Watch};
+use model::run::{Floor, Machine, PlaceAfter, Watch, Writes};
 use model::selftest::{PlantedKind, SelftestResult};
 use model::slice::{Latencies, Outcome, Slice};
 use model::spent::Spent;
@@ -27,7 +27,7 @@ use crate::folders::Folders;
 use crate::recorder::Recorder;
 use crate::run::{Environment, Header};
 use crate::runner::SliceRunner;
-use crate::study::{Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload};
+use crate::study::{Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload};
 
 /// Each reading of the clock takes so long, which is what a wait is exact to.
 const READING_NS: u64 = 2_000;
@@ -92,12 +92,12 @@ impl Workload for SimulatedWork {
         false
     }
 
-    fn space_bytes(&self, _: u64) -> u64 {
-        0
+    fn footprint(&self, _: u64) -> Footprint {
+        Footprint::NOTHING
     }
 
-    fn kept_bytes(&self) -> u64 {
-        0
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
     }
 
     fn prepare<'a>(
@@ -223,6 +223,10 @@ impl SliceRunner for SimulatedRunner {
         Vec::new()
     }
 
+    fn writes(&self) -> Option<Writes> {
+        None
+    }
+
     fn warms_up(&self, arm: usize) -> bool {
         self.arms[arm].1.warms_up()
     }
@@ -294,6 +298,7 @@ impl Environment for OnePlace {
             read_only: false,
             total_bytes: 0,
             free_bytes: 0,
+            total_inodes: None,
             free_inodes: None,
             filesystem_id: 0,
             unread: Vec::new(),
@@ -302,6 +307,10 @@ impl Environment for OnePlace {
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {
         Vec::new()
+    }
+
+    fn cut_short(&self) -> Option<String> {
+        None
     }
 
     fn watch(&mut self) -> Watch {

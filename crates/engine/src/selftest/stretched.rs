@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::StudyError;
 use crate::recorder::Recorder;
-use crate::study::{Operations, Prepared, Ran, Ready, SliceFolders, Workload};
+use crate::study::{Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Workload};
 
 /// What a slice tells of itself: how long its work took, and how long it was to take.
 const OWN_NS: &str = "own_ns";
@@ -85,12 +85,12 @@ impl Workload for Stretched {
         self.workload.warms_up()
     }
 
-    fn space_bytes(&self, operations: u64) -> u64 {
-        self.workload.space_bytes(operations)
+    fn footprint(&self, operations: u64) -> Footprint {
+        self.workload.footprint(operations)
     }
 
-    fn kept_bytes(&self) -> u64 {
-        self.workload.kept_bytes()
+    fn kept_footprint(&self) -> Footprint {
+        self.workload.kept_footprint()
     }
 
     fn prepare<'a>(
@@ -204,12 +204,12 @@ mod tests {
             false
         }
 
-        fn space_bytes(&self, operations: u64) -> u64 {
-            operations * 3
+        fn footprint(&self, operations: u64) -> Footprint {
+            Footprint { files: operations * 3, ..Footprint::NOTHING }
         }
 
-        fn kept_bytes(&self) -> u64 {
-            7
+        fn kept_footprint(&self) -> Footprint {
+            Footprint { files: 7, ..Footprint::NOTHING }
         }
 
         fn prepare<'a>(
@@ -322,7 +322,8 @@ mod tests {
         let counting = Counting { clock: Clock::simulated(100), untrusted: None };
         let stretched = Stretched::new(Box::new(counting), every(1.1));
         assert_eq!(stretched.operations(), Operations { granule: 1, max: 77 });
-        assert_eq!((stretched.warms_up(), stretched.space_bytes(5)), (false, 15));
+        assert_eq!((stretched.warms_up(), stretched.footprint(5).files), (false, 15));
+        assert_eq!(stretched.kept_footprint().files, 7);
         let slow_client = Some("the client was the limit".to_owned());
         let (_, mut found) = slice(1.1, 100, slow_client.clone(), StopFlag::default()).unwrap();
         assert!([OWN_NS, WANTED_NS].iter().all(|name| found.evidence.remove(*name).is_some()));

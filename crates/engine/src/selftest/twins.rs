@@ -93,6 +93,10 @@ impl Environment for Unwatched<'_> {
         Vec::new()
     }
 
+    fn cut_short(&self) -> Option<String> {
+        None
+    }
+
     fn watch(&mut self) -> Watch {
         Watch::default()
     }
@@ -109,8 +113,9 @@ pub(super) enum Ended {
 
 /// How a run ended, if not in order.
 pub(super) fn ended(run: &Run) -> Option<Ended> {
-    match run.failures.first() {
-        Some(failure) => Some(Ended::Failed(failure.why.clone())),
+    let failure = run.failures.first().map(|failure| &failure.why);
+    match failure.or(run.run.ended_early.as_ref()) {
+        Some(why) => Some(Ended::Failed(why.clone())),
         None => run.run.interrupted.then_some(Ended::Interrupted),
     }
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use analysis::analyse;
 use engine::job::Job;
 use engine::local::{LocalRunner, PlaceHandle};
+use engine::manners::Manners;
 use engine::run::{Environment, Header, run};
 use engine::study::Study as _;
 use host::disks::DeviceReader;
@@ -110,8 +111,15 @@ impl Bench {
         let place = Box::new(FolderPlace::new(self.folder.path())) as Box<dyn PlaceHandle>;
         let (stop, began) = (StopFlag::default(), Instant::now());
         let mut runner = LocalRunner::new(&arms, workloads, vec![place], stop, began);
-        let job =
-            Job { arms, pairs: Vec::new(), worth: 0.05, error_rate: 0.05, budget: BUDGET, seed: 1 };
+        let job = Job {
+            arms,
+            pairs: Vec::new(),
+            worth: 0.05,
+            error_rate: 0.05,
+            budget: BUDGET,
+            seed: 1,
+            manners: Manners::default(),
+        };
         let mut folder = Folders(vec![places::inspect("here", self.folder.path()).unwrap()]);
         let run = run(&job, Header::default(), &mut folder, &mut runner, &mut |_| {});
         Found { arms: analyse(&run).arms, run }
@@ -174,6 +182,7 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
         error_rate: 0.05,
         budget: COMPARE_BUDGET,
         seed: 1,
+        manners: Manners::default(),
     };
     let mut around = Folders(
         folders.iter().map(|folder| places::inspect("here", folder.path()).unwrap()).collect(),
@@ -265,6 +274,10 @@ impl Environment for Folders {
         Vec::new()
     }
 
+    fn cut_short(&self) -> Option<String> {
+        None
+    }
+
     fn watch(&mut self) -> Watch {
         Watch::default()
     }
@@ -303,6 +316,10 @@ impl PlaceHandle for FolderPlace {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         }
+    }
+
+    fn wears(&self) -> bool {
+        true
     }
 
     fn device_bytes(&mut self) -> Option<DeviceTraffic> {

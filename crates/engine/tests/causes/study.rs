@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing as _, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing as _, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::slice::Outcome;
 use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
@@ -100,12 +101,12 @@ impl Workload for Doing {
         true
     }
 
-    fn space_bytes(&self, _operations: u64) -> u64 {
-        AROUND_BYTES
+    fn footprint(&self, _operations: u64) -> Footprint {
+        Footprint { space_bytes: AROUND_BYTES, files: 8, written_bytes: AROUND_BYTES }
     }
 
-    fn kept_bytes(&self) -> u64 {
-        0
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
     }
 
     fn prepare<'a>(

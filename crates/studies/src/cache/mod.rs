@@ -19,7 +19,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -36,6 +36,9 @@ use crate::tree::sync_tree;
 const TREE_BYTES_MAX: u64 = 64 << 20;
 /// Even the fastest loads take longer than a slice lasts.
 const OPERATIONS_MAX: u64 = 1 << 16;
+/// What there is beside sources or their compiled forms: folders, the manifest, and what is
+/// written aside.
+const FILES_BESIDE: u64 = 16;
 /// Each source takes so much in the manifest at the most.
 const ENTRY_BYTES: u64 = 256;
 
@@ -95,6 +98,13 @@ impl Config {
         let shape = &self.shape;
         2 * shape.bytes_on_disk() + shape.files() * ENTRY_BYTES
     }
+
+    /// The cache, written once.
+    fn cache_footprint(&self) -> Footprint {
+        let bytes = self.cache_bytes();
+        let files = self.shape.files() + FILES_BESIDE;
+        Footprint { space_bytes: bytes, files, written_bytes: bytes }
+    }
 }
 
 impl Workload for Config {
@@ -106,18 +116,25 @@ impl Workload for Config {
         true
     }
 
-    fn space_bytes(&self, _operations: u64) -> u64 {
+    fn footprint(&self, operations: u64) -> Footprint {
         match self.operation {
-            Operation::Rebuild => self.cache_bytes(),
-            Operation::Load => 0,
+            // Each writes the whole cache.
+            Operation::Rebuild => Footprint {
+                written_bytes: self.cache_bytes().saturating_mul(operations),
+                ..self.cache_footprint()
+            },
+            Operation::Load => Footprint::NOTHING,
         }
     }
 
-    fn kept_bytes(&self) -> u64 {
-        let sources = self.shape.bytes_on_disk();
+    fn kept_footprint(&self) -> Footprint {
+        let bytes = self.shape.bytes_on_disk();
+        // Folders have several sources each, or there are few.
+        let files = 2 * self.shape.files() + FILES_BESIDE;
+        let sources = Footprint { space_bytes: bytes, files, written_bytes: bytes };
         match self.operation {
             Operation::Rebuild => sources,
-            Operation::Load => sources + self.cache_bytes(),
+            Operation::Load => sources.and(self.cache_footprint()),
         }
     }
 

@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -77,7 +77,15 @@ impl Config {
         (SLICE_BYTES_MAX / self.size_bytes).clamp(1, FILES_MAX)
     }
 
-    /// What the files of so many operations take.
+    /// What the files of so many operations come to.
+    fn footprint(&self, operations: u64) -> Footprint {
+        let bytes = self.bytes(operations);
+        // One more may be aside.
+        let files = operations.min(FILES_MAX) + self.folders + 1;
+        Footprint { space_bytes: bytes, files, written_bytes: bytes }
+    }
+
+    /// What they take.
     fn bytes(&self, operations: u64) -> u64 {
         let files = operations.min(self.files_max());
         let bytes = match self.operation {
@@ -118,12 +126,21 @@ impl Workload for Filing {
         true
     }
 
-    fn space_bytes(&self, operations: u64) -> u64 {
-        if self.config.keeps_files() { 0 } else { self.config.bytes(operations) }
+    fn footprint(&self, operations: u64) -> Footprint {
+        if self.config.keeps_files() {
+            return Footprint::NOTHING;
+        }
+        let made = self.config.footprint(operations);
+        // What is written over was written before.
+        Footprint { written_bytes: 2 * made.written_bytes, ..made }
     }
 
-    fn kept_bytes(&self) -> u64 {
-        if self.config.keeps_files() { self.config.bytes(self.operations().max) } else { 0 }
+    fn kept_footprint(&self) -> Footprint {
+        if self.config.keeps_files() {
+            self.config.footprint(self.operations().max)
+        } else {
+            Footprint::NOTHING
+        }
     }
 
     fn prepare<'a>(

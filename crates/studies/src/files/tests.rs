@@ -98,7 +98,7 @@ fn a_slice_stays_within_its_bounds() {
             let most = SLICE_BYTES_MAX.max(params.size("size")) + params.size("size");
             let names = (FILES_MAX + params.count("folders")) * NAME_BYTES;
             assert!(
-                files.space_bytes(max) + files.kept_bytes() <= most + names,
+                files.footprint(max).and(files.kept_footprint()).space_bytes <= most + names,
                 "{operation} {size}"
             );
         }

@@ -1,6 +1,6 @@
 //! What an arm of the study is told: its strategy and parameters, understood.
 
-use engine::study::{Operations, StudyError};
+use engine::study::{Footprint, Operations, StudyError};
 use model::study::{Params, Rate, Sizes, SyncPolicy};
 use model::units::exact_size;
 
@@ -14,6 +14,12 @@ const SLICE_BYTES_MAX: u64 = 64 << 20;
 const SLICE_RECORDS: u64 = 1_000_000;
 /// Where records come at a rate, a slice lasts this long at the most.
 const SLICES_PER_S: u64 = 20;
+
+/// What a sync writes at the least.
+const PAGE_BYTES: u64 = 4096;
+/// What a slice has beside the files of its writers: those that are merged, and what
+/// trials with killed writers leave.
+const FILES_BESIDE: u64 = 8;
 
 /// What an arm is told.
 #[derive(Clone, Debug)]
@@ -77,9 +83,22 @@ impl Config {
     }
 
     /// Twice the records, for those that are merged or written by those to be
-    /// killed, and their times.
-    pub(super) fn space_bytes(&self, operations: u64) -> u64 {
-        operations * (2 * self.record.max + size_of::<u64>() as u64)
+    /// killed, and their times; and a page that is written again for each sync.
+    pub(super) fn footprint(&self, operations: u64) -> Footprint {
+        let space_bytes = operations * (2 * self.record.max + size_of::<u64>() as u64);
+        let written_bytes = space_bytes + self.syncs(operations) * PAGE_BYTES;
+        Footprint { space_bytes, files: 2 * self.writers + FILES_BESIDE, written_bytes }
+    }
+
+    /// How often a slice syncs at the most.
+    fn syncs(&self, operations: u64) -> u64 {
+        let by_strategy = if self.strategy == Strategy::Dsync { operations } else { 0 };
+        let by_policy = match self.sync {
+            SyncPolicy::Never => 0,
+            SyncPolicy::Every(n) => operations / n.get() + self.writers,
+            SyncPolicy::Each | SyncPolicy::Interval(_) => operations,
+        };
+        by_strategy.max(by_policy)
     }
 
     /// A slice has each writer's syncs in their due share.

@@ -27,7 +27,7 @@ pub(crate) mod verify;
 mod work;
 mod writer;
 
-use engine::study::{Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
@@ -65,12 +65,12 @@ impl Workload for Writers {
         true
     }
 
-    fn space_bytes(&self, operations: u64) -> u64 {
-        self.config.space_bytes(operations)
+    fn footprint(&self, operations: u64) -> Footprint {
+        self.config.footprint(operations)
     }
 
-    fn kept_bytes(&self) -> u64 {
-        0
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
     }
 
     fn prepare<'a>(

@@ -18,7 +18,7 @@ use std::os::fd::BorrowedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
@@ -91,12 +91,16 @@ impl Workload for Requests {
         true
     }
 
-    fn space_bytes(&self, _operations: u64) -> u64 {
-        0
+    fn footprint(&self, _operations: u64) -> Footprint {
+        Footprint::NOTHING
     }
 
-    fn kept_bytes(&self) -> u64 {
-        self.config.parts.bytes() * self.config.sets(self.operations().max)
+    fn kept_footprint(&self) -> Footprint {
+        let sets = self.config.sets(self.operations().max);
+        let bytes = self.config.parts.bytes() * sets;
+        // Each set may have a folder.
+        let files = (self.config.parts.count() + 1) * sets;
+        Footprint { space_bytes: bytes, files, written_bytes: bytes }
     }
 
     fn prepare<'a>(

@@ -122,7 +122,7 @@ fn a_cold_slice_stays_within_its_bounds() {
         let page = Page.workload("read", &params).unwrap();
         let max = page.operations().max;
         assert!(max >= 1 && max * params.count("files") <= COLD_FILES_MAX, "{max}");
-        assert!(page.kept_bytes() <= COLD_BYTES_MAX.max(params.size("total")));
+        assert!(page.kept_footprint().space_bytes <= COLD_BYTES_MAX.max(params.size("total")));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::study::StudyError;
+use engine::study::{Footprint, StudyError};
 use load::RateBounds;
 use model::study::{Params, Rate};
 use model::units::exact_duration;
@@ -15,6 +15,10 @@ use crate::sqlite;
 
 /// What a server of the user's may write in a slice, for all that can be known.
 const COMMAND_BYTES: u64 = 16 << 20;
+/// Files that it may make, likewise.
+const COMMAND_FILES: u64 = 1024;
+/// A built-in server's own: its folder, socket and logs.
+const BUILT_IN_FILES: u64 = 16;
 
 /// What an arm is told.
 pub(super) struct Config {
@@ -94,21 +98,26 @@ impl Config {
         })
     }
 
-    pub(super) fn space_bytes(&self, operations: u64) -> u64 {
-        match &self.server {
-            ServerKind::Command(_) => COMMAND_BYTES,
-            ServerKind::BuiltIn(server) => {
-                // At the highest rate there are more connections than those asked for.
-                let connections = operations.max(1 << 16);
-                let log_bytes = server.log_lines * LINE_BYTES as u64 * connections;
-                log_bytes
-                    + match &server.content {
-                        Content::Empty => 0,
-                        Content::Page { parts, .. } => parts.bytes(),
-                        Content::Sqlite { rows, .. } => sqlite::space_bytes(*rows),
-                    }
-            }
-        }
+    /// What a slice of so many connections comes to. What a server of the user's writes is
+    /// not known before: the devices behind the place tell.
+    pub(super) fn footprint(&self, operations: u64) -> Footprint {
+        let ServerKind::BuiltIn(server) = &self.server else {
+            let bytes = COMMAND_BYTES;
+            return Footprint { space_bytes: bytes, files: COMMAND_FILES, written_bytes: bytes };
+        };
+        // At the highest rate there are more connections than those asked for.
+        let connections = operations.max(1 << 16);
+        let bytes = server.log_lines * LINE_BYTES as u64 * connections;
+        let log = Footprint { space_bytes: bytes, files: BUILT_IN_FILES, written_bytes: bytes };
+        log.and(match &server.content {
+            Content::Empty => Footprint::NOTHING,
+            Content::Page { parts, .. } => Footprint {
+                space_bytes: parts.bytes(),
+                files: parts.count(),
+                written_bytes: parts.bytes(),
+            },
+            Content::Sqlite { rows, .. } => sqlite::footprint(*rows, connections),
+        })
     }
 
     /// The path and query that are asked for.

@@ -25,7 +25,7 @@ mod slice;
 mod spec;
 mod switched;
 
-use engine::study::{Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 
 use self::config::{Config, ServerKind};
@@ -70,12 +70,12 @@ impl Workload for Serving {
         false
     }
 
-    fn space_bytes(&self, operations: u64) -> u64 {
-        self.config.space_bytes(operations)
+    fn footprint(&self, operations: u64) -> Footprint {
+        self.config.footprint(operations)
     }
 
-    fn kept_bytes(&self) -> u64 {
-        0
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
     }
 
     fn prepare<'a>(

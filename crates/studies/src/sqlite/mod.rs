@@ -16,7 +16,7 @@ mod slice;
 pub(crate) mod spec;
 mod traffic;
 
-use engine::study::{Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
@@ -28,6 +28,9 @@ use self::slice::Database;
 const REQUESTS_MAX: u64 = 1 << 14;
 /// What a row takes, in the table, the journal and the write-ahead log together.
 const ROW_BYTES: u64 = 1024;
+/// What a request writes, into the journal or the log and from there into the table: some
+/// ten statements with some pages each.
+const REQUEST_BYTES: u64 = 1 << 20;
 /// SQLite merges its write-ahead log beyond 1,000 pages of 4 KiB; readers delay that.
 const LOG_BYTES: u64 = 16 << 20;
 
@@ -69,12 +72,12 @@ impl Workload for Connections {
         true
     }
 
-    fn space_bytes(&self, _operations: u64) -> u64 {
-        space_bytes(self.config.rows)
+    fn footprint(&self, operations: u64) -> Footprint {
+        footprint(self.config.rows, operations)
     }
 
-    fn kept_bytes(&self) -> u64 {
-        0
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
     }
 
     fn prepare<'a>(
@@ -88,9 +91,12 @@ impl Workload for Connections {
     }
 }
 
-/// What a database of so many rows takes at the most, its journal or log included.
-pub(crate) fn space_bytes(rows: u64) -> u64 {
-    rows * ROW_BYTES + LOG_BYTES
+/// What a database of so many rows comes to at the most, its journal or log included,
+/// and what so many requests write to it.
+pub(crate) fn footprint(rows: u64, requests: u64) -> Footprint {
+    let space_bytes = rows * ROW_BYTES + LOG_BYTES;
+    let written_bytes = space_bytes + requests.saturating_mul(REQUEST_BYTES);
+    Footprint { space_bytes, files: 4, written_bytes }
 }
 
 #[cfg(test)]

@@ -1,0 +1,38 @@
+//! What a run comes to at its places at the most, known before it starts.
+
+use crate::job::Job;
+use crate::measure::slices_max;
+use crate::study::{Footprint, Workload};
+
+/// What a run comes to at one place, at the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlaceNeeds {
+    /// What is there at once, what was put aside not included.
+    pub space_bytes: u64,
+    /// Files and folders that are there at once, likewise.
+    pub files: u64,
+    /// What is written over the whole run, were it not for its limit.
+    pub written_bytes: u64,
+}
+
+/// The needs at each of so many places.
+pub fn needs(job: &Job, workloads: &[Box<dyn Workload>], places: usize) -> Vec<PlaceNeeds> {
+    (0..places).map(|place| needs_at(place, job, workloads)).collect()
+}
+
+/// Slices come one at a time; what arms keep is there all the time.
+fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> PlaceNeeds {
+    let (mut slice, mut kept) = (Footprint::NOTHING, Footprint::NOTHING);
+    let mut written_bytes: u64 = 0;
+    let slices = slices_max(job.arms.len());
+    for (_, workload) in job.arms.iter().zip(workloads).filter(|(arm, _)| arm.place == place) {
+        let own = workload.footprint(workload.operations().max);
+        let keeps = workload.kept_footprint();
+        let in_all = own.written_bytes.saturating_add(keeps.written_bytes).saturating_mul(slices);
+        written_bytes = written_bytes.saturating_add(in_all);
+        slice = slice.or(own);
+        kept = kept.and(keeps);
+    }
+    let Footprint { space_bytes, files, .. } = slice.and(kept);
+    PlaceNeeds { space_bytes, files, written_bytes }
+}

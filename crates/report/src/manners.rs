@@ -1,0 +1,77 @@
+//! How the run treated the machine: what ended it early, what it wrote, and what gentleness
+//! does to its figures.
+
+use model::run::{Invocation, PlaceWrites, PlanRecord, Run};
+use model::units::rough_size;
+
+use crate::text::{Width, paragraph};
+
+/// Why the run ended before its budget did, if so.
+pub(crate) fn ended_early(run: &Invocation, width: Width) -> String {
+    let Some(why) = &run.ended_early else { return String::new() };
+    paragraph("", "", &format!("Ended early: {why}."), width)
+}
+
+/// What was written to each place that wears, and what might have been.
+pub(crate) fn writes(run: &Run, width: Width) -> String {
+    let Some(writes) = &run.run.writes else { return String::new() };
+    let told = run.places.iter().zip(&writes.places).filter(|(_, place)| place.wears);
+    let told = told.map(|(place, PlaceWrites { written_bytes, .. })| {
+        format!("{} to {}", rough_size(*written_bytes), place.label)
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    let limit = rough_size(writes.limit_bytes);
+    let text = format!("Written: {}, of {limit} allowed (--write-limit).", told.join(", "));
+    paragraph("", "", &text, width)
+}
+
+/// What gentleness does to the figures.
+pub(crate) fn gentle(plan: &PlanRecord, width: Width) -> String {
+    if !plan.gentle {
+        return String::new();
+    }
+    let text = "Gentle: slices were small, with pauses many times as long. Between slices \
+                processor caches and devices go cold, so tolls may be higher than in a busy \
+                application, and intervals are wider than without --gentle.";
+    paragraph("", "", text, width)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::run::Writes;
+
+    use super::*;
+
+    fn plan(gentle: bool) -> PlanRecord {
+        let (arms, pairs) = (Vec::new(), Vec::new());
+        PlanRecord { worth: 0.05, error_rate: 0.05, budget_s: 60.0, arms, pairs, gentle }
+    }
+
+    #[test]
+    fn a_gentle_run_says_what_that_does_to_its_figures_and_another_says_nothing() {
+        assert!(gentle(&plan(true), 80).contains("tolls may be higher"));
+        assert_eq!(gentle(&plan(false), 80), "");
+    }
+
+    #[test]
+    fn an_early_end_is_told_with_its_reason() {
+        let place = PlaceWrites { wears: true, written_bytes: 1 };
+        let run = Invocation {
+            id: String::new(),
+            started: String::new(),
+            seconds: 1.0,
+            seed: 1,
+            version: String::new(),
+            interrupted: false,
+            ended_early: Some("the disk is full".to_owned()),
+            writes: Some(Writes { limit_bytes: 2, places: vec![place] }),
+        };
+        assert_eq!(ended_early(&run, 80), "Ended early: the disk is full.\n");
+        assert_eq!(ended_early(&Invocation { ended_early: None, ..run }, 80), "");
+    }
+}
