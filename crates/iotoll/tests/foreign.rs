@@ -118,6 +118,26 @@ fn root_is_refused_a_users_directory_with_the_way_out() {
     assert_fails(&output, 1, &["belongs to the user with the number 65534", "sudo -u '#65534'"]);
 }
 
+#[test]
+fn a_server_whose_folder_does_not_stand_where_it_was_fails_its_slice() {
+    let ram = shm();
+    let server = "mv {place} {place}.away; mkdir {place}; cd {place}; \
+                  exec python3 -m http.server --bind 127.0.0.1 {port}";
+    let output = iotoll()
+        .args(["compare", "--study=serve", "--strategy=command", "--json=-"])
+        .args(["--set=serve.connections=20", "--set", &format!("serve.command={server}")])
+        .args(QUICK)
+        .arg(place("ram", ram.path()))
+        .output()
+        .unwrap();
+    let arms = failures(&output);
+    let said = arms[0].1.clone().unwrap_or_default();
+    if said.contains("python3: not found") {
+        return eprintln!("SKIPPED: a_server_whose_folder_does_not_stand_where_it_was: no python3");
+    }
+    assert!(said.contains("something moved or replaced it"), "{said}: {}", stderr(&output));
+}
+
 /// What is in a folder, each with its size, times and contents.
 fn state(folder: &Path) -> Vec<(PathBuf, u64, i64, Vec<u8>)> {
     let mut found = Vec::new();

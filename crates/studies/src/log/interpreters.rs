@@ -98,3 +98,39 @@ pub(super) fn check(config: &Config) -> Result<(), StudyError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::print_stderr)]
+
+    use std::fs;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// What keeps them apart besides their environment and where they start.
+    #[test]
+    fn by_their_arguments_alone_they_run_nothing_that_is_planted() {
+        let planted = tempfile::tempdir().unwrap();
+        let here = planted.path();
+        let ran = here.join("ran");
+        fs::write(here.join("logging.py"), format!("open({:?}, 'w')", ran.display())).unwrap();
+        fs::write(here.join("planted.php"), format!("<?php touch('{}');", ran.display())).unwrap();
+        let prepend = format!("auto_prepend_file = {}/planted.php\n", here.display());
+        fs::write(here.join("php.ini"), prepend).unwrap();
+        fs::write(here.join("package.json"), r#"{"type": "module"}"#).unwrap();
+        for program in [PHP, PYTHON, NODE] {
+            let mut command = Command::new(program.command);
+            command.args(program.args).current_dir(here).stdin(Stdio::null());
+            command.env("PYTHONPATH", here).env("PHPRC", here).env("NODE_PATH", here);
+            match command.output() {
+                Err(_) => eprintln!("SKIPPED: {} is not installed", program.command),
+                Ok(output) => {
+                    let said = String::from_utf8_lossy(&output.stderr);
+                    assert!(output.status.success(), "{}: {said}", program.command);
+                    assert!(!ran.exists(), "{} ran what was planted", program.command);
+                }
+            }
+        }
+    }
+}

@@ -2,6 +2,7 @@
 //! Processes and interpreters need the built program: see its tests.
 #![allow(clippy::unwrap_used)]
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -228,4 +229,55 @@ fn a_full_disk_ends_a_slice_with_a_finding() {
             assert!(told.iter().any(|part| text.contains(part)), "{strategy}: {text}");
         }
     }
+}
+
+/// What is said of a slice to whose folder something happened before it was looked at.
+fn said_after(strategy: &str, harm: impl FnOnce(&Path)) -> String {
+    let place = tempfile::tempdir_in("/dev/shm").unwrap();
+    let folder = place.path().join("slice");
+    fs::create_dir(&folder).unwrap();
+    let mut writers = testing::workload(&Log, strategy, &[]);
+    let ready = testing::ready(writers.as_mut(), &folder, 100).unwrap();
+    let (mut ran, ..) = testing::run(ready).unwrap();
+    ran.flush().unwrap();
+    harm(&folder);
+    ran.finish().err().map(|error| error.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn a_log_that_was_replaced_is_told_from_the_one_that_was_made() {
+    let replace = |folder: &Path| {
+        let log = folder.join("app.log");
+        fs::copy(&log, folder.join("copy")).unwrap();
+        fs::rename(folder.join("copy"), log).unwrap();
+    };
+    let said = said_after("held", replace);
+    assert!(said.contains("something replaced it"), "{said}");
+    let link = |folder: &Path| {
+        let [log, moved] = ["app.log", "moved"].map(|name| folder.join(name));
+        fs::rename(&log, &moved).unwrap();
+        std::os::unix::fs::symlink(moved, log).unwrap();
+    };
+    let said = said_after("held", link);
+    assert!(said.contains("Too many levels of symbolic links"), "{said}");
+    assert_eq!(said_after("held", |_| ()), "");
+}
+
+/// PHP opens files by an absolute path, whatever it is given.
+#[test]
+#[allow(clippy::print_stderr)]
+fn a_folder_that_was_exchanged_under_php_fails_the_slice() {
+    if Command::new("php").arg("-v").output().is_err() {
+        eprintln!("SKIPPED: php is not installed");
+        return;
+    }
+    let exchange = |folder: &Path| {
+        fs::rename(folder, folder.with_extension("moved")).unwrap();
+        fs::create_dir(folder).unwrap();
+    };
+    let said = said_after("php-held", exchange);
+    assert!(said.contains("something moved or replaced it"), "{said}");
+    assert_eq!(said_after("php-held", |_| ()), "");
+    // Others are in the folder, wherever it is.
+    assert_eq!(said_after("held", exchange), "");
 }

@@ -48,7 +48,8 @@ pub(super) struct Slice<'a> {
     config: &'a Config,
     kept: &'a mut Kept,
     folder: OwnedFd,
-    standing: Standing,
+    /// Of a server of the user's, which is given the folder's path.
+    standing: Option<Standing>,
 }
 
 /// A server that answers.
@@ -85,8 +86,7 @@ impl<'a> Slice<'a> {
         folder: BorrowedFd<'_>,
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        let standing = Standing::of(&folder)?;
-        Ok(Self { config, kept, folder, standing })
+        Ok(Self { config, kept, folder, standing: None })
     }
 
     /// Fills the folder and starts the server on it.
@@ -107,7 +107,8 @@ impl<'a> Slice<'a> {
                 Server::launch(command, &name, port)
             }
             ServerKind::Command(server) => {
-                let shell = server.shell(self.standing.path(), number);
+                let standing = self.standing.insert(Standing::of(&self.folder)?);
+                let shell = server.shell(standing.path(), number);
                 Server::launch(shell, &server.command, port)
             }
         };
@@ -239,7 +240,7 @@ impl Ran for Loaded<'_> {
             ServerState::BuiltIn { server, before, empty_ns } => (server, before, empty_ns),
             ServerState::Command(server) => {
                 let evidence = evidence(server, &mut running)?;
-                slice.standing.check()?;
+                slice.standing.as_ref().map_or(Ok(()), Standing::check)?;
                 running.stop()?;
                 return Ok(Outcome { evidence, ..outcome });
             }
