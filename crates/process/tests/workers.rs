@@ -5,6 +5,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
+use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -237,4 +238,68 @@ fn workers_reach_what_they_are_handed() {
     std::fs::rename(folder.path(), &moved).unwrap();
     assert!(std::fs::exists(format!("{by_descriptor}/b")).unwrap());
     std::fs::rename(&moved, folder.path()).unwrap();
+}
+
+/// A file system on which every write waits in the kernel, until this is dropped.
+struct Frozen {
+    folder: tempfile::TempDir,
+}
+
+impl Frozen {
+    /// Nothing where there is no right to make one.
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().display();
+        let made = sh(&format!(
+            "cd {at} && truncate -s 16M image && mkfs.ext4 -q image && mkdir mounted && \
+             mount -o loop image mounted && fsfreeze -f mounted"
+        ));
+        made.then_some(Self { folder })
+    }
+
+    fn thaw(&self) {
+        sh(&format!("fsfreeze -u {}/mounted", self.folder.path().display()));
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.thaw();
+        sh(&format!("umount {}/mounted", self.folder.path().display()));
+    }
+}
+
+fn sh(script: &str) -> bool {
+    let output = Command::new("sh").args(["-c", script]).output().unwrap();
+    output.status.success()
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn workers_that_do_not_die_are_told_of_and_not_waited_for_one_by_one() {
+    let Some(frozen) = Frozen::new() else {
+        eprintln!("SKIPPED: no file system can be mounted and frozen here");
+        return;
+    };
+    let script = format!(
+        "while read line; do case $line in *work*) echo '\"ready\"';; *) echo > {}/mounted/$$;; \
+         esac; done",
+        frozen.folder.path().display()
+    );
+    let args: &'static [&'static str] = Box::leak(Box::new(["-c", &*script.leak()]));
+    let program = Program { command: "sh", args, install: "install a shell" };
+    let kind = WorkerKind::Processes(program);
+    let running = group(kind, 3, &WorkerPool::new()).unwrap().start().unwrap();
+    thread::sleep(Duration::from_millis(500));
+    let began = Instant::now();
+    running.kill();
+    assert!(began.elapsed() < Duration::from_secs(5), "waited {:?}", began.elapsed());
+    let left = iotoll_process::take_left_behind();
+    assert_eq!(left.len(), 3, "{left:?}");
+    for process in &left {
+        let pid = process.split(' ').nth(1).unwrap().parse().unwrap();
+        assert!(process.contains("(sh) was killed and is still there"), "{process}");
+        assert!(is_there(pid), "{process}");
+    }
+    frozen.thaw();
 }

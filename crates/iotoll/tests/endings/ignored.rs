@@ -98,17 +98,15 @@ fn what_is_started_has_no_descriptor_of_ours_and_the_default_signals() {
         let process = running.await_process(part);
         sleep(Duration::from_millis(300));
         let found = inherited(process.pid);
-        let started_by = fs::read_to_string(format!("/proc/{}/cmdline", process.pid)).unwrap();
-        // Python ignores SIGPIPE and SIGXFSZ by itself, and has a pipe to wake itself by.
-        if !started_by.contains("python") {
-            assert_eq!((found.blocked, found.ignored), (0, 0), "{part}");
-            assert!(found.descriptors.is_empty(), "{part}: {:?}", found.descriptors);
-        }
-        assert_eq!(found.blocked, 0);
-        let ours = ["socket:", "/dev/shm", "eventpoll", "pipe:"];
+        assert_eq!(found.blocked, 0, "{part}");
+        // Python opens files of its own, and ignores SIGPIPE by itself.
+        let ours = ["socket:", "eventpoll", "pipe:", "perf_event", "/dev/shm"];
         let leaks = |open: &&String| ours.iter().any(|kind| open.contains(kind));
         let leaked: Vec<_> = found.descriptors.iter().filter(leaks).collect();
         assert!(leaked.is_empty(), "{part}: {leaked:?}");
+        // Cargo may ignore signals of the C library's own, from 32 on.
+        let ignored = found.ignored & 0x7fff_ffff;
+        assert!(ignored == 0 || part == "python3", "{part}: {ignored:x}");
         running.signal(Signal::KILL);
         running.await_end();
         running.assert_gone();

@@ -125,6 +125,27 @@ fn a_server_is_ended_where_calls_are_refused() {
 }
 
 #[test]
+fn a_server_is_ended_where_nothing_tells_what_is_open() {
+    if is_skipped(PYTHON) || !can_unshare(&["--mount", "mount", "-t", "tmpfs", "none", "/proc"]) {
+        return;
+    }
+    let hides = "mount -t tmpfs none /proc && exec \"$@\"";
+    let starter = ["unshare", "--mount", "sh", "-c", hides, "sh"];
+    for connections in [20, ENDLESS] {
+        let refused = ("close_range", libc::SYS_close_range, libc::ENOSYS);
+        let server = "/usr/bin/python3 -m http.server --bind 127.0.0.1 {port}; true";
+        let mut running =
+            Trial::through(&starter).refused(refused).load(connections, server).start();
+        running.await_process("http.server");
+        if connections == ENDLESS {
+            running.signal(Signal::KILL);
+        }
+        running.await_end();
+        running.assert_gone();
+    }
+}
+
+#[test]
 fn workers_are_ended_where_calls_are_refused() {
     let endless = ["--study", "log", "--set", "log.writers=2", "--budget", "10min"];
     let endless = [&endless[..], &["--strategy", "held,flock", "--worth", "0.0001%"]].concat();
@@ -193,8 +214,9 @@ fn a_server_that_may_not_be_ended_is_told_after_the_result() {
         assert!(running.child.try_wait().unwrap().is_none(), "{}", running.said());
         sleep(Duration::from_millis(5));
     }
+    sleep(Duration::from_millis(500));
+    assert!(running.child.try_wait().unwrap().is_none(), "the result came last");
     assert!(Path::new(&format!("/proc/{}", server.pid)).exists());
-    assert!(running.child.try_wait().unwrap().is_none(), "it had ended with its result");
     assert!(running.await_end().success());
     assert_told_and_end(&running, &running.err());
 }
@@ -232,19 +254,19 @@ fn an_arm_whose_server_may_not_be_ended_has_that_in_its_record_and_starts_no_oth
     assert_told_and_end(&running, &why);
 }
 
-/// Whether PID namespaces can be made here.
-fn has_namespaces() -> bool {
-    let made = Command::new("unshare").args(["--pid", "--fork", "--mount-proc", "true"]).status();
-    let can = made.is_ok_and(|status| status.success());
+/// Whether a command can be run in namespaces of its own.
+fn can_unshare(args: &[&str]) -> bool {
+    let status = Command::new("unshare").args(args).status();
+    let can = status.is_ok_and(|status| status.success());
     if !can {
-        eprintln!("SKIPPED: no PID namespace can be made here");
+        eprintln!("SKIPPED: this fails: unshare {}", args.join(" "));
     }
     can
 }
 
 #[test]
 fn a_server_is_ended_in_a_pid_namespace_that_lives_on() {
-    if is_skipped(PYTHON) || !has_namespaces() {
+    if is_skipped(PYTHON) || !can_unshare(&["--pid", "--fork", "--mount-proc", "true"]) {
         return;
     }
     // The first process of a namespace takes all others with it, and so must not be ours.

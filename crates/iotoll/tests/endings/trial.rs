@@ -190,10 +190,10 @@ impl Marked {
         self.command.contains(env!("CARGO_BIN_EXE_iotoll"))
     }
 
-    /// Whether it is the run itself.
+    /// Whether `pkill iotoll` means it.
     pub(crate) fn is_ours(&self) -> bool {
         let name = fs::read_to_string(format!("/proc/{}/comm", self.pid)).unwrap_or_default();
-        name == "iotoll\n"
+        name.contains("iotoll")
     }
 
     pub(crate) fn kill(&self) {
