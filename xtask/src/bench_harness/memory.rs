@@ -114,6 +114,10 @@ impl PlaceHandle for BenchPlace<'_> {
         self.work.remove_subdir(SLICE).map_err(std::io::Error::other)
     }
 
+    fn wears(&self) -> bool {
+        false
+    }
+
     fn device_bytes(&mut self) -> Option<DeviceTraffic> {
         None
     }

@@ -6,9 +6,10 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::sqlite::client::{Client, WRITES, Work};
-use crate::sqlite::database::{self, Expected, NAME, Template};
+use crate::sqlite::database::{self, Expected, Template};
 use crate::sqlite::spec::Strategy;
 
+const NAME: &str = "app.db";
 const ROWS: u64 = 200;
 const REQUESTS: u64 = 2;
 const PAGE: usize = 4096;

@@ -19,7 +19,7 @@ fn after(harm: impl FnOnce(&mut Vec<u8>)) -> Outcome {
     let harmed = rewrite(&log, harm);
     let lines = REQUESTS * OF_REQUEST;
     let logged = Logged { lines, requests: REQUESTS, every: 1, of_request: OF_REQUEST };
-    match said(account(&log, logged)) {
+    match said(account(fs::File::open(&log).unwrap(), logged)) {
         Outcome::Unseen if !harmed => Outcome::Harmless,
         outcome => outcome,
     }
