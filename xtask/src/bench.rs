@@ -7,7 +7,9 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
-use crate::{bench_harness, bench_load, bench_repeat, bench_verdicts, bench_verify, process};
+use crate::{
+    bench_harness, bench_load, bench_promises, bench_repeat, bench_verdicts, bench_verify, process,
+};
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
@@ -21,16 +23,22 @@ pub(crate) enum Bench {
     Verify(bench_verify::Args),
     /// Whether the intervals of one run hold the estimates of the next
     Repeat(bench_repeat::Args),
+    /// What strategies promise at a power failure, tried on file systems over a disk of ours
+    Promises(bench_promises::Args),
+    /// The disk that `promises` writes to
+    #[command(hide = true)]
+    PromisesDisk(bench_promises::device::Args),
     /// The child whose memory `harness` looks at
     #[command(hide = true)]
     HeldMemory(bench_harness::memory::Args),
 }
 
 pub(crate) fn run(what: &Bench) -> Result<()> {
-    if cfg!(debug_assertions) {
-        return again_in_release();
-    }
     match what {
+        // Nothing is timed by these.
+        Bench::Promises(args) => bench_promises::run(args),
+        Bench::PromisesDisk(args) => bench_promises::device::run(args),
+        _ if cfg!(debug_assertions) => again_in_release(),
         Bench::Harness(args) => bench_harness::run(args),
         Bench::Load(args) => bench_load::run(args),
         Bench::Verdicts(args) => bench_verdicts::run(args),

@@ -14,10 +14,17 @@ use stats::Histogram;
 
 use crate::error::StudyError;
 
+/// Who is told how many operations are done, after each of them.
+pub type Told = dyn Fn(u64) -> Result<(), StudyError>;
+
 /// Gathers what one slice spent, and its latencies in ticks.
 pub struct Recorder {
     clock: Clock,
     stop: StopFlag,
+    /// What is asked after each operation: `stop`, or a flag that is always raised where
+    /// somebody is told of each, so that nobody else pays for it.
+    asked: StopFlag,
+    told: Option<Box<Told>>,
     latencies: Histogram,
     started: u64,
     last: u64,
@@ -45,7 +52,9 @@ impl Recorder {
     pub fn new(clock: Clock, stop: StopFlag) -> Self {
         Self {
             clock,
+            asked: StopFlag::clone(&stop),
             stop,
+            told: None,
             latencies: Histogram::new(),
             started: 0,
             last: 0,
@@ -56,6 +65,15 @@ impl Recorder {
             pauses: false,
             workers: None,
         }
+    }
+
+    /// A recorder that tells of each operation once it is done, before the next one
+    /// begins. What it is told to, and an error of it, end the slice as a stop does. Its
+    /// times hold what the telling took, and are no measurement.
+    pub fn telling(clock: Clock, stop: StopFlag, told: Box<Told>) -> Self {
+        let asked = StopFlag::default();
+        asked.store(true, Ordering::Relaxed);
+        Self { asked, told: Some(told), ..Self::new(clock, stop) }
     }
 
     /// Forgets the slice before and starts the clock.
@@ -170,7 +188,15 @@ impl Recorder {
     /// An error once the run is interrupted. Cheap enough to call often.
     #[inline]
     pub fn check_stop(&self) -> Result<(), StudyError> {
-        if self.stop.load(Ordering::Relaxed) { Err(StudyError::Stopped) } else { Ok(()) }
+        if self.asked.load(Ordering::Relaxed) { self.stopped_or_tell() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn stopped_or_tell(&self) -> Result<(), StudyError> {
+        match &self.told {
+            Some(told) if !self.stop.load(Ordering::Relaxed) => told(self.latencies.count()),
+            _ => Err(StudyError::Stopped),
+        }
     }
 
     /// What the slice spent, given what this process and the devices spent around it.
@@ -377,6 +403,28 @@ mod tests {
         r.start();
         r.finish();
         assert_eq!((spent(&r).lock_calls, spent(&r).lock_ns), (0, 0));
+    }
+
+    #[test]
+    fn each_operation_is_told_until_the_run_is_stopped_or_the_teller_fails() {
+        let told = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let to = std::rc::Rc::clone(&told);
+        let tell = move |done| {
+            to.borrow_mut().push(done);
+            if done < 3 { Ok(()) } else { Err(StudyError::Worker("enough".to_owned())) }
+        };
+        let stop = StopFlag::default();
+        let mut r = Recorder::telling(Clock::new(), StopFlag::clone(&stop), Box::new(tell));
+        r.start();
+        for _ in 0..2 {
+            r.lap();
+            assert!(r.check_stop().is_ok());
+        }
+        r.lap();
+        assert!(matches!(r.check_stop(), Err(StudyError::Worker(_))));
+        stop.store(true, Ordering::Relaxed);
+        assert!(matches!(r.check_stop(), Err(StudyError::Stopped)));
+        assert_eq!(*told.borrow(), [1, 2, 3]);
     }
 
     #[test]

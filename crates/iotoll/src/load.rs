@@ -18,7 +18,7 @@ use crate::delivery::deliver;
 use crate::exit::{Exit, UsageError};
 use crate::json_target::JsonTarget;
 use crate::saving::{self, Finished};
-use crate::{progress, session, signals};
+use crate::{output, progress, session, signals};
 
 /// A longer body would be held as a whole and sent with every request.
 const BODY_BYTES_MAX: u64 = 32 << 20;

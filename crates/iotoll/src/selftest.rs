@@ -27,7 +27,7 @@ use crate::preflight;
 use crate::progress::Progress;
 use crate::saving::{self, Finished};
 use crate::session::{self, Session};
-use crate::signals;
+use crate::{output, signals};
 
 /// What is compared with itself: the study whose operations are the shortest, for
 /// there the harness and the machine show most.

@@ -82,8 +82,8 @@ impl Saved {
     /// Reads a result file.
     fn read(text: &str) -> anyhow::Result<Self> {
         Ok(match document::schema_of(text)?.as_str() {
-            load::SCHEMA => Self::Load(LoadRun::read(text)?),
-            selftest::SCHEMA => Self::Selftest(SelftestResult::read(text)?),
+            load::SCHEMA => Self::Load(LoadRun::read(text)?.into()),
+            selftest::SCHEMA => Self::Selftest(SelftestResult::read(text)?.into()),
             _ => Self::Comparison(Run::read(text)?.into()),
         })
     }

@@ -8,6 +8,7 @@ mod file;
 mod files;
 mod log;
 mod page;
+pub mod power;
 mod put;
 mod random;
 mod serve;
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use engine::study::{Study, StudyError};
-use model::study::StudySpec;
+use model::study::{Params, StudySpec};
 use process::StopFlag;
 use process::worker::{self, Assignment, Report, Session};
 
@@ -47,6 +48,24 @@ pub static ALL: [&dyn Study; 7] = [
     &sqlite::Sqlite,
     &serve::Serve,
 ];
+
+/// An arm of a study that writes what a power failure could take; none of another study.
+///
+/// # Errors
+/// Where strategy and parameters do not go together.
+pub fn power_trial(
+    study: &str,
+    strategy: &str,
+    params: &Params,
+) -> Result<Option<Box<dyn power::Trial>>, StudyError> {
+    Ok(Some(match study {
+        "log" => Box::new(log::power::Appending::new(strategy, params)?),
+        "files" => Box::new(files::power::Written::new(strategy, params)?),
+        "cache" => Box::new(cache::power::Rebuilt::new(strategy, params)?),
+        "sqlite" => Box::new(sqlite::power::Changed::new(strategy, params)?),
+        _ => return Ok(None),
+    }))
+}
 
 /// What every study is, for help texts and plans.
 pub fn specs() -> Vec<&'static StudySpec> {

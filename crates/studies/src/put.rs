@@ -59,6 +59,16 @@ pub(crate) const fn strategies(default: Put) -> [StrategySpec; 3] {
 }
 
 impl Put {
+    /// Whether the promise lets a power failure leave a file empty.
+    pub(crate) fn may_leave_empty(self) -> bool {
+        self != Self::RenameFsync
+    }
+
+    /// Whether the promise lets a power failure leave a part of a file.
+    pub(crate) fn may_leave_a_part(self) -> bool {
+        self == Self::Direct
+    }
+
     /// Puts a file in its place.
     pub(crate) fn file(
         self,

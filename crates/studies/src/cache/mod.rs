@@ -11,6 +11,7 @@
 //! An arm's slices share the sources, and loads their cache; each slice of rebuilds has a
 //! cache of its own.
 
+pub(crate) mod power;
 mod sources;
 mod spec;
 mod store;

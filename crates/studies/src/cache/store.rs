@@ -15,7 +15,7 @@ use crate::put::Put;
 use crate::tree::{entries, open_folder, sync_tree};
 
 const FOLDER: &CStr = c"cache";
-const MANIFEST: &CStr = c"cache/manifest.json";
+pub(super) const MANIFEST: &CStr = c"cache/manifest.json";
 const READING: &str = "reading the cache";
 
 /// One source as the manifest lists it.
@@ -42,7 +42,7 @@ impl Entry {
     }
 
     /// Where its compiled form is.
-    fn compiled(&self) -> CString {
+    pub(super) fn compiled(&self) -> CString {
         let flat = self.path.replace('/', "-");
         name(&format!("cache/{flat}"))
     }
@@ -79,12 +79,18 @@ pub(super) fn write(
         put.file(folder, &entry.compiled(), &compiled, recorder)?;
         written += compiled.len() as u64;
     }
-    let Ok(manifest) = serde_json::to_vec(&entries) else {
-        unreachable!("numbers and texts have a form in JSON")
-    };
+    let manifest = manifest(&entries);
     put.file(folder, MANIFEST, &manifest, recorder)?;
     put.names(folder, FOLDER, recorder)?;
     Ok(written + manifest.len() as u64)
+}
+
+/// What the manifest says.
+pub(super) fn manifest(entries: &[Entry]) -> Vec<u8> {
+    let Ok(manifest) = serde_json::to_vec(entries) else {
+        unreachable!("numbers and texts have a form in JSON")
+    };
+    manifest
 }
 
 /// Makes the folder that the cache is in.
@@ -118,7 +124,8 @@ pub(super) fn files(folder: &OwnedFd) -> Result<u64, StudyError> {
     Ok(entries(opened).doing(READING)?.len() as u64)
 }
 
-fn load_file(folder: &OwnedFd, path: &CStr) -> Result<Vec<u8>, StudyError> {
+/// One of the cache's files.
+pub(super) fn load_file(folder: &OwnedFd, path: &CStr) -> Result<Vec<u8>, StudyError> {
     let file = open_for_reading(folder, path).doing(READING)?;
     let mut contents = vec![0; fstat(&file).doing(READING)?.st_size as usize];
     read_whole(file, &mut contents, READING)?;

@@ -8,6 +8,7 @@
 //! to be removed is brought to the device first, for a file that was never written back
 //! costs a device nothing.
 
+pub(crate) mod power;
 mod spec;
 
 use std::collections::HashSet;
@@ -261,32 +262,35 @@ impl Documents<'_> {
     /// Holds one document against what was written.
     fn examine(&mut self, number: usize, integrity: &mut Integrity) -> Result<(), StudyError> {
         integrity.records += 1;
+        match self.find(number)? {
+            Found::Whole => {}
+            Found::Absent => integrity.lost += 1,
+            Found::Empty | Found::Cut { .. } => integrity.torn += 1,
+            Found::Different => integrity.overwritten += 1,
+        }
+        Ok(())
+    }
+
+    /// Looks for one document.
+    fn find(&mut self, number: usize) -> Result<Found, StudyError> {
         let document = &self.documents[number];
         let file = match open_for_reading(&self.folder, &document.path) {
-            Err(Errno::NOENT) => {
-                integrity.lost += 1;
-                return Ok(());
-            }
+            Err(Errno::NOENT) => return Ok(Found::Absent),
             opened => opened.doing("checking a document")?,
         };
         let is_empty = self.config.operation == Operation::Create;
         let expected = if is_empty { 0 } else { self.contents.len() };
         let size = fstat(&file).doing("checking a document")?.st_size as usize;
         if size != expected {
-            integrity.torn += 1;
-            return Ok(());
+            return Ok(if size == 0 { Found::Empty } else { Found::Cut { bytes: size } });
         }
         self.buffer.resize(size, 0);
         read_whole(file, &mut self.buffer, "checking a document")?;
         stamp(&mut self.contents, number as u64);
-        if self.buffer != self.contents[..expected] {
-            integrity.overwritten += 1;
-        }
-        Ok(())
+        let is_whole = self.buffer == self.contents[..expected];
+        Ok(if is_whole { Found::Whole } else { Found::Different })
     }
-}
 
-impl Documents<'_> {
     /// Looks for files that are no document's.
     fn examine_names(&self, integrity: &mut Integrity) -> Result<(), StudyError> {
         const LOOKING: &str = "looking for files that nobody wrote";
@@ -305,6 +309,16 @@ impl Documents<'_> {
         }
         Ok(())
     }
+}
+
+/// What is found of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Whole,
+    Absent,
+    Empty,
+    Cut { bytes: usize },
+    Different,
 }
 
 impl Prepared for Folders<'_> {

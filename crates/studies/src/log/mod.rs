@@ -16,6 +16,7 @@ mod interpreters;
 mod locked;
 mod make;
 mod per_writer;
+pub(crate) mod power;
 mod queued;
 pub(crate) mod records;
 mod round;

@@ -180,24 +180,28 @@ pub(crate) fn account(file: &Path, expected: &Expected) -> Result<Integrity, Stu
     }
 }
 
-struct Found {
+/// What is in a database.
+pub(super) struct Found {
     /// The first of what SQLite's own check has to say, unless that is "ok".
-    complaint: Option<String>,
+    pub(super) complaint: Option<String>,
     /// Rows of the template that are as they were made, updates aside …
-    rows: u64,
+    pub(super) rows: u64,
     /// … and those that are not.
-    changed: u64,
-    updates: u64,
-    left_over: u64,
+    pub(super) changed: u64,
+    /// Updates of these.
+    pub(super) updates: u64,
+    /// Rows that requests have inserted and not removed.
+    pub(super) left_over: u64,
     /// Tables and the like that nobody made, and rows of the template beyond it.
-    foreign: u64,
+    pub(super) foreign: u64,
 }
 
 /// What there is beside the table as it was made.
 const FOREIGN: &str = "SELECT (SELECT count(*) FROM sqlite_schema WHERE sql IS NOT ?1)
     + (SELECT count(*) FROM message WHERE author = 0 AND id > ?2)";
 
-fn look(file: &Path, template_rows: u64) -> rusqlite::Result<Found> {
+/// Looks into a database by a connection of its own.
+pub(super) fn look(file: &Path, template_rows: u64) -> rusqlite::Result<Found> {
     let connection = open(file, BUSY_TIMEOUT)?;
     let said: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
     let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));

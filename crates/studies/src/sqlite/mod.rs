@@ -12,6 +12,7 @@ pub(crate) mod client;
 mod config;
 pub(crate) mod database;
 pub(crate) mod folder;
+pub(crate) mod power;
 mod slice;
 pub(crate) mod spec;
 mod traffic;

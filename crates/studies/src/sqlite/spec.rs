@@ -61,7 +61,24 @@ pub(crate) struct Mode {
     pub(crate) one_transaction: bool,
 }
 
+/// What a strategy lets a power failure do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtPowerFailure {
+    LosesNothing,
+    LosesTheLatest,
+    Breaks,
+}
+
 impl Strategy {
+    /// What its promise comes to.
+    pub(crate) fn at_power_failure(self) -> AtPowerFailure {
+        match Self::SPECS[self as usize].promise {
+            SAFE => AtPowerFailure::LosesNothing,
+            UNDONE => AtPowerFailure::LosesTheLatest,
+            _ => AtPowerFailure::Breaks,
+        }
+    }
+
     /// What SQLite is told.
     pub(crate) const fn mode(self) -> Mode {
         let (journal, synchronous, one_transaction) = match self {

@@ -1,0 +1,80 @@
+//! What a power failure leaves of documents.
+
+use engine::recorder::Recorder;
+use engine::study::{Doing, Ready, SliceFolders, StudyError, Workload as _};
+use model::study::Params;
+
+use super::spec::Operation;
+use super::{Config, Document, Documents, Filing, Found};
+use crate::power::{Left, Trial};
+use crate::put::Put;
+use crate::random;
+
+/// Documents that are written, each once.
+pub(crate) struct Written {
+    filing: Filing,
+    records: u64,
+}
+
+impl Written {
+    pub(crate) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        let config = Config::new(strategy, params)?;
+        if config.operation != Operation::Write {
+            let text = "a power failure is tried with documents that are written: set \
+                        operation=write";
+            return Err(StudyError::Unsuited(text.to_owned()));
+        }
+        Ok(Self { filing: Filing { config, documents: Vec::new() }, records: 0 })
+    }
+}
+
+impl Trial for Written {
+    fn ready<'a>(
+        &'a mut self,
+        folders: SliceFolders<'_>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+        self.records = operations;
+        self.filing.prepare(folders)?.ready(operations, recorder)
+    }
+
+    fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {
+        let config = self.filing.config;
+        let mut names: Vec<Document> =
+            (0..self.records).map(|number| Document::new(number, config.folders)).collect();
+        let mut documents = Documents {
+            config,
+            folder: folders.fresh.try_clone_to_owned().doing("keeping the folder open")?,
+            contents: random::bytes(config.size_bytes as usize, 0),
+            buffer: Vec::new(),
+            used: self.records as usize,
+            documents: &mut names,
+        };
+        let (mut lost, mut damage) = (0, None);
+        for number in 0..self.records {
+            let found = documents.find(number as usize)?;
+            lost += u64::from(number < done && found != Found::Whole);
+            let (what, allowed) = match found {
+                Found::Whole | Found::Absent => continue,
+                Found::Empty => ("is empty".to_owned(), config.put.may_leave_empty()),
+                Found::Cut { bytes } => {
+                    (format!("has {bytes} bytes"), config.put.may_leave_a_part())
+                }
+                Found::Different => {
+                    ("has other contents".to_owned(), config.put.may_leave_a_part())
+                }
+            };
+            if damage.as_ref().is_none_or(|(_, so_far)| *so_far && !allowed) {
+                damage = Some((format!("document {number} {what}"), allowed));
+            }
+        }
+        let may_lose = if config.put == Put::RenameFsync { 0 } else { done };
+        let (damage, allowed) = damage.unzip();
+        Ok(Left::lost(lost, may_lose).with_damage(damage, allowed != Some(false)))
+    }
+
+    fn starts_settled(&self) -> bool {
+        true
+    }
+}

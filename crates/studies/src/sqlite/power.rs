@@ -1,0 +1,95 @@
+//! What a power failure leaves of a database.
+
+use engine::recorder::Recorder;
+use engine::study::{Prepared as _, Ready, SliceFolders, StudyError};
+use model::study::Params;
+use process::worker::WorkerPool;
+
+use super::client::WRITES;
+use super::config::Config;
+use super::database::{self, Found, NAME, Template, refused};
+use super::folder::path_in;
+use super::slice::Database;
+use super::spec::{AtPowerFailure, Connect};
+use crate::power::{Left, Trial};
+
+const LOOKING: &str = "looking at the database";
+
+/// A database that one connection makes requests to.
+pub(crate) struct Changed {
+    config: Config,
+    template: Template,
+    pool: WorkerPool,
+    /// Updates that were in it before the first request.
+    updates_before: u64,
+}
+
+impl Changed {
+    pub(crate) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        let config = Config::new(strategy, params)?;
+        if config.connections > 1 || config.connect == Connect::Request {
+            let text = "a power failure is tried with one connection that stays open";
+            return Err(StudyError::Unsuited(text.to_owned()));
+        }
+        let template = Template::new(config.rows);
+        Ok(Self { config, template, pool: WorkerPool::new(), updates_before: 0 })
+    }
+
+    /// What is there and should not be, or is not as the statements left it.
+    fn damage(&self, found: &Found, updates_done: u64) -> Option<String> {
+        let Found { complaint, rows, changed, updates, left_over, foreign } = found;
+        if let Some(complaint) = complaint {
+            return Some(complaint.clone());
+        }
+        if *rows != self.config.rows {
+            return Some(format!("{rows} of {} rows are there", self.config.rows));
+        }
+        if changed + foreign > 0 {
+            return Some(format!("{changed} rows are changed and {foreign} are nobody's"));
+        }
+        let in_one = self.config.strategy.mode().one_transaction;
+        let partly = updates % WRITES;
+        let fits = match (partly, *left_over) {
+            (0, 0) => true,
+            (0, 1..=WRITES) | (1.., WRITES) => !in_one,
+            _ => false,
+        };
+        let too_many = *updates > updates_done + WRITES;
+        (!fits || too_many).then(|| {
+            format!("{updates} updates beside {left_over} new rows are no state that there was")
+        })
+    }
+}
+
+impl Trial for Changed {
+    fn ready<'a>(
+        &'a mut self,
+        folders: SliceFolders<'_>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError> {
+        let Self { config, template, pool, updates_before } = self;
+        let database = Database::create(*config, template, pool, folders.fresh, 0.0)?;
+        let ready = Box::new(database).ready(operations, recorder)?;
+        let found = database::look(&path_in(folders.fresh, NAME), config.rows);
+        *updates_before = found.map_err(|e| refused(LOOKING, &e))?.updates;
+        Ok(ready)
+    }
+
+    fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {
+        let may = self.config.strategy.at_power_failure();
+        let breaks = may == AtPowerFailure::Breaks;
+        let found = match database::look(&path_in(folders.fresh, NAME), self.config.rows) {
+            Ok(found) => found,
+            Err(e) => return Ok(Left::lost(done, done).with_damage(Some(e.to_string()), breaks)),
+        };
+        let updates_done = self.updates_before + done * WRITES;
+        let lost = updates_done.saturating_sub(found.updates).div_ceil(WRITES);
+        let allowed = if may == AtPowerFailure::LosesNothing { 0 } else { u64::MAX };
+        Ok(Left::lost(lost, allowed).with_damage(self.damage(&found, updates_done), breaks))
+    }
+
+    fn starts_settled(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,128 @@
+//! What is tried: strategies, how they are told to sync, and how much is written.
+
+use anyhow::{Context as _, Result, ensure};
+use model::study::{Params, StrategySpec};
+
+/// A strategy with its parameters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) study: &'static str,
+    pub(super) strategy: &'static str,
+    /// Those that are not the study's defaults.
+    pub(super) set: &'static [(&'static str, &'static str)],
+    /// What of these a reader has to know.
+    pub(super) shown: &'static str,
+    /// Operations of a recording.
+    pub(super) operations: u64,
+}
+
+const fn log(
+    strategy: &'static str,
+    set: &'static [(&'static str, &'static str)],
+    shown: &'static str,
+    operations: u64,
+) -> Row {
+    Row { study: "log", strategy, set, shown, operations }
+}
+
+const fn files(strategy: &'static str) -> Row {
+    let set = &[("operation", "write"), ("size", "40000 B"), ("folders", "4")];
+    Row { study: "files", strategy, set, shown: "40 kB", operations: 60 }
+}
+
+const fn cache(strategy: &'static str) -> Row {
+    let set = &[
+        ("operation", "rebuild"),
+        ("templates", "4"),
+        ("template", "20000 B"),
+        ("classes", "2"),
+        ("used", "1"),
+    ];
+    Row { study: "cache", strategy, set, shown: "20 kB", operations: 40 }
+}
+
+const fn sqlite(strategy: &'static str, operations: u64) -> Row {
+    Row { study: "sqlite", strategy, set: &[("rows", "60")], shown: "", operations }
+}
+
+pub(super) const ROWS: &[Row] = &[
+    log("held", &[("record", "700 B")], "", 1500),
+    log("held", &[("record", "700 B"), ("sync", "each")], "sync=each", 200),
+    log("held", &[("record", "700 B"), ("sync", "every 20")], "sync=every 20", 1200),
+    log("reopen", &[("record", "700 B"), ("sync", "each")], "sync=each", 200),
+    log("dsync", &[("record", "700 B")], "", 200),
+    log("batched", &[("record", "700 B")], "", 1500),
+    log("batched", &[("record", "700 B"), ("sync", "each")], "sync=each", 200),
+    log("batched", &[("record", "700 B"), ("sync", "every 64")], "sync=every 64", 3000),
+    log("uring", &[("record", "700 B"), ("sync", "every 64")], "sync=every 64", 3000),
+    log("queued", &[("record", "700 B"), ("sync", "each")], "sync=each", 200),
+    files("direct"),
+    files("rename"),
+    files("rename-fsync"),
+    cache("direct"),
+    cache("rename"),
+    cache("rename-fsync"),
+    sqlite("delete-full", 6),
+    sqlite("delete-full-tx", 40),
+    sqlite("truncate-full", 6),
+    sqlite("truncate-full-tx", 40),
+    sqlite("wal-full", 12),
+    sqlite("wal-full-tx", 100),
+    sqlite("wal-normal", 120),
+    sqlite("wal-normal-tx", 300),
+    sqlite("delete-normal", 6),
+    sqlite("delete-off", 30),
+    sqlite("off", 30),
+    sqlite("off-tx", 100),
+];
+
+impl Row {
+    /// As it is named on the command line and in the table.
+    pub(super) fn name(&self) -> String {
+        let Self { study, strategy, shown, .. } = self;
+        let gap = if shown.is_empty() { "" } else { " " };
+        format!("{study}/{strategy}{gap}{shown}")
+    }
+
+    /// What the strategy promises, in its own words.
+    pub(super) fn promise(&self) -> Result<&'static str> {
+        Ok(self.spec()?.promise)
+    }
+
+    fn spec(&self) -> Result<&'static StrategySpec> {
+        let study = studies::find(self.study).context(self.study)?;
+        let mut strategies = study.spec().strategies.iter();
+        strategies.find(|strategy| strategy.name == self.strategy).context(self.strategy)
+    }
+
+    /// All of the study's parameters.
+    pub(super) fn params(&self) -> Result<Params> {
+        let specs = studies::find(self.study).context(self.study)?.spec().params;
+        for (name, _) in self.set {
+            ensure!(specs.iter().any(|spec| spec.name == *name), "{} has no {name}", self.study);
+        }
+        let values = specs.iter().map(|spec| {
+            let given = self.set.iter().find(|(name, _)| *name == spec.name);
+            let value =
+                given.map_or_else(|| Ok(spec.default_value()), |(_, text)| spec.parse(text));
+            value.map(|value| (spec.name, value)).map_err(anyhow::Error::msg)
+        });
+        Ok(Params(values.collect::<Result<_>>()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn every_row_is_an_arm_that_can_be_tried() {
+        for row in ROWS {
+            let trial = studies::power_trial(row.study, row.strategy, &row.params().unwrap());
+            assert!(trial.unwrap().is_some(), "{}", row.name());
+            assert!(!row.promise().unwrap().is_empty());
+        }
+    }
+}
