@@ -217,6 +217,25 @@ mod tests {
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
     }
 
+    /// SQLite asks for that, too, of files that it knows by name.
+    #[test]
+    fn our_own_calls_follow_no_link() {
+        let (place, other) = (in_memory(), in_memory());
+        let target = other.path().join("file");
+        fs::write(&target, "text").unwrap();
+        symlink(&target, place.path().join("link")).unwrap();
+        let folder = File::open(place.path()).unwrap();
+        let path = path_in(&folder, c"link");
+        assert_ne!(file_bytes(&path).unwrap(), 4);
+        let path = CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: the path ends with a zero; what it leads to is not opened.
+        unsafe {
+            assert_eq!(open(path.as_ptr(), libc::O_RDWR, 0), -1);
+            assert_eq!(unlink(path.as_ptr()), 0);
+        }
+        assert!(target.exists());
+    }
+
     #[test]
     fn a_path_that_is_not_ours_is_refused() {
         let place = in_memory();
