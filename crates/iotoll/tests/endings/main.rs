@@ -2,7 +2,7 @@
 //! what is: where calls are refused that newer kernels have, where it may not send
 //! signals, and in a PID namespace.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod ignored;
 mod trial;

@@ -58,7 +58,7 @@ impl Kept {
         if !told_all || signal.is_some() {
             left.push(format!(
                 "process {pid} (server-keeper), which ends what the server started, was killed \
-                 before it could; look for what is left of the server with `ps -e f`"
+                 before it could; look with `ps -e f` for what is left of the server and end that"
             ));
         }
         left

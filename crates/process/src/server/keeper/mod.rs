@@ -216,13 +216,16 @@ fn signal_all(server: Option<Pid>, signal: Signal) {
 
 /// Tells our process what is left; where it is gone, the user.
 fn tell() {
-    let mut known = false;
+    let mut is_known = false;
     for member in Family::of_this().members() {
-        let line = family::described(member, kill_process(member.pid, Signal::KILL));
-        known = true;
-        pass_on(&line);
+        is_known = true;
+        match kill_process(member.pid, Signal::KILL) {
+            // It has ended meanwhile.
+            Err(Errno::SRCH) => {}
+            killed => pass_on(&family::described(member, killed)),
+        }
     }
-    if !known {
+    if !is_known {
         let mut line = Text::new();
         let _ = line.write_str("some processes are still there, and /proc does not tell which");
         pass_on(&line);
