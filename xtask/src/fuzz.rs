@@ -152,3 +152,26 @@ fn again_with_checks() -> Result<()> {
         .exec();
     Err(error).context("running cargo")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of what a whole run gives a target, in thousandths, and of none more than is quick.
+    const INPUTS_MAX: u64 = 10_000;
+
+    #[test]
+    fn the_first_inputs_of_each_target_are_withstood() {
+        for target in targets::all() {
+            let inputs = (target.share * 7).min(INPUTS_MAX);
+            let tally = outcome::run(&target, 1, inputs, |hang| {
+                eprintln!("{}: {hang}", target.name);
+                std::process::exit(1);
+            });
+            assert_eq!(tally.inputs, inputs);
+            assert!(tally.understood > inputs / 50, "{}: {tally:?}", target.name);
+            let findings: Vec<String> = tally.findings.iter().map(ToString::to_string).collect();
+            assert!(findings.is_empty(), "{}: {findings:#?}", target.name);
+        }
+    }
+}

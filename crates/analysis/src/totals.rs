@@ -94,7 +94,7 @@ fn taken_bytes(slice: &Slice) -> u64 {
         .surroundings
         .residency
         .map_or(0, |seen| seen.cached_bytes.saturating_sub(seen.cached_before_bytes));
-    cached + slice.spent.minor_faults * PAGE_BYTES
+    cached.saturating_add(slice.spent.minor_faults.saturating_mul(PAGE_BYTES))
 }
 
 fn own_times(run: &Run, arm: usize, study: &StudyDescription, totals: &ArmTotals) -> Vec<OwnTime> {

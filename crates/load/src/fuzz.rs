@@ -18,7 +18,10 @@ pub fn reply(input: &[u8]) -> bool {
     if bodiless {
         return taken(&mut Reply::new(true), [bytes]).0.is_ok();
     }
-    assert_eq!(whole, reply_of(bytes.chunks(step)), "cut to {step} bytes");
+    let cut = reply_of(bytes.chunks(step));
+    // A head in pieces is looked at once it may be whole, and may break before.
+    let is_later = whole.0.is_err() && cut.0.is_ok() && cut.1 == Ending::NoReply;
+    assert!(is_later || whole == cut, "cut to {step} bytes: {whole:?} and {cut:?}");
     matches!(whole.0, Ok(Progress::Done(_)))
 }
 

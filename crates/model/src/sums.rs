@@ -62,7 +62,9 @@ impl Sum {
 
 impl io::Write for Sum {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        bytes.iter().for_each(|byte| self.byte(*byte));
+        for byte in bytes {
+            self.byte(*byte);
+        }
         Ok(bytes.len())
     }
 
@@ -77,7 +79,9 @@ mod tests {
 
     fn sum(json: &str) -> u64 {
         let mut sum = Sum::default();
-        json.bytes().for_each(|byte| sum.byte(byte));
+        for byte in json.bytes() {
+            sum.byte(byte);
+        }
         sum.end_number();
         sum.total
     }

@@ -86,8 +86,12 @@ pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
 
 /// Writes a duration so that [`parse_duration`] reads it back.
 pub fn exact_duration(duration: Duration) -> String {
-    let millis = duration.as_millis();
-    if millis.is_multiple_of(1000) { format!("{}s", millis / 1000) } else { format!("{millis}ms") }
+    let (millis, rest_ns) = (duration.as_millis(), duration.subsec_nanos() % 1_000_000);
+    match (millis % 1000, rest_ns) {
+        (0, 0) => format!("{}s", millis / 1000),
+        (_, 0) => format!("{millis}ms"),
+        _ => format!("{}ms", format!("{millis}.{rest_ns:06}").trim_end_matches('0')),
+    }
 }
 
 /// Reads a share: `5%` is 0.05.
@@ -201,6 +205,9 @@ mod tests {
         assert_eq!(parse_duration("60s"), Ok(Duration::from_secs(60)));
         assert_eq!(parse_duration("1.5 min"), Ok(Duration::from_secs(90)));
         assert_eq!(parse_duration("250ms"), Ok(Duration::from_millis(250)));
+        for text in ["60s", "250ms", "1.5ms", "0.05ms", "1000.000001ms", "0s"] {
+            assert_eq!(parse_duration(text).map(exact_duration).as_deref(), Ok(text));
+        }
         for bad in ["60", "", "-1s", "s", "1 day", "nan s", "1e400s"] {
             assert!(parse_duration(bad).is_err(), "{bad} was read as a duration");
         }

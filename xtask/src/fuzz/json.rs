@@ -21,6 +21,25 @@ const TEXTS: [&str; 10] = [
     r#""%s–−×""#,
 ];
 
+/// Counts, times and indexes.
+const WHOLE: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "1000",
+    "1000000",
+    "1000000000",
+    "86400000000000",
+    "9007199254740993",
+    "1152921504606846976",
+    "4611686018427387904",
+];
+/// Times, shares and ratios.
+const FRACTIONS: &[&str] =
+    &["0.0", "0.5", "1.0", "1e-320", "1e-9", "1e9", "1e15", "1e300", "-0.1", "-1e300"];
+
 /// Changes one value of an input; leaves alone what is not JSON.
 pub(super) fn change(input: &mut Vec<u8>, words: &[&str], random: &mut impl Rng) {
     let Some(chosen) = choose(input, random) else { return };
@@ -51,6 +70,12 @@ pub(super) fn change(input: &mut Vec<u8>, words: &[&str], random: &mut impl Rng)
         _ => match input[value.start] {
             b'"' => replace(input, value, TEXTS.choose(random)),
             b'{' | b'[' => {}
+            // Mostly of the same kind, for others are refused when they are read.
+            b'0'..=b'9' if random.random_ratio(4, 5) => {
+                let is_whole = input[value.clone()].iter().all(u8::is_ascii_digit);
+                let some = if is_whole { WHOLE } else { FRACTIONS };
+                replace(input, value, some.choose(random));
+            }
             _ => replace(input, value, NUMBERS[..NUMBERS.len() - 2].choose(random)),
         },
     }
@@ -202,9 +227,11 @@ mod tests {
             let shown = String::from_utf8_lossy(&input).into_owned();
             // A number too large for a float is all that may be wrong.
             match serde_json::from_slice::<Value>(&input) {
-                Ok(value) => changed.iter_mut().for_each(|(at, times)| {
-                    *times += u32::from(value.pointer(at) != plain.pointer(at));
-                }),
+                Ok(value) => {
+                    for (at, times) in &mut changed {
+                        *times += u32::from(value.pointer(at) != plain.pointer(at));
+                    }
+                }
                 Err(error) => assert!(error.to_string().contains("out of range"), "{shown}"),
             }
         }

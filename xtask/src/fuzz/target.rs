@@ -44,8 +44,9 @@ impl Inputs<'_> {
         // A stream of its own for each.
         random.set_stream(number);
         let Some(mut input) = self.seeds.choose(&mut random).cloned() else { return Vec::new() };
-        let changes = 1 << random.random_range(0..5);
         let is_json = self.target.is_json && random.random_ratio(9, 10);
+        // What is read as a whole is refused for one change of many.
+        let changes = 1 << random.random_range(0..if is_json { 3 } else { 5 });
         for _ in 0..random.random_range(1..=changes) {
             if is_json {
                 json::change(&mut input, self.target.words, &mut random);
