@@ -16,6 +16,8 @@ mod bench_verdicts;
 mod bench_verify;
 mod built;
 mod examples;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod faults;
 mod fuzz;
 mod generate;
 mod house;
@@ -41,6 +43,8 @@ fn main() -> ExitCode {
         Chore::Test => test::run(),
         Chore::Bench { what } => bench::run(&what),
         Chore::Fuzz(args) => fuzz::run(&args),
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+        Chore::Faults(args) => faults::run(&args),
         Chore::Generate(args) => generate::run(&args),
     };
     match done {
@@ -71,6 +75,9 @@ enum Chore {
     },
     /// Give everything that reads what others wrote inputs that nobody would write
     Fuzz(fuzz::Args),
+    /// Fail every system call that a run makes, in turn
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    Faults(faults::Args),
     /// Write the files that are made from the program: docs/reference.md, docs/schema
     Generate(generate::Args),
 }

@@ -1,8 +1,11 @@
-//! A simulated machine, on which a whole run takes no time and can be asserted.
+//! What tests need and reality does not show on demand.
 //!
-//! For what reality cannot show on demand: a known difference, drift, stalls,
-//! a place that fails at a chosen moment, an interrupt, a budget that runs out.
+//! A simulated machine, on which a whole run takes no time and can be asserted: a known
+//! difference, drift, stalls, a place that fails at a chosen moment, an interrupt, a
+//! budget that runs out. And [`faults`]: the real program, with a system call that fails.
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub mod faults;
 mod run;
 mod runner;
 
