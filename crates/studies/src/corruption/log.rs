@@ -105,6 +105,11 @@ fn what_happens_to_records_is_found() {
         let (inner, split) = (records.remove(at), chance.random_range(1..37));
         records[at - 1].splice(split..split, inner);
     });
+    found_among("a line that nobody wrote", |records, chance| {
+        let mut line = vec![chance.random_range(b' '..b'~'); chance.random_range(0..100)];
+        line.push(b'\n');
+        records.insert(one(records, chance), line);
+    });
     found_among("another slice's", |records, chance| {
         let at = one(records, chance);
         let size = records[at].len() as u64;
