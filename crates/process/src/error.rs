@@ -62,6 +62,14 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A worker could not be sent anything.
+    #[error("cannot write to {worker}: {source}")]
+    Send {
+        /// The worker.
+        worker: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A message does not follow the protocol.
     #[error("{worker} broke the workers' protocol: {why}")]
     Protocol {

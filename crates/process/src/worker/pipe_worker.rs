@@ -59,12 +59,17 @@ impl PipeWorker {
         self.lines.pipe().as_fd()
     }
 
-    /// Writes a message. A worker that has gone is noticed on receiving.
+    /// Writes a message. A worker that has gone is noticed on receiving, which knows how it
+    /// ended; one that lives and was told nothing would wait for ever.
     pub(super) fn send(&mut self, message: &ToWorker) -> Result<(), Error> {
         let mut line = serde_json::to_vec(message).map_err(|e| self.broken(&e.to_string()))?;
         line.push(b'\n');
-        let _ = self.writer.write_all(&line);
-        Ok(())
+        match self.writer.write_all(&line) {
+            Err(source) if source.kind() != ErrorKind::BrokenPipe => {
+                Err(Error::Send { worker: self.name, source })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The next message, if it has come whole.

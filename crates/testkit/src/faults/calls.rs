@@ -184,8 +184,8 @@ calls! {
     "getsockopt" libc::SYS_getsockopt, On::Fd(0), None, &[PERM];
     "setsockopt" libc::SYS_setsockopt, On::Fd(0), None, &[PERM];
     "shutdown" libc::SYS_shutdown, On::Fd(0), None, &[IO];
-    "sendto" libc::SYS_sendto, On::Fd(0), Some(2), &[IO, INTR, PERM, Fault::Short];
-    "recvfrom" libc::SYS_recvfrom, On::Fd(0), Some(2), &[IO, INTR, Fault::Short];
+    "sendto" libc::SYS_sendto, On::Fd(0), Some(2), &[INTR, PERM, Fault::Short];
+    "recvfrom" libc::SYS_recvfrom, On::Fd(0), Some(2), &[INTR, Fault::Short];
     "sendmsg" libc::SYS_sendmsg, On::Fd(0), None, &[IO, INTR, PERM];
     "recvmsg" libc::SYS_recvmsg, On::Fd(0), None, &[IO, INTR];
     "clone" libc::SYS_clone, On::Nothing, None, &[AGAIN, PERM];
