@@ -8,7 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use crate::{
-    bench_harness, bench_load, bench_promises, bench_repeat, bench_verdicts, bench_verify, process,
+    bench_harness, bench_load, bench_neighbour, bench_promises, bench_repeat, bench_verdicts,
+    bench_verify, process,
 };
 
 #[derive(Subcommand)]
@@ -17,6 +18,8 @@ pub(crate) enum Bench {
     Harness(bench_harness::Args),
     /// The load generator beside wrk, ab, oha and httperf
     Load(bench_load::BenchLoadArgs),
+    /// What a run does to the syncs of whoever works beside it
+    Neighbour(bench_neighbour::Args),
     /// How often usual ways to compare, and ours, are wrong about recorded blocks
     Verdicts(bench_verdicts::Args),
     /// How fast records are accounted for, and that none breaks that must not
@@ -41,6 +44,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         _ if cfg!(debug_assertions) => again_in_release(),
         Bench::Harness(args) => bench_harness::run(args),
         Bench::Load(args) => bench_load::run(args),
+        Bench::Neighbour(args) => bench_neighbour::run(args),
         Bench::Verdicts(args) => bench_verdicts::run(args),
         Bench::Verify(args) => bench_verify::run(args),
         Bench::Repeat(args) => bench_repeat::run(args),

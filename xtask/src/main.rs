@@ -10,6 +10,7 @@
 mod bench;
 mod bench_harness;
 mod bench_load;
+mod bench_neighbour;
 mod bench_promises;
 mod bench_repeat;
 mod bench_verdicts;

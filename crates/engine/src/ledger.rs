@@ -11,7 +11,7 @@
 //! an operation of its arm ever did.
 
 use model::run::{PlaceWrites, Writes};
-use model::units::rough_size;
+use model::units::{exact_size, rough_size};
 
 use crate::study::Footprint;
 
@@ -64,7 +64,7 @@ impl Ledger {
             format!(
                 "of the {} that may be written, {} were, and the next slice may write {}; to \
                  measure for longer, pass a larger --write-limit",
-                rough_size(self.limit_bytes),
+                exact_size(self.limit_bytes),
                 rough_size(written_bytes),
                 rough_size(next_bytes)
             )

@@ -310,7 +310,8 @@ impl SliceRunner for LocalRunner<'_> {
         let written = after.zip(before).map(|(after, before)| after.saturating_sub(before));
         self.ledger.count(&entry, written);
         if self.gentle {
-            self.rest(pause_after(began.elapsed()));
+            let on_device = self.places[entry.place].wears();
+            self.rest(pause_after(began.elapsed(), on_device));
         }
         slice
     }

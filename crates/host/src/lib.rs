@@ -30,6 +30,7 @@ pub mod page_cache;
 pub mod page_flags;
 pub mod ports;
 mod pressure;
+pub mod priority;
 pub mod probes;
 pub mod process;
 pub mod root;

@@ -137,8 +137,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) write_limit: Option<u64>,
 
-    /// Let neighbours come first: small slices with long pauses between them, which take
-    /// more of the budget and show storage and processor caches gone cold
+    /// Let neighbours come first: small slices with long pauses between them, and storage
+    /// that serves others first. Tolls may be higher, with caches gone cold in the pauses,
+    /// and the default budget is 10 minutes
     #[arg(long)]
     pub(crate) gentle: bool,
 

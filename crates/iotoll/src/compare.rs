@@ -39,6 +39,9 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     }
     let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
     let keeper = Keeper::new(saving::open(args.no_save));
+    if args.gentle {
+        step_back();
+    }
     let halt = Halt::new(signals::stop_flag()?);
     let mut session = Session::open(&places, &halt, began, job.manners)?;
     let mut runner = session.runner(&job.arms, workloads);
@@ -60,6 +63,16 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::CouldNot);
     }
     Ok(exit)
+}
+
+/// Has the storage serve others first, before any thread or process is started.
+fn step_back() {
+    if let Err(error) = host::priority::storage_when_idle() {
+        output::note(&format!(
+            "--gentle: the storage cannot be asked to serve others first (ioprio_set: {error}); \
+             small slices and pauses remain"
+        ));
+    }
 }
 
 /// Who is told what happens while measuring.

@@ -7,7 +7,7 @@ use engine::needs::PlaceNeeds;
 use host::machine;
 use model::place::{PlaceFacts, StorageKind};
 use model::printable::printable;
-use model::units::{count, exact_duration, percent, rough_size};
+use model::units::{count, exact_duration, exact_size, percent, rough_size};
 
 use crate::preflight::at_once;
 
@@ -59,7 +59,7 @@ fn writes(job: &Job, place: &PlaceFacts, needs: &PlaceNeeds) -> String {
         _ if needs.written_bytes < limit_bytes => {
             format!("{} over the run", rough_size(needs.written_bytes))
         }
-        _ => format!("{} over the run (--write-limit)", rough_size(limit_bytes)),
+        _ => format!("{} over the run (--write-limit)", exact_size(limit_bytes)),
     };
     format!(
         "  {:<10} at most {} in {} files at once; {in_all}\n",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use host::input;
 use model::place::PlaceRequest;
-use model::plan::{Draft, Plan, StudyPlan};
+use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan};
 use model::plan_file;
 
 use crate::cli::CompareArgs;
@@ -57,7 +57,7 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
     }
     draft.error_rate = args.error_rate.or(draft.error_rate);
     draft.worth = args.worth.or(draft.worth);
-    draft.budget = args.budget.or(draft.budget);
+    draft.budget = args.budget.or(draft.budget).or(args.gentle.then_some(GENTLE_BUDGET));
     draft.seed = args.seed.or(draft.seed);
     Ok(draft.finish(u64::from(rand::random::<u32>()))?)
 }

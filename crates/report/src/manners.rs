@@ -2,7 +2,7 @@
 //! does to its figures.
 
 use model::run::{Invocation, PlaceWrites, PlanRecord, Run};
-use model::units::rough_size;
+use model::units::{exact_size, rough_size};
 
 use crate::text::{Width, paragraph};
 
@@ -23,7 +23,7 @@ pub(crate) fn writes(run: &Run, width: Width) -> String {
     if told.is_empty() {
         return String::new();
     }
-    let limit = rough_size(writes.limit_bytes);
+    let limit = exact_size(writes.limit_bytes);
     let text = format!("Written: {}, of {limit} allowed (--write-limit).", told.join(", "));
     paragraph("", "", &text, width)
 }
@@ -33,9 +33,10 @@ pub(crate) fn gentle(plan: &PlanRecord, width: Width) -> String {
     if !plan.gentle {
         return String::new();
     }
-    let text = "Gentle: slices were small, with pauses many times as long. Between slices \
-                processor caches and devices go cold, so tolls may be higher than in a busy \
-                application, and intervals are wider than without --gentle.";
+    let text = "Gentle: slices were small, with pauses many times as long between them, and \
+                the storage was asked to serve others first. Processor caches and devices go \
+                cold meanwhile, so that tolls may be higher than in a busy application, and \
+                intervals are wider than without --gentle.";
     paragraph("", "", text, width)
 }
 

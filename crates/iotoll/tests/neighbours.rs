@@ -1,0 +1,190 @@
+//! What a run takes of a machine that others use, too: known before, limited, and given up
+//! where others need it.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
+
+mod common;
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Places, assert_fails, entries, iotoll, place, run, slice_folders, stderr, stdout};
+use tempfile::TempDir;
+
+/// A file system in memory of the test's own.
+struct Small(TempDir);
+
+impl Small {
+    /// Nothing where this machine does not allow it, loudly.
+    fn new(options: &str) -> Option<Self> {
+        let made = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(made.point()).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(made.point());
+        let mounted = mount.stderr(Stdio::null()).status();
+        if mounted.is_ok_and(|status| status.success()) {
+            return Some(made);
+        }
+        eprintln!("SKIPPED: no file system can be mounted here");
+        None
+    }
+
+    fn point(&self) -> PathBuf {
+        self.0.path().join("mnt")
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.point()).stderr(Stdio::null()).status();
+    }
+}
+
+/// A run that would go on for minutes.
+fn long_run(small: &Small, study: &[&str]) -> Child {
+    let mut command = iotoll();
+    command.arg("compare").arg(place("a", &small.point())).args(study);
+    command.args(["--worth", "0.0001%", "--budget", "10min"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Fills the file system while the run goes on, and waits for the run's end.
+fn filled_meanwhile(small: &Small, mut child: Child) -> Output {
+    let began = Instant::now();
+    while slice_folders(&small.point()).is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(60), "no slice ran");
+        sleep(Duration::from_millis(20));
+    }
+    sleep(Duration::from_secs(2));
+    let filler = File::create(small.point().join("filler")).unwrap();
+    let space = rustix::fs::fstatvfs(&filler).unwrap();
+    // Half of the margin stays, which is an eighth of so small a file system.
+    let taken = (space.f_bavail - space.f_blocks / 16) * space.f_frsize;
+    rustix::fs::fallocate(&filler, rustix::fs::FallocateFlags::empty(), 0, taken).unwrap();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > Duration::from_secs(120) {
+            child.kill().unwrap();
+            panic!("the run did not end");
+        }
+        sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().unwrap()
+}
+
+fn assert_ended_early(small: &Small, output: &Output) {
+    assert_fails(output, 1, &["ended early", "is free there now, and 33.6 MB must stay free"]);
+    assert!(stdout(output).contains("Ended early: a="), "{}", stdout(output));
+    assert_eq!(entries(&small.point()), [small.point().join("filler")], "something was left");
+}
+
+#[test]
+fn a_run_ends_with_what_was_measured_when_others_fill_its_place() {
+    let Some(small) = Small::new("size=256m") else { return };
+    let child = long_run(&small, &["--study", "log", "--strategy", "held,reopen"]);
+    let output = filled_meanwhile(&small, child);
+    assert_ended_early(&small, &output);
+    assert!(!stdout(&output).contains(" 0 blocks"), "{}", stdout(&output));
+}
+
+#[test]
+fn so_does_a_run_whose_server_is_the_users() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no python3 here");
+        return;
+    }
+    let Some(small) = Small::new("size=256m") else { return };
+    let server = "serve.command=exec python3 -m http.server {port} --bind 127.0.0.1";
+    // One slice is longer than the whole test may take.
+    let study = ["--study", "serve", "--strategy", "command", "--set", server];
+    let slow = ["--set", "serve.rate=20", "--set", "serve.connections=2000"];
+    let output = filled_meanwhile(&small, long_run(&small, &[&study[..], &slow].concat()));
+    assert!(stderr(&output).contains("is free there now, and 33.6 MB"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(entries(&small.point()), [small.point().join("filler")], "something was left");
+}
+
+#[test]
+fn too_few_inodes_are_refused_before_anything_is_made() {
+    for (inodes, study) in [("12", "log"), ("4000", "files")] {
+        let Some(small) = Small::new(&format!("size=256m,nr_inodes={inodes}")) else { return };
+        let output = run(["compare", &place("a", &small.point()), "--study", study]);
+        assert_fails(&output, 1, &["files are made there", "df -i", "must stay free"]);
+        assert!(entries(&small.point()).is_empty());
+    }
+}
+
+#[test]
+fn a_run_ends_before_its_write_limit_is_passed_and_says_so() {
+    let places = Places::new();
+    let disk = place("disk", places.disk.path());
+    let json = places.ram.path().join("r.json");
+    let study = ["compare", &disk, "--study", "stream", "--set", "stream.total=1 MiB"];
+    let rest = ["--budget", "5min", "--worth", "0.0001%", "--json", json.to_str().unwrap()];
+    let strategies = ["--set", "stream.block=4 KiB,64 KiB", "--write-limit", "48 MiB"];
+    let output = run([&study[..], &rest, &strategies].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("Ended early: of the 48 MiB that may be written"), "{text}");
+    let result: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
+    let writes = &result["run"]["writes"];
+    let written_bytes = writes["places"][0]["written_bytes"].as_u64().unwrap();
+    assert!((1..=48 << 20).contains(&written_bytes), "{writes}");
+    assert!(result["run"]["ended_early"].is_string() && result["run"]["interrupted"] == false);
+}
+
+#[test]
+fn a_limit_that_not_even_a_slice_keeps_to_is_an_error() {
+    let places = Places::new();
+    let disk = place("disk", places.disk.path());
+    let output = run(["compare", &disk, "--study", "stream", "--write-limit", "1 MiB"]);
+    assert_fails(&output, 1, &["nothing could be measured", "the next slice may write 33.6 MB"]);
+    places.assert_empty();
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_written_at_most() {
+    let places = Places::new();
+    let args = places.args();
+    let args = ["compare", &args[0], &args[1], "--study", "stream", "--dry-run"];
+    let output = run([&args[..], &["--write-limit", "3 GiB"]].concat());
+    let text = stdout(&output);
+    assert!(text.contains("Writes\n  disk       at most "), "{text}");
+    assert!(text.contains("3 GiB over the run (--write-limit)"), "{text}");
+    assert!(text.contains("memory, which does not wear"), "{text}");
+    places.assert_empty();
+}
+
+#[test]
+fn a_gentle_run_says_that_it_was() {
+    let places = Places::new();
+    let ram = place("ram", places.ram.path());
+    let study = ["--study", "log", "--strategy", "held,reopen", "--budget", "3s"];
+    let output = run([&["compare", ram.as_str(), "--gentle", "--json", "-"], &study[..]].concat());
+    let result: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(result["plan"]["gentle"], true);
+    // Most of the time went into pauses.
+    let slices = result["slices"].as_array().unwrap();
+    let elapsed_ns = slices.iter().map(|s| s["spent"]["elapsed_ns"].as_u64().unwrap()).sum::<u64>();
+    assert!(elapsed_ns < 500_000_000, "{elapsed_ns} ns of 3 s");
+}
+
+#[test]
+fn clean_leaves_foreign_folders_until_they_are_asked_for() {
+    let places = Places::new();
+    let folder = places.disk.path().join(".iotoll-0123456789abcdef");
+    fs::create_dir(&folder).unwrap();
+    let lock = "pid 7\nstarted 2026-01-01T00:00:00Z\nstarted_ns 1\npid_namespace 1\nboot b\n\
+                machine m\nhost web2\nend\n";
+    fs::write(folder.join("lock"), lock).unwrap();
+    let args = places.args();
+    let kept = run(["clean", &args[0], &args[1]]);
+    assert!(kept.status.success() && folder.exists());
+    assert!(stdout(&kept).contains("process 7 on the host web2"), "{}", stdout(&kept));
+    assert!(stderr(&kept).contains("iotoll clean --foreign"), "{}", stderr(&kept));
+    assert!(run(["clean", &args[0], "--foreign"]).status.success());
+    places.assert_empty();
+}
