@@ -51,14 +51,14 @@ fn long_run(small: &Small, study: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Fills the file system while the run goes on, and waits for the run's end.
-fn filled_meanwhile(small: &Small, mut child: Child) -> Output {
+/// Fills the file system once the slice of that number runs, and waits for the run's end.
+fn filled_meanwhile(small: &Small, mut child: Child, slice: u64) -> Output {
     let began = Instant::now();
-    while slice_folders(&small.point()).is_empty() {
-        assert!(began.elapsed() < Duration::from_secs(60), "no slice ran");
-        sleep(Duration::from_millis(20));
+    let number = |folder: &PathBuf| folder.to_string_lossy().rsplit('-').next()?.parse().ok();
+    while !slice_folders(&small.point()).iter().filter_map(number).any(|n: u64| n >= slice) {
+        assert!(began.elapsed() < Duration::from_secs(60), "that slice did not run");
+        sleep(Duration::from_millis(1));
     }
-    sleep(Duration::from_secs(2));
     let filler = File::create(small.point().join("filler")).unwrap();
     let space = rustix::fs::fstatvfs(&filler).unwrap();
     // Half of the margin stays, which is an eighth of so small a file system.
@@ -84,7 +84,8 @@ fn assert_ended_early(small: &Small, output: &Output) {
 fn a_run_ends_with_what_was_measured_when_others_fill_its_place() {
     let Some(small) = Small::new("size=256m") else { return };
     let child = long_run(&small, &["--study", "log", "--strategy", "held,reopen"]);
-    let output = filled_meanwhile(&small, child);
+    // After those that calibrate and warm up.
+    let output = filled_meanwhile(&small, child, 60);
     assert_ended_early(&small, &output);
     assert!(!stdout(&output).contains(" 0 blocks"), "{}", stdout(&output));
 }
@@ -100,7 +101,7 @@ fn so_does_a_run_whose_server_is_the_users() {
     // One slice is longer than the whole test may take.
     let study = ["--study", "serve", "--strategy", "command", "--set", server];
     let slow = ["--set", "serve.rate=20", "--set", "serve.connections=2000"];
-    let output = filled_meanwhile(&small, long_run(&small, &[&study[..], &slow].concat()));
+    let output = filled_meanwhile(&small, long_run(&small, &[&study[..], &slow].concat()), 0);
     assert!(stderr(&output).contains("is free there now, and 33.6 MB"), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(entries(&small.point()), [small.point().join("filler")], "something was left");
@@ -119,20 +120,21 @@ fn too_few_inodes_are_refused_before_anything_is_made() {
 #[test]
 fn a_run_ends_before_its_write_limit_is_passed_and_says_so() {
     let places = Places::new();
-    let disk = place("disk", places.disk.path());
+    // A place held against itself is never found to differ. What others write counts, too.
+    let twins = ["a", "b"].map(|label| place(label, places.disk.path()));
     let json = places.ram.path().join("r.json");
-    let study = ["compare", &disk, "--study", "stream", "--set", "stream.total=1 MiB"];
+    let study = ["compare", &twins[0], &twins[1], "--study", "stream"];
     let rest = ["--budget", "5min", "--worth", "0.0001%", "--json", json.to_str().unwrap()];
-    let strategies = ["--set", "stream.block=4 KiB,64 KiB", "--write-limit", "48 MiB"];
-    let output = run([&study[..], &rest, &strategies].concat());
+    let sizes = ["--set", "stream.total=4 MiB", "--write-limit", "256 MiB"];
+    let output = run([&study[..], &rest, &sizes].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
-    assert!(text.contains("Ended early: of the 48 MiB that may be written"), "{text}");
+    assert!(text.contains("Ended early: of the 256 MiB that may be written"), "{text}");
     let result: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
     let writes = &result["run"]["writes"];
-    let written_bytes = writes["places"][0]["written_bytes"].as_u64().unwrap();
-    assert!((1..=48 << 20).contains(&written_bytes), "{writes}");
+    let written = |place: usize| writes["places"][place]["written_bytes"].as_u64().unwrap();
+    assert!(written(0) > 4 << 20 && written(0) + written(1) <= 256 << 20, "{writes}");
     assert!(result["run"]["ended_early"].is_string() && result["run"]["interrupted"] == false);
 }
 
@@ -161,15 +163,15 @@ fn a_dry_run_says_what_would_be_written_at_most() {
 #[test]
 fn a_gentle_run_says_that_it_was() {
     let places = Places::new();
-    let ram = place("ram", places.ram.path());
-    let study = ["--study", "log", "--strategy", "held,reopen", "--budget", "3s"];
-    let output = run([&["compare", ram.as_str(), "--gentle", "--json", "-"], &study[..]].concat());
+    let disk = place("disk", places.disk.path());
+    let study = ["--study", "log", "--strategy", "held,reopen", "--budget", "4s"];
+    let output = run([&["compare", disk.as_str(), "--gentle", "--json", "-"], &study[..]].concat());
     let result: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(result["plan"]["gentle"], true);
     // Most of the time went into pauses.
     let slices = result["slices"].as_array().unwrap();
     let elapsed_ns = slices.iter().map(|s| s["spent"]["elapsed_ns"].as_u64().unwrap()).sum::<u64>();
-    assert!(elapsed_ns < 500_000_000, "{elapsed_ns} ns of 3 s");
+    assert!(!slices.is_empty() && elapsed_ns < 1_000_000_000, "{elapsed_ns} ns of 4 s");
 }
 
 #[test]

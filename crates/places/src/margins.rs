@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(shortage(&space), None);
         let short = |space: FileSystemSpace| shortage(&space).unwrap_or_default();
         let bytes = short(FileSystemSpace { free_bytes: 64 * MIB - 1, ..space.clone() });
-        assert!(bytes.contains("is free there now, and 64"), "{bytes}");
+        assert!(bytes.contains("is free there now, and 67.1 MB must stay free"), "{bytes}");
         let inodes = short(FileSystemSpace { free_inodes: Some(999), ..space.clone() });
         assert!(inodes.contains("999 files may still be made there"), "{inodes}");
         let unknown = FileSystemSpace { total_bytes: 0, free_bytes: 0, ..space };
