@@ -12,19 +12,21 @@
 //! neighbours do, so that what a strategy does not sync is under way at most moments.
 //!
 //! Two controls show that this can find anything, and that it finds nothing where there is
-//! nothing: `--disk lying` answers flushes and keeps none of them, which has to refute every promise
-//! that a flush is part of; and after each recording the file system is unmounted as at a
+//! nothing: with `--lying` the disk answers flushes and keeps nothing, which has to refute
+//! every promise that a flush is part of; and after each recording the file system is unmounted as at a
 //! shutdown, whereupon nothing may be lost.
 //!
 //! What this does not show: disks that lie about flushes, sectors of which a part is
 //! written, and kernels other than the one that it runs on.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use ::process::StopFlag;
 use anyhow::{Context as _, Result, ensure};
@@ -37,11 +39,13 @@ use rand_chacha::ChaCha8Rng;
 use studies::power::{Left, Trial};
 use studies::power_trial;
 
+use crate::pool::{self, Done, Job};
+
 use self::device::Command as Told;
 use self::disk::Disk;
 use self::mounts::{FileSystem, Mounted, by_ourselves};
 use self::rows::{ROWS, Row};
-use self::tally::Tally;
+use self::tally::{Found, Tally};
 use self::tape::{Disk as Kind, Moment};
 
 pub(crate) mod device;
@@ -70,30 +74,60 @@ pub(crate) struct Args {
     /// The control: a disk that answers flushes and keeps nothing for sure
     #[arg(long)]
     lying: bool,
+    /// How many are tried at once; each waits for the kernel most of the time
+    #[arg(long, default_value_t = 8)]
+    at_once: usize,
     /// What the moments and the disks are drawn from
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
+    let tallies = Mutex::new(BTreeMap::new());
+    let chosen = || ROWS.iter().enumerate().filter(|(_, row)| row.name().contains(&args.only));
+    let of_one = |system| chosen().map(move |(number, row)| (system, number, row));
+    let jobs = args.filesystem.iter().flat_map(|system| of_one(*system));
+    let job = |(system, number, row): (FileSystem, usize, &'static Row)| Job {
+        name: format!("{} on {}", row.name(), system.name()),
+        run: Box::new({
+            let tallies = &tallies;
+            move || {
+                let tally = row_on(system, row, args)?;
+                let examples = tally.examples().collect();
+                let mut tallies = tallies.lock().unwrap_or_else(PoisonError::into_inner);
+                tallies.insert((number, system), tally);
+                Ok(examples)
+            }
+        }),
+    };
+    let done = pool::run(jobs.map(job).collect(), args.at_once, |done: &Done| {
+        eprintln!("{}: {:.0} s", done.name, done.took.as_secs_f64());
+        done.result.iter().flatten().for_each(|example| eprintln!("  {example}"));
+    });
+    for Done { name, result, .. } in done {
+        result.context(name)?;
+    }
+    let tallies = tallies.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{}", Tally::HEAD);
+    for ((number, system), tally) in &tallies {
+        let row = &ROWS[*number];
+        println!("{}", tally.line(&row.name(), system.name(), row.promise()?));
+    }
+    judge(tallies.values().filter(|tally| tally.is_refuted()).count(), args.lying)
+}
+
+/// An honest disk refutes nothing; one that lies has to.
+fn judge(refuted: usize, lying: bool) -> Result<()> {
+    ensure!(lying || refuted == 0, "{refuted} promises are refuted");
+    ensure!(!lying || refuted > 0, "a disk that keeps nothing has refuted no promise");
+    Ok(())
+}
+
+fn row_on(system: FileSystem, row: &Row, args: &Args) -> Result<Tally> {
     by_ourselves()?;
     let program = std::env::current_exe().context("finding this program")?;
     let kind = if args.lying { Kind::Lying } else { Kind::Honest };
-    println!("{}", Tally::HEAD);
-    let mut refuted = 0;
-    for system in &args.filesystem {
-        let bench = Bench::new(&program, *system, kind)?;
-        for row in ROWS.iter().filter(|row| row.name().contains(&args.only)) {
-            let began = Instant::now();
-            let tally = bench.row(row, args.cuts, args.seed).with_context(|| row.name())?;
-            println!("{}", tally.line(&row.name(), system.name(), row.promise()?));
-            eprintln!("{}: {:.0} s", row.name(), began.elapsed().as_secs_f64());
-            tally.examples().for_each(|example| eprintln!("  {example}"));
-            refuted += u64::from(tally.is_refuted());
-        }
-    }
-    ensure!(refuted == 0 || args.lying, "{refuted} promises are refuted");
-    Ok(())
+    Bench::new(&program, system, kind)?.row(row, args.cuts, args.seed)
 }
 
 /// A disk with a file system, which recordings begin with.
@@ -140,7 +174,7 @@ impl Bench {
                 tally.add(self.look(made.as_ref(), acknowledged)?);
             }
             self.disk.tell(Told::Whole)?;
-            let left = self.look(made.as_ref(), row.operations)?;
+            let Found { left, .. } = self.look(made.as_ref(), row.operations)?;
             ensure!(left == Left::default(), "after a shutdown: {left:?}");
         }
         Ok(tally)
@@ -212,16 +246,18 @@ impl Bench {
     }
 
     /// Mounts what is on the disk and looks at what is left.
-    fn look(&self, made: &dyn Trial, acknowledged: u64) -> Result<Left> {
-        let mounted = match self.mount() {
+    fn look(&self, made: &dyn Trial, acknowledged: u64) -> Result<Found> {
+        let mut was_repaired = false;
+        let mounted = self.mount().or_else(|error| {
+            was_repaired = self.system.repair(&self.disk.file())?;
+            if was_repaired { self.mount() } else { Err(error) }
+        });
+        let mounted = match mounted {
             Ok(mounted) => mounted,
             Err(error) => {
-                let what = format!("the file system cannot be mounted: {error:#}");
-                return Ok(Left {
-                    lost: acknowledged,
-                    damage: Some(what.clone()),
-                    against: Some(what),
-                });
+                let what = Some(format!("the file system cannot be mounted: {error:#}"));
+                let left = Left { lost: acknowledged, damage: what.clone(), against: what };
+                return Ok(Found { left, was_repaired });
             }
         };
         let [fresh, kept] = ["fresh", "kept"].map(|name| File::open(self.folder.join(name)));
@@ -230,7 +266,7 @@ impl Bench {
         let left = made.look(folders, acknowledged);
         drop((fresh, kept));
         mounted.unmount()?;
-        Ok(left?)
+        Ok(Found { left: left?, was_repaired })
     }
 }
 

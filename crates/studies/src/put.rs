@@ -46,7 +46,7 @@ pub(crate) const fn strategies(default: Put) -> [StrategySpec; 3] {
             name: Put::Rename.name(),
             about: "write each file aside and rename it to its place",
             promise: "readers see the old file or the new one; after a power failure a file may \
-                      be empty",
+                      be empty, cut short or zeros",
             by_default: rename,
         },
         StrategySpec {
@@ -59,14 +59,9 @@ pub(crate) const fn strategies(default: Put) -> [StrategySpec; 3] {
 }
 
 impl Put {
-    /// Whether the promise lets a power failure leave a file empty.
-    pub(crate) fn may_leave_empty(self) -> bool {
-        self != Self::RenameFsync
-    }
-
-    /// Whether the promise lets a power failure leave a part of a file.
+    /// Whether the promise lets a power failure take a file, or leave a part of it.
     pub(crate) fn may_leave_a_part(self) -> bool {
-        self == Self::Direct
+        self != Self::RenameFsync
     }
 
     /// Puts a file in its place.

@@ -20,7 +20,7 @@ const BUSY_TRIES: u32 = 50;
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A file system that can be tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum FileSystem {
     Ext4,
     Xfs,
@@ -50,13 +50,28 @@ impl FileSystem {
         let words: &[&str] = match self {
             // All of it now, and nothing by a thread of the kernel later.
             Self::Ext4 => &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
-            Self::Xfs => &["-q", "-f"],
-            Self::Btrfs => &["-q", "-f"],
+            Self::Xfs | Self::Btrfs => &["-q", "-f"],
         };
         let program = format!("mkfs.{}", self.name());
         let found = process::find_program(&program);
         let found = found.with_context(|| format!("{program} is not installed"))?;
         process::output(Command::new(found).args(words).arg(disk)).map(drop)
+    }
+
+    /// Repairs it on the disk, as its administrator would; whether there was a way to.
+    /// What needs it is a superblock that was torn: those of ext4 and btrfs are longer
+    /// than a sector and have a checksum, and there are copies.
+    pub(super) fn repair(self, disk: &Path) -> Result<bool> {
+        // What each says when errors were there and are corrected.
+        let (program, words, corrected): (_, &[&str], _) = match self {
+            Self::Ext4 => ("e2fsck", &["-fy"], 1),
+            Self::Btrfs => ("btrfs", &["rescue", "super-recover", "-y"], 2),
+            Self::Xfs => return Ok(false),
+        };
+        let found = process::find_program(program);
+        let found = found.with_context(|| format!("{program} is not installed"))?;
+        let said = Command::new(found).args(words).arg(disk).output().context(program)?;
+        Ok(said.status.code() == Some(corrected))
     }
 }
 

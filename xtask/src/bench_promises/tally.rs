@@ -3,6 +3,14 @@
 use model::units::count;
 use studies::power::Left;
 
+/// What was found after a cut.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) left: Left,
+    /// Whether the file system could not be mounted without.
+    pub(super) was_repaired: bool,
+}
+
 /// What was found so far.
 #[derive(Default)]
 pub(super) struct Tally {
@@ -15,6 +23,8 @@ pub(super) struct Tally {
     damaged: u64,
     /// Cuts after which what was found is against the promise.
     against: u64,
+    /// Cuts after which the file system had to be repaired before it could be mounted.
+    repaired: u64,
     damage: Option<String>,
     refutation: Option<String>,
 }
@@ -22,11 +32,12 @@ pub(super) struct Tally {
 impl Tally {
     /// Above all lines.
     pub(super) const HEAD: &'static str = "\
-| strategy | promise, as far as power goes | file system | cuts | tried | loses | not whole |\n\
-| --- | --- | --- | ---: | --- | --- | --- |";
+| strategy | promise, as far as power goes | file system | cuts | tried | loses | not whole | repaired |\n\
+| --- | --- | --- | ---: | --- | --- | ---: | ---: |";
 
-    pub(super) fn add(&mut self, left: Left) {
+    pub(super) fn add(&mut self, Found { left, was_repaired }: Found) {
         let Left { lost, damage, against } = left;
+        self.repaired += u64::from(was_repaired);
         self.cuts += 1;
         self.lossy += u64::from(lost > 0);
         self.lost_max = self.lost_max.max(lost);
@@ -49,7 +60,7 @@ impl Tally {
     }
 
     pub(super) fn line(&self, name: &str, system: &str, promise: &str) -> String {
-        let Self { cuts, against, lossy, lost_max, damaged, .. } = *self;
+        let Self { cuts, against, lossy, lost_max, damaged, repaired, .. } = *self;
         let verdict = match against {
             0 => "held".to_owned(),
             _ => format!("refuted by {}", count(against)),
@@ -58,12 +69,12 @@ impl Tally {
             0 => "nothing".to_owned(),
             _ => format!("in {} cuts, up to {}", count(lossy), count(lost_max)),
         };
-        let broken = if damaged == 0 { "never".to_owned() } else { count(damaged) };
+        let (broken, repaired) = (count(damaged), count(repaired));
         // What readers meanwhile and killed processes see is not tried here.
         let power = promise.split_once("power failure: ").map_or(promise, |(_, power)| power);
+        let cuts = count(cuts);
         format!(
-            "| `{name}` | {power} | {system} | {} | {verdict} | {loses} | {broken} |",
-            count(cuts)
+            "| `{name}` | {power} | {system} | {cuts} | {verdict} | {loses} | {broken} | {repaired} |"
         )
     }
 }
@@ -75,16 +86,18 @@ mod tests {
     #[test]
     fn a_line_tells_what_was_found() {
         let mut tally = Tally::default();
-        tally.add(Left::default());
+        let found = |left| Found { left, was_repaired: false };
+        tally.add(Found::default());
         let line =
             tally.line("log/dsync", "ext4", "process crash: x; power failure: nothing is lost");
-        assert_eq!(line, "| `log/dsync` | nothing is lost | ext4 | 1 | held | nothing | never |");
+        assert_eq!(line, "| `log/dsync` | nothing is lost | ext4 | 1 | held | nothing | 0 | 0 |");
         let damage = Some("document 3 is empty".to_owned());
-        tally.add(Left { lost: 7, damage, against: None });
-        tally.add(Left { lost: 2, damage: None, against: Some("2 are lost".to_owned()) });
+        let left = Left { lost: 7, damage, against: None };
+        tally.add(Found { left, was_repaired: true });
+        tally.add(found(Left { lost: 2, damage: None, against: Some("2 are lost".to_owned()) }));
         assert!(tally.is_refuted());
         let line = tally.line("files/direct", "xfs", "may be incomplete");
-        let found = "3 | refuted by 1 | in 2 cuts, up to 7 | 1 |";
+        let found = "3 | refuted by 1 | in 2 cuts, up to 7 | 1 | 1 |";
         assert_eq!(line, format!("| `files/direct` | may be incomplete | xfs | {found}"));
         let examples: Vec<String> = tally.examples().collect();
         assert_eq!(examples, ["not whole: document 3 is empty", "against: 2 are lost"]);

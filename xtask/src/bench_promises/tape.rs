@@ -27,11 +27,9 @@ pub(super) struct Image {
 
 impl Image {
     pub(super) fn read(&self, offset: u64, into: &mut [u8]) {
-        each_page(offset, into.len(), |page, within, range| {
-            match self.pages.get(&page) {
-                Some(page) => into[range].copy_from_slice(&page[within]),
-                None => into[range].fill(0),
-            };
+        each_page(offset, into.len(), |page, within, range| match self.pages.get(&page) {
+            Some(page) => into[range].copy_from_slice(&page[within]),
+            None => into[range].fill(0),
         });
     }
 
@@ -207,7 +205,7 @@ mod tests {
     /// Pages 0 to 9 written, a flush, and pages 10 to 29 written.
     fn tape() -> Tape {
         let mut base = Image::default();
-        base.write(0, &[1; 100 * PAGE]);
+        base.write(0, &vec![1; 100 * PAGE]);
         let mut tape = Tape::new(base);
         for page in 0..30 {
             if page == 10 {
@@ -247,11 +245,11 @@ mod tests {
         let mut torn = 0;
         for seed in 0..200 {
             let image = tape.cut(end, seed, Disk::Honest);
-            for page in 0..30_usize {
+            for (page, seen) in seen.iter_mut().enumerate() {
                 let sectors: Vec<u8> = (0..PAGE / SECTOR)
                     .map(|sector| byte(&image, (page * PAGE + sector * SECTOR) as u64))
                     .collect();
-                seen[page][usize::from(sectors[0] == 2)] = true;
+                seen[usize::from(sectors[0] == 2)] = true;
                 torn += usize::from(sectors.iter().any(|byte| *byte != sectors[0]));
                 assert!(page >= 10 || sectors.iter().all(|byte| *byte == 2), "{seed}, {page}");
             }

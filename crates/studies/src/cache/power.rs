@@ -30,9 +30,8 @@ impl Rebuilt {
         Ok(Self { config })
     }
 
-    /// What is wrong with a file that is neither the old one nor the new one, and whether
-    /// that is allowed; one that is not, where there is any.
-    fn damage(&self, folders: SliceFolders<'_>) -> Result<Option<(String, bool)>, StudyError> {
+    /// What is wrong with the first file that is neither the old one nor the new one.
+    fn damage(folders: SliceFolders<'_>) -> Result<Option<String>, StudyError> {
         let owned =
             |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
         let (sources, cache) = (owned(folders.kept)?, owned(folders.fresh)?);
@@ -45,20 +44,13 @@ impl Rebuilt {
             .map(|(entry, source)| (entry.compiled(), store::compile(&source.contents)))
             .collect();
         wanted.push((store::MANIFEST.to_owned(), store::manifest(&entries)));
-        let put = self.config.put;
-        let damaged = wanted.iter().filter_map(|(path, contents)| {
-            let (what, allowed) = match store::load_file(&cache, path) {
-                Ok(found) if found == *contents => return None,
-                Ok(found) if found.is_empty() => ("is empty".to_owned(), put.may_leave_empty()),
-                Ok(found) => {
-                    let what = format!("has {} of {} bytes", found.len(), contents.len());
-                    (what, put.may_leave_a_part())
-                }
-                Err(error) => (format!("cannot be read: {error}"), false),
+        Ok(wanted.iter().find_map(|(path, contents)| {
+            let what = match store::load_file(&cache, path) {
+                Ok(found) => difference(&found, contents)?,
+                Err(error) => format!("cannot be read: {error}"),
             };
-            Some((format!("{} {what}", path.to_string_lossy()), allowed))
-        });
-        Ok(damaged.min_by_key(|(_, allowed)| *allowed))
+            Some(format!("{} {what}", path.to_string_lossy()))
+        }))
     }
 }
 
@@ -73,11 +65,40 @@ impl Trial for Rebuilt {
     }
 
     fn look(&self, folders: SliceFolders<'_>, _done: u64) -> Result<Left, StudyError> {
-        let (damage, allowed) = self.damage(folders)?.unzip();
-        Ok(Left::default().with_damage(damage, allowed != Some(false)))
+        let allowed = self.config.put.may_leave_a_part();
+        Ok(Left::default().with_damage(Self::damage(folders)?, allowed))
     }
 
     fn starts_settled(&self) -> bool {
         true
+    }
+}
+
+/// How a file differs from what should be in it, if it does.
+fn difference(found: &[u8], wanted: &[u8]) -> Option<String> {
+    let same = found.iter().zip(wanted).take_while(|(a, b)| a == b).count();
+    let size = wanted.len();
+    match &found[same..] {
+        [] if same == size => None,
+        [] => Some(format!("ends after {same} of {size} bytes")),
+        rest if rest.iter().all(|byte| *byte == 0) => {
+            Some(format!("has zeros from byte {same} of {size} on"))
+        }
+        _ => Some(format!("has something else from byte {same} of {size} on")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_the_one_that_was_written_or_it_is_told_how_it_differs() {
+        let told = |found: &[u8]| difference(found, b"abcd");
+        assert_eq!(told(b"abcd"), None);
+        assert_eq!(told(b"").as_deref(), Some("ends after 0 of 4 bytes"));
+        assert_eq!(told(b"ab\0\0").as_deref(), Some("has zeros from byte 2 of 4 on"));
+        assert_eq!(told(b"abxd").as_deref(), Some("has something else from byte 2 of 4 on"));
+        assert_eq!(told(b"abcde").as_deref(), Some("has something else from byte 4 of 4 on"));
     }
 }

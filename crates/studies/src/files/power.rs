@@ -7,7 +7,6 @@ use model::study::Params;
 use super::spec::Operation;
 use super::{Config, Document, Documents, Filing, Found};
 use crate::power::{Left, Trial};
-use crate::put::Put;
 use crate::random;
 
 /// Documents that are written, each once.
@@ -55,23 +54,17 @@ impl Trial for Written {
         for number in 0..self.records {
             let found = documents.find(number as usize)?;
             lost += u64::from(number < done && found != Found::Whole);
-            let (what, allowed) = match found {
+            let what = match found {
                 Found::Whole | Found::Absent => continue,
-                Found::Empty => ("is empty".to_owned(), config.put.may_leave_empty()),
-                Found::Cut { bytes } => {
-                    (format!("has {bytes} bytes"), config.put.may_leave_a_part())
-                }
-                Found::Different => {
-                    ("has other contents".to_owned(), config.put.may_leave_a_part())
-                }
+                Found::Empty => "is empty".to_owned(),
+                Found::Cut { bytes } => format!("has {bytes} bytes"),
+                Found::Different => "has other contents".to_owned(),
             };
-            if damage.as_ref().is_none_or(|(_, so_far)| *so_far && !allowed) {
-                damage = Some((format!("document {number} {what}"), allowed));
-            }
+            damage.get_or_insert_with(|| format!("document {number} {what}"));
         }
-        let may_lose = if config.put == Put::RenameFsync { 0 } else { done };
-        let (damage, allowed) = damage.unzip();
-        Ok(Left::lost(lost, may_lose).with_damage(damage, allowed != Some(false)))
+        let allowed = config.put.may_leave_a_part();
+        let may_lose = if allowed { done } else { 0 };
+        Ok(Left::lost(lost, may_lose).with_damage(damage, allowed))
     }
 
     fn starts_settled(&self) -> bool {

@@ -40,7 +40,7 @@ strategies! {
         Queued = "queued", by_name,
             "hand each record to a writer thread through a bounded queue",
             "process crash: records in the queue are lost although they were acknowledged; a full \
-             queue may drop records";
+             queue may drop records; power failure: as held, and a sync waits in the queue, too";
         PerWriter = "per-writer", by_name,
             "write one file per writer, merged by time afterwards",
             "as held, for each file; the order between writers is only as exact as their clocks";

@@ -85,7 +85,11 @@ impl Trial for Changed {
         };
         let updates_done = self.updates_before + done * WRITES;
         let lost = updates_done.saturating_sub(found.updates).div_ceil(WRITES);
-        let allowed = if may == AtPowerFailure::LosesNothing { 0 } else { u64::MAX };
+        let allowed = match may {
+            AtPowerFailure::LosesNothing => 0,
+            AtPowerFailure::LosesTheLast => 1,
+            AtPowerFailure::LosesTheLatest | AtPowerFailure::Breaks => u64::MAX,
+        };
         Ok(Left::lost(lost, allowed).with_damage(self.damage(&found, updates_done), breaks))
     }
 
