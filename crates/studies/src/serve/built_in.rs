@@ -458,7 +458,13 @@ mod tests {
             log_lines: 1,
             log_when: LogWhen::Always,
         };
-        let refusal = serve_in(&folder, &config).unwrap_err().to_string();
+        let serving = thread::spawn(move || serve_in(&folder, &config));
+        let waited = Instant::now();
+        while !serving.is_finished() {
+            assert!(waited.elapsed() < Duration::from_secs(30), "it opened the log and serves");
+            thread::sleep(Duration::from_millis(1));
+        }
+        let refusal = serving.join().unwrap().unwrap_err().to_string();
         assert!(refusal.contains("opening the log"), "{refusal}");
         assert_eq!(fs::read_to_string(target).unwrap(), "untouched");
     }
