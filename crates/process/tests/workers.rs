@@ -251,8 +251,8 @@ impl Frozen {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().display();
         let made = sh(&format!(
-            "cd {at} && truncate -s 16M image && mkfs.ext4 -q image && mkdir mounted && \
-             mount -o loop image mounted && fsfreeze -f mounted"
+            "cd {at} && truncate -s 16M image && mkfs.ext4 -q image && \
+             mkdir mounted && mount -o loop image mounted && fsfreeze -f mounted"
         ));
         made.then_some(Self { folder })
     }
