@@ -55,13 +55,13 @@ pub(crate) fn parse(text: &str, page: u64) -> MemoryTraffic {
             "pswpin" => seen.swapped_in_bytes = pages(),
             "pswpout" => seen.swapped_out_bytes = pages(),
             "pgscan_kswapd" | "pgscan_direct" => {
-                seen.scanned_bytes = seen.scanned_bytes.plus(pages())
+                seen.scanned_bytes = seen.scanned_bytes.plus(pages());
             }
             "workingset_refault_anon" | "workingset_refault_file" | "workingset_refault" => {
                 seen.refaulted_bytes = seen.refaulted_bytes.plus(pages());
             }
             name if name.starts_with("allocstall") => {
-                seen.allocation_stalls = seen.allocation_stalls.plus(number())
+                seen.allocation_stalls = seen.allocation_stalls.plus(number());
             }
             _ => {}
         }

@@ -19,6 +19,7 @@ const MEMORY_MAX_KIB: i64 = 64 << 10;
 const TIME_MAX: Duration = Duration::from_secs(3);
 
 /// Runs it to its end, with what it took.
+#[expect(clippy::zombie_processes, reason = "wait4 waits for it, and tells its memory")]
 fn measured(mut command: Command) -> (Output, i64, Duration) {
     let began = Instant::now();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

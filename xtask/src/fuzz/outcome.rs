@@ -170,7 +170,10 @@ fn listen() {
 
 fn remember(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map_or_else(String::new, ToString::to_string);
-    let what = panic.payload_as_str().unwrap_or("no reason given");
+    let payload = panic.payload();
+    let what = payload.downcast_ref::<&str>().copied();
+    let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let what = what.unwrap_or("no reason given");
     PANIC.set(Some((place, what.chars().take(300).collect())));
 }
 
