@@ -39,9 +39,9 @@ const BASELINES: usize = 3;
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
-    /// Only this study
-    #[arg(long)]
-    study: Option<String>,
+    /// Only these studies
+    #[arg(long, value_delimiter = ',')]
+    study: Vec<String>,
     /// Only the subjects whose name contains this
     #[arg(long)]
     subject: Option<String>,
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 impl Args {
     fn wants(&self, subject: &Subject) -> bool {
-        self.study.as_ref().is_none_or(|study| subject.study == study)
+        (self.study.is_empty() || self.study.iter().any(|study| subject.study == study))
             && self.subject.as_ref().is_none_or(|part| subject.name.contains(part.as_str()))
     }
 }
@@ -136,12 +136,10 @@ impl<'a> Chore<'a> {
         Ok(Self { args, iotoll, covered: BTreeSet::new(), lists, total: Row::default() })
     }
 
-    fn write(&self) -> Result<()> {
+    fn write(&self, study: &str) -> Result<()> {
+        let file = list_file(study);
         fs::create_dir_all(process::root().join(LISTS))?;
-        for (study, list) in &self.lists {
-            fs::write(list_file(study), list.to_string())?;
-        }
-        Ok(())
+        fs::write(&file, self.lists[study].to_string()).with_context(|| file.display().to_string())
     }
 
     fn subject(&mut self, subject: &Subject) -> Result<()> {
@@ -178,7 +176,7 @@ impl<'a> Chore<'a> {
         self.all(subject, &program, &trials, &mut row)?;
         row.seconds = began.elapsed().as_secs();
         if self.args.write {
-            self.write()?;
+            self.write(subject.study)?;
         }
         println!("{}", row.line(&name(subject)));
         self.total.add(&row);

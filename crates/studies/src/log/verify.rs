@@ -93,7 +93,10 @@ fn each_line(file: &mut impl Read, mut see: impl FnMut(u64, &[u8])) -> io::Resul
     let mut buffer = vec![0; BUFFER_BYTES];
     let (mut filled, mut offset) = (0, 0);
     loop {
-        let read = file.read(&mut buffer[filled..])?;
+        let read = match file.read(&mut buffer[filled..]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            read => read?,
+        };
         filled += read;
         let mut start = 0;
         while let Some(newline) = memchr(b'\n', &buffer[start..filled]) {

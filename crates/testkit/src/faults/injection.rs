@@ -23,9 +23,10 @@ impl Site {
             && !looks.contains(&&*self.call)
     }
 
-    /// Whether that is something between processes of the run.
+    /// Whether that starts, ends or talks to a process of the run, as far as can be seen.
     pub fn is_between_processes(&self) -> bool {
-        ["pipe", "socket"].contains(&&*self.object) || self.object.starts_with("/memfd:")
+        ["pipe", "socket", "anon_inode", ""].contains(&&*self.object)
+            || self.object.starts_with("/memfd:")
     }
 }
 

@@ -41,6 +41,8 @@ pub struct Expectation {
 pub struct List(pub BTreeMap<String, BTreeMap<Site, Expectation>>);
 
 const SOMETIMES: &str = " (now and then)";
+/// Of a site that no trial has come to.
+const UNTRIED: &str = "untried";
 
 impl Taken {
     fn of(word: &str) -> Option<Self> {
@@ -111,7 +113,8 @@ fn read_line(line: &str) -> Option<(Site, Expectation)> {
         let (fault, taken) = text.split_once(' ')?;
         Some((fault.to_owned(), Taken::of(taken)?))
     };
-    let faults = faults.split(", ").map(fault).collect::<Option<_>>()?;
+    let faults = faults.split(", ").filter(|faults| *faults != UNTRIED);
+    let faults = faults.map(fault).collect::<Option<_>>()?;
     let site = Site { call: call.to_owned(), object: object.to_owned() };
     Some((site, Expectation { now_and_then: without.is_some(), faults }))
 }
@@ -122,8 +125,11 @@ impl fmt::Display for List {
             let apart = if number > 0 { "\n" } else { "" };
             writeln!(f, "{apart}# {subject}")?;
             for (site, Expectation { now_and_then, faults }) in sites {
-                let faults: Vec<String> =
+                let mut faults: Vec<String> =
                     faults.iter().map(|(fault, taken)| format!("{fault} {taken}")).collect();
+                if faults.is_empty() {
+                    faults.push(UNTRIED.to_owned());
+                }
                 let sometimes = if *now_and_then { SOMETIMES } else { "" };
                 writeln!(f, "{site}: {}{sometimes}", faults.join(", "))?;
             }
@@ -140,11 +146,12 @@ mod tests {
     fn a_list_reads_as_it_was_written() {
         let text = "# log/held\n\
             fdatasync place/work/slice-#/app.log: EIO told, EINTR either\n\
-            write pipe: short absorbed (now and then)\n\n\
+            write pipe: short absorbed (now and then)\n\
+            read /memfd:iotoll-acks: untried\n\n\
             # log/reopen\n";
         let list = List::read(text).expect("it is a list");
         assert_eq!(List::read(&list.to_string()), Ok(list.clone()));
-        assert_eq!(list.0["log/held"].len(), 2);
+        assert_eq!(list.0["log/held"].len(), 3);
         assert!(List::read("# log/held\nwrite pipe").is_err());
     }
 }

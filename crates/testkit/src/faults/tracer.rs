@@ -43,7 +43,7 @@ pub struct Traced {
     /// How often each call was made that may fail; of the injection's site alone where
     /// there is one.
     pub sites: BTreeMap<Site, u64>,
-    /// Calls that have no line in the table.
+    /// Calls of programs of ours that have no line in the table.
     pub unknown: BTreeMap<i64, u64>,
     /// How often the injection struck.
     pub injected: u64,
@@ -279,7 +279,9 @@ impl Tracer<'_> {
         state.begun |= entry.number == libc::SYS_sigaltstack;
         let ours = state.ours;
         let Some(call) = call_of(entry.number) else {
-            *self.traced.unknown.entry(entry.number).or_default() += 1;
+            if ours && counts {
+                *self.traced.unknown.entry(entry.number).or_default() += 1;
+            }
             return Ok(Pending::Nothing);
         };
         let wanted = self.injection.is_none_or(|injection| injection.site.call == call.name);
