@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use crate::{
-    bench_harness, bench_load, bench_neighbour, bench_promises, bench_repeat, bench_verdicts,
-    bench_verify, process,
+    bench_harness, bench_kill, bench_load, bench_neighbour, bench_promises, bench_repeat,
+    bench_verdicts, bench_verify, process,
 };
 
 #[derive(Subcommand)]
@@ -31,6 +31,11 @@ pub(crate) enum Bench {
     /// The disk that `promises` writes to
     #[command(hide = true)]
     PromisesDisk(bench_promises::device::Args),
+    /// Runs killed at random moments: that nothing is left, and what was complete is kept
+    Kill(bench_kill::Args),
+    /// A process that does some of the kills
+    #[command(hide = true)]
+    KillLane(bench_kill::LaneArgs),
     /// The child whose memory `harness` looks at
     #[command(hide = true)]
     HeldMemory(bench_harness::memory::Args),
@@ -39,6 +44,8 @@ pub(crate) enum Bench {
 pub(crate) fn run(what: &Bench) -> Result<()> {
     match what {
         // Nothing is timed by these.
+        Bench::Kill(args) => bench_kill::run(args),
+        Bench::KillLane(args) => bench_kill::run_lane(args),
         Bench::Promises(args) => bench_promises::run(args),
         Bench::PromisesDisk(args) => bench_promises::device::run(args),
         _ if cfg!(debug_assertions) => again_in_release(),

@@ -9,6 +9,7 @@
 
 mod bench;
 mod bench_harness;
+mod bench_kill;
 mod bench_load;
 mod bench_neighbour;
 mod bench_promises;

@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::built::{self, Built, TestProgram};
 use crate::pool::{self, Done, Job, Skipped};
-use crate::{examples, generate, packages, process, skipped, supply, tidy};
+use crate::{bench_kill, examples, generate, packages, process, skipped, supply, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -109,6 +109,8 @@ fn beside_each_other(built: &Built) -> Result<Skipped> {
         tests(built, false).into_iter().partition(|job| job.name.starts_with("iotoll "));
     let (plans, mut without) = examples::jobs(&built.iotoll)?;
     jobs.extend(plans);
+    let kills = || bench_kill::short(&built.iotoll);
+    jobs.push(Job { name: "kills".to_owned(), run: Box::new(kills) });
     jobs.push(Job { name: "documentation".to_owned(), run: Box::new(documentation) });
     jobs.extend(rest);
     let processors = available_parallelism().map_or(1, usize::from);
