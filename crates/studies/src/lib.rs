@@ -6,6 +6,8 @@ mod choices;
 mod corruption;
 mod file;
 mod files;
+#[cfg(test)]
+mod footprints;
 mod log;
 mod page;
 pub mod power;

@@ -102,7 +102,7 @@ pub(crate) fn ready<'a>(
 }
 
 /// Makes a slice ready in a folder of its own and one of its arm's.
-fn ready_in<'a>(
+pub(crate) fn ready_in<'a>(
     workload: &'a mut dyn Workload,
     folders: [&Path; 2],
     operations: u64,

@@ -1,0 +1,78 @@
+//! Whether slices keep to what their workloads say that they come to.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use engine::study::{Footprint, Study};
+
+use crate::cache::Cache;
+use crate::files::Files;
+use crate::log::Log;
+use crate::page::Page;
+use crate::sqlite::Sqlite;
+use crate::stream::Stream;
+use crate::testing::{finish, on_disk, ready_in, workload};
+
+/// A study, its strategy, parameters and operations.
+type Given = (&'static dyn Study, &'static str, &'static [(&'static str, &'static str)], u64);
+
+/// Each study in each way in which it treats files differently.
+const SLICES: [Given; 16] = [
+    (&Log, "held", &[], 500),
+    (&Log, "held", &[("sync", "each")], 5),
+    (&Log, "per-writer", &[("writers", "3")], 300),
+    (&Log, "dsync", &[], 5),
+    (&Stream, "sequential", &[("total", "4 MiB")], 4),
+    (&Page, "read", &[("cache", "warm")], 20),
+    (&Page, "read", &[("cache", "cold")], 5),
+    (&Cache, "rename", &[("operation", "rebuild")], 2),
+    (&Cache, "direct", &[("operation", "load")], 5),
+    (&Files, "rename", &[("operation", "write")], 50),
+    (&Files, "direct", &[("operation", "read")], 50),
+    (&Files, "direct", &[("operation", "create")], 50),
+    (&Files, "direct", &[("operation", "unlink")], 50),
+    (&Files, "direct", &[("operation", "rename")], 50),
+    (&Sqlite, "delete-full", &[], 4),
+    (&Sqlite, "wal-normal", &[], 20),
+];
+
+#[test]
+fn no_slice_leaves_or_writes_more_than_its_workload_says() {
+    for (study, strategy, given, operations) in SLICES {
+        let name = format!("{}/{strategy} {given:?}", study.spec().name);
+        let mut workload = workload(study, strategy, given);
+        let operations = workload.operations().fit(operations as f64);
+        let (own, keeps) = (workload.footprint(operations), workload.kept_footprint());
+        let (fresh, kept) = (on_disk(), on_disk());
+        let folders = [fresh.path(), kept.path()];
+        let slice = finish(ready_in(workload.as_mut(), folders, operations).unwrap()).unwrap();
+        assert!(is_within(found(fresh.path()), own), "{name}: {:?} {own:?}", found(fresh.path()));
+        assert!(is_within(found(kept.path()), keeps), "{name}: {:?} {keeps:?}", found(kept.path()));
+        let reads = given.iter().any(|(_, value)| ["read", "load", "warm", "cold"].contains(value));
+        assert!(reads || slice.requested_bytes() <= own.written_bytes, "{name}: {slice:?} {own:?}");
+    }
+}
+
+fn is_within(found: Footprint, most: Footprint) -> bool {
+    found.files <= most.files
+        && found.space_bytes <= most.space_bytes
+        && most.written_bytes >= found.written_bytes
+}
+
+/// What there is below a folder, each file written once at the least.
+fn found(folder: &Path) -> Footprint {
+    let mut sum = Footprint::NOTHING;
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let facts = entry.metadata().unwrap();
+        if facts.is_dir() {
+            let folder = Footprint { files: 1, ..Footprint::NOTHING };
+            sum = sum.and(folder).and(found(&entry.path()));
+        } else {
+            let bytes = facts.len();
+            sum = sum.and(Footprint { files: 1, space_bytes: bytes, written_bytes: bytes });
+        }
+    }
+    sum
+}
