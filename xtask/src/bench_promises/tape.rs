@@ -14,8 +14,6 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 const PAGE: usize = 4096;
-/// What a disk writes whole or not at all.
-const SECTOR: usize = 512;
 /// How often a write that is there is there in part.
 const TORN: f64 = 0.1;
 
@@ -76,11 +74,12 @@ pub(super) enum Event {
 
 /// What kind of disk it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Disk {
-    /// Keeps what it had taken when it answers a flush.
-    Honest,
-    /// Answers flushes and keeps nothing for sure.
-    Lying,
+pub(super) struct Disk {
+    /// Whether it keeps what it had taken when it answers a flush; one that lies keeps
+    /// nothing for sure.
+    pub(super) honest: bool,
+    /// What it writes whole or not at all, in bytes.
+    pub(super) sector: usize,
 }
 
 /// A moment at which the power may fail: before an event of the disk, or at the end.
@@ -139,11 +138,8 @@ impl Tape {
     /// all those follows from the seed.
     pub(super) fn cut(&mut self, events: usize, seed: u64, disk: Disk) -> Image {
         let happened = &self.events[..events];
-        let flushed = match disk {
-            Disk::Honest => happened.iter().rposition(|event| matches!(event, Event::Flush)),
-            Disk::Lying => None,
-        };
-        let safe = flushed.unwrap_or(0);
+        let flushed = happened.iter().rposition(|event| matches!(event, Event::Flush));
+        let safe = flushed.filter(|_| disk.honest).unwrap_or(0);
         if self.safe.1 > safe {
             self.safe = (self.base.clone(), 0);
         }
@@ -152,7 +148,7 @@ impl Tape {
         let mut image = self.safe.0.clone();
         let unsafe_writes: Vec<(u64, &[u8])> = writes(&happened[safe..]).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        keep_some(&mut image, &unsafe_writes, &mut rng);
+        keep_some(&mut image, &unsafe_writes, disk.sector, &mut rng);
         image
     }
 }
@@ -170,7 +166,7 @@ fn write_all(image: &mut Image, events: &[Event]) {
 
 /// Some of what a disk had in its cache: as far as it came where it keeps the order, or
 /// few, half or most of it, in any order; with writes torn here and there.
-fn keep_some(image: &mut Image, writes: &[(u64, &[u8])], rng: &mut impl Rng) {
+fn keep_some(image: &mut Image, writes: &[(u64, &[u8])], sector: usize, rng: &mut impl Rng) {
     let in_order = rng.random_bool(0.25);
     let share = [0.1, 0.5, 0.9][rng.random_range(0..3)];
     let first = if in_order { rng.random_range(0..=writes.len()) } else { 0 };
@@ -178,9 +174,9 @@ fn keep_some(image: &mut Image, writes: &[(u64, &[u8])], rng: &mut impl Rng) {
     let rest = if in_order { &writes[first..(first + 1).min(writes.len())] } else { writes };
     for (offset, bytes) in rest {
         if in_order || rng.random_bool(TORN) {
-            let sectors = bytes.chunks(SECTOR).enumerate();
-            for (number, sector) in sectors.filter(|_| rng.random_bool(0.5)) {
-                image.write(offset + (number * SECTOR) as u64, sector);
+            let sectors = bytes.chunks(sector).enumerate();
+            for (number, bytes) in sectors.filter(|_| rng.random_bool(0.5)) {
+                image.write(offset + (number * sector) as u64, bytes);
             }
         } else if rng.random_bool(share) {
             image.write(*offset, bytes);
@@ -191,6 +187,10 @@ fn keep_some(image: &mut Image, writes: &[(u64, &[u8])], rng: &mut impl Rng) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SECTOR: usize = 512;
+    const HONEST: Disk = Disk { honest: true, sector: SECTOR };
+    const LYING: Disk = Disk { honest: false, sector: SECTOR };
 
     fn write(offset: u64, byte: u8, length: usize) -> Event {
         Event::Write { offset, bytes: vec![byte; length].into() }
@@ -244,7 +244,7 @@ mod tests {
         let mut seen = [[false; 2]; 30];
         let mut torn = 0;
         for seed in 0..200 {
-            let image = tape.cut(end, seed, Disk::Honest);
+            let image = tape.cut(end, seed, HONEST);
             for (page, seen) in seen.iter_mut().enumerate() {
                 let sectors: Vec<u8> = (0..PAGE / SECTOR)
                     .map(|sector| byte(&image, (page * PAGE + sector * SECTOR) as u64))
@@ -259,13 +259,25 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_of_large_sectors_tears_nothing_within_them() {
+        let mut tape = tape();
+        let large = Disk { honest: true, sector: PAGE };
+        for seed in 0..200 {
+            let image = tape.cut(tape.events.len(), seed, large);
+            let at =
+                |page: usize, sector: usize| byte(&image, (page * PAGE + sector * SECTOR) as u64);
+            assert!((0..30).all(|page| (1..8).all(|sector| at(page, sector) == at(page, 0))));
+        }
+    }
+
+    #[test]
     fn what_comes_after_a_cut_is_not_there_whatever_was_cut_before() {
         let mut tape = tape();
         let end = tape.events.len();
-        tape.cut(end, 1, Disk::Honest);
-        let image = tape.cut(4, 2, Disk::Honest);
+        tape.cut(end, 1, HONEST);
+        let image = tape.cut(4, 2, HONEST);
         assert!((2..100).all(|page| byte(&image, page * PAGE as u64) == 1));
-        let first: Vec<u8> = (0..50).map(|s| byte(&tape.cut(2, s, Disk::Honest), 0)).collect();
+        let first: Vec<u8> = (0..50).map(|s| byte(&tape.cut(2, s, HONEST), 0)).collect();
         assert!(first.contains(&1) && first.contains(&2), "{first:?}");
     }
 
@@ -273,7 +285,7 @@ mod tests {
     fn a_disk_that_lies_keeps_nothing_for_sure() {
         let mut tape = tape();
         let end = tape.events.len();
-        let lost = (0..100).filter(|seed| byte(&tape.cut(end, *seed, Disk::Lying), 0) == 1);
+        let lost = (0..100).filter(|seed| byte(&tape.cut(end, *seed, LYING), 0) == 1);
         assert!(lost.count() > 10);
         assert!((0..30).all(|page| byte(&tape.whole(), page * PAGE as u64) == 2));
     }
@@ -282,7 +294,7 @@ mod tests {
     fn a_seed_names_one_disk() {
         let mut tape = tape();
         let mut bytes = |seed| {
-            let image = tape.cut(61, seed, Disk::Honest);
+            let image = tape.cut(61, seed, HONEST);
             (0..240).map(|sector| byte(&image, sector * SECTOR as u64)).collect::<Vec<u8>>()
         };
         assert_eq!(bytes(5), bytes(5));
