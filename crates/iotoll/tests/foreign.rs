@@ -202,13 +202,13 @@ fn attack(place: &Path, canary: &Path) -> u64 {
     fs::create_dir(&folder).unwrap();
     folders_within(&folder, canary);
     let work = working_folder(place).unwrap();
-    let (began, mut exchanges) = (Instant::now(), 0);
+    let (began, mut exchanges) = (Instant::now(), 0_u64);
     while began.elapsed() < ATTACKED_FOR || exchanges < EXCHANGES_MIN {
         for decoy in [&link, &folder] {
             for _ in ["away", "back"] {
                 renameat_with(CWD, &work, CWD, decoy, RenameFlags::EXCHANGE).unwrap();
                 exchanges += 1;
-                if exchanges % 61 == 0 {
+                if exchanges.is_multiple_of(61) {
                     // For whoever is at work to come by while it is away, or is not.
                     thread::sleep(Duration::from_micros(50));
                 }
