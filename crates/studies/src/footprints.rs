@@ -22,7 +22,7 @@ type Given = (&'static dyn Study, &'static str, &'static [(&'static str, &'stati
 const SLICES: [Given; 16] = [
     (&Log, "held", &[], 500),
     (&Log, "held", &[("sync", "each")], 5),
-    (&Log, "per-writer", &[("writers", "3")], 300),
+    (&Log, "per-writer", &[("writers", "3"), ("kind", "threads")], 300),
     (&Log, "dsync", &[], 5),
     (&Stream, "sequential", &[("total", "4 MiB")], 4),
     (&Page, "read", &[("cache", "warm")], 20),
