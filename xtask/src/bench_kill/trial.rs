@@ -106,8 +106,13 @@ impl Trial<'_> {
             let (mut child, stderr) = self.start(budget)?;
             let mut lines = Vec::new();
             if in_blocks {
-                // It ends with the run, too.
-                lines.extend(stderr.iter().find(|line| line.starts_with(TOLD)));
+                // They end with the run, too.
+                for line in &stderr {
+                    lines.push(line);
+                    if lines.last().is_some_and(|line| line.starts_with(TOLD)) {
+                        break;
+                    }
+                }
             }
             sleep(moment);
             let ended = child.try_wait()?;
