@@ -21,7 +21,7 @@ use crate::saving::{self, Finished};
 use crate::{output, progress, session, signals};
 
 /// A longer body would be held as a whole and sent with every request.
-const BODY_BYTES_MAX: u64 = 32 << 20;
+const BODY_BYTES_MAX: u64 = 16 << 20;
 /// More steps than anyone reads.
 const STEPS_MAX: usize = 1000;
 /// How long a server that is started here may take to listen.

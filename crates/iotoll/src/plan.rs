@@ -11,8 +11,8 @@ use model::plan_file;
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
 
-/// A plan file larger than this is something else.
-const PLAN_BYTES_MAX: u64 = 1 << 20;
+/// A plan file larger than this is something else, and takes fifty times its size to read.
+const PLAN_BYTES_MAX: u64 = 256 << 10;
 
 /// Stands for the plan file's folder in its texts.
 const PLAN_FOLDER: &str = "plan";

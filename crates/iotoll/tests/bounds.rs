@@ -9,19 +9,18 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{Places, assert_fails, iotoll, run, stdout};
 
 /// The most that a refusal may take of memory.
 const MEMORY_MAX_KIB: i64 = 64 << 10;
-/// It takes 0.2 s at the most; a busy machine and an unoptimised program take longer.
-const TIME_MAX: Duration = Duration::from_secs(3);
+/// The most that it may take of a processor: 0.2 s, and more for an unoptimised program.
+const TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Runs it to its end, with what it took.
 #[expect(clippy::zombie_processes, reason = "wait4 waits for it, and tells its memory")]
 fn measured(mut command: Command) -> (Output, i64, Duration) {
-    let began = Instant::now();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stderr = Vec::new();
@@ -33,7 +32,15 @@ fn measured(mut command: Command) -> (Output, i64, Duration) {
     let waited = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
     assert_eq!(waited, pid);
     let status = ExitStatus::from_raw(status);
-    (Output { status, stdout: Vec::new(), stderr }, usage.ru_maxrss, began.elapsed())
+    (
+        Output { status, stdout: Vec::new(), stderr },
+        usage.ru_maxrss,
+        time(usage.ru_utime) + time(usage.ru_stime),
+    )
+}
+
+fn time(of: libc::timeval) -> Duration {
+    Duration::from_secs(of.tv_sec as u64) + Duration::from_micros(of.tv_usec as u64)
 }
 
 #[track_caller]
@@ -63,8 +70,8 @@ fn sparse(folder: &Path, bytes: u64) -> String {
 fn plans_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let plan = |file: &str, says: &[&str]| refused(["compare", "--plan", file], says);
-    plan("/dev/zero", &["cannot read the plan file /dev/zero", "larger than 1 MiB"]);
-    plan(&sparse(folder.path(), 1 << 40), &["larger than 1 MiB"]);
+    plan("/dev/zero", &["cannot read the plan file /dev/zero", "larger than 256 KiB"]);
+    plan(&sparse(folder.path(), 1 << 40), &["larger than 256 KiB"]);
     plan(&fifo(folder.path()), &["nobody has opened it to write to it"]);
     plan("/", &["cannot read the plan file /", "directory"]);
 }
@@ -74,18 +81,18 @@ fn lists_in_plans_are_bounded_by_their_lengths() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("plan.toml");
     let plan = |text: String, says: &[&str]| {
-        assert!(text.len() < 1 << 20);
+        assert!(text.len() < 256 << 10);
         fs::write(&file, text).unwrap();
         refused(["compare", "--plan", file.to_str().unwrap()], says);
     };
-    let places: String = (0..40_000).map(|n| format!("p{n} = \"/\"\n")).collect();
+    let places: String = (0..20_000).map(|n| format!("p{n} = \"/\"\n")).collect();
     plan(format!("[places]\n{places}"), &["arms, and 256 is the most"]);
-    let values = "50, ".repeat(5000);
+    let values = "50, ".repeat(1000);
     let studies = format!("[[study]]\nname = \"log\"\nrecord = [{values}]\n").repeat(40);
     plan(studies, &["arms, and 256 is the most"]);
-    plan("[[study]]\nname = \"log\"\n".repeat(40_000), &["arms, and 256 is the most"]);
-    plan(format!("a = {}", "[".repeat(500_000)), &["plan.toml:1:", "recurs"]);
-    plan(format!("a{} = 1", ".a".repeat(400_000)), &["plan.toml:1:", "recurs"]);
+    plan("[[study]]\nname = \"log\"\n".repeat(10_000), &["arms, and 256 is the most"]);
+    plan(format!("a = {}", "[".repeat(250_000)), &["plan.toml:1:", "recurs"]);
+    plan(format!("a{} = 1", ".a".repeat(120_000)), &["plan.toml:1:", "recurs"]);
 }
 
 #[test]
@@ -119,7 +126,7 @@ fn results_are_bounded() {
     show(padded.to_str().unwrap(), &["not a result of iotoll", "no `schema`"]);
     let deep = folder.path().join("deep");
     fs::write(&deep, format!("{{\"schema\": {}", "[".repeat(8 << 20))).unwrap();
-    show(deep.to_str().unwrap(), &["not a result of iotoll", "recursion"]);
+    show(deep.to_str().unwrap(), &["not a result of iotoll", "invalid type"]);
 }
 
 #[test]
@@ -128,8 +135,8 @@ fn bodies_and_rates_are_bounded() {
     let body = |file: &str, says: &[&str]| {
         refused(["load", "http://127.0.0.1:1/", "--rate", "1", "--body", file], says);
     };
-    body("/dev/zero", &["cannot read the body /dev/zero", "larger than 32 MiB"]);
-    body(&sparse(folder.path(), 1 << 40), &["larger than 32 MiB"]);
+    body("/dev/zero", &["cannot read the body /dev/zero", "larger than 16 MiB"]);
+    body(&sparse(folder.path(), 1 << 40), &["larger than 16 MiB"]);
     body(&fifo(folder.path()), &["nobody has opened it to write to it"]);
     let rates = "1,".repeat(50_000) + "1";
     refused(["load", "http://127.0.0.1:1/", "--rate", &rates], &["50001 rates, and 1000 are"]);
