@@ -283,7 +283,7 @@ mod tests {
         let began = std::time::Instant::now();
         let mounts = Mounts::parse(table.as_bytes());
         assert_eq!(mounts.of(Path::new("/x"), &Identity::default()).unwrap().id, 100_000);
-        assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+        assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
     }
 
     #[test]
