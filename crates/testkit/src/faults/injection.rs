@@ -15,12 +15,10 @@ impl Site {
     /// Whether that is something that a study does to the files of its slices, as its
     /// strategy would have it: folders are made and removed by the same code for all.
     pub fn is_slices_own(&self) -> bool {
-        let file = self.object.rsplit('/').next().unwrap_or_default();
         let looks = ["cachestat", "newfstatat", "fstat", "unlinkat", "openat2"];
-        self.object.starts_with("place/work/")
-            && !file.ends_with('#')
-            && !["floor", "lock"].contains(&file)
-            && !looks.contains(&&*self.call)
+        let folders = ["place/work/slice-#/", "place/work/arm-#/"];
+        let within = folders.iter().find_map(|folder| self.object.strip_prefix(folder));
+        within.is_some_and(|file| file != "floor") && !looks.contains(&&*self.call)
     }
 
     /// Whether that starts, ends or talks to a process of the run, as far as can be seen.

@@ -292,7 +292,7 @@ impl Tracer<'_> {
         if object == "memory" || (!ours && !object.starts_with("place/work")) {
             return Ok(Pending::Nothing);
         }
-        if !may_fail(call, &entry, &object) {
+        if !may_fail(thread, call, &entry, &object) {
             return Ok(Pending::Nothing);
         }
         let site = Site { call: call.name.to_owned(), object };
@@ -342,21 +342,19 @@ impl Tracer<'_> {
 /// Whether such a call can fail with what it is done to. close(2) does where a file system
 /// has something left to write, and never for folders, pipes and the kernel's own files;
 /// fcntl(2) does where it locks, and not where it asks for a descriptor's flags.
-fn may_fail(call: &Call, entry: &Entry, object: &str) -> bool {
+fn may_fail(thread: Pid, call: &Call, entry: &Entry, object: &str) -> bool {
     match call.name {
-        "close" => is_written_back(object),
+        "close" => {
+            let file = fs::metadata(format!("/proc/{thread}/fd/{}", entry.arguments[0]));
+            file.is_ok_and(|file| file.is_file())
+                && (object.starts_with("place/") || object == "result.json")
+        }
         "fcntl" => {
             let flags = [libc::F_GETFD, libc::F_SETFD, libc::F_GETFL, libc::F_SETFL];
             !flags.contains(&(entry.arguments[1] as i32))
         }
         _ => true,
     }
-}
-
-fn is_written_back(object: &str) -> bool {
-    let last = object.rsplit('/').next().unwrap_or_default();
-    let is_folder = ["place", "work"].contains(&last) || last.ends_with('#');
-    (object.starts_with("place/") && !is_folder) || object == "result.json"
 }
 
 /// Lets a thread run to its next call. One that was killed meanwhile is seen to end.
