@@ -215,6 +215,12 @@ calls! {
     "sched_setscheduler" libc::SYS_sched_setscheduler, On::Nothing, None, ASKS;
     "ioprio_set" libc::SYS_ioprio_set, On::Nothing, None, ASKS;
     "ioprio_get" libc::SYS_ioprio_get, On::Nothing, None, ASKS;
+    "sched_getattr" libc::SYS_sched_getattr, On::Nothing, None, ASKS;
+    "sched_setattr" libc::SYS_sched_setattr, On::Nothing, None, ASKS;
+    "signalfd4" libc::SYS_signalfd4, On::Nothing, None, MAKES;
+    "fsopen" libc::SYS_fsopen, On::Nothing, None, ASKS;
+    "fsconfig" libc::SYS_fsconfig, On::Nothing, None, ASKS;
+    "fsmount" libc::SYS_fsmount, On::Nothing, None, ASKS;
     "perf_event_open" libc::SYS_perf_event_open, On::Nothing, None, ASKS;
     "io_uring_setup" libc::SYS_io_uring_setup, On::Nothing, None, ASKS;
     "io_uring_enter" libc::SYS_io_uring_enter, On::Nothing, None, &[IO, INTR, PERM];
