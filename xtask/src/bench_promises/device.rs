@@ -10,7 +10,9 @@
 //! ends when its standard input does, that is, with the one that started it.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, BufRead as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
@@ -21,6 +23,7 @@ use fuser::{
     INodeNo, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyEntry, ReplyOpen,
     ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde::{Deserialize, Serialize};
 
 use super::tape::{Disk, Event, Image, Moment, Tape};
@@ -77,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let device = Device { shared: Arc::clone(&shared), bytes: args.bytes };
     let session = fuser::Session::new(device, &args.folder, &fuser::Config::default())
         .with_context(|| format!("mounting a FUSE file system on {}", args.folder.display()))?;
+    leave_the_mounts()?;
     let _session = session.spawn()?;
     let mut out = io::stdout().lock();
     let mut answer = |answer: &Answer| -> Result<()> {
@@ -91,6 +95,16 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         answer(&done)?;
     }
     Ok(())
+}
+
+/// Leaves the mounts to the one that started this. Whoever is the last to leave unmounts
+/// them all as it ends, and a file system that stands on this disk would wait for a disk
+/// that has ended.
+fn leave_the_mounts() -> Result<()> {
+    let others = format!("/proc/{}/ns/mnt", std::os::unix::process::parent_id());
+    let others = File::open(&others).context(others)?;
+    move_into_link_name_space(others.as_fd(), Some(LinkNameSpaceType::Mount))
+        .context("leaving the mounts on the disk")
 }
 
 /// The disk as both the kernel's requests and the commands find it.
