@@ -228,9 +228,19 @@ pub fn run_task() {
             };
             tell("modes", format!("{} {}", mode(work.path()), mode(sub.path())));
         }
-        // Removes a tree deeper than any limit, with hardly a descriptor to spare.
+        "create" => match create() {
+            Ok(_) => tell("result", "made"),
+            Err(error) => tell("result", error),
+        },
+        other => deep_task(other, create().unwrap()),
+    }
+}
+
+/// The tasks that are about trees deeper than any limit.
+fn deep_task(task: &str, work: WorkDir) {
+    match task {
+        // Removes one with hardly a descriptor to spare.
         "deep" => {
-            let work = create().unwrap();
             let path = work.path().to_owned();
             nest(work.subdir("slice").unwrap().fd(), 5_000);
             let limit = rustix::process::Rlimit { current: Some(64), maximum: Some(64) };
@@ -239,15 +249,10 @@ pub fn run_task() {
         }
         // The same is left behind for a cleaner.
         "leave-deep" => {
-            let work = create().unwrap();
             nest(work.subdir("slice").unwrap().fd(), 5_000);
             tell("path", work.path().display());
             std::io::stdin().read_line(&mut String::new()).unwrap();
         }
-        "create" => match create() {
-            Ok(_) => tell("result", "made"),
-            Err(error) => tell("result", error),
-        },
         _ => panic!("no such task: {task}"),
     }
 }
