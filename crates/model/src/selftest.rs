@@ -43,7 +43,21 @@ impl SelftestResult {
     pub fn read(text: &str) -> Result<Self, DocumentError> {
         let result: Self = document::read(text, SCHEMA)?;
         sums::check(&result.places).map_err(DocumentError::Damaged)?;
-        Ok(result)
+        let impossible = result.rates().find(|rate| rate.count > rate.of).copied();
+        impossible.map_or(Ok(result), |Rate { count, of, .. }| {
+            Err(DocumentError::Damaged(format!("it counts {count} of {of}")))
+        })
+    }
+
+    /// Whatever was counted of something.
+    fn rates(&self) -> impl Iterator<Item = &Rate> {
+        let itself = self.places.iter().filter_map(|tested| tested.against_itself.as_ref());
+        let itself = itself.flat_map(|found| [&found.false_verdicts, &found.missed_by_interval]);
+        let planted = self.places.iter().flat_map(|tested| &tested.planted);
+        let planted = planted.filter_map(|planted| planted.found.as_ref());
+        let planted =
+            planted.flat_map(|found| std::iter::once(&found.missed).chain(&found.hidden_in_totals));
+        itself.chain(planted)
     }
 }
 

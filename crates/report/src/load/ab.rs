@@ -50,7 +50,7 @@ fn totals(out: &mut String, run: &LoadRun, step: &Step, seen: &StepAnalysis) -> 
     writeln!(out, "Time taken for tests:   {:.3} seconds", seconds(seen))?;
     writeln!(out, "Complete requests:      {}", step.replies)?;
     let statuses = step.errors.http_4xx + step.errors.http_5xx;
-    writeln!(out, "Failed requests:        {}", step.errors.total - statuses)?;
+    writeln!(out, "Failed requests:        {}", step.errors.total.saturating_sub(statuses))?;
     if statuses + step.status.redirect > 0 {
         writeln!(out, "Non-2xx responses:      {}", statuses + step.status.redirect)?;
     }

@@ -137,7 +137,7 @@ fn what(step: &Step) -> String {
 fn errors(out: &mut String, step: &Step) -> std::fmt::Result {
     let e = &step.errors;
     // httperf does not take a status for an error.
-    let total = e.total - e.http_4xx - e.http_5xx;
+    let total = e.total.saturating_sub(e.http_4xx + e.http_5xx);
     let other = e.other + e.closed + e.malformed + e.short_body + e.unexpected_body;
     writeln!(
         out,
