@@ -195,6 +195,10 @@ impl Reply {
             .parse_response_with_uninit_headers(&mut response, bytes, &mut headers)
             .map_err(|_| Malformed("head is not HTTP/1"))?;
         let httparse::Status::Complete(length) = parsed else { return Ok(None) };
+        // However it came: whole, it was not kept and not yet bounded.
+        if length > HEAD_BYTES_MAX {
+            return Err(Malformed("head is too long"));
+        }
         self.head_bytes += length as u64;
         let status = response.code.unwrap_or(0);
         if (100..200).contains(&status) {
@@ -361,6 +365,19 @@ mod tests {
         feed(b"HTTP/1.1 200 OK\r\n").unwrap();
         while feed(b"A: b\r\n").is_ok() {}
         assert!(taken <= HEAD_BYTES_MAX + 8, "{taken} bytes were taken");
+    }
+
+    #[test]
+    fn a_head_is_as_long_as_it_may_be_however_it_comes() {
+        let head = |bytes: usize| {
+            let (start, end) = ("HTTP/1.1 204 No\r\nA: ", "\r\n\r\n");
+            format!("{start}{}{end}", "x".repeat(bytes - start.len() - end.len()))
+        };
+        for (bytes, is_taken) in [(HEAD_BYTES_MAX, true), (HEAD_BYTES_MAX + 1, false)] {
+            let text = head(bytes);
+            let pieces: Vec<&[u8]> = text.as_bytes().chunks(1000).collect();
+            assert_eq!((whole(&text).0.is_ok(), take(&pieces).0.is_ok()), (is_taken, is_taken));
+        }
     }
 
     #[test]

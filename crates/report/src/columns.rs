@@ -106,6 +106,12 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_keeps_its_line() {
+        let table = Table::new(["a\nb", "\u{1b}[31mc"].map(Cell::new));
+        assert_eq!(table.indented(), "  a\\nb  \\u{1b}[31mc\n");
+    }
+
+    #[test]
     fn nothing_stands_at_the_end_of_a_line() {
         let mut table = Table::new(["a", "b"].map(Cell::new));
         table.add_row(["x", ""].map(Cell::new));

@@ -5,8 +5,6 @@ mod ab;
 mod httperf;
 mod plain;
 
-use std::borrow::Cow;
-
 use model::load::{LoadAnalysis, LoadPlan, LoadRun};
 use model::printable::printable;
 
@@ -48,9 +46,8 @@ fn with_printable_texts(run: &LoadRun) -> LoadRun {
         texts.extend(search.tries.iter_mut().filter_map(|tried| tried.why_not.as_mut()));
     }
     for text in texts {
-        if let Cow::Owned(escaped) = printable(text) {
-            *text = escaped;
-        }
+        // What went wrong may be told in several lines, and has one here.
+        *text = printable(&text.replace('\n', " ")).into_owned();
     }
     run
 }

@@ -25,3 +25,14 @@ pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> St
     out.push('\n');
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_begins_no_line_and_no_sequence_of_its_own() {
+        assert_eq!(paragraph("  • ", "    ", "a\nb\u{1b}[2J", 80), "  • a\\nb\\u{1b}[2J\n");
+        assert_eq!(heading("a\r\u{202e}"), "\u{1b}[1ma\\r\\u{202e}\u{1b}[0m\n");
+    }
+}

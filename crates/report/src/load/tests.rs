@@ -153,6 +153,17 @@ fn the_plain_layout_says_everything_within_80_columns() {
 }
 
 #[test]
+fn a_servers_name_neither_moves_the_cursor_nor_begins_a_line() {
+    let mut run = run();
+    run.server_software = Some("x\u{1b}[2J\u{7}\nERRORS: none".to_owned());
+    for layout in [Layout::Plain, Layout::Httperf, Layout::Ab] {
+        let text = render(layout, &run, &analysis());
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
+        assert!(!text.lines().any(|line| line.trim_start().starts_with("ERRORS: none")), "{text}");
+    }
+}
+
+#[test]
 fn a_closed_loop_warns_of_what_it_hides() {
     let mut run = run();
     (run.plan.mode, run.plan.gap) = (Mode::Closed, None);
