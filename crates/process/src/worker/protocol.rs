@@ -84,7 +84,7 @@ impl Report {
         sums::check(self)?;
         let units = self.latencies.iter().map(|(value, times)| *value as f64 * *times as f64);
         let all_ns = (units.sum::<f64>() + self.latency_max as f64) * self.unit_ns;
-        if self.unit_ns > 0.0 && all_ns <= LATENCIES_NS_MAX {
+        if self.unit_ns >= 0.0 && all_ns <= LATENCIES_NS_MAX {
             return Ok(());
         }
         Err(format!("{all_ns} ns of latencies, in units of {} ns, are none", self.unit_ns))
@@ -159,6 +159,24 @@ mod tests {
         let report = Report { spent, unit_ns: 0.5, latency_max: 8, ..Report::default() };
         let json = serde_json::to_string(&report).unwrap();
         assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
+    }
+
+    #[test]
+    fn a_report_whose_figures_cannot_be_added_up_is_refused() {
+        let read = |report: &Report| {
+            let json = serde_json::to_vec(&FromWorker::Done(Box::new(report.clone()))).unwrap();
+            FromWorker::read(&json).err().unwrap_or_default()
+        };
+        assert_eq!(read(&Report::default()), "");
+        let whole =
+            Report { unit_ns: 0.4, latencies: vec![(10_u64.pow(9), 1000)], ..Report::default() };
+        assert_eq!(read(&whole), "");
+        let endless = Report { latencies: vec![(1 << 40, 1 << 30)], ..whole.clone() };
+        assert!(read(&endless).contains("ns of latencies"), "{}", read(&endless));
+        let large = Report { acknowledged: u64::MAX, ..whole.clone() };
+        assert!(read(&large).contains("larger than anything"), "{}", read(&large));
+        let backwards = Report { unit_ns: -1.0, ..whole };
+        assert!(read(&backwards).contains("in units of -1 ns"), "{}", read(&backwards));
     }
 
     #[test]
