@@ -7,8 +7,10 @@
 //! counted at what its workload may write at the most. Places in memory do not wear, and
 //! are not held to the limit.
 //!
-//! Before a slice its writes are taken to be what its workload may come to, and twice what
-//! an operation of its arm ever did.
+//! Before an arm's first slice its writes are taken to be what its workload may come to. Later
+//! they are taken to be twice what an operation of the arm ever did, but no more than what
+//! the workload may come to or twice what a slice ever did: a short slice has costs that do
+//! not grow with its operations.
 
 use model::run::{PlaceWrites, Writes};
 use model::units::{exact_size, rough_size};
@@ -21,8 +23,24 @@ const SURPRISE: f64 = 2.0;
 pub(crate) struct Ledger {
     limit_bytes: u64,
     places: Vec<Account>,
-    /// The most that an operation of each arm came to, in bytes, once it had a slice.
-    per_operation: Vec<Option<f64>>,
+    /// What the slices of each arm came to, once it had any.
+    seen: Vec<Option<Seen>>,
+}
+
+/// The most that an arm's slices came to, in bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    per_operation: f64,
+    per_slice: u64,
+}
+
+impl Seen {
+    /// The most that the next slice is taken to write.
+    fn foreseen_bytes(self, entry: &Entry) -> u64 {
+        let by_operations = self.per_operation * entry.operations as f64 * SURPRISE;
+        let by_slices = (self.per_slice as f64 * SURPRISE) as u64;
+        (by_operations as u64).min(by_slices.max(entry.most.written_bytes))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +65,7 @@ impl Ledger {
     pub(crate) fn new(limit_bytes: u64, wears: &[bool], arms: usize) -> Self {
         let account = |wears: &bool| Account { wears: *wears, written_bytes: 0 };
         let places = wears.iter().map(account).collect();
-        Self { limit_bytes, places, per_operation: vec![None; arms] }
+        Self { limit_bytes, places, seen: vec![None; arms] }
     }
 
     /// Why a slice must not be run, if so.
@@ -55,10 +73,8 @@ impl Ledger {
         if !self.places[entry.place].wears {
             return None;
         }
-        let next_bytes = match self.per_operation[entry.arm] {
-            Some(each) => (each * entry.operations as f64 * SURPRISE) as u64,
-            None => entry.most.written_bytes,
-        };
+        let seen = self.seen[entry.arm];
+        let next_bytes = seen.map_or(entry.most.written_bytes, |seen| seen.foreseen_bytes(entry));
         let written_bytes = self.wearing_bytes();
         (written_bytes.saturating_add(next_bytes) > self.limit_bytes).then(|| {
             format!(
@@ -78,8 +94,9 @@ impl Ledger {
         let account = &mut self.places[entry.place];
         account.written_bytes = account.written_bytes.saturating_add(bytes);
         let each = bytes as f64 / entry.operations.max(1) as f64;
-        let most = self.per_operation[entry.arm].get_or_insert(0.0);
-        *most = most.max(each);
+        let seen = self.seen[entry.arm].get_or_insert_default();
+        seen.per_operation = seen.per_operation.max(each);
+        seen.per_slice = seen.per_slice.max(bytes);
     }
 
     fn wearing_bytes(&self) -> u64 {
@@ -124,9 +141,18 @@ mod tests {
         ledger.count(&entry(0, 10, 5000), Some(300));
         assert_eq!(ledger.wearing_bytes(), 300);
         assert_eq!(ledger.objection(&entry(0, 11, 5000)), None);
-        assert!(ledger.objection(&entry(0, 12, 12)).is_some(), "12 times 60 are too many");
+        assert!(ledger.objection(&entry(0, 12, 5000)).is_some(), "12 times 60 are too many");
         ledger.count(&entry(0, 1000, 500), Some(100));
-        assert!(ledger.objection(&entry(0, 11, 11)).is_some(), "the most counts, not the last");
+        assert!(ledger.objection(&entry(0, 11, 5000)).is_some(), "the most counts, not the last");
+    }
+
+    #[test]
+    fn what_a_short_slice_costs_besides_is_not_taken_to_grow_with_operations() {
+        let mut ledger = Ledger::new(1000, &[true], 1);
+        // A file of 300 bytes was made for one operation that wrote next to nothing.
+        ledger.count(&entry(0, 1, 310), None);
+        assert_eq!(ledger.objection(&entry(0, 1000, 400)), None);
+        assert!(ledger.objection(&entry(0, 1000, 800)).is_some());
     }
 
     #[test]

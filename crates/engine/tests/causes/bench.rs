@@ -201,7 +201,8 @@ pub(crate) struct Found {
 impl Found {
     fn causes(&self, strategy: &str) -> &[Cause] {
         let arm = self.arms.iter().find(|arm| arm.strategy == strategy).unwrap();
-        assert!(arm.slices >= 3, "{strategy}: {} slices, {:?}", arm.slices, arm.failure);
+        let (slices, early) = (arm.slices, &self.run.run.ended_early);
+        assert!(slices >= 3, "{strategy}: {slices} slices, {:?}, {early:?}", arm.failure);
         &arm.causes
     }
 

@@ -19,6 +19,10 @@ const COMMAND_BYTES: u64 = 16 << 20;
 const COMMAND_FILES: u64 = 1024;
 /// A built-in server's own: its folder, socket and logs.
 const BUILT_IN_FILES: u64 = 16;
+/// Connections that a search for the highest rate makes, of a server that only logs …
+const SEARCH_CONNECTIONS: u64 = 1 << 16;
+/// … and of one that waits for a database: it holds some hundreds a second.
+const SEARCH_TRANSACTIONS: u64 = 1 << 13;
 
 /// What an arm is told.
 pub(super) struct Config {
@@ -105,8 +109,8 @@ impl Config {
             let bytes = COMMAND_BYTES;
             return Footprint { space_bytes: bytes, files: COMMAND_FILES, written_bytes: bytes };
         };
-        // At the highest rate there are more connections than those asked for.
-        let connections = operations.max(1 << 16);
+        let is_search = self.rate == Rate::Max;
+        let connections = if is_search { SEARCH_CONNECTIONS } else { operations };
         let bytes = server.log_lines * LINE_BYTES as u64 * connections;
         let log = Footprint { space_bytes: bytes, files: BUILT_IN_FILES, written_bytes: bytes };
         log.and(match &server.content {
@@ -116,7 +120,9 @@ impl Config {
                 files: parts.count(),
                 written_bytes: parts.bytes(),
             },
-            Content::Sqlite { rows, .. } => sqlite::footprint(*rows, connections),
+            Content::Sqlite { rows, .. } => {
+                sqlite::footprint(*rows, connections.min(operations.max(SEARCH_TRANSACTIONS)))
+            }
         })
     }
 
