@@ -182,7 +182,7 @@ struct Kept {
 struct Stamp {
     inode: u64,
     bytes: u64,
-    modified: (i64, u64),
+    modified: (i64, i64),
 }
 
 impl Stamp {
@@ -190,7 +190,7 @@ impl Stamp {
         Self {
             inode: stat.st_ino,
             bytes: stat.st_size as u64,
-            modified: (stat.st_mtime, stat.st_mtime_nsec),
+            modified: (stat.st_mtime, stat.st_mtime_nsec as i64),
         }
     }
 }

@@ -238,3 +238,57 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
     });
     outcome
 }
+
+/// Miri runs this: `cargo +nightly miri test -p iotoll-studies --lib traffic`.
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    unsafe extern "C" fn read_sevens(
+        _: *mut ffi::sqlite3_file,
+        into: *mut c_void,
+        bytes: c_int,
+        _: ffi::sqlite3_int64,
+    ) -> c_int {
+        // SAFETY: the test gives room for so many.
+        unsafe { into.cast::<u8>().write_bytes(7, bytes as usize) };
+        ffi::SQLITE_OK
+    }
+
+    unsafe extern "C" fn refuse(
+        _: *mut ffi::sqlite3_file,
+        _: *const c_void,
+        _: c_int,
+        _: ffi::sqlite3_int64,
+    ) -> c_int {
+        ffi::SQLITE_FULL
+    }
+
+    #[test]
+    fn calls_go_through_to_the_table_that_ours_was_made_of() {
+        // SAFETY: a table without functions is one of nulls; it outlives the test, as the
+        // ones of SQLite do. The file is one whose methods are ours.
+        unsafe {
+            let methods = std::mem::zeroed::<ffi::sqlite3_io_methods>();
+            let (read, write) = (Some(read_sevens as _), Some(refuse as _));
+            let methods = ffi::sqlite3_io_methods { xRead: read, xWrite: write, ..methods };
+            let theirs: &'static ffi::sqlite3_io_methods = Box::leak(Box::new(methods));
+            let ours = counting(theirs);
+            assert_eq!(counting(theirs), ours, "a table is made once");
+            let mut file = ffi::sqlite3_file { pMethods: ours };
+            let before = TRAFFIC.get();
+            let mut bytes = [0_u8; 16];
+            let into = bytes.as_mut_ptr().cast();
+            assert_eq!((*ours).xRead.unwrap()(&raw mut file, into, 16, 0), ffi::SQLITE_OK);
+            assert_eq!(bytes, [7; 16]);
+            assert_eq!((*ours).xWrite.unwrap()(&raw mut file, into, 5, 0), ffi::SQLITE_FULL);
+            assert_eq!((*ours).xSync.unwrap()(&raw mut file, 0), ffi::SQLITE_IOERR_FSYNC);
+            let after = TRAFFIC.get();
+            assert_eq!(after.read_bytes - before.read_bytes, 16);
+            assert_eq!(after.written_bytes - before.written_bytes, 5);
+            assert_eq!(after.sync_calls, before.sync_calls, "there was nothing to call");
+        }
+    }
+}
