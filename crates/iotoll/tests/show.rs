@@ -90,8 +90,13 @@ fn what_cannot_be_shown_is_said_in_a_sentence() {
     assert_fails(&with(&damaged.to_string()), 2, &["it is damaged", "error rate of 2"]);
     damaged["slices"] = "none".into();
     assert_fails(&with(&damaged.to_string()), 2, &["it is damaged"]);
-    fs::write(&file, [0xff, 0xfe]).unwrap();
-    assert_fails(&run(["show", &file]), 2, &["it is not UTF-8 text"]);
+    for (bytes, says) in [
+        (&b"{\"schema\": \"\xff\xfe"[..], "it is not UTF-8 text"),
+        (b"\xff\xfe{", "it does not begin with a `{`"),
+    ] {
+        fs::write(&file, bytes).unwrap();
+        assert_fails(&run(["show", &file]), 2, &[says]);
+    }
     fs::remove_file(&file).unwrap();
     assert_fails(&run(["show", &file]), 2, &["No such file"]);
     let folder: &Path = places.disk.path();
