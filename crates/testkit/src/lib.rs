@@ -8,6 +8,8 @@
 pub mod faults;
 mod run;
 mod runner;
+mod signals;
 
 pub use run::{run, run_watched};
 pub use runner::{ArmBehaviour, SimulatedRunner};
+pub use signals::default_signals;

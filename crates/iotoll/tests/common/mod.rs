@@ -52,10 +52,11 @@ pub(crate) fn slice_folders(place: &Path) -> Vec<PathBuf> {
     inner.filter(|entry| is_slice(&entry.file_name())).map(|entry| entry.path()).collect()
 }
 
-/// The binary, with nothing of the caller's terminal about it.
+/// The binary, with nothing of the caller's terminal or shell about it.
 pub(crate) fn iotoll() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_iotoll"));
     command.env_remove("CLICOLOR_FORCE").env("IOTOLL_DIR", data_folder());
+    testkit::default_signals(&mut command);
     command
 }
 

@@ -43,6 +43,7 @@ impl Trial {
         // Programs themselves, and nothing that stands before them in a user's path.
         let path = "/usr/sbin:/usr/bin:/sbin:/bin";
         command.args(&words[1..]).env(MARK, &mark).env("PATH", path).current_dir("/");
+        testkit::default_signals(&mut command);
         command.stdout(File::create(folder.path().join("out")).unwrap());
         command.stderr(File::create(folder.path().join("err")).unwrap());
         Self { command, mark, folder }
