@@ -7,11 +7,11 @@ use anstyle::{AnsiColor, Style};
 use model::analysis::ArmResult;
 use model::description::StudyDescription;
 use model::integrity::{Checks, Integrity};
-
+use model::printable::printable;
 use model::units::{count, percent};
 
 use crate::subject::Subject;
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, heading, paragraph, styled_paragraph};
 
 /// The section; nothing where no records were checked.
 pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
@@ -25,7 +25,7 @@ pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Widt
         checked.into_iter().partition(|(_, integrity)| integrity.is_intact());
     let mut out = format!("\n{}", heading("Data integrity"));
     for (arm, integrity) in &broken {
-        out += &corrupted(arm, integrity, width);
+        out += &corrupted(&format!("{}@{}", arm.strategy, arm.place), integrity, width);
     }
     out += &intact_arms(&intact, broken.is_empty(), width);
     let limits = broken.iter().chain(&intact).find_map(|(_, i)| limit(i.checks));
@@ -33,20 +33,19 @@ pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Widt
     out + &notes
 }
 
-fn corrupted(arm: &ArmResult, integrity: &Integrity, width: Width) -> String {
+fn corrupted(arm: &str, integrity: &Integrity, width: Width) -> String {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let kinds: Vec<String> =
         integrity.kinds().map(|(kind, n)| format!("{} {kind}", count(n))).collect();
     let text = format!(
-        "{}@{} {red}corrupted{red:#} {} of {} records ({}): {}.",
-        arm.strategy,
-        arm.place,
+        "{} {red}corrupted{red:#} {} of {} records ({}): {}.",
+        printable(arm),
         count(integrity.broken()),
         count(integrity.records),
         percent(integrity.broken() as f64 / integrity.records.max(1) as f64),
         kinds.join(", ")
     );
-    let mut out = paragraph("  • ", "    ", &text, width);
+    let mut out = styled_paragraph("  • ", "    ", &text, width);
     if let Some(example) = &integrity.example {
         out += &paragraph("    ", "    ", &format!("For example: {example}"), width);
     }
@@ -141,4 +140,20 @@ fn study_promises(
         paragraph("  • ", "    ", &text, width)
     };
     by_promise.values().map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn corruption_is_red_and_what_others_wrote_is_not_obeyed() {
+        let example = Some("a\u{1b}[2J".to_owned());
+        let integrity = Integrity { records: 10, torn: 1, example, ..Integrity::default() };
+        assert_eq!(
+            corrupted("held@\u{1b}[2J", &integrity, 80),
+            "  • held@\\u{1b}[2J \u{1b}[1m\u{1b}[31mcorrupted\u{1b}[0m 1 of 10 records (10%): 1 \
+             torn.\n    For example: a\\u{1b}[2J\n"
+        );
+    }
 }

@@ -16,12 +16,17 @@ pub(crate) fn heading(text: &str) -> String {
 
 /// Wrapped text with its indents.
 pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
+    styled_paragraph(first, rest, &printable(text), width)
+}
+
+/// The same of a text with styles, whose other parts the caller has made printable.
+pub(crate) fn styled_paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
     let options = textwrap::Options::new(width.max(30))
         .initial_indent(first)
         .subsequent_indent(rest)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let mut out = textwrap::fill(&printable(text), options);
+    let mut out = textwrap::fill(text, options);
     out.push('\n');
     out
 }
