@@ -177,6 +177,15 @@ pub fn open_descriptors(root: &Root) -> Option<usize> {
     Some(std::fs::read_dir(root.locate("/proc/self/fd")).ok()?.count())
 }
 
+/// How many descriptors this process may have open, and to how many it may raise that;
+/// nothing where the system does not say. (rustix takes for granted that it does.)
+pub fn descriptor_limits() -> Option<[u64; 2]> {
+    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call writes to `limits` alone, which outlives it.
+    let outcome = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limits) };
+    (outcome == 0).then_some([limits.rlim_cur, limits.rlim_max])
+}
+
 /// Memory of a process in bytes: its share of what it has (PSS), or all of it
 /// (RSS) where the share is not told; and whether it is the share.
 pub fn memory_bytes(root: &Root, pid: i32) -> (u64, bool) {

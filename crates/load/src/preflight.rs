@@ -9,11 +9,13 @@
 use crate::{Plan, Steps, plan::Reuse, ports::sources_for};
 use host::{ports::PortRules, process, root::Root, sockets::Endpoint};
 use model::load::Preflight;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Descriptors that are not connections: standard streams, epoll, timer,
 /// files of the server's process while it is measured.
 const SPARE_DESCRIPTORS: u64 = 32;
+/// The soft limit of descriptors where the system does not say: that of Linux itself.
+const USUAL_LIMIT: u64 = 1024;
 /// The rate assumed for a search, which does not know yet where it will end.
 const SEARCH_RATE: f64 = 20_000.0;
 
@@ -104,14 +106,13 @@ fn open_descriptors() -> u64 {
 
 /// Raises the soft limit to `needed` or to the hard limit; returns the limit.
 fn raise_descriptors(needed: u64) -> u64 {
-    let limit = getrlimit(Resource::Nofile);
-    let current = limit.current.unwrap_or(u64::MAX);
-    if current >= needed {
-        return current;
+    let Some([soft, hard]) = process::descriptor_limits() else { return USUAL_LIMIT };
+    if soft >= needed {
+        return soft;
     }
-    let raised = limit.maximum.map_or(needed, |hard| hard.min(needed));
-    let new_limit = Rlimit { current: Some(raised), maximum: limit.maximum };
-    if setrlimit(Resource::Nofile, new_limit).is_ok() { raised } else { current }
+    let raised = hard.min(needed);
+    let new_limit = Rlimit { current: Some(raised), maximum: Some(hard) };
+    if setrlimit(Resource::Nofile, new_limit).is_ok() { raised } else { soft }
 }
 
 #[cfg(test)]
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_limit_that_suffices_is_left_alone() {
-        let before = getrlimit(Resource::Nofile).current.unwrap();
+        let [before, _] = process::descriptor_limits().unwrap();
         assert_eq!(raise_descriptors(1), before);
         assert!(raise_descriptors(u64::MAX) >= before);
     }

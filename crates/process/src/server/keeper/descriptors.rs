@@ -7,8 +7,8 @@
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 
+use host::process::descriptor_limits;
 use rustix::fs::{Mode, OFlags, RawDir, open};
-use rustix::process::{Resource, getrlimit};
 use rustix::stdio::{dup2_stderr, dup2_stdin};
 
 use super::text::number;
@@ -27,7 +27,7 @@ pub(super) fn keep_only([input, error]: [RawFd; 2]) {
         let _ = dup2_stderr(BorrowedFd::borrow_raw(error));
     }
     if !close_range() && !close_listed() {
-        let bound = getrlimit(Resource::Nofile).current.unwrap_or(TRIED_MAX).min(TRIED_MAX);
+        let bound = descriptor_limits().map_or(TRIED_MAX, |[soft, _]| soft.min(TRIED_MAX));
         (FIRST..bound as RawFd).for_each(close);
     }
 }
