@@ -235,6 +235,11 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
     }
     match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
         Ok(()) => Fate::Removed { files: 0, bytes: 0 },
+        // Its maker came to it meanwhile. A lock file has first the one name and then the
+        // other, so looking in this order misses none.
+        Err(Errno::NOTEMPTY | Errno::EXIST) if open_lock_file(folder, UNSIGNED).is_ok() => {
+            Fate::Held { pid: None }
+        }
         Err(Errno::NOTEMPTY | Errno::EXIST) => match open_lock_file(folder, LOCK) {
             Ok(lock) => held(&lock),
             // Its maker and another cleaner were quicker.
