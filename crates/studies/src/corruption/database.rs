@@ -1,15 +1,18 @@
 //! Of a database: what its pages hold, whole or not.
 
+use std::fs::File;
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::*;
 use crate::sqlite::client::{Client, WRITES, Work};
-use crate::sqlite::database::{self, Expected, Template};
+use crate::sqlite::database::{self, Expected, NAME, Template};
+use crate::sqlite::folder::path_in;
 use crate::sqlite::spec::Strategy;
 
-const NAME: &str = "app.db";
+const APP_DB: &str = "app.db";
+const WAL: &str = "app.db-wal";
 const ROWS: u64 = 200;
 const REQUESTS: u64 = 2;
 const PAGE: usize = 4096;
@@ -25,8 +28,9 @@ struct Answered {
 impl Answered {
     fn by(strategy: Strategy) -> Self {
         let folder = testing::in_memory();
-        let file = folder.path().join(NAME);
-        fs::write(&file, Template::new(ROWS).bytes().unwrap()).unwrap();
+        let (opened, path) = (File::open(folder.path()).unwrap(), folder.path().join(APP_DB));
+        let file = path_in(&opened, NAME);
+        fs::write(&path, Template::new(ROWS).bytes().unwrap()).unwrap();
         let mut client = Client::ready(Work {
             file: file.clone(),
             strategy,
@@ -39,25 +43,26 @@ impl Answered {
         .unwrap();
         client.run(&mut testing::recorder()).unwrap();
         // While the connection is open: the last to close merges the log.
-        let database = fs::read(&file).unwrap();
-        let log = fs::read(folder.path().join(format!("{NAME}-wal"))).unwrap_or_default();
-        let rows = rows(&file).unwrap();
+        let database = fs::read(&path).unwrap();
+        let log = fs::read(folder.path().join(WAL)).unwrap_or_default();
+        let rows = rows(&path).unwrap();
         Self { database, log, rows }
     }
 
     /// What is said of the database after some harm.
     fn after(&self, harm: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>)) -> Outcome {
         let folder = testing::in_memory();
-        let file = folder.path().join(NAME);
+        let (opened, path) = (File::open(folder.path()).unwrap(), folder.path().join(APP_DB));
+        let file = path_in(&opened, NAME);
         let (mut database, mut log) = (self.database.clone(), self.log.clone());
         harm(&mut database, &mut log);
-        fs::write(&file, database).unwrap();
+        fs::write(&path, database).unwrap();
         if !log.is_empty() {
-            fs::write(folder.path().join(format!("{NAME}-wal")), log).unwrap();
+            fs::write(folder.path().join(WAL), log).unwrap();
         }
         match said(database::account(&file, &EXPECTED)) {
             // Much of a file holds no data: space that rows left behind, spare fields.
-            Outcome::Unseen if rows(&file).is_ok_and(|rows| rows == self.rows) => Outcome::Harmless,
+            Outcome::Unseen if rows(&path).is_ok_and(|rows| rows == self.rows) => Outcome::Harmless,
             outcome => outcome,
         }
     }
