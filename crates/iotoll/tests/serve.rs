@@ -308,16 +308,17 @@ fn running(places: &Places, prepares: bool) -> Child {
     child
 }
 
-/// Processes that serve from a folder below this one.
+/// Processes that serve from a folder below this one: they are in it, or name it.
 fn servers(folder: &Path) -> usize {
-    let names_it = |process: &Path| {
+    let serves = |process: &Path| {
         let words = fs::read(process.join("cmdline")).unwrap_or_default();
         let words = String::from_utf8_lossy(&words).into_owned();
         // The run itself names both, where it is asked to.
         let is_run = words.contains("compare\0");
-        !is_run && words.contains("__serve") && words.contains(folder.to_str().unwrap())
+        let is_in = fs::read_link(process.join("cwd")).is_ok_and(|it| it.starts_with(folder));
+        !is_run && words.contains("__serve") && (is_in || words.contains(folder.to_str().unwrap()))
     };
-    entries(Path::new("/proc")).iter().filter(|process| names_it(process)).count()
+    entries(Path::new("/proc")).iter().filter(|process| serves(process)).count()
 }
 
 #[test]

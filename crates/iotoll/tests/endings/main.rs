@@ -282,6 +282,7 @@ fn a_server_is_ended_in_a_pid_namespace_that_lives_on() {
         let starter = [&shell[..], mount, &inner[..]].concat();
         let mut trial = Trial::through(&starter);
         trial.mark.clone_from(&plain.mark);
+        trial.has_session = false;
         let connections = if signal.is_some() { ENDLESS } else { 20 };
         let mut running = trial.load(connections, STUBBORN).start();
         running.await_process("trap");

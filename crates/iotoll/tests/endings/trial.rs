@@ -17,17 +17,20 @@ use tempfile::TempDir;
 pub(crate) const HANG: Duration = Duration::from_secs(60);
 /// What is alive after this long was left.
 pub(crate) const LEFT_AFTER: Duration = Duration::from_secs(3);
-/// The variable by which processes are known that a run has started.
+/// The variable by which processes are known that a run has started, whatever session they
+/// are in by now. Those that are started without it, as workers are, stay in the run's.
 const MARK: &str = "IOTOLL_TEST_MARK";
 
 /// A system call that is refused, with this error.
 pub(crate) type Refused = (&'static str, i64, i32);
 
-/// A run that is yet to be started, with a mark that all that it starts inherits, and a
-/// folder that is its place.
+/// A run that is yet to be started, with a mark that its servers inherit, in a session that
+/// its workers are in, and a folder that is its place.
 pub(crate) struct Trial {
     pub(crate) command: Command,
     pub(crate) mark: String,
+    /// Whether its session is its own, and not that of others beside it, too.
+    pub(crate) has_session: bool,
     pub(crate) folder: TempDir,
 }
 
@@ -44,9 +47,12 @@ impl Trial {
         let path = "/usr/sbin:/usr/bin:/sbin:/bin";
         command.args(&words[1..]).env(MARK, &mark).env("PATH", path).current_dir("/");
         testkit::default_signals(&mut command);
+        let begin_session = || Ok(rustix::process::setsid().map(drop)?);
+        // SAFETY: between fork and exec the closure makes one system call.
+        unsafe { command.pre_exec(begin_session) };
         command.stdout(File::create(folder.path().join("out")).unwrap());
         command.stderr(File::create(folder.path().join("err")).unwrap());
-        Self { command, mark, folder }
+        Self { command, mark, has_session: true, folder }
     }
 
     pub(crate) fn new() -> Self {
@@ -84,7 +90,8 @@ impl Trial {
 
     pub(crate) fn start(mut self) -> Running {
         let child = self.command.spawn().unwrap();
-        Running { child, mark: self.mark, folder: self.folder }
+        let session = self.has_session.then(|| child.id());
+        Running { child, mark: self.mark, session, folder: self.folder }
     }
 }
 
@@ -92,6 +99,7 @@ impl Trial {
 pub(crate) struct Running {
     pub(crate) child: Child,
     mark: String,
+    session: Option<u32>,
     pub(crate) folder: TempDir,
 }
 
@@ -135,7 +143,10 @@ impl Running {
 
     /// Who is alive of what it started, itself included.
     pub(crate) fn alive(&self) -> Vec<Marked> {
-        Marked::all(&self.mark)
+        let marked = format!("{MARK}={}", self.mark);
+        let entries = fs::read_dir("/proc").unwrap().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        pids.filter_map(|pid| Marked::read(pid, &marked, self.session)).collect()
     }
 
     /// Nothing that it started may be alive after three seconds.
@@ -170,20 +181,20 @@ pub(crate) struct Marked {
 }
 
 impl Marked {
-    fn all(mark: &str) -> Vec<Self> {
-        let marked = format!("{MARK}={mark}");
-        let entries = fs::read_dir("/proc").unwrap().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        pids.filter_map(|pid| Self::read(pid, &marked)).collect()
-    }
-
     /// A process that has gone meanwhile, and one that is dead and unburied, is none.
-    fn read(pid: i32, marked: &str) -> Option<Self> {
+    fn read(pid: i32, marked: &str, session: Option<u32>) -> Option<Self> {
         let file = |name: &str| fs::read(PathBuf::from(format!("/proc/{pid}/{name}"))).ok();
         let environment = file("environ")?;
-        environment.split(|byte| *byte == 0).find(|entry| *entry == marked.as_bytes())?;
+        let is_marked = environment.split(|byte| *byte == 0).any(|it| it == marked.as_bytes());
+        let stat = String::from_utf8_lossy(&file("stat")?).into_owned();
+        // Whatever its name has in it, the last bracket ends it.
+        let (_, fields) = stat.rsplit_once(") ")?;
+        let fields: Vec<&str> = fields.split(' ').collect();
+        let (state, its_session) = (*fields.first()?, fields.get(3)?.parse().ok());
+        let is_dead = matches!(state, "Z" | "X");
+        let is_of_session = session.is_some() && its_session == session;
         let command = String::from_utf8_lossy(&file("cmdline")?).replace('\0', " ");
-        Some(Self { pid, command })
+        (!is_dead && (is_marked || is_of_session)).then_some(Self { pid, command })
     }
 
     /// Whether it is the run itself, whoever starts that, or its server's keeper.
