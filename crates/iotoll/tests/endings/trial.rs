@@ -46,6 +46,7 @@ impl Trial {
         // Programs themselves, and nothing that stands before them in a user's path.
         let path = "/usr/sbin:/usr/bin:/sbin:/bin";
         command.args(&words[1..]).env(MARK, &mark).env("PATH", path).current_dir("/");
+        command.env("IOTOLL_DIR", folder.path().join("data"));
         testkit::default_signals(&mut command);
         let begin_session = || Ok(rustix::process::setsid().map(drop)?);
         // SAFETY: between fork and exec the closure makes one system call.
