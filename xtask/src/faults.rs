@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[arg(long)]
     list: bool,
     /// Write what came of the failures to the lists of what is expected
-    #[arg(long, conflicts_with_all = ["call", "sample", "list"])]
+    #[arg(long, conflicts_with_all = ["sample", "list"])]
     write: bool,
     /// Print what was said in each trial
     #[arg(long)]
@@ -171,7 +171,9 @@ impl<'a> Chore<'a> {
         let began = Instant::now();
         if self.args.write {
             let list = self.lists.entry(subject.study).or_default();
-            list.0.insert(name(subject), expectations(&sites, &trials));
+            let expected = list.0.entry(name(subject)).or_default();
+            expected.retain(|site, _| self.args.call.as_ref().is_some_and(|c| site.call != *c));
+            expected.extend(expectations(&sites, &trials));
         }
         self.all(subject, &program, &trials, &mut row)?;
         row.seconds = began.elapsed().as_secs();

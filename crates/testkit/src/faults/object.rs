@@ -73,11 +73,16 @@ fn general(path: &Path, root: &Path) -> String {
         return kind.to_owned();
     }
     if let Some(own) = Path::new(text).strip_prefix(root).ok().filter(|p| *p != Path::new("")) {
-        let names = own.components().map(|component| match component {
-            Component::Normal(name) => own_name(&name.to_string_lossy()),
-            _ => String::new(),
-        });
-        return names.collect::<Vec<_>>().join("/");
+        let mut names = Vec::new();
+        for component in own.components() {
+            match component {
+                Component::Normal(name) => names.push(own_name(&name.to_string_lossy())),
+                // A removal climbs by it.
+                Component::ParentDir => drop(names.pop()),
+                _ => {}
+            }
+        }
+        return names.join("/");
     }
     if root.starts_with(text) {
         return "above the places".to_owned();
@@ -121,6 +126,7 @@ mod tests {
         let name = |path| general(Path::new(path), Path::new("/tmp/x7"));
         assert_eq!(name("/tmp/x7/a/.iotoll-3fe1/slice-12/app.log"), "place/work/slice-#/app.log");
         assert_eq!(name("/tmp/x7/b/.iotoll-3fe1/lock (deleted)"), "place/work/lock");
+        assert_eq!(name("/tmp/x7/a/.iotoll-3fe1/arm-0/src/.."), "place/work/arm-#");
         assert_eq!(name("/proc/2817/io"), "/proc/#/io");
         assert_eq!(name("pipe:[2817]"), "pipe");
         assert_eq!(name("anon_inode:[eventfd]"), "anon_inode");

@@ -110,7 +110,7 @@ impl Scene {
         let [out, err] = ["stdout", "stderr"].map(|name| File::create(self.root.join(name)));
         command.stdin(Stdio::null()).stdout(out?).stderr(err?);
         command.current_dir(self.root.join("cwd")).env("TMPDIR", self.root.join("cwd"));
-        command.env_remove("CLICOLOR_FORCE");
+        command.env("IOTOLL_DIR", self.store()).env_remove("CLICOLOR_FORCE");
         Ok(command)
     }
 
@@ -118,10 +118,16 @@ impl Scene {
         self.root.join("result.json")
     }
 
+    /// Where runs are saved, so that no user's are added to.
+    fn store(&self) -> PathBuf {
+        self.root.join("store")
+    }
+
     /// Runs it once, with something failing or nothing, and leaves the places empty.
     pub fn run(&self, program: &Program, injection: Option<&Injection>) -> io::Result<Judged> {
         // Whatever the run before left.
         let _ = fs::remove_file(self.json());
+        let _ = fs::remove_dir_all(self.store());
         let mut command = self.command(program)?;
         let traced = trace(&mut command, &self.root, injection, WITHIN)?;
         let said = fs::read(self.root.join("stderr"))?;
