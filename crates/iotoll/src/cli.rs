@@ -86,6 +86,8 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 #[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{EXIT_CODES}"))]
+// Each is a flag of the command line.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct CompareArgs {
     /// The places; the first is the base [default: disk=. ram=/dev/shm]
     #[arg(value_name = "LABEL=PATH")]

@@ -40,6 +40,8 @@ const SERVE_PATIENCE: Duration = Duration::from_secs(30);
     iotoll load http://127.0.0.1:8080/ --rate max\n  \
     iotoll load unix:/run/app.sock:/page --concurrency 8 --requests 10000 --keep-alive\n  \
     iotoll load 'http://127.0.0.1:{port}/' --rate 300 --serve 'python3 -m http.server {port}'")]
+// Each is a flag of the command line.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct LoadArgs {
     #[arg(help = "http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]; with --serve, {port} is \
         replaced by a free port")]

@@ -93,7 +93,7 @@ impl Folders for Session {
     fn close(self) -> anyhow::Result<()> {
         drop(self.lookout);
         // One that stays does not keep the others from being removed.
-        let removed = self.folders.into_iter().map(|folders| folders.remove());
+        let removed = self.folders.into_iter().map(PlaceFolders::remove);
         let mut failures = removed.filter_map(Result::err).collect::<Vec<_>>().into_iter();
         let first = failures.next();
         failures.for_each(|failure| output::note(&failure.to_string()));
