@@ -17,9 +17,11 @@ pub(super) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
 }
 
 /// The system's allocator, counted by thread. What is given back by another thread than
-/// took it is counted wrongly, which no target does.
+/// took it is counted wrongly, which no target does. Benches do without it.
+#[cfg_attr(not(debug_assertions), allow(dead_code))]
 pub(crate) struct Counting;
 
+#[cfg_attr(not(debug_assertions), allow(dead_code))]
 impl Counting {
     fn took(bytes: usize) {
         let held = HELD.get().wrapping_add(bytes);
