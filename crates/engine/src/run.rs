@@ -55,6 +55,7 @@ pub fn run(
     run.run.seconds = runner.elapsed().as_secs_f64();
     run.run.interrupted = interrupted && ended_early.is_none();
     run.run.ended_early = ended_early;
+    run.run.writes = runner.writes();
     run.floor.clock_off_by = runner.clock_off_by();
     run.places_after = environment.places_after();
     run.watch = environment.watch();

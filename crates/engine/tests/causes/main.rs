@@ -205,7 +205,7 @@ fn other_programs_on_every_processor_are_noticed() {
 
     let quiet = bench.run(&["append"]);
     let busy = quiet.others_busy_share();
-    if busy > 0.1 {
+    if busy > 0.04 {
         skipped(&format!(
             "a quiet run cannot be seen, because others kept {:.0}% of the processors busy",
             busy * 100.0
