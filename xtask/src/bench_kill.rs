@@ -97,7 +97,8 @@ fn kill_all(iotoll: &Path, grounds: &[Ground], args: &Args) -> Result<()> {
 
 /// Starts a lane, which does every so manieth kill.
 fn begin(iotoll: &Path, grounds: &[Ground], args: &Args, lane: u64) -> Result<Child> {
-    let mut command = Command::new(std::env::current_exe()?);
+    // A build that went on meanwhile may have put another program in this one's place.
+    let mut command = Command::new("/proc/self/exe");
     command.args(["bench", "kill-lane", "--iotoll"]).arg(iotoll);
     for (flag, value) in [
         ("--kills", args.kills),

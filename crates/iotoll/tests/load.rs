@@ -18,6 +18,7 @@ use std::{
 fn iotoll(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("iotoll").unwrap();
     command.arg("load").args(arguments).timeout(Duration::from_secs(120));
+    command.env("IOTOLL_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/load-runs"));
     command
 }
 
