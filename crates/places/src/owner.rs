@@ -73,12 +73,12 @@ mod tests {
         objection(&way.iter().map(directory).collect::<Vec<_>>(), unmapped)
     }
 
-    fn owned(directory: &str, uid: u32) -> Option<Objection> {
-        Some(Objection::OthersOwn { directory: directory.into(), uid })
+    fn owned(directory: &str, uid: u32) -> Objection {
+        Objection::OthersOwn { directory: directory.into(), uid }
     }
 
-    fn renamed(directory: &str, mode: u32) -> Option<Objection> {
-        Some(Objection::OthersRename { directory: directory.into(), mode })
+    fn renamed(directory: &str, mode: u32) -> Objection {
+        Objection::OthersRename { directory: directory.into(), mode }
     }
 
     #[test]
@@ -93,21 +93,21 @@ mod tests {
     #[test]
     fn a_directory_of_a_users_is_refused_and_so_is_all_below() {
         let home = ("/home/alice", ALICE, 0o700);
-        assert_eq!(objection_to(&[home, ("/home", 0, 0o755)]), owned("/home/alice", ALICE));
+        assert_eq!(objection_to(&[home, ("/home", 0, 0o755)]), Some(owned("/home/alice", ALICE)));
         let within = ("/home/alice/data", 0, 0o755);
-        assert_eq!(objection_to(&[within, home]), owned("/home/alice", ALICE));
+        assert_eq!(objection_to(&[within, home]), Some(owned("/home/alice", ALICE)));
     }
 
     #[test]
     fn a_sticky_directory_of_a_users_is_refused_for_its_owner_may_rename_all_in_it() {
-        assert_eq!(objection_to(&[("/scratch", ALICE, 0o1777)]), owned("/scratch", ALICE));
+        assert_eq!(objection_to(&[("/scratch", ALICE, 0o1777)]), Some(owned("/scratch", ALICE)));
     }
 
     #[test]
     fn what_a_group_or_everyone_may_write_to_is_refused_unless_it_is_sticky() {
         for mode in [0o775, 0o2775, 0o757, 0o777, 0o720] {
             let way = [("/srv/app", 0, 0o755), ("/srv", 0, mode), ("/", 0, 0o755)];
-            assert_eq!(objection_to(&way), renamed("/srv", mode));
+            assert_eq!(objection_to(&way), Some(renamed("/srv", mode)));
         }
     }
 
@@ -115,8 +115,8 @@ mod tests {
     fn unknown_owners_of_a_user_namespace_may_be_root_and_nobody_is_not() {
         let way = [("/data", UNMAPPED, 0o755), ("/", UNMAPPED, 0o755)];
         assert_eq!(objection_in(Some(UNMAPPED), &way), None);
-        assert_eq!(objection_to(&way), owned("/data", UNMAPPED));
+        assert_eq!(objection_to(&way), Some(owned("/data", UNMAPPED)));
         let of_a_user = [("/data", ALICE, 0o755), ("/", UNMAPPED, 0o755)];
-        assert_eq!(objection_in(Some(UNMAPPED), &of_a_user), owned("/data", ALICE));
+        assert_eq!(objection_in(Some(UNMAPPED), &of_a_user), Some(owned("/data", ALICE)));
     }
 }
