@@ -12,6 +12,7 @@ pub mod figure;
 pub mod integrity;
 pub mod load;
 pub mod noise;
+pub mod ownership;
 pub mod param;
 pub mod place;
 pub mod plan;

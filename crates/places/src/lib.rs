@@ -12,7 +12,6 @@ mod folder;
 mod inspect;
 mod margins;
 mod open;
-mod owner;
 mod place_folders;
 mod removal;
 mod signature;

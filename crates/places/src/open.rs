@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use host::root::Root;
 use host::users::unmapped_uid;
+use model::ownership::{Directory, Objection, objection};
 use rustix::fs::{Mode, OFlags, fstat};
 
 use crate::error::{PlaceError, PlaceName, WorkDirError};
-use crate::owner::{Directory, Objection, objection};
 
 /// What a working folder's files may need of a path's length beyond the place's own.
 const PATH_RESERVE: usize = 512;

@@ -10,16 +10,13 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use model::ownership::{Directory, Objection, objection};
 use rustix::process::geteuid;
 
 use crate::error::Error;
 
 /// Rights of a folder that is its owner's alone.
 const OWNERS_ALONE: u32 = 0o700;
-/// In a directory with this bit only the owner of an entry may rename it.
-const STICKY: u32 = 0o1000;
-/// Others than the owner may make and rename entries.
-const WRITTEN_BY_OTHERS: u32 = 0o022;
 
 /// Where a user's runs are kept: `$IOTOLL_DIR`, else `$XDG_DATA_HOME/iotoll`, else
 /// `~/.local/share/iotoll`.
@@ -82,17 +79,19 @@ fn check_above(folder: &Path) -> Result<(), Error> {
     if !geteuid().is_root() {
         return Ok(());
     }
-    for of in folder.ancestors() {
+    let look = |of: &Path| {
         let metadata = fs::symlink_metadata(of).map_err(Error::io(of, "looking at it"))?;
-        let (folder, of, owner) = (folder.to_owned(), of.to_owned(), metadata.uid());
-        if owner != 0 {
-            return Err(Error::Foreign { folder, of, owner });
+        Ok(Directory { path: of.to_owned(), uid: metadata.uid(), mode: metadata.mode() })
+    };
+    let way = folder.ancestors().map(look).collect::<Result<Vec<_>, Error>>()?;
+    let folder = folder.to_owned();
+    match objection(&way, None) {
+        None => Ok(()),
+        Some(Objection::OthersOwn { directory: of, uid: owner }) => {
+            Err(Error::Foreign { folder, of, owner })
         }
-        if metadata.mode() & WRITTEN_BY_OTHERS != 0 && metadata.mode() & STICKY == 0 {
-            return Err(Error::Exposed { folder, of });
-        }
+        Some(Objection::OthersRename { directory: of, .. }) => Err(Error::Exposed { folder, of }),
     }
-    Ok(())
 }
 
 #[cfg(test)]

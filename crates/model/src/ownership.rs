@@ -1,4 +1,4 @@
-//! Whether root may work in a directory: who else could lead root's files elsewhere.
+//! Whether root may work below a directory: who else could lead root's files elsewhere.
 //!
 //! Whoever may rename a directory on the way to a place can put a link or a folder of
 //! their own there, and what root then does by that path happens to somebody else's
@@ -16,20 +16,32 @@ use std::path::PathBuf;
 
 /// A directory on the way to a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Directory {
-    pub(crate) path: PathBuf,
-    pub(crate) uid: u32,
+pub struct Directory {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its owner.
+    pub uid: u32,
     /// As `stat` gives it.
-    pub(crate) mode: u32,
+    pub mode: u32,
 }
 
 /// Why root does not work in a place.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Objection {
+pub enum Objection {
     /// A directory that is somebody else's.
-    OthersOwn { directory: PathBuf, uid: u32 },
+    OthersOwn {
+        /// Which.
+        directory: PathBuf,
+        /// Whose.
+        uid: u32,
+    },
     /// A directory in which others may rename what is not theirs.
-    OthersRename { directory: PathBuf, mode: u32 },
+    OthersRename {
+        /// Which.
+        directory: PathBuf,
+        /// Its mode's lowest twelve bits.
+        mode: u32,
+    },
 }
 
 const ROOT: u32 = 0;
@@ -39,7 +51,7 @@ const STICKY: u32 = 0o1000;
 /// What root has to say against a place, given with the directories above it, the place
 /// first; and the number of owners that this user namespace does not know, if it has
 /// one: there, root is no more than whoever made the namespace, and they may be root.
-pub(crate) fn objection(way: &[Directory], unmapped: Option<u32>) -> Option<Objection> {
+pub fn objection(way: &[Directory], unmapped: Option<u32>) -> Option<Objection> {
     way.iter().find_map(|Directory { path, uid, mode }| {
         let directory = path.clone();
         if *uid != ROOT && Some(*uid) != unmapped {
