@@ -98,8 +98,7 @@ impl<'a> LocalRunner<'a> {
         let arms: Vec<LocalArm> = arms
             .map(|(arm, workload)| LocalArm { place: arm.place, workload, kept: None })
             .collect();
-        let wears: Vec<bool> = places.iter().map(|place| place.wears()).collect();
-        let manners = Manners::default();
+        let Manners { write_limit_bytes, gentle } = Manners::default();
         let clock = Clock::new();
         let recorder = Recorder::new(clock.clone(), StopFlag::clone(&stop));
         Self {
@@ -110,8 +109,8 @@ impl<'a> LocalRunner<'a> {
             recorder,
             probes: Probes::new(&Root::real(), &[]),
             residency_unread: None,
-            ledger: Ledger::new(manners.write_limit_bytes, &wears, arms.len()),
-            gentle: manners.gentle,
+            ledger: ledger(write_limit_bytes, &places, arms.len()),
+            gentle,
             places,
             arms,
         }
@@ -120,8 +119,7 @@ impl<'a> LocalRunner<'a> {
     /// The same with other manners.
     #[must_use]
     pub fn with(mut self, manners: Manners) -> Self {
-        let wears: Vec<bool> = self.places.iter().map(|place| place.wears()).collect();
-        self.ledger = Ledger::new(manners.write_limit_bytes, &wears, self.arms.len());
+        self.ledger = ledger(manners.write_limit_bytes, &self.places, self.arms.len());
         self.gentle = manners.gentle;
         self
     }
@@ -228,6 +226,12 @@ fn few(workload: &dyn Workload) -> Operations {
     let mut halves = halves.take_while(|operations| *operations > granule);
     let fitting = halves.find(writes_little).unwrap_or(granule.min(max));
     Operations { granule, max: fitting / granule * granule }
+}
+
+/// One without an entry so far.
+fn ledger(limit_bytes: u64, places: &[Box<dyn PlaceHandle + '_>], arms: usize) -> Ledger {
+    let wears: Vec<bool> = places.iter().map(|place| place.wears()).collect();
+    Ledger::new(limit_bytes, &wears, arms)
 }
 
 /// Whether an arm needs a folder of its own anew.

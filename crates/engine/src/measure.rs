@@ -359,18 +359,21 @@ impl<'a> Session<'a> {
 }
 
 fn slice_target(job: &Job) -> Duration {
-    // Two arms are in a block twice.
-    let in_block = if job.arms.len() == 2 { 4 } else { job.arms.len().max(1) };
-    let slices = BLOCKS_WANTED * in_block as u32;
+    let arms = job.arms.len().max(1);
+    let slices = BLOCKS_WANTED * (arms * times_in_block(arms)) as u32;
     let longest = if job.manners.gentle { GENTLE_SLICE_MAX } else { SLICE_MAX };
     (job.budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, longest)
 }
 
 /// How many slices an arm of so many has at the most.
 pub(crate) fn slices_max(arms: usize) -> u64 {
-    // Two arms are in a block twice.
-    let in_block = if arms == 2 { 2 } else { 1 };
-    CALIBRATION_SLICES_MAX + (WARMUP.most as u64) + BLOCKS_MAX as u64 * in_block
+    let in_blocks = BLOCKS_MAX * times_in_block(arms);
+    CALIBRATION_SLICES_MAX + (WARMUP.most as u64) + in_blocks as u64
+}
+
+/// How often a block has each of so many arms; `order.rs` says why two have two turns.
+fn times_in_block(arms: usize) -> usize {
+    if arms == 2 { 2 } else { 1 }
 }
 
 #[cfg(test)]
