@@ -27,16 +27,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
     };
     let pair = |other| Pair { base: 0, other, axis: Axis::Place };
     Run {
-        run: Invocation {
-            id: String::new(),
-            started: String::new(),
-            seconds: 1.0,
-            seed: 1,
-            version: String::new(),
-            interrupted: false,
-            ended_early: None,
-            writes: None,
-        },
+        run: Invocation { seconds: 1.0, seed: 1, ..Invocation::default() },
         machine: Machine {
             kernel: String::new(),
             cpu: String::new(),

@@ -30,10 +30,8 @@ pub(crate) fn describe(
     }
     let _ = writeln!(out, "\n{bold}Comparisons{bold:#}");
     for pair in pairs {
-        let _ = {
-            let [other, base] = [pair.other, pair.base].map(|arm| printable(&arms[arm].id));
-            writeln!(out, "  {other} against {base}")
-        };
+        let [other, base] = [pair.other, pair.base].map(|arm| printable(&arms[arm].id));
+        let _ = writeln!(out, "  {other} against {base}");
     }
     let _ = writeln!(out, "\n{bold}Writes{bold:#}");
     for (place, needs) in places.iter().zip(needs) {

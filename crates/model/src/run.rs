@@ -41,7 +41,7 @@ pub struct Run {
 }
 
 /// When and how a run ran.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Invocation {
     /// A random name, unique to the run.

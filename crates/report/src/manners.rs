@@ -63,14 +63,9 @@ mod tests {
     fn an_early_end_is_told_with_its_reason() {
         let place = PlaceWrites { wears: true, written_bytes: 1 };
         let run = Invocation {
-            id: String::new(),
-            started: String::new(),
-            seconds: 1.0,
-            seed: 1,
-            version: String::new(),
-            interrupted: false,
             ended_early: Some("the disk is full".to_owned()),
             writes: Some(Writes { limit_bytes: 2, places: vec![place] }),
+            ..Invocation::default()
         };
         assert_eq!(ended_early(&run, 80), "Ended early: the disk is full.\n");
         assert_eq!(ended_early(&Invocation { ended_early: None, ..run }, 80), "");
