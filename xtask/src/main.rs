@@ -26,7 +26,7 @@ mod house;
 mod packages;
 mod pool;
 mod process;
-mod skipped;
+mod said;
 mod supply;
 mod test;
 mod tidy;

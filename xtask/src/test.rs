@@ -5,6 +5,7 @@
 //! was skipped has not passed.
 
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::built::{self, Built, TestProgram};
 use crate::pool::{self, Done, Job, Skipped};
-use crate::{bench_kill, examples, generate, packages, process, skipped, supply, tidy};
+use crate::{bench_kill, examples, generate, packages, process, said, supply, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -26,20 +27,21 @@ pub(crate) fn run() -> Result<()> {
     steps.perform("packages", || Ok(packages::provide()));
     steps.perform("formatting", formatting);
     steps.perform("tidiness", || tidy::check().map(|()| Vec::new()));
+    let count = Count::default();
     let mut built = None;
     steps.perform("build", || {
         built = Some(built::all()?);
         Ok(Vec::new())
     });
     if let Some(built) = &built {
-        steps.perform("tests alone", || at_once(1, tests(built, true)));
-        steps.perform("tests, examples", || beside_each_other(built));
+        steps.perform("tests alone", || at_once(1, tests(built, &count, true)));
+        steps.perform("tests, examples", || beside_each_other(built, &count));
         let iotoll = &built.iotoll;
         steps.perform("generated files", || generate::check(iotoll).map(|()| Vec::new()));
     }
     steps.perform("lints", lints);
     steps.perform("dependencies", supply::check);
-    steps.summarise();
+    steps.summarise(&count);
     let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
     let seconds = began.elapsed().as_secs();
     if failed > 0 {
@@ -66,16 +68,26 @@ impl Steps {
         self.0.push(done);
     }
 
-    fn summarise(&self) {
+    fn summarise(&self, count: &Count) {
         println!("\n=== summary");
         for Done { name, took, result } in &self.0 {
             let word = if result.is_ok() { "passed" } else { "FAILED" };
             println!("{name:<16} {word:<8} {:>9}", seconds(*took));
         }
-        for line in self.0.iter().flat_map(|step| step.result.iter().flatten()) {
-            println!("{}{line}", skipped::MARK);
+        let skipped = self.0.iter().flat_map(|step| step.result.iter().flatten());
+        for line in skipped.clone() {
+            println!("{}{line}", said::MARK);
         }
+        let (passed, failed) = (count.passed.load(Relaxed), count.failed.load(Relaxed));
+        println!("\n{passed} passed, {failed} failed, {} skipped", skipped.count());
     }
+}
+
+/// Tests that passed and failed, of all programs of tests.
+#[derive(Default)]
+struct Count {
+    passed: AtomicU64,
+    failed: AtomicU64,
 }
 
 fn seconds(took: Duration) -> String {
@@ -104,9 +116,9 @@ fn has_component(subcommand: &str) -> bool {
 }
 
 /// The longest first: whole runs, then plans, then what is in the libraries.
-fn beside_each_other(built: &Built) -> Result<Skipped> {
+fn beside_each_other(built: &Built, count: &Count) -> Result<Skipped> {
     let (mut jobs, rest): (Vec<Job<'_>>, Vec<Job<'_>>) =
-        tests(built, false).into_iter().partition(|job| job.name.starts_with("iotoll "));
+        tests(built, count, false).into_iter().partition(|job| job.name.starts_with("iotoll "));
     let (plans, mut without) = examples::jobs(&built.iotoll)?;
     jobs.extend(plans);
     let kills = || bench_kill::short(&built.iotoll);
@@ -119,10 +131,14 @@ fn beside_each_other(built: &Built) -> Result<Skipped> {
 }
 
 /// The programs of tests, those that run alone or the others.
-fn tests(built: &Built, alone: bool) -> Vec<Job<'_>> {
+fn tests<'a>(built: &'a Built, count: &'a Count, alone: bool) -> Vec<Job<'a>> {
     let is_alone = |test: &TestProgram| ALONE.iter().any(|name| test.name.ends_with(name));
     let programs = built.tests.iter().filter(|test| is_alone(test) == alone);
-    programs.map(|test| Job { name: test.name.clone(), run: Box::new(|| watch(test)) }).collect()
+    let job = |test: &'a TestProgram| Job {
+        name: test.name.clone(),
+        run: Box::new(|| watch(test, count)),
+    };
+    programs.map(job).collect()
 }
 
 /// What is shown in the documentation is code that compiles and runs.
@@ -152,13 +168,16 @@ fn at_once(many: usize, jobs: Vec<Job<'_>>) -> Result<Skipped> {
 
 /// Runs a program of tests, of which all that it prints is shown where one fails, and
 /// gathers what they say was skipped.
-fn watch(program: &TestProgram) -> Result<Skipped> {
+fn watch(program: &TestProgram, count: &Count) -> Result<Skipped> {
     let mut command = program.command();
     command.stdin(Stdio::null());
     let output = command.output().with_context(|| format!("running {}", program.name))?;
     let told = String::from_utf8_lossy(&output.stdout);
+    let (passed, failed) = said::counts(&told);
+    count.passed.fetch_add(passed, Relaxed);
+    count.failed.fetch_add(failed, Relaxed);
     if !output.status.success() {
         bail!("{}\n{told}{}", output.status, String::from_utf8_lossy(&output.stderr));
     }
-    Ok(skipped::tests(&told))
+    Ok(said::skipped(&told))
 }

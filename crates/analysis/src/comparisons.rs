@@ -10,7 +10,7 @@ use crate::blocks::Block;
 use crate::causes::{self, Side};
 use crate::pair_state::{PairState, PairStates};
 use crate::totals::ArmTotals;
-use crate::{drift, invalid, next, stalls};
+use crate::{drift, invalid, next, remaining, stalls};
 
 /// What can be said of the pairs, in the order of the plan.
 pub(crate) fn results(
@@ -40,6 +40,10 @@ fn pair_causes(
     let label = |arm: usize, than: usize| match axis {
         Axis::Place => format!("on {}", arms[arm].place),
         Axis::Strategy => format!("with {}", arms[arm].difference_from(&arms[than], study)),
+        Axis::Both => {
+            let way = arms[arm].difference_from(&arms[than], study);
+            format!("with {way} on {}", arms[arm].place)
+        }
     };
     let [base_label, other_label] = [label(base, other), label(other, base)];
     let base = Side { label: &base_label, totals: &totals[base] };
@@ -78,13 +82,15 @@ fn comparison(
         p99: tail(&state.p99.sequence),
         errors: errors(state, run),
         why,
+        more_seconds: None,
         causes: Vec::new(),
         next: None,
     };
-    match invalid::why(&measured, state.pair, arms, run) {
+    let judged = match invalid::why(&measured, state.pair, arms, run) {
         Some(why) => invalidated(measured, why),
         None => stalls::judge(unless_contradicted(measured, state)),
-    }
+    };
+    Comparison { more_seconds: remaining::seconds(&judged, run.run.seconds), ..judged }
 }
 
 /// The operations that failed; nothing where none may.

@@ -4,6 +4,7 @@
 //! Everything here is a pure function of the record. A run that was just measured
 //! and one that was read from a file go the same way, and come to the same end.
 
+mod answers;
 mod arms;
 mod blocks;
 mod carry_over;
@@ -17,6 +18,7 @@ mod next;
 mod noise;
 mod pair_state;
 mod picks;
+mod remaining;
 mod stalls;
 mod tails;
 #[cfg(test)]
@@ -39,6 +41,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let arms = arms::results(run, &blocks, &totals, &tolls);
     let comparisons = comparisons::results(run, &blocks, &states, &arms, &totals);
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
+    let answers = answers::of(run, &arms, &comparisons);
     let noise = noise_between(&run.watch.before, &run.watch.after);
-    Analysis { arms, comparisons, noise, carry_over: carry_over::found(run), picks }
+    Analysis { arms, comparisons, noise, carry_over: carry_over::found(run), picks, answers }
 }

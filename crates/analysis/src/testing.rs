@@ -1,5 +1,7 @@
 //! Runs made up for tests.
 
+use std::collections::BTreeMap;
+
 use model::analysis::{Comparison, TailComparison, Verdict};
 use model::arm::{Axis, Pair};
 use model::description::StudyDescription;
@@ -49,6 +51,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
             arms: names.iter().enumerate().map(arm).collect(),
             pairs: (1..arms).map(pair).collect(),
             gentle: false,
+            per_second: BTreeMap::new(),
         },
         studies: vec![study()],
         places: names.iter().enumerate().map(place).collect(),
@@ -120,6 +123,7 @@ pub(crate) fn comparison(verdict: Verdict) -> Comparison {
         errors: None,
         why: None,
         causes: Vec::new(),
+        more_seconds: None,
         next: None,
     }
 }

@@ -1,9 +1,10 @@
 //! What one run measures.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::arm::{Arm, Pair, pairs};
-use model::plan::Plan;
+use model::plan::{Plan, StudyPlan};
 
 use crate::manners::Manners;
 
@@ -22,6 +23,8 @@ pub struct Job {
     pub budget: Duration,
     /// What the random order is made from.
     pub seed: u64,
+    /// How many operations a second the application does, by study, where that was said.
+    pub per_second: BTreeMap<String, f64>,
     /// How the machine and its neighbours are treated.
     pub manners: Manners,
 }
@@ -32,6 +35,7 @@ impl Job {
     pub fn of(plan: &Plan) -> Self {
         let arms = plan.arms();
         let pairs = pairs(&arms);
+        let rate = |study: &StudyPlan| Some((study.spec.name.to_owned(), study.per_second?));
         Self {
             arms,
             pairs,
@@ -39,6 +43,7 @@ impl Job {
             error_rate: plan.error_rate,
             budget: plan.budget,
             seed: plan.seed,
+            per_second: plan.studies.iter().filter_map(rate).collect(),
             manners: Manners::default(),
         }
     }

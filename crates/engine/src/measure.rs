@@ -453,6 +453,7 @@ mod tests {
             error_rate: 0.05,
             budget: Duration::from_secs(2),
             seed: 1,
+            per_second: [].into(),
             manners: Manners::default(),
         };
         let mut runner = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed: false };

@@ -10,11 +10,11 @@
 use std::time::Duration;
 
 /// On a device a run is busy for one part in so many …
-const PARTS_ON_DEVICE: u32 = 50;
+const PARTS_ON_DEVICE: u32 = 400;
 /// … and in memory for one in so many.
 const PARTS_IN_MEMORY: u32 = 2;
 /// The longest pause: a slice that starts a server takes seconds.
-const PAUSE_MAX: Duration = Duration::from_secs(5);
+const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// How long to rest after something that took so long, on a device or in memory.
 pub(crate) fn pause_after(took: Duration, on_device: bool) -> Duration {
@@ -29,7 +29,7 @@ mod tests {
     #[test]
     fn a_run_rests_for_most_of_the_time_and_never_for_long() {
         let ms = Duration::from_millis;
-        assert_eq!(pause_after(ms(10), true), ms(490));
+        assert_eq!(pause_after(ms(10), true), ms(3990));
         assert_eq!(pause_after(ms(10), false), ms(10));
         assert_eq!(pause_after(ms(5000), true), PAUSE_MAX);
     }

@@ -112,6 +112,7 @@ fn plan_record(job: &Job) -> PlanRecord {
         arms: job.arms.iter().map(arm).collect(),
         pairs: job.pairs.clone(),
         gentle: job.manners.gentle,
+        per_second: job.per_second.clone(),
     }
 }
 

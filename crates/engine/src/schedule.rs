@@ -92,6 +92,7 @@ mod tests {
             error_rate: 0.05,
             budget: Duration::from_secs(60),
             seed: 1,
+            per_second: [].into(),
             manners: Manners::default(),
         }
     }

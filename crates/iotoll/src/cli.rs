@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use engine::manners::{Manners, WRITE_LIMIT_BYTES};
 use model::place::PlaceRequest;
-use model::plan::parse_budget;
+use model::plan::{parse_budget, parse_per_second};
 use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
 
@@ -122,9 +122,18 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub(crate) budget: Option<Duration>,
 
+    /// How many operations a second your application does, in all studies or in one: says
+    /// what a change is worth to you
+    #[arg(long, value_name = "[STUDY=]N")]
+    pub(crate) per_second: Vec<String>,
+
     /// Seed of the random order [default: random]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
+
+    /// Print every table, cause and check after the answer
+    #[arg(long)]
+    pub(crate) full: bool,
 
     /// Write the result as JSON; - prints it instead of the report
     #[arg(long, value_name = "FILE")]
@@ -180,6 +189,14 @@ pub(crate) struct ShowArgs {
     /// For a comparison: decide again with this share of wrong verdicts
     #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
     pub(crate) error_rate: Option<f64>,
+
+    /// For a comparison: what a change is worth at so many operations a second
+    #[arg(long, value_name = "N", value_parser = parse_per_second)]
+    pub(crate) per_second: Option<f64>,
+
+    /// For a comparison: print every table, cause and check after the answer
+    #[arg(long)]
+    pub(crate) full: bool,
 
     /// For a load: the layout of the report [default: plain]
     #[arg(long, value_enum)]

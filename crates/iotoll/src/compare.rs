@@ -52,7 +52,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
     let delivered = deliver(json, &Document::new(&run, &analysis), |width| {
-        report::terminal::report(&run, &analysis, width)
+        report::terminal::report(&run, &analysis, args.full, width)
     });
     drop(runner);
     let closed = session.close();

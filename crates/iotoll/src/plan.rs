@@ -55,6 +55,9 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
     for assignment in &args.set {
         draft.set(assignment, &registry)?;
     }
+    for rate in &args.per_second {
+        draft.set_per_second(rate, &registry)?;
+    }
     draft.error_rate = args.error_rate.or(draft.error_rate);
     draft.worth = args.worth.or(draft.worth);
     draft.budget = args.budget.or(draft.budget).or(args.gentle.then_some(GENTLE_BUDGET));

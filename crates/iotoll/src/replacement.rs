@@ -2,12 +2,14 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use rustix::fs::{Access, AtFlags, CWD};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, linkat, openat};
 use rustix::process::geteuid;
+use tempfile::{Builder, NamedTempFile};
 
 /// What a chain of links is given up after, as the kernel does.
 const LINKS_MAX: usize = 40;
@@ -57,22 +59,50 @@ impl Replacement {
     }
 
     fn replace(&self, content: &[u8]) -> io::Result<()> {
-        let mut named = tempfile::Builder::new();
-        let make = |path: &Path| File::options().write(true).create_new(true).mode(MODE).open(path);
+        let mut names = Builder::new();
+        names.prefix(".iotoll-").suffix(".tmp");
         // Removed when it is dropped, unless it took the name.
-        let new = named.prefix(".iotoll-").suffix(".tmp").make_in(&self.folder, make)?;
-        if let Ok(old) = fs::metadata(&self.target) {
-            // Only root may give files away, and then it should.
-            let _ = fchown(new.as_file(), Some(old.uid()), Some(old.gid()));
-            new.as_file().set_permissions(Permissions::from_mode(old.mode() & 0o777))?;
-        }
-        new.as_file().write_all(content)?;
-        new.as_file().sync_all()?;
+        let new = match self.written_unnamed(&names, content) {
+            Ok(new) => new,
+            Err(_) => self.written(&names, content)?,
+        };
         new.persist(&self.target).map_err(|failed| failed.error)?;
         // The name is on the disk with its folder; where that cannot be synced, it will be
         // with whatever else happens there.
         let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
         Ok(())
+    }
+
+    /// A new file that has a name only once it is whole: whoever is killed before leaves
+    /// nothing behind. Not every file system has such files.
+    fn written_unnamed(&self, names: &Builder, content: &[u8]) -> io::Result<NamedTempFile> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let new = File::from(openat(CWD, &self.folder, flags, Mode::from_raw_mode(MODE))?);
+        self.fill(&new, content)?;
+        let descriptor = format!("/proc/self/fd/{}", new.as_raw_fd());
+        names.make_in(&self.folder, |name| {
+            linkat(CWD, &descriptor, CWD, name, AtFlags::SYMLINK_FOLLOW)?;
+            new.try_clone()
+        })
+    }
+
+    /// A new file that has a name from the beginning.
+    fn written(&self, names: &Builder, content: &[u8]) -> io::Result<NamedTempFile> {
+        let make = |name: &Path| File::options().write(true).create_new(true).mode(MODE).open(name);
+        let new = names.make_in(&self.folder, make)?;
+        self.fill(new.as_file(), content)?;
+        Ok(new)
+    }
+
+    /// Gives a new file the owner and rights of the one that it replaces, and the content.
+    fn fill(&self, mut new: &File, content: &[u8]) -> io::Result<()> {
+        if let Ok(old) = fs::metadata(&self.target) {
+            // Only root may give files away, and then it should.
+            let _ = fchown(new, Some(old.uid()), Some(old.gid()));
+            new.set_permissions(Permissions::from_mode(old.mode() & 0o777))?;
+        }
+        new.write_all(content)?;
+        new.sync_all()
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{anyhow, bail};
 use engine::manners::Manners;
 use engine::needs::needs;
 use engine::run::Header;
-use engine::selftest::run::selftest;
+use engine::selftest::run::{Selftested, selftest};
 use engine::selftest::settings::{Planting, Settings, Work};
 use engine::selftest::twins::twins_job;
 use model::place::PlaceFacts;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
         stop: StopFlag::clone(&halt.stop),
     };
     let environment = LocalEnvironment::new(places, halt.clone());
-    let result = measure(&settings, began, header, environment, &halt)?;
+    let Selftested { result, removed } = measure(&settings, began, header, environment, &halt)?;
     let labels: Vec<&str> = result.places.iter().map(|p| p.place.label.as_str()).collect();
     let finished = Finished {
         kind: Kind::Selftest,
@@ -69,6 +69,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     };
     saving::keep(store, &finished, &result);
     deliver(json, &result, |width| report::selftest::report(&result, width))?;
+    removed?;
     Ok(exit_code(&result))
 }
 
@@ -93,7 +94,7 @@ fn measure(
     header: Header,
     mut environment: LocalEnvironment,
     halt: &Halt,
-) -> anyhow::Result<SelftestResult> {
+) -> anyhow::Result<Selftested<anyhow::Error>> {
     let mut progress = Progress::new(began, settings.budget);
     let mut open = |places: &[PlaceFacts]| Session::open(places, halt, began, Manners::default());
     let result = selftest(settings, header, &mut environment, &mut open, &mut |state| {

@@ -92,8 +92,9 @@ impl Saved {
     fn fits(&self, args: &ShowArgs) -> anyhow::Result<()> {
         ensure!(
             matches!(self, Self::Comparison(_))
-                || args.worth.is_none() && args.error_rate.is_none(),
-            "it is no comparison, and --worth and --error-rate are for comparisons alone"
+                || args.worth.or(args.error_rate).or(args.per_second).is_none() && !args.full,
+            "it is no comparison, and --worth, --error-rate, --per-second and --full are for \
+             comparisons alone"
         );
         ensure!(
             matches!(self, Self::Load(_)) || args.layout.is_none(),
@@ -107,9 +108,10 @@ impl Saved {
             Self::Comparison(run) => {
                 let run = args.worth.into_iter().fold(*run, Run::with_worth);
                 let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
+                let run = args.per_second.into_iter().fold(run, Run::with_per_second);
                 let analysis = analyse(&run);
                 deliver(json, &Document::new(&run, &analysis), |width| {
-                    report::terminal::report(&run, &analysis, width)
+                    report::terminal::report(&run, &analysis, args.full, width)
                 })
             }
             Self::Load(run) => {

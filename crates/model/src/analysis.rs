@@ -28,6 +28,50 @@ pub struct Analysis {
     /// The comparisons that surely save the largest shares, the largest first.
     #[serde(default)]
     pub picks: Vec<Pick>,
+    /// What to do about each thing that an application does with files.
+    #[serde(default)]
+    pub answers: Vec<Answer>,
+}
+
+/// What to do about one thing that an application does with files: what it costs as it is
+/// done now, what other places and ways of doing it cost, and whether a change pays.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Answer {
+    /// The id of the arm that does it as it is done now: at the first place, by the first
+    /// strategy, with the first value of each parameter.
+    pub now: String,
+    /// The best of the other places, as the index of its comparison with `now`.
+    pub moved: Option<usize>,
+    /// The best of the other ways of doing it where it is now.
+    pub rewritten: Option<usize>,
+    /// The best of the other ways at other places.
+    pub both: Option<usize>,
+    /// What to do.
+    pub advice: Advice,
+    /// The comparison with `now` that the advice rests on.
+    pub by: Option<usize>,
+    /// From how many operations a second on the change pays: what it saves is then 1% of
+    /// one worker's time.
+    pub pays_from_per_s: Option<f64>,
+    /// How many operations a second there are, where that was said.
+    pub per_second: Option<f64>,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Advice {
+    /// Change it: it surely pays.
+    Do,
+    /// It surely saves time; whether that is worth it depends on what was not said: how
+    /// often it is done, or whether the data may be lost at a reboot.
+    Maybe,
+    /// Leave it: no change that was tried pays.
+    Leave,
+    /// It was not found out.
+    Undecided,
 }
 
 /// A comparison that was picked out of many for what it saves. To be picked favours
@@ -227,6 +271,10 @@ pub struct Comparison {
     pub errors: Option<ErrorComparison>,
     /// Why the verdict is `unclear` or `invalid`.
     pub why: Option<String>,
+    /// How much longer it would have to be measured for a verdict, if it goes on like
+    /// this; `null` where it has one, or is too close to call.
+    #[serde(default)]
+    pub more_seconds: Option<f64>,
     /// What explains the difference, or its absence, the most telling first.
     pub causes: Vec<Cause>,
     /// What would have to be otherwise for the places to differ, and how to see it.
@@ -320,6 +368,11 @@ impl Verdict {
         }
     }
 
+    /// Whether it says where the true ratio lies.
+    pub fn is_sure(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower | Self::Same)
+    }
+
     /// Whether it would be true of a ratio; one that decides nothing is true of any.
     pub fn is_true_of(self, ratio: f64, worth: f64) -> bool {
         let edge = 1.0 + worth;
@@ -340,12 +393,9 @@ impl ArmResult {
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// How it differs from another arm at its place, in short: its strategy, or the
+    /// How it differs from another arm but for the place, in short: its strategy, and the
     /// values of the parameters in which they differ.
     pub fn difference_from(&self, other: &Self, study: Option<&StudyDescription>) -> String {
-        if self.strategy != other.strategy {
-            return self.strategy.clone();
-        }
         let is_name = |name: &str| {
             let param = study.and_then(|study| study.param(name));
             param.is_some_and(|param| param.kind == ParamForm::Name)
@@ -353,7 +403,8 @@ impl ArmResult {
         let differing = self.params_apart_from(other).map(|(name, value)| {
             if is_name(name) { value.to_owned() } else { format!("{name} {value}") }
         });
-        differing.collect::<Vec<_>>().join(", ")
+        let strategy = (self.strategy != other.strategy).then(|| self.strategy.clone());
+        strategy.into_iter().chain(differing).collect::<Vec<_>>().join(", ")
     }
 }
 

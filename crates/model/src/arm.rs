@@ -28,9 +28,11 @@ pub struct Arm {
 pub enum Axis {
     /// The same I/O at another place.
     Place,
-    /// Another strategy at the same place, or another value of a parameter that
-    /// stands for a way of doing it.
+    /// Another way of doing it at the same place: another strategy, or another value
+    /// of a parameter that stands for a way of doing it.
     Strategy,
+    /// Another way of doing it, at another place.
+    Both,
 }
 
 /// Two arms that are compared, as indices into the arms.
@@ -87,35 +89,39 @@ fn arm_id(
     format!("{}/{}{params}@{}", study.name, strategy.name, plan.places[place].label)
 }
 
-/// What is compared: every place with the first for each strategy, and every
-/// strategy with the study's first on each place, and so with the parameters that
-/// the study compares.
+/// What is compared. What an application does now is the first place with the first
+/// strategy and the first value of each parameter; every other arm that does the same
+/// work is held against that: another place, another way of doing it, or both. Besides,
+/// each way is compared between places, and the ways are compared on each place: "once
+/// it is written like that, does moving still pay?"
 ///
-/// Holding all against one base keeps the comparisons to a number that a
-/// person can read, and each of them to a question that a person asks: "what
-/// if I moved?", "what if I wrote it another way?".
+/// Arms whose parameters differ in more than ways of doing it do other work, as files of
+/// another size are, and are not compared.
 pub fn pairs(arms: &[Arm]) -> Vec<Pair> {
-    let mut pairs = Vec::new();
+    let mut pairs: Vec<Pair> = Vec::new();
     let mut against_first = |axis, alike: &dyn Fn(&Arm, &Arm) -> bool| {
         for (other, arm) in arms.iter().enumerate() {
-            let base = arms.iter().position(|a| a.study.name == arm.study.name && alike(a, arm));
+            let base = arms.iter().position(|a| does_the_same(a, arm) && alike(a, arm));
             let base = base.filter(|base| *base != other);
-            pairs.extend(base.map(|base| Pair { base, other, axis }));
+            let is_new = |base: &usize| pairs.iter().all(|p| (p.base, p.other) != (*base, other));
+            pairs.extend(base.filter(is_new).map(|base| Pair { base, other, axis }));
         }
     };
-    against_first(Axis::Place, &|a, b| a.strategy.name == b.strategy.name && a.params == b.params);
+    let same_strategy = |a: &Arm, b: &Arm| a.strategy.name == b.strategy.name;
+    against_first(Axis::Place, &|a, b| same_strategy(a, b) && a.params == b.params);
     against_first(Axis::Strategy, &|a, b| a.place == b.place && a.params == b.params);
-    against_first(Axis::Strategy, &|a, b| {
-        a.place == b.place && a.strategy.name == b.strategy.name && differ_in_compared(a, b)
-    });
+    against_first(Axis::Strategy, &|a, b| a.place == b.place && same_strategy(a, b));
+    against_first(Axis::Strategy, &|a, b| a.place == b.place);
+    against_first(Axis::Both, &|_, _| true);
     pairs
 }
 
-/// Whether two arms' parameters differ in none but those that are compared.
-fn differ_in_compared(a: &Arm, b: &Arm) -> bool {
+/// Whether two arms do the same work, in whatever way: their parameters differ in none
+/// but those that stand for ways of doing it.
+fn does_the_same(a: &Arm, b: &Arm) -> bool {
     let compared = a.study.compared;
     let mut pairs = a.params.0.iter().zip(&b.params.0);
-    !compared.is_empty() && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
+    a.study.name == b.study.name && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
 }
 
 #[cfg(test)]

@@ -91,6 +91,30 @@ impl CauseCode {
             Self::OfStudy(name) => name,
         }
     }
+
+    /// The cause in a few words, for a table.
+    pub fn in_short(&self) -> &str {
+        match self {
+            Self::AbsorbedByPageCache => "the page cache absorbs writes",
+            Self::BoundBySync => "waits for syncs",
+            Self::WaitingForLock => "waits for locks",
+            Self::ThrottledWriteback => "writers are held back",
+            Self::ReadsFromDevice => "reads from the device",
+            Self::MemoryPressure => "memory is short",
+            Self::DeviceDiscards => "the device discards blocks",
+            Self::SystemCalls => "system calls",
+            Self::Copying => "copying",
+            Self::SmallPages => "small pages",
+            Self::Metadata => "creates, renames, removes",
+            Self::PageFaults => "page faults",
+            Self::FirstTouch => "first use of memory",
+            Self::ApplicationCpu => "the program itself",
+            Self::ProcessorTime => "processor time",
+            Self::OutsideNoise => "others on the machine",
+            Self::NoneFound => "no cause found",
+            Self::OfStudy(name) => name,
+        }
+    }
 }
 
 impl From<String> for CauseCode {

@@ -38,6 +38,8 @@ pub struct StudyPlan {
     pub strategies: Vec<&'static StrategySpec>,
     /// The parameters that were given; one with several values is a factor.
     pub factors: Vec<(&'static str, Vec<ParamValue>)>,
+    /// How many of its operations the application does in a second, where that was said.
+    pub per_second: Option<f64>,
 }
 
 /// What was asked for so far.
@@ -77,7 +79,7 @@ pub struct Plan {
 impl StudyPlan {
     /// A study with its default strategies and parameters.
     pub fn new(spec: &'static StudySpec) -> Self {
-        Self { spec, strategies: Vec::new(), factors: Vec::new() }
+        Self { spec, strategies: Vec::new(), factors: Vec::new(), per_second: None }
     }
 
     /// Gives a parameter one value or several, replacing what it had.
@@ -208,6 +210,31 @@ impl Draft {
         }
     }
 
+    /// Takes one `[STUDY=]N`: how many operations the application does in a second, in
+    /// each study or in the one that is named.
+    pub fn set_per_second(
+        &mut self,
+        text: &str,
+        registry: &[&'static StudySpec],
+    ) -> Result<(), PlanError> {
+        let (study, rate) = match text.split_once('=') {
+            Some((study, rate)) => (Some(find_study(study.trim(), registry)?.name), rate),
+            None => (None, text),
+        };
+        let rate = parse_per_second(rate).map_err(PlanError)?;
+        let named = |s: &&mut StudyPlan| study.is_none_or(|name| s.spec.name == name);
+        let mut touched = false;
+        for planned in self.studies.iter_mut().filter(named) {
+            planned.per_second = Some(rate);
+            touched = true;
+        }
+        if touched {
+            return Ok(());
+        }
+        let study = study.unwrap_or_default();
+        Err(PlanError(format!("--per-second {text}: the study {study} is not part of this run")))
+    }
+
     /// Puts `value` for each `{name}` in the texts that were given; as one word
     /// where a shell reads the text.
     pub fn fill_in(&mut self, name: &str, value: &str) {
@@ -310,6 +337,15 @@ pub fn parse_budget(text: &str) -> Result<Duration, String> {
     } else {
         Err(format!("a budget of {text} makes no sense: give from 1s to 24h"))
     }
+}
+
+/// Reads how many operations an application does in a second.
+pub fn parse_per_second(text: &str) -> Result<f64, String> {
+    let digits = text.trim().replace(',', "");
+    let rate = digits.parse::<f64>().ok().filter(|rate| (1e-6..=1e9).contains(rate));
+    rate.ok_or_else(|| {
+        format!("`{text}` is no number of operations a second: give one such as 250 or 0.5")
+    })
 }
 
 pub(crate) fn unknown_key(key: &str, spec: &StudySpec) -> PlanError {

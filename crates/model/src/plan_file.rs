@@ -7,7 +7,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::place::PlaceRequest;
-use crate::plan::{Draft, StudyPlan, find_study, parse_budget, suggestion, unknown_key};
+use crate::plan::{
+    Draft, StudyPlan, find_study, parse_budget, parse_per_second, suggestion, unknown_key,
+};
 use crate::study::{ParamSpec, ParamValue, StudySpec, parse_error_rate, parse_worth};
 
 /// A mistake in a plan file.
@@ -108,6 +110,7 @@ fn read_study(
     for (key, value) in entries {
         match key.get_ref().as_ref() {
             "name" => {}
+            "per_second" => study.per_second = Some(read_text(value, parse_per_second)?),
             "strategy" => {
                 study.strategies = read_list(value, |text| {
                     spec.strategy(text).ok_or_else(|| {

@@ -173,6 +173,9 @@ pub struct PlanRecord {
     /// priority.
     #[serde(default)]
     pub gentle: bool,
+    /// How many operations a second the application does, by study, where that was said.
+    #[serde(default)]
+    pub per_second: BTreeMap<String, f64>,
 }
 
 /// That of a record made before it could be chosen.
@@ -294,6 +297,14 @@ impl Run {
     #[must_use]
     pub fn with_error_rate(mut self, error_rate: f64) -> Self {
         self.plan.error_rate = error_rate;
+        self
+    }
+
+    /// The same run, told what a change is worth at so many operations a second.
+    #[must_use]
+    pub fn with_per_second(mut self, rate: f64) -> Self {
+        let studies = self.studies.iter().map(|study| study.name.clone());
+        self.plan.per_second = studies.map(|study| (study, rate)).collect();
         self
     }
 }

@@ -58,8 +58,23 @@ impl Table {
 
     /// The rows, indented by a gap, without the padding at their ends.
     pub(crate) fn indented(&self) -> String {
+        self.lines(GAP)
+    }
+
+    /// The same without the indent.
+    pub(crate) fn flush(&self) -> String {
+        self.lines(0)
+    }
+
+    /// How wide the rows are without the indent.
+    pub(crate) fn width(&self) -> usize {
         let widths = self.widths();
-        self.rows.iter().map(|row| self.line(row, &widths) + "\n").collect()
+        widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+    }
+
+    fn lines(&self, indent: usize) -> String {
+        let widths = self.widths();
+        self.rows.iter().map(|row| self.line(row, &widths, indent) + "\n").collect()
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -71,21 +86,21 @@ impl Table {
         (0..columns).map(|column| width(column).unwrap_or_default().max(1)).collect()
     }
 
-    fn line(&self, row: &[Cell], widths: &[usize]) -> String {
+    fn line(&self, row: &[Cell], widths: &[usize], indent: usize) -> String {
         let mut line = String::new();
         // Written before the next text only, so that none is left at the end.
-        let mut spaces = 0;
+        let mut spaces = indent;
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
             let padding = width - cell.width();
             let (before, after) =
                 if self.aligned_right.contains(&column) { (padding, 0) } else { (0, padding) };
-            spaces += GAP + before;
+            spaces += before;
             if !cell.text.is_empty() {
                 line.push_str(&" ".repeat(spaces));
                 spaces = 0;
             }
             cell.push_to(&mut line);
-            spaces += after;
+            spaces += after + GAP;
         }
         line
     }

@@ -5,6 +5,7 @@
 //! Texts carry ANSI styles; whoever prints them strips those where they do not
 //! belong.
 
+mod answer;
 mod columns;
 mod figures;
 mod integrity;

@@ -50,7 +50,15 @@ mod tests {
 
     fn plan(gentle: bool) -> PlanRecord {
         let (arms, pairs) = (Vec::new(), Vec::new());
-        PlanRecord { worth: 0.05, error_rate: 0.05, budget_s: 60.0, arms, pairs, gentle }
+        PlanRecord {
+            worth: 0.05,
+            error_rate: 0.05,
+            budget_s: 60.0,
+            arms,
+            pairs,
+            gentle,
+            per_second: [].into(),
+        }
     }
 
     #[test]

@@ -46,6 +46,13 @@ impl<'a> Subject<'a> {
         arm.difference_from(other, self.study_of(arm))
     }
 
+    /// What an arm's way of doing it promises; empty where nothing depends on it.
+    pub(crate) fn promise(self, arm: &ArmResult) -> String {
+        let strategies = self.study_of(arm).into_iter().flat_map(|study| &study.strategies);
+        let own = strategies.into_iter().find(|strategy| strategy.name == arm.strategy);
+        own.map_or_else(String::new, |strategy| strategy.promise.clone())
+    }
+
     /// The two arms of a comparison.
     pub(crate) fn sides(self, comparison: &Comparison) -> Option<[&'a ArmResult; 2]> {
         Some([self.arm(&comparison.base)?, self.arm(&comparison.other)?])

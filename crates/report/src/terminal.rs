@@ -1,4 +1,5 @@
-//! The report that a person reads in a terminal, 80 columns wide unless said otherwise.
+//! The report that a person reads in a terminal, 80 columns wide unless said otherwise:
+//! the answer on one screen, and the detail where it is asked for.
 
 use std::fmt::Write as _;
 
@@ -7,8 +8,9 @@ use model::analysis::{Analysis, ArmResult, Comparison, Verdict};
 use model::arm::Axis;
 use model::description::{ParamForm, StudyDescription};
 use model::run::Run;
-use model::units::{counted, percent, time};
+use model::units::{percent, time};
 
+use crate::answer::answer;
 use crate::subject::Subject;
 pub use crate::text::{WIDTH, Width};
 use crate::text::{heading, paragraph};
@@ -17,12 +19,16 @@ use crate::{figures, integrity, manners, noise, place, risk, steadiness, table, 
 /// More comparisons than this are not each put in a sentence.
 const SENTENCES_MAX: usize = 12;
 
-/// The whole report.
-pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
+/// The answer and, where it is asked for, all the detail.
+pub fn report(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
+    let answer = answer(run, analysis, full, width);
+    if full { format!("{answer}\n{}", detail(run, analysis, width)) } else { answer }
+}
+
+/// Every table, cause and check.
+fn detail(run: &Run, analysis: &Analysis, width: Width) -> String {
     let subject = Subject { run, analysis };
-    let mut out = title(subject);
-    out += &manners::ended_early(&run.run, width);
-    out += "\n";
+    let mut out = String::new();
     out += &place::places(&run.places, &run.machine, width);
     out += &place::first_touch(&run.floor, width);
     for arms in by_study_and_params(analysis) {
@@ -36,19 +42,6 @@ pub fn report(run: &Run, analysis: &Analysis, width: Width) -> String {
     out += &risks(run, width);
     out += &small_print(subject, width);
     out
-}
-
-fn title(Subject { run, analysis }: Subject) -> String {
-    let blocks = run.blocks().count() as u64;
-    let state = if run.run.interrupted { "interrupted after" } else { "took" };
-    heading(&format!("iotoll {}", run.run.version))
-        + &format!(
-            "{}, {}, {state} {:.0} s; seed {}\n",
-            counted(analysis.arms.len() as u64, "arm"),
-            counted(blocks, "block"),
-            run.run.seconds,
-            run.run.seed
-        )
 }
 
 /// The arms in groups that share a study and its parameters.

@@ -96,7 +96,7 @@ fn found_in(subject: Subject, of: &[&Comparison]) -> String {
         Some(match c.axis {
             Axis::Place if several_places => format!("{} on {}", other.strategy, other.place),
             Axis::Place => other.strategy.clone(),
-            Axis::Strategy => {
+            Axis::Strategy | Axis::Both => {
                 format!("{} on {}", subject.difference(other, base), other.place)
             }
         })

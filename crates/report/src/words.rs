@@ -10,6 +10,8 @@ use crate::subject::Subject;
 
 /// The rate at which a toll is turned into a share of a core.
 const RATE_PER_S: f64 = 1000.0;
+/// What pays at no more than so many operations a second needs no condition.
+pub(crate) const USUAL_PER_S: f64 = 100.0;
 /// From this ratio on, "7 times" reads better than "600% more".
 const TIMES_FROM: f64 = 2.0;
 /// From this share on of what is saved, it is said to be processor time.
@@ -140,7 +142,7 @@ pub(crate) fn picks_sentence(subject: Subject) -> Option<String> {
             let [base, other] = subject.sides(comparison)?;
             let (name, from) = match comparison.axis {
                 Axis::Place => (format!("{} on {}", way(other), other.place), base.place.clone()),
-                Axis::Strategy => {
+                Axis::Strategy | Axis::Both => {
                     let to = subject.difference(other, base);
                     let name = format!("{} with {to} on {}", other.study, other.place);
                     (name, subject.difference(base, other))
@@ -167,7 +169,9 @@ fn totals(subject: Subject, comparison: &Comparison) -> String {
     };
     let names = match comparison.axis {
         Axis::Place => [base.place.clone(), other.place.clone()],
-        Axis::Strategy => [subject.difference(base, other), subject.difference(other, base)],
+        Axis::Strategy | Axis::Both => {
+            [subject.difference(base, other), subject.difference(other, base)]
+        }
     };
     let stalls = [
         (&names[0], totals.base_stalls, totals.base_slices),
@@ -363,7 +367,7 @@ fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &Ar
 }
 
 /// Whether what an operation saves is time on a processor rather than waiting.
-fn is_processor_time(saves_ns: f64, base: &ArmResult, other: &ArmResult) -> bool {
+pub(crate) fn is_processor_time(saves_ns: f64, base: &ArmResult, other: &ArmResult) -> bool {
     let cpu_ns = |arm: &ArmResult| arm.cpu_ns_per_op.user + arm.cpu_ns_per_op.system;
     (cpu_ns(base) - cpu_ns(other)) / saves_ns >= PROCESSOR_SHARE
 }

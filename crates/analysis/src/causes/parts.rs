@@ -59,7 +59,7 @@ impl Parts {
     /// two places, so its own time is that of the side that can tell, and the lesser of
     /// both if both can: what more there is on a processor is the kernel's.
     pub(super) fn of_pair(base: &ArmTotals, other: &ArmTotals, axis: Axis) -> [Self; 2] {
-        if axis == Axis::Strategy {
+        if axis != Axis::Place {
             return [Self::of(base), Self::of(other)];
         }
         let told = [base, other].into_iter().filter(|arm| arm.tells_kernel_from_program());

@@ -56,13 +56,14 @@ impl<'a> PlaceTest<'a> {
         &self.floor
     }
 
-    /// Tests one place until the budget's clock shows `until`.
+    /// Tests one place until the budget's clock shows `until`. What was found is there
+    /// even where the folders could not be removed.
     pub(super) fn run<F: Folders>(
         &mut self,
         place: PlaceFacts,
         until: Duration,
         open: &mut Open<'_, F>,
-    ) -> Result<PlaceSelftest, F::Error>
+    ) -> Result<(PlaceSelftest, Result<(), F::Error>), F::Error>
     where
         F::Error: From<PlanError> + From<StudyError>,
     {
@@ -88,8 +89,7 @@ impl<'a> PlaceTest<'a> {
         {
             tested.failure = Some(why);
         }
-        folders.close()?;
-        Ok(tested)
+        Ok((tested, folders.close()))
     }
 
     /// The parts, into `tested`, until one ends early; `jobs` are those of the plantings.

@@ -15,12 +15,20 @@ use crate::error::StudyError;
 use crate::folders::{Folders, Open};
 use crate::run::{Environment, Header};
 
+/// What a selftest found, and whether it could remove what it made for that.
+pub struct Selftested<E> {
+    /// What it found.
+    pub result: SelftestResult,
+    /// The first failure to remove a place's folders, if there was one.
+    pub removed: Result<(), E>,
+}
+
 /// Tests the environment's places one after another, each with an even share of
 /// the budget. `open` makes the folders of one place's two arms; `progress` takes
 /// a line for whoever watches.
 ///
 /// # Errors
-/// Where folders cannot be made or removed, or the study cannot be timed here.
+/// Where folders cannot be made, or the study cannot be timed here.
 /// An arm that fails is part of the result.
 pub fn selftest<F: Folders>(
     settings: &Settings<'_>,
@@ -28,7 +36,7 @@ pub fn selftest<F: Folders>(
     environment: &mut dyn Environment,
     open: &mut Open<'_, F>,
     progress: &mut dyn FnMut(&str),
-) -> Result<SelftestResult, F::Error>
+) -> Result<Selftested<F::Error>, F::Error>
 where
     F::Error: From<PlanError> + From<StudyError>,
 {
@@ -38,15 +46,18 @@ where
     let places = environment.places();
     let shares = places.len() as u32;
     let mut tested: Vec<PlaceSelftest> = Vec::new();
+    let mut removed = Ok(());
     for (place, share) in places.into_iter().zip(1..) {
         if !settings.stop.load(Ordering::Relaxed) {
-            tested.push(test.run(place, settings.budget * share / shares, open)?);
+            let (found, closed) = test.run(place, settings.budget * share / shares, open)?;
+            tested.push(found);
+            removed = removed.and(closed);
         }
     }
     let clock = clock_watch.finish(test.floor());
     let watch = environment.watch();
     let ended_early = environment.cut_short();
-    Ok(SelftestResult {
+    let result = SelftestResult {
         schema: SCHEMA.to_owned(),
         run: Invocation {
             id: header.id,
@@ -63,5 +74,6 @@ where
         objections: objections(&tested, &clock),
         clock,
         places: tested,
-    })
+    };
+    Ok(Selftested { result, removed })
 }

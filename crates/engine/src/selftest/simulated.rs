@@ -333,7 +333,10 @@ fn tested(defect: Defect) -> SelftestResult {
         stop: StopFlag::default(),
     };
     let mut open = |_: &[PlaceFacts]| Ok(SimulatedFolders { clock: clock.clone(), defect });
-    selftest(&settings, Header::default(), &mut OnePlace, &mut open, &mut |_| {}).unwrap()
+    let tested =
+        selftest(&settings, Header::default(), &mut OnePlace, &mut open, &mut |_| {}).unwrap();
+    tested.removed.unwrap();
+    tested.result
 }
 
 #[test]

@@ -118,6 +118,7 @@ impl Bench {
             error_rate: 0.05,
             budget: BUDGET,
             seed: 1,
+            per_second: [].into(),
             manners: Manners::default(),
         };
         let mut folder = Folders(vec![places::inspect("here", self.folder.path()).unwrap()]);
@@ -182,6 +183,7 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
         error_rate: 0.05,
         budget: COMPARE_BUDGET,
         seed: 1,
+        per_second: [].into(),
         manners: Manners::default(),
     };
     let mut around = Folders(

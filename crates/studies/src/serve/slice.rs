@@ -121,11 +121,16 @@ impl<'a> Slice<'a> {
         let url = self.config.url();
         running.try_out(url)?;
         let warming = Steps::Closed { concurrency: WARMING_AT_ONCE, requests: WARMING };
-        running.load(url, warming, recorder)?;
+        let warmed = running.load(url, warming, recorder)?;
         let server = match &self.config.server {
             ServerKind::BuiltIn(server) => server,
             ServerKind::Command(server) => return Ok(ServerState::Command(server)),
         };
+        // One of ours fails only where a file does, and what the log lacks now would be
+        // told from nothing later: both counts begin after this.
+        if let Some(first) = warmed.first_error {
+            return Err(refused(format!("a request failed before the clock started: {first}")));
+        }
         let empty_ns = match server.content {
             Content::Empty => None,
             Content::Page { .. } | Content::Sqlite { .. } => self.empty_ns(running, recorder)?,

@@ -1,4 +1,4 @@
-//! What tests say that they skipped, read from what a program of tests prints.
+//! What became of the tests of a program of tests, read from what it prints.
 //!
 //! A test that skips itself passes, and prints `SKIPPED: why`. With `--show-output`
 //! the harness repeats what a test printed under a heading with its name:
@@ -16,10 +16,12 @@ pub(crate) const MARK: &str = "SKIPPED: ";
 /// Around the name of a test that printed something.
 const HEADING: [&str; 2] = ["---- ", " stdout ----"];
 /// After the last test's output.
-const END: [&str; 3] = ["successes:", "failures:", "test result:"];
+const END: [&str; 3] = ["successes:", "failures:", RESULT];
+/// Before the counts: `test result: ok. 2 passed; 0 failed; 0 ignored; …`.
+const RESULT: &str = "test result:";
 
 /// A line for each test that skipped something: its name, and why.
-pub(crate) fn tests(output: &str) -> Vec<String> {
+pub(crate) fn skipped(output: &str) -> Vec<String> {
     let mut skipped = Vec::new();
     let mut test = None;
     for line in output.lines() {
@@ -35,6 +37,17 @@ pub(crate) fn tests(output: &str) -> Vec<String> {
     skipped
 }
 
+/// How many tests passed and failed.
+pub(crate) fn counts(output: &str) -> (u64, u64) {
+    let words = output.lines().filter_map(|line| line.strip_prefix(RESULT));
+    let words: Vec<&str> = words.flat_map(str::split_whitespace).collect();
+    let sum = |what: &str| {
+        let pairs = words.windows(2).filter(|pair| pair[1] == what);
+        pairs.filter_map(|pair| pair[0].parse::<u64>().ok()).sum()
+    };
+    (sum("passed;"), sum("failed;"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,12 +58,19 @@ mod tests {
             successes:\n\n---- a stdout ----\nfine\nSKIPPED: no php\n\n\
             ---- m::b stdout ----\nnothing was SKIPPED: here\nSKIPPED: no right\nSKIPPED: no right\n\n\
             \nsuccesses:\n    a\n    m::b\n\nSKIPPED: said by none\ntest result: ok. 2 passed\n";
-        assert_eq!(tests(output), ["a: no php", "m::b: no right"]);
+        assert_eq!(skipped(output), ["a: no php", "m::b: no right"]);
     }
 
     #[test]
     fn a_failed_test_may_have_skipped_something_as_well() {
         let output = "failures:\n\n---- a stdout ----\nSKIPPED: no php\nthread panicked\n\nfailures:\n    a\n";
-        assert_eq!(tests(output), ["a: no php"]);
+        assert_eq!(skipped(output), ["a: no php"]);
+    }
+
+    #[test]
+    fn what_passed_and_failed_is_counted() {
+        let output = "7 passed; says a test\ntest result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured\n";
+        assert_eq!(counts(output), (12, 3));
+        assert_eq!(counts("killed"), (0, 0));
     }
 }

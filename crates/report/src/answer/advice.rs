@@ -1,0 +1,127 @@
+//! What to do, in no more than five lines of 80 columns.
+
+use anstyle::{AnsiColor, Style};
+use model::analysis::Advice;
+use model::arm::Axis;
+use model::units::time;
+
+use super::labelled;
+use super::row::{Change, Row};
+use crate::text::Width;
+use crate::words;
+
+/// What is said of each, with how many lines it may take of 80 columns.
+const KINDS: [(Advice, &str, usize); 3] =
+    [(Advice::Do, "DO", 2), (Advice::Maybe, "MAYBE", 2), (Advice::Leave, "LEAVE", 1)];
+
+/// The lines; nothing where nothing is compared, or nothing is known.
+pub(super) fn lines(rows: &[Row<'_>], width: Width) -> String {
+    let mut out = String::new();
+    // What one kind leaves is for the next.
+    let mut spare = 0;
+    for (advice, label, lines) in KINDS {
+        let mut rows: Vec<&Row> =
+            rows.iter().filter(|row| row.answer.advice == advice && row.best().is_some()).collect();
+        rows.sort_by(|a, b| saves_ns(b).total_cmp(&saves_ns(a)));
+        let room = lines + spare;
+        let text = fitting(&rows, advice, room, |text| lines_of(label, text, width));
+        let used = text.as_deref().map_or(0, |text| lines_of(label, text, width));
+        spare = room.saturating_sub(used);
+        out += &text.map_or_else(String::new, |text| labelled(label, style(advice), &text, width));
+    }
+    out
+}
+
+fn lines_of(label: &str, text: &str, width: Width) -> usize {
+    labelled(label, Style::new(), text, width).lines().count()
+}
+
+fn style(advice: Advice) -> Style {
+    match advice {
+        Advice::Do => AnsiColor::Green.on_default().bold(),
+        Advice::Maybe => AnsiColor::Yellow.on_default().bold(),
+        Advice::Leave | Advice::Undecided => Style::new().bold(),
+    }
+}
+
+/// As much of it as there is room for, beginning with what saves most.
+fn fitting(
+    rows: &[&Row],
+    advice: Advice,
+    room: usize,
+    lines_of: impl Fn(&str) -> usize,
+) -> Option<String> {
+    let tell = |told: usize| match advice {
+        Advice::Leave => left(&rows[..told], rows),
+        _ => rows[..told].iter().map(|row| changed(row)).collect::<Vec<_>>().join(" "),
+    };
+    let whole = |told: usize| match rows.len() - told {
+        0 => tell(told),
+        untold => format!("{} And {untold} more, below.", tell(told)),
+    };
+    let most = (1..=rows.len()).rev().map(whole).find(|text| lines_of(text) <= room);
+    most.or_else(|| (!rows.is_empty()).then(|| whole(1)))
+}
+
+/// What saves how much, by which change.
+fn changed(row: &Row) -> String {
+    let Some(change) = row.by() else { return String::new() };
+    let what = match change.comparison.axis {
+        Axis::Place => format!("move to {}", change.other.place),
+        Axis::Strategy => {
+            format!("{} instead of {}, left on {}", change.way(), change.way_now(), row.now.place)
+        }
+        Axis::Both => {
+            format!("{} instead of {}, on {}", change.way(), change.way_now(), change.other.place)
+        }
+    };
+    let condition = condition(row, &change);
+    let (name, now, then) = (&row.name, row.toll(), change.toll());
+    let per = match row.subject.highest_rate(row.now) {
+        Some(_) => String::new(),
+        None => format!(" a {}", row.operation()),
+    };
+    let saved = row.saved_at_rate().map_or_else(String::new, |saved| format!(", saves {saved}"));
+    format!(
+        "{name}: {what}{condition}: {then}{per}, now {now}{saved}{}.",
+        moved_alone(row, &change)
+    )
+}
+
+/// On what it depends whether the change is worth it.
+fn condition(row: &Row, change: &Change) -> String {
+    let volatile = change.is_volatile().then(|| "if a reboot may lose it".to_owned());
+    let rare = row.answer.pays_from_per_s.filter(|_| row.answer.per_second.is_none());
+    let rare = rare.filter(|from| *from > words::USUAL_PER_S);
+    let rare = rare.map(|from| format!("from {} a second on", words::rate(from)));
+    let conditions: Vec<String> = [volatile, rare].into_iter().flatten().collect();
+    if conditions.is_empty() { String::new() } else { format!(", {}", conditions.join(" and ")) }
+}
+
+/// What it would be to move it as it is, where writing it another way was advised.
+fn moved_alone(row: &Row, change: &Change) -> String {
+    let [moved, ..] = row.changes();
+    match moved.filter(|_| change.comparison.axis == Axis::Strategy) {
+        Some(moved) if moved.comparison.verdict.is_sure() => {
+            format!(" (moved to {} as it is: {})", moved.other.place, moved.toll())
+        }
+        _ => String::new(),
+    }
+}
+
+/// What is left as it is, and what at best could be had.
+fn left(told: &[&Row], all: &[&Row]) -> String {
+    let names: Vec<&str> = told.iter().map(|row| row.name.as_str()).collect();
+    let most_ns = all.iter().map(|row| saves_ns(row)).fold(0.0, f64::max);
+    let at_best = if most_ns > 0.0 {
+        format!("at best {} an operation", time(most_ns))
+    } else {
+        "nothing that was tried is faster".to_owned()
+    };
+    format!("{}: {at_best}.", names.join(", "))
+}
+
+/// What the best change surely or probably saves.
+fn saves_ns(row: &Row) -> f64 {
+    row.best().and_then(|change| change.comparison.saves_ns_per_op).unwrap_or_default()
+}

@@ -1,0 +1,58 @@
+//! The answer on one screen: what to do, a row for each thing that an application does
+//! with files, and what else one must know before acting on it.
+//!
+//! However many arms there were, it has no more than [`LINES_MAX`] lines of 80 columns.
+
+mod advice;
+mod notes;
+mod row;
+mod table;
+
+use model::analysis::Analysis;
+use model::run::Run;
+use model::units::counted;
+
+use crate::subject::Subject;
+use crate::text::{Width, heading};
+use crate::{manners, text};
+
+/// The most lines that the screen has, 80 columns wide.
+#[cfg(test)]
+pub(crate) const LINES_MAX: usize = 40;
+
+/// The whole screen; it says where the detail is unless that follows (`full`).
+pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
+    let subject = Subject { run, analysis };
+    let rows = row::all(subject);
+    let mut out = title(subject);
+    out += &manners::ended_early(&run.run, width);
+    let advice = advice::lines(&rows, width);
+    let table = table::of(subject, &rows, width);
+    let notes = notes::all(subject, &rows, full, width);
+    for part in [advice, table, notes] {
+        if !part.is_empty() {
+            out += "\n";
+            out += &part;
+        }
+    }
+    out
+}
+
+fn title(Subject { run, analysis }: Subject) -> String {
+    let blocks = run.blocks().count() as u64;
+    let state = if run.run.interrupted { "interrupted after" } else { "took" };
+    let arms = counted(analysis.arms.len() as u64, "arm");
+    let blocks = counted(blocks, "block");
+    let head = heading(&format!("iotoll {}", run.run.version));
+    format!("{}: {arms}, {blocks}, {state} {:.0} s\n", head.trim_end(), run.run.seconds)
+}
+
+/// A paragraph with a word before it, in a column of its own.
+fn labelled(label: &str, style: anstyle::Style, text: &str, width: Width) -> String {
+    let indent = " ".repeat(LABEL);
+    let text = text::paragraph(&format!("{label:<LABEL$}"), &indent, text, width);
+    text.replacen(label, &format!("{style}{label}{style:#}"), 1)
+}
+
+/// The width of the column of words before paragraphs.
+const LABEL: usize = 8;

@@ -1,0 +1,166 @@
+//! What one must know besides before acting on the answer: what was rewritten and what
+//! that promises, causes, what is open, what disturbed the run, and what is risked.
+
+use anstyle::{AnsiColor, Style};
+use model::analysis::{Advice, Verdict};
+use model::arm::Axis;
+use model::units::{count, percent};
+
+use super::labelled;
+use super::row::{Change, Row};
+use super::table;
+use crate::risk;
+use crate::subject::Subject;
+use crate::text::Width;
+
+/// Longer notes than so many lines are cut, with a word on where the rest is.
+const REWRITTEN_LINES: usize = 4;
+const WHY_LINES: usize = 3;
+const OPEN_LINES: usize = 3;
+const NOISE_LINES: usize = 2;
+const RISK_LINES: usize = 2;
+
+pub(super) fn all(subject: Subject, rows: &[Row<'_>], full: bool, width: Width) -> String {
+    let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+    let plain = Style::new().bold();
+    let notes = [
+        ("Broken", red, broken(subject), OPEN_LINES),
+        ("Ways", plain, ways(rows), REWRITTEN_LINES),
+        ("Why", plain, why(rows), WHY_LINES),
+        ("Open", plain, open(rows), OPEN_LINES),
+        ("Doubt", plain, doubts(subject), OPEN_LINES),
+        ("Noise", plain, noise(subject), NOISE_LINES),
+        ("Risk", plain, risks(subject), RISK_LINES),
+        ("More", plain, more(subject, full), 2),
+    ];
+    let told = notes.into_iter().filter(|(_, _, parts, _)| !parts.is_empty());
+    told.map(|(label, style, parts, lines)| fitting(label, style, &parts, lines, width)).collect()
+}
+
+/// As many of the parts as there is room for.
+fn fitting(label: &str, style: Style, parts: &[String], lines: usize, width: Width) -> String {
+    let whole = |told: usize| match parts.len() - told {
+        0 => parts.join(" "),
+        untold => format!("{} And {untold} more: --full.", parts[..told].join(" ")),
+    };
+    let text = |told: usize| labelled(label, style, &whole(told), width);
+    let fits = |text: &String| text.lines().count() <= lines;
+    (1..=parts.len()).rev().map(text).find(fits).unwrap_or_else(|| text(1))
+}
+
+/// Arms that lost or mixed what they were given.
+fn broken(subject: Subject) -> Vec<String> {
+    let checked =
+        subject.analysis.arms.iter().filter_map(|arm| Some((arm, arm.integrity.as_ref()?)));
+    let broken = checked.filter(|(_, integrity)| !integrity.is_intact());
+    let told = broken.map(|(arm, integrity)| {
+        format!(
+            "{} corrupted {} of {}.",
+            arm.id,
+            count(integrity.broken()),
+            count(integrity.records)
+        )
+    });
+    told.collect()
+}
+
+/// What rewriting means for each row, with the promise where that is another one.
+fn ways(rows: &[Row]) -> Vec<String> {
+    let told = rows.iter().filter_map(|row| {
+        let [_, rewritten, both] = row.changes();
+        let rewritten = rewritten?;
+        let place = |change: &Change| change.other.place.clone();
+        let also = both.filter(|both| both.way() != rewritten.way());
+        let also =
+            also.map_or_else(String::new, |both| format!(", on {} {}", place(&both), both.way()));
+        let promise = rewritten.other_promise();
+        let promise = promise.map_or_else(String::new, |promise| format!(" ({promise})"));
+        Some(format!(
+            "{}: {}{promise}{also}, instead of {}.",
+            row.name,
+            rewritten.way(),
+            rewritten.way_now()
+        ))
+    });
+    told.collect()
+}
+
+/// The causes in a few words, each with the rows that share it.
+fn why(rows: &[Row]) -> Vec<String> {
+    let mut causes: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let cause = table::cause(row);
+        if cause.is_empty() {
+            continue;
+        }
+        match causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, names)) => names.push(&row.name),
+            None => causes.push((cause, vec![&row.name])),
+        }
+    }
+    causes.into_iter().map(|(cause, names)| format!("{cause}: {}.", names.join(", "))).collect()
+}
+
+/// What is not decided: where it lies so far, and how much longer it would take.
+fn open(rows: &[Row]) -> Vec<String> {
+    let open = rows.iter().filter(|row| row.answer.advice == Advice::Undecided);
+    let told = open.flat_map(|row| {
+        let changes = row.changes().into_iter().flatten();
+        let changes = changes.filter(|change| change.comparison.verdict == Verdict::Unclear);
+        changes.map(|change| {
+            let what = match change.comparison.axis {
+                Axis::Place => format!("on {}", change.other.place),
+                Axis::Strategy => change.way(),
+                Axis::Both => format!("{} on {}", change.way(), change.other.place),
+            };
+            let factor = change.factor();
+            let factor = if factor.is_empty() { "nothing known".to_owned() } else { factor };
+            let more =
+                change.comparison.more_seconds.map_or("too close to call".to_owned(), longer);
+            format!("{} {what}: {factor} so far, {more}.", row.name)
+        })
+    });
+    told.collect()
+}
+
+fn longer(seconds: f64) -> String {
+    match seconds / 60.0 {
+        minutes if minutes < 1.0 => "a minute more may decide".to_owned(),
+        minutes if minutes < 120.0 => format!("some {:.0} minutes more may decide", minutes.ceil()),
+        minutes => format!("some {:.0} hours more may decide", (minutes / 60.0).ceil()),
+    }
+}
+
+/// Comparisons that are not to be trusted, and why.
+fn doubts(subject: Subject) -> Vec<String> {
+    let invalid = subject.analysis.comparisons.iter().filter(|c| c.verdict == Verdict::Invalid);
+    let mut told: Vec<String> = invalid
+        .map(|c| format!("{}: {}.", c.other, c.why.as_deref().unwrap_or("not to be trusted")))
+        .collect();
+    let failed = subject.analysis.arms.iter().filter_map(|arm| Some((arm, arm.failure.as_ref()?)));
+    told.extend(
+        failed.map(|(arm, why)| format!("{} failed: {}.", arm.id, why.trim_end_matches('.'))),
+    );
+    told.dedup();
+    told
+}
+
+fn noise(subject: Subject) -> Vec<String> {
+    subject.analysis.noise.sources.iter().map(|source| source.text.clone()).collect()
+}
+
+/// What moving would risk, place by place.
+fn risks(subject: Subject) -> Vec<String> {
+    let places = subject.run.places.iter().skip(1);
+    places.filter_map(|place| risk::risks(place).into_iter().next()).collect()
+}
+
+/// How sure it is, and where the rest is.
+fn more(subject: Subject, full: bool) -> Vec<String> {
+    let sure = subject.analysis.comparisons.first().map(|c| {
+        let (confidence, worth) = (percent(c.confidence), percent(c.worth));
+        format!("Each interval holds with {confidence}; less than {worth} counts as no difference.")
+    });
+    let rest = (!full).then(|| "`iotoll show --full` has all figures and causes.".to_owned());
+    sure.into_iter().chain(rest).collect()
+}

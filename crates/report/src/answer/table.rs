@@ -1,0 +1,164 @@
+//! A row for each thing that an application does with files: what it costs now, moved,
+//! written another way, and both.
+
+use anstyle::{AnsiColor, Style};
+use model::analysis::{Advice, Verdict};
+
+use super::row::{Change, Row};
+use crate::columns::{Cell, Table};
+use crate::subject::Subject;
+use crate::text::Width;
+use crate::words;
+
+/// More rows than this do not fit one screen with all else.
+const ROWS_MAX: usize = 16;
+/// From this width on there is room for the cause in the row.
+const WIDTH_CAUSES: Width = 110;
+
+pub(super) fn of(subject: Subject, rows: &[Row<'_>], width: Width) -> String {
+    let shown = &rows[..rows.len().min(ROWS_MAX)];
+    let columns = Columns::of(subject, rows);
+    let with_causes = width >= WIDTH_CAUSES;
+    let table = columns.table(shown, with_causes);
+    let text = if table.width() <= width { table.flush() } else { columns.stacked(shown) };
+    match rows.len() - shown.len() {
+        0 => text,
+        untold => format!("{text}and {untold} more: --full\n"),
+    }
+}
+
+/// Which columns there are: none that would be empty.
+struct Columns {
+    now: String,
+    moved: Option<String>,
+    rewritten: bool,
+    both: bool,
+}
+
+impl Columns {
+    fn of(subject: Subject, rows: &[Row]) -> Self {
+        let places = &subject.run.places;
+        let has = |which: usize| rows.iter().any(|row| row.changes()[which].is_some());
+        let moved = match &places[..] {
+            [_, other] => format!("on {}", other.label),
+            _ => "moved".to_owned(),
+        };
+        Self {
+            now: places.first().map_or_else(String::new, |place| format!("on {}", place.label)),
+            moved: has(0).then_some(moved),
+            rewritten: has(1),
+            both: has(2),
+        }
+    }
+
+    fn heads(&self) -> Vec<&str> {
+        let mut heads = vec!["", self.now.as_str()];
+        heads.extend(self.moved.as_deref());
+        heads.extend(self.rewritten.then_some("rewritten"));
+        heads.extend(self.both.then_some("both"));
+        heads
+    }
+
+    /// The tolls of a row, in the order of the heads.
+    fn tolls(&self, row: &Row) -> Vec<Cell> {
+        let [moved, rewritten, both] = row.changes();
+        let shown = [(self.moved.is_some(), moved), (self.rewritten, rewritten), (self.both, both)];
+        let mut cells = vec![Cell::new(row.toll()).styled(Style::new().bold())];
+        cells.extend(shown.into_iter().filter(|(shown, _)| *shown).map(|(_, change)| toll(change)));
+        cells
+    }
+
+    fn compares(&self) -> bool {
+        self.moved.is_some() || self.rewritten || self.both
+    }
+
+    fn table(&self, rows: &[Row], with_causes: bool) -> Table {
+        let mut heads = self.heads();
+        let tolls = heads.len();
+        if self.compares() {
+            heads.extend(["at best", "worth it"]);
+            heads.extend(with_causes.then_some("why"));
+        }
+        let mut table = Table::new(heads.into_iter().map(dim));
+        for row in rows {
+            let mut cells = vec![Cell::new(&row.name)];
+            cells.extend(self.tolls(row));
+            if self.compares() {
+                cells.extend(judged(row));
+                cells.extend(with_causes.then(|| Cell::new(cause(row))));
+            }
+            table.add_row(cells);
+        }
+        table.align_right(1..tolls);
+        table
+    }
+
+    /// Where the columns do not fit beside each other: what is at best and whether it is
+    /// worth it in a line of their own.
+    fn stacked(&self, rows: &[Row]) -> String {
+        let mut table = Table::new(self.heads().into_iter().map(dim));
+        let mut seconds = Vec::new();
+        for row in rows {
+            table.add_row(std::iter::once(Cell::new(&row.name)).chain(self.tolls(row)));
+            let mut second = Table::new(std::iter::once(Cell::new("")).chain(judged(row)));
+            second.align_right([]);
+            seconds.push(if self.compares() { second.flush() } else { String::new() });
+        }
+        table.align_right(1..self.heads().len());
+        let text = table.flush();
+        let mut lines = text.lines();
+        let mut out = lines.next().map_or_else(String::new, |head| format!("{head}\n"));
+        for (line, second) in lines.zip(seconds) {
+            out += &format!("{line}\n{second}");
+        }
+        out
+    }
+}
+
+fn dim(text: &str) -> Cell {
+    Cell::new(text).styled(Style::new().dimmed())
+}
+
+/// The toll of a change, green where it is surely less; with a question mark where nothing
+/// is decided.
+fn toll(change: Option<Change>) -> Cell {
+    let Some(change) = change else { return Cell::new("") };
+    let toll = change.toll();
+    match change.comparison.verdict {
+        Verdict::Faster => Cell::new(toll).styled(AnsiColor::Green.on_default()),
+        Verdict::Slower => Cell::new(toll).styled(AnsiColor::Red.on_default()),
+        Verdict::Same => Cell::new(toll),
+        Verdict::Unclear => Cell::new(format!("{toll}?")).styled(Style::new().dimmed()),
+        Verdict::Invalid => Cell::new(format!("{toll}!")).styled(AnsiColor::Magenta.on_default()),
+    }
+}
+
+/// The factor of the best change with its interval, and whether it is worth it.
+fn judged(row: &Row) -> [Cell; 2] {
+    let Some(best) = row.best() else { return [Cell::new(""), Cell::new("")] };
+    [Cell::new(best.factor()), worth(row)]
+}
+
+fn worth(row: &Row) -> Cell {
+    let green = AnsiColor::Green.on_default().bold();
+    let yellow = AnsiColor::Yellow.on_default();
+    let saved = row.saved_at_rate();
+    let from = row.answer.pays_from_per_s.map(|from| format!("from {}/s", words::rate(from)));
+    let rare = row.answer.pays_from_per_s.is_some_and(|from| from > words::USUAL_PER_S);
+    match row.answer.advice {
+        Advice::Do => Cell::new(saved.unwrap_or_else(|| "yes".to_owned())).styled(green),
+        Advice::Maybe => {
+            let text = from.filter(|_| rare && saved.is_none());
+            Cell::new(text.or(saved).unwrap_or_else(|| "maybe".to_owned())).styled(yellow)
+        }
+        Advice::Leave => Cell::new("no"),
+        Advice::Undecided => Cell::new("open").styled(yellow),
+    }
+}
+
+/// The first cause of what the row says, in a few words.
+pub(super) fn cause(row: &Row) -> String {
+    let best = row.best();
+    let cause = best.as_ref().and_then(|change| change.comparison.causes.first());
+    cause.map_or_else(String::new, |cause| cause.code.in_short().to_owned())
+}
