@@ -56,23 +56,45 @@ impl Question<'_> {
         }
     }
 
-    /// The best of those that differ from now in this: the one whose bound is lowest among
-    /// those that are surely faster, or else the lowest ratio.
+    /// The best of those that differ from now in this: what is advised with the fewest
+    /// conditions, and of those the one whose bound is lowest. Another one that promises
+    /// what the present way does is preferred to it, unless it is surely slower.
     fn best(&self, axis: Axis) -> Option<usize> {
         let key = |index: &usize| {
             let Comparison { verdict, ratio, ratio_high, .. } = &self.comparisons[*index];
             let ratio = ratio.unwrap_or(f64::INFINITY);
-            match verdict {
-                Verdict::Faster => (0, ratio_high.unwrap_or(ratio)),
-                Verdict::Invalid => (2, ratio),
-                _ => (1, ratio),
-            }
+            let sure = *verdict == Verdict::Faster;
+            (self.of_one(*index), if sure { ratio_high.unwrap_or(ratio) } else { ratio })
         };
-        let along = self.others.iter().filter(|index| self.comparisons[**index].axis == axis);
-        along.copied().min_by(|a, b| {
-            let ((rank, ratio), (other_rank, other_ratio)) = (key(a), key(b));
-            rank.cmp(&other_rank).then(ratio.total_cmp(&other_ratio))
-        })
+        let of_axis = self.others.iter().filter(|index| self.comparisons[**index].axis == axis);
+        let best = of_axis.clone().copied().min_by(|a, b| {
+            let ((advice, ratio), (other_advice, other_ratio)) = (key(a), key(b));
+            advice.cmp(&other_advice).then(ratio.total_cmp(&other_ratio))
+        })?;
+        let (advice, bound) = key(&best);
+        let is_no_worse = |index: &&usize| {
+            let low = self.comparisons[**index].ratio_low;
+            key(index).0 == advice
+                && low.is_some_and(|low| low <= bound)
+                && self.keeps_promise(**index)
+        };
+        of_axis
+            .clone()
+            .find(is_no_worse)
+            .copied()
+            .filter(|_| !self.keeps_promise(best))
+            .or(Some(best))
+    }
+
+    /// Whether another way promises what the present one does.
+    fn keeps_promise(&self, index: usize) -> bool {
+        let pair = self.run.plan.pairs[index];
+        let promise = |arm: usize| {
+            let arm = &self.run.plan.arms[arm];
+            let study = self.run.study(&arm.study)?;
+            study.strategies.iter().find(|s| s.name == arm.strategy).map(|s| &s.promise)
+        };
+        promise(pair.base) == promise(pair.other)
     }
 
     fn advice(
@@ -109,10 +131,9 @@ impl Question<'_> {
         let comparison = &self.comparisons[index];
         match comparison.verdict {
             Verdict::Faster => match self.pays_from_per_s(index) {
-                None => Advice::Leave,
                 Some(from) if self.is_often(from) && !self.is_volatile(index) => Advice::Do,
                 Some(from) if self.is_often(from) || self.is_now_and_then(from) => Advice::Maybe,
-                Some(_) => Advice::Leave,
+                _ => Advice::Leave,
             },
             Verdict::Same | Verdict::Slower => Advice::Leave,
             Verdict::Unclear if self.is_nothing_at_best(comparison) => Advice::Leave,

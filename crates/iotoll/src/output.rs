@@ -9,7 +9,7 @@ use model::printable::printable_lines;
 /// Columns to write for: the terminal's, within reason, and 80 elsewhere.
 pub(crate) fn width() -> usize {
     let terminal = terminal_size::terminal_size_of(io::stdout());
-    terminal.map_or(report::terminal::WIDTH, |(width, _)| usize::from(width.0).clamp(40, 100))
+    terminal.map_or(report::terminal::WIDTH, |(width, _)| usize::from(width.0).clamp(40, 200))
 }
 
 /// Prints a result.

@@ -12,8 +12,8 @@ use model::units::{percent, time};
 
 use crate::answer::answer;
 use crate::subject::Subject;
+use crate::text::{PROSE, heading, paragraph};
 pub use crate::text::{WIDTH, Width};
-use crate::text::{heading, paragraph};
 use crate::{figures, integrity, manners, noise, place, risk, steadiness, table, why, words};
 
 /// More comparisons than this are not each put in a sentence.
@@ -22,7 +22,7 @@ const SENTENCES_MAX: usize = 12;
 /// The answer and, where it is asked for, all the detail.
 pub fn report(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
     let answer = answer(run, analysis, full, width);
-    if full { format!("{answer}\n{}", detail(run, analysis, width)) } else { answer }
+    if full { format!("{answer}\n{}", detail(run, analysis, width.min(PROSE))) } else { answer }
 }
 
 /// Every table, cause and check.

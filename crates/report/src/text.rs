@@ -8,6 +8,9 @@ pub type Width = usize;
 
 /// The width to write for where no terminal says otherwise.
 pub const WIDTH: Width = 80;
+/// Longer lines of prose are hard to read.
+pub(crate) const PROSE: Width = 100;
+
 /// A bold line.
 pub(crate) fn heading(text: &str) -> String {
     let bold = Style::new().bold();

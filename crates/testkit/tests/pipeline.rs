@@ -32,7 +32,7 @@ fn steady(times_ns: &[f64]) -> Vec<ArmBehaviour> {
 }
 
 fn printed(result: &Run, width: usize) -> String {
-    let styled = terminal::report(result, &analyse(result), width);
+    let styled = terminal::report(result, &analyse(result), true, width);
     anstream::adapter::strip_str(&styled).to_string()
 }
 

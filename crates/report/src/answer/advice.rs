@@ -5,8 +5,8 @@ use model::analysis::Advice;
 use model::arm::Axis;
 use model::units::time;
 
-use super::labelled;
 use super::row::{Change, Row};
+use super::{labelled, lines_at, unbroken};
 use crate::text::Width;
 use crate::words;
 
@@ -23,7 +23,7 @@ pub(super) fn lines(rows: &[Row<'_>], width: Width) -> String {
         let mut rows: Vec<&Row> =
             rows.iter().filter(|row| row.answer.advice == advice && row.best().is_some()).collect();
         rows.sort_by(|a, b| saves_ns(b).total_cmp(&saves_ns(a)));
-        let room = lines + spare;
+        let room = lines_at(lines, width) + spare;
         let text = fitting(&rows, advice, room, |text| lines_of(label, text, width));
         let used = text.as_deref().map_or(0, |text| lines_of(label, text, width));
         spare = room.saturating_sub(used);
@@ -53,7 +53,7 @@ fn fitting(
 ) -> Option<String> {
     let tell = |told: usize| match advice {
         Advice::Leave => left(&rows[..told], rows),
-        _ => rows[..told].iter().map(|row| changed(row)).collect::<Vec<_>>().join(" "),
+        _ => changed(&rows[..told]),
     };
     let whole = |told: usize| match rows.len() - told {
         0 => tell(told),
@@ -63,29 +63,35 @@ fn fitting(
     most.or_else(|| (!rows.is_empty()).then(|| whole(1)))
 }
 
-/// What saves how much, by which change.
-fn changed(row: &Row) -> String {
-    let Some(change) = row.by() else { return String::new() };
-    let what = match change.comparison.axis {
+/// The changes, each with what it is done to and what that then takes.
+fn changed(rows: &[&Row]) -> String {
+    let mut changes: Vec<(String, Vec<String>)> = Vec::new();
+    for row in rows {
+        let Some(change) = row.by() else { continue };
+        let what = format!("{}{}", what(row, &change), condition(row, &change));
+        let saved =
+            row.saved_at_rate().map_or_else(String::new, |saved| format!(", saves {saved}"));
+        let (name, now, then) = (&row.name, row.toll(), change.toll());
+        let alone = moved_alone(row, &change);
+        let times = unbroken(&format!("{now} → {then}"));
+        let told = format!("{name} {times}{saved}{alone}");
+        match changes.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) => names.push(told),
+            None => changes.push((what, vec![told])),
+        }
+    }
+    let told = changes.iter().map(|(what, names)| format!("{what}: {}.", names.join(", ")));
+    told.collect::<Vec<_>>().join(" ")
+}
+
+/// What is changed.
+fn what(row: &Row, change: &Change) -> String {
+    let (way, now) = (change.way(), change.way_now());
+    match change.comparison.axis {
         Axis::Place => format!("move to {}", change.other.place),
-        Axis::Strategy => {
-            format!("{} instead of {}, left on {}", change.way(), change.way_now(), row.now.place)
-        }
-        Axis::Both => {
-            format!("{} instead of {}, on {}", change.way(), change.way_now(), change.other.place)
-        }
-    };
-    let condition = condition(row, &change);
-    let (name, now, then) = (&row.name, row.toll(), change.toll());
-    let per = match row.subject.highest_rate(row.now) {
-        Some(_) => String::new(),
-        None => format!(" a {}", row.operation()),
-    };
-    let saved = row.saved_at_rate().map_or_else(String::new, |saved| format!(", saves {saved}"));
-    format!(
-        "{name}: {what}{condition}: {then}{per}, now {now}{saved}{}.",
-        moved_alone(row, &change)
-    )
+        Axis::Strategy => format!("{way} instead of {now}, left on {}", row.now.place),
+        Axis::Both => format!("{way} instead of {now}, on {}", change.other.place),
+    }
 }
 
 /// On what it depends whether the change is worth it.
@@ -103,7 +109,7 @@ fn moved_alone(row: &Row, change: &Change) -> String {
     let [moved, ..] = row.changes();
     match moved.filter(|_| change.comparison.axis == Axis::Strategy) {
         Some(moved) if moved.comparison.verdict.is_sure() => {
-            format!(" (moved to {} as it is: {})", moved.other.place, moved.toll())
+            format!(" (moved to {} as it is: {})", moved.other.place, unbroken(&moved.toll()))
         }
         _ => String::new(),
     }

@@ -6,14 +6,15 @@ use model::analysis::{Advice, Verdict};
 use model::arm::Axis;
 use model::units::{count, percent};
 
-use super::labelled;
 use super::row::{Change, Row};
 use super::table;
+use super::{labelled, lines_at};
 use crate::risk;
 use crate::subject::Subject;
 use crate::text::Width;
 
 /// Longer notes than so many lines are cut, with a word on where the rest is.
+const NAMES_MAX: usize = 5;
 const REWRITTEN_LINES: usize = 4;
 const WHY_LINES: usize = 3;
 const OPEN_LINES: usize = 3;
@@ -25,6 +26,7 @@ pub(super) fn all(subject: Subject, rows: &[Row<'_>], full: bool, width: Width) 
     let plain = Style::new().bold();
     let notes = [
         ("Broken", red, broken(subject), OPEN_LINES),
+        ("Moved", plain, moved(rows), REWRITTEN_LINES),
         ("Ways", plain, ways(rows), REWRITTEN_LINES),
         ("Why", plain, why(rows), WHY_LINES),
         ("Open", plain, open(rows), OPEN_LINES),
@@ -44,7 +46,7 @@ fn fitting(label: &str, style: Style, parts: &[String], lines: usize, width: Wid
         untold => format!("{} And {untold} more: --full.", parts[..told].join(" ")),
     };
     let text = |told: usize| labelled(label, style, &whole(told), width);
-    let fits = |text: &String| text.lines().count() <= lines;
+    let fits = |text: &String| text.lines().count() <= lines_at(lines, width);
     (1..=parts.len()).rev().map(text).find(fits).unwrap_or_else(|| text(1))
 }
 
@@ -64,23 +66,37 @@ fn broken(subject: Subject) -> Vec<String> {
     told.collect()
 }
 
+/// Where each row is best moved to, where that is not the same place for all.
+fn moved(rows: &[Row]) -> Vec<String> {
+    let mut places: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let [Some(moved), ..] = row.changes() else { continue };
+        match places.iter_mut().find(|(place, _)| *place == moved.other.place) {
+            Some((_, names)) => names.push(&row.name),
+            None => places.push((&moved.other.place, vec![&row.name])),
+        }
+    }
+    if places.len() < 2 {
+        return Vec::new();
+    }
+    let told = places.into_iter().map(|(place, names)| format!("to {place}: {}.", some_of(&names)));
+    told.collect()
+}
+
 /// What rewriting means for each row, with the promise where that is another one.
 fn ways(rows: &[Row]) -> Vec<String> {
     let told = rows.iter().filter_map(|row| {
         let [_, rewritten, both] = row.changes();
         let rewritten = rewritten?;
-        let place = |change: &Change| change.other.place.clone();
-        let also = both.filter(|both| both.way() != rewritten.way());
-        let also =
-            also.map_or_else(String::new, |both| format!(", on {} {}", place(&both), both.way()));
-        let promise = rewritten.other_promise();
-        let promise = promise.map_or_else(String::new, |promise| format!(" ({promise})"));
-        Some(format!(
-            "{}: {}{promise}{also}, instead of {}.",
-            row.name,
-            rewritten.way(),
-            rewritten.way_now()
-        ))
+        let promise = |change: &Change| {
+            change.other_promise().map_or_else(String::new, |promise| format!(" ({promise})"))
+        };
+        let (way, now) = (rewritten.way(), rewritten.way_now());
+        let both = both.filter(|both| both.way() != way);
+        let both = both.map_or_else(String::new, |both| {
+            format!("; on {} {}{}", both.other.place, both.way(), promise(&both))
+        });
+        Some(format!("{}: {way} instead of {now}{}{both}.", row.name, promise(&rewritten)))
     });
     told.collect()
 }
@@ -98,7 +114,16 @@ fn why(rows: &[Row]) -> Vec<String> {
             None => causes.push((cause, vec![&row.name])),
         }
     }
-    causes.into_iter().map(|(cause, names)| format!("{cause}: {}.", names.join(", "))).collect()
+    causes.into_iter().map(|(cause, names)| format!("{cause}: {}.", some_of(&names))).collect()
+}
+
+/// The names, or the first of them where there are many.
+fn some_of(names: &[&str]) -> String {
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => names.join(", "),
+        1 => format!("{} and another", names[..NAMES_MAX].join(", ")),
+        others => format!("{} and {others} others", names[..NAMES_MAX].join(", ")),
+    }
 }
 
 /// What is not decided: where it lies so far, and how much longer it would take.

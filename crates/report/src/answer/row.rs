@@ -7,6 +7,8 @@ use model::units::{percent, three_digits, time};
 use crate::subject::Subject;
 use crate::words;
 
+/// An interval is told as ± so many per cent up to this; wider ones are no longer even.
+const NARROW: f64 = 0.5;
 /// A name has at most so many characters.
 const NAME_MAX: usize = 24;
 
@@ -91,11 +93,6 @@ impl<'a> Row<'a> {
         toll(self.subject, self.now)
     }
 
-    /// What the operation is.
-    pub(super) fn operation(&self) -> &'a str {
-        self.subject.operation(self.now)
-    }
-
     /// What the change saves at the rate that was said: a share of a core, where that is
     /// processor time, or of what one worker waits and works.
     pub(super) fn saved_at_rate(&self) -> Option<String> {
@@ -152,14 +149,17 @@ impl Change<'_> {
         in_memory(self.other) && !in_memory(self.now)
     }
 
-    /// `×0.12 ±3%`; a range where nothing is decided.
+    /// `×0.12 ±3%`; a range where it is wide, or nothing is decided.
     pub(super) fn factor(&self) -> String {
         let Comparison { ratio, ratio_low, ratio_high, verdict, .. } = self.comparison;
         let (low, high) = (*ratio_low, *ratio_high);
+        let off_by = |ratio: f64| {
+            low.zip(high).map_or(f64::INFINITY, |(low, high)| (high / ratio).max(ratio / low) - 1.0)
+        };
         match (*ratio, low.zip(high)) {
-            (Some(ratio), Some((low, high))) if verdict.is_sure() => {
-                let most = (high / ratio).max(ratio / low) - 1.0;
-                format!("×{} ±{}", three_digits(ratio), percent((most * 100.0).ceil() / 100.0))
+            (Some(ratio), _) if verdict.is_sure() && off_by(ratio) <= NARROW => {
+                let percent = percent((off_by(ratio) * 100.0).ceil() / 100.0);
+                format!("×{} ±{percent}", three_digits(ratio))
             }
             (_, Some((low, high))) => {
                 format!("×{} to {}", three_digits(low), three_digits(high))

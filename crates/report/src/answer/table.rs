@@ -3,6 +3,7 @@
 
 use anstyle::{AnsiColor, Style};
 use model::analysis::{Advice, Verdict};
+use model::cause::CauseCode;
 
 use super::row::{Change, Row};
 use crate::columns::{Cell, Table};
@@ -38,9 +39,15 @@ struct Columns {
 impl Columns {
     fn of(subject: Subject, rows: &[Row]) -> Self {
         let places = &subject.run.places;
+        let mut moved_to: Vec<&str> = rows
+            .iter()
+            .filter_map(|row| row.changes().into_iter().next()?)
+            .map(|change| change.other.place.as_str())
+            .collect();
+        moved_to.dedup();
         let has = |which: usize| rows.iter().any(|row| row.changes()[which].is_some());
-        let moved = match &places[..] {
-            [_, other] => format!("on {}", other.label),
+        let moved = match moved_to[..] {
+            [place] => format!("on {place}"),
             _ => "moved".to_owned(),
         };
         Self {
@@ -76,7 +83,7 @@ impl Columns {
         let mut heads = self.heads();
         let tolls = heads.len();
         if self.compares() {
-            heads.extend(["at best", "worth it"]);
+            heads.extend(["factor", "worth it"]);
             heads.extend(with_causes.then_some("why"));
         }
         let mut table = Table::new(heads.into_iter().map(dim));
@@ -159,6 +166,7 @@ fn worth(row: &Row) -> Cell {
 /// The first cause of what the row says, in a few words.
 pub(super) fn cause(row: &Row) -> String {
     let best = row.best();
-    let cause = best.as_ref().and_then(|change| change.comparison.causes.first());
-    cause.map_or_else(String::new, |cause| cause.code.in_short().to_owned())
+    let causes = best.as_ref().map_or(&[][..], |change| &change.comparison.causes);
+    let found = causes.iter().find(|cause| cause.code != CauseCode::NoneFound);
+    found.map_or_else(String::new, |cause| cause.code.in_short().to_owned())
 }

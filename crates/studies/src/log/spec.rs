@@ -99,6 +99,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     name: "log",
     about: "append records to a log file",
     operation: "record",
+    compared: &["sync", "buffer", "batch", "queue", "full", "ring"],
     strategies: Strategy::SPECS,
     params: &[
         ParamSpec {

@@ -120,6 +120,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
     name: "sqlite",
     about: "answer a request from a SQLite database",
     operation: "request",
+    compared: &["connect"],
     strategies: Strategy::SPECS,
     params: &[
         ROWS,

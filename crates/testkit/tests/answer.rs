@@ -1,0 +1,143 @@
+//! The answer on one screen, of runs on a simulated machine.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::time::Duration;
+
+use analysis::analyse;
+use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
+use model::analysis::Advice;
+use model::plan::{Draft, Plan, StudyPlan};
+use model::run::Run;
+use report::terminal;
+
+/// The most lines that an answer has, 80 columns wide …
+const LINES_MAX: usize = 40;
+/// … and one of a single study.
+const LINES_OF_ONE_MAX: usize = 25;
+
+const TWO: [&str; 2] = ["disk=/var/lib/app", "ram=/dev/shm"];
+const FOUR: [&str; 4] = ["disk=/var/lib/app", "ram=/dev/shm", "nvme=/mnt/nvme", "nfs=/net/home"];
+
+/// A default run of the studies, all of them where none is named.
+fn plan(studies: &[&str], places: &[&str], settings: &[&str]) -> Plan {
+    let registry = studies::specs();
+    let chosen = registry.iter().filter(|spec| match studies {
+        [] => spec.by_default,
+        named => named.contains(&spec.name),
+    });
+    let mut draft = Draft {
+        budget: Some(Duration::from_secs(60)),
+        places: places.iter().map(|place| place.parse().unwrap()).collect(),
+        studies: chosen.map(|spec| StudyPlan::new(spec)).collect(),
+        ..Draft::default()
+    };
+    for setting in settings {
+        draft.set(setting, &registry).unwrap();
+    }
+    draft.finish(7).unwrap()
+}
+
+/// What an operation takes here: other places take so many times as long, and other ways
+/// of doing it an eighth.
+fn behaviour(plan: &Plan, noise: f64) -> Vec<ArmBehaviour> {
+    const OF_PLACE: [f64; 4] = [1.0, 0.1, 0.7, 3.0];
+    let arms = plan.arms();
+    let ns = |position: usize| {
+        let arm = &arms[position];
+        let first = arms.iter().position(|a| a.study.name == arm.study.name).unwrap_or_default();
+        let own = match arm.study.name {
+            "log" => 4e3,
+            "sqlite" => 14e6,
+            "page" => 90e3 * (1 + (position - first) / plan.places.len()) as f64,
+            _ => 800e3,
+        };
+        let way = if arm.strategy.name == arms[first].strategy.name { 1.0 } else { 0.125 };
+        own * way * OF_PLACE[arm.place]
+    };
+    (0..arms.len()).map(|arm| ArmBehaviour::steady(ns(arm), noise)).collect()
+}
+
+fn measured(plan: &Plan, noise: f64) -> Run {
+    run(plan, &mut SimulatedRunner::new(behaviour(plan, noise), 1))
+}
+
+fn printed(run: &Run, width: usize) -> String {
+    let styled = terminal::report(run, &analyse(run), false, width);
+    anstream::adapter::strip_str(&styled).to_string()
+}
+
+fn fits(text: &str, lines: usize, width: usize) {
+    assert!(text.lines().count() <= lines, "{} lines:\n{text}", text.lines().count());
+    let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > width).collect();
+    assert!(long.is_empty(), "{long:?}\n{text}");
+}
+
+#[test]
+fn a_default_run_fits_one_screen_whatever_its_width() {
+    let run = measured(&plan(&[], &TWO, &[]), 0.05);
+    for width in [60, 80, 120, 200] {
+        let text = printed(&run, width);
+        fits(&text, if width < 80 { 60 } else { LINES_MAX }, width);
+        insta::assert_snapshot!(format!("default_{width}"), text);
+    }
+}
+
+#[test]
+fn four_places_fit_one_screen_too() {
+    let text = printed(&measured(&plan(&[], &FOUR, &[]), 0.05), 80);
+    fits(&text, LINES_MAX, 80);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn noise_that_leaves_much_open_and_fifty_rows_fit_one_screen_too() {
+    fits(&printed(&measured(&plan(&[], &FOUR, &[]), 0.9), 80), LINES_MAX, 80);
+    let sizes = (1..=50).map(|n| format!("{n} KiB")).collect::<Vec<_>>().join(",");
+    let sizes = [format!("files.size={sizes}"), "files.operation=write".to_owned()];
+    let many = plan(&["files"], &TWO, &sizes.each_ref().map(String::as_str));
+    let text = printed(&measured(&many, 0.05), 80);
+    fits(&text, LINES_MAX, 80);
+    assert!(text.contains("and 34 more: --full"), "{text}");
+}
+
+#[test]
+fn one_study_takes_half_a_screen() {
+    for study in ["log", "sqlite", "page", "files", "cache", "stream"] {
+        let text = printed(&measured(&plan(&[study], &TWO, &[]), 0.05), 80);
+        fits(&text, LINES_OF_ONE_MAX, 80);
+    }
+    insta::assert_snapshot!(printed(&measured(&plan(&["sqlite"], &TWO, &[]), 0.05), 80));
+}
+
+#[test]
+fn another_value_and_another_way_elsewhere_are_held_against_what_is_done_now() {
+    let plan = plan(&["log"], &TWO, &["log.sync=each,never"]);
+    let run = measured(&plan, 0.03);
+    let analysis = analyse(&run);
+    let with = |other: &str| {
+        let base = "log/reopen(sync=each)@disk";
+        let found = analysis.comparisons.iter().find(|c| c.base == base && c.other == other);
+        found.unwrap_or_else(|| panic!("{other} is not held against {base}"))
+    };
+    for arm in analysis.arms.iter().skip(1) {
+        assert!(with(&arm.id).blocks > 0, "{} was not measured against it", arm.id);
+    }
+    assert_eq!(analysis.answers.len(), 1);
+    let text = printed(&run, 80);
+    assert!(text.contains("sync never") || text.contains("held"), "{text}");
+}
+
+#[test]
+fn a_rate_says_what_it_is_worth() {
+    let mut run = measured(&plan(&["log"], &TWO, &[]), 0.03);
+    assert_eq!(analyse(&run).answers[0].advice, Advice::Maybe);
+    assert!(printed(&run, 80).contains("a second on"));
+    run = run.with_per_second(20_000.0);
+    // 3.5 µs less, 20,000 times a second.
+    let text = printed(&run, 80);
+    assert_eq!(analyse(&run).answers[0].advice, Advice::Do);
+    assert!(text.contains("saves 7"), "{text}");
+    run = run.with_per_second(10.0);
+    assert_eq!(analyse(&run).answers[0].advice, Advice::Leave);
+}
