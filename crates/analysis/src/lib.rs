@@ -12,6 +12,7 @@ mod causes;
 mod comparisons;
 mod drift;
 mod figures;
+mod glance;
 mod integrity;
 mod invalid;
 mod next;
@@ -29,6 +30,7 @@ mod totals;
 use model::analysis::Analysis;
 use model::run::Run;
 
+pub use glance::Glance;
 pub use noise::between as noise_between;
 pub use pair_state::{PairProgress, PairStates};
 

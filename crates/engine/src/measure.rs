@@ -47,7 +47,7 @@ pub(crate) struct Measurement {
 }
 
 /// What happens while measuring, for whoever shows progress or keeps what is measured.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 pub enum Event<'a> {
     /// Measuring begins: the run's record, without slices so far.
     Begun(&'a Run),
@@ -76,13 +76,15 @@ pub enum Event<'a> {
         decided: usize,
         /// Comparisons in all.
         comparisons: usize,
+        /// How far each is.
+        states: &'a PairStates,
     },
     /// An arm cannot go on.
     Failed {
         /// The arm.
         arm: usize,
         /// Why.
-        why: String,
+        why: &'a str,
     },
 }
 
@@ -271,6 +273,7 @@ impl<'a> Session<'a> {
                 blocks,
                 decided: self.states.decided(),
                 comparisons: self.job.pairs.len(),
+                states: &self.states,
             });
         }
     }
@@ -350,8 +353,8 @@ impl<'a> Session<'a> {
             Err(StudyError::Enough(why)) => Err(Stop::Early(why)),
             Err(error) => {
                 let why = error.to_string();
-                self.failures[arm] = Some(why.clone());
-                (self.events)(Event::Failed { arm, why });
+                (self.events)(Event::Failed { arm, why: &why });
+                self.failures[arm] = Some(why);
                 Ok(None)
             }
         }

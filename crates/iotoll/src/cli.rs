@@ -135,6 +135,10 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) full: bool,
 
+    /// While it runs, show one line on a terminal and nothing elsewhere
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
     /// Write the result as JSON; - prints it instead of the report
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

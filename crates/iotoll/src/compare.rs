@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::halt::Halt;
 use crate::json_target::JsonTarget;
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Progress, Shown};
 use crate::saving::{self, Keeper};
 use crate::session::{self, Session};
 use crate::{dry_run, plan, preflight, signals};
@@ -45,7 +45,8 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let halt = Halt::new(signals::stop_flag()?);
     let mut session = Session::open(&places, &halt, began, job.manners)?;
     let mut runner = session.runner(&job.arms, workloads);
-    let progress = Progress::new(began, job.budget);
+    let shown = if args.quiet { Shown::Line } else { Shown::Table };
+    let progress = Progress::new(began, job.budget, shown);
     let watched = Watched { keeper, progress, tells_blocks: args.tell_blocks };
     let environment = LocalEnvironment::new(places, halt.clone());
     let run = measure(&job, &mut *runner, environment, watched);

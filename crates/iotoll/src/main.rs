@@ -13,6 +13,7 @@ mod environment;
 mod exit;
 mod halt;
 mod json_target;
+mod live;
 mod load;
 mod man;
 mod output;

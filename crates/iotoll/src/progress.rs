@@ -1,5 +1,5 @@
-//! How far a run or a load is, shown on a terminal only, at most four times a
-//! second.
+//! How far a run or a load is: on a terminal drawn at most four times a second, in a pipe
+//! said every ten seconds.
 //!
 //! What is compared is shown between slices, by the thread that measures. A
 //! load must not wait for the terminal, which may be slow or stopped (Ctrl-S):
@@ -18,42 +18,62 @@ use model::arm::Arm;
 use model::slice::Phase;
 use model::units::time;
 
+use crate::live::{self, Live};
 use crate::output;
 
 /// How often a second the line is drawn.
 const DRAWN_PER_S: u8 = 4;
+/// How often it is said where nothing can be drawn.
+const SAID_EVERY: Duration = Duration::from_secs(10);
+/// What the bar before the text takes, with what stands around it.
+const BAR_COLUMNS: usize = 22;
 /// What a load may be ahead of the terminal by, in lines.
 const LINES_AHEAD: usize = 2;
 
-/// A line on standard error; nothing where that is not a terminal.
+/// What of a run is shown while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The table as far as it is known, and a line on what happens now.
+    Table,
+    /// The line alone.
+    Line,
+}
+
+/// What happens, on standard error: on a terminal drawn in place, elsewhere a line every
+/// ten seconds.
 pub(crate) struct Progress {
     bar: ProgressBar,
     began: Instant,
     state: String,
+    live: Option<Live>,
+    said: Option<Said>,
 }
 
 impl Progress {
     /// Shows the run's time against its budget.
-    pub(crate) fn new(began: Instant, budget: Duration) -> Self {
-        let bar = line(Some(budget.as_millis() as u64), "{bar:20} {msg:.dim}");
-        Self { bar, began, state: String::new() }
+    pub(crate) fn new(began: Instant, budget: Duration, shown: Shown) -> Self {
+        let bar = line(Some(budget.as_millis() as u64), "{prefix}{bar:20} {msg:.dim}");
+        let is_terminal = io::stderr().is_terminal();
+        let live = (is_terminal && shown == Shown::Table).then(Live::default);
+        let said = (!is_terminal && shown == Shown::Table).then_some(Said { last: began });
+        Self { bar, began, state: String::new(), live, said }
     }
 
     /// Shows what happens.
     pub(crate) fn show(&mut self, event: &Event<'_>, arms: &[Arm]) {
+        if let Some(table) = self.live.as_mut().and_then(|live| live.table(event)) {
+            self.bar.set_prefix(table);
+        }
         match event {
             Event::Slice { phase, arm } => {
                 if matches!(phase, Phase::Calibration | Phase::Warmup) {
                     "warming up".clone_into(&mut self.state);
                 }
-                let seconds = self.began.elapsed().as_secs();
-                let budget_s = self.bar.length().unwrap_or_default() / 1000;
-                let state = &self.state;
-                self.bar.set_position(self.began.elapsed().as_millis() as u64);
-                self.bar
-                    .set_message(format!("{seconds} of {budget_s} s, {state}, {}", arms[*arm].id));
+                let state = format!("{}, {}", self.state, arms[*arm].id);
+                self.show_state(&state);
+                self.say();
             }
-            Event::Block { blocks, decided, comparisons } => {
+            Event::Block { blocks, decided, comparisons, .. } => {
                 self.state = format!("block {blocks}, {decided} of {comparisons} decided");
             }
             Event::Failed { arm, why } => {
@@ -63,23 +83,50 @@ impl Progress {
         }
     }
 
-    /// Prints a message above the line.
+    /// Says now and then how far it is, where nothing can be drawn.
+    fn say(&mut self) {
+        let Some(said) = self.said.as_mut() else { return };
+        if said.last.elapsed() >= SAID_EVERY {
+            said.last = Instant::now();
+            output::note(&format!("{}, {}", self.time(), self.state));
+        }
+    }
+
+    /// Prints a message above what is drawn.
     pub(crate) fn note(&self, text: &str) {
         self.bar.suspend(|| output::note(text));
     }
 
-    /// Shows what a selftest is doing.
+    /// Shows what a run is doing.
     pub(crate) fn show_state(&mut self, state: &str) {
-        let elapsed = self.began.elapsed();
-        let budget_s = self.bar.length().unwrap_or_default() / 1000;
-        self.bar.set_position(elapsed.as_millis() as u64);
-        self.bar.set_message(format!("{} of {budget_s} s, {state}", elapsed.as_secs()));
+        self.bar.set_position(self.began.elapsed().as_millis() as u64);
+        let text = format!("{}, {state}", self.time());
+        self.bar.set_message(cut(&text, live::width().saturating_sub(BAR_COLUMNS)));
     }
 
-    /// Takes the line away.
+    /// `12 of 60 s`.
+    fn time(&self) -> String {
+        let budget_s = self.bar.length().unwrap_or_default() / 1000;
+        format!("{} of {budget_s} s", self.began.elapsed().as_secs())
+    }
+
+    /// Takes what is drawn away.
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// When a line was said last.
+struct Said {
+    last: Instant,
+}
+
+/// As much of a text as there is room for.
+fn cut(text: &str, columns: usize) -> String {
+    if text.chars().count() <= columns {
+        return text.to_owned();
+    }
+    text.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A line on standard error, with its template.

@@ -108,7 +108,7 @@ impl Keeper {
         let kept = match event {
             Event::Kept(slices) => recording.append(slices),
             Event::Failed { arm, why } => {
-                recording.fail(ArmFailure { arm: *arm, why: why.clone() })
+                recording.fail(ArmFailure { arm: *arm, why: (*why).to_owned() })
             }
             _ => Ok(()),
         };

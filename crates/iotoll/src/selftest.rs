@@ -24,7 +24,7 @@ use crate::halt::Halt;
 use crate::json_target::JsonTarget;
 use crate::plan::default_places;
 use crate::preflight;
-use crate::progress::Progress;
+use crate::progress::{Progress, Shown};
 use crate::saving::{self, Finished};
 use crate::session::{self, Session};
 use crate::{output, signals};
@@ -95,7 +95,7 @@ fn measure(
     mut environment: LocalEnvironment,
     halt: &Halt,
 ) -> anyhow::Result<Selftested<anyhow::Error>> {
-    let mut progress = Progress::new(began, settings.budget);
+    let mut progress = Progress::new(began, settings.budget, Shown::Line);
     let mut open = |places: &[PlaceFacts]| Session::open(places, halt, began, Manners::default());
     let result = selftest(settings, header, &mut environment, &mut open, &mut |state| {
         progress.show_state(state);

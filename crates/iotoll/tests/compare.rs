@@ -141,7 +141,7 @@ fn a_parameter_with_several_values_is_a_factor() {
 #[test]
 fn the_report_fits_eighty_columns_and_has_no_styles_in_a_pipe() {
     let places = Places::new();
-    let output = run(compare(&places, &["--budget", "2s"]));
+    let output = run(compare(&places, &["--budget", "6s", "--full"]));
     assert!(output.status.success());
     let text = stdout(&output);
     assert!(!text.contains('\u{1b}'), "styles in a pipe");
@@ -186,7 +186,7 @@ fn a_verdict_that_is_required_and_missing_is_code_4() {
     let args = [&["compare", &twins[0], &twins[1]], more.as_slice(), &one_strategy].concat();
     let output = run(args);
     assert_fails(&output, 4, &["--require-verdict", "are on the same file system"]);
-    assert!(stdout(&output).contains("unclear"));
+    assert!(stdout(&output).contains("ns?"), "{}", stdout(&output));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn json_goes_to_a_file_beside_the_report() {
     let more = ["--budget", "1s", "--study", "log", "--strategy", "held", "--json", &path];
     let output = run(compare(&places, &more));
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stdout(&output).contains("What it means"));
+    assert!(stdout(&output).contains("on disk"), "{}", stdout(&output));
     let result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(result["schema"], "iotoll.result/2");
 }

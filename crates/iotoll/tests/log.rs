@@ -80,7 +80,7 @@ fn who_seeks_the_end_is_caught_with_an_example_and_makes_comparisons_invalid() {
 fn a_split_buffer_is_caught_and_the_report_shows_a_line() {
     let places = Places::new();
     let output = iotoll()
-        .args(["compare", "--study=log", "--strategy=buffered", "--budget=60s", QUICK])
+        .args(["compare", "--study=log", "--strategy=buffered", "--budget=60s", "--full", QUICK])
         .args(["--set=log.writers=4", "--set=log.record=20 KiB", &places.args()[1]])
         .output()
         .unwrap();
@@ -198,6 +198,7 @@ fn the_report_tells_a_process_crash_from_a_power_failure() {
             "--study=log",
             "--strategy=held",
             "--set=log.kill=1",
+            "--full",
             "--budget=60s",
             QUICK,
         ])

@@ -15,7 +15,7 @@ fn saved(places: &Places, more: &[&str]) -> (String, String) {
     let file = places.disk.path().with_extension("json").display().to_string();
     let mut args = vec!["compare".to_owned()];
     args.extend(places.args());
-    args.extend(["--budget", "2s", "--json", &file].map(str::to_owned));
+    args.extend(["--budget", "2s", "--full", "--json", &file].map(str::to_owned));
     args.extend(more.iter().map(ToString::to_string));
     let output = run(args);
     assert!(output.status.success(), "{}", stderr(&output));
@@ -23,7 +23,7 @@ fn saved(places: &Places, more: &[&str]) -> (String, String) {
 }
 
 fn shown(file: &str, more: &[&str]) -> String {
-    let output = run([&["show", file], more].concat());
+    let output = run([&["show", file, "--full"], more].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     stdout(&output)
 }
@@ -57,8 +57,8 @@ fn another_worth_decides_the_same_blocks_anew() {
         let text = shown(&file, &["--worth", worth]);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert!(unwrapped("100%").contains("a difference under 100% counts as none"));
-    assert!(shown(&file, &["--error-rate", "0.1%"]).contains("99.9% confidence"));
+    assert!(unwrapped("100%").contains("less than 100% counts as no difference"));
+    assert!(shown(&file, &["--error-rate", "0.1%"]).contains("holds with 99.9%"));
     // Nothing differs by less than nothing.
     assert!(!unwrapped("0%").contains("differ by less than"));
 }

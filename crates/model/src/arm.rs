@@ -153,7 +153,7 @@ mod tests {
     };
 
     #[test]
-    fn values_that_are_compared_are_held_against_the_first_of_their_own_kind() {
+    fn all_that_does_the_same_work_is_held_against_what_is_done_now() {
         let place = |label: &str| PlaceRequest { label: label.to_owned(), path: "/".into() };
         let draft = Draft {
             places: vec![place("a"), place("b")],
@@ -162,18 +162,29 @@ mod tests {
         };
         let arms = draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms();
         let pairs = pairs(&arms);
-        let by_lines: Vec<_> =
-            pairs.iter().filter(|pair| arms[pair.base].params != arms[pair.other].params).collect();
-        // Of two rates, two strategies and two places, two values against the first.
-        assert_eq!(by_lines.len(), 2 * 2 * 2 * 2);
-        for Pair { base, other, axis } in by_lines.into_iter().copied() {
-            let (base, other) = (&arms[base], &arms[other]);
-            assert_eq!(axis, Axis::Strategy);
-            assert_eq!((base.place, base.strategy.name), (other.place, other.strategy.name));
-            assert_eq!(base.params.count("rate"), other.params.count("rate"));
-            assert_eq!(base.params.count("lines"), 0);
+        let of = |pair: &Pair| (&arms[pair.base], &arms[pair.other]);
+        for pair in &pairs {
+            let (base, other) = of(pair);
+            assert_eq!(base.params.count("rate"), other.params.count("rate"), "another load");
+            let ways = base.strategy.name != other.strategy.name || base.params != other.params;
+            let places = base.place != other.place;
+            let expected = match (places, ways) {
+                (true, false) => Axis::Place,
+                (false, true) => Axis::Strategy,
+                _ => Axis::Both,
+            };
+            assert_eq!(pair.axis, expected, "{} and {}", base.id, other.id);
         }
-        assert_eq!(pairs.len(), 12 + 12 + 16);
+        // At each of two rates, all else is held against what is done now.
+        for rate in [200, 300] {
+            let of_rate = |arm: &Arm| arm.params.count("rate") == rate;
+            let now = arms.iter().position(of_rate);
+            let held = pairs.iter().filter(|pair| Some(pair.base) == now).count();
+            assert_eq!(held, 2 * 2 * 3 - 1, "two places, two strategies, three values");
+        }
+        let unique: std::collections::BTreeSet<_> =
+            pairs.iter().map(|pair| (pair.base, pair.other)).collect();
+        assert_eq!(unique.len(), pairs.len(), "none is compared twice");
     }
 
     #[test]

@@ -164,6 +164,19 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
+/// Writes two significant digits without an exponent: what is known no better.
+pub fn two_digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 99.5 => {
+            let unit = 10_f64.powf(v.log10().floor() - 1.0);
+            format!("{:.0}", (value / unit).round() * unit)
+        }
+        v if v >= 9.95 => format!("{value:.0}"),
+        v if v >= 0.995 => format!("{value:.1}"),
+        _ => significant(value, 2),
+    }
+}
+
 fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -237,5 +250,12 @@ mod tests {
         assert_eq!(three_digits(0.0571), "0.057");
         assert_eq!(rough_size(85_899_345_920), "85.9 GB");
         assert_eq!(rough_size(999_999), "1.00 MB");
+    }
+
+    #[test]
+    fn two_digits_are_two_whatever_the_size() {
+        let told = [0.00983, 0.0473, 0.129, 0.5, 0.997, 1.956, 9.96, 12.34, 99.7, 619.2];
+        let expected = ["0.0098", "0.047", "0.13", "0.50", "1.0", "2.0", "10", "12", "100", "620"];
+        assert_eq!(told.map(two_digits), expected);
     }
 }

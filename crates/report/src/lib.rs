@@ -23,4 +23,5 @@ mod text;
 mod why;
 mod words;
 
+pub use answer::so_far;
 pub use place::places;

@@ -39,6 +39,12 @@ pub(super) struct PlaceTest<'a> {
     progress: &'a mut dyn FnMut(&str),
 }
 
+/// What was found in a place, and whether its folders could be removed.
+pub(super) struct Tested<E> {
+    pub(super) found: PlaceSelftest,
+    pub(super) removed: Result<(), E>,
+}
+
 impl<'a> PlaceTest<'a> {
     /// No place has been tested yet.
     pub(super) fn new(
@@ -63,7 +69,7 @@ impl<'a> PlaceTest<'a> {
         place: PlaceFacts,
         until: Duration,
         open: &mut Open<'_, F>,
-    ) -> Result<(PlaceSelftest, Result<(), F::Error>), F::Error>
+    ) -> Result<Tested<F::Error>, F::Error>
     where
         F::Error: From<PlanError> + From<StudyError>,
     {
@@ -89,7 +95,7 @@ impl<'a> PlaceTest<'a> {
         {
             tested.failure = Some(why);
         }
-        Ok((tested, folders.close()))
+        Ok(Tested { found: tested, removed: folders.close() })
     }
 
     /// The parts, into `tested`, until one ends early; `jobs` are those of the plantings.

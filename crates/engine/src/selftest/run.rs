@@ -49,9 +49,9 @@ where
     let mut removed = Ok(());
     for (place, share) in places.into_iter().zip(1..) {
         if !settings.stop.load(Ordering::Relaxed) {
-            let (found, closed) = test.run(place, settings.budget * share / shares, open)?;
-            tested.push(found);
-            removed = removed.and(closed);
+            let of_place = test.run(place, settings.budget * share / shares, open)?;
+            tested.push(of_place.found);
+            removed = removed.and(of_place.removed);
         }
     }
     let clock = clock_watch.finish(test.floor());

@@ -17,14 +17,20 @@ use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading};
 use crate::{manners, text};
 
+/// More rows than this do not fit one screen with all else.
+const ROWS_MAX: usize = 16;
+
 /// The whole screen; it says where the detail is unless that follows (`full`).
 pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
     let subject = Subject { run, analysis };
     let rows = row::all(subject);
     let mut out = title(subject);
     out += &manners::ended_early(&run.run, width);
+    if run.blocks().next().is_none() {
+        return out + &nothing_known(run, width);
+    }
     let advice = advice::lines(&rows, width);
-    let table = table::of(subject, &rows, width);
+    let table = table::of(subject, &rows, width, ROWS_MAX);
     let notes = notes::all(subject, &rows, full, width);
     for part in [advice, table, notes] {
         if !part.is_empty() {
@@ -33,6 +39,25 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
         }
     }
     out
+}
+
+/// What is said where no block is complete.
+fn nothing_known(run: &Run, width: Width) -> String {
+    let failures = run.failures.iter().map(|failure| {
+        let id = &run.plan.arms[failure.arm].id;
+        format!("{id} failed: {}.", failure.why.trim_end_matches('.'))
+    });
+    let failures: String =
+        failures.map(|text| text::paragraph("", "  ", &text, width.min(PROSE))).collect();
+    let text = "Nothing is known yet: no block was complete. A longer --budget, or fewer \
+                studies and places, would change that.";
+    format!("\n{}{failures}", text::paragraph("", "", text, width.min(PROSE)))
+}
+
+/// The table alone, of no more rows than that, for whoever watches a run that goes on.
+pub fn so_far(run: &Run, analysis: &Analysis, width: Width, rows_max: usize) -> String {
+    let subject = Subject { run, analysis };
+    table::of(subject, &row::all(subject), width, rows_max)
 }
 
 fn title(Subject { run, analysis }: Subject) -> String {

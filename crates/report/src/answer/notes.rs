@@ -139,10 +139,13 @@ fn open(rows: &[Row]) -> Vec<String> {
                 Axis::Both => format!("{} on {}", change.way(), change.other.place),
             };
             let factor = change.factor();
-            let factor = if factor.is_empty() { "nothing known".to_owned() } else { factor };
-            let more =
-                change.comparison.more_seconds.map_or("too close to call".to_owned(), longer);
-            format!("{} {what}: {factor} so far, {more}.", row.name)
+            let more = match change.comparison.more_seconds {
+                Some(seconds) => format!(", {}", longer(seconds)),
+                None if change.comparison.ratio_low.is_none() => String::new(),
+                None => ", too close to call".to_owned(),
+            };
+            let factor = if factor.is_empty() { "no bound".to_owned() } else { factor };
+            format!("{} {what}: {factor} so far{more}.", row.name)
         })
     });
     told.collect()

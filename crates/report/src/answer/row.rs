@@ -2,7 +2,7 @@
 
 use model::analysis::{Answer, ArmResult, Comparison};
 use model::description::ParamForm;
-use model::units::{percent, three_digits, time};
+use model::units::{percent, three_digits, time, two_digits};
 
 use crate::subject::Subject;
 use crate::words;
@@ -161,12 +161,10 @@ impl Change<'_> {
                 let percent = percent((off_by(ratio) * 100.0).ceil() / 100.0);
                 format!("×{} ±{percent}", three_digits(ratio))
             }
-            (_, Some((low, high))) => {
-                format!("×{} to {}", three_digits(low), three_digits(high))
-            }
+            (_, Some((low, high))) => format!("×{}–{}", two_digits(low), two_digits(high)),
             (_, None) => match (low, high) {
-                (Some(low), _) => format!("×{} or more", three_digits(low)),
-                (_, Some(high)) => format!("×{} or less", three_digits(high)),
+                (Some(low), _) => format!("≥×{}", two_digits(low)),
+                (_, Some(high)) => format!("≤×{}", two_digits(high)),
                 _ => String::new(),
             },
         }

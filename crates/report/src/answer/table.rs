@@ -11,13 +11,12 @@ use crate::subject::Subject;
 use crate::text::Width;
 use crate::words;
 
-/// More rows than this do not fit one screen with all else.
-const ROWS_MAX: usize = 16;
 /// From this width on there is room for the cause in the row.
 const WIDTH_CAUSES: Width = 110;
 
-pub(super) fn of(subject: Subject, rows: &[Row<'_>], width: Width) -> String {
-    let shown = &rows[..rows.len().min(ROWS_MAX)];
+/// The table, of no more rows than that.
+pub(super) fn of(subject: Subject, rows: &[Row<'_>], width: Width, rows_max: usize) -> String {
+    let shown = &rows[..rows.len().min(rows_max)];
     let columns = Columns::of(subject, rows);
     let with_causes = width >= WIDTH_CAUSES;
     let table = columns.table(shown, with_causes);
@@ -150,7 +149,7 @@ fn worth(row: &Row) -> Cell {
     let green = AnsiColor::Green.on_default().bold();
     let yellow = AnsiColor::Yellow.on_default();
     let saved = row.saved_at_rate();
-    let from = row.answer.pays_from_per_s.map(|from| format!("from {}/s", words::rate(from)));
+    let from = row.answer.pays_from_per_s.map(|from| format!("≥{}/s", words::rate(from)));
     let rare = row.answer.pays_from_per_s.is_some_and(|from| from > words::USUAL_PER_S);
     match row.answer.advice {
         Advice::Do => Cell::new(saved.unwrap_or_else(|| "yes".to_owned())).styled(green),
