@@ -12,7 +12,7 @@ use model::load::LoadRun;
 use model::selftest::SelftestResult;
 use model::study::StudySpec;
 
-use crate::process;
+use crate::{process, sentences};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -56,7 +56,7 @@ struct Generated {
     text: String,
 }
 
-fn all(iotoll: &Path) -> Result<[Generated; 4]> {
+fn all(iotoll: &Path) -> Result<[Generated; 5]> {
     let text = |schema| serde_json::to_string_pretty(&schema).map(|text| text + "\n");
     Ok([
         Generated { path: "docs/schema/result-2.json", text: text(Document::json_schema())? },
@@ -65,6 +65,7 @@ fn all(iotoll: &Path) -> Result<[Generated; 4]> {
             path: "docs/schema/selftest-3.json",
             text: text(SelftestResult::json_schema())?,
         },
+        Generated { path: "xtask/sentences.txt", text: sentences::list()? },
         Generated { path: "docs/reference.md", text: reference(iotoll)? },
     ])
 }

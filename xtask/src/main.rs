@@ -27,6 +27,7 @@ mod packages;
 mod pool;
 mod process;
 mod said;
+mod sentences;
 mod supply;
 mod test;
 mod tidy;

@@ -36,7 +36,7 @@ pub(crate) fn check() -> Result<()> {
 }
 
 /// The Rust files below a folder.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let entry = entry?;
         let path = entry.path();

@@ -53,7 +53,7 @@ fn run(bytes: &[u8]) -> bool {
     };
     let analysis = analyse(&run);
     for width in WIDTHS {
-        check_printed(&report(&run, &analysis, width));
+        check_printed(&report(&run, &analysis, true, width));
     }
     let mut file = Vec::new();
     let document = model::document::Document::new(&run, &analysis);
