@@ -9,10 +9,10 @@ use places::{CleanReport, Foreign};
 use crate::cli::CleanArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::plan::default_places;
+use crate::plan::places_or_default;
 
 pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
-    let requested = if args.places.is_empty() { default_places() } else { args.places.clone() };
+    let requested = places_or_default(&args.places)?;
     let foreign = if args.foreign { Foreign::Remove } else { Foreign::Keep };
     let (mut failures, mut foreigners) = (0, 0);
     let mut out = String::new();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use engine::manners::{Manners, WRITE_LIMIT_BYTES};
-use model::place::PlaceRequest;
+use model::place_argument::PlaceArgument;
 use model::plan::{parse_budget, parse_per_second};
 use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
@@ -25,8 +25,8 @@ Exit codes:
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   iotoll compare                                this directory against RAM
-  iotoll compare disk=/var/log ram=/dev/shm --study log
-  iotoll compare data=/srv --study log          one place: compare strategies
+  iotoll compare /var/log /dev/shm --study log  two places
+  iotoll compare /srv --study log               one place: compare strategies
   iotoll compare --set log.sync=each            what fsync on every record costs
   iotoll compare --study serve                  latency as web users see it
   iotoll compare --plan plan.toml --json -      a plan file, the result as JSON";
@@ -89,9 +89,10 @@ pub(crate) enum Command {
 // Each is a flag of the command line.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct CompareArgs {
-    /// The places; the first is the base [default: disk=. ram=/dev/shm]
-    #[arg(value_name = "LABEL=PATH")]
-    pub(crate) places: Vec<PlaceRequest>,
+    /// The places; the first is the base. A path by itself is labelled by its last part
+    /// [default: disk=. ram=/dev/shm]
+    #[arg(value_name = "[LABEL=]PATH")]
+    pub(crate) places: Vec<PlaceArgument>,
 
     /// Run only these studies
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -215,8 +216,8 @@ pub(crate) struct ShowArgs {
 #[command(after_help = SELFTEST_NOTES)]
 pub(crate) struct SelftestArgs {
     /// The places, which share the budget equally [default: disk=.]
-    #[arg(value_name = "LABEL=PATH")]
-    pub(crate) places: Vec<PlaceRequest>,
+    #[arg(value_name = "[LABEL=]PATH")]
+    pub(crate) places: Vec<PlaceArgument>,
 
     /// The longest that the test may take [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
@@ -238,15 +239,15 @@ pub(crate) struct SelftestArgs {
 #[derive(Args)]
 pub(crate) struct PlacesArgs {
     /// The places [default: disk=. ram=/dev/shm]
-    #[arg(value_name = "LABEL=PATH")]
-    pub(crate) places: Vec<PlaceRequest>,
+    #[arg(value_name = "[LABEL=]PATH")]
+    pub(crate) places: Vec<PlaceArgument>,
 }
 
 #[derive(Args)]
 pub(crate) struct CleanArgs {
     /// The places [default: disk=. ram=/dev/shm]
-    #[arg(value_name = "LABEL=PATH")]
-    pub(crate) places: Vec<PlaceRequest>,
+    #[arg(value_name = "[LABEL=]PATH")]
+    pub(crate) places: Vec<PlaceArgument>,
 
     /// Remove those of other hosts, earlier boots and other containers as well, once you
     /// know that the runs named there have ended

@@ -5,11 +5,10 @@ use host::machine;
 use crate::cli::PlacesArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::plan::default_places;
+use crate::plan::places_or_default;
 
 pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
-    let requested = if args.places.is_empty() { default_places() } else { args.places.clone() };
-    let facts = requested
+    let facts = places_or_default(&args.places)?
         .iter()
         .map(|place| places::inspect(&place.label, &place.path))
         .collect::<Result<Vec<_>, _>>()?;

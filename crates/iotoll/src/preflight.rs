@@ -51,13 +51,13 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
         if !chosen {
             bail!(UsageError(format!(
                 "{text}, so there is nothing to compare. Name a directory on other storage, as in \
-                 `iotoll compare disk=/var/tmp ram=/dev/shm`, or one place alone to compare \
-                 strategies on it, as in `iotoll compare ram=/dev/shm`"
+                 `iotoll compare /var/tmp /dev/shm`, or one place alone to compare strategies on \
+                 it, as in `iotoll compare /dev/shm`"
             )));
         }
         output::note(&format!(
             "{text}: expect no difference. To compare storage, pass a directory on another file \
-             system (`iotoll places LABEL=PATH` shows what a directory is on)"
+             system (`iotoll places PATH` shows what a directory is on)"
         ));
     }
     Ok(facts)

@@ -22,7 +22,7 @@ use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
 use crate::halt::Halt;
 use crate::json_target::JsonTarget;
-use crate::plan::default_places;
+use crate::plan::{default_places, named_places};
 use crate::preflight;
 use crate::progress::{Progress, Shown};
 use crate::saving::{self, Finished};
@@ -113,7 +113,7 @@ fn inspect(
     let mut requested = default_places();
     requested.truncate(1);
     if !args.places.is_empty() {
-        requested.clone_from(&args.places);
+        requested = named_places(&args.places)?;
     }
     let mut places: Vec<PlaceFacts> = Vec::new();
     for place in &requested {

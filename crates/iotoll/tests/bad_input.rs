@@ -23,10 +23,25 @@ fn a_path_that_is_a_file() {
 }
 
 #[test]
-fn a_place_without_a_label() {
-    assert_fails(&run(["compare", "/tmp"]), 2, &["label=/path", "disk=/tmp"]);
+fn a_place_that_is_neither_path_nor_label_and_path() {
+    assert_fails(&run(["compare", ""]), 2, &["a place is empty", "disk=/var/log"]);
+    assert_fails(&run(["compare", "tmpfs:1G"]), 2, &["make and mount it"]);
+    assert_fails(&run(["compare", "/no/such/dir"]), 2, &["dir=/no/such/dir", "no such directory"]);
     assert_fails(&run(["compare", "=/tmp"]), 2, &["both the label and the path"]);
     assert_fails(&run(["compare", "a b=/tmp"]), 2, &["is not a label"]);
+}
+
+#[test]
+fn a_study_where_a_place_is_wanted() {
+    let places = Places::new();
+    for command in ["compare", "places", "clean", "selftest"] {
+        let output = iotoll().args([command, "log"]).current_dir(places.ram.path()).output();
+        assert_fails(&output.unwrap(), 2, &["`log` is a study", "--study log"]);
+    }
+    // A directory of that name is a place.
+    fs::create_dir(places.ram.path().join("log")).unwrap();
+    let output = iotoll().args(["places", "log"]).current_dir(places.ram.path()).output();
+    assert!(output.unwrap().status.success());
 }
 
 #[test]
@@ -164,7 +179,7 @@ fn a_read_only_or_full_file_system() {
 fn the_default_places_on_one_file_system() {
     let places = Places::new();
     let output = iotoll().arg("compare").current_dir(places.ram.path()).output().unwrap();
-    assert_fails(&output, 2, &["same file system", "iotoll compare disk="]);
+    assert_fails(&output, 2, &["same file system", "iotoll compare /var/tmp /dev/shm"]);
 }
 
 #[test]

@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::{run, stdout};
+use std::fs;
+
+use common::{Places, iotoll, run, stdout};
 
 #[test]
 fn studies_lists_every_study_strategy_and_parameter() {
@@ -32,6 +34,27 @@ fn places_tells_a_disk_from_memory() {
     let text = stdout(&run(["places", "a=/dev/shm"]));
     assert!(text.contains("tmpfs, in memory"), "{text}");
     assert!(text.contains("free"), "{text}");
+}
+
+#[test]
+fn a_path_alone_is_a_place() {
+    let places = Places::new();
+    let [a, b] = ["a", "b"].map(|name| places.ram.path().join(name).join("data"));
+    for folder in [&a, &b] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let labels = |args: &[&str]| {
+        let output = iotoll().args(args).current_dir(&a).output().unwrap();
+        let text = stdout(&output);
+        let of_place = |line: &str| Some(line.strip_prefix("  ")?.split_once(' ')?.0.to_owned());
+        let labels: Vec<String> = text.lines().filter_map(of_place).collect();
+        labels.into_iter().filter(|l| !["", "machine"].contains(&l.as_str())).collect::<Vec<_>>()
+    };
+    assert_eq!(labels(&["places", "/var", "/dev/shm"]), ["var", "shm"]);
+    assert_eq!(labels(&["places", ".", "../../b/data", "/"]), ["a-data", "b-data", "root"]);
+    assert_eq!(labels(&["places", "here=.", "/dev/shm"]), ["here", "shm"]);
+    let cleaned = iotoll().args(["clean", "."]).current_dir(&a).output().unwrap();
+    assert_eq!(stdout(&cleaned), "nothing to remove in .\n");
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub mod ownership;
 pub mod param;
 pub mod place;
 pub mod plan;
+pub mod place_argument;
 pub mod plan_file;
 pub mod printable;
 pub mod probes;

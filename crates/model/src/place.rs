@@ -1,12 +1,14 @@
 //! Places: a labelled directory, and what it turned out to stand on.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// A place as the user asked for it: `label=/path`.
+/// Labels are in the names of arms, many to a line.
+pub(crate) const LABEL_CHARS_MAX: usize = 32;
+
+/// A place as it was asked for, with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceRequest {
     /// What the reports call it.
@@ -18,11 +20,14 @@ pub struct PlaceRequest {
 /// Why a text is not a place.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PlaceSyntaxError {
-    /// No `=` in it.
-    #[error("`{0}` is not a place: write it as label=/path, for example disk={0}")]
-    NoLabel(String),
+    /// An empty text.
+    #[error("a place is empty: name a directory, as in /var/log or disk=/var/log")]
+    Nothing,
     /// Nothing before or behind the `=`.
-    #[error("`{0}` is not a place: both the label and the path must be given, as in disk=/var/log")]
+    #[error(
+        "`{0}` is not a place: with a `=`, both the label and the path must be given, as in \
+         disk=/var/log"
+    )]
     Empty(String),
     /// A label with characters that would not read well in an arm's name.
     #[error("`{0}` is not a label: use letters, digits, `-`, `_` and `.`, at most 32 of them")]
@@ -34,33 +39,30 @@ pub enum PlaceSyntaxError {
     Made(String, String),
 }
 
-impl FromStr for PlaceRequest {
-    type Err = PlaceSyntaxError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (label, target) =
-            text.split_once('=').ok_or_else(|| PlaceSyntaxError::NoLabel(text.to_owned()))?;
-        if label.is_empty() || target.is_empty() {
-            return Err(PlaceSyntaxError::Empty(text.to_owned()));
-        }
-        Self::new(label, target)
-    }
-}
-
 impl PlaceRequest {
     /// A place from its label and its target, as a plan file names them.
     pub fn new(label: &str, target: &str) -> Result<Self, PlaceSyntaxError> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if label.is_empty() || label.len() > 32 || !label.chars().all(fits) {
+        if label.is_empty() || label.len() > LABEL_CHARS_MAX || !label.chars().all(is_label_char) {
             return Err(PlaceSyntaxError::Label(label.to_owned()));
         }
+        Self::check_target(target)?;
+        Ok(Self { label: label.to_owned(), path: PathBuf::from(target) })
+    }
+
+    /// Refuses what asks for a place to be made.
+    pub(crate) fn check_target(target: &str) -> Result<(), PlaceSyntaxError> {
         for kind in ["tmpfs", "image", "zram"] {
             if target.strip_prefix(kind).is_some_and(|rest| rest.starts_with(':')) {
                 return Err(PlaceSyntaxError::Made(target.to_owned(), kind.to_owned()));
             }
         }
-        Ok(Self { label: label.to_owned(), path: PathBuf::from(target) })
+        Ok(())
     }
+}
+
+/// What a label may have.
+pub(crate) fn is_label_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
 /// What kind of storage a place stands on.

@@ -1,0 +1,222 @@
+//! Places as they are given on a command line: `disk=/var/log`, or the path alone,
+//! which is then labelled by its last part.
+
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+
+use crate::place::{LABEL_CHARS_MAX, PlaceRequest, PlaceSyntaxError, is_label_char};
+
+/// A place with its label, or a path that is yet to get one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlaceArgument {
+    /// `label=/path`.
+    Labelled(PlaceRequest),
+    /// `/path`.
+    Bare(PathBuf),
+}
+
+impl FromStr for PlaceArgument {
+    type Err = PlaceSyntaxError;
+
+    /// What has a slash before its first `=` is a path, as `./a=b` is.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((label, _)) if label.contains('/') => Self::bare(text),
+            None => Self::bare(text),
+            Some((label, path)) if label.is_empty() || path.is_empty() => {
+                Err(PlaceSyntaxError::Empty(text.to_owned()))
+            }
+            Some((label, path)) => PlaceRequest::new(label, path).map(Self::Labelled),
+        }
+    }
+}
+
+impl FromStr for PlaceRequest {
+    type Err = PlaceSyntaxError;
+
+    /// One place by itself, which is labelled from nothing but what is written.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let argument: PlaceArgument = text.parse()?;
+        Ok(labelled(&[argument], Path::new("/")).remove(0))
+    }
+}
+
+impl PlaceArgument {
+    fn bare(text: &str) -> Result<Self, PlaceSyntaxError> {
+        if text.is_empty() {
+            return Err(PlaceSyntaxError::Nothing);
+        }
+        PlaceRequest::check_target(text)?;
+        Ok(Self::Bare(PathBuf::from(text)))
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Labelled(place) => &place.path,
+            Self::Bare(path) => path,
+        }
+    }
+}
+
+/// The places, each with a label: a path alone gets its last part, and as many parts
+/// before that as tell it from the others. Labels that were given stay as they are.
+/// Relative paths are in the directory `here`.
+pub fn labelled(arguments: &[PlaceArgument], here: &Path) -> Vec<PlaceRequest> {
+    let mut names: Vec<Name> = arguments.iter().map(|argument| Name::new(argument, here)).collect();
+    loop {
+        let labels: Vec<String> = names.iter().map(Name::label).collect();
+        let is_shared = |label: &String| labels.iter().filter(|l| *l == label).count() > 1;
+        let mut has_grown = false;
+        for (name, label) in names.iter_mut().zip(&labels) {
+            has_grown |= is_shared(label) && name.take_another_part();
+        }
+        if !has_grown {
+            break;
+        }
+    }
+    let labels = numbered(&names);
+    let place = |(argument, label): (&PlaceArgument, String)| PlaceRequest {
+        label,
+        path: argument.path().to_owned(),
+    };
+    arguments.iter().zip(labels).map(place).collect()
+}
+
+/// The labels, those that no part of the path tells apart with a number at the end.
+fn numbered(names: &[Name]) -> Vec<String> {
+    let mut labels: Vec<String> = names.iter().map(Name::label).collect();
+    for position in 0..names.len() {
+        let is_taken = |label: &str, labels: &[String]| {
+            let mut given = names.iter().zip(labels).skip(position + 1);
+            labels[..position].iter().any(|l| l == label)
+                || given.any(|(name, l)| matches!(name, Name::Given(_)) && l == label)
+        };
+        if matches!(names[position], Name::Given(_)) || !is_taken(&labels[position], &labels) {
+            continue;
+        }
+        let own = labels[position].clone();
+        labels[position] = (2..=names.len() + 1)
+            .map(|number| {
+                let end = format!("-{number}");
+                let kept = LABEL_CHARS_MAX - end.len();
+                own.chars().take(kept).collect::<String>() + &end
+            })
+            .find(|label| !is_taken(label, &labels))
+            .unwrap_or(own);
+    }
+    labels
+}
+
+/// What a place is called.
+enum Name {
+    /// What its user calls it.
+    Given(String),
+    /// The last so many parts of its path.
+    Parts { parts: Vec<String>, taken: usize },
+}
+
+impl Name {
+    fn new(argument: &PlaceArgument, here: &Path) -> Self {
+        match argument {
+            PlaceArgument::Labelled(place) => Self::Given(place.label.clone()),
+            PlaceArgument::Bare(path) => Self::Parts { parts: parts(&here.join(path)), taken: 1 },
+        }
+    }
+
+    fn label(&self) -> String {
+        match self {
+            Self::Given(label) => label.clone(),
+            Self::Parts { parts, taken } => {
+                let first = parts.len().saturating_sub(*taken);
+                let label: String =
+                    parts[first..].join("-").chars().take(LABEL_CHARS_MAX).collect();
+                if label.is_empty() { "root".to_owned() } else { label }
+            }
+        }
+    }
+
+    fn take_another_part(&mut self) -> bool {
+        match self {
+            Self::Parts { parts, taken } if *taken < parts.len() => {
+                *taken += 1;
+                true
+            }
+            Self::Parts { .. } | Self::Given(_) => false,
+        }
+    }
+}
+
+/// The names on the way to a directory, as labels can have them.
+fn parts(path: &Path) -> Vec<String> {
+    let mut parts = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => parts.push(as_label(&name.to_string_lossy())),
+            Component::ParentDir => _ = parts.pop(),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    parts
+}
+
+/// A name with a `-` for what a label cannot have.
+fn as_label(name: &str) -> String {
+    let words = name.split(|c| !is_label_char(c)).filter(|word| !word.is_empty());
+    let label = words.collect::<Vec<_>>().join("-");
+    if label.is_empty() { "place".to_owned() } else { label }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn labels(given: &[&str]) -> Vec<String> {
+        let arguments: Vec<PlaceArgument> =
+            given.iter().map(|text| text.parse().unwrap()).collect();
+        let places = labelled(&arguments, Path::new("/home/me/project"));
+        places.into_iter().map(|place| place.label).collect()
+    }
+
+    #[test]
+    fn a_path_alone_is_labelled_by_its_last_part() {
+        assert_eq!(labels(&["/var/log", "/dev/shm"]), ["log", "shm"]);
+        assert_eq!(labels(&["/var/log/", "cache", "."]), ["log", "cache", "project"]);
+        assert_eq!(labels(&["/", ".."]), ["root", "me"]);
+        assert_eq!(labels(&["/srv/my data (old)", "/srv/日本"]), ["my-data-old", "place"]);
+        assert_eq!(labels(&["disk=/srv", "/dev/shm"]), ["disk", "shm"]);
+    }
+
+    #[test]
+    fn as_many_parts_are_taken_as_tell_places_apart() {
+        assert_eq!(labels(&["a/data", "b/data", "/srv"]), ["a-data", "b-data", "srv"]);
+        assert_eq!(labels(&["/x/a/data", "/y/a/data"]), ["x-a-data", "y-a-data"]);
+        assert_eq!(labels(&["/data", "/srv/data"]), ["data", "srv-data"]);
+        // A label that was given is not another path's.
+        assert_eq!(labels(&["/var/log", "log=/srv"]), ["var-log", "log"]);
+        assert_eq!(labels(&["/srv", "/srv", "/srv"]), ["srv", "srv-2", "srv-3"]);
+        assert_eq!(labels(&["/srv", "srv=/x", "srv-2=/y"]), ["srv-3", "srv", "srv-2"]);
+        let long = "/x".repeat(40);
+        let told = labels(&[&format!("/{long}"), &format!("/y{long}"), &long, "/x"]);
+        assert!(told.iter().all(|label| label.len() <= LABEL_CHARS_MAX), "{told:?}");
+        let mut once = told.clone();
+        once.sort();
+        once.dedup();
+        assert_eq!(once.len(), 4, "{told:?}");
+    }
+
+    #[test]
+    fn a_slash_before_the_equals_sign_makes_a_path() {
+        assert_eq!(labels(&["./a=b", "/srv/c=d"]), ["a-b", "c-d"]);
+        let path = |text: &str| text.parse::<PlaceArgument>().unwrap().path().to_owned();
+        assert_eq!(path("./a=b"), Path::new("./a=b"));
+        assert_eq!(path("a=b"), Path::new("b"));
+        let wrong = |text: &str| text.parse::<PlaceArgument>().unwrap_err().to_string();
+        assert!(wrong("").contains("empty"), "{}", wrong(""));
+        assert!(wrong("=/tmp").contains("both the label and the path"));
+        assert!(wrong("a b=/tmp").contains("is not a label"));
+        assert!(wrong("tmpfs:1G").contains("asks for a place to be made"));
+    }
+}
