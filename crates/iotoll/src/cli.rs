@@ -110,7 +110,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 
-    /// The smallest relative difference that matters [default: 5%]
+    /// The smallest relative difference that matters, as in 10% or 10 [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,
 
@@ -119,7 +119,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
     pub(crate) error_rate: Option<f64>,
 
-    /// The longest that the run may take [default: 60s]
+    /// The longest that the run may take, as in 5min, 90s or 90 [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub(crate) budget: Option<Duration>,
 
@@ -219,7 +219,7 @@ pub(crate) struct SelftestArgs {
     #[arg(value_name = "[LABEL=]PATH")]
     pub(crate) places: Vec<PlaceArgument>,
 
-    /// The longest that the test may take [default: 60s]
+    /// The longest that the test may take, as in 5min, 90s or 90 [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub(crate) budget: Option<Duration>,
 

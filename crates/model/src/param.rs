@@ -342,10 +342,14 @@ fn parse_every(text: &str, what: &str) -> Result<SyncPolicy, String> {
     if let Ok(n) = what.parse() {
         return Ok(SyncPolicy::Every(n));
     }
+    // A number without a unit counts records.
+    let has_unit = what.ends_with(|c: char| c.is_ascii_alphabetic());
     match parse_duration(what) {
-        Ok(interval) if SYNC_INTERVALS.contains(&interval) => Ok(SyncPolicy::Interval(interval)),
-        Ok(_) => Err(format!("`{text}` is out of range: every 1ms to every 1s")),
-        Err(_) => Err(format!(
+        Ok(interval) if has_unit && SYNC_INTERVALS.contains(&interval) => {
+            Ok(SyncPolicy::Interval(interval))
+        }
+        Ok(_) if has_unit => Err(format!("`{text}` is out of range: every 1ms to every 1s")),
+        _ => Err(format!(
             "`{text}`: after `every` comes a number of at least 1 or a time, as in every 100 or \
              every 10ms"
         )),
@@ -478,6 +482,7 @@ mod tests {
             (ParamKind::Rate, "0", "is not a rate"),
             (ParamKind::Sync, "every", "is not a sync policy"),
             (ParamKind::Sync, "every 0", "after `every` comes"),
+            (ParamKind::Sync, "every 0.5", "after `every` comes"),
             (ParamKind::Sync, "every 2s", "out of range"),
         ];
         for (kind, text, answer) in cases {

@@ -155,7 +155,7 @@ fn read_list<T>(
     }
 }
 
-/// A string, or a whole number where a string would do.
+/// A string, or a number where a string would do.
 fn read_text<T, E: ToString>(
     value: &Spanned<DeValue<'_>>,
     read: impl Fn(&str) -> Result<T, E>,
@@ -163,6 +163,7 @@ fn read_text<T, E: ToString>(
     let text = match value.get_ref() {
         DeValue::String(text) => text.to_string(),
         DeValue::Integer(number) => number.to_string(),
+        DeValue::Float(number) => number.to_string(),
         other => {
             return Err((
                 value.span(),

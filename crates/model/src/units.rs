@@ -14,11 +14,17 @@ pub enum UnitError {
     #[error("`{0}` is not a size: write a number with B, kB, MB, GB, KiB, MiB or GiB, as in 70 B")]
     Size(String),
     /// Not a duration.
-    #[error("`{0}` is not a duration: write a number with ms, s, min or h, as in 60s")]
+    #[error(
+        "`{0}` is not a duration: write a number with ms, s, min or h, as in 60s; a \
+             number by itself is seconds"
+    )]
     Duration(String),
     /// Not a share.
     #[error("`{0}` is not a share: write a percentage between 0% and 1000%, as in 5%")]
     Share(String),
+    /// A number that may be a fraction or a percentage.
+    #[error("`{0}` may be meant as {1} or as {0}%: write it with a % sign")]
+    Fraction(String, String),
 }
 
 const SIZE_UNITS: [(&str, u64); 11] = [
@@ -69,13 +75,13 @@ pub fn rough_size(bytes: u64) -> String {
     }
 }
 
-/// Reads a duration: `60s`, `1.5 min`, `250ms`, `1h`.
+/// Reads a duration: `60s`, `1.5 min`, `250ms`, `1h`; a number by itself is seconds.
 pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
     let fail = || UnitError::Duration(text.to_owned());
     let (number, unit) = split_unit(text).ok_or_else(fail)?;
     let factor_s = match unit {
         "ms" => 1e-3,
-        "s" | "sec" => 1.0,
+        "" | "s" | "sec" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
         _ => return Err(fail()),
@@ -94,12 +100,21 @@ pub fn exact_duration(duration: Duration) -> String {
     }
 }
 
-/// Reads a share: `5%` is 0.05.
+/// Reads a share: `5%` is 0.05, and so is `5`. A number below 1 without its sign may be
+/// meant either way, and is refused.
 pub fn parse_share(text: &str) -> Result<f64, UnitError> {
     let fail = || UnitError::Share(text.to_owned());
-    let number = text.trim().strip_suffix('%').ok_or_else(fail)?.trim_end();
-    let share = number.parse::<f64>().map_err(|_| fail())? / 100.0;
-    if share.is_finite() && (0.0..=10.0).contains(&share) { Ok(share) } else { Err(fail()) }
+    let text = text.trim();
+    let signed = text.strip_suffix('%');
+    let number = signed.unwrap_or(text).trim_end().parse::<f64>().map_err(|_| fail())?;
+    let share = number / 100.0;
+    if !(share.is_finite() && (0.0..=10.0).contains(&share)) {
+        return Err(fail());
+    }
+    if signed.is_none() && number > 0.0 && number < 1.0 {
+        return Err(UnitError::Fraction(text.to_owned(), percent(number)));
+    }
+    Ok(share)
 }
 
 /// Writes a share as a percentage: `5%`, `0.5%`.
@@ -221,12 +236,19 @@ mod tests {
         for text in ["60s", "250ms", "1.5ms", "0.05ms", "1000.000001ms", "0s"] {
             assert_eq!(parse_duration(text).map(exact_duration).as_deref(), Ok(text));
         }
-        for bad in ["60", "", "-1s", "s", "1 day", "nan s", "1e400s"] {
+        assert_eq!(parse_duration("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(parse_duration("1.5"), Ok(Duration::from_millis(1500)));
+        for bad in ["", "-1s", "-1", "s", "1 day", "nan s", "1e400s", "1e3"] {
             assert!(parse_duration(bad).is_err(), "{bad} was read as a duration");
         }
         assert_eq!(parse_share("5%"), Ok(0.05));
         assert_eq!(parse_share("0.5 %"), Ok(0.005));
-        for bad in ["5", "-5%", "%", "nan%", "2000%"] {
+        assert_eq!(parse_share("10"), Ok(0.1));
+        assert_eq!(parse_share("1"), Ok(0.01));
+        assert_eq!(parse_share("0"), Ok(0.0));
+        let either = UnitError::Fraction("0.05".to_owned(), "5%".to_owned());
+        assert_eq!(parse_share("0.05"), Err(either));
+        for bad in ["-5", "-5%", "%", "", "nan%", "inf", "2000%", "2000"] {
             assert!(parse_share(bad).is_err(), "{bad} was read as a share");
         }
     }
