@@ -10,13 +10,14 @@ use engine::measure::Event;
 use engine::needs::needs;
 use engine::runner::SliceRunner;
 use model::analysis::{Analysis, Verdict};
+use model::arm::Arm;
 use model::document::Document;
 use model::run::Run;
 
 use crate::cli::CompareArgs;
 use crate::delivery::deliver;
 use crate::environment::LocalEnvironment;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::halt::Halt;
 use crate::json_target::JsonTarget;
 use crate::output;
@@ -29,6 +30,9 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let plan = plan::from_args(args)?;
     let job = Job { manners: args.manners(), ..Job::of(&plan) };
+    if args.require_verdict && job.pairs.is_empty() {
+        return Err(nothing_to_compare(&job.arms).into());
+    }
     let places = preflight::inspect(&plan, args)?;
     let workloads = preflight::workloads(&job.arms)?;
     let needs = needs(&job, &workloads, places.len());
@@ -64,6 +68,24 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::CouldNot);
     }
     Ok(exit)
+}
+
+/// Why no verdict can be had, and what to add.
+fn nothing_to_compare(arms: &[Arm]) -> UsageError {
+    let what = match arms {
+        [arm] => format!("there is only {}", arm.id),
+        _ => format!("no two of the {} arms are compared", arms.len()),
+    };
+    let strategies = arms.first().map_or(&[][..], |arm| arm.study.strategies);
+    let names: Vec<&str> = strategies.iter().take(2).map(|strategy| strategy.name).collect();
+    let or_strategy = match names.as_slice() {
+        [one, other] => format!(", or another strategy, as in --strategy {one},{other}"),
+        _ => String::new(),
+    };
+    UsageError(format!(
+        "--require-verdict was given, but there is nothing to compare ({what}): add another \
+         place, as in `iotoll compare . /dev/shm`{or_strategy}"
+    ))
 }
 
 /// Has the storage serve others first, before any thread or process is started.

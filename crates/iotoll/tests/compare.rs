@@ -190,6 +190,17 @@ fn a_verdict_that_is_required_and_missing_is_code_4() {
 }
 
 #[test]
+fn a_verdict_that_is_required_where_nothing_is_compared() {
+    let one = ["compare", "/dev/shm", "--study", "log", "--strategy", "held"];
+    let required = |more: &[&str]| run([&one, more, &["--require-verdict"]].concat());
+    let says = ["nothing to compare", "only log/held@shm", "/dev/shm", "--strategy reopen,held"];
+    assert_fails(&required(&[]), 2, &says);
+    assert_fails(&required(&["--dry-run"]), 2, &says);
+    let stream = ["compare", "/dev/shm", "--study", "stream", "--require-verdict"];
+    assert_fails(&run(stream), 2, &["nothing to compare", "iotoll compare . /dev/shm"]);
+}
+
+#[test]
 fn json_goes_to_a_file_beside_the_report() {
     let places = Places::new();
     let file = places.disk.path().join("result.json");
