@@ -102,7 +102,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) strategy: Vec<String>,
 
-    /// Set a parameter; each of several values makes an arm
+    /// Set a parameter; each of several values makes an arm. Given again for the same
+    /// parameter, it adds values
     #[arg(long, value_name = "STUDY.KEY=VALUE[,VALUE...]")]
     pub(crate) set: Vec<String>,
 

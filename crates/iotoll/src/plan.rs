@@ -79,9 +79,7 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
     if !args.strategy.is_empty() {
         draft.select_strategies(&args.strategy)?;
     }
-    for assignment in &args.set {
-        draft.set(assignment, &registry)?;
-    }
+    draft.set_all(&args.set, &registry)?;
     for rate in &args.per_second {
         draft.set_per_second(rate, &registry)?;
     }

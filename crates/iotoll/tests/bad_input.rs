@@ -60,6 +60,9 @@ fn an_unknown_study_strategy_key_or_unit() {
     assert_fails(&with(&["--set", "log.record=2 GiB"]), 2, &["out of range", "1 MiB"]);
     assert_fails(&with(&["--set", "log.sync=often"]), 2, &["not a sync policy", "every N"]);
     assert_fails(&with(&["--set", "record=70"]), 2, &["STUDY.KEY=VALUE"]);
+    let twice = ["--set", "log.sync=never,each", "--set", "log.sync=never"];
+    assert_fails(&with(&twice), 2, &["log.sync is given the value `never` twice"]);
+    assert_fails(&with(&["--set", "serve.variant=a,", "--study", "serve"]), 2, &["is empty"]);
     let stream_only = ["--study", "stream", "--set", "log.record=70"];
     assert_fails(&with(&stream_only), 2, &["log is not part of this run"]);
     let uneven = ["--set", "stream.total=100 B", "--set", "stream.block=64 B"];

@@ -211,10 +211,10 @@ impl ParamSpec {
     }
 
     /// The parts of what was given on the command line: values are put between
-    /// commas, and a text may have commas of its own.
+    /// commas, and a text may have commas of its own. A name with a comma needs a plan file.
     pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
         match self.kind {
-            ParamKind::Text(_) | ParamKind::Name(_) | ParamKind::Shell(_) => vec![given],
+            ParamKind::Text(_) | ParamKind::Shell(_) => vec![given],
             _ => given.split(',').map(str::trim).collect(),
         }
     }

@@ -94,6 +94,14 @@ impl StudyPlan {
         given.map_or_else(|| param.default_values(), |(_, values)| values.clone())
     }
 
+    /// Refuses a value that a parameter is given twice.
+    fn check_values(&self) -> Result<(), PlanError> {
+        let repeated = |(name, values): &(&str, Vec<ParamValue>)| {
+            Some(PlanError(format!("{}.{name}{}", self.spec.name, said_twice(values)?)))
+        };
+        self.factors.iter().find_map(repeated).map_or(Ok(()), Err)
+    }
+
     /// How many arms it makes at each place, at least, where they are beyond counting.
     fn ways(&self) -> usize {
         let values = self.spec.params.iter().map(|param| self.values(param).len());
@@ -175,30 +183,34 @@ impl Draft {
         ))
     }
 
-    /// Takes one `STUDY.KEY=VALUE[,VALUE...]`.
-    pub fn set(
+    /// Takes assignments, each `STUDY.KEY=VALUE[,VALUE...]`. The first of a key replaces
+    /// what the plan has for it, and those after it add their values.
+    pub fn set_all(
         &mut self,
-        assignment: &str,
+        assignments: &[String],
         registry: &[&'static StudySpec],
     ) -> Result<(), PlanError> {
-        let shape = || {
-            PlanError(format!(
-                "`{assignment}` is not of the form STUDY.KEY=VALUE, as in log.record=8193"
-            ))
-        };
-        let (target, value) = assignment.split_once('=').ok_or_else(shape)?;
-        let (study, key) = target.trim().split_once('.').ok_or_else(shape)?;
-        let spec = find_study(study, registry)?;
-        let param = spec.param(key).ok_or_else(|| unknown_key(key, spec))?;
-        let values = param
-            .parts(value)
-            .into_iter()
-            .map(|one| param.parse(one))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|e| PlanError(format!("{study}.{key}: {e}")))?;
+        let mut given: Vec<(&'static str, &'static str, Vec<ParamValue>)> = Vec::new();
+        for assignment in assignments {
+            let (spec, param, values) = assigned(assignment, registry)?;
+            match given.iter_mut().find(|(study, key, _)| (*study, *key) == (spec.name, param.name))
+            {
+                Some((_, _, earlier)) => earlier.extend(values),
+                None => given.push((spec.name, param.name, values)),
+            }
+        }
+        given.into_iter().try_for_each(|(study, key, values)| self.set(study, key, &values))
+    }
+
+    fn set(
+        &mut self,
+        study: &str,
+        key: &'static str,
+        values: &[ParamValue],
+    ) -> Result<(), PlanError> {
         let mut touched = false;
-        for planned in self.studies.iter_mut().filter(|s| s.spec.name == spec.name) {
-            planned.set(param.name, values.clone());
+        for planned in self.studies.iter_mut().filter(|s| s.spec.name == study) {
+            planned.set(key, values.to_vec());
             touched = true;
         }
         if touched {
@@ -289,6 +301,7 @@ impl Plan {
                 )));
             }
         }
+        self.studies.iter().try_for_each(StudyPlan::check_values)?;
         let arms = self.arms();
         for (position, arm) in arms.iter().enumerate() {
             if arms[..position].iter().any(|earlier| earlier.id == arm.id) {
@@ -312,6 +325,34 @@ impl Plan {
              strategies, parameter values or places"
         )))
     }
+}
+
+/// What an assignment `STUDY.KEY=VALUE[,VALUE...]` says.
+fn assigned(
+    assignment: &str,
+    registry: &[&'static StudySpec],
+) -> Result<(&'static StudySpec, &'static ParamSpec, Vec<ParamValue>), PlanError> {
+    let shape = || {
+        PlanError(format!(
+            "`{assignment}` is not of the form STUDY.KEY=VALUE, as in log.record=8193"
+        ))
+    };
+    let (target, value) = assignment.split_once('=').ok_or_else(shape)?;
+    let (study, key) = target.trim().split_once('.').ok_or_else(shape)?;
+    let spec = find_study(study, registry)?;
+    let param = spec.param(key).ok_or_else(|| unknown_key(key, spec))?;
+    let parts = param.parts(value);
+    if parts.len() > 1 && parts.contains(&"") {
+        return Err(PlanError(format!(
+            "{study}.{key}: a value in `{value}` is empty: write something between the commas"
+        )));
+    }
+    let values = parts
+        .into_iter()
+        .map(|one| param.parse(one))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|e| PlanError(format!("{study}.{key}: {e}")))?;
+    Ok((spec, param, values))
 }
 
 /// The study of that name.
@@ -346,6 +387,13 @@ pub fn parse_per_second(text: &str) -> Result<f64, String> {
     rate.ok_or_else(|| {
         format!("`{text}` is no number of operations a second: give one such as 250 or 0.5")
     })
+}
+
+/// What is said of a value that is among these twice, if one is.
+pub(crate) fn said_twice(values: &[ParamValue]) -> Option<String> {
+    let (_, value) =
+        values.iter().enumerate().find(|(position, value)| values[..*position].contains(value))?;
+    Some(format!(" is given the value `{value}` twice: name each value once"))
 }
 
 pub(crate) fn unknown_key(key: &str, spec: &StudySpec) -> PlanError {

@@ -8,7 +8,8 @@ use toml::de::{DeTable, DeValue};
 
 use crate::place::PlaceRequest;
 use crate::plan::{
-    Draft, StudyPlan, find_study, parse_budget, parse_per_second, suggestion, unknown_key,
+    Draft, StudyPlan, find_study, parse_budget, parse_per_second, said_twice, suggestion,
+    unknown_key,
 };
 use crate::study::{ParamSpec, ParamValue, StudySpec, parse_error_rate, parse_worth};
 
@@ -138,7 +139,12 @@ fn read_values(
     value: &Spanned<DeValue<'_>>,
     param: &ParamSpec,
 ) -> Result<Vec<ParamValue>, Mistake> {
-    read_list(value, |text| param.parse(text).map_err(|e| format!("{}: {e}", param.name)))
+    let read = |text: &str| param.parse(text).map_err(|e| format!("{}: {e}", param.name));
+    let values = read_list(value, read)?;
+    match said_twice(&values) {
+        Some(twice) => Err((value.span(), format!("{}{twice}", param.name))),
+        None => Ok(values),
+    }
 }
 
 /// One value, or a list of at least one.

@@ -140,7 +140,8 @@ fn fifty_arms_are_still_readable() {
         studies: vec![StudyPlan::new(model::plan::find_study("log", &registry).unwrap())],
         ..Draft::default()
     };
-    draft.set("log.record=70,100,200,500,1000,2000,4096,8193", &registry).unwrap();
+    let records = "log.record=70,100,200,500,1000,2000,4096,8193".to_owned();
+    draft.set_all(&[records], &registry).unwrap();
     let plan = draft.finish(7).unwrap();
     let arms = plan.arms().len();
     assert_eq!(arms, 48);

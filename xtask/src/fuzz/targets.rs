@@ -279,7 +279,7 @@ fn setting(bytes: &[u8]) -> bool {
     let registry = studies::specs();
     let studies = registry.iter().map(|spec| StudyPlan::new(spec)).collect();
     let mut draft = Draft { studies, ..Draft::default() };
-    if let Err(error) = draft.set(&text, &registry) {
+    if let Err(error) = draft.set_all(&[text.to_string()], &registry) {
         check_message(&error.to_string());
         return false;
     }

@@ -32,7 +32,7 @@ pub fn twins_job(work: &Work<'_>, place: &PlaceFacts) -> Result<Job, PlanError> 
         ..Draft::default()
     };
     for param in work.params {
-        draft.set(&format!("{}.{param}", spec.name), &[spec])?;
+        draft.set_all(&[format!("{}.{param}", spec.name)], &[spec])?;
     }
     // Every run that is made of the job has a seed of its own.
     Ok(Job::of(&draft.finish(0)?))

@@ -45,7 +45,8 @@ impl CommandServer {
         if !variant.is_empty() && !with_variant.into_iter().any(names_variant) {
             return unsuited(
                 "a variant is given, and neither command nor prepare nor url has {variant} to \
-                 put it in",
+                 put it in; write {variant} where it belongs, as in --set \
+                 'serve.command=./serve --mode {variant} --port {port}'",
             );
         }
         let url = text("url").replace("{variant}", variant);
