@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("{}", Tally::HEAD);
     for ((number, system), tally) in &tallies {
         let row = &ROWS[*number];
-        println!("{}", tally.line(&row.name(), system.name(), row.promise()?));
+        println!("{}", tally.line(&row.name(), system.name(), &row.promise()?));
     }
     judge(tallies.values().filter(|tally| tally.is_refuted()).count(), args.lying)
 }

@@ -128,6 +128,13 @@ fn describe(spec: &StudySpec, text: &mut String) -> Result<()> {
             cell(s.promise)
         )?;
     }
+    if !spec.promises.is_empty() {
+        text.push_str("\n| where | it promises instead |\n| --- | --- |\n");
+    }
+    for rule in spec.promises {
+        let promise = if rule.promise.is_empty() { "nothing is written" } else { rule.promise };
+        writeln!(text, "| {} | {} |", cell(&rule.when.to_string()), cell(promise))?;
+    }
     text.push_str("\n| parameter | what it means | what it may be | default |\n");
     text.push_str("| --- | --- | --- | --- |\n");
     for p in spec.params {

@@ -103,7 +103,7 @@ fn plan_record(job: &Job) -> PlanRecord {
         study: arm.study.name.to_owned(),
         strategy: arm.strategy.name.to_owned(),
         place: arm.place,
-        params: arm.params.0.iter().map(|(k, v)| ((*k).to_owned(), v.to_string())).collect(),
+        params: arm.params.written(),
     };
     PlanRecord {
         worth: job.worth,

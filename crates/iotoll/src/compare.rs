@@ -33,6 +33,11 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     if args.require_verdict && job.pairs.is_empty() {
         return Err(nothing_to_compare(&job.arms).into());
     }
+    for unused in preflight::unused(&plan, &job.arms) {
+        output::note(&format!(
+            "{unused} has no effect on any arm of this run; `iotoll studies` says what it is for"
+        ));
+    }
     let places = preflight::inspect(&plan, args)?;
     let workloads = preflight::workloads(&job.arms)?;
     let needs = needs(&job, &workloads, places.len());

@@ -27,6 +27,22 @@ pub(crate) fn workloads(arms: &[Arm]) -> anyhow::Result<Vec<Box<dyn Workload>>> 
     arms.iter().map(workload).collect()
 }
 
+/// Parameters that were given and mean nothing to any arm, as in `log.batch`.
+pub(crate) fn unused(plan: &Plan, arms: &[Arm]) -> Vec<String> {
+    let mut unused = Vec::new();
+    for study in &plan.studies {
+        let description = study.spec.describe();
+        let own: Vec<&Arm> = arms.iter().filter(|arm| arm.study.name == study.spec.name).collect();
+        let applies = |name: &str| {
+            let mut own = own.iter();
+            own.any(|arm| description.applies(name, arm.strategy.name, &arm.params.written()))
+        };
+        let given = study.factors.iter().filter(|(name, _)| !applies(name));
+        unused.extend(given.map(|(name, _)| format!("{}.{name}", study.spec.name)));
+    }
+    unused
+}
+
 /// The facts of the plan's places; an error where the default ones are one and the same.
 pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<PlaceFacts>> {
     let mut facts = plan

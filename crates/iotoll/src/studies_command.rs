@@ -19,6 +19,13 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
                 writeln!(out, "    {:<12} durability: {}", "", strategy.promise)?;
             }
         }
+        if !spec.promises.is_empty() {
+            writeln!(out, "  durability that depends on parameters")?;
+        }
+        for rule in spec.promises {
+            let promise = if rule.promise.is_empty() { "nothing is written" } else { rule.promise };
+            writeln!(out, "    {}: {promise}", rule.when)?;
+        }
         if !spec.figures.is_empty() {
             writeln!(out, "  additional figures")?;
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::condition::{AppliesWhenDescription, PromiseWhenDescription};
 use crate::figure::{Better, Fold, Unit};
 
 /// One study, as its runs describe it.
@@ -27,8 +28,15 @@ pub struct StudyDescription {
     pub score_when: Vec<ScoreWhenDescription>,
     /// Its strategies; the first is the base that the others are compared with.
     pub strategies: Vec<StrategyDescription>,
+    /// What strategies promise instead where a parameter changes it; the first that fits
+    /// counts.
+    #[serde(default)]
+    pub promise_when: Vec<PromiseWhenDescription>,
     /// Its parameters, in its own order.
     pub params: Vec<ParamDescription>,
+    /// Those of them that mean something to some arms alone.
+    #[serde(default)]
+    pub applies_when: Vec<AppliesWhenDescription>,
     /// What it measures beside the toll.
     pub figures: Vec<FigureDescription>,
     /// Causes of its own.
@@ -173,6 +181,23 @@ impl StudyDescription {
     pub fn score_of(&self, params: &BTreeMap<String, String>) -> Score {
         let fits = |when: &&ScoreWhenDescription| params.get(&when.param) == Some(&when.value);
         self.score_when.iter().find(fits).map_or(self.score, |when| when.score)
+    }
+
+    /// What an arm promises if the process or the machine dies; empty where nothing
+    /// depends on it.
+    pub fn promise_of(&self, strategy: &str, params: &BTreeMap<String, String>) -> &str {
+        let instead = self.promise_when.iter().find(|rule| rule.when.fits(strategy, params));
+        match instead {
+            Some(rule) => &rule.promise,
+            None => self.strategy(strategy).map_or("", |strategy| &strategy.promise),
+        }
+    }
+
+    /// Whether a parameter means anything to an arm.
+    pub fn applies(&self, param: &str, strategy: &str, params: &BTreeMap<String, String>) -> bool {
+        let mut rules =
+            self.applies_when.iter().filter(|rule| rule.params.iter().any(|p| p == param));
+        rules.all(|rule| rule.when.fits(strategy, params))
     }
 
     /// The parameter of that name.

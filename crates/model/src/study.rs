@@ -1,6 +1,9 @@
 //! What a study is: its name, its strategies and its parameters, as data that
 //! help texts, plan files and checks are made from.
 
+use std::collections::BTreeMap;
+
+pub use crate::condition::{AppliesWhen, Is, PromiseWhen, When};
 pub use crate::description::Score;
 use crate::description::{
     CauseDescription, FigureDescription, NoteDescription, ScoreWhenDescription,
@@ -28,8 +31,13 @@ pub struct StudySpec {
     pub compared: &'static [&'static str],
     /// Its strategies; the first is the base that the others are compared with.
     pub strategies: &'static [StrategySpec],
+    /// What strategies promise instead where a parameter changes it; the first that fits
+    /// counts.
+    pub promises: &'static [PromiseWhen],
     /// Its parameters.
     pub params: &'static [ParamSpec],
+    /// Those of them that mean something to some arms alone.
+    pub applies: &'static [AppliesWhen],
     /// What it measures beside the toll.
     pub figures: &'static [FigureSpec],
     /// What its arms are judged by.
@@ -50,7 +58,8 @@ pub struct StrategySpec {
     /// What it does, in a line.
     pub about: &'static str,
     /// What it promises if the process or the machine dies, in a line; empty
-    /// where nothing depends on it.
+    /// where nothing depends on it. [`StudySpec::promises`] may say otherwise for some
+    /// values of parameters.
     pub promise: &'static str,
     /// Whether it is timed when no strategy is named.
     pub by_default: bool,
@@ -100,7 +109,9 @@ impl StudySpec {
         by_default: true,
         compared: &[],
         strategies: &[],
+        promises: &[],
         params: &[],
+        applies: &[],
         figures: &[],
         score: Score::MeanTime,
         score_when: &[],
@@ -116,6 +127,13 @@ impl StudySpec {
     /// The strategy of that name.
     pub fn strategy(&self, name: &str) -> Option<&'static StrategySpec> {
         self.strategies.iter().find(|s| s.name == name)
+    }
+}
+
+impl Params {
+    /// The values as a plan file has them.
+    pub fn written(&self) -> BTreeMap<String, String> {
+        self.0.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect()
     }
 }
 
@@ -165,7 +183,9 @@ impl StudySpec {
             score: self.score,
             score_when: self.score_when.iter().map(ScoreWhen::describe).collect(),
             strategies: self.strategies.iter().map(StrategySpec::describe).collect(),
+            promise_when: self.promises.iter().map(PromiseWhen::describe).collect(),
             params: self.params.iter().map(ParamSpec::describe).collect(),
+            applies_when: self.applies.iter().map(AppliesWhen::describe).collect(),
             figures: self.figures.iter().map(FigureSpec::describe).collect(),
             causes: self.causes.iter().map(CauseSpec::describe).collect(),
             notes: self.notes.iter().map(NoteSpec::describe).collect(),

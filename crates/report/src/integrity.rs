@@ -1,8 +1,6 @@
 //! What became of the records: which arms corrupted any, and how sure it is that
 //! the others corrupt none.
 
-use std::collections::BTreeMap;
-
 use anstyle::{AnsiColor, Style};
 use model::analysis::ArmResult;
 use model::description::StudyDescription;
@@ -117,29 +115,46 @@ fn study_promises(
     before: &str,
     width: Width,
 ) -> String {
-    let mut by_promise: BTreeMap<usize, (Vec<&str>, &str)> = BTreeMap::new();
-    let of_study = arms.iter().filter(|arm| arm.study == study.name);
-    for (position, arm) in of_study.enumerate() {
-        let Some(strategy) = study.strategy(&arm.strategy) else {
+    let arms: Vec<&ArmResult> = arms.iter().filter(|arm| arm.study == study.name).collect();
+    let mut by_promise: Vec<(&str, Vec<String>)> = Vec::new();
+    for arm in &arms {
+        let promise = study.promise_of(&arm.strategy, &arm.params);
+        if promise.is_empty() {
             continue;
-        };
-        let same =
-            by_promise.values_mut().find(|(_, promise)| *promise == strategy.promise.as_str());
-        match same {
-            Some((names, _)) if names.contains(&strategy.name.as_str()) => {}
-            Some((names, _)) => names.push(strategy.name.as_str()),
-            None if strategy.promise.is_empty() => {}
-            None => {
-                by_promise
-                    .insert(position, (vec![strategy.name.as_str()], strategy.promise.as_str()));
-            }
+        }
+        let name = promising(study, arm, &arms);
+        match by_promise.iter_mut().find(|(same, _)| *same == promise) {
+            Some((_, names)) if names.contains(&name) => {}
+            Some((_, names)) => names.push(name),
+            None => by_promise.push((promise, vec![name])),
         }
     }
-    let sentence = |(names, promise): &(Vec<&str>, &str)| {
+    let sentence = |(promise, names): &(&str, Vec<String>)| {
         let text = format!("{before}{}: {promise}", names.join(", "));
         paragraph("  • ", "    ", &text, width)
     };
-    by_promise.values().map(sentence).collect()
+    by_promise.iter().map(sentence).collect()
+}
+
+/// Who promises: a strategy, with the values of parameters where others of its arms promise
+/// something else.
+fn promising(study: &StudyDescription, arm: &ArmResult, arms: &[&ArmResult]) -> String {
+    let promise = |arm: &ArmResult| study.promise_of(&arm.strategy, &arm.params);
+    let of_strategy = arms.iter().filter(|other| other.strategy == arm.strategy);
+    let others: Vec<&&ArmResult> =
+        of_strategy.filter(|other| promise(other) != promise(arm)).collect();
+    let decides = |name: &str| {
+        let mut conditions = study.promise_when.iter().flat_map(|rule| &rule.when.params);
+        conditions.any(|condition| condition.param == name)
+            && others.iter().any(|other| other.params.get(name) != arm.params.get(name))
+    };
+    let deciding = arm.params.iter().filter(|(name, _)| decides(name));
+    let values: Vec<String> = deciding.map(|(name, value)| format!("{name}={value}")).collect();
+    if values.is_empty() {
+        arm.strategy.clone()
+    } else {
+        format!("{}({})", arm.strategy, values.join(", "))
+    }
 }
 
 #[cfg(test)]

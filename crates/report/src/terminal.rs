@@ -63,7 +63,7 @@ fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
     let Some(first) = arms.first() else { return String::new() };
     let Some(study) = subject.study_of(first) else { return String::new() };
     let mut out = heading(&format!("{}: {}", study.name, study.about));
-    out += &paragraph("  ", "  ", &telling_params(first, study).join(", "), width);
+    out += &paragraph("  ", "  ", &telling_params(arms, study).join(", "), width);
     out += &table::by_place(subject, arms, width);
     let strategies_compared = arms.iter().any(|arm| {
         let of_arm = |c: &Comparison| c.other == arm.id && c.axis == Axis::Strategy;
@@ -81,15 +81,22 @@ fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
     out + &why::study(subject, arms, width)
 }
 
-/// The parameters that are not at their defaults, and always the first.
-fn telling_params(arm: &ArmResult, study: &StudyDescription) -> Vec<String> {
+/// The parameters that are not at their defaults, and always the first, of those that mean
+/// something to any of these arms, which have the same.
+fn telling_params(arms: &[&ArmResult], study: &StudyDescription) -> Vec<String> {
+    let Some(arm) = arms.first() else { return Vec::new() };
+    let applies =
+        |name: &str| arms.iter().any(|arm| study.applies(name, &arm.strategy, &arm.params));
     // What a name stands for need not be said beside it.
     let named = study.params.iter().any(|param| {
         let given = arm.params.get(&param.name).is_some_and(|value| !value.is_empty());
         param.kind == ParamForm::Name && given
     });
-    let first = study.params.first().map(|param| &param.name);
+    let first = study.params.iter().map(|param| &param.name).find(|name| applies(name));
     let telling = arm.params.iter().filter(|(name, value)| {
+        if !applies(name) {
+            return false;
+        }
         let Some(param) = study.param(name) else { return true };
         let is_default = param.is_default(value) && Some(*name) != first;
         !(is_default || named && param.kind == ParamForm::Shell)

@@ -13,6 +13,7 @@ mod page;
 pub mod power;
 mod put;
 mod random;
+mod rules;
 mod serve;
 mod sqlite;
 mod stream;

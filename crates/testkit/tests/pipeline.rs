@@ -163,3 +163,53 @@ fn the_same_seed_gives_the_same_result() {
     };
     assert_eq!(once(), once());
 }
+
+/// The report of a study's run with these settings, in one line of words.
+fn told(study: &str, strategies: &[&str], settings: &[&str]) -> String {
+    let registry = studies::specs();
+    let mut draft = Draft {
+        budget: Some(Duration::from_secs(5)),
+        places: PLACES.iter().map(|p| p.parse().unwrap()).collect(),
+        studies: vec![StudyPlan::new(model::plan::find_study(study, &registry).unwrap())],
+        ..Draft::default()
+    };
+    let names: Vec<String> = strategies.iter().map(ToString::to_string).collect();
+    draft.select_strategies(&names).unwrap();
+    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    draft.set_all(&settings, &registry).unwrap();
+    let plan = draft.finish(7).unwrap();
+    let arms = vec![ArmBehaviour::steady(300.0, 0.03); plan.arms().len()];
+    let result = run(&plan, &mut SimulatedRunner::new(arms, 1));
+    printed(&result, 80).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_is_promised_follows_the_parameters() {
+    let lost = "power failure: data not yet written back is lost";
+    let kept = "power failure: nothing acknowledged is lost, provided that the device honours";
+    let never = told("log", &["held"], &[]);
+    assert!(never.contains(lost) && !never.contains(kept), "{never}");
+    let each = told("log", &["held", "reopen"], &["log.sync=each"]);
+    assert!(each.contains("held, reopen: process crash:"), "{each}");
+    assert!(each.contains(kept) && !each.contains(lost), "{each}");
+    let both = told("log", &["held", "dsync"], &["log.sync=never", "log.sync=each"]);
+    assert!(both.contains("held(sync=never): process crash:"), "{both}");
+    assert!(both.contains("dsync, held(sync=each): process crash:"), "{both}");
+    // What reads has nothing to lose.
+    let files = told("files", &["rename-fsync"], &["files.operation=read"]);
+    assert!(!files.contains("Durability"), "{files}");
+    let files = told("files", &["rename-fsync"], &["files.operation=read,write"]);
+    assert!(files.contains("rename-fsync(operation=write): readers see"), "{files}");
+}
+
+#[test]
+fn parameters_that_mean_nothing_are_not_shown() {
+    let made = told("page", &["read"], &["page.cache=warm"]);
+    assert!(made.contains("files 5"), "{made}");
+    let own = told("page", &["read"], &["page.cache=warm", "page.set=/srv/page"]);
+    assert!(own.contains("set /srv/page") && !own.contains("files 5"), "{own}");
+    let unused = told("log", &["held"], &["log.batch=9"]);
+    assert!(!unused.contains("batch"), "{unused}");
+    let used = told("log", &["held", "batched"], &["log.batch=9"]);
+    assert!(used.contains("batch 9"), "{used}");
+}

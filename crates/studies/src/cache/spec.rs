@@ -1,9 +1,10 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{Is, ParamKind, ParamSpec, StrategySpec, StudySpec};
 
 use crate::choices::choices;
 use crate::put::{self, Put};
+use crate::rules::{promise, where_set};
 
 static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Rename);
 
@@ -25,11 +26,16 @@ const fn size(name: &'static str, about: &'static str, default: &'static str) ->
     ParamSpec { name, about, kind: ParamKind::Size { min: 64, max: 1 << 20 }, default }
 }
 
+const LOADING: (&str, Is) = ("operation", Is::OneOf(&["load"]));
+
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "cache",
     about: "build and load a cache of compiled templates and its manifest",
     operation: "request",
     strategies: &STRATEGIES,
+    // Nothing is written.
+    promises: &[promise(&[], &[LOADING], "")],
+    applies: &[where_set(&["used"], &[LOADING])],
     params: &[
         ParamSpec {
             name: "operation",
@@ -42,7 +48,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         size("template", "size of a template", "4 KiB"),
         count("classes", "classes in the source tree", "30"),
         size("class", "size of a class", "6 KiB"),
-        count("used", "compiled templates that a page loads", "10"),
+        count("used", "load: compiled templates that a page loads", "10"),
     ],
     ..StudySpec::EMPTY
 };

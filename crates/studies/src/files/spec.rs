@@ -1,9 +1,10 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{Is, ParamKind, ParamSpec, StrategySpec, StudySpec};
 
 use crate::choices::choices;
 use crate::put::{self, Put};
+use crate::rules::{promise, where_set};
 
 static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Direct);
 
@@ -24,6 +25,18 @@ pub(super) static SPEC: StudySpec = StudySpec {
     about: "write, read and remove files such as generated documents",
     operation: "file",
     strategies: &STRATEGIES,
+    promises: &[
+        // Nothing is written.
+        promise(&[], &[("operation", Is::OneOf(&["read", "stat"]))], ""),
+        // Each is one system call, whatever made the file.
+        promise(
+            &[],
+            &[("operation", Is::OneOf(&["create", "rename", "unlink"]))],
+            "process crash: nothing is undone; power failure: the latest changes of names may be \
+             undone",
+        ),
+    ],
+    applies: &[where_set(&["size"], &[("operation", Is::Not("create"))])],
     params: &[
         ParamSpec {
             name: "operation",

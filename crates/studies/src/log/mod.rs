@@ -17,6 +17,7 @@ mod locked;
 mod make;
 mod per_writer;
 pub(crate) mod power;
+mod promises;
 mod queued;
 pub(crate) mod records;
 mod round;

@@ -3,13 +3,11 @@
 
 use model::study::{Better, FigureSpec, Fold, NoteSpec, ParamKind, ParamSpec, StudySpec, Unit};
 
+use super::promises::{APPLIES, PROMISES, SYNCED, WRITTEN};
 use crate::choices::{choices, strategies};
 
 /// More writers than this have no numbers in their records.
 pub(super) const WRITERS_MAX: u64 = 64;
-
-const WRITTEN: &str = "process crash: nothing acknowledged is lost; power failure: data not yet \
-                       written back is lost";
 
 strategies! {
     /// How records are appended.
@@ -33,20 +31,22 @@ strategies! {
              are mixed with others";
         Batched = "batched", by_name,
             "write several records at once with writev(2)",
-            "process crash: a batch not yet acknowledged is lost; power failure: as held";
+            "process crash: a batch not yet acknowledged is lost; power failure: data not yet \
+             written back is lost";
         Dsync = "dsync", by_name,
-            "as held, on a descriptor with O_DSYNC",
-            "power failure: nothing acknowledged is lost, provided that the device honours flushes";
+            "as held, on a descriptor with O_DSYNC", SYNCED;
         Queued = "queued", by_name,
             "hand each record to a writer thread through a bounded queue",
-            "process crash: records in the queue are lost although they were acknowledged; a full \
-             queue may drop records; power failure: as held, and a sync waits in the queue, too";
+            "process crash: records in the queue are lost although they were acknowledged; power \
+             failure: these and data not yet written back are lost";
         PerWriter = "per-writer", by_name,
             "write one file per writer, merged by time afterwards",
-            "as held, for each file; the order between writers is only as exact as their clocks";
+            "process crash: nothing acknowledged is lost; power failure: data not yet written back \
+             is lost; the order between writers is only as exact as their clocks";
         Uring = "uring", by_name,
             "submit several records at once through io_uring",
-            "as batched; records keep their order only if the ring's entries are linked";
+            "process crash: a batch not yet acknowledged is lost; power failure: data not yet \
+             written back is lost; records keep their order only if the ring's entries are linked";
         PhpHeld = "php-held", by_name,
             "PHP: fwrite to a handle kept open", WRITTEN;
         PhpReopen = "php-reopen", by_name,
@@ -101,6 +101,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "record",
     compared: &["sync", "buffer", "batch", "queue", "full", "ring"],
     strategies: Strategy::SPECS,
+    promises: PROMISES,
+    applies: APPLIES,
     params: &[
         ParamSpec {
             name: "record",

@@ -1,8 +1,9 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{Better, FigureSpec, Fold, ParamKind, ParamSpec, StudySpec, Unit};
+use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
 
 use crate::choices::{choices, strategies};
+use crate::rules::where_set;
 
 /// How much memory held of the files when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -33,13 +34,14 @@ choices! {
 /// What a page is made of.
 pub(crate) const FILES: ParamSpec = ParamSpec {
     name: "files",
-    about: "files to a page",
+    about: "files to a page that is made up",
     kind: ParamKind::Count { min: 1, max: 256 },
     default: "5",
 };
 pub(crate) const TOTAL: ParamSpec = ParamSpec {
     name: "total",
-    about: "size of a page's files together; the nth largest has 1/n of the largest's size",
+    about: "size of a made-up page's files together; the nth largest has 1/n of the largest's \
+            size",
     kind: ParamKind::Size { min: 1, max: 64 << 20 },
     default: "211800 B",
 };
@@ -55,6 +57,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
     about: "read the files that a page is made of",
     operation: "page",
     strategies: Strategy::SPECS,
+    // A folder of the user's has its own files.
+    applies: &[where_set(&["files", "total"], &[("set", Is::OneOf(&[""]))])],
     params: &[
         FILES,
         TOTAL,

@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use model::study::{
-    Better, CauseSpec, FigureSpec, Fold, ParamKind, ParamSpec, Score, ScoreWhen, StudySpec, Unit,
+    AppliesWhen, Better, CauseSpec, FigureSpec, Fold, Is, ParamKind, ParamSpec, Score, ScoreWhen,
+    StudySpec, Unit,
 };
 
 use crate::choices::{choices, strategies};
 use crate::page::spec::{FILES, SET, TOTAL};
-use crate::sqlite::spec::{ROWS, Strategy as Database};
+use crate::rules::{for_strategies, promise, where_set};
+use crate::sqlite::spec::{BROKEN, LAST, ROWS, SAFE, Strategy as Database, UNDONE};
 
 pub(super) const ERRORS: &str = "errors_percent";
 pub(super) const RATE: &str = "highest_rate_per_s";
@@ -91,6 +93,17 @@ pub(super) const BUILT_IN_ONLY: &[&str] = &[
 /// Parameters that mean nothing to a server that is built in.
 pub(super) const COMMAND_ONLY: &[&str] = &["command", "prepare", "variant", "url", "evidence"];
 
+/// What means something to some arms alone.
+const APPLIES: &[AppliesWhen] = &[
+    for_strategies(BUILT_IN_ONLY, &["page", "sqlite", "empty"]),
+    for_strategies(COMMAND_ONLY, &["command"]),
+    for_strategies(&["files", "total", "set", "render"], &["page"]),
+    for_strategies(&["database", "rows"], &["sqlite"]),
+    where_set(&["files", "total"], &[("set", Is::OneOf(&[""]))]),
+    where_set(&["log_when"], &[("log_lines", Is::Not("0"))]),
+    where_set(&["p99_within", "errors_within"], &[("rate", Is::OneOf(&["max"]))]),
+];
+
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "serve",
     about: "answer connections at a rate (toll: their median time)",
@@ -98,6 +111,30 @@ pub(super) static SPEC: StudySpec = StudySpec {
     by_default: false,
     compared: &["log_lines", "log_when", "database", "variant"],
     strategies: Strategy::SPECS,
+    promises: &[
+        promise(&["sqlite"], &[("database", Is::OneOf(&["delete-full", "delete-full-tx"]))], LAST),
+        promise(&["sqlite"], &[("database", Is::OneOf(&["wal-normal", "wal-normal-tx"]))], UNDONE),
+        promise(
+            &["sqlite"],
+            &[(
+                "database",
+                Is::OneOf(&["wal-full", "wal-full-tx", "truncate-full", "truncate-full-tx"]),
+            )],
+            SAFE,
+        ),
+        promise(
+            &["sqlite"],
+            &[("database", Is::OneOf(&["delete-normal", "delete-off", "off", "off-tx"]))],
+            BROKEN,
+        ),
+        promise(
+            &["page", "empty"],
+            &[("log_lines", Is::Not("0"))],
+            "process crash: no line logged is lost; power failure: lines not yet written back are \
+             lost",
+        ),
+    ],
+    applies: APPLIES,
     params: &[
         param(
             "rate",
@@ -274,4 +311,18 @@ const fn time(name: &'static str, title: &'static str, about: &'static str) -> F
 
 const fn hidden(figure: FigureSpec) -> FigureSpec {
     FigureSpec { shown: false, ..figure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_behind_a_server_promises_what_it_does_by_itself() {
+        let study = SPEC.describe();
+        for database in Database::SPECS {
+            let params = [("database".to_owned(), database.name.to_owned())].into();
+            assert_eq!(study.promise_of("sqlite", &params), database.promise, "{}", database.name);
+        }
+    }
 }

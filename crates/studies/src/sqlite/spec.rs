@@ -7,12 +7,14 @@ use crate::choices::{choices, strategies};
 /// How many rows a template has at the most.
 const ROWS_MAX: u64 = 100_000;
 
-const SAFE: &str = "power failure: nothing committed is lost";
+pub(crate) const SAFE: &str = "power failure: nothing committed is lost";
 // A transaction ends when its journal is deleted, and at this level SQLite does not sync the
 // folder that it is deleted from: https://www.sqlite.org/pragma.html#pragma_synchronous
-const LAST: &str = "power failure: the latest transaction may be undone, and nothing else";
-const UNDONE: &str = "power failure: the latest requests may be undone, and nothing else";
-const BROKEN: &str = "power failure: the database may be corrupted";
+pub(crate) const LAST: &str =
+    "power failure: the latest transaction may be undone, and nothing else";
+pub(crate) const UNDONE: &str =
+    "power failure: the latest requests may be undone, and nothing else";
+pub(crate) const BROKEN: &str = "power failure: the database may be corrupted";
 
 strategies! {
     /// What SQLite is told: the journal mode, how far it waits for the device, and
