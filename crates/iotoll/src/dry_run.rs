@@ -1,4 +1,4 @@
-//! `--dry-run`: what a run would measure.
+//! `--dry-run`: what a run would measure, and what it would take.
 
 use std::fmt::Write as _;
 
@@ -6,63 +6,60 @@ use engine::job::Job;
 use engine::needs::PlaceNeeds;
 use host::machine;
 use model::place::{PlaceFacts, StorageKind};
-use model::printable::printable;
-use model::units::{count, exact_duration, exact_size, percent, rough_size};
+use model::units::{count, counted, exact_duration, exact_size, percent, rough_size};
 
 use crate::preflight::at_once;
 
-/// The places, the arms and the comparisons that a run would have.
+/// The places, the arms and comparisons that a run would have, and its limits.
 pub(crate) fn describe(
     job: &Job,
     places: &[PlaceFacts],
     needs: &[PlaceNeeds],
     width: usize,
 ) -> String {
-    let Job { arms, pairs, .. } = job;
     let mut out = report::places(places, &machine::describe(), width);
+    out += &report::planned(&job.arms, &job.pairs, places, width);
     let bold = anstyle::Style::new().bold();
-    let _ = writeln!(out, "\n{bold}Arms{bold:#}");
-    for arm in arms {
-        let given = arm.params.0.iter().map(|(name, value)| (name, value.to_string()));
-        let given = given.filter(|(_, value)| !value.is_empty());
-        let params: Vec<String> = given.map(|(name, value)| format!("{name} {value}")).collect();
-        let _ = writeln!(out, "  {:<28} {}", printable(&arm.id), printable(&params.join(", ")));
-    }
-    let _ = writeln!(out, "\n{bold}Comparisons{bold:#}");
-    for pair in pairs {
-        let [other, base] = [pair.other, pair.base].map(|arm| printable(&arms[arm].id));
-        let _ = writeln!(out, "  {other} against {base}");
-    }
-    let _ = writeln!(out, "\n{bold}Writes{bold:#}");
+    let _ = writeln!(out, "\n{bold}At most{bold:#}");
+    out += &limit("time", &time(job), width);
     for (place, needs) in places.iter().zip(needs) {
-        out += &writes(job, place, needs);
+        out += &limit(&place.label, &writes(job, place, needs), width);
     }
-    let _ = writeln!(
-        out,
-        "\nBudget {}, worth {}, error rate {}, seed {}. Nothing was measured.",
-        exact_duration(job.budget),
+    out.push('\n');
+    let text = format!(
+        "{}, {}; worth {}, error rate {}, seed {}. Nothing was measured.",
+        counted(job.arms.len() as u64, "arm"),
+        counted(job.pairs.len() as u64, "comparison"),
         percent(job.worth),
         percent(job.error_rate),
         job.seed
     );
-    out
+    out + &report::paragraph("", "", &text, width)
 }
 
-/// What a run writes to a place at the most, on a line.
+fn limit(what: &str, text: &str, width: usize) -> String {
+    report::paragraph(&format!("  {what:<10}"), "            ", text, width)
+}
+
+fn time(job: &Job) -> String {
+    let budget = exact_duration(job.budget);
+    if job.pairs.is_empty() {
+        budget
+    } else {
+        format!("{budget}; the run ends sooner once every comparison is sure and precise")
+    }
+}
+
+/// What a run takes and writes at a place at the most.
 fn writes(job: &Job, place: &PlaceFacts, needs: &PlaceNeeds) -> String {
     let there = at_once(place, needs);
     let limit_bytes = job.manners.write_limit_bytes;
     let in_all = match place.kind {
-        StorageKind::Memory => "memory, which does not wear".to_owned(),
+        StorageKind::Memory => "what it writes goes to memory, which does not wear".to_owned(),
         _ if needs.written_bytes < limit_bytes => {
-            format!("{} over the run", rough_size(needs.written_bytes))
+            format!("{} written over the run", rough_size(needs.written_bytes))
         }
-        _ => format!("{} over the run (--write-limit)", exact_size(limit_bytes)),
+        _ => format!("{} written over the run (--write-limit)", exact_size(limit_bytes)),
     };
-    format!(
-        "  {:<10} at most {} in {} files at once; {in_all}\n",
-        place.label,
-        rough_size(there.bytes),
-        count(there.files)
-    )
+    format!("{} and {} inodes at once; {in_all}", rough_size(there.bytes), count(there.files))
 }

@@ -159,9 +159,76 @@ fn a_dry_run_touches_nothing() {
     let output = run(compare(&places, &["--dry-run", "--seed", "3"]));
     assert!(output.status.success());
     let text = stdout(&output);
-    assert!(text.contains("log/held@ram against log/held@disk"), "{text}");
+    assert!(text.contains("ram against disk"), "{text}");
     assert!(text.contains("Nothing was measured"), "{text}");
     places.assert_empty();
+}
+
+/// The lines of a study in a dry run, each with what follows it further in.
+fn planned(text: &str, study: &str) -> Vec<String> {
+    let (_, section) = text.split_once(&format!("\n{study}: ")).unwrap();
+    let (section, _) = section.split_once("\n\n").unwrap();
+    let lines = section.replace("\n            ", " ");
+    lines.lines().skip(1).map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn a_dry_run_says_of_arms_what_differs() {
+    let places = Places::new();
+    let text = stdout(&run(compare(&places, &["--dry-run"])));
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.lines().count() < 60, "{text}");
+    assert_eq!(
+        planned(&text, "log"),
+        [
+            "  shared    record 70 B, writers 1, sync never, rate max, kill 0",
+            "  arms      reopen, held, flock; each on disk, ram (6 arms)",
+            "  compared  ram against disk; held, flock against reopen",
+        ]
+    );
+    let page = planned(&text, "page");
+    assert_eq!(page[0], "  shared    files 5, total 211800 B");
+    assert_eq!(
+        page[1],
+        "  arms      read(cache=warm), read(cache=cold); each on disk, ram (4 arms)"
+    );
+    // A folder of one's own has its own files.
+    let folder = places.ram.path().join("page");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("one"), "of one").unwrap();
+    let set = format!("page.set={}", folder.display());
+    let text = stdout(&run(compare(&places, &["--dry-run", "--study", "page", "--set", &set])));
+    assert_eq!(planned(&text, "page")[0], format!("  shared    set {}", folder.display()));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_parameter_without_effect_is_told() {
+    let places = Places::new();
+    let with = |strategy: &str| {
+        let more = ["--dry-run", "--study", "log", "--strategy", strategy, "--set", "log.batch=9"];
+        stderr(&run(compare(&places, &more)))
+    };
+    assert!(with("held").contains("log.batch has no effect on any arm"), "{}", with("held"));
+    assert_eq!(with("held,batched"), "");
+}
+
+#[test]
+fn a_parameter_that_is_set_again_has_more_values() {
+    let places = Places::new();
+    let held = ["--dry-run", "--study", "log", "--strategy", "held"];
+    let arms = |set: &[&str]| {
+        let text = stdout(&run(compare(&places, &[&held, set].concat())));
+        planned(&text, "log").into_iter().find(|line| line.starts_with("  arms")).unwrap()
+    };
+    let both = "  arms      held(sync=never), held(sync=each); each on disk, ram (4 arms)";
+    assert_eq!(arms(&["--set", "log.sync=never", "--set", "log.sync=each"]), both);
+    assert_eq!(arms(&["--set", "log.sync=never,each"]), both);
+    let plan = places.disk.path().join("plan.toml");
+    fs::write(&plan, "[[study]]\nname = \"log\"\nsync = \"every 9\"\n").unwrap();
+    let plan = plan.display().to_string();
+    let over = ["--plan", &plan, "--set", "log.sync=never", "--set", "log.sync=each"];
+    assert_eq!(arms(&over), both, "flags replace what the plan file says");
 }
 
 #[test]

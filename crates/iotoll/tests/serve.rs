@@ -228,6 +228,27 @@ fn a_command_that_cannot_be_meant_is_wrong_usage() {
 }
 
 #[test]
+fn each_of_several_variants_is_an_arm() {
+    let places = Places::new();
+    let ram = place("ram", places.ram.path());
+    let serve = ["--study", "serve", "--strategy", "command", "--dry-run"];
+    let command = ["--set", "serve.command=serve {variant} {port}"];
+    let arms = |variants: &[&str]| {
+        let output = run([&["compare", &ram], &serve[..], &command, variants].concat());
+        let text = stdout(&output);
+        text.lines().find(|line| line.contains("arms  ")).unwrap().trim().to_owned()
+    };
+    let two = "arms      command(variant=plain), command(variant=buffered); each on ram";
+    assert!(arms(&["--set", "serve.variant=plain,buffered"]).starts_with(two));
+    let again = ["--set", "serve.variant=plain", "--set", "serve.variant=buffered"];
+    assert!(arms(&again).starts_with(two), "{}", arms(&again));
+    let how = "write {variant} where it belongs";
+    fails_with("x {port}", &["--set", "serve.variant=plain,buffered"], 2, &[how]);
+    let built_in = run(["compare", &ram, "--study", "serve", "--set", "serve.variant=a,b"]);
+    assert_fails(&built_in, 2, &["variant was given", "add --strategy command"]);
+}
+
+#[test]
 fn a_command_that_ends_or_fails_to_prepare_is_told_with_its_last_words() {
     let wrong = "echo no such option >&2; exit 7 # {port}";
     fails_with(wrong, &[], 1, &["nothing could be measured", "status 7", "no such option"]);

@@ -13,6 +13,7 @@ pub mod load;
 mod manners;
 mod noise;
 mod place;
+mod planned;
 mod risk;
 pub mod selftest;
 mod steadiness;
@@ -25,3 +26,5 @@ mod words;
 
 pub use answer::so_far;
 pub use place::places;
+pub use planned::planned;
+pub use text::paragraph;

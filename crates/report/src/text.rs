@@ -18,7 +18,7 @@ pub(crate) fn heading(text: &str) -> String {
 }
 
 /// Wrapped text with its indents.
-pub(crate) fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
+pub fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
     styled_paragraph(first, rest, &printable(text), width)
 }
 

@@ -1,0 +1,101 @@
+//! What a run would measure: its arms and comparisons, each study's together. What all
+//! arms of a study share is said once, and arms and comparisons only in what differs.
+
+use model::arm::{Arm, Pair};
+use model::place::PlaceFacts;
+use model::units::counted;
+
+use crate::text::{Width, heading, paragraph};
+
+const INDENT: &str = "            ";
+
+/// Each study with its parameters, its arms and what is compared.
+pub fn planned(arms: &[Arm], pairs: &[Pair], places: &[PlaceFacts], width: Width) -> String {
+    let mut out = String::new();
+    let mut told: Vec<&str> = Vec::new();
+    for Arm { study, .. } in arms {
+        if told.contains(&study.name) {
+            continue;
+        }
+        told.push(study.name);
+        let own: Vec<&Arm> = arms.iter().filter(|arm| arm.study.name == study.name).collect();
+        out += &format!("\n{}", heading(&format!("{}: {}", study.name, study.about)));
+        let shared = shared_params(&own).join(", ");
+        if !shared.is_empty() {
+            out += &paragraph("  shared    ", INDENT, &shared, width);
+        }
+        out += &paragraph("  arms      ", INDENT, &ways(&own, places), width);
+        let compared = compared(arms, pairs, study.name, places).join("; ");
+        let compared = if compared.is_empty() { "nothing" } else { &compared };
+        out += &paragraph("  compared  ", INDENT, compared, width);
+    }
+    out
+}
+
+/// The parameters that are the same in all of a study's arms, and mean something to any.
+fn shared_params(arms: &[&Arm]) -> Vec<String> {
+    let Some(first) = arms.first() else { return Vec::new() };
+    let study = first.study.describe();
+    let shared = first.params.0.iter().filter(|(name, value)| {
+        let is_same =
+            arms.iter().all(|arm| arm.params.0.iter().any(|(n, v)| n == name && v == value));
+        let mut applying = arms.iter();
+        is_same && applying.any(|arm| study.applies(name, arm.strategy.name, &arm.params.written()))
+    });
+    let written = shared.map(|(name, value)| (name, value.to_string()));
+    written
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect()
+}
+
+/// The ways in which a study does its I/O, and the places.
+fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
+    let mut ways: Vec<&str> = Vec::new();
+    for arm in arms {
+        let way = arm.id.split_once('/').map_or(arm.id.as_str(), |(_, way)| way);
+        let way = way.rsplit_once('@').map_or(way, |(way, _)| way);
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    let labels: Vec<&str> = places.iter().map(|place| place.label.as_str()).collect();
+    let each = if ways.len() > 1 { "; each" } else { "" };
+    format!(
+        "{}{each} on {} ({})",
+        ways.join(", "),
+        labels.join(", "),
+        counted(arms.len() as u64, "arm")
+    )
+}
+
+/// What is held against what: `ram against disk`, `held, flock against reopen`.
+fn compared(arms: &[Arm], pairs: &[Pair], study: &str, places: &[PlaceFacts]) -> Vec<String> {
+    let mut by_base: Vec<(String, Vec<String>)> = Vec::new();
+    for pair in pairs.iter().filter(|pair| arms[pair.base].study.name == study) {
+        let (base, other) = (&arms[pair.base], &arms[pair.other]);
+        let (base, other) = (apart(base, other, places), apart(other, base, places));
+        match by_base.iter_mut().find(|(known, _)| *known == base) {
+            Some((_, others)) if others.contains(&other) => {}
+            Some((_, others)) => others.push(other),
+            None => by_base.push((base, vec![other])),
+        }
+    }
+    by_base.iter().map(|(base, others)| format!("{} against {base}", others.join(", "))).collect()
+}
+
+/// An arm in what it differs in from another.
+fn apart(arm: &Arm, other: &Arm, places: &[PlaceFacts]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    if arm.strategy.name != other.strategy.name {
+        words.push(arm.strategy.name.to_owned());
+    }
+    let params = arm.params.0.iter().zip(&other.params.0).filter(|(own, others)| own != others);
+    words.extend(params.map(|((name, value), _)| format!("{name} {value}")));
+    if arm.place != other.place {
+        let label = places.get(arm.place).map_or("", |place| &place.label);
+        let on = if words.is_empty() { "" } else { "on " };
+        words.push(format!("{on}{label}"));
+    }
+    words.join(" ")
+}
