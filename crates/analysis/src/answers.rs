@@ -91,8 +91,7 @@ impl Question<'_> {
         let pair = self.run.plan.pairs[index];
         let promise = |arm: usize| {
             let arm = &self.run.plan.arms[arm];
-            let study = self.run.study(&arm.study)?;
-            study.strategies.iter().find(|s| s.name == arm.strategy).map(|s| &s.promise)
+            Some(self.run.study(&arm.study)?.promise_of(&arm.strategy, &arm.params))
         };
         promise(pair.base) == promise(pair.other)
     }

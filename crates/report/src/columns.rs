@@ -40,11 +40,33 @@ impl Cell {
 pub(crate) struct Table {
     rows: Vec<Vec<Cell>>,
     aligned_right: Vec<usize>,
+    /// The least width of each column.
+    least: Vec<usize>,
+}
+
+/// Makes columns as wide as the widest of the tables has them, so that what stands below
+/// one another in several tables does so on the page.
+pub(crate) fn align(tables: &mut [&mut Table]) {
+    let mut widths: Vec<usize> = Vec::new();
+    for table in &*tables {
+        let own = table.widths();
+        widths.resize(widths.len().max(own.len()), 0);
+        for (width, own) in widths.iter_mut().zip(own) {
+            *width = own.max(*width);
+        }
+    }
+    for table in tables {
+        table.least.clone_from(&widths);
+    }
 }
 
 impl Table {
     pub(crate) fn new(heads: impl IntoIterator<Item = Cell>) -> Self {
-        Self { rows: vec![heads.into_iter().collect()], aligned_right: Vec::new() }
+        Self {
+            rows: vec![heads.into_iter().collect()],
+            aligned_right: Vec::new(),
+            least: Vec::new(),
+        }
     }
 
     /// A row may have fewer cells than there are columns.
@@ -82,8 +104,10 @@ impl Table {
         let width = |column: usize| {
             self.rows.iter().filter_map(|row| row.get(column)).map(Cell::width).max()
         };
+        let least = |column: usize| self.least.get(column).copied().unwrap_or_default();
         // A column that is empty stands apart all the same.
-        (0..columns).map(|column| width(column).unwrap_or_default().max(1)).collect()
+        let of = |column| width(column).unwrap_or_default().max(least(column)).max(1);
+        (0..columns).map(of).collect()
     }
 
     fn line(&self, row: &[Cell], widths: &[usize], indent: usize) -> String {
@@ -118,6 +142,14 @@ mod tests {
         table.align_right([2]);
         let lines = ["  name          n", "  µs      –     1", "  longer     1000", ""];
         assert_eq!(table.indented(), lines.join("\n"));
+    }
+
+    #[test]
+    fn tables_that_are_aligned_have_columns_of_the_same_width() {
+        let mut one = Table::new(["a", "b"].map(Cell::new));
+        let mut other = Table::new(["longer", "b", "c"].map(Cell::new));
+        align(&mut [&mut one, &mut other]);
+        assert_eq!((one.flush(), other.flush()), ("a       b\n".into(), "longer  b  c\n".into()));
     }
 
     #[test]

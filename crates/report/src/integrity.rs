@@ -8,7 +8,6 @@ use model::integrity::{Checks, Integrity};
 use model::printable::printable;
 use model::units::{count, percent};
 
-use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph, styled_paragraph};
 
 /// The section; nothing where no records were checked.
@@ -21,7 +20,7 @@ pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Widt
     }
     let (intact, broken): (Vec<_>, Vec<_>) =
         checked.into_iter().partition(|(_, integrity)| integrity.is_intact());
-    let mut out = format!("\n{}", heading("Data integrity"));
+    let mut out = format!("\n{}", heading("  Data integrity"));
     for (arm, integrity) in &broken {
         out += &corrupted(&format!("{}@{}", arm.strategy, arm.place), integrity, width);
     }
@@ -97,32 +96,15 @@ fn notes(study: &StudyDescription, arm: &ArmResult, width: Width) -> String {
         .collect()
 }
 
-/// What the strategies promise, each study's together.
-pub(crate) fn promises(Subject { run, analysis }: Subject, width: Width) -> String {
-    let named = run.studies.len() > 1;
-    let promises = |study: &StudyDescription| {
-        let before = if named { format!("{}: ", study.name) } else { String::new() };
-        study_promises(study, &analysis.arms, &before, width)
-    };
-    let all: String = run.studies.iter().map(promises).collect();
-    if all.is_empty() { all } else { format!("\n{}{all}", heading("Durability")) }
-}
-
-/// Those of one study's strategies together that promise the same.
-fn study_promises(
-    study: &StudyDescription,
-    arms: &[ArmResult],
-    before: &str,
-    width: Width,
-) -> String {
-    let arms: Vec<&ArmResult> = arms.iter().filter(|arm| arm.study == study.name).collect();
+/// What the strategies of a study promise, those together that promise the same.
+pub(crate) fn promises(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
     let mut by_promise: Vec<(&str, Vec<String>)> = Vec::new();
-    for arm in &arms {
+    for arm in arms {
         let promise = study.promise_of(&arm.strategy, &arm.params);
         if promise.is_empty() {
             continue;
         }
-        let name = promising(study, arm, &arms);
+        let name = promising(study, arm, arms);
         match by_promise.iter_mut().find(|(same, _)| *same == promise) {
             Some((_, names)) if names.contains(&name) => {}
             Some((_, names)) => names.push(name),
@@ -130,10 +112,10 @@ fn study_promises(
         }
     }
     let sentence = |(promise, names): &(&str, Vec<String>)| {
-        let text = format!("{before}{}: {promise}", names.join(", "));
-        paragraph("  • ", "    ", &text, width)
+        paragraph("  • ", "    ", &format!("{}: {promise}", names.join(", ")), width)
     };
-    by_promise.iter().map(sentence).collect()
+    let all: String = by_promise.iter().map(sentence).collect();
+    if all.is_empty() { all } else { format!("\n{}{all}", heading("  Durability")) }
 }
 
 /// Who promises: a strategy, with the values of parameters where others of its arms promise

@@ -7,11 +7,13 @@
 
 mod answer;
 mod columns;
+mod detail;
 mod figures;
 mod integrity;
 pub mod load;
 mod manners;
 mod noise;
+mod of_study;
 mod place;
 mod planned;
 mod risk;

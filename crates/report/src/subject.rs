@@ -47,10 +47,8 @@ impl<'a> Subject<'a> {
     }
 
     /// What an arm's way of doing it promises; empty where nothing depends on it.
-    pub(crate) fn promise(self, arm: &ArmResult) -> String {
-        let strategies = self.study_of(arm).into_iter().flat_map(|study| &study.strategies);
-        let own = strategies.into_iter().find(|strategy| strategy.name == arm.strategy);
-        own.map_or_else(String::new, |strategy| strategy.promise.clone())
+    pub(crate) fn promise(self, arm: &ArmResult) -> &'a str {
+        self.study_of(arm).map_or("", |study| study.promise_of(&arm.strategy, &arm.params))
     }
 
     /// The two arms of a comparison.

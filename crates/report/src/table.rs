@@ -11,11 +11,11 @@ use crate::text::Width;
 use crate::words::{self, Difference};
 
 /// Narrower than this there is no room for percentiles and intervals.
-const WIDTH_FULL: Width = 72;
+pub(crate) const WIDTH_FULL: Width = 72;
 
 /// The arms of one study with the same parameters: each place held against
 /// the first.
-pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
+pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> Table {
     let places = &subject.run.places;
     let base = places.first().map_or("", |p| p.label.as_str());
     let against = if places.len() > 1 { format!("against {base}") } else { String::new() };
@@ -33,38 +33,50 @@ pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> S
         table.add_row(row);
     }
     table.align_right(if full { 2..5 } else { 2..4 });
-    table.indented()
+    table
 }
 
-/// The same arms, each held against another way of doing it at its place: the first
-/// strategy, or the first value of a parameter that is compared.
+/// The same arms, each held against another way of doing it: the first strategy, or the
+/// first value of a parameter that is compared, at its place and at the first.
 pub(crate) fn by_strategy(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
-    let mut tables: Vec<(String, Table)> = Vec::new();
-    let mut group = String::new();
+    let mut tables: Vec<Ways> = Vec::new();
     for arm in arms {
-        let own = |c: &&Comparison| c.other == arm.id && c.axis == Axis::Strategy;
+        let own = |c: &&Comparison| c.other == arm.id && c.axis != Axis::Place;
         for comparison in subject.analysis.comparisons.iter().filter(own) {
             let Some(base) = subject.arm(&comparison.base) else { continue };
-            let (name, against) = (subject.difference(arm, base), subject.difference(base, arm));
-            let at = tables.iter().position(|(other, _)| *other == against).unwrap_or_else(|| {
+            let (name, way) = (subject.difference(arm, base), subject.difference(base, arm));
+            let against = match comparison.axis {
+                Axis::Both => format!("{way} on {}", base.place),
+                Axis::Place | Axis::Strategy => way,
+            };
+            let at = tables.iter().position(|ways| ways.against == against).unwrap_or_else(|| {
                 let head = if arm.strategy == base.strategy { "" } else { "strategy" };
-                group.clear();
-                tables.push((against.clone(), ways_table(head, &against)));
+                let table = ways_table(head, &against);
+                tables.push(Ways { against, table, last: String::new() });
                 tables.len() - 1
             });
-            let shown = if group == name { "" } else { name.as_str() };
+            let ways = &mut tables[at];
+            let shown = if ways.last == name { "" } else { name.as_str() };
             let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
             row.extend(judged(comparison, width >= WIDTH_FULL));
-            tables[at].1.add_row(row);
-            group = name;
+            ways.table.add_row(row);
+            ways.last = name;
         }
     }
     let mut texts: Vec<String> = Vec::new();
-    for (_, table) in &mut tables {
+    for Ways { table, .. } in &mut tables {
         table.align_right([2]);
         texts.push(table.indented());
     }
     texts.join("\n")
+}
+
+/// Ways that are held against the same one.
+struct Ways {
+    against: String,
+    table: Table,
+    /// The way of the last row.
+    last: String,
 }
 
 fn ways_table(head: &str, against: &str) -> Table {

@@ -145,7 +145,9 @@ pub(crate) fn picks_sentence(subject: Subject) -> Option<String> {
                 Axis::Strategy | Axis::Both => {
                     let to = subject.difference(other, base);
                     let name = format!("{} with {to} on {}", other.study, other.place);
-                    (name, subject.difference(base, other))
+                    let from = subject.difference(base, other);
+                    let is_both = comparison.axis == Axis::Both;
+                    (name, if is_both { format!("{from} on {}", base.place) } else { from })
                 }
             };
             let within = Difference::new(comparison.ratio, pick.ratio_low, Some(pick.ratio_high));

@@ -32,9 +32,8 @@ fn plan(studies: &[&str], places: &[&str], settings: &[&str]) -> Plan {
         studies: chosen.map(|spec| StudyPlan::new(spec)).collect(),
         ..Draft::default()
     };
-    for setting in settings {
-        draft.set(setting, &registry).unwrap();
-    }
+    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    draft.set_all(&settings, &registry).unwrap();
     draft.finish(7).unwrap()
 }
 

@@ -133,7 +133,7 @@ impl Change<'_> {
     }
 
     /// What the other way promises, where that is not what the present one does.
-    pub(super) fn other_promise(&self) -> Option<String> {
+    pub(super) fn other_promise(&self) -> Option<&str> {
         let promise = self.subject.promise(self.other);
         (!promise.is_empty() && promise != self.subject.promise(self.now)).then_some(promise)
     }

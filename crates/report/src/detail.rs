@@ -1,0 +1,118 @@
+//! Every table, cause and check, study by study, for whoever asks for it.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use model::analysis::{Analysis, Comparison, Verdict};
+use model::arm::Axis;
+use model::run::Run;
+use model::units::{percent, time};
+
+use crate::subject::Subject;
+use crate::text::{Width, heading, paragraph};
+use crate::{manners, noise, of_study, place, risk, steadiness, table, why, words};
+
+/// More comparisons than this are not each put in a sentence.
+const SENTENCES_MAX: usize = 12;
+
+/// All of it, in this order: where it was measured, each study, what it means, what
+/// changed meanwhile, what moving would risk, and the small print.
+pub(crate) fn detail(run: &Run, analysis: &Analysis, width: Width) -> String {
+    let subject = Subject { run, analysis };
+    let mut out = place::places(&run.places, &run.machine, width);
+    out += &place::first_touch(&run.floor, width);
+    if width < table::WIDTH_FULL {
+        let text =
+            format!("Percentiles and intervals are shown from {} columns on.", table::WIDTH_FULL);
+        out += &format!("\n{}", paragraph("", "", &text, width));
+    }
+    out += &of_study::all(subject, width);
+    out += &meaning(subject, width);
+    out += &steadiness::section(subject, width);
+    out += &why::run(subject, width);
+    out += &risks(run, width);
+    out += &small_print(subject, width);
+    out
+}
+
+fn meaning(subject: Subject, width: Width) -> String {
+    let by_place = words::along(subject, Axis::Place).concat();
+    let mut sentences: Vec<(f64, String)> = by_place
+        .into_iter()
+        .filter_map(|c| Some((weight(&[c]), words::place_sentence(subject, c)?)))
+        .collect();
+    sentences.extend(
+        words::along(subject, Axis::Strategy)
+            .iter()
+            .filter_map(|group| Some((weight(group), words::strategies_sentence(subject, group)?))),
+    );
+    if sentences.is_empty() {
+        return String::new();
+    }
+    let untold = sentences.len().saturating_sub(SENTENCES_MAX);
+    if untold > 0 {
+        sentences.sort_by(|a, b| b.0.total_cmp(&a.0));
+        sentences.truncate(SENTENCES_MAX);
+        sentences
+            .push((0.0, "The other comparisons are in the tables above and in --json.".to_owned()));
+    }
+    let picks = words::picks_sentence(subject);
+    let texts = picks.iter().chain(sentences.iter().map(|(_, text)| text));
+    let bullets = texts.map(|text| paragraph("  • ", "    ", text, width));
+    format!("\n{}{}", heading("What it means"), bullets.collect::<String>())
+}
+
+/// What deserves a sentence most: what could not be measured, then what differs most.
+fn weight(comparisons: &[&Comparison]) -> f64 {
+    let weights = comparisons.iter().map(|comparison| match comparison.verdict {
+        Verdict::Invalid => f64::INFINITY,
+        // What a table does not show.
+        _ if comparison.totals.is_some() || comparison.drift.is_some() => f64::INFINITY,
+        _ => comparison.ratio.map_or(0.0, |ratio| ratio.ln().abs()),
+    });
+    weights.fold(0.0, f64::max)
+}
+
+fn risks(run: &Run, width: Width) -> String {
+    let mut out = String::new();
+    for place in run.places.iter().skip(1) {
+        let risks = risk::risks(place);
+        if !risks.is_empty() {
+            out += &format!("\n{}", heading(&format!("Risks of moving to {}", place.label)));
+        }
+        for text in risks {
+            out += &paragraph("  • ", "    ", &text, width);
+        }
+    }
+    out
+}
+
+fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
+    let mut text = format!(
+        "Every toll includes the cost of timing an operation, {} here (clock: {}).",
+        time(run.floor.record_ns),
+        run.floor.clock
+    );
+    if let Some(first) = analysis.comparisons.first() {
+        let _ = write!(
+            text,
+            " Each interval has {} confidence by itself, whenever measuring stopped; a difference \
+             under {} counts as none.",
+            percent(first.confidence),
+            percent(first.worth)
+        );
+    }
+    if !run.unread.is_empty() {
+        let _ = write!(text, " Not available here: {}.", run.unread.join("; "));
+    }
+    let mut text = paragraph("", "", &text, width);
+    text += &manners::writes(run, width);
+    text += &manners::gentle(&run.plan, width);
+    let unclear = analysis.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
+    if unclear && !analysis.noise.sources.is_empty() {
+        text += "Sources of noise:\n";
+        text += &noise::in_short(&analysis.noise, width);
+    }
+    let dim = Style::new().dimmed();
+    format!("\n{dim}{text}{dim:#}")
+}

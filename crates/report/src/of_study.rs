@@ -1,0 +1,120 @@
+//! All that was found of one study, each thing once: its tables, why its arms differ,
+//! what became of the data, and what the ways of doing it promise.
+
+use model::analysis::{Analysis, ArmResult};
+use model::description::{ParamForm, StudyDescription};
+
+use crate::columns::{self, Table};
+use crate::subject::Subject;
+use crate::text::{Width, heading, paragraph};
+use crate::{figures, integrity, table, why};
+
+/// The studies' sections, with their tables' columns below one another.
+pub(crate) fn all(subject: Subject, width: Width) -> String {
+    let mut studies: Vec<Section> = Vec::new();
+    for arms in by_study_and_params(subject.analysis) {
+        let Some(study) = arms.first().and_then(|arm| subject.study_of(arm)) else { continue };
+        let table = table::by_place(subject, &arms, width);
+        let group = Group { arms, table };
+        match studies.iter_mut().find(|section| section.study.name == study.name) {
+            Some(section) => section.groups.push(group),
+            None => studies.push(Section { study, groups: vec![group] }),
+        }
+    }
+    let groups = studies.iter_mut().flat_map(|section| &mut section.groups);
+    columns::align(&mut groups.map(|group| &mut group.table).collect::<Vec<_>>());
+    studies.iter().map(|section| section.text(subject, width)).collect()
+}
+
+/// The arms in groups that share a study and its parameters.
+fn by_study_and_params(analysis: &Analysis) -> Vec<Vec<&ArmResult>> {
+    let mut groups: Vec<Vec<&ArmResult>> = Vec::new();
+    for arm in &analysis.arms {
+        let same = |g: &&mut Vec<&ArmResult>| {
+            g.first().is_some_and(|a| a.study == arm.study && a.params == arm.params)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(arm),
+            None => groups.push(vec![arm]),
+        }
+    }
+    groups
+}
+
+struct Section<'a> {
+    study: &'a StudyDescription,
+    groups: Vec<Group<'a>>,
+}
+
+/// Arms with the same parameters.
+struct Group<'a> {
+    arms: Vec<&'a ArmResult>,
+    table: Table,
+}
+
+impl Section<'_> {
+    fn text(&self, subject: Subject, width: Width) -> String {
+        let Self { study, groups } = self;
+        let mut out = format!("\n{}", heading(&format!("{}: {}", study.name, study.about)));
+        for (position, group) in groups.iter().enumerate() {
+            out += if position > 0 { "\n" } else { "" };
+            out += &group.text(subject, study, width);
+        }
+        let arms: Vec<&ArmResult> = groups.iter().flat_map(|group| &group.arms).copied().collect();
+        out += &figures::evidence(&arms, width);
+        out += &why::study(subject, &arms, width);
+        out += &integrity::section(study, &arms, width);
+        out + &integrity::promises(study, &arms, width)
+    }
+}
+
+impl Group<'_> {
+    fn text(&self, subject: Subject, study: &StudyDescription, width: Width) -> String {
+        let Self { arms, table } = self;
+        let params = telling_params(arms, study).join(", ");
+        let mut out = String::new();
+        if !params.is_empty() {
+            out += &paragraph("  ", "  ", &params, width);
+        }
+        out += &table.indented();
+        let ways = table::by_strategy(subject, arms, width);
+        let figures = figures::tables(study, arms, width);
+        for more in [ways, figures] {
+            out += if more.is_empty() { "" } else { "\n" };
+            out += &more;
+        }
+        out
+    }
+}
+
+/// The parameters that are not at their defaults, and always the first, of those that mean
+/// something to any of these arms, which have the same.
+fn telling_params(arms: &[&ArmResult], study: &StudyDescription) -> Vec<String> {
+    let Some(arm) = arms.first() else { return Vec::new() };
+    let applies =
+        |name: &str| arms.iter().any(|arm| study.applies(name, &arm.strategy, &arm.params));
+    // What a name stands for need not be said beside it.
+    let named = study.params.iter().any(|param| {
+        let given = arm.params.get(&param.name).is_some_and(|value| !value.is_empty());
+        param.kind == ParamForm::Name && given
+    });
+    let first = study.params.iter().map(|param| &param.name).find(|name| applies(name));
+    let telling = arm.params.iter().filter(|(name, value)| {
+        if !applies(name) {
+            return false;
+        }
+        let Some(param) = study.param(name) else { return true };
+        let is_default = param.is_default(value) && Some(*name) != first;
+        !(is_default || named && param.kind == ParamForm::Shell)
+    });
+    telling.map(|(name, value)| format!("{name} {}", shortened(value))).collect()
+}
+
+/// A value as far as it tells arms apart: a command may be as long as it likes.
+fn shortened(value: &str) -> String {
+    const CHARS_MAX: usize = 40;
+    if value.chars().count() <= CHARS_MAX {
+        return value.to_owned();
+    }
+    value.chars().take(CHARS_MAX - 1).chain(['…']).collect()
+}
