@@ -55,7 +55,7 @@ fn kept(store: Store, id: &str, takes: &mut dyn FnMut(&Event<'_>) -> bool) -> (R
             }
             Event::Kept(slices) => recording.as_mut().unwrap().append(slices).unwrap(),
             Event::Failed { arm, why } => {
-                recording.as_mut().unwrap().fail(ArmFailure { arm, why }).unwrap();
+                recording.as_mut().unwrap().fail(ArmFailure { arm, why: why.to_owned() }).unwrap();
             }
             _ => {}
         }
