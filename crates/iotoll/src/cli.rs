@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 use engine::manners::{Manners, WRITE_LIMIT_BYTES};
 use model::place_argument::PlaceArgument;
@@ -91,7 +91,7 @@ pub(crate) enum Command {
 pub(crate) struct CompareArgs {
     /// The places; the first is the base. A path by itself is labelled by its last part
     /// [default: disk=. ram=/dev/shm]
-    #[arg(value_name = "[LABEL=]PATH")]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     pub(crate) places: Vec<PlaceArgument>,
 
     /// Run only these studies
@@ -217,7 +217,7 @@ pub(crate) struct ShowArgs {
 #[command(after_help = SELFTEST_NOTES)]
 pub(crate) struct SelftestArgs {
     /// The places, which share the budget equally [default: disk=.]
-    #[arg(value_name = "[LABEL=]PATH")]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     pub(crate) places: Vec<PlaceArgument>,
 
     /// The longest that the test may take, as in 5min, 90s or 90 [default: 60s]
@@ -240,14 +240,14 @@ pub(crate) struct SelftestArgs {
 #[derive(Args)]
 pub(crate) struct PlacesArgs {
     /// The places [default: disk=. ram=/dev/shm]
-    #[arg(value_name = "[LABEL=]PATH")]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     pub(crate) places: Vec<PlaceArgument>,
 }
 
 #[derive(Args)]
 pub(crate) struct CleanArgs {
     /// The places [default: disk=. ram=/dev/shm]
-    #[arg(value_name = "[LABEL=]PATH")]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     pub(crate) places: Vec<PlaceArgument>,
 
     /// Remove those of other hosts, earlier boots and other containers as well, once you

@@ -96,6 +96,14 @@ fn lists_in_plans_are_bounded_by_their_lengths() {
 }
 
 #[test]
+fn places_without_labels_are_bounded_by_their_number() {
+    let deep = "/x".repeat(40);
+    let places = (0..10_000).map(|n| if n % 2 == 0 { "/" } else { &deep }.to_owned());
+    let args = ["compare".to_owned()].into_iter().chain(places);
+    refused(args, &["arms, and 256 is the most"]);
+}
+
+#[test]
 fn a_plan_may_come_through_a_pipe() {
     let places = Places::new();
     let [disk, ram] = places.args();

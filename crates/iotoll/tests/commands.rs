@@ -62,6 +62,10 @@ fn completions_and_manual_pages_come_out() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(stdout(&run(["completions", shell])).contains("iotoll"));
     }
+    // A path alone is a place.
+    let zsh = stdout(&run(["completions", "zsh"]));
+    let places: Vec<&str> = zsh.lines().filter(|l| l.starts_with("'*::places")).collect();
+    assert!(places.len() == 4 && places.iter().all(|l| l.contains(":_files -/")), "{places:?}");
     let page = stdout(&run(["man"]));
     assert!(page.contains(".TH") && page.contains("compare"));
     assert!(stdout(&run(["man", "compare"])).contains("budget"));

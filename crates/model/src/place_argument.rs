@@ -1,10 +1,14 @@
 //! Places as they are given on a command line: `disk=/var/log`, or the path alone,
 //! which is then labelled by its last part.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
 
 use crate::place::{LABEL_CHARS_MAX, PlaceRequest, PlaceSyntaxError, is_label_char};
+
+/// As many parts as a label has room for, with what joins them.
+const PARTS_MAX: usize = LABEL_CHARS_MAX / 2;
 
 /// A place with its label, or a path that is yet to get one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,10 +70,13 @@ pub fn labelled(arguments: &[PlaceArgument], here: &Path) -> Vec<PlaceRequest> {
     let mut names: Vec<Name> = arguments.iter().map(|argument| Name::new(argument, here)).collect();
     loop {
         let labels: Vec<String> = names.iter().map(Name::label).collect();
-        let is_shared = |label: &String| labels.iter().filter(|l| *l == label).count() > 1;
+        let mut uses: HashMap<&str, usize> = HashMap::new();
+        for label in &labels {
+            *uses.entry(label).or_default() += 1;
+        }
         let mut has_grown = false;
         for (name, label) in names.iter_mut().zip(&labels) {
-            has_grown |= is_shared(label) && name.take_another_part();
+            has_grown |= uses[label.as_str()] > 1 && name.take_another_part();
         }
         if !has_grown {
             break;
@@ -85,27 +92,25 @@ pub fn labelled(arguments: &[PlaceArgument], here: &Path) -> Vec<PlaceRequest> {
 
 /// The labels, those that no part of the path tells apart with a number at the end.
 fn numbered(names: &[Name]) -> Vec<String> {
-    let mut labels: Vec<String> = names.iter().map(Name::label).collect();
-    for position in 0..names.len() {
-        let is_taken = |label: &str, labels: &[String]| {
-            let mut given = names.iter().zip(labels).skip(position + 1);
-            labels[..position].iter().any(|l| l == label)
-                || given.any(|(name, l)| matches!(name, Name::Given(_)) && l == label)
-        };
-        if matches!(names[position], Name::Given(_)) || !is_taken(&labels[position], &labels) {
-            continue;
+    let given = names.iter().filter(|name| matches!(name, Name::Given(_)));
+    let mut taken: HashSet<String> = given.map(Name::label).collect();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let label = |name: &Name| {
+        let own = name.label();
+        if matches!(name, Name::Given(_)) || taken.insert(own.clone()) {
+            return own;
         }
-        let own = labels[position].clone();
-        labels[position] = (2..=names.len() + 1)
-            .map(|number| {
-                let end = format!("-{number}");
-                let kept = LABEL_CHARS_MAX - end.len();
-                own.chars().take(kept).collect::<String>() + &end
-            })
-            .find(|label| !is_taken(label, &labels))
-            .unwrap_or(own);
-    }
-    labels
+        let number = numbers.entry(own.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let end = format!("-{number}");
+            let kept: String = own.chars().take(LABEL_CHARS_MAX - end.len()).collect();
+            if taken.insert(kept.clone() + &end) {
+                return kept + &end;
+            }
+        }
+    };
+    names.iter().map(label).collect()
 }
 
 /// What a place is called.
@@ -138,7 +143,7 @@ impl Name {
 
     fn take_another_part(&mut self) -> bool {
         match self {
-            Self::Parts { parts, taken } if *taken < parts.len() => {
+            Self::Parts { parts, taken } if *taken < parts.len().min(PARTS_MAX) => {
                 *taken += 1;
                 true
             }
