@@ -87,7 +87,8 @@ fn lists_in_plans_are_bounded_by_their_lengths() {
     };
     let places: String = (0..20_000).map(|n| format!("p{n} = \"/\"\n")).collect();
     plan(format!("[places]\n{places}"), &["arms, and 256 is the most"]);
-    let values = "50, ".repeat(1000);
+    plan(format!("[[study]]\nname = \"log\"\nrecord = [{}]\n", "50, ".repeat(60_000)), &["twice"]);
+    let values: String = (1..=1000).map(|n| format!("{n}, ")).collect();
     let studies = format!("[[study]]\nname = \"log\"\nrecord = [{values}]\n").repeat(40);
     plan(studies, &["arms, and 256 is the most"]);
     plan("[[study]]\nname = \"log\"\n".repeat(10_000), &["arms, and 256 is the most"]);

@@ -4,6 +4,7 @@
 //! replace earlier ones. [`Draft::finish`] fills in the defaults and checks
 //! what can be checked without looking at the machine.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -391,8 +392,8 @@ pub fn parse_per_second(text: &str) -> Result<f64, String> {
 
 /// What is said of a value that is among these twice, if one is.
 pub(crate) fn said_twice(values: &[ParamValue]) -> Option<String> {
-    let (_, value) =
-        values.iter().enumerate().find(|(position, value)| values[..*position].contains(value))?;
+    let mut seen = HashSet::new();
+    let value = values.iter().find(|value| !seen.insert(*value))?;
     Some(format!(" is given the value `{value}` twice: name each value once"))
 }
 
