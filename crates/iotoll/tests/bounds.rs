@@ -117,7 +117,7 @@ fn a_plan_may_come_through_a_pipe() {
         return;
     };
     assert!(output.status.success(), "{}", common::stderr(&output));
-    assert!(stdout(&output).contains("log/held@disk"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("reopen, held, flock; on disk, ram"), "{}", stdout(&output));
 }
 
 #[test]

@@ -182,16 +182,13 @@ fn a_dry_run_says_of_arms_what_differs() {
         planned(&text, "log"),
         [
             "  shared    record 70 B, writers 1, sync never, rate max, kill 0",
-            "  arms      reopen, held, flock; each on disk, ram (6 arms)",
+            "  arms      reopen, held, flock; on disk, ram (6 arms)",
             "  compared  ram against disk; held, flock against reopen",
         ]
     );
     let page = planned(&text, "page");
     assert_eq!(page[0], "  shared    files 5, total 211800 B");
-    assert_eq!(
-        page[1],
-        "  arms      read(cache=warm), read(cache=cold); each on disk, ram (4 arms)"
-    );
+    assert_eq!(page[1], "  arms      read; with cache warm, cold; on disk, ram (4 arms)");
     // A folder of one's own has its own files.
     let folder = places.ram.path().join("page");
     fs::create_dir(&folder).unwrap();
@@ -200,6 +197,14 @@ fn a_dry_run_says_of_arms_what_differs() {
     let text = stdout(&run(compare(&places, &["--dry-run", "--study", "page", "--set", &set])));
     assert_eq!(planned(&text, "page")[0], format!("  shared    set {}", folder.display()));
     fs::remove_dir_all(&folder).unwrap();
+    // Where not each goes with each, arms are named.
+    let plan = places.disk.path().join("plan.toml");
+    let text = "[[study]]\nname = \"log\"\nstrategy = \"held\"\n[[study]]\nname = \"log\"\n\
+                strategy = \"reopen\"\nsync = \"each\"\n";
+    fs::write(&plan, text).unwrap();
+    let text = stdout(&run(compare(&places, &["--dry-run", "--plan", plan.to_str().unwrap()])));
+    let named = "  arms      held(sync=never), reopen(sync=each); on disk, ram (4 arms)";
+    assert_eq!(planned(&text, "log")[1], named);
 }
 
 #[test]
@@ -221,7 +226,7 @@ fn a_parameter_that_is_set_again_has_more_values() {
         let text = stdout(&run(compare(&places, &[&held, set].concat())));
         planned(&text, "log").into_iter().find(|line| line.starts_with("  arms")).unwrap()
     };
-    let both = "  arms      held(sync=never), held(sync=each); each on disk, ram (4 arms)";
+    let both = "  arms      held; with sync never, each; on disk, ram (4 arms)";
     assert_eq!(arms(&["--set", "log.sync=never", "--set", "log.sync=each"]), both);
     assert_eq!(arms(&["--set", "log.sync=never,each"]), both);
     let plan = places.disk.path().join("plan.toml");

@@ -238,7 +238,7 @@ fn each_of_several_variants_is_an_arm() {
         let text = stdout(&output);
         text.lines().find(|line| line.contains("arms  ")).unwrap().trim().to_owned()
     };
-    let two = "arms      command(variant=plain), command(variant=buffered); each on ram";
+    let two = "arms      command; with variant plain, buffered; on ram (2 arms)";
     assert!(arms(&["--set", "serve.variant=plain,buffered"]).starts_with(two));
     let again = ["--set", "serve.variant=plain", "--set", "serve.variant=buffered"];
     assert!(arms(&again).starts_with(two), "{}", arms(&again));

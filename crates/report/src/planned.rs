@@ -49,24 +49,47 @@ fn shared_params(arms: &[&Arm]) -> Vec<String> {
         .collect()
 }
 
-/// The ways in which a study does its I/O, and the places.
+/// A study's arms: its strategies, the values that vary and the places, where each goes
+/// with each; else every strategy with its values.
 fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
+    let mut strategies: Vec<&str> = Vec::new();
+    let mut varying: Vec<(&str, Vec<String>)> = Vec::new();
     let mut ways: Vec<&str> = Vec::new();
     for arm in arms {
-        let way = arm.id.split_once('/').map_or(arm.id.as_str(), |(_, way)| way);
-        let way = way.rsplit_once('@').map_or(way, |(way, _)| way);
-        if !ways.contains(&way) {
-            ways.push(way);
+        push_new(&mut strategies, arm.strategy.name);
+        push_new(&mut ways, way(arm));
+        for (name, value) in &arm.params.0 {
+            match varying.iter_mut().find(|(known, _)| known == name) {
+                Some((_, values)) => push_new(values, value.to_string()),
+                None => varying.push((name, vec![value.to_string()])),
+            }
         }
     }
+    varying.retain(|(_, values)| values.len() > 1);
+    let product: usize = varying.iter().map(|(_, values)| values.len()).product();
+    let mut parts = if product * strategies.len() == ways.len() {
+        let with =
+            |(name, values): &(&str, Vec<String>)| format!("with {name} {}", values.join(", "));
+        let withs = varying.iter().map(with);
+        std::iter::once(strategies.join(", ")).chain(withs).collect()
+    } else {
+        vec![ways.join(", ")]
+    };
     let labels: Vec<&str> = places.iter().map(|place| place.label.as_str()).collect();
-    let each = if ways.len() > 1 { "; each" } else { "" };
-    format!(
-        "{}{each} on {} ({})",
-        ways.join(", "),
-        labels.join(", "),
-        counted(arms.len() as u64, "arm")
-    )
+    parts.push(format!("on {} ({})", labels.join(", "), counted(arms.len() as u64, "arm")));
+    parts.join("; ")
+}
+
+fn push_new<T: PartialEq>(all: &mut Vec<T>, one: T) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
+}
+
+/// An arm's name without study and place: `held(sync=each)`.
+fn way(arm: &Arm) -> &str {
+    let way = arm.id.split_once('/').map_or(arm.id.as_str(), |(_, way)| way);
+    way.rsplit_once('@').map_or(way, |(way, _)| way)
 }
 
 /// What is held against what: `ram against disk`, `held, flock against reopen`.
