@@ -185,6 +185,7 @@ fn pays_from(saves_ns: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use model::arm::Pair;
+    use model::condition::{Condition, ParamCondition, PromiseWhenDescription, ValueTest};
 
     use super::*;
     use crate::{analyse, testing};
@@ -223,6 +224,28 @@ mod tests {
         assert_eq!((found.advice, found.by), (Advice::Do, Some(0)));
         assert_eq!((found.rewritten, found.moved, found.both), (Some(0), Some(1), Some(2)));
         assert!(found.pays_from_per_s.is_some_and(|from| (0.9..1.2).contains(&from)));
+    }
+
+    #[test]
+    fn of_two_ways_the_one_that_promises_as_much_is_preferred() {
+        let mut run = run(10e6, [0.05, 0.05, 0.05]);
+        for pair in &mut run.plan.pairs {
+            pair.axis = Axis::Strategy;
+        }
+        let syncs = ["each", "never", "each", "never"];
+        for (arm, sync) in run.plan.arms.iter_mut().zip(syncs) {
+            arm.place = 0;
+            arm.params.insert("sync".to_owned(), sync.to_owned());
+        }
+        let is_never = ParamCondition {
+            param: "sync".to_owned(),
+            is: ValueTest::OneOf,
+            values: vec!["never".to_owned()],
+        };
+        let when = Condition { strategies: Vec::new(), params: vec![is_never] };
+        let promise = "what was written last is lost".to_owned();
+        run.studies[0].promise_when = vec![PromiseWhenDescription { when, promise }];
+        assert_eq!(answer(&run).rewritten, Some(1));
     }
 
     #[test]
