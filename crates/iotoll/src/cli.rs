@@ -145,6 +145,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
+    /// Write a row for each arm as CSV, for a chart or a spreadsheet; - prints it instead of
+    /// the report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+
     /// Do not keep the run for `iotoll show`
     #[arg(long)]
     pub(crate) no_save: bool,
@@ -211,6 +216,11 @@ pub(crate) struct ShowArgs {
     /// Write the result as JSON; - prints it instead of the report
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+
+    /// Write a row for each arm as CSV, for a chart or a spreadsheet; - prints it instead of
+    /// the report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -15,11 +15,10 @@ use model::document::Document;
 use model::run::Run;
 
 use crate::cli::CompareArgs;
-use crate::delivery::deliver;
+use crate::delivery::{Targets, deliver_all};
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
 use crate::halt::Halt;
-use crate::json_target::JsonTarget;
 use crate::output;
 use crate::progress::{Progress, Shown};
 use crate::saving::{self, Keeper};
@@ -46,7 +45,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         output::result(&dry_run::describe(&job, &places, &needs, output::width()))?;
         return Ok(Exit::Done);
     }
-    let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let targets = Targets::open(args.json.as_deref(), args.csv.as_deref())?;
     let keeper = Keeper::new(saving::open(args.no_save));
     if args.gentle {
         step_back();
@@ -61,7 +60,9 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let run = measure(&job, &mut *runner, environment, watched);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
-    let delivered = deliver(json, &Document::new(&run, &analysis), |width| {
+    let document = Document::new(&run, &analysis);
+    let table = || report::csv::arms(&run, &analysis);
+    let delivered = deliver_all(targets, &document, table, |width| {
         report::terminal::report(&run, &analysis, args.full, width)
     });
     drop(runner);

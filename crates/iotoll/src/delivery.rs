@@ -1,21 +1,60 @@
 //! What every command does with its result, in this order: save it, then print it.
 
-use anyhow::Context as _;
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
 use model::document;
 use serde::Serialize;
 
-use crate::json_target::JsonTarget;
+use crate::destination::Destination;
+use crate::exit::UsageError;
 use crate::output;
+
+/// Where a result goes besides the report.
+#[derive(Default)]
+pub(crate) struct Targets {
+    json: Option<Destination>,
+    csv: Option<Destination>,
+}
+
+impl Targets {
+    /// Finds out what they are, before anything is measured.
+    pub(crate) fn open(json: Option<&Path>, csv: Option<&Path>) -> anyhow::Result<Self> {
+        let open = |path: Option<&Path>| path.map(Destination::open).transpose();
+        let targets = Self { json: open(json)?, csv: open(csv)? };
+        let both = [&targets.json, &targets.csv].into_iter().flatten().all(Destination::is_stdout);
+        ensure!(
+            !(both && targets.json.is_some() && targets.csv.is_some()),
+            UsageError("--json and --csv cannot both print to standard output".to_owned())
+        );
+        Ok(targets)
+    }
+
+    fn print(&self) -> bool {
+        [&self.json, &self.csv].into_iter().flatten().any(Destination::is_stdout)
+    }
+}
 
 /// Writes a result as JSON where that is asked for, and then prints its report, unless
 /// standard output has the JSON. What goes wrong with one does not keep the other.
 pub(crate) fn deliver(
-    json: Option<JsonTarget>,
+    json: Option<Destination>,
     document: &impl Serialize,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    let prints = !json.as_ref().is_some_and(JsonTarget::is_stdout);
-    let saved = json.map_or(Ok(()), |json| json.write(&as_json(document)?));
+    deliver_all(Targets { json, csv: None }, document, Vec::new, report)
+}
+
+/// The same of a result that can be a table as well.
+pub(crate) fn deliver_all(
+    targets: Targets,
+    document: &impl Serialize,
+    table: impl FnOnce() -> Vec<u8>,
+    report: impl FnOnce(usize) -> String,
+) -> anyhow::Result<()> {
+    let prints = !targets.print();
+    let saved = targets.json.map_or(Ok(()), |json| json.write(&as_json(document)?));
+    let saved = saved.and(targets.csv.map_or(Ok(()), |csv| csv.write(&table())));
     let printed = if prints { output::result(&report(output::width())) } else { Ok(()) };
     saved.and(printed)
 }

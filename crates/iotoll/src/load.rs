@@ -15,8 +15,8 @@ use report::load::{Layout, render};
 use store::Kind;
 
 use crate::delivery::deliver;
+use crate::destination::Destination;
 use crate::exit::{Exit, UsageError};
-use crate::json_target::JsonTarget;
 use crate::saving::{self, Finished};
 use crate::{output, progress, session, signals};
 
@@ -205,7 +205,7 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
     let (url, reserved) = url_and_port(args)?;
     let plan = plan(args, Target::parse(&url)?)?;
-    let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let json = args.json.as_deref().map(Destination::open).transpose()?;
     let store = saving::open(args.no_save);
     let mut server = None;
     let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;

@@ -12,7 +12,8 @@ mod dry_run;
 mod environment;
 mod exit;
 mod halt;
-mod json_target;
+
+mod destination;
 mod live;
 mod load;
 mod man;

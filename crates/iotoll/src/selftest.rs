@@ -18,10 +18,10 @@ use store::Kind;
 
 use crate::cli::SelftestArgs;
 use crate::delivery::deliver;
+use crate::destination::Destination;
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
 use crate::halt::Halt;
-use crate::json_target::JsonTarget;
 use crate::plan::{default_places, named_places};
 use crate::preflight;
 use crate::progress::{Progress, Shown};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (work, plantings) = (work(WORK)?, plantings()?);
     let places = inspect(args, &work, &plantings)?;
-    let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let json = args.json.as_deref().map(Destination::open).transpose()?;
     let store = saving::open(args.no_save);
     let header = session::header();
     let halt = Halt::new(signals::stop_flag()?);

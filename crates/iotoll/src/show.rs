@@ -16,9 +16,8 @@ use report::load::Layout;
 use store::{Content, State, Store};
 
 use crate::cli::ShowArgs;
-use crate::delivery::deliver;
+use crate::delivery::{Targets, deliver_all};
 use crate::exit::{Exit, UsageError};
-use crate::json_target::JsonTarget;
 use crate::load::layout_of;
 use crate::{output, saving};
 
@@ -30,12 +29,12 @@ const BEGINNING_BYTES: u64 = 64 << 10;
 const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let json = args.json.as_deref().map(JsonTarget::open).transpose()?;
+    let targets = Targets::open(args.json.as_deref(), args.csv.as_deref())?;
     let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
     let saved = found(args.run.as_deref())
         .and_then(|saved| saved.fits(args).map(|()| saved))
         .map_err(|why| UsageError(format!("cannot show {what}: {why:#}")))?;
-    saved.deliver(args, json)?;
+    saved.deliver(args, targets)?;
     Ok(Exit::Done)
 }
 
@@ -92,9 +91,11 @@ impl Saved {
     fn fits(&self, args: &ShowArgs) -> anyhow::Result<()> {
         ensure!(
             matches!(self, Self::Comparison(_))
-                || args.worth.or(args.error_rate).or(args.per_second).is_none() && !args.full,
-            "it is no comparison, and --worth, --error-rate, --per-second and --full are for \
-             comparisons alone"
+                || args.worth.or(args.error_rate).or(args.per_second).is_none()
+                    && !args.full
+                    && args.csv.is_none(),
+            "it is no comparison, and --worth, --error-rate, --per-second, --full and --csv are \
+             for comparisons alone"
         );
         ensure!(
             matches!(self, Self::Load(_)) || args.layout.is_none(),
@@ -103,27 +104,29 @@ impl Saved {
         Ok(())
     }
 
-    fn deliver(self, args: &ShowArgs, json: Option<JsonTarget>) -> anyhow::Result<()> {
+    fn deliver(self, args: &ShowArgs, targets: Targets) -> anyhow::Result<()> {
         match self {
             Self::Comparison(run) => {
                 let run = args.worth.into_iter().fold(*run, Run::with_worth);
                 let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
                 let run = args.per_second.into_iter().fold(run, Run::with_per_second);
                 let analysis = analyse(&run);
-                deliver(json, &Document::new(&run, &analysis), |width| {
+                let document = Document::new(&run, &analysis);
+                let table = || report::csv::arms(&run, &analysis);
+                deliver_all(targets, &document, table, |width| {
                     report::terminal::report(&run, &analysis, args.full, width)
                 })
             }
             Self::Load(run) => {
                 let (analysis, layout) =
                     (analyse_load(&run), args.layout.map_or(Layout::Plain, layout_of));
-                deliver(json, &run.with_analysis(&analysis), |_| {
+                deliver_all(targets, &run.with_analysis(&analysis), Vec::new, |_| {
                     report::load::render(layout, &run, &analysis)
                 })
             }
-            Self::Selftest(result) => {
-                deliver(json, &result, |width| report::selftest::report(&result, width))
-            }
+            Self::Selftest(result) => deliver_all(targets, &result, Vec::new, |width| {
+                report::selftest::report(&result, width)
+            }),
         }
     }
 }

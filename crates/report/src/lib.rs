@@ -7,6 +7,7 @@
 
 mod answer;
 mod columns;
+pub mod csv;
 mod detail;
 mod figures;
 mod integrity;

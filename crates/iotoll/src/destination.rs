@@ -1,4 +1,4 @@
-//! Where a result goes as JSON, found out before anything is measured.
+//! Where a result goes as JSON or CSV, found out before anything is measured.
 //!
 //! A file is replaced whole, by another that is complete and on the disk before it takes
 //! the name: whatever goes wrong, the name stands for the old result or for the new one.
@@ -24,8 +24,8 @@ use crate::replacement::Replacement;
 /// How long a FIFO that nobody reads is waited for once there is a result.
 const READER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where the JSON goes.
-pub(crate) enum JsonTarget {
+/// Where a result goes.
+pub(crate) enum Destination {
     /// Standard output, in place of the report.
     Stdout,
     /// A pipe, a device or an inherited descriptor, which is written as it is.
@@ -36,7 +36,7 @@ pub(crate) enum JsonTarget {
     File(Replacement),
 }
 
-impl JsonTarget {
+impl Destination {
     /// Finds out what the target is and whether it may be written, so that a wrong path is
     /// reported before the run and not after. Nothing is made or changed by that.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
@@ -81,22 +81,22 @@ impl JsonTarget {
         }
     }
 
-    /// Whether the JSON takes the report's place.
+    /// Whether it takes the report's place.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, Self::Stdout)
     }
 
     /// Writes the result. A reader that goes away before it has read all has had enough.
-    pub(crate) fn write(self, json: &[u8]) -> anyhow::Result<()> {
+    pub(crate) fn write(self, content: &[u8]) -> anyhow::Result<()> {
         match self {
-            Self::Stdout => output::print(io::stdout().lock(), json),
+            Self::Stdout => output::print(io::stdout().lock(), content),
             Self::Stream(path, mut file) => {
-                output::unless_gone(file.write_all(json)).with_context(|| cannot(&path))
+                output::unless_gone(file.write_all(content)).with_context(|| cannot(&path))
             }
             Self::Fifo(path) => await_reader(&path)
-                .and_then(|mut file| output::unless_gone(file.write_all(json)))
+                .and_then(|mut file| output::unless_gone(file.write_all(content)))
                 .with_context(|| cannot(&path)),
-            Self::File(replacement) => replacement.write(json),
+            Self::File(replacement) => replacement.write(content),
         }
     }
 }
