@@ -220,6 +220,17 @@ fn a_parameter_without_effect_is_told() {
 }
 
 #[test]
+fn a_value_without_effect_makes_no_arm() {
+    let places = Places::new();
+    let more = ["--dry-run", "--study", "log", "--strategy", "held,batched"];
+    let set = ["--set", "log.batch=1,64"];
+    let text = stdout(&run(compare(&places, &[&more[..], &set].concat())));
+    let named = "  arms      held, batched(batch=1), batched(batch=64); on disk, ram (6 arms)";
+    assert_eq!(planned(&text, "log")[1], named);
+    assert!(planned(&text, "log")[2].contains("batched(batch=64) against held;"), "{text}");
+}
+
+#[test]
 fn a_parameter_that_is_set_again_has_more_values() {
     let places = Places::new();
     let held = ["--dry-run", "--study", "log", "--strategy", "held"];

@@ -48,14 +48,23 @@ pub struct Pair {
 }
 
 impl Plan {
-    /// The arms: for each study the product of parameters, strategies and places.
+    /// The arms: for each study the product of parameters, strategies and places. Of values
+    /// that mean nothing to a strategy there is the first alone: with the others, the same
+    /// would be done again.
     pub fn arms(&self) -> Vec<Arm> {
         let mut arms = Vec::new();
         for study in &self.studies {
+            let description = study.spec.describe();
             for params in study.combinations() {
+                let written = params.written();
                 for strategy in &study.strategies {
-                    for place in 0..self.places.len() {
-                        let id = arm_id(self, study.spec, strategy, &params, place);
+                    let applies = |name: &str| description.applies(name, strategy.name, &written);
+                    if study.has_another_idle_value(&params, &applies) {
+                        continue;
+                    }
+                    let way = self.way(study.spec, strategy, &params, &applies);
+                    for (place, request) in self.places.iter().enumerate() {
+                        let id = format!("{way}@{}", request.label);
                         let params = params.clone();
                         arms.push(Arm { id, study: study.spec, strategy, place, params });
                     }
@@ -64,29 +73,42 @@ impl Plan {
         }
         arms
     }
+
+    /// `log/held(sync=each)`: study and strategy, with the parameters that vary and mean
+    /// something.
+    fn way(
+        &self,
+        study: &StudySpec,
+        strategy: &StrategySpec,
+        params: &Params,
+        applies: &dyn Fn(&str) -> bool,
+    ) -> String {
+        let same_study: Vec<&StudyPlan> =
+            self.studies.iter().filter(|s| s.spec.name == study.name).collect();
+        let has_others = |param: &ParamSpec, value: &ParamValue| {
+            same_study.iter().flat_map(|s| s.values(param)).any(|other| other != *value)
+        };
+        let varying: Vec<String> = params
+            .0
+            .iter()
+            .filter(|(name, value)| study.param(name).is_some_and(|param| has_others(param, value)))
+            .filter(|(name, _)| applies(name))
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let params =
+            if varying.is_empty() { String::new() } else { format!("({})", varying.join(", ")) };
+        format!("{}/{}{params}", study.name, strategy.name)
+    }
 }
 
-fn arm_id(
-    plan: &Plan,
-    study: &StudySpec,
-    strategy: &StrategySpec,
-    params: &Params,
-    place: usize,
-) -> String {
-    let same_study: Vec<&StudyPlan> =
-        plan.studies.iter().filter(|s| s.spec.name == study.name).collect();
-    let has_others = |param: &ParamSpec, value: &ParamValue| {
-        same_study.iter().flat_map(|s| s.values(param)).any(|other| other != *value)
-    };
-    let varying: Vec<String> = params
-        .0
-        .iter()
-        .filter(|(name, value)| study.param(name).is_some_and(|param| has_others(param, value)))
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    let params =
-        if varying.is_empty() { String::new() } else { format!("({})", varying.join(", ")) };
-    format!("{}/{}{params}@{}", study.name, strategy.name, plan.places[place].label)
+impl StudyPlan {
+    /// Whether a parameter that means nothing has another value than its first.
+    fn has_another_idle_value(&self, params: &Params, applies: &dyn Fn(&str) -> bool) -> bool {
+        let mut values = self.spec.params.iter().zip(&params.0);
+        values.any(|(param, (_, value))| {
+            !applies(param.name) && self.values(param).first() != Some(value)
+        })
+    }
 }
 
 /// What is compared. What an application does now is the first place with the first
@@ -129,7 +151,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceRequest;
     use crate::plan::Draft;
-    use crate::study::ParamKind;
+    use crate::study::{AppliesWhen, ParamKind, When};
 
     const fn count(name: &'static str, default: &'static str) -> ParamSpec {
         ParamSpec { name, about: "", kind: ParamKind::Count { min: 0, max: 999 }, default }
@@ -185,6 +207,26 @@ mod tests {
         let unique: std::collections::BTreeSet<_> =
             pairs.iter().map(|pair| (pair.base, pair.other)).collect();
         assert_eq!(unique.len(), pairs.len(), "none is compared twice");
+    }
+
+    #[test]
+    fn a_value_that_means_nothing_to_a_strategy_makes_no_arm_of_it() {
+        static PARTLY: StudySpec = StudySpec {
+            applies: &[AppliesWhen {
+                params: &["lines"],
+                when: When { strategies: &["two"], params: &[] },
+            }],
+            ..SPEC
+        };
+        let mut study = StudyPlan::new(&PARTLY);
+        study.set("rate", vec![ParamValue::Count(1)]);
+        let places = vec![PlaceRequest { label: "a".to_owned(), path: "/".into() }];
+        let draft = Draft { places, studies: vec![study], ..Draft::default() };
+        let arms = draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms();
+        let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();
+        let expected =
+            ["made/one@a", "made/two(lines=0)@a", "made/two(lines=1)@a", "made/two(lines=20)@a"];
+        assert_eq!(ids, expected);
     }
 
     #[test]

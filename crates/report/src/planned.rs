@@ -109,12 +109,19 @@ fn compared(arms: &[Arm], pairs: &[Pair], study: &str, places: &[PlaceFacts]) ->
 
 /// An arm in what it differs in from another.
 fn apart(arm: &Arm, other: &Arm, places: &[PlaceFacts]) -> String {
-    let mut words: Vec<String> = Vec::new();
-    if arm.strategy.name != other.strategy.name {
-        words.push(arm.strategy.name.to_owned());
-    }
+    let (study, written) = (arm.study.describe(), arm.params.written());
     let params = arm.params.0.iter().zip(&other.params.0).filter(|(own, others)| own != others);
-    words.extend(params.map(|((name, value), _)| format!("{name} {value}")));
+    let params = params.map(|(own, _)| own);
+    let params = params.filter(|(name, _)| study.applies(name, arm.strategy.name, &written));
+    let mut words: Vec<String> = Vec::new();
+    if arm.strategy.name == other.strategy.name {
+        words.extend(params.map(|(name, value)| format!("{name} {value}")));
+    } else {
+        let values: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
+        let values =
+            if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
+        words.push(format!("{}{values}", arm.strategy.name));
+    }
     if arm.place != other.place {
         let label = places.get(arm.place).map_or("", |place| &place.label);
         let on = if words.is_empty() { "" } else { "on " };
