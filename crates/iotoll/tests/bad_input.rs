@@ -139,7 +139,7 @@ fn a_directory_that_may_not_be_written() {
     let argument = place("ram", &dir);
     let output = if rustix::process::geteuid().is_root() {
         let binary = places.ram.path().join("iotoll");
-        fs::copy(env!("CARGO_BIN_EXE_iotoll"), &binary).unwrap();
+        common::copy_program(&binary);
         let mut setpriv = Command::new("setpriv");
         setpriv.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         let Ok(output) = setpriv.arg(binary).args(["compare", &argument]).output() else {

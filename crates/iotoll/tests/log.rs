@@ -241,7 +241,7 @@ fn no_writer_outlives_a_run_that_is_killed() {
     let places = Places::new();
     // A name of its own distinguishes this run's writers from those of other tests.
     let binary = places.disk.path().join("iotoll-under-test");
-    fs::copy(env!("CARGO_BIN_EXE_iotoll"), &binary).unwrap();
+    common::copy_program(&binary);
     let mut run = Command::new(&binary)
         .args(["compare", "--study=log", "--strategy=held", "--set=log.writers=3", "--budget=60s"])
         .arg(place("ram", places.ram.path()))

@@ -221,7 +221,7 @@ fn whom_rights_bind_is_refused_where_they_lack() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
     fs::copy(&RESULT.1, folder.path().join("saved.json")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_iotoll"), folder.path().join("iotoll")).unwrap();
+    common::copy_program(&folder.path().join("iotoll"));
     fs::write(folder.path().join("r.json"), "old").unwrap();
     fs::create_dir(folder.path().join("open")).unwrap();
     fs::set_permissions(folder.path().join("open"), Permissions::from_mode(0o1777)).unwrap();

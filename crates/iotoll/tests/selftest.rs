@@ -141,9 +141,9 @@ fn wrong_input_is_reported_before_anything_is_measured() {
     let cases: [&[&str]; 5] = [
         &["selftest", "here=/no/such/directory"],
         &["selftest", &place(&file)],
-        &["selftest", "/tmp"],
+        &["selftest", "a b=/tmp"],
         &["selftest", &twice[0], &twice[1]],
-        &["selftest", &twice[0], "--budget", "1"],
+        &["selftest", &twice[0], "--budget", "0"],
     ];
     for args in cases {
         let output = iotoll(args).output().unwrap();

@@ -134,7 +134,7 @@ fn a_rate_says_what_it_is_worth() {
     assert!(printed(&run, 80).contains("a second on"));
     run = run.with_per_second(20_000.0);
     // 3.5 µs less, 20,000 times a second.
-    let text = printed(&run, 80);
+    let text = printed(&run, 80).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(analyse(&run).answers[0].advice, Advice::Do);
     assert!(text.contains("saves 7"), "{text}");
     run = run.with_per_second(10.0);

@@ -57,7 +57,7 @@ fn fitting(
     };
     let whole = |told: usize| match rows.len() - told {
         0 => tell(told),
-        untold => format!("{} And {untold} more, below.", tell(told)),
+        untold => format!("{} And {untold} more: see the table.", tell(told)),
     };
     let most = (1..=rows.len()).rev().map(whole).find(|text| lines_of(text) <= room);
     most.or_else(|| (!rows.is_empty()).then(|| whole(1)))
@@ -89,7 +89,7 @@ fn what(row: &Row, change: &Change) -> String {
     let (way, now) = (change.way(), change.way_now());
     match change.comparison.axis {
         Axis::Place => format!("move to {}", change.other.place),
-        Axis::Strategy => format!("{way} instead of {now}, left on {}", row.now.place),
+        Axis::Strategy => format!("{way} instead of {now}, staying on {}", row.now.place),
         Axis::Both => format!("{way} instead of {now}, on {}", change.other.place),
     }
 }
@@ -109,7 +109,7 @@ fn moved_alone(row: &Row, change: &Change) -> String {
     let [moved, ..] = row.changes();
     match moved.filter(|_| change.comparison.axis == Axis::Strategy) {
         Some(moved) if moved.comparison.verdict.is_sure() => {
-            format!(" (moved to {} as it is: {})", moved.other.place, unbroken(&moved.toll()))
+            format!(" (if only moved to {}: {})", moved.other.place, unbroken(&moved.toll()))
         }
         _ => String::new(),
     }

@@ -33,7 +33,7 @@ pub(super) fn all(subject: Subject, rows: &[Row<'_>], full: bool, width: Width) 
         ("Doubt", plain, doubts(subject), OPEN_LINES),
         ("Noise", plain, noise(subject), NOISE_LINES),
         ("Risk", plain, risks(subject), RISK_LINES),
-        ("More", plain, more(subject, full), 2),
+        ("More", plain, more(subject, full), 3),
     ];
     let told = notes.into_iter().filter(|(_, _, parts, _)| !parts.is_empty());
     told.map(|(label, style, parts, lines)| fitting(label, style, &parts, lines, width)).collect()
@@ -114,7 +114,12 @@ fn why(rows: &[Row]) -> Vec<String> {
             None => causes.push((cause, vec![&row.name])),
         }
     }
-    causes.into_iter().map(|(cause, names)| format!("{cause}: {}.", some_of(&names))).collect()
+    let last = causes.len().saturating_sub(1);
+    let told = causes.into_iter().enumerate().map(|(position, (cause, names))| {
+        let end = if position == last { "." } else { "," };
+        format!("{cause} ({}){end}", some_of(&names))
+    });
+    told.collect()
 }
 
 /// The names, or the first of them where there are many.
@@ -153,9 +158,11 @@ fn open(rows: &[Row]) -> Vec<String> {
 
 fn longer(seconds: f64) -> String {
     match seconds / 60.0 {
-        minutes if minutes < 1.0 => "a minute more may decide".to_owned(),
-        minutes if minutes < 120.0 => format!("some {:.0} minutes more may decide", minutes.ceil()),
-        minutes => format!("some {:.0} hours more may decide", (minutes / 60.0).ceil()),
+        minutes if minutes < 1.0 => "another minute may decide it".to_owned(),
+        minutes if minutes < 120.0 => {
+            format!("about {:.0} more minutes may decide it", minutes.ceil())
+        }
+        minutes => format!("about {:.0} more hours may decide it", (minutes / 60.0).ceil()),
     }
 }
 
@@ -173,8 +180,14 @@ fn doubts(subject: Subject) -> Vec<String> {
     told
 }
 
+/// What disturbed the run, and what that means for what was found.
 fn noise(subject: Subject) -> Vec<String> {
-    subject.analysis.noise.sources.iter().map(|source| source.text.clone()).collect()
+    let sources = subject.analysis.noise.sources.iter().map(|source| source.text.clone());
+    let mut told: Vec<String> = sources.collect();
+    if !told.is_empty() {
+        told.insert(0, "Verdicts hold, intervals are wider.".to_owned());
+    }
+    told
 }
 
 /// What moving would risk, place by place.
@@ -185,10 +198,12 @@ fn risks(subject: Subject) -> Vec<String> {
 
 /// How sure it is, and where the rest is.
 fn more(subject: Subject, full: bool) -> Vec<String> {
+    let open = subject.analysis.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
+    let open = open.then(|| "`?`: not decided.".to_owned());
     let sure = subject.analysis.comparisons.first().map(|c| {
         let (confidence, worth) = (percent(c.confidence), percent(c.worth));
-        format!("Each interval holds with {confidence}; less than {worth} counts as no difference.")
+        format!("Factors are times over those of now, with {confidence} confidence; a difference under {worth} counts as none.")
     });
-    let rest = (!full).then(|| "`iotoll show --full` has all figures and causes.".to_owned());
-    sure.into_iter().chain(rest).collect()
+    let rest = (!full).then(|| "`iotoll show --full` shows all figures and causes.".to_owned());
+    sure.into_iter().chain(open).chain(rest).collect()
 }

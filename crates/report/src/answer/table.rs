@@ -158,7 +158,7 @@ fn worth(row: &Row) -> Cell {
             Cell::new(text.or(saved).unwrap_or_else(|| "maybe".to_owned())).styled(yellow)
         }
         Advice::Leave => Cell::new("no"),
-        Advice::Undecided => Cell::new("open").styled(yellow),
+        Advice::Undecided => Cell::new("undecided").styled(yellow),
     }
 }
 
