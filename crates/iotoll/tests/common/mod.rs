@@ -144,7 +144,6 @@ pub(crate) fn assert_fails(output: &Output, code: i32, says: &[&str]) {
 
 /// Copies the program. Another process does it: a copy that this one had open for writing
 /// while it starts another could not be run (`ETXTBSY`).
-#[allow(dead_code)]
 pub(crate) fn copy_program(to: &Path) {
     let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_iotoll")).arg(to).status();
     assert!(copied.unwrap().success());
