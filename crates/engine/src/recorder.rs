@@ -110,6 +110,14 @@ impl Recorder {
         self.lap();
     }
 
+    /// Ends an operation that others ran beside: its latency counts from when it began,
+    /// while the slice's time goes on for all of them.
+    #[inline]
+    pub fn completed(&mut self, began: u64) {
+        self.last = began;
+        self.lap();
+    }
+
     /// Notes what the operations asked the system to write or read, in bytes.
     pub fn requested(&mut self, bytes: u64) {
         self.counted.requested_bytes += bytes;

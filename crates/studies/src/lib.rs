@@ -1,5 +1,6 @@
 //! What is timed: one file per study, its strategies beside it.
 
+mod blocks;
 mod cache;
 mod choices;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod page;
 pub mod power;
 mod put;
 mod random;
+mod ring;
 mod rules;
 mod serve;
 mod sqlite;
@@ -42,9 +44,10 @@ fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMa
 }
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 7] = [
+pub static ALL: [&dyn Study; 8] = [
     &log::Log,
     &stream::Stream,
+    &blocks::Blocks,
     &page::Page,
     &cache::Cache,
     &files::Files,

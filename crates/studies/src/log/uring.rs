@@ -11,11 +11,11 @@ use engine::recorder::Recorder;
 use engine::study::{Doing, StudyError};
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::fs::fdatasync;
-use rustix::io::Errno;
 
 use super::append::{APPENDING, Append, SYNCING, Taken};
 use super::records::Records;
 use super::work::Work;
+use crate::ring;
 
 /// "At the file's own position", which for `O_APPEND` is its end.
 const AT_POSITION: u64 = u64::MAX;
@@ -38,7 +38,7 @@ impl Uring {
         records: Arc<Records>,
         work: &Work,
     ) -> Result<Self, StudyError> {
-        let ring = IoUring::new(work.batch.next_power_of_two() as u32).map_err(refused)?;
+        let ring = IoUring::new(work.batch.next_power_of_two() as u32).map_err(ring::refused)?;
         let batch = work.batch as usize;
         Ok(Self { ring, file, records, batch, linked: work.linked, pending: 0, calls: 0 })
     }
@@ -71,7 +71,7 @@ impl Uring {
             self.calls += 1;
             match self.ring.submit_and_wait(self.pending) {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => continue,
-                answer => answer.map_err(refused)?,
+                answer => answer.map_err(ring::refused)?,
             };
             for answer in self.ring.completion() {
                 self.pending -= 1;
@@ -91,19 +91,6 @@ fn failed(result: i32, wanted: usize) -> StudyError {
         return StudyError::Short { doing: APPENDING, written, wanted };
     }
     StudyError::Io { doing: APPENDING, source: std::io::Error::from_raw_os_error(-result) }
-}
-
-/// Why there is no ring.
-fn refused(error: std::io::Error) -> StudyError {
-    match Errno::from_io_error(&error) {
-        Some(Errno::NOSYS) => StudyError::Unsuited("this kernel has no io_uring".to_owned()),
-        Some(Errno::PERM | Errno::ACCESS) => StudyError::Unsuited(
-            "the kernel refuses io_uring here: a container's seccomp filter or the sysctl \
-             kernel.io_uring_disabled forbids it"
-                .to_owned(),
-        ),
-        _ => StudyError::Io { doing: "setting up io_uring", source: error },
-    }
 }
 
 impl Append for Uring {

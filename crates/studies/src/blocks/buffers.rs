@@ -1,0 +1,116 @@
+//! What blocks are written from and read into, at addresses that O_DIRECT takes, and the
+//! marks by which a block is told from every other.
+
+use crate::random;
+
+/// Where O_DIRECT wants buffers to begin: no device asks for more than a page.
+const ALIGNMENT: usize = 4096;
+/// Random bytes that no two blocks within it share: more than any file system compresses
+/// at a time.
+const VARIETY_BYTES: usize = 1 << 20;
+/// What a mark takes, at each end of a block.
+const MARK_BYTES: usize = 16;
+
+/// What a block's ends say: which it is, when it was written, and from which buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) block: u64,
+    pub(super) generation: u32,
+    pub(super) buffer: u32,
+}
+
+impl Mark {
+    fn bytes(self) -> [u8; MARK_BYTES] {
+        let mut bytes = [0; MARK_BYTES];
+        bytes[..8].copy_from_slice(&self.block.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.generation.to_le_bytes());
+        bytes[12..].copy_from_slice(&self.buffer.to_le_bytes());
+        bytes
+    }
+
+    /// That at the front of a block.
+    pub(super) fn of(block: &[u8]) -> Self {
+        let number = |from: usize| {
+            let mut bytes = [0; 4];
+            bytes.copy_from_slice(&block[from..from + 4]);
+            u32::from_le_bytes(bytes)
+        };
+        let block = u64::from(number(0)) | u64::from(number(4)) << 32;
+        Self { block, generation: number(8), buffer: number(12) }
+    }
+}
+
+/// Buffers of one size, one behind the other.
+pub(super) struct Buffers {
+    memory: Vec<u8>,
+    /// Where the first begins.
+    start: usize,
+    size: usize,
+}
+
+impl Buffers {
+    /// So many, of random bytes.
+    pub(super) fn new(count: usize, size: usize, seed: u64) -> Self {
+        let memory = random::bytes(count * size + ALIGNMENT, seed);
+        let start = memory.as_ptr().align_offset(ALIGNMENT);
+        Self { memory, start, size }
+    }
+
+    /// As many as make blocks that lie together differ, a multiple of so many.
+    pub(super) fn various(multiple_of: usize, size: usize) -> Self {
+        let count = VARIETY_BYTES.div_ceil(size).next_multiple_of(multiple_of);
+        Self::new(count, size, 0)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        (self.memory.len() - ALIGNMENT) / self.size
+    }
+
+    pub(super) fn get(&self, number: usize) -> &[u8] {
+        let from = self.start + number * self.size;
+        &self.memory[from..from + self.size]
+    }
+
+    pub(super) fn get_mut(&mut self, number: usize) -> &mut [u8] {
+        let from = self.start + number * self.size;
+        &mut self.memory[from..from + self.size]
+    }
+
+    /// Puts a mark at both ends of the buffer that it names.
+    #[inline]
+    pub(super) fn mark(&mut self, mark: Mark) -> &mut [u8] {
+        let bytes = mark.bytes();
+        let buffer = self.get_mut(mark.buffer as usize);
+        let end = buffer.len() - MARK_BYTES;
+        buffer[..MARK_BYTES].copy_from_slice(&bytes);
+        buffer[end..].copy_from_slice(&bytes);
+        buffer
+    }
+
+    /// What became of a block that was written with this mark.
+    pub(super) fn judge(&mut self, read: &[u8], written: Mark) -> Found {
+        let expected = self.mark(written);
+        let (front, end) = (&read[..MARK_BYTES], &read[read.len() - MARK_BYTES..]);
+        if read == &*expected {
+            return Found::Whole;
+        }
+        let (mark, whole) = (written.bytes(), expected);
+        match (front == mark, end == mark) {
+            (true, _) if read[..read.len() / 2] == whole[..read.len() / 2] => Found::Torn,
+            (false, false) if Mark::of(read).block == written.block && front == end => Found::Older,
+            _ => Found::Other,
+        }
+    }
+}
+
+/// What was found where a block was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Whole,
+    /// The same block as it was before it was written.
+    Older,
+    /// The first half at least, and not the whole.
+    Torn,
+    /// Anything else.
+    Other,
+}

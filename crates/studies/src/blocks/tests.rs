@@ -1,0 +1,171 @@
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
+
+use model::integrity::Integrity;
+
+use super::*;
+use crate::testing::{self, in_memory, on_disk, params, refusal, slice};
+
+fn strategies() -> impl Iterator<Item = &'static str> {
+    spec::SPEC.strategies.iter().map(|strategy| strategy.name)
+}
+
+const SMALL: [(&str, &str); 2] = [("file", "1 MiB"), ("depth", "8")];
+
+#[test]
+fn every_way_reads_and_writes_whole_blocks_on_disk_and_in_memory() {
+    for strategy in strategies() {
+        for access in ["read", "write", "mixed"] {
+            for order in ["random", "sequential"] {
+                for folder in [on_disk(), in_memory()] {
+                    let given = [("access", access), ("order", order), SMALL[0], SMALL[1]];
+                    let slice = slice(&Blocks, strategy, &given, folder.path(), 200).unwrap();
+                    assert_eq!((slice.laps, slice.requested_bytes()), (200, 200 * 4096));
+                    assert!(slice.integrity().is_intact(), "{strategy} {given:?}: {slice:?}");
+                    assert_eq!(slice.integrity().records, 200, "{strategy} {given:?}");
+                    assert!(slice.figure(spec::IOPS) > 0.0);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_of_any_size_are_whole_with_more_under_way_than_there_are_kinds_of_contents() {
+    for (size, file, depth) in [("512 B", "64 KiB", "1"), ("1 MiB", "16 MiB", "16")] {
+        let given = [("size", size), ("file", file), ("depth", depth), ("access", "write")];
+        for strategy in strategies() {
+            let mut arm = testing::workload(&Blocks, strategy, &given);
+            let folder = on_disk();
+            for _ in 0..3 {
+                let ready = testing::ready(arm.as_mut(), folder.path(), 16).unwrap();
+                let slice = testing::finish(ready).unwrap();
+                assert!(slice.integrity().is_intact(), "{strategy} {given:?}: {slice:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_cache_is_passed_by_where_that_is_promised_and_holds_the_file_else() {
+    for (strategy, cache, is_cold) in [
+        ("buffered", "warm", false),
+        ("buffered", "cold", true),
+        ("direct", "warm", true),
+        ("uring-direct", "warm", true),
+    ] {
+        let folder = on_disk();
+        let given = [("cache", cache), SMALL[0], SMALL[1]];
+        let slice = slice(&Blocks, strategy, &given, folder.path(), 256).unwrap();
+        let (resident, storage) = (slice.figure(spec::RESIDENT), slice.figure(spec::FROM_STORAGE));
+        assert_eq!(resident < 2.0, is_cold, "{strategy} {cache}: {slice:?}");
+        assert_eq!(storage > 90.0, is_cold, "{strategy} {cache}: {slice:?}");
+    }
+}
+
+fn config(given: &[(&str, &str)]) -> Config {
+    Config::new("buffered", &params(&Blocks, given)).unwrap()
+}
+
+#[test]
+fn each_block_has_one_turn_at_the_most_in_an_order_that_is_new_in_each_slice() {
+    let config_of = |access, order| config(&[("access", access), ("order", order), SMALL[0]]);
+    let blocks = |turns: Vec<Turn>| turns.iter().map(|turn| turn.block).collect::<Vec<u64>>();
+    let random = config_of("read", "random");
+    let (first, second) = (blocks(random.turns(256, 1)), blocks(random.turns(256, 2)));
+    assert_ne!(first, second);
+    let all: BTreeSet<u64> = (0..256).collect();
+    assert_eq!(first.iter().copied().collect::<BTreeSet<u64>>(), all);
+    let sorted = first.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+    assert!(sorted < 20, "{first:?}");
+    assert_eq!(
+        blocks(config_of("write", "sequential").turns(100, 1)),
+        (0..100).collect::<Vec<_>>()
+    );
+
+    let reads =
+        |access| config_of(access, "random").turns(256, 1).iter().filter(|t| t.reads).count();
+    assert_eq!((reads("read"), reads("write")), (256, 0));
+    assert!((140..220).contains(&reads("mixed")), "{}", reads("mixed"));
+}
+
+/// What one slice of 64 blocks finds after someone changed the file under it.
+fn found(access: &str, change: impl FnOnce(&File, &mut dyn FnMut(u64) -> Vec<u8>)) -> Integrity {
+    let folder = in_memory();
+    let given = [("file", "256 KiB"), ("order", "sequential"), ("access", access)];
+    let mut arm = testing::workload(&Blocks, "buffered", &given);
+    let ready = testing::ready(arm.as_mut(), folder.path(), 64).unwrap();
+    let path = folder.path().join("blocks.bin");
+    let file = File::options().read(true).write(true).open(&path).unwrap();
+    let before = fs::read(&path).unwrap();
+    let mut old = |block: u64| before[block as usize * 4096..][..4096].to_vec();
+    if access == "read" {
+        change(&file, &mut old);
+        return testing::finish(ready).unwrap().outcome.integrity.unwrap();
+    }
+    let (mut ran, ..) = testing::run(ready).unwrap();
+    change(&file, &mut old);
+    ran.flush().unwrap();
+    ran.finish().unwrap().integrity.unwrap()
+}
+
+fn block(file: &File, number: u64) -> Vec<u8> {
+    let mut bytes = vec![0; 4096];
+    file.read_exact_at(&mut bytes, number * 4096).unwrap();
+    bytes
+}
+
+#[test]
+fn whatever_a_block_is_instead_of_what_was_written_is_found() {
+    let intact = found("write", |_, _| ());
+    assert!(intact.is_intact() && intact.records == 64, "{intact:?}");
+
+    let flipped = found("write", |file, _| {
+        let byte = block(file, 9)[2000] ^ 1;
+        file.write_all_at(&[byte], 9 * 4096 + 2000).unwrap();
+    });
+    assert_eq!(flipped.broken(), 1, "{flipped:?}");
+    let lost = found("write", |file, old| file.write_all_at(&old(3), 3 * 4096).unwrap());
+    assert_eq!((lost.lost, lost.broken()), (1, 1), "{lost:?}");
+    let torn = found("write", |file, old| {
+        file.write_all_at(&old(3)[2048..], 3 * 4096 + 2048).unwrap();
+    });
+    assert_eq!((torn.torn, torn.broken()), (1, 1), "{torn:?}");
+    let swapped = found("write", |file, _| {
+        let (one, other) = (block(file, 5), block(file, 6));
+        file.write_all_at(&other, 5 * 4096).unwrap();
+        file.write_all_at(&one, 6 * 4096).unwrap();
+    });
+    assert_eq!((swapped.overwritten, swapped.broken()), (2, 2), "{swapped:?}");
+    let zeros = found("write", |file, _| file.write_all_at(&[0; 4096], 7 * 4096).unwrap());
+    assert_eq!((zeros.overwritten, zeros.broken()), (1, 1), "{zeros:?}");
+}
+
+#[test]
+fn a_read_that_brings_another_block_is_found() {
+    let misread = found("read", |file, _| {
+        let (one, other) = (block(file, 5), block(file, 6));
+        file.write_all_at(&other, 5 * 4096).unwrap();
+        file.write_all_at(&one, 6 * 4096).unwrap();
+    });
+    assert_eq!((misread.records, misread.overwritten), (64, 2), "{misread:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let says = |strategy, given: &[(&str, &str)]| refusal(&Blocks, strategy, given);
+    let told = says("buffered", &[("file", "10 kB")]);
+    assert!(told.contains("not a whole number of blocks of 4 KiB"), "{told}");
+    let told = says("direct", &[("size", "1000 B"), ("file", "1 MB")]);
+    assert!(told.contains("whole sectors"), "{told}");
+}
+
+#[test]
+fn a_file_serves_all_slices_of_an_arm() {
+    let mut arm = testing::workload(&Blocks, "buffered", &SMALL);
+    let slices = testing::kept_and_fresh(arm.as_mut(), &[20, 40, 10]);
+    assert!(slices.iter().all(|(kept, fresh)| kept.len() == 1 && *fresh == 0), "{slices:?}");
+}
