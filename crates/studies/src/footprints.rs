@@ -7,6 +7,7 @@ use std::path::Path;
 
 use engine::study::{Footprint, Study};
 
+use crate::blocks::Blocks;
 use crate::cache::Cache;
 use crate::files::Files;
 use crate::log::Log;
@@ -19,12 +20,15 @@ use crate::testing::{finish, on_disk, ready_in, workload};
 type Given = (&'static dyn Study, &'static str, &'static [(&'static str, &'static str)], u64);
 
 /// Each study in each way in which it treats files differently.
-const SLICES: [Given; 16] = [
+const SLICES: [Given; 19] = [
     (&Log, "held", &[], 500),
     (&Log, "held", &[("sync", "each")], 5),
     (&Log, "per-writer", &[("writers", "3"), ("kind", "threads")], 300),
     (&Log, "dsync", &[], 5),
     (&Stream, "sequential", &[("total", "4 MiB")], 4),
+    (&Blocks, "buffered", &[("access", "read"), ("file", "2 MiB")], 500),
+    (&Blocks, "direct", &[("access", "write"), ("file", "2 MiB")], 100),
+    (&Blocks, "uring", &[("access", "mixed"), ("file", "2 MiB"), ("mix", "0")], 512),
     (&Page, "read", &[("cache", "warm")], 20),
     (&Page, "read", &[("cache", "cold")], 5),
     (&Cache, "rename", &[("operation", "rebuild")], 2),

@@ -11,33 +11,44 @@ const VARIETY_BYTES: usize = 1 << 20;
 /// What a mark takes, at each end of a block.
 const MARK_BYTES: usize = 16;
 
-/// What a block's ends say: which it is, when it was written, and from which buffer.
+/// What was written to a block: in which slice, and from which buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
-    pub(super) block: u64,
+pub(super) struct Version {
     pub(super) generation: u32,
     pub(super) buffer: u32,
 }
 
+/// What a block's ends say: which it is, and what was written to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    block: u64,
+    version: Version,
+}
+
 impl Mark {
+    pub(super) fn new(block: u64, version: Version) -> Self {
+        Self { block, version }
+    }
+
     fn bytes(self) -> [u8; MARK_BYTES] {
         let mut bytes = [0; MARK_BYTES];
         bytes[..8].copy_from_slice(&self.block.to_le_bytes());
-        bytes[8..12].copy_from_slice(&self.generation.to_le_bytes());
-        bytes[12..].copy_from_slice(&self.buffer.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.version.generation.to_le_bytes());
+        bytes[12..].copy_from_slice(&self.version.buffer.to_le_bytes());
         bytes
     }
+}
 
-    /// That at the front of a block.
-    pub(super) fn of(block: &[u8]) -> Self {
-        let number = |from: usize| {
-            let mut bytes = [0; 4];
-            bytes.copy_from_slice(&block[from..from + 4]);
-            u32::from_le_bytes(bytes)
-        };
-        let block = u64::from(number(0)) | u64::from(number(4)) << 32;
-        Self { block, generation: number(8), buffer: number(12) }
-    }
+/// Whether both ends of what was read say the same, and that it is this block.
+#[inline]
+pub(super) fn is_block(read: &[u8], block: u64) -> bool {
+    let (front, end) = ends(read);
+    front == end && front[..8] == block.to_le_bytes()
+}
+
+#[inline]
+fn ends(block: &[u8]) -> (&[u8], &[u8]) {
+    (&block[..MARK_BYTES], &block[block.len() - MARK_BYTES..])
 }
 
 /// Buffers of one size, one behind the other.
@@ -66,6 +77,16 @@ impl Buffers {
         (self.memory.len() - ALIGNMENT) / self.size
     }
 
+    /// The size of one.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The first so many as one.
+    pub(super) fn first(&self, count: usize) -> &[u8] {
+        &self.memory[self.start..self.start + count * self.size]
+    }
+
     pub(super) fn get(&self, number: usize) -> &[u8] {
         let from = self.start + number * self.size;
         &self.memory[from..from + self.size]
@@ -80,7 +101,7 @@ impl Buffers {
     #[inline]
     pub(super) fn mark(&mut self, mark: Mark) -> &mut [u8] {
         let bytes = mark.bytes();
-        let buffer = self.get_mut(mark.buffer as usize);
+        let buffer = self.get_mut(mark.version.buffer as usize);
         let end = buffer.len() - MARK_BYTES;
         buffer[..MARK_BYTES].copy_from_slice(&bytes);
         buffer[end..].copy_from_slice(&bytes);
@@ -90,15 +111,16 @@ impl Buffers {
     /// What became of a block that was written with this mark.
     pub(super) fn judge(&mut self, read: &[u8], written: Mark) -> Found {
         let expected = self.mark(written);
-        let (front, end) = (&read[..MARK_BYTES], &read[read.len() - MARK_BYTES..]);
         if read == &*expected {
             return Found::Whole;
         }
-        let (mark, whole) = (written.bytes(), expected);
-        match (front == mark, end == mark) {
-            (true, _) if read[..read.len() / 2] == whole[..read.len() / 2] => Found::Torn,
-            (false, false) if Mark::of(read).block == written.block && front == end => Found::Older,
-            _ => Found::Other,
+        let half = read.len() / 2;
+        if read[..half] == expected[..half] {
+            Found::Torn
+        } else if is_block(read, written.block) && ends(read) != ends(expected) {
+            Found::Older
+        } else {
+            Found::Other
         }
     }
 }

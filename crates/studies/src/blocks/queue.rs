@@ -2,17 +2,22 @@
 //! follow.
 
 use std::os::fd::AsRawFd as _;
+use std::thread;
+use std::time::Duration;
 
 use engine::recorder::Recorder;
-use engine::study::StudyError;
+use engine::study::{Doing as _, StudyError};
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode};
 use rustix::io::Errno;
 
-use super::Turn;
+use super::config::Turn;
 use super::slice::{READING, Slice, WRITING};
-use super::store::whole;
+use super::store::{read_whole, wrote_whole};
 use crate::ring;
+
+/// Where the kernel does not let itself be waited for, the ring is looked at so often.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// A ring, and the blocks that are under way on it.
 pub(super) struct Queue {
@@ -47,11 +52,12 @@ impl Queue {
         recorder: &mut Recorder,
     ) -> Result<(), StudyError> {
         let done = self.turns(slice, recorder);
-        let drained = self.drain();
-        done.and(drained)
+        self.drain();
+        done
     }
 
     fn turns(&mut self, slice: &mut Slice<'_>, recorder: &mut Recorder) -> Result<(), StudyError> {
+        let all_synced = slice.config.is_synced() && !slice.config.reads();
         self.places.iter_mut().for_each(|place| place.since = recorder.last_ticks());
         let mut next = 0;
         while next < slice.turns.len() || self.free.len() < self.places.len() {
@@ -61,11 +67,17 @@ impl Queue {
                 self.push(slice, next, place);
                 next += 1;
             }
+            let waiting_since = all_synced.then(|| recorder.clock().ticks());
             self.wait()?;
+            let first = self.free.len();
             while let Some((place, result)) = self.next_done() {
-                self.finish(slice, place, result)?;
+                self.take_in(slice, place, result)?;
                 recorder.completed(self.places[place].since);
                 self.places[place].since = recorder.last_ticks();
+            }
+            if let Some(since) = waiting_since {
+                let took = recorder.clock().between(since, recorder.last_ticks());
+                recorder.synced((self.free.len() - first) as u64, took.as_nanos() as u64);
             }
             recorder.check_stop()?;
         }
@@ -74,26 +86,28 @@ impl Queue {
 
     fn push(&mut self, slice: &mut Slice<'_>, number: usize, place: usize) {
         let Turn { block, reads } = slice.turns[number];
-        let (file, offset) = (Fd(slice.store.file.as_raw_fd()), slice.offset(block));
+        let (file, offset) = (Fd(slice.store.file.as_raw_fd()), slice.config.offset(block));
         self.places[place].turn = number;
         let entry = if reads {
             let into = slice.read.get_mut(place);
             opcode::Read::new(file, into.as_mut_ptr(), into.len() as u32).offset(offset).build()
         } else {
-            let from = slice.fill(block, self.buffer(slice, place));
+            let buffer = self.next_buffer(slice.store.buffers.count(), place);
+            let from = slice.fill(block, buffer);
             opcode::Write::new(file, from.as_ptr(), from.len() as u32).offset(offset).build()
         };
         let entry = entry.user_data(place as u64);
         // SAFETY: the file and the buffers are the slice's, which `run` was lent, and it
-        // returns when nothing is under way any more. Only this place uses the buffer.
+        // returns when nothing is under way any more; dropping the queue, which comes before
+        // dropping the slice, waits for the same. Only this place uses the buffer.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         assert!(pushed.is_ok(), "the ring has room for as many entries as there are places");
     }
 
     /// The next of the place's own buffers to write from.
-    fn buffer(&mut self, slice: &Slice<'_>, place: usize) -> usize {
+    fn next_buffer(&mut self, buffers: usize, place: usize) -> usize {
         let next = self.places[place].buffer + self.places.len();
-        let buffer = if next < slice.store.buffers.count() { next } else { place };
+        let buffer = if next < buffers { next } else { place };
         self.places[place].buffer = buffer;
         buffer
     }
@@ -103,7 +117,7 @@ impl Queue {
         loop {
             match self.ring.submit_and_wait(1) {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-                answer => return answer.map(drop).map_err(ring::refused),
+                answer => return answer.map(drop).doing("handing blocks to io_uring"),
             }
         }
     }
@@ -117,22 +131,37 @@ impl Queue {
     }
 
     /// Takes in how the I/O of a place's block ended.
-    fn finish(&self, slice: &mut Slice<'_>, place: usize, result: i32) -> Result<(), StudyError> {
+    fn take_in(&self, slice: &mut Slice<'_>, place: usize, result: i32) -> Result<(), StudyError> {
         let Turn { block, reads } = slice.turns[self.places[place].turn];
         let moved = usize::try_from(result).map_err(|_| Errno::from_raw_os_error(-result));
-        whole(moved, slice.config.size, if reads { READING } else { WRITING })?;
         if reads {
+            read_whole(moved, slice.config.size, READING)?;
             slice.look(block, place);
+            return Ok(());
         }
-        Ok(())
+        wrote_whole(moved, slice.config.size, WRITING)
     }
 
-    /// Waits for all that is under way.
-    fn drain(&mut self) -> Result<(), StudyError> {
-        while self.free.len() < self.places.len() {
-            self.wait()?;
+    /// Blocks that the kernel has and has not answered. What it never took from the ring
+    /// it does not touch.
+    fn under_way(&mut self) -> usize {
+        self.places.len() - self.free.len() - self.ring.submission().len()
+    }
+
+    /// Waits for all that is under way: until then the kernel may write to the buffers.
+    fn drain(&mut self) {
+        while self.under_way() > 0 {
+            if self.wait().is_err() {
+                // Answers come without being waited for, too.
+                thread::sleep(LOOK_EVERY);
+            }
             while self.next_done().is_some() {}
         }
-        Ok(())
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.drain();
     }
 }

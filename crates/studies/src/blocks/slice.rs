@@ -1,5 +1,7 @@
 //! A slice: blocks have their turns, and those that were written are read back.
 
+use std::os::fd::{AsFd as _, OwnedFd};
+
 use engine::recorder::Recorder;
 use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
 use host::process::storage_read_bytes;
@@ -8,19 +10,20 @@ use process::StopFlag;
 use rustix::fs::fdatasync;
 use rustix::io::{pread, pwrite};
 
-use super::buffers::{Buffers, Mark};
+use super::buffers::{Buffers, Version, is_block};
+use super::config::{Config, Turn};
 use super::queue::Queue;
-use super::store::{Store, whole};
-use super::{Config, Turn, spec};
+use super::store::{Store, read_whole, wrote_whole};
+use super::{Arm, spec};
 use crate::figures_of;
 
 pub(super) const READING: &str = "reading a block";
 pub(super) const WRITING: &str = "writing a block";
 
-/// A file of blocks that is there.
-pub(super) struct Kept<'a> {
-    config: &'a Config,
-    store: &'a mut Store,
+/// The file of blocks is made where it is not there.
+pub(super) struct Making<'a> {
+    pub(super) arm: &'a mut Arm,
+    pub(super) folder: OwnedFd,
 }
 
 /// Blocks, and what they are read into.
@@ -30,14 +33,17 @@ pub(super) struct Slice<'a> {
     pub(super) turns: Vec<Turn>,
     /// One for each block that is under way.
     pub(super) read: Buffers,
-    /// Blocks in whose place another stood when they were read.
-    pub(super) misread: u64,
+    /// What is written now is told by this from what was written before.
+    generation: u32,
+    /// Reads that brought something else than the block that was asked for.
+    misread: u64,
 }
 
 /// Blocks that are about to have their turns.
 struct Waiting<'a> {
-    slice: Slice<'a>,
+    /// Before the buffers that it reads into, for it is done with them when it is dropped.
     queue: Option<Queue>,
+    slice: Slice<'a>,
     resident_percent: f64,
     storage_read_before: Option<u64>,
 }
@@ -51,73 +57,65 @@ struct Done<'a> {
     storage_read_bytes: Option<u64>,
 }
 
-impl<'a> Kept<'a> {
-    pub(super) fn new(config: &'a Config, store: &'a mut Store) -> Self {
-        Self { config, store }
-    }
-}
-
-impl Prepared for Kept<'_> {
+impl Prepared for Making<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        _recorder: &Recorder,
+        recorder: &Recorder,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
     {
-        let Self { config, store } = *self;
+        let Self { arm: Arm { config, store, slices, next }, folder } = *self;
+        let config: &Config = config;
+        let stop = recorder.stop_flag();
         let queue = config.strategy.is_queued().then(|| Queue::new(config.depth)).transpose()?;
-        let resident_percent = store.bring_to(config.cache, config)?;
-        store.generation += 1;
-        let slice = Slice {
-            config,
-            turns: config.turns(operations, store.generation),
-            store,
-            read: Buffers::new(config.depth, config.size, 1),
-            misread: 0,
+        let store = match store {
+            Some(store) => store,
+            None => store.insert(Store::make(folder.as_fd(), config, stop)?),
         };
+        let resident_percent = store.bring_to(config.cache, config, stop)?;
+        *slices += 1;
+        let turns = config.turns(operations, *slices, *next);
+        *next = turns.last().map_or(0, |turn| turn.block + 1);
+        let into = if config.reads() { config.depth } else { 0 };
+        let read = Buffers::new(into, config.size, 1);
+        let slice = Slice { config, store, turns, read, generation: *slices, misread: 0 };
         let storage_read_before = storage_read_bytes();
-        Ok(Box::new(Waiting { slice, queue, resident_percent, storage_read_before }))
+        Ok(Box::new(Waiting { queue, slice, resident_percent, storage_read_before }))
     }
 }
 
 impl Slice<'_> {
-    /// Where a block is in the file.
-    pub(super) fn offset(&self, block: u64) -> u64 {
-        block * self.config.size as u64
-    }
-
-    /// What is to be written to a block: a mark that it did not have before, in a buffer
-    /// that is not under way.
+    /// What is to be written to a block, in a buffer that is not under way.
     #[inline]
     pub(super) fn fill(&mut self, block: u64, buffer: usize) -> &[u8] {
-        let generation = self.store.generation;
-        let mark = Mark { block, generation, buffer: buffer as u32 };
-        self.store.marks[block as usize] = mark;
-        self.store.buffers.mark(mark)
+        self.store.fill(block, Version { generation: self.generation, buffer: buffer as u32 })
     }
 
     /// Looks whether what was read is the block that was asked for.
     #[inline]
     pub(super) fn look(&mut self, block: u64, buffer: usize) {
-        self.misread += u64::from(Mark::of(self.read.get(buffer)).block != block);
+        self.misread += u64::from(!is_block(self.read.get(buffer), block));
     }
 
     fn one_by_one(&mut self, recorder: &mut Recorder) -> Result<(), StudyError> {
-        let (size, buffers) = (self.config.size, self.store.buffers.count());
+        let (size, is_synced) = (self.config.size, self.config.is_synced());
+        let buffers = self.store.buffers.count();
         let mut buffer = 0;
         for turn in 0..self.turns.len() {
             let Turn { block, reads } = self.turns[turn];
-            let offset = self.offset(block);
+            let offset = self.config.offset(block);
             if reads {
                 let file = &self.store.file;
-                whole(pread(file, self.read.get_mut(0), offset), size, READING)?;
+                read_whole(pread(file, self.read.get_mut(0), offset), size, READING)?;
                 self.look(block, 0);
             } else {
                 self.fill(block, buffer);
                 let Store { file, buffers: filled, .. } = &*self.store;
-                whole(pwrite(file, filled.get(buffer), offset), size, WRITING)?;
+                let write = || pwrite(file, filled.get(buffer), offset);
+                let written = if is_synced { recorder.sync(write) } else { write() };
+                wrote_whole(written, size, WRITING)?;
                 buffer = if buffer + 1 == buffers { 0 } else { buffer + 1 };
             }
             recorder.lap();
@@ -139,8 +137,8 @@ impl Ready for Waiting<'_> {
             None => waiting.slice.one_by_one(recorder)?,
         }
         let seconds = recorder.clock().between(began, recorder.last_ticks()).as_secs_f64();
-        let operations = waiting.slice.turns.len() as u64;
-        recorder.requested(operations * waiting.slice.config.size as u64);
+        let blocks = waiting.slice.turns.len() as u64;
+        recorder.requested(blocks * waiting.slice.config.size as u64);
         let stop = recorder.stop_flag().clone();
         Ok(Box::new(Done { waiting, seconds, stop, storage_read_bytes: None }))
     }

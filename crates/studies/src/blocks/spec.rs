@@ -12,10 +12,13 @@ pub(super) const FROM_STORAGE: &str = "read_from_storage_percent";
 pub(super) const IOPS: &str = "blocks_per_s";
 
 /// What is lost with a machine.
-const PROMISE: &str = "process crash: nothing acknowledged is lost; power failure: blocks not yet \
-                       written back are lost";
-const PROMISE_DIRECT: &str = "process crash: nothing acknowledged is lost; power failure: what is \
-                              still in the device's own cache is lost";
+const PROMISE: &str = "process crash: nothing acknowledged is lost; power failure: writes not yet \
+                       written back are lost, none that was acknowledged with sync=each; a block \
+                       that is being written may be left part old, part new";
+const PROMISE_DIRECT: &str = "process crash: nothing acknowledged is lost; power failure: writes \
+                              still in the device's own cache are lost, none that was \
+                              acknowledged with sync=each; a block that is being written may be \
+                              left part old, part new";
 
 strategies! {
     /// How a block is read or written.
@@ -56,6 +59,16 @@ choices! {
     pub(super) enum Cache {
         Warm = "warm",
         Cold = "cold",
+    }
+}
+
+choices! {
+    /// When a write counts as done.
+    pub(super) enum Sync {
+        /// Once the kernel or the device has taken it.
+        Never = "never",
+        /// Once it would outlast a power failure.
+        Each = "each",
     }
 }
 
@@ -112,7 +125,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         ParamSpec {
             name: "file",
             about: "size of the file, which is written in full before anything is timed",
-            kind: ParamKind::Size { min: 512, max: 1 << 40 },
+            kind: ParamKind::Size { min: 512, max: 64 << 30 },
             default: "64 MiB",
         },
         ParamSpec {
@@ -121,6 +134,14 @@ pub(super) static SPEC: StudySpec = StudySpec {
                     O_DIRECT it is evicted always",
             kind: ParamKind::Choice(Cache::NAMES),
             default: "warm",
+        },
+        ParamSpec {
+            name: "sync",
+            about: "whether each write waits until it would outlast a power failure (O_DSYNC); \
+                    what is left to be written is forced to the device after each slice, under \
+                    a clock of its own",
+            kind: ParamKind::Choice(Sync::NAMES),
+            default: "never",
         },
     ],
     figures: &[

@@ -8,66 +8,75 @@ use std::sync::atomic::Ordering;
 use engine::study::{Doing, StudyError};
 use host::page_cache::{evict, lives_in_memory, resident_bytes};
 use model::integrity::Integrity;
+use model::units::exact_size;
 use process::StopFlag;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fdatasync, openat};
 use rustix::io::{Errno, pread, pwrite};
 
-use super::Config;
-use super::buffers::{Buffers, Found, Mark};
+use super::buffers::{Buffers, Found, Mark, Version};
+use super::config::Config;
 use super::spec::{Cache, Order};
 use crate::file::open_for_writing;
 
 const NAME: &CStr = c"blocks.bin";
 const MAKING: &str = "writing the file of blocks";
 const OPENING: &str = "opening the file of blocks";
+const WARMING: &str = "reading the file of blocks into memory";
 const EVICTING: &str = "evicting the file of blocks from memory";
 const CHECKING: &str = "checking a block";
 /// More than this left in memory, and reads are not cold.
 const LEFT_PERCENT_MAX: f64 = 2.0;
 
-/// A file of blocks, and when each was last written.
+/// A file of blocks, and what was last written to each.
 pub(super) struct Store {
     /// As the arm's strategy opens it.
     pub(super) file: OwnedFd,
     /// Of which each block says which one filled it.
     pub(super) buffers: Buffers,
-    /// The mark of each block.
-    pub(super) marks: Vec<Mark>,
-    /// Slices so far.
-    pub(super) generation: u32,
-    pub(super) in_memory: bool,
+    versions: Vec<Version>,
+    in_memory: bool,
 }
 
 impl Store {
     /// Makes the file, every block of it, and brings it to the device.
-    pub(super) fn make(folder: BorrowedFd<'_>, config: &Config) -> Result<Self, StudyError> {
+    pub(super) fn make(
+        folder: BorrowedFd<'_>,
+        config: &Config,
+        stop: &StopFlag,
+    ) -> Result<Self, StudyError> {
         let file = open_for_writing(folder, NAME, OFlags::EXCL).doing(MAKING)?;
         let mut buffers = Buffers::various(config.depth, config.size);
-        let various = buffers.count() as u64;
-        let mark = |block| Mark { block, generation: 0, buffer: (block % various) as u32 };
-        let marks: Vec<Mark> = (0..config.blocks()).map(mark).collect();
-        for mark in &marks {
-            let offset = mark.block * config.size as u64;
-            whole(pwrite(&file, buffers.mark(*mark), offset), config.size, MAKING)?;
+        let (blocks, together) = (config.blocks(), buffers.count() as u64);
+        let version = |block| Version { generation: 0, buffer: (block % together) as u32 };
+        let versions: Vec<Version> = (0..blocks).map(version).collect();
+        for first in (0..blocks).step_by(together as usize) {
+            let last = blocks.min(first + together);
+            for block in first..last {
+                buffers.mark(Mark::new(block, version(block)));
+            }
+            let bytes = buffers.first((last - first) as usize);
+            wrote_whole(pwrite(&file, bytes, config.offset(first)), bytes.len(), MAKING)?;
+            check(stop)?;
         }
         fdatasync(&file).doing(MAKING)?;
         drop(file);
         let in_memory = lives_in_memory(folder).doing(OPENING)?;
-        Ok(Self { file: open(folder, config)?, buffers, marks, generation: 0, in_memory })
+        Ok(Self { file: open(folder, config)?, buffers, versions, in_memory })
     }
 
     /// Reads the file into memory, or evicts it. How much of it memory holds then, in
     /// percent.
-    pub(super) fn bring_to(&mut self, cache: Cache, config: &Config) -> Result<f64, StudyError> {
+    pub(super) fn bring_to(
+        &mut self,
+        cache: Cache,
+        config: &Config,
+        stop: &StopFlag,
+    ) -> Result<f64, StudyError> {
         let evicted = cache == Cache::Cold || config.strategy.is_direct();
         if evicted {
             evict(&self.file).doing(EVICTING)?;
-        } else {
-            let mut buffer = vec![0; config.size];
-            for block in 0..config.blocks() {
-                let offset = block * config.size as u64;
-                whole(pread(&self.file, &mut buffer[..], offset), config.size, OPENING)?;
-            }
+        } else if self.resident_bytes()? < config.file_bytes {
+            self.read_all(config, stop)?;
         }
         // What is read ahead is for reads in order; at random it would be in vain, and the
         // kernel is told what applications tell it that know.
@@ -76,16 +85,40 @@ impl Store {
             Order::Sequential => Advice::Sequential,
         };
         fadvise(&self.file, 0, None, advice).doing(OPENING)?;
-        let held = resident_bytes(&self.file).doing("asking how much of a file is in memory")?;
+        let held = self.resident_bytes()?;
         let percent = (held as f64 * 100.0 / config.file_bytes as f64).min(100.0);
         if evicted && percent > LEFT_PERCENT_MAX && !self.in_memory {
             return Err(StudyError::Unsuited(format!(
-                "{percent:.0}% of the file was still in memory after it had been evicted; see \
-                 whether the file system keeps its files in memory, or time the strategy buffered \
-                 with cache=warm alone"
+                "{percent:.0}% of the file was still in memory after it had been evicted, so that \
+                 reads of the device cannot be timed here; see whether the file system keeps its \
+                 files in memory, or time the strategy buffered with cache=warm alone"
             )));
         }
         Ok(percent)
+    }
+
+    fn resident_bytes(&self) -> Result<u64, StudyError> {
+        resident_bytes(&self.file).doing("asking how much of a file is in memory")
+    }
+
+    fn read_all(&self, config: &Config, stop: &StopFlag) -> Result<(), StudyError> {
+        let (blocks, together) = (config.blocks(), self.buffers.count());
+        let mut buffer = vec![0; together * config.size];
+        for first in (0..blocks).step_by(together) {
+            let wanted = (blocks - first).min(together as u64) as usize * config.size;
+            let into = &mut buffer[..wanted];
+            read_whole(pread(&self.file, into, config.offset(first)), wanted, WARMING)?;
+            check(stop)?;
+        }
+        Ok(())
+    }
+
+    /// What is to be written to a block: a mark that it did not have before, in a buffer
+    /// that is not under way.
+    #[inline]
+    pub(super) fn fill(&mut self, block: u64, version: Version) -> &[u8] {
+        self.versions[block as usize] = version;
+        self.buffers.mark(Mark::new(block, version))
     }
 
     /// Holds blocks against what was last written to each.
@@ -95,29 +128,46 @@ impl Store {
         stop: &StopFlag,
     ) -> Result<Integrity, StudyError> {
         let mut integrity = Integrity::default();
-        let size = self.buffers.get(0).len();
+        let size = self.buffers.size();
         let mut read = Buffers::new(1, size, 0);
         for block in blocks {
             let offset = block * size as u64;
-            whole(pread(&self.file, read.get_mut(0), offset), size, CHECKING)?;
+            read_whole(pread(&self.file, read.get_mut(0), offset), size, CHECKING)?;
             integrity.records += 1;
-            match self.buffers.judge(read.get(0), self.marks[block as usize]) {
+            let written = Mark::new(block, self.versions[block as usize]);
+            match self.buffers.judge(read.get(0), written) {
                 Found::Whole => {}
                 Found::Older => integrity.lost += 1,
                 Found::Torn => integrity.torn += 1,
                 Found::Other => integrity.overwritten += 1,
             }
-            if stop.load(Ordering::Relaxed) {
-                return Err(StudyError::Stopped);
-            }
+            check(stop)?;
         }
         Ok(integrity)
     }
 }
 
-/// All of a block, or an error.
+fn check(stop: &StopFlag) -> Result<(), StudyError> {
+    if stop.load(Ordering::Relaxed) { Err(StudyError::Stopped) } else { Ok(()) }
+}
+
+/// All of what was to be read, or an error.
 #[inline]
-pub(super) fn whole(
+pub(super) fn read_whole(
+    moved: Result<usize, Errno>,
+    wanted: usize,
+    doing: &'static str,
+) -> Result<(), StudyError> {
+    match moved {
+        Ok(got) if got == wanted => Ok(()),
+        Ok(got) => Err(StudyError::Ended { doing, got, wanted }),
+        Err(error) => Err(error).doing(doing),
+    }
+}
+
+/// All of what was to be written, or an error.
+#[inline]
+pub(super) fn wrote_whole(
     moved: Result<usize, Errno>,
     wanted: usize,
     doing: &'static str,
@@ -129,13 +179,31 @@ pub(super) fn whole(
     }
 }
 
+/// Opens the file as the strategy does, and sees whether it takes blocks of this size.
 fn open(folder: BorrowedFd<'_>, config: &Config) -> Result<OwnedFd, StudyError> {
-    let direct = if config.strategy.is_direct() { OFlags::DIRECT } else { OFlags::empty() };
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | direct;
-    match openat(folder, NAME, flags, Mode::empty()) {
-        Err(Errno::INVAL) if config.strategy.is_direct() => Err(StudyError::Unsuited(
-            "this file system has no O_DIRECT; time the strategy buffered".to_owned(),
-        )),
-        opened => opened.doing(OPENING),
+    let is_direct = config.strategy.is_direct();
+    let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    flags.set(OFlags::DIRECT, is_direct);
+    flags.set(OFlags::DSYNC, config.is_synced());
+    let file = match openat(folder, NAME, flags, Mode::empty()) {
+        Err(Errno::INVAL) if is_direct => {
+            return Err(StudyError::Unsuited(
+                "this file system has no O_DIRECT (a tmpfs has it since Linux 6.6); time the \
+                 strategies buffered and uring there"
+                    .to_owned(),
+            ));
+        }
+        opened => opened.doing(OPENING)?,
+    };
+    let mut buffer = Buffers::new(1, config.size, 0);
+    match pread(&file, buffer.get_mut(0), 0) {
+        Err(Errno::INVAL) if is_direct => {
+            let size = exact_size(config.size as u64);
+            Err(StudyError::Unsuited(format!(
+                "O_DIRECT does not take blocks of {size} here, for the device has larger sectors; \
+                 set blocks.size=4096, or time the strategies buffered and uring"
+            )))
+        }
+        read => read_whole(read, config.size, OPENING).map(|()| file),
     }
 }

@@ -6,6 +6,9 @@ use std::os::unix::fs::FileExt as _;
 
 use model::integrity::Integrity;
 
+use engine::recorder::Recorder;
+
+use super::config::Turn;
 use super::*;
 use crate::testing::{self, in_memory, on_disk, params, refusal, slice};
 
@@ -70,26 +73,47 @@ fn config(given: &[(&str, &str)]) -> Config {
     Config::new("buffered", &params(&Blocks, given)).unwrap()
 }
 
+fn blocks_of(turns: &[Turn]) -> Vec<u64> {
+    turns.iter().map(|turn| turn.block).collect()
+}
+
 #[test]
 fn each_block_has_one_turn_at_the_most_in_an_order_that_is_new_in_each_slice() {
-    let config_of = |access, order| config(&[("access", access), ("order", order), SMALL[0]]);
-    let blocks = |turns: Vec<Turn>| turns.iter().map(|turn| turn.block).collect::<Vec<u64>>();
-    let random = config_of("read", "random");
-    let (first, second) = (blocks(random.turns(256, 1)), blocks(random.turns(256, 2)));
+    let random = config(&[("access", "read"), ("order", "random"), SMALL[0]]);
+    let [first, second] = [1, 2].map(|slice| blocks_of(&random.turns(256, slice, 0)));
     assert_ne!(first, second);
     let all: BTreeSet<u64> = (0..256).collect();
     assert_eq!(first.iter().copied().collect::<BTreeSet<u64>>(), all);
     let sorted = first.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
     assert!(sorted < 20, "{first:?}");
-    assert_eq!(
-        blocks(config_of("write", "sequential").turns(100, 1)),
-        (0..100).collect::<Vec<_>>()
-    );
+    let some: BTreeSet<u64> = blocks_of(&random.turns(100, 1, 0)).into_iter().collect();
+    assert!(some.len() == 100 && some.is_subset(&all));
+}
 
-    let reads =
-        |access| config_of(access, "random").turns(256, 1).iter().filter(|t| t.reads).count();
-    assert_eq!((reads("read"), reads("write")), (256, 0));
-    assert!((140..220).contains(&reads("mixed")), "{}", reads("mixed"));
+#[test]
+fn blocks_in_order_go_on_where_the_slice_before_ended() {
+    let given = [("access", "write"), ("order", "sequential"), SMALL[0]];
+    let from_200 = blocks_of(&config(&given).turns(100, 1, 200));
+    assert_eq!(from_200, (200..256).chain(0..44).collect::<Vec<u64>>());
+
+    let folder = in_memory();
+    let mut arm = Arm::new(config(&given));
+    for (operations, next) in [(200, 200), (100, 44), (212, 256), (1, 1)] {
+        testing::finish(testing::ready(&mut arm, folder.path(), operations).unwrap()).unwrap();
+        assert_eq!(arm.next, next);
+    }
+}
+
+#[test]
+fn as_many_are_read_as_the_mix_says() {
+    let reads = |given: &[(&str, &str)]| {
+        config(given).turns(16_384, 1, 0).iter().filter(|turn| turn.reads).count()
+    };
+    assert_eq!((reads(&[("access", "read")]), reads(&[("access", "write")])), (16_384, 0));
+    for (mix, share) in [("70", 0.7), ("10", 0.1), ("0", 0.0), ("100", 1.0)] {
+        let read = reads(&[("access", "mixed"), ("mix", mix)]) as f64 / 16_384.0;
+        assert!((read - share).abs() < 0.02, "{read} of {mix}%");
+    }
 }
 
 /// What one slice of 64 blocks finds after someone changed the file under it.
@@ -161,6 +185,10 @@ fn what_cannot_be_is_refused() {
     assert!(told.contains("not a whole number of blocks of 4 KiB"), "{told}");
     let told = says("direct", &[("size", "1000 B"), ("file", "1 MB")]);
     assert!(told.contains("whole sectors"), "{told}");
+    let told = says("uring", &[("size", "16 MiB"), ("depth", "17")]);
+    assert!(told.contains("17 blocks of 16 MiB at a time take more than 256 MiB"), "{told}");
+    let told = says("buffered", &[("size", "512 B"), ("file", "64 GiB")]);
+    assert!(told.contains("134,217,728 blocks"), "{told}");
 }
 
 #[test]
@@ -168,4 +196,32 @@ fn a_file_serves_all_slices_of_an_arm() {
     let mut arm = testing::workload(&Blocks, "buffered", &SMALL);
     let slices = testing::kept_and_fresh(arm.as_mut(), &[20, 40, 10]);
     assert!(slices.iter().all(|(kept, fresh)| kept.len() == 1 && *fresh == 0), "{slices:?}");
+}
+
+/// A slice's latencies by themselves and its whole time, in ticks.
+fn timed(strategy: &str, given: &[(&str, &str)], operations: u64) -> (u64, u64, u64) {
+    let folder = in_memory();
+    let mut arm = testing::workload(&Blocks, strategy, given);
+    let ready = testing::ready(arm.as_mut(), folder.path(), operations).unwrap();
+    let mut recorder: Recorder = testing::recorder();
+    recorder.start();
+    let began = recorder.last_ticks();
+    let ran = ready.run(&mut recorder).unwrap();
+    recorder.finish();
+    drop(ran);
+    let latencies = recorder.latencies();
+    assert_eq!(latencies.count(), operations);
+    (latencies.sum(), latencies.max(), recorder.last_ticks() - began)
+}
+
+#[test]
+fn a_latency_is_of_its_own_block_however_many_are_under_way() {
+    let given = [("file", "8 MiB"), ("depth", "8")];
+    let (sum, longest, whole) = timed("buffered", &given, 2000);
+    assert!(sum == whole && longest < whole, "one at a time: {sum} of {whole}");
+    let (sum, longest, whole) = timed("uring", &given, 2000);
+    // Eight at a time, none for longer than it was under way: neither from one answer to
+    // the next nor from when the first of all was submitted.
+    assert!(sum > 4 * whole && sum <= 8 * whole, "{sum} of {whole}");
+    assert!(longest < whole, "{longest} of {whole}");
 }
