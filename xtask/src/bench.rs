@@ -8,14 +8,16 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use crate::{
-    bench_harness, bench_kill, bench_load, bench_neighbour, bench_promises, bench_repeat,
-    bench_verdicts, bench_verify, process,
+    bench_fio, bench_harness, bench_kill, bench_load, bench_neighbour, bench_promises,
+    bench_repeat, bench_verdicts, bench_verify, process,
 };
 
 #[derive(Subcommand)]
 pub(crate) enum Bench {
     /// What timing every operation costs: iotoll against a bare loop and fio
     Harness(bench_harness::Args),
+    /// The study blocks beside fio: the same IOPS for the same I/O
+    Fio(bench_fio::Args),
     /// The load generator beside wrk, ab, oha and httperf
     Load(bench_load::BenchLoadArgs),
     /// What a run does to the syncs of whoever works beside it
@@ -49,6 +51,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         Bench::Promises(args) => bench_promises::run(args),
         Bench::PromisesDisk(args) => bench_promises::device::run(args),
         _ if cfg!(debug_assertions) => again_in_release(),
+        Bench::Fio(args) => bench_fio::run(args),
         Bench::Harness(args) => bench_harness::run(args),
         Bench::Load(args) => bench_load::run(args),
         Bench::Neighbour(args) => bench_neighbour::run(args),

@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod bench_fio;
 mod bench_harness;
 mod bench_kill;
 mod bench_load;

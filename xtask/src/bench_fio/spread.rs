@@ -1,0 +1,76 @@
+//! The middle of some rounds, and within what it lies.
+
+use std::fmt::Write as _;
+
+/// Of fewer rounds than this there is no such interval.
+pub(super) const ROUNDS_MIN: usize = 6;
+/// The interval does not hold the median with this probability at the most.
+const ERROR_RATE: f64 = 0.05;
+
+/// The median of what was drawn, and an interval that holds the median of what it was
+/// drawn from with 95% confidence at the least, whatever its distribution: the values of
+/// two ranks, the lower of which lies above the median only where almost all draws do.
+pub(super) struct Spread {
+    pub(super) median: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Spread {
+    /// Of at least [`ROUNDS_MIN`] values.
+    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = values.into_iter().collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let outer = outside(sorted.len());
+        let (low, high) = (sorted[outer], sorted[sorted.len() - 1 - outer]);
+        Self { median: stats::median(&mut sorted), low, high }
+    }
+
+    /// How far its ends are from its median, relative to that.
+    pub(super) fn width(&self) -> f64 {
+        (self.high / self.median).max(self.median / self.low) - 1.0
+    }
+
+    /// As `1.002 (0.981 to 1.013)`, each as given.
+    pub(super) fn show(&self, one: impl Fn(f64) -> String) -> String {
+        let mut text = one(self.median);
+        // Writing to a string does not fail.
+        let _ = write!(text, " ({} to {})", one(self.low), one(self.high));
+        text
+    }
+}
+
+/// How many of so many draws may be left out at each end: all of these are on one side of
+/// the median, as coins that all fall alike, in at most half of the error rate.
+fn outside(draws: usize) -> usize {
+    let mut probability = 0.5_f64.powi(draws as i32);
+    let (mut sum, mut outer) = (probability, 0);
+    while outer < draws {
+        probability *= (draws - outer) as f64 / (outer + 1) as f64;
+        sum += probability;
+        if sum > ERROR_RATE / 2.0 {
+            break;
+        }
+        outer += 1;
+    }
+    outer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_those_of_the_sign_test() {
+        // Tables of the sign test, two-sided 5%: the largest count that still rejects.
+        assert_eq!([6, 8, 9, 10, 12, 15, 20, 25].map(outside), [0, 0, 1, 1, 2, 3, 5, 7]);
+    }
+
+    #[test]
+    fn the_interval_holds_the_median_and_leaves_one_of_ten_out_at_each_end() {
+        let spread = Spread::of([9.0, 1.0, 5.0, 6.0, 4.0, 8.0, 2.0, 3.0, 7.0, 100.0]);
+        assert_eq!((spread.median, spread.low, spread.high), (5.5, 2.0, 9.0));
+        assert!((spread.width() - 1.75).abs() < 1e-9);
+        assert_eq!(spread.show(|value| format!("{value:.1}")), "5.5 (2.0 to 9.0)");
+    }
+}
