@@ -19,6 +19,8 @@ pub enum CauseCode {
     ThrottledWriteback,
     /// Data had to be read from the device.
     ReadsFromDevice,
+    /// Data was written past the page cache, and the device had to take it.
+    WritesToDevice,
     /// Memory was short.
     MemoryPressure,
     /// The device freed blocks (discard) while it was waited for.
@@ -48,12 +50,13 @@ pub enum CauseCode {
 }
 
 impl CauseCode {
-    const KNOWN: [Self; 17] = [
+    const KNOWN: [Self; 18] = [
         Self::AbsorbedByPageCache,
         Self::BoundBySync,
         Self::WaitingForLock,
         Self::ThrottledWriteback,
         Self::ReadsFromDevice,
+        Self::WritesToDevice,
         Self::MemoryPressure,
         Self::DeviceDiscards,
         Self::SystemCalls,
@@ -76,6 +79,7 @@ impl CauseCode {
             Self::WaitingForLock => "waiting-for-lock",
             Self::ThrottledWriteback => "throttled-writeback",
             Self::ReadsFromDevice => "reads-from-device",
+            Self::WritesToDevice => "writes-to-device",
             Self::MemoryPressure => "memory-pressure",
             Self::DeviceDiscards => "device-discards",
             Self::SystemCalls => "system-calls",

@@ -30,6 +30,7 @@ mod system_calls;
 mod throttled_writeback;
 mod waiting;
 mod waiting_for_lock;
+mod writes_to_device;
 
 use model::cause::Cause;
 

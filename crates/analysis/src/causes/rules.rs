@@ -5,17 +5,18 @@ use super::rule::{Rule, Weighed};
 use super::{
     application_cpu, bound_by_sync, copying, device_discards, first_touch, memory_pressure,
     metadata, outside_noise, own, page_cache, page_faults, processor_time, reads_from_device,
-    system_calls, throttled_writeback, waiting_for_lock,
+    system_calls, throttled_writeback, waiting_for_lock, writes_to_device,
 };
 use crate::totals::ArmTotals;
 
 /// Every cause that any study may have. Adding one is a file and a line here.
-static RULES: [Rule; 15] = [
+static RULES: [Rule; 16] = [
     page_cache::RULE,
     bound_by_sync::RULE,
     waiting_for_lock::RULE,
     throttled_writeback::RULE,
     reads_from_device::RULE,
+    writes_to_device::RULE,
     device_discards::RULE,
     memory_pressure::RULE,
     system_calls::RULE,

@@ -168,6 +168,31 @@ fn a_slice_that_writes_nothing_absorbs_nothing() {
 }
 
 #[test]
+fn writes_are_waited_for_where_they_go_past_the_cache_and_reach_the_device() {
+    let given = Calls { storage_dirtied_bytes: 1 << 20, ..Calls::default() };
+    let residency = |unwritten_bytes| Residency { unwritten_bytes, ..Residency::default() };
+    let mut direct = with_calls(with_times(arm("disk"), 0, ALL_NS / 2), given);
+    direct.surroundings.residency = Some(residency(0));
+    let traffic = direct.spent.device.unwrap_or_default();
+    direct.spent.device = Some(DeviceTraffic { written_bytes: 1 << 20, ..traffic });
+    let waits = |totals: &ArmTotals| codes(totals).contains(&"writes-to-device".to_owned());
+    assert!(waits(&direct));
+
+    let mut cached = direct.clone();
+    cached.surroundings.residency = Some(residency(1 << 20));
+    assert!(!waits(&cached), "they are still in the cache");
+    let mut absent = direct.clone();
+    absent.spent.device = Some(DeviceTraffic { written_bytes: 1 << 10, ..traffic });
+    assert!(!waits(&absent), "the device did not write");
+    let mut idle = direct.clone();
+    idle.surroundings.pressure = Some(Pressure::default());
+    assert!(!waits(&idle), "nobody waited for storage");
+    assert!(!waits(&with_times(direct.clone(), 0, ALL_NS / 10)), "too short to matter");
+    let reads = Calls { storage_read_bytes: 1 << 21, ..given };
+    assert_eq!(codes(&with_calls(direct, reads)), ["reads-from-device", "application-cpu"]);
+}
+
+#[test]
 fn memory_is_short_only_where_something_waited_for_it() {
     let swaps = MemoryTraffic {
         swapped_in_bytes: 1 << 20,

@@ -11,6 +11,11 @@ const BORNE_OUT: f64 = 0.5;
 /// So many of the sleeps must have had a discard of the device's beside them.
 const DISCARDS_MIN: f64 = 0.5;
 
+/// Writes of which no more than this share is left in the cache went past it.
+const LEFT_MAX: f64 = 0.1;
+/// The device must have written this share of them meanwhile.
+const WROTE_MIN: f64 = 0.5;
+
 /// What was waited for, by what the slices did meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Waiting {
@@ -20,6 +25,8 @@ pub(super) enum Waiting {
     Discards,
     /// The device to catch up with what was written.
     Writeback,
+    /// The device to take what was written past the page cache.
+    Writes,
     /// Nothing that the readings show.
     #[default]
     Unknown,
@@ -36,6 +43,8 @@ pub(super) fn waited_for(totals: &ArmTotals, asleep_ns: f64) -> Waiting {
         Waiting::Discards
     } else if writes_back(totals, asleep_ns) {
         Waiting::Writeback
+    } else if writes_past_cache(totals, asleep_ns) {
+        Waiting::Writes
     } else {
         Waiting::Unknown
     }
@@ -71,11 +80,24 @@ fn writes_back(totals: &ArmTotals, asleep_ns: f64) -> bool {
     let dirtied_bytes = calls.storage_dirtied_bytes as f64;
     let (left_bytes, written_bytes) = (totals.unwritten_bytes(), totals.device_written_bytes());
     let reads = calls.storage_read_bytes as f64 > dirtied_bytes * READS_MAX;
-    let borne_out =
-        totals.pressure().is_none_or(|p| p.io_ns * totals.processors() >= asleep_ns * BORNE_OUT);
     dirtied_bytes > 0.0
         && left_bytes.or(written_bytes).is_some_and(|bytes| bytes > 0.0)
         && written_bytes.is_none_or(|bytes| bytes > 0.0)
         && !reads
-        && borne_out
+        && is_borne_out(totals, asleep_ns)
+}
+
+/// Whether what was given to storage to write was not left in the cache, and a device wrote
+/// about as much meanwhile: the writes went past the cache, or waited for it to be written.
+fn writes_past_cache(totals: &ArmTotals, asleep_ns: f64) -> bool {
+    let Some(calls) = totals.spent.calls else { return false };
+    let given_bytes = calls.storage_dirtied_bytes as f64;
+    let left = totals.unwritten_bytes().is_some_and(|bytes| bytes <= given_bytes * LEFT_MAX);
+    let wrote = totals.device_written_bytes().is_some_and(|bytes| bytes >= given_bytes * WROTE_MIN);
+    given_bytes > 0.0 && left && wrote && is_borne_out(totals, asleep_ns)
+}
+
+/// Whether the kernel's pressure figures, where there are any, say that storage was waited for.
+fn is_borne_out(totals: &ArmTotals, asleep_ns: f64) -> bool {
+    totals.pressure().is_none_or(|p| p.io_ns * totals.processors() >= asleep_ns * BORNE_OUT)
 }
