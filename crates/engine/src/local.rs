@@ -32,7 +32,7 @@ const REST_MAX: Duration = Duration::from_millis(50);
 
 /// An arm's folder serves so many slices, and is then made anew: often enough for five
 /// in a run of forty blocks, and seldom enough for its removal not to matter.
-const KEPT_SLICES: u32 = 8;
+pub(crate) const KEPT_SLICES: u32 = 8;
 
 /// A place as slices use it.
 pub trait PlaceHandle {
