@@ -66,6 +66,7 @@ pub fn power_trial(
 ) -> Result<Option<Box<dyn power::Trial>>, StudyError> {
     Ok(Some(match study {
         "log" => Box::new(log::power::Appending::new(strategy, params)?),
+        "blocks" => Box::new(blocks::power::Overwritten::new(strategy, params)?),
         "files" => Box::new(files::power::Written::new(strategy, params)?),
         "cache" => Box::new(cache::power::Rebuilt::new(strategy, params)?),
         "sqlite" => Box::new(sqlite::power::Changed::new(strategy, params)?),

@@ -30,6 +30,15 @@ const fn files(strategy: &'static str) -> Row {
     Row { study: "files", strategy, set, shown: "40 kB", operations: 60 }
 }
 
+const fn blocks(
+    strategy: &'static str,
+    set: &'static [(&'static str, &'static str)],
+    shown: &'static str,
+    operations: u64,
+) -> Row {
+    Row { study: "blocks", strategy, set, shown, operations }
+}
+
 const fn cache(strategy: &'static str) -> Row {
     let set = &[
         ("operation", "rebuild"),
@@ -56,6 +65,26 @@ pub(super) const ROWS: &[Row] = &[
     log("batched", &[("record", "700 B"), ("sync", "every 64")], "sync=every 64", 3000),
     log("uring", &[("record", "700 B"), ("sync", "every 64")], "sync=every 64", 3000),
     log("queued", &[("record", "700 B"), ("sync", "each")], "sync=each", 200),
+    blocks("buffered", &[("access", "write"), ("file", "2 MiB"), ("depth", "1")], "", 500),
+    blocks(
+        "buffered",
+        &[("access", "write"), ("file", "2 MiB"), ("depth", "1"), ("sync", "each")],
+        "sync=each",
+        200,
+    ),
+    blocks("direct", &[("access", "write"), ("file", "2 MiB"), ("depth", "1")], "", 500),
+    blocks(
+        "direct",
+        &[("access", "write"), ("file", "2 MiB"), ("depth", "1"), ("sync", "each")],
+        "sync=each",
+        200,
+    ),
+    blocks(
+        "uring-direct",
+        &[("access", "write"), ("file", "2 MiB"), ("depth", "1"), ("sync", "each")],
+        "sync=each",
+        200,
+    ),
     files("direct"),
     files("rename"),
     files("rename-fsync"),

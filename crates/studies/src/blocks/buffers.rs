@@ -1,9 +1,9 @@
-//! What blocks are written from and read into, at addresses that O_DIRECT takes, and the
+//! What blocks are written from and read into, at addresses that `O_DIRECT` takes, and the
 //! marks by which a block is told from every other.
 
 use crate::random;
 
-/// Where O_DIRECT wants buffers to begin: no device asks for more than a page.
+/// Where `O_DIRECT` wants buffers to begin: no device asks for more than a page.
 const ALIGNMENT: usize = 4096;
 /// Random bytes that no two blocks within it share: more than any file system compresses
 /// at a time.
@@ -62,8 +62,10 @@ pub(super) struct Buffers {
 impl Buffers {
     /// So many, of random bytes.
     pub(super) fn new(count: usize, size: usize, seed: u64) -> Self {
-        let memory = random::bytes(count * size + ALIGNMENT, seed);
+        let mut memory = vec![0; count * size + ALIGNMENT];
         let start = memory.as_ptr().align_offset(ALIGNMENT);
+        // The same for the same seed, wherever the memory happens to begin.
+        memory[start..start + count * size].copy_from_slice(&random::bytes(count * size, seed));
         Self { memory, start, size }
     }
 

@@ -11,6 +11,7 @@
 
 mod buffers;
 mod config;
+pub(crate) mod power;
 mod queue;
 mod slice;
 mod spec;

@@ -86,7 +86,7 @@ impl Queue {
 
     fn push(&mut self, slice: &mut Slice<'_>, number: usize, place: usize) {
         let Turn { block, reads } = slice.turns[number];
-        let (file, offset) = (Fd(slice.store.file.as_raw_fd()), slice.config.offset(block));
+        let (file, offset) = (Fd(slice.file.as_raw_fd()), slice.config.offset(block));
         self.places[place].turn = number;
         let entry = if reads {
             let into = slice.read.get_mut(place);

@@ -13,7 +13,7 @@ use rustix::io::{pread, pwrite};
 use super::buffers::{Buffers, Version, is_block};
 use super::config::{Config, Turn};
 use super::queue::Queue;
-use super::store::{Store, read_whole, wrote_whole};
+use super::store::{Store, open, read_whole, wrote_whole};
 use super::{Arm, spec};
 use crate::figures_of;
 
@@ -29,6 +29,8 @@ pub(super) struct Making<'a> {
 /// Blocks, and what they are read into.
 pub(super) struct Slice<'a> {
     pub(super) config: &'a Config,
+    /// As the arm's strategy opens it.
+    pub(super) file: OwnedFd,
     pub(super) store: &'a mut Store,
     pub(super) turns: Vec<Turn>,
     /// One for each block that is under way.
@@ -74,13 +76,14 @@ impl Prepared for Making<'_> {
             Some(store) => store,
             None => store.insert(Store::make(folder.as_fd(), config, stop)?),
         };
-        let resident_percent = store.bring_to(config.cache, config, stop)?;
+        let file = open(folder.as_fd(), config)?;
+        let resident_percent = store.bring_to(&file, config, stop)?;
         *slices += 1;
         let turns = config.turns(operations, *slices, *next);
         *next = turns.last().map_or(0, |turn| turn.block + 1);
         let into = if config.reads() { config.depth } else { 0 };
         let read = Buffers::new(into, config.size, 1);
-        let slice = Slice { config, store, turns, read, generation: *slices, misread: 0 };
+        let slice = Slice { config, file, store, turns, read, generation: *slices, misread: 0 };
         let storage_read_before = storage_read_bytes();
         Ok(Box::new(Waiting { queue, slice, resident_percent, storage_read_before }))
     }
@@ -107,13 +110,13 @@ impl Slice<'_> {
             let Turn { block, reads } = self.turns[turn];
             let offset = self.config.offset(block);
             if reads {
-                let file = &self.store.file;
-                read_whole(pread(file, self.read.get_mut(0), offset), size, READING)?;
+                let moved = pread(&self.file, self.read.get_mut(0), offset);
+                read_whole(moved, size, READING)?;
                 self.look(block, 0);
             } else {
                 self.fill(block, buffer);
-                let Store { file, buffers: filled, .. } = &*self.store;
-                let write = || pwrite(file, filled.get(buffer), offset);
+                let (file, filled) = (&self.file, self.store.buffers.get(buffer));
+                let write = || pwrite(file, filled, offset);
                 let written = if is_synced { recorder.sync(write) } else { write() };
                 wrote_whole(written, size, WRITING)?;
                 buffer = if buffer + 1 == buffers { 0 } else { buffer + 1 };
@@ -148,7 +151,7 @@ impl Ran for Done<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
         let read = self.waiting.storage_read_before.zip(storage_read_bytes());
         self.storage_read_bytes = read.map(|(before, after)| after.saturating_sub(before));
-        fdatasync(&self.waiting.slice.store.file).doing("forcing blocks to the device")
+        fdatasync(&self.waiting.slice.file).doing("forcing blocks to the device")
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
@@ -163,7 +166,7 @@ impl Ran for Done<'_> {
         let figures = [(spec::IOPS, blocks / seconds), (spec::RESIDENT, resident_percent)];
         let figures = figures_of(figures.into_iter().chain(from_storage));
         let written = slice.turns.iter().filter(|turn| !turn.reads).map(|turn| turn.block);
-        let mut integrity = slice.store.examine(written, &stop)?;
+        let mut integrity = slice.store.examine(&slice.file, written, &stop)?;
         integrity.records += reads as u64;
         integrity.overwritten += slice.misread;
         Ok(Outcome { figures, integrity: Some(integrity), ..Outcome::default() })

@@ -16,7 +16,7 @@ use rustix::io::{Errno, pread, pwrite};
 use super::buffers::{Buffers, Found, Mark, Version};
 use super::config::Config;
 use super::spec::{Cache, Order};
-use crate::file::open_for_writing;
+use crate::file::{open_for_reading, open_for_writing};
 
 const NAME: &CStr = c"blocks.bin";
 const MAKING: &str = "writing the file of blocks";
@@ -29,8 +29,6 @@ const LEFT_PERCENT_MAX: f64 = 2.0;
 
 /// A file of blocks, and what was last written to each.
 pub(super) struct Store {
-    /// As the arm's strategy opens it.
-    pub(super) file: OwnedFd,
     /// Of which each block says which one filled it.
     pub(super) buffers: Buffers,
     versions: Vec<Version>,
@@ -61,22 +59,22 @@ impl Store {
         fdatasync(&file).doing(MAKING)?;
         drop(file);
         let in_memory = lives_in_memory(folder).doing(OPENING)?;
-        Ok(Self { file: open(folder, config)?, buffers, versions, in_memory })
+        Ok(Self { buffers, versions, in_memory })
     }
 
     /// Reads the file into memory, or evicts it. How much of it memory holds then, in
     /// percent.
     pub(super) fn bring_to(
-        &mut self,
-        cache: Cache,
+        &self,
+        file: &OwnedFd,
         config: &Config,
         stop: &StopFlag,
     ) -> Result<f64, StudyError> {
-        let evicted = cache == Cache::Cold || config.strategy.is_direct();
+        let evicted = config.cache == Cache::Cold || config.strategy.is_direct();
         if evicted {
-            evict(&self.file).doing(EVICTING)?;
-        } else if self.resident_bytes()? < config.file_bytes {
-            self.read_all(config, stop)?;
+            evict(file).doing(EVICTING)?;
+        } else if in_memory_bytes(file)? < config.file_bytes {
+            self.read_all(file, config, stop)?;
         }
         // What is read ahead is for reads in order; at random it would be in vain, and the
         // kernel is told what applications tell it that know.
@@ -84,8 +82,8 @@ impl Store {
             Order::Random => Advice::Random,
             Order::Sequential => Advice::Sequential,
         };
-        fadvise(&self.file, 0, None, advice).doing(OPENING)?;
-        let held = self.resident_bytes()?;
+        fadvise(file, 0, None, advice).doing(OPENING)?;
+        let held = in_memory_bytes(file)?;
         let percent = (held as f64 * 100.0 / config.file_bytes as f64).min(100.0);
         if evicted && percent > LEFT_PERCENT_MAX && !self.in_memory {
             return Err(StudyError::Unsuited(format!(
@@ -97,17 +95,13 @@ impl Store {
         Ok(percent)
     }
 
-    fn resident_bytes(&self) -> Result<u64, StudyError> {
-        resident_bytes(&self.file).doing("asking how much of a file is in memory")
-    }
-
-    fn read_all(&self, config: &Config, stop: &StopFlag) -> Result<(), StudyError> {
+    fn read_all(&self, file: &OwnedFd, config: &Config, stop: &StopFlag) -> Result<(), StudyError> {
         let (blocks, together) = (config.blocks(), self.buffers.count());
         let mut buffer = vec![0; together * config.size];
         for first in (0..blocks).step_by(together) {
             let wanted = (blocks - first).min(together as u64) as usize * config.size;
             let into = &mut buffer[..wanted];
-            read_whole(pread(&self.file, into, config.offset(first)), wanted, WARMING)?;
+            read_whole(pread(file, into, config.offset(first)), wanted, WARMING)?;
             check(stop)?;
         }
         Ok(())
@@ -121,9 +115,34 @@ impl Store {
         self.buffers.mark(Mark::new(block, version))
     }
 
+    /// What is left of each block in a file that was copied as a power failure leaves it,
+    /// after a single slice.
+    pub(super) fn left(
+        &self,
+        folder: BorrowedFd<'_>,
+        config: &Config,
+    ) -> Result<Vec<Left>, StudyError> {
+        let file = open_for_reading(folder, NAME).doing(CHECKING)?;
+        let (size, together) = (config.size, self.buffers.count() as u64);
+        let mut written = Buffers::various(config.depth, size);
+        let mut read = vec![0; size];
+        let look = |block: u64| {
+            read_whole(pread(&file, &mut read[..], config.offset(block)), size, CHECKING)?;
+            let made = Version { generation: 0, buffer: (block % together) as u32 };
+            let mut is = |version| read == *written.mark(Mark::new(block, version));
+            Ok(match self.versions[block as usize] {
+                version if is(version) => Left::New,
+                _ if is(made) => Left::Old,
+                _ => Left::Neither,
+            })
+        };
+        (0..config.blocks()).map(look).collect()
+    }
+
     /// Holds blocks against what was last written to each.
     pub(super) fn examine(
         &mut self,
+        file: &OwnedFd,
         blocks: impl IntoIterator<Item = u64>,
         stop: &StopFlag,
     ) -> Result<Integrity, StudyError> {
@@ -132,7 +151,7 @@ impl Store {
         let mut read = Buffers::new(1, size, 0);
         for block in blocks {
             let offset = block * size as u64;
-            read_whole(pread(&self.file, read.get_mut(0), offset), size, CHECKING)?;
+            read_whole(pread(file, read.get_mut(0), offset), size, CHECKING)?;
             integrity.records += 1;
             let written = Mark::new(block, self.versions[block as usize]);
             match self.buffers.judge(read.get(0), written) {
@@ -145,6 +164,20 @@ impl Store {
         }
         Ok(integrity)
     }
+}
+
+/// What a power failure left of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// What was last written to it, as it is of a block that never was.
+    New,
+    /// What the file was made of.
+    Old,
+    Neither,
+}
+
+fn in_memory_bytes(file: &OwnedFd) -> Result<u64, StudyError> {
+    resident_bytes(file).doing("asking how much of a file is in memory")
 }
 
 fn check(stop: &StopFlag) -> Result<(), StudyError> {
@@ -180,7 +213,7 @@ pub(super) fn wrote_whole(
 }
 
 /// Opens the file as the strategy does, and sees whether it takes blocks of this size.
-fn open(folder: BorrowedFd<'_>, config: &Config) -> Result<OwnedFd, StudyError> {
+pub(super) fn open(folder: BorrowedFd<'_>, config: &Config) -> Result<OwnedFd, StudyError> {
     let is_direct = config.strategy.is_direct();
     let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     flags.set(OFlags::DIRECT, is_direct);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 
 use model::integrity::Integrity;
@@ -9,7 +10,9 @@ use model::integrity::Integrity;
 use engine::recorder::Recorder;
 
 use super::config::Turn;
+use super::power::Overwritten;
 use super::*;
+use crate::power::{Left, Trial as _};
 use crate::testing::{self, in_memory, on_disk, params, refusal, slice};
 
 fn strategies() -> impl Iterator<Item = &'static str> {
@@ -224,4 +227,60 @@ fn a_latency_is_of_its_own_block_however_many_are_under_way() {
     // the next nor from when the first of all was submitted.
     assert!(sum > 4 * whole && sum <= 8 * whole, "{sum} of {whole}");
     assert!(longest < whole, "{longest} of {whole}");
+}
+
+/// What is left of a slice of which so many blocks were acknowledged, once the file is as a
+/// power failure leaves it.
+fn left(sync: &str, done: u64, change: impl FnOnce(&File, &[u8], &[Turn])) -> Left {
+    let given = [("file", "256 KiB"), ("access", "write"), ("sync", sync), ("depth", "1")];
+    let mut trial = Overwritten::new("buffered", &params(&Blocks, &given)).unwrap();
+    let folder = in_memory();
+    let open = File::open(folder.path()).unwrap();
+    let folders =
+        |kept_is_new| SliceFolders { fresh: open.as_fd(), kept: open.as_fd(), kept_is_new };
+    let ready = trial.ready(folders(true), 40, &testing::recorder()).unwrap();
+    let path = folder.path().join("blocks.bin");
+    let before = fs::read(&path).unwrap();
+    drop(testing::run(ready).unwrap());
+    let file = File::options().read(true).write(true).open(&path).unwrap();
+    change(
+        &file,
+        &before,
+        &Config::new("buffered", &params(&Blocks, &given)).unwrap().turns(40, 1, 0),
+    );
+    trial.look(folders(false), done).unwrap()
+}
+
+#[test]
+fn a_power_failure_may_take_what_was_promised_and_no_more() {
+    let undone = |from: usize, to: usize| {
+        move |file: &File, before: &[u8], turns: &[Turn]| {
+            for Turn { block, .. } in &turns[from..to] {
+                let at = *block as usize * 4096;
+                file.write_all_at(&before[at..at + 4096], at as u64).unwrap();
+            }
+        }
+    };
+    assert_eq!(left("each", 40, |_, _, _| ()), Left::default());
+    assert_eq!(left("each", 30, undone(30, 40)), Left::default());
+    let lost = left("each", 30, undone(28, 40));
+    assert!(lost.lost == 2 && lost.against.is_some(), "{lost:?}");
+    let allowed = left("never", 30, undone(0, 40));
+    assert_eq!((allowed.lost, allowed.against), (30, None));
+
+    let torn = |turn: usize| {
+        move |file: &File, before: &[u8], turns: &[Turn]| {
+            let at = turns[turn].block as usize * 4096;
+            file.write_all_at(&before[at + 2048..at + 4096], at as u64 + 2048).unwrap();
+        }
+    };
+    let half = left("each", 30, torn(30));
+    assert!(half.damage.is_some() && half.against.is_none(), "{half:?}");
+    assert!(left("each", 30, torn(29)).against.is_some());
+    assert!(left("never", 30, torn(29)).against.is_none());
+    let untouched = left("never", 30, |file, _, turns| {
+        let free = (0..64).find(|block| turns.iter().all(|turn| turn.block != *block)).unwrap();
+        file.write_all_at(b"something", free * 4096 + 100).unwrap();
+    });
+    assert!(untouched.against.is_some(), "{untouched:?}");
 }
