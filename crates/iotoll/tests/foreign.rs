@@ -152,7 +152,7 @@ fn state(folder: &Path) -> Vec<(PathBuf, u64, i64, Vec<u8>)> {
 }
 
 /// Runs that between them open files in every way there is.
-const RUNS: [&[&str]; 4] = [
+const RUNS: [&[&str]; 5] = [
     &[
         "--study=log",
         "--strategy=held,reopen,per-writer,python-file-handler,python-watched-file-handler,\
@@ -161,6 +161,7 @@ const RUNS: [&[&str]; 4] = [
     ],
     &["--study=sqlite", "--strategy=delete-full,wal-normal", "--set=sqlite.connect=request"],
     &["--study=page,cache,files,stream"],
+    &["--study=blocks", "--set=blocks.file=1 MiB"],
     &["--study=serve", "--strategy=page,sqlite", "--set=serve.log_lines=1"],
 ];
 /// They go on until they are interrupted.

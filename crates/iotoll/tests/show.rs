@@ -34,6 +34,7 @@ fn every_study_is_shown_as_it_was_printed() {
         &["--study", "log", "--strategy", "reopen,held", "--set", "log.sync=never,every 10"][..],
         &["--study", "log", "--strategy", "held", "--set", "log.writers=2"],
         &["--study", "stream", "--set", "stream.total=2 MiB"],
+        &["--study", "blocks", "--set", "blocks.file=1 MiB"],
         &["--study", "page"],
         &["--study", "cache"],
         &["--study", "files"],

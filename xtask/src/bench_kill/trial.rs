@@ -21,11 +21,12 @@ use crate::process;
 
 /// What is run: each study, the log with each kind of worker, and small enough for blocks
 /// to follow each other quickly.
-pub(super) const STUDIES: [&[&str]; 9] = [
+pub(super) const STUDIES: [&[&str]; 10] = [
     &["log", "--strategy", "held"],
     &["log", "--strategy", "held", "--set", "log.writers=2"],
     &["log", "--strategy", "python-file-handler"],
     &["stream", "--set", "stream.total=64KiB", "--set", "stream.block=16KiB"],
+    &["blocks", "--strategy", "buffered,uring-direct", "--set", "blocks.file=1MiB"],
     &["page", "--set", "page.total=64KiB"],
     &["cache", "--strategy", "rename", "--set", "cache.templates=5", "--set", "cache.used=5"],
     &["files", "--strategy", "rename", "--set", "files.size=4KiB"],

@@ -161,18 +161,40 @@ fn workers_are_ended_where_calls_are_refused() {
 
 #[test]
 fn a_refused_ring_is_told_and_the_other_arms_are_measured() {
-    for error in [libc::ENOSYS, libc::EPERM] {
-        let args = ["--study", "log", "--strategy", "held,uring", "--budget", "2s"];
-        let refused = ("io_uring_setup", libc::SYS_io_uring_setup, error);
-        let mut running = Trial::new().refused(refused).compare(&args).start();
-        let status = running.await_end();
-        let said = running.said();
-        assert!(status.success() && said.contains("log/uring@ram"), "{said}");
-        let why = if error == libc::ENOSYS { "has no io_uring" } else { "refuses io_uring here" };
-        assert!(said.contains(why), "{said}");
-        let held = running.out().lines().any(|line| line.contains("held") && line.contains("ns"));
-        assert!(held, "{said}");
+    for (study, [held, uring]) in
+        [("log", ["held", "uring"]), ("blocks", ["buffered", "uring-direct"])]
+    {
+        for error in [libc::ENOSYS, libc::EPERM] {
+            let strategy = format!("{held},{uring}");
+            let args = ["--study", study, "--strategy", &strategy, "--budget", "2s"];
+            let refused = ("io_uring_setup", libc::SYS_io_uring_setup, error);
+            let mut running = Trial::new().refused(refused).compare(&args).start();
+            let status = running.await_end();
+            let said = running.said();
+            assert!(status.success() && said.contains(&format!("{study}/{uring}")), "{said}");
+            let why = if error == libc::ENOSYS { "has no io_uring" } else { "refuses io_uring" };
+            assert!(said.contains(why), "{said}");
+            assert!(said.contains("time the other strategies"), "{said}");
+            let is_measured = |line: &str| line.contains(held) && line.contains("ns");
+            assert!(running.out().lines().any(is_measured), "{said}");
+        }
     }
+}
+
+/// A file system without it, as a tmpfs is before Linux 6.6.
+#[test]
+fn a_refused_o_direct_is_told_and_the_other_arms_are_measured() {
+    let args = ["--study", "blocks", "--strategy", "buffered,direct", "--budget", "2s"];
+    let args = [&args[..], &["--set", "blocks.access=read"]].concat();
+    let direct = u64::from(libc::O_DIRECT.cast_unsigned());
+    let refused = ("openat", libc::SYS_openat, libc::EINVAL);
+    let mut running = Trial::new().refused_with(refused, 2, direct).compare(&args).start();
+    let status = running.await_end();
+    let said = running.said();
+    assert!(status.success() && said.contains("blocks/direct@ram"), "{said}");
+    assert!(said.contains("has no O_DIRECT") && said.contains("time the strategies"), "{said}");
+    let is_measured = |line: &str| line.contains("buffered") && line.contains("ns");
+    assert!(running.out().lines().any(is_measured), "{said}");
 }
 
 /// A server of another user, which a run without the right to signal it cannot end.

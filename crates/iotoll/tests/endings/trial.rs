@@ -10,7 +10,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, apply_filter,
+};
 use tempfile::TempDir;
 
 /// A hang is one that lasts this long, and nothing else.
@@ -61,8 +64,19 @@ impl Trial {
     }
 
     /// Refuses it a call.
-    pub(crate) fn refused(mut self, (_, call, error): Refused) -> Self {
-        let rules = BTreeMap::from([(call, Vec::new())]);
+    pub(crate) fn refused(self, refused: Refused) -> Self {
+        self.refused_by(refused, Vec::new())
+    }
+
+    /// Refuses it a call with these bits in one of its arguments.
+    pub(crate) fn refused_with(self, refused: Refused, argument: u8, bits: u64) -> Self {
+        let is_set = SeccompCmpOp::MaskedEq(bits);
+        let with = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is_set, bits);
+        self.refused_by(refused, vec![SeccompRule::new(vec![with.unwrap()]).unwrap()])
+    }
+
+    fn refused_by(mut self, (_, call, error): Refused, rules: Vec<SeccompRule>) -> Self {
+        let rules = BTreeMap::from([(call, rules)]);
         let arch = std::env::consts::ARCH.try_into().unwrap();
         let refuse = SeccompAction::Errno(error.cast_unsigned());
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).unwrap();
