@@ -23,7 +23,7 @@ use model::units::{count, parse_size};
 use rand::seq::SliceRandom as _;
 
 use crate::process;
-use contenders::{Stage, Turn};
+use contenders::{Stage, Turn, fio_version};
 use kinds::Kind;
 use spread::{ROUNDS_MIN, Spread};
 
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(!rows.is_empty(), "no kind of I/O has that in its name");
     let folder = tempfile::tempdir_in(&args.place).context("making a folder for both")?;
     let stage = Stage::new(&iotoll, folder.path(), args.file)?;
-    println!("{} rounds in {}; {}", args.rounds, args.place.display(), stage.fio_version()?);
+    println!("{} rounds in {}; {}", args.rounds, args.place.display(), fio_version()?);
     let begun = (0..=args.rounds).try_for_each(|round| {
         // The first is for getting warm, and counts for nothing.
         eprint!("\rround {round} of {}", args.rounds);
@@ -181,8 +181,8 @@ fn tell(rows: &[Row]) -> Result<()> {
     let mut rows: Vec<&Row> = rows.iter().collect();
     rows.sort_by_key(|row| row.kind);
     println!(
-        "{:<34}{:>28}{:>28}{:>22}{:>8}{:>22}",
-        "blocks of 4 KiB", "iotoll, IOPS", "fio, IOPS", "ratio", "fio, ns", "ratio without"
+        "{:<42} {:>31} {:>31} {:>22} {:>7} {:>22}",
+        "blocks of 4 KiB", "iotoll, IOPS", "fio, IOPS", "ratio", "own, ns", "without that"
     );
     let mut missed = 0;
     for row in rows {
@@ -193,7 +193,7 @@ fn tell(rows: &[Row]) -> Result<()> {
         let own_ns = row.over(|turns| turns.fio_alone.op_ns).median;
         missed += usize::from(matches!(verdict, Verdict::Unclear | Verdict::Differs));
         println!(
-            "{:<34}{:>28}{:>28}{:>22}{own_ns:>8.0}{:>22}  {}",
+            "{:<42} {:>31} {:>31} {:>22} {own_ns:>7.0} {:>22}  {}",
             row.kind.name(),
             ours.show(|iops| count(iops as u64)),
             fio.show(|iops| count(iops as u64)),

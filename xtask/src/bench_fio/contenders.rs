@@ -23,6 +23,11 @@ const TURN_S: f64 = 0.4;
 /// A turn of ours is ten blocks of a slice each, and ends by itself long before.
 const BUDGET: &str = "60s";
 
+/// As `fio-3.33`.
+pub(super) fn fio_version() -> Result<String> {
+    Ok(process::output(Command::new("fio").arg("--version"))?.trim().to_owned())
+}
+
 /// What a turn came to.
 pub(super) struct Turn {
     /// Time per operation.
@@ -58,10 +63,6 @@ impl<'a> Stage<'a> {
         }
         fdatasync(&made)?;
         Ok(Self { iotoll, folder, file, file_bytes })
-    }
-
-    pub(super) fn fio_version(&self) -> Result<String> {
-        Ok(process::output(Command::new("fio").arg("--version"))?.trim().to_owned())
     }
 
     /// The study, timed as users time it.

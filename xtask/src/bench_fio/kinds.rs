@@ -5,6 +5,7 @@ pub(super) const DEPTH: u32 = 16;
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one of two ways to do it")]
 pub(super) struct Kind {
     pub(super) direct: bool,
     pub(super) queued: bool,

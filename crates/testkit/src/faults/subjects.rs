@@ -49,6 +49,17 @@ subjects! {
     "log" "python-file-handler" ["--strategy=python-file-handler"] "python3";
     "log" "node-append-file-sync" ["--strategy=node-append-file-sync"] "node";
     "stream" "sequential" ["--set=stream.total=1 MiB" "--set=stream.block=64 KiB"];
+    "blocks" "buffered" ["--strategy=buffered" "--set=blocks.file=256 KiB"];
+    "blocks" "buffered-cold" [
+        "--strategy=buffered" "--set=blocks.file=256 KiB" "--set=blocks.cache=cold"
+        "--set=blocks.access=mixed" "--set=blocks.sync=each"
+    ];
+    "blocks" "direct" ["--strategy=direct" "--set=blocks.file=256 KiB"];
+    "blocks" "uring" ["--strategy=uring" "--set=blocks.file=256 KiB" "--set=blocks.depth=4"];
+    "blocks" "uring-direct" [
+        "--strategy=uring-direct" "--set=blocks.file=256 KiB" "--set=blocks.access=mixed"
+        "--set=blocks.sync=each"
+    ];
     "page" "read" ["--strategy=read"];
     "page" "mmap" ["--strategy=mmap" "--set=page.cache=cold"];
     "page" "sendfile" ["--strategy=sendfile" "--set=page.cache=warm"];
