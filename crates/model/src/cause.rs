@@ -104,6 +104,7 @@ impl CauseCode {
             Self::WaitingForLock => "locks",
             Self::ThrottledWriteback => "throttled writeback",
             Self::ReadsFromDevice => "reads from the device",
+            Self::WritesToDevice => "writes to the device",
             Self::MemoryPressure => "too little memory",
             Self::DeviceDiscards => "discards of the device",
             Self::SystemCalls => "system calls",

@@ -1,8 +1,9 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{Better, FigureSpec, Fold, ParamKind, ParamSpec, StudySpec, Unit};
+use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
 
 use crate::choices::{choices, strategies};
+use crate::rules::{for_strategies, promise, where_set};
 
 /// How much memory held of the file when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -12,25 +13,29 @@ pub(super) const FROM_STORAGE: &str = "read_from_storage_percent";
 pub(super) const IOPS: &str = "blocks_per_s";
 
 /// What is lost with a machine.
-const PROMISE: &str = "process crash: nothing acknowledged is lost; power failure: writes not yet \
-                       written back are lost, none that was acknowledged with sync=each; a block \
-                       that is being written may be left part old, part new";
-const PROMISE_DIRECT: &str = "process crash: nothing acknowledged is lost; power failure: writes \
-                              still in the device's own cache are lost, none that was \
-                              acknowledged with sync=each; a block that is being written may be \
-                              left part old, part new";
+const CACHED: &str = "process crash: nothing acknowledged is lost; power failure: data not yet \
+                      written back is lost; a block that is being written may be left part old, \
+                      part new";
+const DIRECT: &str = "process crash: nothing acknowledged is lost; power failure: data still in the \
+                      device's own cache is lost; a block that is being written may be left part \
+                      old, part new";
+const SYNCED: &str = "process crash: nothing acknowledged is lost; power failure: nothing \
+                      acknowledged is lost, provided that the device honours flushes; a block that \
+                      is being written may be left part old, part new";
+const READ: &[(&str, Is)] = &[("access", Is::OneOf(&["read"]))];
+const WRITTEN: &[(&str, Is)] = &[("access", Is::Not("read"))];
 
 strategies! {
     /// How a block is read or written.
     pub(super) enum Strategy {
         Buffered = "buffered", by_default,
-            "pread(2) or pwrite(2) through the page cache, one at a time", PROMISE;
+            "pread(2) or pwrite(2) through the page cache, one at a time", CACHED;
         Direct = "direct", by_default,
-            "the same with O_DIRECT, past the page cache", PROMISE_DIRECT;
+            "the same with O_DIRECT, past the page cache", DIRECT;
         Uring = "uring", by_name,
-            "io_uring through the page cache, `depth` at a time", PROMISE;
+            "io_uring through the page cache, `depth` at a time", CACHED;
         UringDirect = "uring-direct", by_default,
-            "io_uring with O_DIRECT, `depth` at a time", PROMISE_DIRECT;
+            "io_uring with O_DIRECT, `depth` at a time", DIRECT;
     }
 }
 
@@ -91,10 +96,11 @@ pub(super) static SPEC: StudySpec = StudySpec {
     moves_bytes: true,
     by_default: false,
     strategies: Strategy::SPECS,
+    promises: &[promise(&[], READ, ""), promise(&[], &[("sync", Is::OneOf(&["each"]))], SYNCED)],
     params: &[
         ParamSpec {
             name: "size",
-            about: "size of a block; with O_DIRECT a multiple of the device's",
+            about: "size of a block; with O_DIRECT a multiple of the device's sectors",
             kind: ParamKind::Size { min: 512, max: 16 << 20 },
             default: "4 KiB",
         },
@@ -106,13 +112,13 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         ParamSpec {
             name: "order",
-            about: "which block comes next; at random, each has one turn before any has two",
+            about: "which block comes next; in a slice each has one turn at the most",
             kind: ParamKind::Choice(Order::NAMES),
             default: "random",
         },
         ParamSpec {
             name: "mix",
-            about: "mixed: how many of a hundred blocks are read, and not written",
+            about: "mixed: how many of a hundred blocks are read; the others are written",
             kind: ParamKind::Count { min: 0, max: 100 },
             default: "70",
         },
@@ -137,12 +143,16 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         ParamSpec {
             name: "sync",
-            about: "whether each write waits until it would outlast a power failure (O_DSYNC); \
-                    what is left to be written is forced to the device after each slice, under \
-                    a clock of its own",
+            about: "whether each write waits until it would outlast a power failure (O_DSYNC)",
             kind: ParamKind::Choice(Sync::NAMES),
             default: "never",
         },
+    ],
+    applies: &[
+        for_strategies(&["depth"], &["uring", "uring-direct"]),
+        for_strategies(&["cache"], &["buffered", "uring"]),
+        where_set(&["mix"], &[("access", Is::OneOf(&["mixed"]))]),
+        where_set(&["sync"], WRITTEN),
     ],
     figures: &[
         FigureSpec {
