@@ -69,17 +69,19 @@ impl<'a> Stage<'a> {
     pub(super) fn iotoll(&self, kind: Kind) -> Result<Turn> {
         let Kind { writes, random, .. } = kind;
         let set = |name: &str, value: &str| format!("--set=blocks.{name}={value}");
-        let text = process::output(
-            Command::new(self.iotoll)
-                .args(["compare", "--study=blocks", "--no-save", "--json=-", "--budget", BUDGET])
-                .arg(format!("place={}", self.folder.display()))
-                .arg(format!("--strategy={}", kind.strategy()))
-                .arg(set("access", if writes { "write" } else { "read" }))
-                .arg(set("order", if random { "random" } else { "sequential" }))
-                .arg(set("size", &BLOCK_BYTES.to_string()))
-                .arg(set("file", &self.file_bytes.to_string()))
-                .arg(set("depth", &DEPTH.to_string())),
-        )?;
+        let mut iotoll = Command::new(self.iotoll);
+        iotoll
+            .args(["compare", "--study=blocks", "--no-save", "--json=-", "--budget", BUDGET])
+            .arg(format!("place={}", self.folder.display()))
+            .arg(format!("--strategy={}", kind.strategy()))
+            .arg(set("access", if writes { "write" } else { "read" }))
+            .arg(set("order", if random { "random" } else { "sequential" }))
+            .arg(set("size", &BLOCK_BYTES.to_string()))
+            .arg(set("file", &self.file_bytes.to_string()));
+        if kind.queued {
+            iotoll.arg(set("depth", &DEPTH.to_string()));
+        }
+        let text = process::output(&mut iotoll)?;
         let result: Value = serde_json::from_str(&text).context("reading our result")?;
         let arm = &result["arms"][0];
         let broken = ["lost", "torn", "overwritten"].map(|what| &arm["integrity"][what]);
