@@ -1,5 +1,9 @@
-//! Several blocks under way at a time, by `io_uring`: whenever some are done, as many
-//! follow.
+//! Several blocks under way at a time, by `io_uring`: as soon as one is done, the next one
+//! follows.
+//!
+//! Each is handed over by itself, as fio does it unless told otherwise. Where several were
+//! done at once, to hand over as many at once would have the device meet them in bursts, and
+//! have the kernel merge those that lie side by side.
 
 use std::os::fd::AsRawFd as _;
 use std::thread;
@@ -40,7 +44,7 @@ struct Place {
 
 impl Queue {
     pub(super) fn new(depth: usize) -> Result<Self, StudyError> {
-        let ring = IoUring::new(depth.next_power_of_two() as u32).map_err(ring::refused)?;
+        let ring = new_ring(depth.next_power_of_two() as u32).map_err(ring::refused)?;
         let place = |number| Place { buffer: number, ..Place::default() };
         Ok(Self { ring, places: (0..depth).map(place).collect(), free: (0..depth).collect() })
     }
@@ -58,28 +62,40 @@ impl Queue {
 
     fn turns(&mut self, slice: &mut Slice<'_>, recorder: &mut Recorder) -> Result<(), StudyError> {
         let all_synced = slice.config.is_synced() && !slice.config.reads();
+        let mut waited = Duration::ZERO;
         self.places.iter_mut().for_each(|place| place.since = recorder.last_ticks());
         let mut next = 0;
-        while next < slice.turns.len() || self.free.len() < self.places.len() {
-            while next < slice.turns.len()
-                && let Some(place) = self.free.pop()
-            {
+        while next < slice.turns.len()
+            && let Some(place) = self.free.pop()
+        {
+            self.push(slice, next, place);
+            self.submit()?;
+            next += 1;
+        }
+        while self.free.len() < self.places.len() {
+            let Some((place, result)) = self.next_done() else {
+                let since = all_synced.then(|| recorder.clock().ticks());
+                self.wait()?;
+                let took = |since| recorder.clock().between(since, recorder.clock().ticks());
+                waited += since.map_or(Duration::ZERO, took);
+                continue;
+            };
+            self.take_in(slice, place, result)?;
+            recorder.completed(self.places[place].since);
+            self.places[place].since = recorder.last_ticks();
+            recorder.check_stop()?;
+            if next < slice.turns.len() {
+                self.free.pop();
                 self.push(slice, next, place);
                 next += 1;
+                // Else it is handed over by what waits for the next.
+                if !self.ring.completion().is_empty() {
+                    self.submit()?;
+                }
             }
-            let waiting_since = all_synced.then(|| recorder.clock().ticks());
-            self.wait()?;
-            let first = self.free.len();
-            while let Some((place, result)) = self.next_done() {
-                self.take_in(slice, place, result)?;
-                recorder.completed(self.places[place].since);
-                self.places[place].since = recorder.last_ticks();
-            }
-            if let Some(since) = waiting_since {
-                let took = recorder.clock().between(since, recorder.last_ticks());
-                recorder.synced((self.free.len() - first) as u64, took.as_nanos() as u64);
-            }
-            recorder.check_stop()?;
+        }
+        if all_synced {
+            recorder.synced(slice.turns.len() as u64, waited.as_nanos() as u64);
         }
         Ok(())
     }
@@ -112,10 +128,19 @@ impl Queue {
         buffer
     }
 
-    /// Submits what is on the ring and waits until at least one block is done.
+    /// Hands over what is on the ring.
+    fn submit(&mut self) -> Result<(), StudyError> {
+        self.enter(0)
+    }
+
+    /// Hands over what is on the ring and waits until at least one block is done.
     fn wait(&mut self) -> Result<(), StudyError> {
+        self.enter(1)
+    }
+
+    fn enter(&mut self, wanted: usize) -> Result<(), StudyError> {
         loop {
-            match self.ring.submit_and_wait(1) {
+            match self.ring.submit_and_wait(wanted) {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 answer => return answer.map(drop).doing("handing blocks to io_uring"),
             }
@@ -157,6 +182,16 @@ impl Queue {
             }
             while self.next_done().is_some() {}
         }
+    }
+}
+
+/// A ring whose answers do not interrupt the thread that will ask for them anyway, which
+/// kernels before Linux 6.0 cannot be told.
+fn new_ring(entries: u32) -> std::io::Result<IoUring> {
+    let asked = IoUring::builder().setup_coop_taskrun().setup_single_issuer().build(entries);
+    match asked {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => IoUring::new(entries),
+        ring => ring,
     }
 }
 
