@@ -1,7 +1,7 @@
 //! One turn of either program, and its time per operation.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -40,9 +40,11 @@ pub(super) struct Turn {
 pub(super) struct Stage<'a> {
     iotoll: &'a Path,
     folder: &'a Path,
-    /// fio's file, which serves all of its turns.
+    /// fio's file.
     file: PathBuf,
     file_bytes: u64,
+    /// What it is made of.
+    chunk: Vec<u8>,
 }
 
 impl<'a> Stage<'a> {
@@ -51,18 +53,9 @@ impl<'a> Stage<'a> {
             file_bytes >= BLOCK_BYTES && file_bytes.is_multiple_of(BLOCK_BYTES),
             "the files must be of whole blocks of {BLOCK_BYTES} bytes"
         );
-        let file = folder.join("fio.bin");
-        let mut made = File::create_new(&file)?;
         let mut chunk = vec![0; CHUNK_BYTES];
         rand::rng().fill_bytes(&mut chunk);
-        let mut left = file_bytes as usize;
-        while left > 0 {
-            let some = left.min(CHUNK_BYTES);
-            made.write_all(&chunk[..some])?;
-            left -= some;
-        }
-        fdatasync(&made)?;
-        Ok(Self { iotoll, folder, file, file_bytes })
+        Ok(Self { iotoll, folder, file: folder.join("fio.bin"), file_bytes, chunk })
     }
 
     /// The study, timed as users time it.
@@ -91,17 +84,16 @@ impl<'a> Stage<'a> {
         Ok(Turn { op_ns: op_ns.context("our result has no time")?, own_ns })
     }
 
-    /// fio with the same, on its file.
+    /// fio with the same, on a file of its own.
     pub(super) fn fio(&self, kind: Kind) -> Result<Turn> {
-        self.bring_to_state(kind)?;
+        self.make_file(kind)?;
         let mut fio = self.fio_for(kind);
         let engine = if kind.queued { "io_uring" } else { "psync" };
         let direct = u8::from(kind.direct);
         fio.arg(format!("--ioengine={engine}")).arg(format!("--direct={direct}"));
         fio.arg(format!("--filename={}", self.file.display()));
         let turn = self.turn(&mut fio, kind);
-        // What it leaves unwritten is not for the next turn to pay.
-        fdatasync(OpenOptions::new().write(true).open(&self.file)?)?;
+        fs::remove_file(&self.file)?;
         turn
     }
 
@@ -110,14 +102,21 @@ impl<'a> Stage<'a> {
         self.turn(self.fio_for(kind).arg("--ioengine=null"), kind)
     }
 
-    /// Its file in memory, or not in memory, and on the device.
-    fn bring_to_state(&self, kind: Kind) -> Result<()> {
-        let mut file = File::open(&self.file)?;
-        if kind.direct {
-            return Ok(evict(&file)?);
+    /// Makes its file as the study makes its own in each run, for a device may treat what
+    /// was just written otherwise than what was written long ago: in full, on the device,
+    /// and in memory or evicted from it.
+    fn make_file(&self, kind: Kind) -> Result<()> {
+        let mut file = File::create_new(&self.file)?;
+        let mut left = self.file_bytes as usize;
+        while left > 0 {
+            let some = left.min(CHUNK_BYTES);
+            file.write_all(&self.chunk[..some])?;
+            left -= some;
         }
-        let mut chunk = vec![0; CHUNK_BYTES];
-        while file.read(&mut chunk)? > 0 {}
+        fdatasync(&file)?;
+        if kind.direct {
+            evict(&file)?;
+        }
         Ok(())
     }
 
