@@ -95,6 +95,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "block",
     moves_bytes: true,
     by_default: false,
+    compared: &["depth", "sync"],
     strategies: Strategy::SPECS,
     promises: &[promise(&[], READ, ""), promise(&[], &[("sync", Is::OneOf(&["each"]))], SYNCED)],
     params: &[
