@@ -161,7 +161,7 @@ pub(crate) struct CompareArgs {
 
     /// Let neighbours come first: small slices with long pauses between them, and storage
     /// that serves others first. Tolls may be higher, with caches gone cold in the pauses,
-    /// and the default budget is 10 minutes
+    /// and the default budget is an hour
     #[arg(long)]
     pub(crate) gentle: bool,
 

@@ -21,7 +21,7 @@ pub const DEFAULT_ERROR_RATE: f64 = 0.05;
 /// How long a run may take, when nothing else is said.
 pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
 /// How long a gentle run may take, when nothing else is said: most of it is pauses.
-pub const GENTLE_BUDGET: Duration = Duration::from_secs(600);
+pub const GENTLE_BUDGET: Duration = Duration::from_secs(3600);
 /// More arms than this cannot each be timed often enough to learn anything.
 const ARMS_MAX: usize = 256;
 

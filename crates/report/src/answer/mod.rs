@@ -17,8 +17,13 @@ use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading};
 use crate::{manners, text};
 
-/// More rows than this do not fit one screen with all else.
-const ROWS_MAX: usize = 16;
+/// The most lines of 80 columns.
+const LINES_MAX: usize = 40;
+/// How many rows, and lines of each note, are shown where that fits; the first that does is
+/// taken …
+const SHORTER: [(usize, usize); 4] = [(16, 4), (12, 3), (10, 3), (10, 2)];
+/// … or else this.
+const SHORTEST: (usize, usize) = (9, 1);
 
 /// The whole screen; it says where the detail is unless that follows (`full`).
 pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
@@ -30,15 +35,15 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
         return out + &nothing_known(run, width);
     }
     let advice = advice::lines(&rows, width);
-    let table = table::of(subject, &rows, width, ROWS_MAX);
-    let notes = notes::all(subject, &rows, full, width);
-    for part in [advice, table, notes] {
-        if !part.is_empty() {
-            out += "\n";
-            out += &part;
-        }
-    }
-    out
+    let screen = |&(rows_max, note_lines): &(usize, usize)| {
+        let table = table::of(subject, &rows, width, rows_max);
+        let notes = notes::all(subject, &rows, full, width, note_lines);
+        let parts = [&advice, &table, &notes].into_iter().filter(|part| !part.is_empty());
+        parts.fold(out.clone(), |screen, part| format!("{screen}\n{part}"))
+    };
+    let fits = |screen: &String| screen.lines().count() <= lines_at(LINES_MAX, width);
+    let shorter = SHORTER.iter().map(screen).find(fits);
+    shorter.unwrap_or_else(|| screen(&SHORTEST))
 }
 
 /// What is said where no block is complete.

@@ -18,10 +18,17 @@ const NAMES_MAX: usize = 5;
 const REWRITTEN_LINES: usize = 4;
 const WHY_LINES: usize = 3;
 const OPEN_LINES: usize = 3;
-const NOISE_LINES: usize = 2;
+const NOISE_LINES: usize = 3;
 const RISK_LINES: usize = 2;
 
-pub(super) fn all(subject: Subject, rows: &[Row<'_>], full: bool, width: Width) -> String {
+/// All of them, each of no more lines of 80 columns than that.
+pub(super) fn all(
+    subject: Subject,
+    rows: &[Row<'_>],
+    full: bool,
+    width: Width,
+    lines_max: usize,
+) -> String {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let plain = Style::new().bold();
     let notes = [
@@ -36,14 +43,20 @@ pub(super) fn all(subject: Subject, rows: &[Row<'_>], full: bool, width: Width) 
         ("More", plain, more(subject, full), 3),
     ];
     let told = notes.into_iter().filter(|(_, _, parts, _)| !parts.is_empty());
-    told.map(|(label, style, parts, lines)| fitting(label, style, &parts, lines, width)).collect()
+    told.map(|(label, style, parts, lines)| {
+        fitting(label, style, &parts, lines.min(lines_max), width)
+    })
+    .collect()
 }
 
 /// As many of the parts as there is room for.
 fn fitting(label: &str, style: Style, parts: &[String], lines: usize, width: Width) -> String {
     let whole = |told: usize| match parts.len() - told {
         0 => parts.join(" "),
-        untold => format!("{} And {untold} more: --full.", parts[..told].join(" ")),
+        untold => {
+            let told = parts[..told].join(" ");
+            format!("{}. And {untold} more: --full.", told.trim_end_matches([',', '.']))
+        }
     };
     let text = |told: usize| labelled(label, style, &whole(told), width);
     let fits = |text: &String| text.lines().count() <= lines_at(lines, width);
@@ -68,14 +81,11 @@ fn broken(subject: Subject) -> Vec<String> {
 
 /// Where each row is best moved to, where that is not the same place for all.
 fn moved(rows: &[Row]) -> Vec<String> {
-    let mut places: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows {
-        let [Some(moved), ..] = row.changes() else { continue };
-        match places.iter_mut().find(|(place, _)| *place == moved.other.place) {
-            Some((_, names)) => names.push(&row.name),
-            None => places.push((&moved.other.place, vec![&row.name])),
-        }
-    }
+    let told = rows.iter().filter_map(|row| {
+        let [moved, ..] = row.changes();
+        Some((moved?.other.place.clone(), row))
+    });
+    let places = together(told);
     if places.len() < 2 {
         return Vec::new();
     }
@@ -85,35 +95,39 @@ fn moved(rows: &[Row]) -> Vec<String> {
 
 /// What rewriting means for each row, with the promise where that is another one.
 fn ways(rows: &[Row]) -> Vec<String> {
+    let promise = |change: &Change| {
+        change.other_promise().map_or_else(String::new, |promise| format!(" ({promise})"))
+    };
     let told = rows.iter().filter_map(|row| {
         let [_, rewritten, both] = row.changes();
         let rewritten = rewritten?;
-        let promise = |change: &Change| {
-            change.other_promise().map_or_else(String::new, |promise| format!(" ({promise})"))
-        };
         let (way, now) = (rewritten.way(), rewritten.way_now());
         let both = both.filter(|both| both.way() != way);
         let both = both.map_or_else(String::new, |both| {
             format!("; on {} {}{}", both.other.place, both.way(), promise(&both))
         });
-        Some(format!("{}: {way} instead of {now}{}{both}.", row.name, promise(&rewritten)))
+        Some((format!("{way} instead of {now}{}{both}", promise(&rewritten)), row))
     });
-    told.collect()
+    let told = together(told).into_iter();
+    told.map(|(text, names)| format!("{}: {text}.", some_of(&names))).collect()
+}
+
+/// Texts with the names of the rows that each is said of.
+fn together<'a>(told: impl Iterator<Item = (String, &'a Row<'a>)>) -> Vec<(String, Vec<&'a str>)> {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for (text, row) in told {
+        match groups.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(&row.name),
+            None => groups.push((text, vec![&row.name])),
+        }
+    }
+    groups
 }
 
 /// The causes in a few words, each with the rows that share it.
 fn why(rows: &[Row]) -> Vec<String> {
-    let mut causes: Vec<(String, Vec<&str>)> = Vec::new();
-    for row in rows {
-        let cause = table::cause(row);
-        if cause.is_empty() {
-            continue;
-        }
-        match causes.iter_mut().find(|(known, _)| *known == cause) {
-            Some((_, names)) => names.push(&row.name),
-            None => causes.push((cause, vec![&row.name])),
-        }
-    }
+    let told = rows.iter().map(|row| (table::cause(row), row));
+    let causes = together(told.filter(|(cause, _)| !cause.is_empty()));
     let last = causes.len().saturating_sub(1);
     let told = causes.into_iter().enumerate().map(|(position, (cause, names))| {
         let end = if position == last { "." } else { "," };
@@ -184,8 +198,8 @@ fn doubts(subject: Subject) -> Vec<String> {
 fn noise(subject: Subject) -> Vec<String> {
     let sources = subject.analysis.noise.sources.iter().map(|source| source.text.clone());
     let mut told: Vec<String> = sources.collect();
-    if !told.is_empty() {
-        told.insert(0, "Verdicts hold, intervals are wider.".to_owned());
+    if let Some(first) = told.first_mut() {
+        *first = format!("{first} Intervals are wider for it; verdicts hold.");
     }
     told
 }
