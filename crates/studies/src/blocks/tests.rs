@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt as _;
 use model::integrity::Integrity;
 
 use engine::recorder::Recorder;
+use host::page_cache::resident_bytes;
 
 use super::config::Turn;
 use super::power::Overwritten;
@@ -70,6 +71,18 @@ fn the_page_cache_is_passed_by_where_that_is_promised_and_holds_the_file_else() 
         assert_eq!(resident < 2.0, is_cold, "{strategy} {cache}: {slice:?}");
         assert_eq!(storage > 90.0, is_cold, "{strategy} {cache}: {slice:?}");
     }
+}
+
+#[test]
+fn what_was_read_past_the_page_cache_is_not_in_it_afterwards() {
+    let left = |strategy| {
+        let folder = on_disk();
+        let given = [("cache", "cold"), SMALL[0], SMALL[1]];
+        slice(&Blocks, strategy, &given, folder.path(), 256).unwrap();
+        resident_bytes(File::open(folder.path().join("blocks.bin")).unwrap()).unwrap()
+    };
+    assert_eq!([left("direct"), left("uring-direct")], [0, 0]);
+    assert_eq!([left("buffered"), left("uring")], [1 << 20, 1 << 20]);
 }
 
 fn config(given: &[(&str, &str)]) -> Config {
