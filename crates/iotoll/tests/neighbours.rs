@@ -134,7 +134,10 @@ fn a_run_ends_before_its_write_limit_is_passed_and_says_so() {
         serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
     let writes = &result["run"]["writes"];
     let written = |place: usize| writes["places"][place]["written_bytes"].as_u64().unwrap();
-    assert!(written(0) > 4 << 20 && written(0) + written(1) <= 256 << 20, "{writes}");
+    // What others wrote during the last slice comes on top. Without a limit it would be
+    // gigabytes.
+    let sum = written(0) + written(1);
+    assert!(written(0) > 4 << 20 && sum <= 512 << 20, "{writes}");
     assert!(result["run"]["ended_early"].is_string() && result["run"]["interrupted"] == false);
 }
 

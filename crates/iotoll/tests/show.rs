@@ -54,14 +54,14 @@ fn every_study_is_shown_as_it_was_printed() {
 fn another_worth_decides_the_same_blocks_anew() {
     let places = Places::new();
     let (_, file) = saved(&places, &["--study", "log", "--strategy", "reopen,held"]);
-    let unwrapped = |worth| {
-        let text = shown(&file, &["--worth", worth]);
+    let unwrapped = |worth: &[&str]| {
+        let text = shown(&file, worth);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert!(unwrapped("100%").contains("less than 100% counts as no difference"));
-    assert!(shown(&file, &["--error-rate", "0.1%"]).contains("holds with 99.9%"));
+    assert!(unwrapped(&["--worth", "100%"]).contains("under 100% counts as none"));
+    assert!(unwrapped(&["--error-rate", "0.1%"]).contains("99.9% confidence"));
     // Nothing differs by less than nothing.
-    assert!(!unwrapped("0%").contains("differ by less than"));
+    assert!(!unwrapped(&["--worth", "0%"]).contains("differ by less than"));
 }
 
 #[test]
