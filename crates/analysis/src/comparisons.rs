@@ -130,7 +130,7 @@ fn unless_contradicted(comparison: Comparison, state: &PairState) -> Comparison 
         return comparison;
     }
     let why = format!(
-        "{} was sure after {} blocks, but later blocks contradict it",
+        "the verdict {} was reached after {} blocks, but later blocks contradict it",
         comparison.verdict.as_str(),
         comparison.decided_after.unwrap_or_default()
     );

@@ -104,8 +104,8 @@ pub(crate) fn why_invalid(comparison: &Comparison) -> Option<String> {
     let holds = |ratio| comparison.verdict.is_true_of(ratio, comparison.worth);
     (!(holds(start) && holds(end))).then(|| {
         format!(
-            "the ratio drifted from ×{} at the first block to ×{} at the last, so that the run \
-             has no one ratio; see which arm's toll changed",
+            "the ratio drifted from ×{} at the first block to ×{} at the last, so no single ratio \
+             describes the run; see which arm's time per operation changed",
             three_digits(start),
             three_digits(end)
         )

@@ -10,7 +10,7 @@ pub(crate) fn why_invalid(arm: &ArmResult) -> Option<String> {
     let kinds: Vec<String> =
         integrity.kinds().map(|(kind, n)| format!("{} {kind}", count(n))).collect();
     Some(format!(
-        "{} broke {} of {} records ({})",
+        "{} lost or corrupted {} of {} records ({})",
         arm.id,
         count(integrity.broken()),
         count(integrity.records),

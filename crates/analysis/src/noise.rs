@@ -82,7 +82,8 @@ impl Span<'_> {
             NoiseCode::Steal,
             &[("steal_share", share)],
             format!(
-                "The host gave {} of this virtual machine's processor time to others.",
+                "The host gave {} of this virtual machine's processor time to other virtual \
+                 machines.",
                 percent(share)
             ),
             "Measure on a machine with processors of its own, or at a quieter hour.",
@@ -145,7 +146,8 @@ impl Span<'_> {
                 NoiseCode::CpuQuota,
                 &[("throttled_s", throttled_s), ("quota_processors", quota)],
                 format!(
-                    "A control group's limit of {} processors held programs up for {} of {} s.",
+                    "A control group's limit of {} processors kept programs from running for {} of \
+                     {} s.",
                     two_digits(quota),
                     three_digits(throttled_s),
                     three_digits(self.seconds)
@@ -172,7 +174,8 @@ impl Span<'_> {
                     rough_size(written),
                     rough_size(read)
                 ),
-                "Free memory before measuring: end what is large, or empty a tmpfs.",
+                "Free memory before measuring: stop programs that use much of it, or empty a \
+                 tmpfs.",
             )
         })
     }
@@ -192,7 +195,10 @@ impl Span<'_> {
         }
         let mut parts = Vec::new();
         if others_wrote {
-            parts.push(format!("others wrote {} a second to the disks", rough_size(rate as u64)));
+            parts.push(format!(
+                "other programs wrote {} per second to the disks",
+                rough_size(rate as u64)
+            ));
         }
         if waiting >= WAITING_MIN_BYTES {
             parts.push(format!(
@@ -239,7 +245,7 @@ impl Span<'_> {
                 ("fastest_mhz", mhz(khz.iter().max())),
             ],
             format!("The processors' frequency follows the load (governor {governor})."),
-            "Fix it while measuring: cpupower frequency-set -g performance.",
+            "Hold the frequency constant while measuring: cpupower frequency-set -g performance.",
         ))
     }
 
@@ -256,7 +262,7 @@ impl Span<'_> {
         let remedy = if turbo == Some(true) {
             "Switch turbo off while measuring: no_turbo or boost in /sys/devices/system/cpu."
         } else {
-            "Fix the frequency while measuring: cpupower frequency-set -g performance."
+            "Hold the frequency constant while measuring: cpupower frequency-set -g performance."
         };
         Some(source(
             NoiseCode::Frequency,
@@ -279,7 +285,7 @@ impl Span<'_> {
                 NoiseCode::FewProcessors,
                 &[("processors", processors as f64)],
                 format!("{have}: whatever else runs takes time from the measurement."),
-                "Measure on a machine with more of them, or with nothing else running.",
+                "Measure on a machine with more processors, or with nothing else running.",
             )
         })
     }

@@ -81,7 +81,7 @@ pub(crate) fn judge(mut comparison: Comparison) -> Comparison {
     }
     let stalls = totals.base_stalls + totals.other_stalls;
     let why = format!(
-        "the typical slices are alike, but with {} counted the totals are not",
+        "typical slices take equally long, but with {} included, the totals differ",
         counted(stalls, "stall")
     );
     Comparison { verdict: Verdict::Unclear, why: Some(why), ..comparison }

@@ -17,8 +17,8 @@ pub enum StudyError {
     },
     /// A write took less than it was given.
     #[error(
-        "{doing}: only {written} of {wanted} bytes were taken; the place may be full, \
-             or a limit on file sizes in force: see `ulimit -f`"
+        "{doing}: only {written} of {wanted} bytes were written; the place may be full, or a file \
+         size limit may be in force: see `ulimit -f`"
     )]
     Short {
         /// What was being done.

@@ -78,8 +78,8 @@ impl Ledger {
         let written_bytes = self.wearing_bytes();
         (written_bytes.saturating_add(next_bytes) > self.limit_bytes).then(|| {
             format!(
-                "of the {} that may be written, {} were, and the next slice may write {}; to \
-                 measure for longer, pass a larger --write-limit",
+                "of the {} that the run may write, {} have been written, and the next slice could \
+                 write {}; to measure for longer, pass a larger --write-limit",
                 exact_size(self.limit_bytes),
                 rough_size(written_bytes),
                 rough_size(next_bytes)

@@ -19,7 +19,7 @@ pub(crate) struct CpuProbe(KernelFile);
 
 impl CpuProbe {
     pub(crate) fn open(root: &Root, unread: &mut Vec<String>) -> Option<Self> {
-        root.open("/proc/stat", "steal and other load", unread).map(Self)
+        root.open("/proc/stat", "steal and the load of other programs", unread).map(Self)
     }
 
     pub(crate) fn read(&self) -> Option<CpuTimes> {

@@ -99,16 +99,14 @@ impl<'a> Stack<'a> {
             Keeping::Pooled => self.untold(
                 StorageKind::Disk,
                 format!(
-                    "the devices behind {} {} are not told: only its own tools know them",
+                    "only its own tools can list the devices behind {} {}",
                     mount.filesystem,
                     mount.source.display()
                 ),
             ),
             Keeping::Device if mount.device.is_anonymous() => {
                 let filesystem = &mount.filesystem;
-                let why = format!(
-                    "what {filesystem} keeps its files on is not known: it names no device"
-                );
+                let why = format!("where {filesystem} stores its files: it names no device");
                 self.untold(StorageKind::Other, why)
             }
             Keeping::Device => self.device(mount.device).into_iter().collect(),
@@ -132,7 +130,7 @@ impl<'a> Stack<'a> {
         self.steps += 1;
         if self.steps == STEPS_MAX {
             self.unread.push(format!(
-                "what lies behind is deeper than {STEPS_MAX} steps, and was not followed further"
+                "the stack of devices has more than {STEPS_MAX} layers and was not followed further"
             ));
         }
         self.steps < STEPS_MAX
@@ -162,15 +160,15 @@ impl<'a> Stack<'a> {
     fn holder(&mut self, path: &Path, what: &str) -> Vec<String> {
         let shown = path.display();
         if path.is_relative() {
-            let why = format!("{what}, {shown}, is not told in full");
+            let why = format!("only part of the path of {what} can be seen: {shown}");
             return self.untold(StorageKind::Other, why);
         }
         let identity = match self.root.identify(path) {
             Ok(identity) => identity,
             Err(error) => {
                 let why = format!(
-                    "{what}, {shown}, cannot be seen from here ({error}), so what is behind it is \
-                     not known"
+                    "{what}, {shown}, cannot be seen from here ({error}), nor the device that \
+                     holds it"
                 );
                 return self.untold(StorageKind::Other, why);
             }
@@ -270,7 +268,10 @@ impl<'a> Stack<'a> {
         let number =
             attribute(&dir.parent()?.join("dev")).and_then(|text| DeviceNumber::parse(&text));
         if number.is_none() {
-            self.unread.push(format!("the disk of the partition {} is not told", dir.display()));
+            self.unread.push(format!(
+                "the disk that holds the partition {} was not found in /sys",
+                dir.display()
+            ));
             self.ends.push(StorageKind::Disk);
         }
         self.device(number?)
@@ -279,7 +280,7 @@ impl<'a> Stack<'a> {
     fn loop_file(&mut self, dir: &Path, index: usize) -> Vec<String> {
         let what = format!("the file behind {}", self.layers[index].name);
         let Ok(mut file) = fs::read(dir.join("loop/backing_file")) else {
-            return self.untold(StorageKind::Other, format!("{what} is not told"));
+            return self.untold(StorageKind::Other, format!("{what} is not named in /sys"));
         };
         if file.last() == Some(&b'\n') {
             file.pop();

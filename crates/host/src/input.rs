@@ -98,7 +98,7 @@ impl Read for Input {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if !self.is_ready_within(BYTES_PATIENCE)? {
                         let seconds = BYTES_PATIENCE.as_secs();
-                        let what = format!("nothing came of it for {seconds} s");
+                        let what = format!("nothing arrived from it for {seconds} s");
                         return Err(io::Error::new(ErrorKind::TimedOut, what));
                     }
                 }
@@ -114,7 +114,7 @@ impl Read for Input {
 }
 
 fn too_large(limit: u64) -> io::Error {
-    let what = format!("it is larger than {}, which is the most", exact_size(limit));
+    let what = format!("it is larger than the maximum of {}", exact_size(limit));
     io::Error::new(ErrorKind::FileTooLarge, what)
 }
 
@@ -137,7 +137,7 @@ mod tests {
         file.write_all(&[7; 1000]).unwrap();
         assert_eq!(read(file.path(), 1000).unwrap(), [7; 1000]);
         let error = read(file.path(), 999).unwrap_err();
-        assert_eq!(error.to_string(), "it is larger than 999 B, which is the most");
+        assert_eq!(error.to_string(), "it is larger than the maximum of 999 B");
         assert!(read(Path::new("/dev/null"), 10).unwrap().is_empty());
         assert_eq!(kind("/"), ErrorKind::IsADirectory);
         assert_eq!(kind("/no such file"), ErrorKind::NotFound);

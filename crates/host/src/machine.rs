@@ -51,13 +51,16 @@ pub fn read(root: &Root) -> MachineReading {
     let memory = memory::state(root);
     let disks = disk_writes(root);
     let limits = ControlGroups::read(root).ok().and_then(|groups| groups.limits(root));
-    told(cpus.is_some(), "steal and other load: /proc/stat cannot be read");
+    told(cpus.is_some(), "steal and the load of other programs: /proc/stat cannot be read");
     told(
         !frequency.current_khz.is_empty(),
         "the processors' frequency: there is no cpufreq in /sys, as in most virtual machines",
     );
     told(memory.is_some(), "swap and writeback: /proc/vmstat cannot be read");
-    told(disks.is_some(), "others' writes: no disk in /proc/diskstats, or no /proc/self/io");
+    told(
+        disks.is_some(),
+        "other programs' writes: no disk in /proc/diskstats, or no /proc/self/io",
+    );
     told(limits.is_some(), "a container's limits: no control group is visible");
     MachineReading {
         uptime_ns: uptime_ns(root),

@@ -42,7 +42,9 @@ const MOUNTED: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 #[non_exhaustive]
 pub enum UncountedError {
     /// The process was there before the counter.
-    #[error("it ran already; those of a server that is started here are")]
+    #[error(
+        "the server was already running; only the syncs of a server that iotoll starts are counted"
+    )]
     RanAlready,
     /// This user may not count.
     #[error(
@@ -246,6 +248,6 @@ mod tests {
     fn what_is_not_counted_has_its_reason_and_no_figure() {
         let calls = SyncCalls::uncounted(UncountedError::RanAlready);
         assert_eq!(calls.count(), None);
-        assert!(calls.why_not().unwrap().to_string().contains("started here"));
+        assert!(calls.why_not().unwrap().to_string().contains("already running"));
     }
 }

@@ -31,8 +31,9 @@ pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
     output::result(&out)?;
     if foreigners > 0 {
         output::note(
-            "folders were kept that may be of runs elsewhere; once you know that those have \
-             ended, remove them with `iotoll clean --foreign`",
+            "some folders were kept because they may belong to runs on another host or in another \
+             container; once you know that those runs have ended, remove them with `iotoll clean \
+             --foreign`",
         );
     }
     if failures > 0 {

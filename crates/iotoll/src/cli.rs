@@ -33,9 +33,10 @@ Examples:
 
 const SELFTEST_NOTES: &str = "\
 Compares each place with itself many times, where any difference found is
-false; slows one side down by exactly 10%, in writing, syncing, cold reading
-and as stalls, which the intervals must hold; estimates the smallest difference
-that a 60-second run can detect; and lists the sources of noise.
+false; slows one side down by exactly 10% (in writing, in syncing, in cold
+reading, and by stalls) and checks that the intervals contain it; estimates the
+smallest difference that a 60-second run can detect; and lists the sources of
+noise.
 
 Exit codes:
   0    verdicts from this machine, as it is now, can be trusted

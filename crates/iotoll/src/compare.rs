@@ -98,8 +98,8 @@ fn nothing_to_compare(arms: &[Arm]) -> UsageError {
 fn step_back() {
     if let Err(error) = host::priority::storage_when_idle() {
         output::note(&format!(
-            "--gentle: the storage cannot be asked to serve others first (ioprio_set: {error}); \
-             small slices and pauses remain"
+            "--gentle: cannot lower the I/O priority (ioprio_set: {error}); only small slices and \
+             pauses are used"
         ));
     }
 }

@@ -138,7 +138,10 @@ fn await_reader(path: &Path) -> io::Result<File> {
         match open_fifo(path) {
             Err(error) if !is_unread(&error) => return Err(error),
             Err(_) if began.elapsed() > READER_PATIENCE => {
-                let why = format!("nobody reads it, {} s after the end", READER_PATIENCE.as_secs());
+                let why = format!(
+                    "nothing was reading it for {} s after the run ended",
+                    READER_PATIENCE.as_secs()
+                );
                 return Err(io::Error::other(why));
             }
             Err(_) => sleep(Duration::from_millis(50)),

@@ -46,7 +46,7 @@ fn time(job: &Job) -> String {
     if job.pairs.is_empty() {
         budget
     } else {
-        format!("{budget}; the run ends sooner once every comparison is sure and precise")
+        format!("{budget}; the run ends sooner if every comparison is decided and precise by then")
     }
 }
 

@@ -112,7 +112,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_enum, default_value_t = HttpArg::Http11)]
     http: HttpArg,
 
-    /// Allow a server beyond this machine and private networks
+    /// Allow a server outside this machine and private networks
     #[arg(long)]
     remote: bool,
 
@@ -318,7 +318,10 @@ fn steps(args: &LoadArgs) -> anyhow::Result<Steps> {
         UsageError(String::from("--rate max cannot be combined with other rates"))
     })?;
     if rates.len() > STEPS_MAX {
-        let what = format!("--rate: {} rates, and {STEPS_MAX} are the most", rates.len());
+        let what = format!(
+            "--rate: {} rates were given, but at most {STEPS_MAX} are allowed",
+            rates.len()
+        );
         return Err(UsageError(what).into());
     }
     Ok(Steps::Rates { rates, connections })
@@ -332,8 +335,9 @@ fn request(args: &LoadArgs) -> anyhow::Result<Request> {
     }
     let default = if args.body.is_some() { "POST" } else { "GET" };
     let method = args.method.as_deref().unwrap_or(default);
-    request.method =
-        method.parse().map_err(|_| UsageError(format!("--method {method}: not a method")))?;
+    request.method = method.parse().map_err(|_| {
+        UsageError(format!("--method {method}: not an HTTP method; give one such as GET or POST"))
+    })?;
     request.version = match args.http {
         HttpArg::Http10 => Version::Http10,
         HttpArg::Http11 => Version::Http11,

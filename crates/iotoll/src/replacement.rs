@@ -34,7 +34,8 @@ impl Replacement {
         let of_folder = |error: io::Error| match error.kind() {
             ErrorKind::NotFound => other(format!("there is no directory {}", folder.display())),
             _ => other(format!(
-                "in its directory {} no file can be made: {error}; `--json - >FILE` does without",
+                "cannot create a temporary file in its directory {}: {error}; `--json - >FILE` \
+                 does not need one",
                 folder.display()
             )),
         };
@@ -44,7 +45,9 @@ impl Replacement {
             may(&target, Access::WRITE_OK)?;
             let user = geteuid().as_raw();
             if around.mode() & STICKY != 0 && ![0, old.uid(), around.uid()].contains(&user) {
-                return Err(other("it belongs to another user, who alone may replace it".into()));
+                return Err(other(
+                    "it belongs to another user, and only that user may replace it".into(),
+                ));
             }
         }
         Ok(Self { target, folder })
@@ -53,7 +56,7 @@ impl Replacement {
     /// Puts a file with this content in the place of what is there.
     pub(crate) fn write(&self, content: &[u8]) -> anyhow::Result<()> {
         self.replace(content).with_context(|| {
-            let what = if self.target.exists() { "is as it was" } else { "was not made" };
+            let what = if self.target.exists() { "was left unchanged" } else { "was not created" };
             format!("cannot save the result: {} {what}", self.target.display())
         })
     }
@@ -117,7 +120,7 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
         // Who may make a link may not thereby choose what root writes to.
         if geteuid().is_root() && link.uid() != 0 {
             return Err(other(format!(
-                "{} is a link that belongs to another user; name what it leads to",
+                "{} is a symbolic link that belongs to another user; name its target instead",
                 path.display()
             )));
         }

@@ -32,7 +32,7 @@ pub(crate) fn open(no_save: bool) -> Option<Store> {
 pub(crate) fn tell_killed(store: &mut Store) {
     match store.find_killed() {
         Ok(killed) => killed.iter().for_each(|entry| output::note(&was_killed(entry))),
-        Err(error) => output::note(&format!("killed runs were not looked for: {error}")),
+        Err(error) => output::note(&format!("could not check for killed runs: {error}")),
     }
 }
 

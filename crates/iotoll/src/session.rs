@@ -62,7 +62,8 @@ impl Session {
         }
         for kept in folders.iter().flat_map(|folders| &folders.work().swept().foreign) {
             output::note(&format!(
-                "a folder was left that may be of a run elsewhere: {}: {}; see `iotoll clean --help`",
+                "a leftover folder was kept because it may belong to a run on another host or in \
+                 another container: {}: {}; see `iotoll clean --help`",
                 kept.path.display(),
                 kept.why
             ));

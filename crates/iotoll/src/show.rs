@@ -62,7 +62,10 @@ fn stored(name: Option<&str>) -> anyhow::Result<Saved> {
         None => store.latest()?.ok_or_else(none)?,
     };
     if entry.state == State::Running {
-        output::note(&format!("{} goes on: this is what it has so far", entry.short_id()));
+        output::note(&format!(
+            "{} is still running; these are its results so far",
+            entry.short_id()
+        ));
     }
     Ok(match store.load(&entry)? {
         Content::Comparison(run) => Saved::Comparison(run),
@@ -94,12 +97,12 @@ impl Saved {
                 || args.worth.or(args.error_rate).or(args.per_second).is_none()
                     && !args.full
                     && args.csv.is_none(),
-            "it is no comparison, and --worth, --error-rate, --per-second, --full and --csv are \
-             for comparisons alone"
+            "it is not a comparison, and --worth, --error-rate, --per-second, --full and --csv \
+             apply only to comparisons"
         );
         ensure!(
             matches!(self, Self::Load(_)) || args.layout.is_none(),
-            "it is no load, and --layout is for loads alone"
+            "it is not a result of `iotoll load`, and --layout applies only to those"
         );
         Ok(())
     }

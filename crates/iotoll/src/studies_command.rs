@@ -13,7 +13,7 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         writeln!(out, "{gap}{bold}{}{bold:#}  {}", spec.name, spec.about)?;
         writeln!(out, "  strategies")?;
         for strategy in spec.strategies {
-            let named = if strategy.by_default { "" } else { " [by name only]" };
+            let named = if strategy.by_default { "" } else { " [only with --strategy]" };
             writeln!(out, "    {:<12} {}{named}", strategy.name, strategy.about)?;
             if !strategy.promise.is_empty() {
                 writeln!(out, "    {:<12} durability: {}", "", strategy.promise)?;

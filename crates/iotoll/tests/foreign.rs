@@ -115,7 +115,7 @@ fn root_is_refused_a_users_directory_with_the_way_out() {
         .args(["compare", "--study=log", "--budget=2s", &place("home", home.path())])
         .output()
         .unwrap();
-    assert_fails(&output, 1, &["belongs to the user with the number 65534", "sudo -u '#65534'"]);
+    assert_fails(&output, 1, &["belongs to the user with UID 65534", "sudo -u '#65534'"]);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_server_of_someone_else_is_not_loaded_without_a_word() {
     let far = "http://192.0.2.1/";
     let (code, out, err) = output(&[far, "--rate", "1", "--connections", "1"]);
     assert_eq!((code, out.as_str()), (2, ""));
-    assert!(err.contains("if it is yours to load, add --remote"), "{err}");
+    assert!(err.contains("if you are allowed to put load on it, add --remote"), "{err}");
     let (code, _, err) = output(&[far, "--rate", "101", "--remote"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("where the limit is 100") && err.contains("--unlimited"), "{err}");

@@ -75,7 +75,7 @@ fn filled_meanwhile(small: &Small, mut child: Child, slice: u64) -> Output {
 }
 
 fn assert_ended_early(small: &Small, output: &Output) {
-    assert_fails(output, 1, &["ended early", "is free there now, and 33.6 MB must stay free"]);
+    assert_fails(output, 1, &["ended early", "is free there now, but 33.6 MB must stay free"]);
     assert!(stdout(output).contains("Ended early: a="), "{}", stdout(output));
     assert_eq!(entries(&small.point()), [small.point().join("filler")], "something was left");
 }
@@ -102,7 +102,7 @@ fn so_does_a_run_whose_server_is_the_users() {
     let study = ["--study", "serve", "--strategy", "command", "--set", server];
     let slow = ["--set", "serve.rate=20", "--set", "serve.connections=2000"];
     let output = filled_meanwhile(&small, long_run(&small, &[&study[..], &slow].concat()), 0);
-    assert!(stderr(&output).contains("is free there now, and 33.6 MB"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is free there now, but 33.6 MB"), "{}", stderr(&output));
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(entries(&small.point()), [small.point().join("filler")], "something was left");
 }
@@ -112,7 +112,7 @@ fn too_few_inodes_are_refused_before_anything_is_made() {
     for (inodes, study) in [("12", "log"), ("4000", "files")] {
         let Some(small) = Small::new(&format!("size=256m,nr_inodes={inodes}")) else { return };
         let output = run(["compare", &place("a", &small.point()), "--study", study]);
-        assert_fails(&output, 1, &["files are made there", "df -i", "must stay free"]);
+        assert_fails(&output, 1, &["files are created there", "df -i", "must stay free"]);
         assert!(entries(&small.point()).is_empty());
     }
 }
@@ -129,7 +129,7 @@ fn a_run_ends_before_its_write_limit_is_passed_and_says_so() {
     let output = run([&study[..], &rest, &sizes].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
-    assert!(text.contains("Ended early: of the 256 MiB that may be written"), "{text}");
+    assert!(text.contains("Ended early: of the 256 MiB that the run may write"), "{text}");
     let result: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(json).unwrap()).unwrap();
     let writes = &result["run"]["writes"];

@@ -127,7 +127,11 @@ fn a_full_disk_leaves_the_old_file_whole() {
     fs::write(&file, "old").unwrap();
     fs::write(mounted.path().join("ballast"), vec![1; 48 << 10]).unwrap();
     for output in [compare(file.to_str().unwrap()), show(&file)] {
-        assert_fails(&output, 1, &["cannot save the result", "r.json is as it was", "No space"]);
+        assert_fails(
+            &output,
+            1,
+            &["cannot save the result", "r.json was left unchanged", "No space"],
+        );
         assert!(stdout(&output).contains("held"), "the report was not printed");
         assert_eq!(fs::read(&file).unwrap(), b"old");
         assert_holds(mounted.path(), &["ballast", "r.json"]);
@@ -142,7 +146,7 @@ fn a_limit_on_the_size_of_files_leaves_the_old_file_whole() {
     let script =
         format!("ulimit -f 1; exec \"$0\" show '{}' --json '{}'", RESULT.1, file.display());
     let output = Command::new("bash").args(["-c", &script, env!("CARGO_BIN_EXE_iotoll")]).output();
-    assert_fails(&output.unwrap(), 1, &["is as it was", "File too large"]);
+    assert_fails(&output.unwrap(), 1, &["was left unchanged", "File too large"]);
     assert_eq!(fs::read(&file).unwrap(), b"old");
     assert_holds(folder.path(), &["r.json"]);
 }
@@ -228,8 +232,8 @@ fn whom_rights_bind_is_refused_where_they_lack() {
     fs::write(folder.path().join("open/r.json"), "old").unwrap();
     fs::set_permissions(folder.path().join("open/r.json"), Permissions::from_mode(0o666)).unwrap();
     for (json, says) in [
-        ("r.json", "no file can be made"),
-        ("new.json", "no file can be made"),
+        ("r.json", "cannot create a temporary file"),
+        ("new.json", "cannot create a temporary file"),
         ("open/r.json", "belongs to another user"),
     ] {
         use std::os::unix::process::CommandExt as _;

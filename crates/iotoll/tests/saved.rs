@@ -150,7 +150,11 @@ fn a_run_that_goes_on_is_shown_so_far() {
     let shown = keeping(folder.path()).arg("show").output().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(stderr(&shown).contains("goes on: this is what it has so far"), "{}", stderr(&shown));
+    assert!(
+        stderr(&shown).contains("is still running; these are its results"),
+        "{}",
+        stderr(&shown)
+    );
     assert!(stdout(&shown).contains("interrupted after"));
 }
 
@@ -183,12 +187,12 @@ fn a_store_that_cannot_be_used_is_told_and_untouched() {
     let output = comparing(folder.path(), "1s").output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(stderr(&output).contains("this run is not saved: "), "{}", stderr(&output));
-    assert!(stderr(&output).contains("runs.db is no database of iotoll"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("runs.db is not an iotoll database"), "{}", stderr(&output));
     assert!(fs::read_to_string(&data).unwrap().starts_with("a text of someone's"));
     assert_fails(
         &keeping(folder.path()).arg("show").output().unwrap(),
         2,
-        &["no database of iotoll"],
+        &["not an iotoll database"],
     );
 }
 

@@ -460,7 +460,8 @@ impl<'a> Client<'a> {
                 self.shared.meter.requests += 1;
                 self.shared.meter.errors.add(ErrorKind::ClientTimo, || {
                     format!(
-                        "{}: the listen queue stayed full for longer than the timeout",
+                        "{}: the server's listen queue stayed full for longer than the timeout; \
+                         lower the rate, or raise the server's backlog",
                         self.endpoint
                     )
                 });

@@ -28,8 +28,8 @@ pub enum Error {
     },
     /// A server of someone else's, as far as its address tells.
     #[error(
-        "{url}: the server ({addresses}) is beyond this machine and private networks; if it is \
-         yours to load, add --remote"
+        "{url}: the server ({addresses}) is neither on this machine nor in a private network; if \
+         you are allowed to put load on it, add --remote"
     )]
     Remote {
         /// The URL as given.
@@ -38,7 +38,10 @@ pub enum Error {
         addresses: String,
     },
     /// More than a server has to bear without a word.
-    #[error("{what} for a server {reach}; if it is yours to load so, add --unlimited")]
+    #[error(
+        "{what} for a server {reach}; if you are allowed to put that much load on it, add \
+         --unlimited"
+    )]
     Limit {
         /// What was asked for, and what the limit is.
         what: String,

@@ -73,7 +73,7 @@ impl Reach {
         match self {
             Self::ThisMachine => "on this machine",
             Self::Private => "in a private network",
-            Self::Public => "beyond this machine and private networks",
+            Self::Public => "outside this machine and private networks",
         }
     }
 }

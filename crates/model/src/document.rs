@@ -65,7 +65,10 @@ pub enum DocumentError {
     #[error("it is not a result of iotoll: {0}")]
     Foreign(String),
     /// It has another version of the format.
-    #[error("it has the format {found}, and this version of iotoll reads {wanted}")]
+    #[error(
+        "it has format {found}, but this version of iotoll reads only {wanted}; use the version \
+         that wrote it, or measure again"
+    )]
     Version {
         /// What it has.
         found: String,
@@ -132,7 +135,9 @@ impl Run {
         sums::check(&self.slices)?;
         let PlanRecord { worth, error_rate, .. } = self.plan;
         if !(worth >= 0.0 && worth.is_finite() && error_rate > 0.0 && error_rate < 1.0) {
-            return Err(format!("a worth of {worth} or an error rate of {error_rate} is none"));
+            return Err(format!(
+                "a worth of {worth} or an error rate of {error_rate} is not valid"
+            ));
         }
         let arms = self.plan.arms.len();
         let missing = |what: &str, arm: usize| format!("{what} refers to arm {arm} of {arms}");

@@ -196,7 +196,7 @@ impl ParamSpec {
             ParamKind::Choice(words) => {
                 let found = words.iter().find(|word| **word == text);
                 found.map(|word| ParamValue::Choice(word)).ok_or_else(|| {
-                    format!("`{text}` is none of the choices: write {}", any_of(words))
+                    format!("`{text}` is not one of the choices: write {}", any_of(words))
                 })
             }
             ParamKind::Rate => parse_rate(text).map(ParamValue::Rate),
@@ -222,8 +222,9 @@ impl ParamSpec {
     /// The defaults, read: one, or several that make a factor.
     pub fn default_values(&self) -> Vec<ParamValue> {
         let read = |text: &str| {
-            self.parse(text)
-                .unwrap_or_else(|e| unreachable!("a default of {} does not read: {e}", self.name))
+            self.parse(text).unwrap_or_else(|e| {
+                unreachable!("the default of {} cannot be parsed: {e}", self.name)
+            })
         };
         self.parts(self.default).into_iter().map(read).collect()
     }

@@ -34,7 +34,8 @@ pub enum PlaceSyntaxError {
     Label(String),
     /// A kind of place that has to be made first.
     #[error(
-        "`{0}` asks for a place to be made ({1}); make and mount it, and pass its directory instead"
+        "`{0}` asks iotoll to create a place ({1}), which it does not do; create and mount it \
+         yourself, and pass its directory"
     )]
     Made(String, String),
 }

@@ -222,6 +222,6 @@ mod tests {
         assert!(wrong("").contains("empty"), "{}", wrong(""));
         assert!(wrong("=/tmp").contains("both the label and the path"));
         assert!(wrong("a b=/tmp").contains("is not a label"));
-        assert!(wrong("tmpfs:1G").contains("asks for a place to be made"));
+        assert!(wrong("tmpfs:1G").contains("asks iotoll to create a place"));
     }
 }

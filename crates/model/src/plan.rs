@@ -322,7 +322,7 @@ impl Plan {
         }
         let more = if arms == usize::MAX { " or more" } else { "" };
         Err(PlanError(format!(
-            "this plan makes {arms} arms{more}, and {ARMS_MAX} is the most: name fewer \
+            "this plan has {arms} arms{more}, but at most {ARMS_MAX} are allowed: name fewer \
              strategies, parameter values or places"
         )))
     }
@@ -386,7 +386,7 @@ pub fn parse_per_second(text: &str) -> Result<f64, String> {
     let digits = text.trim().replace(',', "");
     let rate = digits.parse::<f64>().ok().filter(|rate| (1e-6..=1e9).contains(rate));
     rate.ok_or_else(|| {
-        format!("`{text}` is no number of operations a second: give one such as 250 or 0.5")
+        format!("`{text}` is not a number of operations per second: give one such as 250 or 0.5")
     })
 }
 

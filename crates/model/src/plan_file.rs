@@ -173,7 +173,7 @@ fn read_text<T, E: ToString>(
         other => {
             return Err((
                 value.span(),
-                format!("a text in quotes is wanted here, not a {}", other.type_str()),
+                format!("expected a string in quotes here, not this {}", other.type_str()),
             ));
         }
     };

@@ -200,7 +200,11 @@ fn take_locked(
     let doubt = match (&owner, standing) {
         (Some(owner), Some(Standing::Alive)) => return Fate::Held { pid: Some(owner.pid) },
         (Some(owner), Some(standing)) => signature::doubt(owner, standing),
-        _ => Some("its lock file does not say whose it is".to_owned()),
+        _ => Some(
+            "its lock file does not say which run it belongs to; make sure that no run uses it \
+             before you remove it"
+                .to_owned(),
+        ),
     };
     match doubt {
         Some(why) if foreign == Foreign::Keep => Fate::Foreign { why },
@@ -245,8 +249,8 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
             // Its maker and another cleaner were quicker.
             Err(_) if names(folder.fd()).is_ok_and(|names| names.is_empty()) => Fate::Gone,
             Err(_) => Fate::Failed {
-                why: "it has files but no lock file, so no run of iotoll left it; look into it, \
-                      and remove it by hand"
+                why: "it has files but no lock file, so no run of iotoll left it; look at what is \
+                      in it, and remove it by hand"
                     .to_owned(),
             },
         },

@@ -96,9 +96,9 @@ pub enum WorkDirError {
     NotWritable(PlaceName),
     /// Root would work where somebody else owns a directory on the way.
     #[error(
-        "{place}: {} belongs to the user with the number {uid}, who could lead what root writes \
-         below it elsewhere; run as that user (`sudo -u '#{uid}' iotoll …`), or pass a directory \
-         that is root's all the way", directory.display()
+        "{place}: {} belongs to the user with UID {uid}, who could redirect what root writes below \
+         it; run as that user (`sudo -u '#{uid}' iotoll …`), or pass a directory that root owns, \
+         as well as everything above it", directory.display()
     )]
     OthersOwn {
         /// Where.
@@ -110,8 +110,8 @@ pub enum WorkDirError {
     },
     /// Root would work where others may rename a directory on the way.
     #[error(
-        "{place}: others than root may rename what is in {0} (mode {mode:04o}), and so lead what \
-         root writes below it elsewhere; take that right from them (`chmod go-w {0}`), or pass \
+        "{place}: users other than root can rename what is in {0} (mode {mode:04o}) and so \
+         redirect what root writes below it; remove that permission (`chmod go-w {0}`), or pass \
          another directory", directory.display()
     )]
     OthersRename {

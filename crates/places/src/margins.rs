@@ -54,8 +54,8 @@ impl Margins {
         let (usable_bytes, floor_bytes) = (memory.usable_bytes(), self.memory_bytes?);
         (usable_bytes < floor_bytes).then(|| {
             format!(
-                "{} of memory may still be used, and {} must stay free; end what takes it, or \
-                 measure when there is more",
+                "{} of memory is available, but {} must stay free; stop what uses it, or measure \
+                 when more is free",
                 rough_size(usable_bytes),
                 rough_size(floor_bytes)
             )
@@ -81,7 +81,8 @@ fn shortage(space: &FileSystemSpace) -> Option<String> {
     let margin_bytes = file_system_margin_bytes(total_bytes);
     if free_bytes < margin_bytes {
         return Some(format!(
-            "{} is free there now, and {} must stay free; free some, or pass another directory",
+            "{} is free there now, but {} must stay free; free some space, or pass another \
+             directory",
             rough_size(free_bytes),
             rough_size(margin_bytes)
         ));
@@ -89,8 +90,8 @@ fn shortage(space: &FileSystemSpace) -> Option<String> {
     let (free, margin) = (free_inodes?, inode_margin(total_inodes?));
     (free < margin).then(|| {
         format!(
-            "{} files may still be made there (`df -i`), and {} must stay free; remove files, or \
-             pass another directory",
+            "{} inodes are free there now (`df -i`), but {} must stay free; remove files, or pass \
+             another directory",
             count(free),
             count(margin)
         )
@@ -115,9 +116,9 @@ mod tests {
         assert_eq!(shortage(&space), None);
         let short = |space: FileSystemSpace| shortage(&space).unwrap_or_default();
         let bytes = short(FileSystemSpace { free_bytes: 64 * MIB - 1, ..space.clone() });
-        assert!(bytes.contains("is free there now, and 67.1 MB must stay free"), "{bytes}");
+        assert!(bytes.contains("is free there now, but 67.1 MB must stay free"), "{bytes}");
         let inodes = short(FileSystemSpace { free_inodes: Some(999), ..space.clone() });
-        assert!(inodes.contains("999 files may still be made there"), "{inodes}");
+        assert!(inodes.contains("999 inodes are free there now"), "{inodes}");
         let unknown = FileSystemSpace { total_bytes: 0, free_bytes: 0, ..space };
         assert_eq!(shortage(&FileSystemSpace { free_inodes: None, ..unknown }), None);
     }

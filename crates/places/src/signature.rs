@@ -46,15 +46,15 @@ pub(crate) fn doubt(owner: &Owner, standing: Standing) -> Option<String> {
     let Owner { pid, host, .. } = owner;
     match standing {
         Standing::Alive | Standing::Gone => None,
-        Standing::OtherHost => {
-            Some(format!("it is of process {pid} on the host {host}, which may still run"))
-        }
-        Standing::OtherBoot => {
-            Some(format!("it is of process {pid} on this host, {host}, before its last boot"))
-        }
+        Standing::OtherHost => Some(format!(
+            "it belongs to process {pid} on the host {host}, which may still be running"
+        )),
+        Standing::OtherBoot => Some(format!(
+            "it belongs to process {pid}, which ran on this host, {host}, before its last boot"
+        )),
         Standing::OtherNamespace => Some(format!(
-            "it is of process {pid} in another container (PID namespace) of this host, which may \
-             still run"
+            "it belongs to process {pid} in another container (PID namespace) of this host, which \
+             may still be running"
         )),
     }
 }

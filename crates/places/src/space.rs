@@ -25,8 +25,8 @@ const GIB: u64 = 1024 * MIB;
 pub enum SpaceError {
     /// The file system would come close to full.
     #[error(
-        "{label}={}: up to {} is needed there, but of the {} that is free {} must stay free; free \
-         some, write less, or pass another directory",
+        "{label}={}: up to {} is needed there, but of the {} now free, at least {} must stay free; \
+         free some space, write less, or pass another directory",
         path.display(), ByteSize(*need_bytes), ByteSize(*free_bytes), ByteSize(*margin_bytes)
     )]
     FileSystem {
@@ -43,8 +43,8 @@ pub enum SpaceError {
     },
     /// The file system would come close to having no inode left.
     #[error(
-        "{label}={}: up to {} files are made there, but of the {} that may still be made (`df -i`) \
-         {} must stay free; remove files, or pass another directory",
+        "{label}={}: up to {} files are created there, but of the {} inodes still free (`df -i`), \
+         at least {} must stay free; remove files, or pass another directory",
         path.display(), count(*need_files), count(*free_inodes), count(*margin_inodes)
     )]
     Inodes {
@@ -61,8 +61,8 @@ pub enum SpaceError {
     },
     /// The place is in memory, and that would come close to its end.
     #[error(
-        "{label}={}: this is in memory, and up to {} is needed there, but of the {} that {} {} \
-         must stay free; write less, or end what takes the memory",
+        "{label}={}: this is in memory, and up to {} is needed there, but of the {} that {}, at \
+         least {} must stay free; write less, or stop what uses the memory",
         path.display(), ByteSize(*need_bytes), ByteSize(*usable_bytes), whose(*is_limited),
         ByteSize(*margin_bytes)
     )]
@@ -187,9 +187,9 @@ mod tests {
         let scarce = memory(GIB, 0);
         assert_eq!(check_space(&disk, bytes(36 * MIB), &scarce), Ok(()));
         let error = check_space(&disk, bytes(36 * MIB + 1), &scarce).unwrap_err();
-        let expected = "place=/data: up to 36.0 MiB is needed there, but of the 100.0 MiB that is \
-                        free 64.0 MiB must stay free; free some, write less, or pass another \
-                        directory";
+        let expected = "place=/data: up to 36.0 MiB is needed there, but of the 100.0 MiB now \
+                        free, at least 64.0 MiB must stay free; free some space, write less, or \
+                        pass another directory";
         assert_eq!(error.to_string(), expected);
     }
 
@@ -205,9 +205,9 @@ mod tests {
         let scarce = PlaceFacts { total_inodes: Some(16_000), free_inodes: Some(1_011), ..disk };
         let files = |files| check_space(&scarce, Need { bytes: 0, files }, &memory(GIB, 0));
         assert_eq!(files(11), Ok(()));
-        let expected = "place=/data: up to 12 files are made there, but of the 1,011 that may still \
-                        be made (`df -i`) 1,000 must stay free; remove files, or pass another \
-                        directory";
+        let expected = "place=/data: up to 12 files are created there, but of the 1,011 inodes \
+                        still free (`df -i`), at least 1,000 must stay free; remove files, or \
+                        pass another directory";
         assert_eq!(files(12).unwrap_err().to_string(), expected);
         let unlimited = PlaceFacts { free_inodes: None, total_inodes: None, ..scarce };
         assert_eq!(check_space(&unlimited, Need { bytes: 0, files: 12 }, &memory(GIB, 0)), Ok(()));

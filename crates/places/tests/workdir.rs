@@ -62,8 +62,7 @@ fn root_does_not_work_where_others_could_lead_it_elsewhere() {
     chown(outer.path(), Some(owner), None).unwrap();
     for place in [outer.path(), &inner] {
         let said = refusal(place).unwrap();
-        let owners =
-            format!("{} belongs to the user with the number {owner}", outer_path.display());
+        let owners = format!("{} belongs to the user with UID {owner}", outer_path.display());
         assert!(said.contains(&owners) && said.contains("sudo -u '#65534' iotoll"), "{said}");
     }
     chown(outer.path(), Some(0), None).unwrap();

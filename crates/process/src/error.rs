@@ -17,8 +17,9 @@ pub enum Error {
     },
     /// The program that a worker should run is not root's, and root would run it.
     #[error(
-        "{} is not run: {why}, and root runs nothing that others may change; put a \
-         directory of root's own that has {program} first in PATH, or run iotoll as another user",
+        "{} was not run: {why}, and as root, iotoll runs no program that other users can change; \
+         put a root-owned directory that contains {program} first in PATH, or run iotoll as \
+         another user",
         path.display()
     )]
     Untrusted {

@@ -100,9 +100,9 @@ fn untrusted(path: &Path, unmapped: Option<u32>) -> Option<String> {
     let shown = path.display();
     match (facts.uid(), facts.mode()) {
         (uid, _) if uid != 0 && Some(uid) != unmapped => {
-            Some(format!("{shown} belongs to the user with the number {uid}"))
+            Some(format!("{shown} belongs to the user with UID {uid}"))
         }
-        (_, mode) if mode & 0o002 != 0 => Some(format!("everyone may write to {shown}")),
+        (_, mode) if mode & 0o002 != 0 => Some(format!("every user may write to {shown}")),
         _ => None,
     }
 }
@@ -151,12 +151,12 @@ mod tests {
         // Whoever runs the test stands for one whom the namespace does not know.
         assert_eq!(untrusted(&program, Some(own)), None);
         mode(0o757);
-        assert!(untrusted(&program, Some(own)).unwrap().contains("everyone may write"));
+        assert!(untrusted(&program, Some(own)).unwrap().contains("every user may write"));
         assert!(untrusted(&folder.path().join("gone"), None).is_some());
         if own == 0 {
             mode(0o755);
             std::os::unix::fs::chown(&program, Some(65_534), None).unwrap();
-            assert!(untrusted(&program, None).unwrap().contains("number 65534"));
+            assert!(untrusted(&program, None).unwrap().contains("UID 65534"));
         }
     }
 }

@@ -90,7 +90,7 @@ fn why_beside_another(command: &str, patience: Duration) -> String {
 fn somebody_else_is_not_taken_for_the_server() {
     let text = why_beside_another("sleep 1000", Duration::from_millis(300));
     let said = "was not listening on 127.0.0.1:PORT within 0.3 s; something else is listening \
-                on 127.0.0.1:PORT, and none of the server's processes is";
+                on 127.0.0.1:PORT, but no process of the server is";
     assert!(text.contains(said), "{text}");
     let text = why_beside_another("sleep 0.3; echo in use >&2; exit 1", PATIENCE);
     let said = "status 1 before it was listening; something else is listening on 127.0.0.1:PORT";

@@ -78,7 +78,7 @@ fn every_sync_of_every_process_is_counted_and_nobody_elses() {
 #[test]
 fn a_server_that_ran_already_says_why_its_syncs_are_not_counted() {
     let watch = ServerWatch::of(std::process::id().cast_signed()).unwrap();
-    assert!(watch.sync_note().unwrap().contains("started here"));
+    assert!(watch.sync_note().unwrap().contains("already running"));
     let used = watch.used_since(&watch.sample(), 0);
     assert_eq!((used.sync_calls, used.sync_note), (None, watch.sync_note()));
 }

@@ -298,7 +298,7 @@ fn workers_that_do_not_die_are_told_of_and_not_waited_for_one_by_one() {
     assert_eq!(left.len(), 3, "{left:?}");
     for process in &left {
         let pid = process.split(' ').nth(1).unwrap().parse().unwrap();
-        assert!(process.contains("(sh) was killed and is still there"), "{process}");
+        assert!(process.contains("(sh) was killed but has not exited"), "{process}");
         assert!(is_there(pid), "{process}");
     }
     frozen.thaw();

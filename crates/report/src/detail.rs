@@ -22,8 +22,10 @@ pub(crate) fn detail(run: &Run, analysis: &Analysis, width: Width) -> String {
     let mut out = place::places(&run.places, &run.machine, width);
     out += &place::first_touch(&run.floor, width);
     if width < table::WIDTH_FULL {
-        let text =
-            format!("Percentiles and intervals are shown from {} columns on.", table::WIDTH_FULL);
+        let text = format!(
+            "Percentiles and intervals are shown on a terminal at least {} columns wide.",
+            table::WIDTH_FULL
+        );
         out += &format!("\n{}", paragraph("", "", &text, width));
     }
     out += &of_study::all(subject, width);

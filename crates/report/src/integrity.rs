@@ -56,8 +56,8 @@ fn intact_arms(intact: &[(&ArmResult, &Integrity)], all: bool, width: Width) -> 
     let whose = if all { "every arm" } else { "all other arms" };
     let bound = fewest.share_at_most().map_or_else(String::new, |share| {
         format!(
-            " {} were checked of the arm with the fewest: with this many checked, a failure rate \
-             below 1 in {} cannot be ruled out (95%).",
+            " At least {} were checked for each; with that many, a failure rate below 1 in {} \
+             cannot be ruled out (95% confidence).",
             count(fewest.records),
             count((1.0 / share) as u64)
         )

@@ -29,8 +29,8 @@ pub(crate) fn first_touch(floor: &Floor, width: Width) -> String {
     let dearer = |memory: &MemoryFloor| memory.first_touch_ns >= memory.again_ns * DEARER_MIN;
     let Some(memory) = floor.memory.filter(dearer) else { return String::new() };
     let text = format!(
-        "memory costs {} a page when it is first used, as a hypervisor has to provide it, and \
-         {} after that",
+        "a page of memory takes {} on first use, probably because a hypervisor must provide it, \
+         and {} after that",
         time(memory.first_touch_ns),
         time(memory.again_ns)
     );
@@ -88,7 +88,7 @@ mod tests {
         };
         assert_eq!(told(1600.0), "");
         let text = told(12_500.0);
-        assert!(text.contains("costs 12.5 µs a page when it is first used"), "{text}");
+        assert!(text.contains("a page of memory takes 12.5 µs on first use"), "{text}");
         assert_eq!(first_touch(&Floor::default(), 200), "");
     }
 }

@@ -121,7 +121,7 @@ fn is_right(found: &PlantedFound) -> Option<bool> {
 fn planted_found(kind: PlantedKind, found: &PlantedFound) -> String {
     let Rate { count: missed, of, at_most, .. } = found.missed;
     let (truth, verdict) = match kind {
-        PlantedKind::Stalls => ("that the typical slice is none the slower", "right"),
+        PlantedKind::Stalls => ("that the typical slice was not slowed down", "right"),
         _ => ("it", "slower"),
     };
     let held = (of > 0).then(|| {
@@ -133,9 +133,9 @@ fn planted_found(kind: PlantedKind, found: &PlantedFound) -> String {
         )
     });
     let open = (found.unbounded > 0)
-        .then(|| format!("{} had no bounds yet", counted(found.unbounded, "interval")));
+        .then(|| format!("{} too short for an interval", counted(found.unbounded, "comparison")));
     let totals = found.hidden_in_totals.map(|Rate { count: hidden, of, .. }| {
-        format!("{} of {} totals show them", count(of - hidden), count(of))
+        format!("{} of {} totals show the stalls that were added", count(of - hidden), count(of))
     });
     let verdicts = format!("{} {verdict}, {} unclear", count(found.right), count(found.unclear));
     let width = found.log_width_median.map(|log| format!("median width ±{}", percent(log / 2.0)));
@@ -153,8 +153,8 @@ fn resolution(resolution: &Resolution) -> String {
     let Resolution { noise_per_block, blocks_in_60_s, worth, same_share, .. } = *resolution;
     let smallest = match (resolution.smallest_difference, resolution.smallest_slower) {
         (Some(any), Some(slower)) => format!(
-            "in 60 s, differences of {} and more are distinguished from none; with a worth of {}, \
-             those of {} and more get a verdict",
+            "in 60 s, differences of at least {} can be told from none; with --worth {}, \
+             differences of at least {} get a verdict",
             percent(any),
             percent(worth),
             percent(slower)
@@ -273,14 +273,14 @@ mod tests {
         assert_eq!(
             printed(PlantedKind::Writing, Some(found(Vec::new())), None),
             "  ✓ +10% writing    25 of 25 intervals held it: the true rate of misses is under
-                    11% (95%); 1 interval had no bounds yet; median width ±2.5%;
-                    20 slower, 6 unclear\n"
+                    11% (95%); 1 comparison too short for an interval; median
+                    width ±2.5%; 20 slower, 6 unclear\n"
         );
         let verdict = model::analysis::Verdict::Slower;
         let missed = Missed { ratio: 1.07, ratio_low: 1.06, ratio_high: 1.08, verdict, blocks: 14 };
         let text = |misses| printed(PlantedKind::Writing, Some(found(vec![missed; misses])), None);
         assert!(text(1).starts_with("  ✗") && text(1).contains("24 of 25"), "{}", text(1));
-        assert!(text(1).contains("missed by +7% (+6% to +8%)"), "{}", text(1));
+        assert!(text(1).contains("missed by +7% (+6% to"), "{}", text(1));
         assert!(text(5).starts_with("  ✗") && text(5).contains("20 of 25"), "{}", text(5));
     }
 
@@ -292,7 +292,7 @@ mod tests {
             printed(PlantedKind::Stalls, Some(found), None)
         };
         assert!(stalls(0).starts_with("  ✓") && stalls(2).starts_with("  ✗"));
-        assert!(stalls(2).contains("24 of 26 totals show them"), "{}", stalls(2));
+        assert!(stalls(2).contains("24 of 26 totals show"), "{}", stalls(2));
         assert_eq!(
             printed(PlantedKind::ColdReading, None, Some("the place is in memory")),
             "    +10% cold read  not tested: the place is in memory\n"

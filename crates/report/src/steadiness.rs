@@ -28,7 +28,10 @@ pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String
     let telling = analysis.carry_over.iter().filter(|c| c.ratio.ln().abs() >= CARRIED_MIN);
     let carried = telling.map(|carried| {
         let against = words::time_against(carried.ratio);
-        format!("The slice after one of {} takes {against} usual", carried.after)
+        format!(
+            "A slice that runs right after one of {} takes {against} a usual one",
+            carried.after
+        )
     });
     let lines: Vec<String> = drifted.chain(carried).collect();
     if lines.is_empty() {

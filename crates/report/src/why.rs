@@ -106,7 +106,7 @@ fn found_in(subject: Subject, of: &[&Comparison]) -> String {
     match alike.len() {
         0 => first,
         1..=4 => format!("{first}; also {}", alike.join(", ")),
-        more => format!("{first}; also {more} others"),
+        more => format!("{first} and {more} more"),
     }
 }
 

@@ -158,8 +158,8 @@ pub(crate) fn picks_sentence(subject: Subject) -> Option<String> {
     let out_of = picks.first()?.out_of;
     let gains = gains.join("; ");
     Some(format!(
-        "Largest gains: {gains}. These intervals allow for having been picked out of {out_of} \
-         statements."
+        "Largest gains: {gains}. These intervals are wider to allow for their being the best of \
+         {out_of}."
     ))
 }
 
@@ -212,11 +212,18 @@ fn errors(comparison: &Comparison, operation: &str) -> String {
         (Verdict::Invalid, _) => String::new(),
         (Verdict::Same, Some(most)) => {
             let confidence = percent(comparison.confidence);
-            format!(" None failed on either (under {} at {confidence}).", percent(most))
+            format!(
+                " None failed on either side (the true rate is under {} with {confidence} \
+                 confidence).",
+                percent(most)
+            )
         }
         _ => {
             let [base, other] = [errors.base_share, errors.other_share].map(percent);
-            format!(" {other} of its {operation}s failed, instead of {base}: unclear.")
+            format!(
+                " {other} of its {operation}s failed, against {base}: too few to tell whether that \
+                 is a difference."
+            )
         }
     }
 }

@@ -48,8 +48,9 @@ pub enum Error {
     },
     /// A newer version made it.
     #[error(
-        "{} is of a newer version of iotoll (format {found}, this version knows {known}); it was \
-         left as it is", path.display()
+        "{} was written by a newer version of iotoll (format {found}; this version knows {known}) \
+         and was left unchanged; upgrade iotoll, or set IOTOLL_DIR to another directory",
+        path.display()
     )]
     Newer {
         /// The database.
@@ -60,7 +61,10 @@ pub enum Error {
         known: i32,
     },
     /// Another program's.
-    #[error("{} is no database of iotoll; it was left as it is", path.display())]
+    #[error(
+        "{} is not an iotoll database and was left unchanged; set IOTOLL_DIR to another directory",
+        path.display()
+    )]
     NotOurs {
         /// The file.
         path: PathBuf,
@@ -90,7 +94,10 @@ pub enum Error {
     #[error("no saved run has a name that begins with {0}")]
     NoSuchRun(String),
     /// Several runs have it.
-    #[error("the names of several saved runs begin with {given}: {}", names.join(", "))]
+    #[error(
+        "{given} is ambiguous, because several saved runs begin with it: {}; give more of the name",
+        names.join(", ")
+    )]
     Ambiguous {
         /// What was given.
         given: String,

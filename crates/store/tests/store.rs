@@ -217,7 +217,7 @@ fn what_is_newer_damaged_or_not_ours_is_refused_and_left_as_it_is() {
     };
     let newer = refused(&with(60, 2));
     assert!(matches!(newer, Error::Newer { found: 2, known: 1, .. }), "{newer}");
-    assert!(newer.to_string().contains("is of a newer version of iotoll"), "{newer}");
+    assert!(newer.to_string().contains("was written by a newer version of iotoll"), "{newer}");
     assert!(matches!(refused(&with(68, 7)), Error::NotOurs { .. }));
     assert!(matches!(
         refused(b"What is this? It is a text, and a long one at that."),

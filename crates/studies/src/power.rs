@@ -47,7 +47,7 @@ impl Left {
     /// So many operations lost, of which the promise lets so many go.
     pub(crate) fn lost(lost: u64, allowed: u64) -> Self {
         let against = (lost > allowed)
-            .then(|| format!("{lost} acknowledged operations are lost, of at most {allowed}"));
+            .then(|| format!("{lost} acknowledged operations were lost; at most {allowed} may be"));
         Self { lost, damage: None, against }
     }
 

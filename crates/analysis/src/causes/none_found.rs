@@ -24,7 +24,7 @@ pub(super) fn cause(base: Side, other: Side, parts: &[Parts; 2], verdict: Verdic
     evidence.extend(asleep_ns.map(|ns| ("asleep_difference_ns_per_op".to_owned(), ns)));
     let agrees = (difference_ns > 0.0) == (verdict == Verdict::Slower);
     let text = format!(
-        "No cause was found for the difference{}; looked at were {LOOKED_AT}.{}{}",
+        "No cause was found for the difference{}. These were checked: {LOOKED_AT}.{}{}",
         size(base, difference_ns, agrees),
         asleep(difference_ns, asleep_ns.unwrap_or_default()),
         unread(base, other)
@@ -39,7 +39,8 @@ fn size(base: Side, difference_ns: f64, agrees: bool) -> String {
     if agrees {
         return format!(" of {} per {}", time(difference_ns.abs()), base.totals.operation);
     }
-    ", which is in the blocks' ratios and not in the sums of what the slices spent".to_owned()
+    ", which shows when each block is compared by itself, but not in the total time of all slices"
+        .to_owned()
 }
 
 const LOOKED_AT: &str = "syncs, locks, the device's reads, writeback and discards, the kernel's \
@@ -56,7 +57,10 @@ fn asleep(difference_ns: f64, asleep_ns: f64) -> String {
     if asleep_ns / difference_ns < ASLEEP_TOLD {
         return String::new();
     }
-    format!(" {} of it were spent asleep, and no reading says for what.", time(asleep_ns.abs()))
+    format!(
+        " {} of it was spent sleeping, and no counter shows what it was waiting for.",
+        time(asleep_ns.abs())
+    )
 }
 
 /// What one of the arms could not tell.
@@ -68,5 +72,5 @@ fn unread(base: Side, other: Side) -> String {
     if missing.is_empty() {
         return String::new();
     }
-    format!(" Not known here: {}.", missing.join(" and "))
+    format!(" Could not be checked here: {}.", missing.join(" and "))
 }

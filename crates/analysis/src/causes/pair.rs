@@ -116,7 +116,7 @@ impl Compared<'_> {
         let queued_ns = per_op(|totals| totals.time_ns() - totals.undisturbed_ns());
         let share = queued_ns / whole_ns;
         let text = format!(
-            "Waiting for a CPU makes {} of the difference of {} per {}.",
+            "Waiting for a CPU accounts for {} of the difference of {} per {}.",
             time(queued_ns),
             time(whole_ns),
             self.base.totals.operation

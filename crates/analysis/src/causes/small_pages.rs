@@ -111,8 +111,8 @@ fn text(small: Side, large: Side, explained_ns_per_op: f64) -> Option<String> {
         Some(huge) => format!("tmpfs, mounted with huge={huge}"),
     };
     Some(capitalised(&format!(
-        "{}, files are held in pages of 4 KiB ({mounted}), {}{} in larger ones: {doing} a \
-         cached page takes {} instead of {}, which makes up to {} per {}.",
+        "{}, files are held in pages of 4 KiB ({mounted}), {}{} in larger ones: {doing} a cached \
+         page takes {} instead of {}, which accounts for up to {} per {}.",
         small.label,
         large.label,
         if has_small_pages(large.totals).is_some() { "" } else { ", it seems," },

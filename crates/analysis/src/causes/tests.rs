@@ -255,7 +255,7 @@ fn waiting_for_a_processor_is_told_where_it_makes_the_difference() {
     let causes = compared(&slow, &quick, Axis::Place, Verdict::Faster);
     assert_eq!((&causes[0].code, causes[0].scope), (&CauseCode::OutsideNoise, Scope::Arm));
     let text = &causes[0].text;
-    assert!(text.contains("makes 200 µs of the difference of 200 µs per step"), "{text}");
+    assert!(text.contains("accounts for 200 µs of the difference of 200 µs"), "{text}");
     assert_eq!(causes.len(), 1, "{causes:?}");
     // Where it makes less than half of it, it is told of the run alone.
     slow.spent.user_ns = 3 * ALL_NS;
@@ -273,10 +273,10 @@ fn a_difference_that_nothing_explains_says_so() {
     assert_eq!(causes[0].code, CauseCode::NoneFound);
     let text = &causes[0].text;
     assert!(text.contains("the difference of 100 µs per step"), "{text}");
-    assert!(text.contains("100 µs of it were spent asleep"), "{text}");
+    assert!(text.contains("100 µs of it was spent sleeping"), "{text}");
     // Where the operations themselves differ the other way, no size is given.
     let against = compared(&short, &long, Axis::Place, Verdict::Faster);
-    assert!(against[0].text.contains("not in the sums"), "{}", against[0].text);
+    assert!(against[0].text.contains("not in the total time"), "{}", against[0].text);
     for verdict in [Verdict::Same, Verdict::Unclear, Verdict::Invalid] {
         assert!(!codes_compared(&short, &long, verdict).contains(&"none-found".to_owned()));
     }
@@ -335,7 +335,7 @@ fn small_pages_are_named_where_they_are_small_and_cost_more() {
     let causes = compared(&disk, &ram, Axis::Place, Verdict::Slower);
     let text = "On ram, files are held in pages of 4 KiB (tmpfs, mounted without huge=), on \
                 disk, it seems, in larger ones: reading a cached page takes 220 ns instead of \
-                100 ns, which makes up to 7.68 µs per step.";
+                100 ns, which accounts for up to 7.68 µs per step.";
     assert_eq!(causes[0].text, text);
     // However few of the blocks one of them has.
     let mut fewer = disk.clone();

@@ -8,7 +8,7 @@ use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {
     code: CauseCode::WaitingForLock,
-    what: "waiting for locks held by others",
+    what: "waiting for locks held by other threads or processes",
     weigh,
     role: Role::Cost,
     scope: Scope::Arm,

@@ -51,7 +51,7 @@ fn planted(label: &str, planted: &[Planted]) -> Vec<String> {
 
 fn missed(label: &str, what: &str, Rate { count, of, .. }: Rate) -> String {
     format!(
-        "{count} of {of} intervals missed {what} on {label}; {} may, in the long run.",
+        "{count} of {of} intervals missed {what} on {label}; in the long run, at most {} should.",
         percent(MISSED_MAX)
     )
 }
@@ -69,17 +69,22 @@ fn added(kind: PlantedKind) -> &'static str {
         PlantedKind::Writing => "the slow-down that was added to writing",
         PlantedKind::Syncing => "the slow-down that was added to syncing",
         PlantedKind::ColdReading => "the slow-down that was added to cold reading",
-        PlantedKind::Stalls => "the typical slice beside stalls that were added",
+        PlantedKind::Stalls => "the unchanged typical slice when stalls were added",
     }
 }
 
 fn of_clock(clock: &ClockCheck) -> Option<String> {
     if clock.backward_steps > 0 {
-        return Some(format!("The clock went backwards {} times.", clock.backward_steps));
+        return Some(format!(
+            "The clock went backwards {} times; select another clock with the kernel parameter \
+             `clocksource`.",
+            clock.backward_steps
+        ));
     }
     (clock.ahead_of_monotonic_ppm.abs() > CLOCK_OFF_MAX_PPM).then(|| {
         format!(
-            "The clock differs from the system clock by {}.",
+            "The clock differs from the system clock by {}; select another clock with the kernel \
+             parameter `clocksource`.",
             percent(clock.ahead_of_monotonic_ppm.abs() / 1e6)
         )
     })
@@ -163,10 +168,10 @@ mod tests {
         assert_eq!(
             objected(&[(Writing, 0, 97), (Syncing, 1, 25), (ColdReading, 2, 3)]),
             [
-                "1 of 25 intervals missed the slow-down that was added to syncing on disk; 5% \
-                 may, in the long run.",
+                "1 of 25 intervals missed the slow-down that was added to syncing on disk; in \
+                 the long run, at most 5% should.",
                 "2 of 3 intervals missed the slow-down that was added to cold reading on disk; \
-                 5% may, in the long run.",
+                 in the long run, at most 5% should.",
             ]
         );
     }
@@ -188,8 +193,10 @@ mod tests {
         let failed = PlaceSelftest { failure: Some("full".to_owned()), ..tested(0, 100) };
         assert_eq!(objections(&[failed], &CLOCK), ["disk could not be tested: full."]);
         let back = ClockCheck { backward_steps: 2, ..CLOCK };
-        assert_eq!(objections(&[], &back), ["The clock went backwards 2 times."]);
+        let remedy = "; select another clock with the kernel parameter `clocksource`.";
+        assert_eq!(objections(&[], &back), [format!("The clock went backwards 2 times{remedy}")]);
         let slow = ClockCheck { ahead_of_monotonic_ppm: -20_000.0, ..CLOCK };
-        assert_eq!(objections(&[], &slow), ["The clock differs from the system clock by 2%."]);
+        let off = format!("The clock differs from the system clock by 2%{remedy}");
+        assert_eq!(objections(&[], &slow), [off]);
     }
 }

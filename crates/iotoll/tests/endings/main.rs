@@ -219,8 +219,8 @@ fn assert_told_and_end(running: &Running, said: &str) {
     assert_eq!(left.len(), 1, "{left:?}: {said}");
     let pid = left[0].pid;
     assert!(said.contains(&format!("process {pid} ({PYTHON} -m http.server")), "{said}");
-    assert!(said.contains(") of user 65534 is still there: user 0 may not end it"), "{said}");
-    assert!(said.contains(&format!("end it with `sudo kill {pid}`")), "{said}");
+    assert!(said.contains(") of UID 65534 is still running: UID 0 may not kill it"), "{said}");
+    assert!(said.contains(&format!("try `sudo kill -9 {pid}`")), "{said}");
 }
 
 #[test]

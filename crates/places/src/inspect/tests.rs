@@ -187,7 +187,7 @@ fn an_overlay_on_itself_ends() {
     let fixture = Fixture::with_mounts(mounts);
     fixture.write("/up/file", "");
     let facts = facts(&fixture, "/");
-    assert!(facts.unread[0].contains("deeper than 32 steps"), "{:?}", facts.unread);
+    assert!(facts.unread[0].contains("more than 32 layers"), "{:?}", facts.unread);
 }
 
 #[test]

@@ -57,8 +57,8 @@ impl Kept {
         let signal = status.and_then(Result::ok).and_then(|status| status.signal());
         if !told_all || signal.is_some() {
             left.push(format!(
-                "process {pid} (server-keeper), which ends what the server started, was killed \
-                 before it could; look with `ps -e f` for what is left of the server and end that"
+                "process {pid} (server-keeper), which stops what the server started, was killed \
+                 before it could; look with `ps -e f` for what is left of the server, and kill that"
             ));
         }
         left

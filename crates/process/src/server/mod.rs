@@ -233,8 +233,9 @@ impl Waiting<'_> {
         let else_there = self.on_somebody_else();
         let elsewhere = listening::elsewhere(&listeners.known, address);
         let remedy = if self.somebody_else && elsewhere.is_empty() {
-            ", and none of the server's processes is; stop it or choose another address. A server \
-             that listens through a process it did not start (a container's, say) cannot be used"
+            ", but no process of the server is. Stop whatever is listening there, or choose another \
+             address. A server that listens through a process it did not start (a container's, \
+             say) cannot be used"
         } else {
             ""
         };

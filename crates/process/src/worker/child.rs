@@ -112,8 +112,8 @@ impl ChildProcess {
         if !is_over && wait_until(&mut self.child, deadline).is_none() {
             let (pid, name) = (self.child.id(), self.program.name());
             leave_behind(format!(
-                "process {pid} ({name}) was killed and is still there: it waits in the kernel, \
-                 as for storage that does not answer, and ends when that does"
+                "process {pid} ({name}) was killed but has not exited: it is blocked in the \
+                 kernel, perhaps on storage that does not respond, and will exit once that does"
             ));
         }
     }

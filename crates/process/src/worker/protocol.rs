@@ -87,7 +87,10 @@ impl Report {
         if self.unit_ns >= 0.0 && all_ns <= LATENCIES_NS_MAX {
             return Ok(());
         }
-        Err(format!("{all_ns} ns of latencies, in units of {} ns, are none", self.unit_ns))
+        Err(format!(
+            "latencies of {all_ns} ns in all, in units of {} ns, are not valid",
+            self.unit_ns
+        ))
     }
 
     /// The latencies in units of so many nanoseconds, the longest exactly.
@@ -172,7 +175,7 @@ mod tests {
             Report { unit_ns: 0.4, latencies: vec![(10_u64.pow(9), 1000)], ..Report::default() };
         assert_eq!(read(&whole), "");
         let endless = Report { latencies: vec![(1 << 40, 1 << 30)], ..whole.clone() };
-        assert!(read(&endless).contains("ns of latencies"), "{}", read(&endless));
+        assert!(read(&endless).contains("are not valid"), "{}", read(&endless));
         let large = Report { acknowledged: u64::MAX, ..whole.clone() };
         assert!(read(&large).contains("larger than anything"), "{}", read(&large));
         let backwards = Report { unit_ns: -1.0, ..whole };

@@ -47,8 +47,8 @@ fn drive(plan: &LoadPlan) -> String {
     };
     match (plan.mode, plan.gap) {
         (Mode::Closed, _) => format!(
-            "closed loop, {requests}: a client that waits sends nothing\n\
-             meanwhile, so that a server that stalls looks better than it is for its users"
+            "closed loop, {requests}: clients send nothing while they\n\
+             wait, so a server that stalls looks better here than it does to its users"
         ),
         (Mode::Open, gap) => {
             let gap = match gap {

@@ -169,7 +169,10 @@ fn a_closed_loop_warns_of_what_it_hides() {
     (run.plan.mode, run.plan.gap) = (Mode::Closed, None);
     (run.steps[0].rate, run.steps[0].concurrency) = (None, Some(4));
     let text = render(Layout::Plain, &run, &analysis());
-    assert!(text.contains("closed loop, 3 requests per connection: a client that waits"), "{text}");
+    assert!(
+        text.contains("closed loop, 3 requests per connection: clients send nothing"),
+        "{text}"
+    );
     assert!(text.contains("4 clients: 20 of 25") && !text.contains("from intended"), "{text}");
     assert_eq!(text.lines().find(|line| line.chars().count() > 80), None);
 }

@@ -214,11 +214,11 @@ impl Requests {
                 Ok(compiled) if compiled == store::compile(&source.contents) => {}
                 Ok(_) => {
                     integrity.torn += 1;
-                    integrity.example = Some(format!("the compiled {} is not whole", source.path));
+                    integrity.example = Some(format!("the compiled {} is damaged", source.path));
                 }
                 Err(_) => {
                     integrity.lost += 1;
-                    integrity.example = Some(format!("the compiled {} is not there", source.path));
+                    integrity.example = Some(format!("the compiled {} is missing", source.path));
                 }
             }
         }

@@ -23,7 +23,7 @@ impl Rebuilt {
     pub(crate) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let config = Config::new(strategy, params)?;
         if config.operation != Operation::Rebuild {
-            let text = "a power failure is tried with a cache that is rebuilt: set \
+            let text = "the power failure test needs a cache that is rebuilt: set \
                         operation=rebuild";
             return Err(StudyError::Unsuited(text.to_owned()));
         }

@@ -60,7 +60,7 @@ fn all_found(kind: &str, mut trial: impl FnMut(&mut Chance) -> Outcome) {
     let (mut found, mut draws) = (0, 0);
     while found < TIMES {
         draws += 1;
-        assert!(draws <= TIMES * DRAWS_MAX, "{kind}: {draws} draws for {found}");
+        assert!(draws <= TIMES * DRAWS_MAX, "{kind}: {found} found in {draws} draws");
         match trial(&mut chance) {
             Outcome::Found => found += 1,
             Outcome::Harmless => {}

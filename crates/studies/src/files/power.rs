@@ -19,8 +19,7 @@ impl Written {
     pub(crate) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let config = Config::new(strategy, params)?;
         if config.operation != Operation::Write {
-            let text = "a power failure is tried with documents that are written: set \
-                        operation=write";
+            let text = "the power failure test needs files that are written: set operation=write";
             return Err(StudyError::Unsuited(text.to_owned()));
         }
         Ok(Self { filing: Filing { config, documents: Vec::new() }, records: 0 })

@@ -40,8 +40,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
     params: &[
         ParamSpec {
             name: "operation",
-            about: "what is done to a file; all but write and create find it made by the \
-                    strategy, unlink on the device as well",
+            about: "what is done to a file; for all but write and create, the strategy makes the \
+                    files beforehand and forces them to the device",
             kind: ParamKind::Choice(Operation::NAMES),
             default: "write, read, unlink",
         },

@@ -88,12 +88,12 @@ pub(super) fn check(config: &Config) -> Result<(), StudyError> {
     let strategy = config.strategy;
     let unsuited = |why: &str| Err(StudyError::Unsuited(format!("{} {why}", strategy.name())));
     if config.sync != SyncPolicy::Never && strategy.has_no_handle() {
-        return unsuited("has no handle to sync: time it with sync never");
+        return unsuited("has no file handle that could be synced; set sync=never for it");
     }
     if config.kills > 0 && strategy.interpreter().is_some() {
         return unsuited(
-            "cannot be killed and accounted for: an interpreter shares no memory in which to \
-             count what was acknowledged; time it with kill 0",
+            "does not support kill: an interpreter has no shared memory in which to count \
+             acknowledged records; set kill=0 for it",
         );
     }
     Ok(())

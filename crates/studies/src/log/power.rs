@@ -44,7 +44,9 @@ impl Appending {
     pub(crate) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let config = Config::new(strategy, params)?;
         if config.writers > 1 || config.strategy.interpreter().is_some() {
-            let text = "a power failure is tried with one writer of our own".to_owned();
+            let text = "the power failure test needs one writer, which is not an interpreter: set \
+                        writers=1"
+                .to_owned();
             return Err(StudyError::Unsuited(text));
         }
         Ok(Self { config, pool: WorkerPool::new(), latest: None })
@@ -143,6 +145,7 @@ fn whole(file: &OwnedFd, latest: &Latest) -> std::io::Result<Whole> {
             broken = middle;
         }
     }
-    let what = format!("record {intact} is not whole, and {} after it are", there - intact);
+    let what =
+        format!("record {intact} is incomplete, although {} after it are intact", there - intact);
     Ok(Whole { prefix: intact, after_a_gap: Some(what) })
 }

@@ -24,7 +24,7 @@ strategies! {
             "as flock, with an open file description lock of fcntl(2)", WRITTEN;
         SeekEnd = "seek-end", by_name,
             "seek to the end, then write, without O_APPEND",
-            "none with several writers: they overwrite one another (the control that must break)";
+            "none with several writers: they overwrite one another (a control, which must fail)";
         Buffered = "buffered", by_name,
             "collect records in a buffer and write it when full, wherever that falls",
             "process crash: the buffer is lost; several writers: records that a full buffer splits \
@@ -56,7 +56,7 @@ strategies! {
         PhpFlock = "php-flock", by_name,
             "PHP: flock, fwrite, unlock on a handle kept open", WRITTEN;
         PhpFlockNonblocking = "php-flock-nonblocking", by_name,
-            "PHP: the same on a non-blocking stream", WRITTEN;
+            "PHP: flock, fwrite, unlock on a non-blocking stream kept open", WRITTEN;
         PhpErrorLog = "php-error-log", by_name,
             "PHP: error_log to a file", WRITTEN;
         PythonFileHandler = "python-file-handler", by_name,
@@ -118,7 +118,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         ParamSpec {
             name: "kind",
-            about: "what several writers are; interpreters are always processes",
+            about: "whether several writers are threads or processes; interpreters are always \
+                    processes",
             kind: ParamKind::Choice(WriterKind::NAMES),
             default: "processes",
         },
@@ -243,7 +244,7 @@ const FIGURES: &[FigureSpec] = &[
     },
     total("killed_lost", "lost", "of these, not whole in the file"),
     total("killed_mixed", "mixed", "of these, on a line with one that was cut off"),
-    total("killed_broken_lines", "broken lines", "lines that are no whole record"),
+    total("killed_broken_lines", "broken lines", "lines that are not a whole record"),
 ];
 
 /// A number of which less is better.

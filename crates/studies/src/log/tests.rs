@@ -179,8 +179,8 @@ fn what_must_sync_within_a_slice_has_to_fit_one() {
 #[test]
 fn an_interpreter_that_cannot_do_what_it_is_asked_says_so() {
     for (strategy, given, says) in [
-        ("php-error-log", ("sync", "each"), "php-error-log has no handle to sync"),
-        ("python-file-handler", ("kill", "1"), "shares no memory"),
+        ("php-error-log", ("sync", "each"), "php-error-log has no file handle"),
+        ("python-file-handler", ("kill", "1"), "no shared memory"),
     ] {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
         let error = slice_in(folder.path(), strategy, 10, &[given]).err().unwrap().to_string();

@@ -391,7 +391,8 @@ fn count_lines(mut file: impl Read, format: Format, writers: &[Expected]) -> io:
     account.lost = absent.saturating_sub(account.torn + account.interleaved);
     if !account.is_intact() {
         let (lost, more) = (account.lost, account.duplicated);
-        let what = format!("{lost} lines fewer than were written, and {more} more");
+        let what =
+            format!("{lost} of the lines written are missing, and {more} extra lines are there");
         account.example.get_or_insert(what);
     }
     let broken_lines = account.torn + account.interleaved;

@@ -65,7 +65,9 @@ impl Parts {
             ));
         }
         match files.len() {
-            0 => Err(format!("{folder} has no file that a page could be made of")),
+            0 => Err(format!(
+                "{folder} contains no files that could be used as a page; name a folder that does"
+            )),
             1..=COPIED_MAX => Ok(Self::Copied(files)),
             many => Err(format!(
                 "{folder} has {many} files, and a page of more than {COPIED_MAX} is not measured; \

@@ -34,21 +34,20 @@ choices! {
 /// What a page is made of.
 pub(crate) const FILES: ParamSpec = ParamSpec {
     name: "files",
-    about: "files to a page that is made up",
+    about: "number of files in a generated page",
     kind: ParamKind::Count { min: 1, max: 256 },
     default: "5",
 };
 pub(crate) const TOTAL: ParamSpec = ParamSpec {
     name: "total",
-    about: "size of a made-up page's files together; the nth largest has 1/n of the largest's \
-            size",
+    about: "total size of a generated page's files; the nth largest is 1/n the size of the largest",
     kind: ParamKind::Size { min: 1, max: 64 << 20 },
     default: "211800 B",
 };
 pub(crate) const SET: ParamSpec = ParamSpec {
     name: "set",
     about: "a folder with the files of a page of your own, which are copied for each slice",
-    kind: ParamKind::Text("a folder; empty for files that are made up"),
+    kind: ParamKind::Text("a folder, or empty to use generated files"),
     default: "",
 };
 
@@ -84,7 +83,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
         FigureSpec {
             name: FROM_STORAGE,
             title: "from storage",
-            about: "how much of the pages storage had to deliver; with read-ahead it may exceed 100",
+            about: "share of the pages that had to be read from storage; with read-ahead it may \
+                    exceed 100%",
             unit: Unit::Percent,
             better: Better::Less,
             fold: Fold::Mean,

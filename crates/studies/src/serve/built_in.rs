@@ -355,7 +355,7 @@ fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<Stri
         match request.parse(buffer).map_err(|_| bad("not HTTP"))? {
             httparse::Status::Complete(_) => return Ok(request.path.unwrap_or("/").to_owned()),
             httparse::Status::Partial if read > 0 && buffer.len() < HEAD_BYTES_MAX => {}
-            httparse::Status::Partial => return Err(bad("no whole head")),
+            httparse::Status::Partial => return Err(bad("incomplete head")),
         }
     }
 }

@@ -65,7 +65,10 @@ impl Config {
         let strategy = Strategy::of(strategy)?;
         let server = if strategy == Strategy::Command {
             refuse_given(params, BUILT_IN_ONLY, |name| {
-                format!("{name} is for the servers that are built in, and not for a command")
+                format!(
+                    "{name} applies only to the built-in servers, not to a server started by \
+                     serve.command"
+                )
             })?;
             ServerKind::Command(CommandServer::new(params)?)
         } else {
@@ -86,7 +89,8 @@ impl Config {
         let timeout = params.duration("timeout");
         if p99_within > timeout {
             return Err(StudyError::Unsuited(format!(
-                "p99_within ({}) is longer than the timeout ({}), so that it would always be kept",
+                "p99_within ({}) is longer than the timeout ({}), so it would always be met; lower \
+                 it, or raise the timeout",
                 exact_duration(p99_within),
                 exact_duration(timeout)
             )));

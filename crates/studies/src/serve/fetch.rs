@@ -42,7 +42,7 @@ pub(super) fn fetch(
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
             Err(_) if stop.load(Ordering::Relaxed) => return Err(io::ErrorKind::Interrupted.into()),
             Err(_) if Instant::now() >= give_up => {
-                let text = format!("no whole reply within {} s", patience.as_secs_f64());
+                let text = format!("no complete reply within {} s", patience.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
             Err(_) => {}

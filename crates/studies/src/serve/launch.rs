@@ -44,9 +44,9 @@ impl CommandServer {
             |text: &str| text.contains("{variant}") || text.contains("IOTOLL_VARIANT");
         if !variant.is_empty() && !with_variant.into_iter().any(names_variant) {
             return unsuited(
-                "a variant is given, and neither command nor prepare nor url has {variant} to \
-                 put it in; write {variant} where it belongs, as in --set \
-                 'serve.command=./serve --mode {variant} --port {port}'",
+                "a variant is given, but none of command, prepare and url contains {variant}; \
+                 write {variant} where it belongs, as in --set 'serve.command=./serve --mode \
+                 {variant} --port {port}'",
             );
         }
         let url = text("url").replace("{variant}", variant);
@@ -169,7 +169,7 @@ mod tests {
         assert!(command(&[("command", "serve")]).contains("has no {port}"));
         assert!(command(&[("url", "/a b")]).contains("cannot be asked for"));
         assert!(command(&[("evidence", "stats")]).contains("begin it with /"));
-        assert!(command(&[("workers", "9")]).contains("workers is for the servers"));
+        assert!(command(&[("workers", "9")]).contains("workers applies only to the built-in"));
         assert!(refused("page", &[("variant", "x")]).contains("variant was given"));
         assert_eq!(refused("page", &[("workers", "9")]), "");
     }

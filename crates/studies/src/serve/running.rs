@@ -116,8 +116,9 @@ impl Running {
         let mut seen = Vec::new();
         for _ in 0..ASKED_MAX {
             let reply = self.ask(ACCOUNT_PATH, PATIENCE_FOR_QUEUES)?;
-            let account: Account = serde_json::from_str(&reply.body)
-                .map_err(|e| refused(format!("its account does not read: {e}")))?;
+            let account: Account = serde_json::from_str(&reply.body).map_err(|e| {
+                refused(format!("the server's report of its own work cannot be parsed: {e}"))
+            })?;
             if account.open > 0 || seen.last() != Some(&account) {
                 seen.clear();
             }
@@ -128,7 +129,7 @@ impl Running {
             }
             thread::sleep(ASKED_EVERY);
         }
-        Err(refused("it did not come to an end with what it was asked".to_owned()))
+        Err(refused("it did not finish answering the requests sent to it".to_owned()))
     }
 
     /// Asks a server of the user's for its evidence.

@@ -210,7 +210,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         param("prepare", "run before your server is started, to fill {place}", SHELL, ""),
         param(
             "variant",
-            "put for {variant} in command, prepare and url",
+            "the text that replaces {variant} in command, prepare and url",
             ParamKind::Name("a text"),
             "",
         ),
@@ -262,7 +262,7 @@ const FIGURES: &[FigureSpec] = &[
     figure(SYNCS, "syncs", "calls of all its processes that force data to the device"),
     FigureSpec {
         unit: Unit::Bytes,
-        ..figure(TO_DEVICE, "to device", "what its processes gave storage to write")
+        ..figure(TO_DEVICE, "to device", "data that its processes sent to storage")
     },
     hidden(figure(
         READ_CALLS,

@@ -88,7 +88,7 @@ fn make(rows: u64) -> rusqlite::Result<Vec<u8>> {
 /// Opens the database, for whom others' locks are waited for so long.
 pub(super) fn open(file: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     if !traffic::register() {
-        let why = "SQLite does not take our functions for its files".to_owned();
+        let why = "SQLite rejected the file functions (VFS) that iotoll gave it".to_owned();
         let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR);
         return Err(rusqlite::Error::SqliteFailure(code, Some(why)));
     }
@@ -117,7 +117,7 @@ pub(crate) fn connect(
         return Ok(connection);
     }
     Err(StudyError::Unsuited(format!(
-        "SQLite cannot have journal_mode={} here and took {journal}; time strategies with \
+        "SQLite refused journal_mode={} here and used {journal} instead; time strategies with \
          another journal, or choose another place",
         mode.journal
     )))
@@ -127,13 +127,13 @@ pub(crate) fn connect(
 pub(crate) fn refused(doing: &'static str, error: &rusqlite::Error) -> StudyError {
     let advice = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            "; someone else holds a lock on it and did not give it back in time: see which \
+            "; another process holds a lock on it and did not give it back in time: see which \
              process has it open, or ask for fewer connections"
         }
         Some(ErrorCode::DiskFull) => "; free some space there or choose another place",
         Some(ErrorCode::ReadOnly) => "; the file system has become read-only",
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            "; something changed it from outside"
+            "; another program or a failing device changed it: choose another place"
         }
         _ => "",
     };

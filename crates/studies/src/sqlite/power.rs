@@ -28,7 +28,8 @@ impl Changed {
     pub(crate) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let config = Config::new(strategy, params)?;
         if config.connections > 1 || config.connect == Connect::Request {
-            let text = "a power failure is tried with one connection that stays open";
+            let text = "the power failure test needs one connection that stays open: set \
+                        connections=1 and connect=once";
             return Err(StudyError::Unsuited(text.to_owned()));
         }
         let template = Template::new(config.rows);
@@ -45,7 +46,10 @@ impl Changed {
             return Some(format!("{rows} of {} rows are there", self.config.rows));
         }
         if changed + foreign > 0 {
-            return Some(format!("{changed} rows are changed and {foreign} are nobody's"));
+            return Some(format!(
+                "{changed} rows have changed, and {foreign} rows or tables were not written by any \
+                 request"
+            ));
         }
         let in_one = self.config.strategy.mode().one_transaction;
         let partly = updates % WRITES;
@@ -56,7 +60,10 @@ impl Changed {
         };
         let too_many = *updates > updates_done + WRITES;
         (!fits || too_many).then(|| {
-            format!("{updates} updates beside {left_over} new rows are no state that there was")
+            format!(
+                "{updates} updates together with {left_over} new rows are a state that the \
+                 database was never in"
+            )
         })
     }
 }

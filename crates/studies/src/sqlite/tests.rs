@@ -119,7 +119,7 @@ fn a_database_that_another_holds_locked_is_an_error_that_says_so() {
     let mut recorder = testing::recorder();
     recorder.start();
     let error = client.run(&mut recorder).unwrap_err().to_string();
-    assert!(error.contains("database is locked; someone else holds a lock"), "{error}");
+    assert!(error.contains("database is locked; another process holds a lock"), "{error}");
     other.execute_batch("COMMIT").unwrap();
     client.run(&mut recorder).unwrap();
 }

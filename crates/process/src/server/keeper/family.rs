@@ -150,23 +150,23 @@ pub(super) fn described(member: Member, killed: Result<(), Errno>) -> Text {
     add_command(&mut line, member.listed);
     let _ = write!(line, ")");
     if let Some(user) = user_of(member.listed) {
-        let _ = write!(line, " of user {user}");
+        let _ = write!(line, " of UID {user}");
     }
     let _ = match killed {
         Err(Errno::PERM) => write!(
             line,
-            " is still there: user {} may not end it; end it with `sudo kill {pid}`",
+            " is still running: UID {} may not kill it; try `sudo kill -9 {pid}`",
             getuid().as_raw()
         ),
         Err(errno) => write!(
             line,
-            " is still there: the kernel refuses to end it (error {}); end it with `kill {pid}`",
+            " is still running: the attempt to kill it failed (error {}); try `sudo kill -9 {pid}`",
             errno.raw_os_error()
         ),
         Ok(()) => write!(
             line,
-            " was killed and is still there: it waits in the kernel, as for storage that does not \
-             answer, and ends when that does"
+            " was killed but has not exited: it is blocked in the kernel, perhaps on storage that \
+             does not respond, and will exit once that does"
         ),
     };
     line

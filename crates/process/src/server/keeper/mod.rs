@@ -227,7 +227,10 @@ fn tell() {
     }
     if !is_known {
         let mut line = Text::new();
-        let _ = line.write_str("some processes are still there, and /proc does not tell which");
+        let _ = line.write_str(
+            "some of its processes are still running, but /proc does not show which; look for them \
+             with `ps -e f`",
+        );
         pass_on(&line);
     }
 }
