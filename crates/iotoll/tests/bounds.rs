@@ -70,8 +70,11 @@ fn sparse(folder: &Path, bytes: u64) -> String {
 fn plans_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let plan = |file: &str, says: &[&str]| refused(["compare", "--plan", file], says);
-    plan("/dev/zero", &["cannot read the plan file /dev/zero", "larger than 256 KiB"]);
-    plan(&sparse(folder.path(), 1 << 40), &["larger than 256 KiB"]);
+    plan(
+        "/dev/zero",
+        &["cannot read the plan file /dev/zero", "larger than the maximum of 256 KiB"],
+    );
+    plan(&sparse(folder.path(), 1 << 40), &["larger than the maximum of 256 KiB"]);
     plan(&fifo(folder.path()), &["nobody has opened it to write to it"]);
     plan("/", &["cannot read the plan file /", "directory"]);
 }
@@ -126,7 +129,7 @@ fn results_are_bounded() {
     let show = |file: &str, says: &[&str]| refused(["show", file], says);
     show("/dev/zero", &["cannot show /dev/zero", "not a result of iotoll"]);
     show(&fifo(folder.path()), &["nobody has opened it to write to it"]);
-    show(&sparse(folder.path(), 1 << 40), &["larger than 1 GiB"]);
+    show(&sparse(folder.path(), 1 << 40), &["larger than the maximum of 1 GiB"]);
     show(&sparse(folder.path(), 1 << 29), &["not a result of iotoll"]);
     let padded = folder.path().join("padded");
     let mut file = File::create(&padded).unwrap();
@@ -144,8 +147,8 @@ fn bodies_and_rates_are_bounded() {
     let body = |file: &str, says: &[&str]| {
         refused(["load", "http://127.0.0.1:1/", "--rate", "1", "--body", file], says);
     };
-    body("/dev/zero", &["cannot read the body /dev/zero", "larger than 16 MiB"]);
-    body(&sparse(folder.path(), 1 << 40), &["larger than 16 MiB"]);
+    body("/dev/zero", &["cannot read the body /dev/zero", "larger than the maximum of 16 MiB"]);
+    body(&sparse(folder.path(), 1 << 40), &["larger than the maximum of 16 MiB"]);
     body(&fifo(folder.path()), &["nobody has opened it to write to it"]);
     let rates = "1,".repeat(50_000) + "1";
     refused(["load", "http://127.0.0.1:1/", "--rate", &rates], &["50001 rates, and 1000 are"]);

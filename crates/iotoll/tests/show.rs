@@ -80,9 +80,9 @@ fn what_cannot_be_shown_is_said_in_a_sentence() {
     assert_fails(&with("{}"), 2, &["it has no `schema`"]);
     assert_fails(&with("{\"schema\": \"other/1\"}"), 2, &["it has no `schema`"]);
     let older = whole.replace("iotoll.result/2", "iotoll.result/1");
-    assert_fails(&with(&older), 2, &["iotoll.result/1", "reads iotoll.result/2"]);
+    assert_fails(&with(&older), 2, &["iotoll.result/1", "reads only iotoll.result/2"]);
     let newer = whole.replace("iotoll.result/2", "iotoll.result/99");
-    assert_fails(&with(&newer), 2, &["iotoll.result/99", "reads iotoll.result/2"]);
+    assert_fails(&with(&newer), 2, &["iotoll.result/99", "reads only iotoll.result/2"]);
     let mut damaged: Value = serde_json::from_str(&whole).unwrap();
     damaged["slices"][0]["arm"] = 99.into();
     assert_fails(&with(&damaged.to_string()), 2, &["it is damaged", "refers to arm 99 of 2"]);

@@ -109,8 +109,8 @@ fn check(strategy: Strategy, size: u64, file_bytes: u64, depth: u64) -> Result<(
     let (blocks, most) = (count(file_bytes / size), count(BLOCKS_MAX));
     if file_bytes / size > BLOCKS_MAX {
         return Err(format!(
-            "a file of {file} has {blocks} blocks of {block}, and {most} is the most; choose a \
-             larger size or a smaller file"
+            "a file of {file} has {blocks} blocks of {block}, but at most {most} are allowed; \
+             choose a larger size or a smaller file"
         ));
     }
     if size * depth > UNDER_WAY_BYTES_MAX {

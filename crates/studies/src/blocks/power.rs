@@ -20,7 +20,7 @@ impl Overwritten {
     pub(crate) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let config = Config::new(strategy, params)?;
         if Access::of(params.choice("access"))? != Access::Write || config.depth > 1 {
-            let text = "a power failure is tried with blocks that are written one at a time: set \
+            let text = "the power failure test needs blocks that are written one at a time: set \
                         access=write and depth=1";
             return Err(StudyError::Unsuited(text.to_owned()));
         }

@@ -178,8 +178,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
         FigureSpec {
             name: FROM_STORAGE,
             title: "from storage",
-            about: "how much of what was read storage had to deliver; with read-ahead it may \
-                    exceed 100",
+            about: "share of what was read that had to come from storage; with read-ahead it \
+                    may exceed 100%",
             unit: Unit::Percent,
             better: Better::Neither,
             fold: Fold::Mean,
