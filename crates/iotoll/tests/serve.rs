@@ -212,7 +212,7 @@ fn a_command_that_cannot_be_meant_is_wrong_usage() {
     fails_with("php -S 127.0.0.1:80", &[], 2, &["no {port}", "serve.port"]);
     fails_with("x {port}", &["--set", "serve.variant=a"], 2, &["{variant}"]);
     fails_with("x {port}", &["--set", "serve.url=a"], 2, &["begin it with /"]);
-    fails_with("x {port}", &["--set", "serve.log_lines=1"], 2, &["log_lines", "built in"]);
+    fails_with("x {port}", &["--set", "serve.log_lines=1"], 2, &["log_lines", "built-in"]);
     fails_with("x {port}", &["--set", "serve.url=/a b"], 2, &["cannot be asked for"]);
     fails_with("x {port}", &["--set", "serve.p99_within=10s"], 2, &["longer than the timeout"]);
     let places = Places::new();
