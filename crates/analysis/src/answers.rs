@@ -7,16 +7,14 @@
 //! applications, one that pays from ten thousand on for some, and the rest for hardly any.
 //! To leave a safer place is never advised without a condition.
 
-use model::analysis::{Advice, Answer, ArmResult, Comparison, Verdict};
+use model::analysis::{Advice, Answer, ArmResult, Comparison, USUAL_PER_S, Verdict};
 use model::arm::Axis;
 use model::place::StorageKind;
 use model::run::Run;
 
 /// The share of one worker's time from which on a saving pays.
 const PAYS_SHARE: f64 = 0.01;
-/// What pays at this many operations a second pays for most applications …
-const USUAL_PER_S: f64 = 100.0;
-/// … and what does not pay at this many for hardly any.
+/// What does not pay at this many operations a second pays for hardly any application.
 const RARE_PER_S: f64 = 10_000.0;
 
 /// An answer for each arm that is what an application does now, in the order of the arms.

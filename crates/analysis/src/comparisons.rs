@@ -144,14 +144,14 @@ fn invalidated(comparison: Comparison, why: String) -> Comparison {
 }
 
 /// Where a sequence is after its last block; unknown before the first.
-struct Ratios {
-    ratio: Option<f64>,
-    ratio_low: Option<f64>,
-    ratio_high: Option<f64>,
+pub(crate) struct Ratios {
+    pub(crate) ratio: Option<f64>,
+    pub(crate) ratio_low: Option<f64>,
+    pub(crate) ratio_high: Option<f64>,
 }
 
 impl Ratios {
-    fn of(interval: Interval, blocks: usize) -> Self {
+    pub(crate) fn of(interval: Interval, blocks: usize) -> Self {
         let bounded = |log: f64| log.is_finite().then(|| log.exp());
         Self {
             ratio: bounded(interval.estimate).filter(|_| blocks > 0),
@@ -168,7 +168,7 @@ fn tail(sequence: &Sequence) -> TailComparison {
     TailComparison { ratio, ratio_low, ratio_high, verdict }
 }
 
-fn decided(decision: Decision) -> Verdict {
+pub(crate) fn decided(decision: Decision) -> Verdict {
     match decision {
         Decision::Less => Verdict::Faster,
         Decision::Greater => Verdict::Slower,

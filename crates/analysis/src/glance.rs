@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use model::analysis::{Analysis, ArmResult, Comparison, Cpu, Io, TailComparison, Verdict};
+use model::analysis::{Analysis, ArmResult, Comparison, Cpu, Io, TailComparison};
 use model::noise::Noise;
 use model::run::{ArmRecord, Run};
 use model::slice::Slice;
-use stats::Decision;
 
 use crate::answers;
+use crate::comparisons::{Ratios, decided};
 use crate::pair_state::{PairState, PairStates};
 
 /// A run that goes on.
@@ -81,22 +81,16 @@ impl Glance {
 
     fn comparison(&self, state: &PairState, arms: &[ArmResult]) -> Comparison {
         let [base, other] = [state.pair.base, state.pair.other].map(|arm| &arms[arm]);
-        let interval = state.mean.interval();
-        let bounded = |log: f64| log.is_finite().then(|| log.exp());
-        let ratio = bounded(interval.estimate).filter(|_| state.mean.blocks() > 0);
-        let verdict = match state.mean.decision() {
-            Decision::Less => Verdict::Faster,
-            Decision::Greater => Verdict::Slower,
-            Decision::Within => Verdict::Same,
-            Decision::Open => Verdict::Unclear,
-        };
+        let Ratios { ratio, ratio_low, ratio_high } =
+            Ratios::of(state.mean.interval(), state.mean.blocks());
+        let verdict = decided(state.mean.decision());
         Comparison {
             base: base.id.clone(),
             other: other.id.clone(),
             axis: state.pair.axis,
             ratio,
-            ratio_low: bounded(interval.low),
-            ratio_high: bounded(interval.high),
+            ratio_low,
+            ratio_high,
             confidence: 1.0 - self.run.plan.error_rate,
             saves_ns_per_op: base.toll_ns.zip(ratio).map(|(ns, ratio)| ns * (1.0 - ratio)),
             worth: self.run.plan.worth,
@@ -117,6 +111,8 @@ impl Glance {
 
 #[cfg(test)]
 mod tests {
+    use model::analysis::Verdict;
+
     use super::*;
     use crate::{analyse, testing};
 

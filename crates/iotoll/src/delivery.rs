@@ -22,16 +22,16 @@ impl Targets {
     pub(crate) fn open(json: Option<&Path>, csv: Option<&Path>) -> anyhow::Result<Self> {
         let open = |path: Option<&Path>| path.map(Destination::open).transpose();
         let targets = Self { json: open(json)?, csv: open(csv)? };
-        let both = [&targets.json, &targets.csv].into_iter().flatten().all(Destination::is_stdout);
+        let to_stdout = targets.all().filter(|target| target.is_stdout()).count();
         ensure!(
-            !(both && targets.json.is_some() && targets.csv.is_some()),
+            to_stdout < 2,
             UsageError("--json and --csv cannot both print to standard output".to_owned())
         );
         Ok(targets)
     }
 
-    fn print(&self) -> bool {
-        [&self.json, &self.csv].into_iter().flatten().any(Destination::is_stdout)
+    fn all(&self) -> impl Iterator<Item = &Destination> {
+        self.json.iter().chain(&self.csv)
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn deliver_all(
     table: impl FnOnce() -> Vec<u8>,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    let prints = !targets.print();
+    let prints = !targets.all().any(Destination::is_stdout);
     let saved = targets.json.map_or(Ok(()), |json| json.write(&as_json(document)?));
     let saved = saved.and(targets.csv.map_or(Ok(()), |csv| csv.write(&table())));
     let printed = if prints { output::result(&report(output::width())) } else { Ok(()) };

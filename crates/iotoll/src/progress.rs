@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use engine::measure::Event;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::arm::Arm;
+use model::printable::shortened;
 use model::slice::Phase;
 use model::units::time;
 
@@ -101,7 +102,8 @@ impl Progress {
     pub(crate) fn show_state(&mut self, state: &str) {
         self.bar.set_position(self.began.elapsed().as_millis() as u64);
         let text = format!("{}, {state}", self.time());
-        self.bar.set_message(cut(&text, live::width().saturating_sub(BAR_COLUMNS)));
+        self.bar
+            .set_message(shortened(&text, live::width().saturating_sub(BAR_COLUMNS)).into_owned());
     }
 
     /// `12 of 60 s`.
@@ -119,14 +121,6 @@ impl Progress {
 /// When a line was said last.
 struct Said {
     last: Instant,
-}
-
-/// As much of a text as there is room for.
-fn cut(text: &str, columns: usize) -> String {
-    if text.chars().count() <= columns {
-        return text.to_owned();
-    }
-    text.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A line on standard error, with its template.

@@ -13,6 +13,9 @@ use crate::description::{ParamForm, StudyDescription};
 use crate::integrity::Integrity;
 use crate::noise::Noise;
 
+/// What pays at this many operations a second pays for most applications.
+pub const USUAL_PER_S: f64 = 100.0;
+
 /// What follows from a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {

@@ -16,6 +16,15 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c != '\n' && is_unprintable(c))
 }
 
+/// As much of a text as so many characters hold, the last of them an ellipsis where there
+/// is more.
+pub fn shortened(text: &str, chars_max: usize) -> Cow<'_, str> {
+    if text.chars().count() <= chars_max {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().take(chars_max.saturating_sub(1)).chain(['…']).collect())
+}
+
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
@@ -58,5 +67,11 @@ mod tests {
         for plain in ["", "disk=/var/log", "1.93 µs – “ü” 日本 \\n"] {
             assert!(matches!(printable(plain), Cow::Borrowed(same) if same == plain));
         }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_ends_in_an_ellipsis_and_has_all_the_room() {
+        let cut = |max| shortened("dé日本x", max);
+        assert_eq!([cut(6), cut(5), cut(4), cut(1)], ["dé日本x", "dé日本x", "dé日…", "…"]);
     }
 }

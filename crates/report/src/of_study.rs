@@ -3,11 +3,15 @@
 
 use model::analysis::{Analysis, ArmResult};
 use model::description::{ParamForm, StudyDescription};
+use model::printable::shortened;
 
 use crate::columns::{self, Table};
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
 use crate::{figures, integrity, table, why};
+
+/// A value has at most so many characters: a command may be as long as it likes.
+const VALUE_MAX: usize = 40;
 
 /// The studies' sections, with their tables' columns below one another.
 pub(crate) fn all(subject: Subject, width: Width) -> String {
@@ -107,14 +111,5 @@ fn telling_params(arms: &[&ArmResult], study: &StudyDescription) -> Vec<String> 
         let is_default = param.is_default(value) && Some(*name) != first;
         !(is_default || named && param.kind == ParamForm::Shell)
     });
-    telling.map(|(name, value)| format!("{name} {}", shortened(value))).collect()
-}
-
-/// A value as far as it tells arms apart: a command may be as long as it likes.
-fn shortened(value: &str) -> String {
-    const CHARS_MAX: usize = 40;
-    if value.chars().count() <= CHARS_MAX {
-        return value.to_owned();
-    }
-    value.chars().take(CHARS_MAX - 1).chain(['…']).collect()
+    telling.map(|(name, value)| format!("{name} {}", shortened(value, VALUE_MAX))).collect()
 }

@@ -89,12 +89,8 @@ fn dim(text: &str) -> Cell {
 
 fn toll(subject: Subject, arm: &ArmResult, full: bool) -> Vec<Cell> {
     let none = || "–".to_owned();
-    let toll = match (subject.highest_rate(arm), arm.toll_ns) {
-        (Some(rate), _) => format!("{}/s", words::rate(rate)),
-        (None, toll_ns) => toll_ns.map_or_else(none, time),
-    };
     let p99 = arm.time_per_op_ns.map_or_else(none, |latency| time(latency.p99));
-    let toll = Cell::new(toll).styled(Style::new().bold());
+    let toll = Cell::new(words::toll(subject, arm)).styled(Style::new().bold());
     if full { vec![toll, Cell::new(p99)] } else { vec![toll] }
 }
 

@@ -10,8 +10,6 @@ use crate::subject::Subject;
 
 /// The rate at which a toll is turned into a share of a core.
 const RATE_PER_S: f64 = 1000.0;
-/// What pays at no more than so many operations a second needs no condition.
-pub(crate) const USUAL_PER_S: f64 = 100.0;
 /// From this ratio on, "7 times" reads better than "600% more".
 const TIMES_FROM: f64 = 2.0;
 /// From this share on of what is saved, it is said to be processor time.
@@ -379,6 +377,14 @@ fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &Ar
 pub(crate) fn is_processor_time(saves_ns: f64, base: &ArmResult, other: &ArmResult) -> bool {
     let cpu_ns = |arm: &ArmResult| arm.cpu_ns_per_op.user + arm.cpu_ns_per_op.system;
     (cpu_ns(base) - cpu_ns(other)) / saves_ns >= PROCESSOR_SHARE
+}
+
+/// An arm's toll, or the highest rate that it held where that is what it is judged by.
+pub(crate) fn toll(subject: Subject, arm: &ArmResult) -> String {
+    match (subject.highest_rate(arm), arm.toll_ns) {
+        (Some(per_s), _) => format!("{}/s", rate(per_s)),
+        (None, toll_ns) => toll_ns.map_or_else(|| "–".to_owned(), time),
+    }
 }
 
 /// A rate to three digits, as tolls are: `62.5`, `1,920`, `30,200`.

@@ -1,7 +1,7 @@
 //! What to do, in no more than five lines of 80 columns.
 
 use anstyle::{AnsiColor, Style};
-use model::analysis::Advice;
+use model::analysis::{Advice, USUAL_PER_S};
 use model::arm::Axis;
 use model::units::time;
 
@@ -98,7 +98,7 @@ fn what(row: &Row, change: &Change) -> String {
 fn condition(row: &Row, change: &Change) -> String {
     let volatile = change.is_volatile().then(|| "if a reboot may lose it".to_owned());
     let rare = row.answer.pays_from_per_s.filter(|_| row.answer.per_second.is_none());
-    let rare = rare.filter(|from| *from > words::USUAL_PER_S);
+    let rare = rare.filter(|from| *from > USUAL_PER_S);
     let rare = rare.map(|from| format!("from {} a second on", words::rate(from)));
     let conditions: Vec<String> = [volatile, rare].into_iter().flatten().collect();
     if conditions.is_empty() { String::new() } else { format!(", {}", conditions.join(" and ")) }

@@ -2,6 +2,7 @@
 
 use model::analysis::{Answer, ArmResult, Comparison};
 use model::description::ParamForm;
+use model::printable::shortened;
 use model::units::{percent, three_digits, time, two_digits};
 
 use crate::subject::Subject;
@@ -52,10 +53,7 @@ fn name(subject: Subject, now: &ArmResult, of_study: &[&ArmResult]) -> String {
             },
         );
     let name = std::iter::once(now.study.clone()).chain(params).collect::<Vec<_>>().join(" ");
-    if name.chars().count() <= NAME_MAX {
-        return name;
-    }
-    name.chars().take(NAME_MAX - 1).chain(['…']).collect()
+    shortened(&name, NAME_MAX).into_owned()
 }
 
 impl<'a> Row<'a> {
@@ -90,7 +88,7 @@ impl<'a> Row<'a> {
 
     /// The toll as it is now.
     pub(super) fn toll(&self) -> String {
-        toll(self.subject, self.now)
+        words::toll(self.subject, self.now)
     }
 
     /// What the change saves at the rate that was said: a share of a core, where that is
@@ -119,7 +117,7 @@ pub(super) struct Change<'a> {
 
 impl Change<'_> {
     pub(super) fn toll(&self) -> String {
-        toll(self.subject, self.other)
+        words::toll(self.subject, self.other)
     }
 
     /// The other way of doing it: `wal-normal`, `sync each`.
@@ -168,13 +166,5 @@ impl Change<'_> {
                 _ => String::new(),
             },
         }
-    }
-}
-
-/// An arm's toll, or the highest rate that it held where that is what it is judged by.
-fn toll(subject: Subject, arm: &ArmResult) -> String {
-    match (subject.highest_rate(arm), arm.toll_ns) {
-        (Some(rate), _) => format!("{}/s", words::rate(rate)),
-        (None, toll_ns) => toll_ns.map_or_else(|| "–".to_owned(), time),
     }
 }

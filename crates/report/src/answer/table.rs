@@ -2,7 +2,7 @@
 //! written another way, and both.
 
 use anstyle::{AnsiColor, Style};
-use model::analysis::{Advice, Verdict};
+use model::analysis::{Advice, USUAL_PER_S, Verdict};
 use model::cause::CauseCode;
 
 use super::row::{Change, Row};
@@ -150,7 +150,7 @@ fn worth(row: &Row) -> Cell {
     let yellow = AnsiColor::Yellow.on_default();
     let saved = row.saved_at_rate();
     let from = row.answer.pays_from_per_s.map(|from| format!("≥{}/s", words::rate(from)));
-    let rare = row.answer.pays_from_per_s.is_some_and(|from| from > words::USUAL_PER_S);
+    let rare = row.answer.pays_from_per_s.is_some_and(|from| from > USUAL_PER_S);
     match row.answer.advice {
         Advice::Do => Cell::new(saved.unwrap_or_else(|| "yes".to_owned())).styled(green),
         Advice::Maybe => {
