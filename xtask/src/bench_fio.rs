@@ -2,15 +2,16 @@
 //!
 //! Both read or write blocks of 4 KiB, at random or in order, buffered or with `O_DIRECT`,
 //! one at a time or sixteen by `io_uring`, in files of one size whose cache is brought to
-//! the same state, and as many of them. In each round every kind of I/O has both, one
-//! right after the other, so that whatever else the machine does meets both alike. What
-//! is judged is the ratio of the two rates within a round: the interval of its median must
-//! hold 1, or lie within 5% of it.
+//! the same state. Where a device takes part, fio has as many operations at a time as a
+//! slice, and what was written is forced to the device after each, untimed. In each round
+//! every kind of I/O has both, so that whatever else the machine does meets both alike. What is judged
+//! is the ratio of the two rates within a round: the interval of its median must hold 1,
+//! or lie within 5% of it.
 //!
 //! fio's bookkeeping takes time for each operation, which is part of its rate: some
-//! hundreds of nanoseconds, of which its engine `null` shows how many. A read from memory
-//! takes no more than that, so where the rates differ, they are compared once more with
-//! each program's own cost taken off.
+//! hundreds of nanoseconds, of which its engine `null` shows a part. A read from memory
+//! takes no more than that. Where our rate is above fio's, it must therefore be that of a
+//! bare loop over the system calls, or of fio with each program's own cost taken off.
 
 mod contenders;
 mod kinds;
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     place: PathBuf,
 
     /// Rounds, each with every kind of I/O by both
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = enough)]
+    #[arg(long, value_name = "N", default_value_t = 12, value_parser = enough)]
     rounds: usize,
 
     /// Size of the files
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 fn one_round(stage: &Stage<'_>, rows: &mut [Row], counts: bool) -> Result<()> {
     rows.shuffle(&mut rand::rng());
     for row in rows {
-        let turns = both(stage, row.kind).with_context(|| row.kind.name())?;
+        let turns = all(stage, row).with_context(|| row.kind.name())?;
         if counts {
             row.turns.push(turns);
         }
@@ -95,13 +96,17 @@ fn one_round(stage: &Stage<'_>, rows: &mut [Row], counts: bool) -> Result<()> {
     Ok(())
 }
 
-/// One turn of each, and what fio takes for as many operations of no I/O.
-fn both(stage: &Stage<'_>, kind: Kind) -> Result<Turns> {
-    let fio_first = rand::random();
-    let early = if fio_first { Some(stage.fio(kind)?) } else { None };
+/// One turn of each, in any order once it is known how many operations a slice has.
+fn all(stage: &Stage<'_>, row: &Row) -> Result<Turns> {
+    let kind = row.kind;
+    let fio_first = row.turns.last().filter(|_| rand::random());
+    let early = fio_first.map(|turns| stage.fio(kind, turns.ours.stretch)).transpose()?;
     let ours = stage.iotoll(kind)?;
-    let fio = early.map_or_else(|| stage.fio(kind), Ok)?;
-    Ok(Turns { ours, fio, fio_alone: stage.fio_alone(kind)? })
+    let fio = early.map_or_else(|| stage.fio(kind, ours.stretch), Ok)?;
+    let fio_alone = stage.fio_alone(kind, ours.stretch)?;
+    let is_loop = !kind.queued && !kind.direct;
+    let bare_loop = is_loop.then(|| stage.bare_loop(kind, ours.stretch)).transpose()?;
+    Ok(Turns { ours, fio, fio_alone, bare_loop })
 }
 
 /// A kind of I/O, and what both came to in each round.
@@ -115,12 +120,15 @@ struct Turns {
     fio: Turn,
     /// fio without any I/O.
     fio_alone: Turn,
+    /// The system calls alone, where that is a loop.
+    bare_loop: Option<Turn>,
 }
 
 /// How two rates compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Same,
+    SameAsLoop,
     SameWithoutOwnCost,
     Unclear,
     Differs,
@@ -130,15 +138,18 @@ impl Verdict {
     fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
+            Self::SameAsLoop => "same as a bare loop",
             Self::SameWithoutOwnCost => "same but for fio's own cost",
             Self::Unclear => "UNCLEAR, for the rounds differ too much",
             Self::Differs => "DIFFERS",
         }
     }
 
-    fn of(ratio: &Spread, net: &Spread) -> Self {
+    fn of(ratio: &Spread, net: &Spread, to_loop: Option<&Spread>) -> Self {
         if is_same(ratio) {
             Self::Same
+        } else if ratio.low > 1.0 && to_loop.is_some_and(is_same) {
+            Self::SameAsLoop
         } else if ratio.width() > WIDTH_MAX {
             Self::Unclear
         } else if ratio.low > 1.0 && is_same(net) {
@@ -170,9 +181,19 @@ impl Row {
 
     /// The same with what each program takes by itself taken off.
     fn net(&self) -> Spread {
-        self.over(|Turns { ours, fio, fio_alone }| {
+        self.over(|Turns { ours, fio, fio_alone, .. }| {
             (fio.op_ns - fio_alone.op_ns) / (ours.op_ns - ours.own_ns)
         })
+    }
+
+    /// Our rate, without our own cost, over that of a bare loop.
+    fn to_loop(&self) -> Option<Spread> {
+        let ratio = |turns: &Turns| {
+            let ours = &turns.ours;
+            turns.bare_loop.as_ref().map(|bare| bare.op_ns / (ours.op_ns - ours.own_ns))
+        };
+        let ratios: Option<Vec<f64>> = self.turns.iter().map(ratio).collect();
+        ratios.map(Spread::of)
     }
 }
 
@@ -181,24 +202,33 @@ fn tell(rows: &[Row]) -> Result<()> {
     let mut rows: Vec<&Row> = rows.iter().collect();
     rows.sort_by_key(|row| row.kind);
     println!(
-        "{:<42} {:>31} {:>31} {:>22} {:>7} {:>22}",
-        "blocks of 4 KiB", "iotoll, IOPS", "fio, IOPS", "ratio", "own, ns", "without that"
+        "{:<42} {:>31} {:>31} {:>22} {:>7} {:>22} {:>22}",
+        "blocks of 4 KiB",
+        "iotoll, IOPS",
+        "fio, IOPS",
+        "ratio",
+        "own, ns",
+        "without that",
+        "to a bare loop"
     );
+    let as_ratio = |ratio: f64| format!("{ratio:.3}");
     let mut missed = 0;
     for row in rows {
         let iops = |of: fn(&Turns) -> &Turn| row.over(|turns| 1e9 / of(turns).op_ns);
         let (ours, fio) = (iops(|turns| &turns.ours), iops(|turns| &turns.fio));
         let (ratio, net) = (row.ratio(), row.net());
-        let verdict = Verdict::of(&ratio, &net);
+        let to_loop = row.to_loop();
+        let verdict = Verdict::of(&ratio, &net, to_loop.as_ref());
         let own_ns = row.over(|turns| turns.fio_alone.op_ns).median;
         missed += usize::from(matches!(verdict, Verdict::Unclear | Verdict::Differs));
         println!(
-            "{:<42} {:>31} {:>31} {:>22} {own_ns:>7.0} {:>22}  {}",
+            "{:<42} {:>31} {:>31} {:>22} {own_ns:>7.0} {:>22} {:>22}  {}",
             row.kind.name(),
             ours.show(|iops| count(iops as u64)),
             fio.show(|iops| count(iops as u64)),
-            ratio.show(|ratio| format!("{ratio:.3}")),
-            net.show(|ratio| format!("{ratio:.3}")),
+            ratio.show(as_ratio),
+            net.show(as_ratio),
+            to_loop.map_or_else(String::new, |ratio| ratio.show(as_ratio)),
             verdict.word()
         );
     }
@@ -219,7 +249,7 @@ mod tests {
     #[test]
     fn rates_are_the_same_where_the_interval_is_narrow_and_holds_1_or_near_it() {
         let far = spread(2.0, 1.9, 2.1);
-        let verdict = |ratio| Verdict::of(&ratio, &far);
+        let verdict = |ratio| Verdict::of(&ratio, &far, None);
         assert_eq!(verdict(spread(1.03, 1.01, 1.04)), Verdict::Same);
         assert_eq!(verdict(spread(0.95, 0.89, 1.01)), Verdict::Same);
         assert_eq!(verdict(spread(1.1, 0.7, 1.5)), Verdict::Unclear);
@@ -230,9 +260,12 @@ mod tests {
     #[test]
     fn only_a_rate_above_fios_is_explained_by_what_fio_takes_itself() {
         let near = spread(1.0, 0.99, 1.01);
-        let above = Verdict::of(&spread(1.3, 1.28, 1.32), &near);
+        let above = Verdict::of(&spread(1.3, 1.28, 1.32), &near, None);
         assert_eq!(above, Verdict::SameWithoutOwnCost);
-        let below = Verdict::of(&spread(0.8, 0.78, 0.82), &near);
+        let below = Verdict::of(&spread(0.8, 0.78, 0.82), &near, Some(&near));
         assert_eq!(below, Verdict::Differs);
+        let far = spread(2.0, 1.9, 2.1);
+        let as_loop = Verdict::of(&spread(1.3, 1.28, 1.32), &far, Some(&near));
+        assert_eq!(as_loop, Verdict::SameAsLoop);
     }
 }

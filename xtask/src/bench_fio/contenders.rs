@@ -1,13 +1,16 @@
-//! One turn of either program, and its time per operation.
+//! One turn of either program or of a bare loop, and its time per operation.
 
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use host::page_cache::evict;
 use rand::RngCore as _;
+use rand::seq::SliceRandom as _;
 use rustix::fs::fdatasync;
 use serde_json::Value;
 
@@ -15,13 +18,16 @@ use super::kinds::{DEPTH, Kind};
 use crate::process;
 
 const BLOCK_BYTES: u64 = 4096;
+const BLOCK_LEN: usize = BLOCK_BYTES as usize;
 const CHUNK_BYTES: usize = 1 << 20;
 /// fio tells its run time in milliseconds, and rounds it up.
 const ROUNDED_UP_NS: f64 = 0.5e6;
-/// A turn of fio lasts about this long, if the file has as many blocks.
-const TURN_S: f64 = 0.4;
-/// A turn of ours is ten blocks of a slice each, and ends by itself long before.
+/// A turn of ours is twenty blocks of a slice each, and ends by itself long before.
 const BUDGET: &str = "60s";
+/// A turn of the others counts so many stretches, each of as many operations as a slice.
+const STRETCHES: u64 = 6;
+/// One before is for getting warm.
+const WARMUP: usize = 1;
 
 /// As `fio-3.33`.
 pub(super) fn fio_version() -> Result<String> {
@@ -34,6 +40,9 @@ pub(super) struct Turn {
     pub(super) op_ns: f64,
     /// What of it is the program's own, where it knows.
     pub(super) own_ns: f64,
+    /// How many operations there were at a time, before what was written was forced to
+    /// the device.
+    pub(super) stretch: u64,
 }
 
 /// Where both work.
@@ -81,37 +90,83 @@ impl<'a> Stage<'a> {
         ensure!(broken.iter().all(|broken| **broken == 0), "broken blocks: {}", arm["integrity"]);
         let op_ns = arm["time_per_op_ns"]["mean"].as_f64();
         let own_ns = result["floor"]["record_ns"].as_f64().context("our result has no floor")?;
-        Ok(Turn { op_ns: op_ns.context("our result has no time")?, own_ns })
+        let operations = arm["operations"].as_u64().context("our result has no operations")?;
+        let slices = arm["slices"].as_u64().filter(|slices| *slices > 0);
+        let stretch = operations / slices.context("our result has no slices")?;
+        Ok(Turn { op_ns: op_ns.context("our result has no time")?, own_ns, stretch })
     }
 
     /// fio with the same, on a file of its own.
-    pub(super) fn fio(&self, kind: Kind) -> Result<Turn> {
+    pub(super) fn fio(&self, kind: Kind, stretch: u64) -> Result<Turn> {
         self.make_file(kind)?;
         let mut fio = self.fio_for(kind);
         let engine = if kind.queued { "io_uring" } else { "psync" };
         let direct = u8::from(kind.direct);
         fio.arg(format!("--ioengine={engine}")).arg(format!("--direct={direct}"));
         fio.arg(format!("--filename={}", self.file.display()));
-        let turn = self.turn(&mut fio, kind);
+        if kind.writes {
+            fio.arg(format!("--exec_postrun=sync --data {}", self.file.display()));
+        }
+        let turn = self.turn(&mut fio, kind, stretch);
         fs::remove_file(&self.file)?;
         turn
     }
 
     /// fio with an engine that does nothing.
-    pub(super) fn fio_alone(&self, kind: Kind) -> Result<Turn> {
-        self.turn(self.fio_for(kind).arg("--ioengine=null"), kind)
+    pub(super) fn fio_alone(&self, kind: Kind, stretch: u64) -> Result<Turn> {
+        self.turn(self.fio_for(kind).arg("--ioengine=null"), kind, stretch)
+    }
+
+    /// The system calls alone, in a loop that looks at the clock before and after each
+    /// stretch; for one block at a time through the page cache.
+    pub(super) fn bare_loop(&self, kind: Kind, stretch: u64) -> Result<Turn> {
+        self.make_file(kind)?;
+        let took = self.loop_over(kind, stretch);
+        fs::remove_file(&self.file)?;
+        let op_ns = took?.as_nanos() as f64 / (STRETCHES * stretch) as f64;
+        Ok(Turn { op_ns, own_ns: 0.0, stretch })
+    }
+
+    fn loop_over(&self, kind: Kind, stretch: u64) -> io::Result<Duration> {
+        let file = OpenOptions::new().read(true).write(true).open(&self.file)?;
+        let mut turns: Vec<u64> = (0..self.blocks()).collect();
+        let mut read = [0; BLOCK_LEN];
+        let mut took = Duration::ZERO;
+        for number in 0..WARMUP + STRETCHES as usize {
+            if kind.random {
+                turns.shuffle(&mut rand::rng());
+            } else {
+                turns.rotate_left(stretch.min(self.blocks()) as usize);
+            }
+            let turns = turns.iter().cycle().take(stretch as usize);
+            let started = Instant::now();
+            for (block, contents) in turns.zip(self.chunk.chunks_exact(BLOCK_LEN).cycle()) {
+                if kind.writes {
+                    file.write_all_at(contents, block * BLOCK_BYTES)?;
+                } else {
+                    file.read_exact_at(&mut read, block * BLOCK_BYTES)?;
+                }
+            }
+            if number >= WARMUP {
+                took += started.elapsed();
+            }
+            fdatasync(&file)?;
+        }
+        Ok(took)
+    }
+
+    fn blocks(&self) -> u64 {
+        self.file_bytes / BLOCK_BYTES
     }
 
     /// Makes its file as the study makes its own in each run, for a device may treat what
-    /// was just written otherwise than what was written long ago: in full, on the device,
-    /// and in memory or evicted from it.
+    /// was just written otherwise than what was written long ago: in full and block by
+    /// block, on the device, and in memory or evicted from it.
     fn make_file(&self, kind: Kind) -> Result<()> {
         let mut file = File::create_new(&self.file)?;
-        let mut left = self.file_bytes as usize;
-        while left > 0 {
-            let some = left.min(CHUNK_BYTES);
-            file.write_all(&self.chunk[..some])?;
-            left -= some;
+        let blocks = self.chunk.chunks_exact(BLOCK_LEN).cycle();
+        for block in blocks.take(self.blocks() as usize) {
+            file.write_all(block)?;
         }
         fdatasync(&file)?;
         if kind.direct {
@@ -123,41 +178,54 @@ impl<'a> Stage<'a> {
     fn fio_for(&self, kind: Kind) -> Command {
         let depth = if kind.queued { DEPTH } else { 1 };
         let mut fio = Command::new("fio");
-        fio.args(["--name=blocks", "--thread", "--numjobs=1", "--output-format=json"])
+        fio.args(["--output-format=json", "--name=global", "--thread", "--numjobs=1"])
             // The file is there in full, and its cache is brought to its state by us.
             .args(["--overwrite=1", "--fallocate=none", "--invalidate=0"])
-            // Each block once, in an order that is new in each turn; random contents that
-            // are drawn once.
+            // Each block once in a stretch, in an order that is new in each; random
+            // contents that are drawn once.
             .args(["--norandommap=0", "--randrepeat=0", "--refill_buffers=0"])
             .arg(format!("--rw={}", kind.rw()))
             .arg(format!("--iodepth={depth}"))
             .arg(format!("--bs={BLOCK_BYTES}"))
-            .arg(format!("--size={}", self.file_bytes))
-            .arg(format!("--io_size={}", self.operations(kind) * BLOCK_BYTES))
             .current_dir(self.folder);
         fio
     }
 
-    /// As many operations as there are blocks: those in memory are over before fio's clock
-    /// has gone far; but a device that would take long for all has a few.
-    fn operations(&self, kind: Kind) -> u64 {
-        let blocks = self.file_bytes / BLOCK_BYTES;
-        let per_second = match (kind.direct, kind.queued) {
-            (false, _) => return blocks,
-            (true, false) => 15_000.0,
-            (true, true) => 50_000.0,
+    /// Past the page cache a job for each stretch: a device that rested takes a moment to
+    /// be at its best. In memory one job for all, for a job of a few milliseconds has much
+    /// of fio's own beginning in it; but no block is written twice, which would be cheaper.
+    fn turn(&self, fio: &mut Command, kind: Kind, stretch: u64) -> Result<Turn> {
+        let (jobs, operations) = if kind.direct {
+            (WARMUP + STRETCHES as usize, stretch.min(self.blocks()))
+        } else {
+            (1, (STRETCHES * stretch).min(self.blocks()))
         };
-        blocks.min((per_second * TURN_S) as u64)
-    }
-
-    fn turn(&self, fio: &mut Command, kind: Kind) -> Result<Turn> {
+        let bytes = operations * BLOCK_BYTES;
+        for number in 0..jobs as u64 {
+            // In order, each goes on where the one before ended.
+            let offset = if kind.random { 0 } else { number % (self.file_bytes / bytes) * bytes };
+            fio.arg(format!("--name=stretch{number}")).arg("--stonewall");
+            fio.arg(format!("--offset={offset}")).arg(format!("--io_size={bytes}"));
+            fio.arg(format!("--size={}", self.file_bytes - offset));
+        }
         let text = process::output(fio)?;
-        let report: Value = serde_json::from_str(&text).context("reading fio's report")?;
-        let done = &report["jobs"][0][if kind.writes { "write" } else { "read" }];
-        let (operations, runtime_ms) = (done["total_ios"].as_u64(), done["runtime"].as_f64());
-        let wanted = self.operations(kind);
-        ensure!(operations == Some(wanted), "fio did {operations:?} of {wanted} operations");
-        let runtime_ms = runtime_ms.context("fio's report has no run time")?;
-        Ok(Turn { op_ns: (runtime_ms * 1e6 - ROUNDED_UP_NS) / wanted as f64, own_ns: 0.0 })
+        // Lines about what is run after each job come before it.
+        let report = text.find('{').map_or("", |begin| &text[begin..]);
+        let report: Value = serde_json::from_str(report).context("reading fio's report")?;
+        let counted = jobs.min(STRETCHES as usize);
+        let all = report["jobs"].as_array().filter(|all| all.len() == jobs);
+        let all = all.context("fio's report has not all jobs")?;
+        let what = if kind.writes { "write" } else { "read" };
+        let of = |key: &'static str| {
+            all[jobs - counted..].iter().map(move |job| job[what][key].as_u64().unwrap_or(0))
+        };
+        ensure!(
+            of("total_ios").all(|done| done == operations),
+            "fio did {:?} of {operations} operations each",
+            of("total_ios").collect::<Vec<_>>()
+        );
+        let runtime_ns = of("runtime").map(|ms| ms as f64 * 1e6 - ROUNDED_UP_NS).sum::<f64>();
+        let op_ns = runtime_ns / (operations * counted as u64) as f64;
+        Ok(Turn { op_ns, own_ns: 0.0, stretch })
     }
 }

@@ -84,11 +84,6 @@ impl Buffers {
         self.size
     }
 
-    /// The first so many as one.
-    pub(super) fn first(&self, count: usize) -> &[u8] {
-        &self.memory[self.start..self.start + count * self.size]
-    }
-
     pub(super) fn get(&self, number: usize) -> &[u8] {
         let from = self.start + number * self.size;
         &self.memory[from..from + self.size]

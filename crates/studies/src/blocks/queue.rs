@@ -5,6 +5,7 @@
 //! done at once, to hand over as many at once would have the device meet them in bursts, and
 //! have the kernel merge those that lie side by side.
 
+use std::io;
 use std::os::fd::AsRawFd as _;
 use std::thread;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use engine::recorder::Recorder;
 use engine::study::{Doing as _, StudyError};
 use io_uring::types::Fd;
-use io_uring::{IoUring, opcode};
+use io_uring::{EnterFlags, IoUring, opcode};
 use rustix::io::Errno;
 
 use super::config::Turn;
@@ -88,10 +89,7 @@ impl Queue {
                 self.free.pop();
                 self.push(slice, next, place);
                 next += 1;
-                // Else it is handed over by what waits for the next.
-                if !self.ring.completion().is_empty() {
-                    self.submit()?;
-                }
+                self.submit()?;
             }
         }
         if all_synced {
@@ -128,7 +126,7 @@ impl Queue {
         buffer
     }
 
-    /// Hands over what is on the ring.
+    /// Hands over what is on the ring, and has what is done by then answered.
     fn submit(&mut self) -> Result<(), StudyError> {
         self.enter(0)
     }
@@ -138,13 +136,23 @@ impl Queue {
         self.enter(1)
     }
 
-    fn enter(&mut self, wanted: usize) -> Result<(), StudyError> {
+    fn enter(&mut self, wanted: u32) -> Result<(), StudyError> {
         loop {
-            match self.ring.submit_and_wait(wanted) {
+            match self.enter_once(wanted) {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 answer => return answer.map(drop).doing("handing blocks to io_uring"),
             }
         }
+    }
+
+    /// Asks for answers also where none is waited for: a kernel that was told not to
+    /// interrupt gives them only then.
+    fn enter_once(&mut self, wanted: u32) -> io::Result<usize> {
+        let handed_over = self.ring.submission().len() as u32;
+        let flags = EnterFlags::GETEVENTS.bits();
+        // SAFETY: no signal mask is passed. What is on the ring may be handed over: see
+        // `push`.
+        unsafe { self.ring.submitter().enter::<()>(handed_over, wanted, flags, None) }
     }
 
     /// The place of a block that is done, free again, and how its I/O ended.
@@ -185,11 +193,12 @@ impl Queue {
     }
 }
 
-/// A ring whose answers do not interrupt the thread that will ask for them anyway, which
-/// kernels before Linux 6.0 cannot be told.
-fn new_ring(entries: u32) -> std::io::Result<IoUring> {
-    let asked = IoUring::builder().setup_coop_taskrun().setup_single_issuer().build(entries);
-    match asked {
+/// A ring whose answers come when the thread asks for them and never interrupt it, which
+/// kernels before Linux 6.1 cannot be told.
+fn new_ring(entries: u32) -> io::Result<IoUring> {
+    let mut patient = IoUring::builder();
+    patient.setup_coop_taskrun().setup_single_issuer().setup_defer_taskrun();
+    match patient.build(entries) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => IoUring::new(entries),
         ring => ring,
     }

@@ -36,7 +36,10 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Makes the file, every block of it, and brings it to the device.
+    /// Makes the file, every block of it, and brings it to the device. Each block is a
+    /// write of its own, as in an application that works with blocks: memory that took
+    /// in many at a time holds them in pages as large as it finds, and how large those
+    /// are, of which it has other ones each time, decides what a later write takes.
     pub(super) fn make(
         folder: BorrowedFd<'_>,
         config: &Config,
@@ -47,13 +50,9 @@ impl Store {
         let (blocks, together) = (config.blocks(), buffers.count() as u64);
         let version = |block| Version { generation: 0, buffer: (block % together) as u32 };
         let versions: Vec<Version> = (0..blocks).map(version).collect();
-        for first in (0..blocks).step_by(together as usize) {
-            let last = blocks.min(first + together);
-            for block in first..last {
-                buffers.mark(Mark::new(block, version(block)));
-            }
-            let bytes = buffers.first((last - first) as usize);
-            wrote_whole(pwrite(&file, bytes, config.offset(first)), bytes.len(), MAKING)?;
+        for block in 0..blocks {
+            let bytes = buffers.mark(Mark::new(block, version(block)));
+            wrote_whole(pwrite(&file, bytes, config.offset(block)), config.size, MAKING)?;
             check(stop)?;
         }
         fdatasync(&file).doing(MAKING)?;
