@@ -332,13 +332,7 @@ impl Sequence {
     /// bettor's first stake leaps where θ passes the first block; then this is
     /// one of the ends.
     fn bound(&self, side: Side, asked: f64) -> f64 {
-        let is_out = |theta: f64| {
-            let mut wealth = Wealth::start();
-            for (log_ratio, scale) in self.log_ratios.iter().zip(&self.scales) {
-                wealth.settle(side.distance(*log_ratio, theta), *scale);
-            }
-            self.is_given_up(theta, side, &wealth, asked)
-        };
+        let is_out = |theta: f64| self.is_out(theta, side, asked);
         let (edges, far) = self.outside(side);
         // The edges first, so that the bound agrees with the decision exactly.
         let Some(mut out) = edges.into_iter().chain([far]).find(|&theta| is_out(theta)) else {
@@ -359,6 +353,15 @@ impl Sequence {
             }
         }
         out
+    }
+
+    /// Whether this θ is given up by the blocks so far.
+    fn is_out(&self, theta: f64, side: Side, asked: f64) -> bool {
+        let mut wealth = Wealth::start();
+        for (log_ratio, scale) in self.log_ratios.iter().zip(&self.scales) {
+            wealth.settle(side.distance(*log_ratio, theta), *scale);
+        }
+        self.is_given_up(theta, side, &wealth, asked)
     }
 
     /// The edges of worth, the one farther to this side first, and a θ so far to
@@ -400,5 +403,56 @@ impl Sequence {
             }
         }
         0.5 * low + 0.5 * high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Nothing is decided of it, as the blocks lie about the only edge, or are few.
+    fn open(log_ratios: impl Iterator<Item = f64>) -> Option<Sequence> {
+        let mut sequence = Sequence::new(Settings { worth: 0.0, error_rate: 0.05 });
+        for log_ratio in log_ratios {
+            sequence.push(log_ratio).ok()?;
+        }
+        (sequence.decision() == Decision::Open).then_some(sequence)
+    }
+
+    /// Whether θ is where those that are given up end, or about where.
+    fn is_an_end(sequence: &Sequence, side: Side, theta: f64) -> bool {
+        let nudge = if side == Side::Above { 1e-9 } else { -1e-9 };
+        let is_out = |theta: f64| sequence.is_out(theta, side, sequence.asked());
+        is_out(theta - nudge) && !is_out(theta + nudge)
+    }
+
+    proptest! {
+        // A bound moves with the blocks. Where the θ that are given up end more than
+        // once, it may move to another end, for the edges of worth, which are looked at
+        // first, do not move along; and with few blocks the edges alone may be given up.
+        #[test]
+        fn a_constant_moves_all_that_is_found(
+            noise in vec(-1.0..1.0, 0..60),
+            shift in -0.05..0.05,
+        ) {
+            let blocks = || std::iter::once(0.0).chain(noise.iter().copied());
+            let pair = open(blocks()).zip(open(blocks().map(|block| block + shift)));
+            prop_assume!(pair.is_some());
+            let Some((one, other)) = pair else { return Ok(()) };
+            let off_by: f64 = one.estimate() + shift - other.estimate();
+            prop_assert!(off_by.abs() < 1e-9);
+            for side in [Side::Above, Side::Below] {
+                let bound = |sequence: &Sequence| sequence.bound(side, sequence.asked());
+                let (here, there) = (bound(&one), bound(&other));
+                if here.is_finite() && there.is_finite() {
+                    prop_assert!(is_an_end(&one, side, here));
+                    prop_assert!(is_an_end(&one, side, there - shift));
+                    prop_assert!(is_an_end(&other, side, here + shift));
+                }
+            }
+        }
     }
 }

@@ -86,27 +86,6 @@ proptest! {
         }
     }
 
-    // In both, the first block lies where no bound is: there the first bet leaps,
-    // and a bound may end up before or after the leap. With few blocks only a θ near
-    // them may be given up and none far away, and of those near only the edges of
-    // worth are tried, which do not move along: then one has no bound.
-    #[test]
-    fn adding_a_constant_shifts_the_interval(
-        mut noise in vec(-1.0..1.0, 0..60),
-        shift in -0.05..0.05,
-    ) {
-        noise.insert(0, 0.0);
-        let shifted: Vec<f64> = noise.iter().map(|x| x + shift).collect();
-        let (one, other) = (fed(0.0, &noise), fed(0.0, &shifted));
-        prop_assume!(one.decision() == Decision::Open && other.decision() == Decision::Open);
-        let (one, other) = (one.interval(), other.interval());
-        let bounds = |interval: Interval| [interval.low.is_finite(), interval.high.is_finite()];
-        prop_assume!(bounds(one) == bounds(other));
-        prop_assert!(near(one.estimate + shift, other.estimate));
-        prop_assert!(near(one.low + shift, other.low), "{} {}", one.low, other.low);
-        prop_assert!(near(one.high + shift, other.high));
-    }
-
     /// Without worth there is no yardstick but for blocks that all lie beyond
     /// twofold, so that noise and difference may both be ten times as large
     /// without a change.
