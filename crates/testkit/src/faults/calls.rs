@@ -34,6 +34,8 @@ pub(super) enum On {
     Path(usize),
     /// A path, from the directory of the descriptor before it.
     At(usize),
+    /// The same of a file that is opened, with what for.
+    Opened,
     /// A mapping, of a file where there is a descriptor.
     Mapping,
 }
@@ -98,7 +100,7 @@ macro_rules! calls {
 
 calls! {
     "open" libc::SYS_open, On::Path(0), None, OPENS;
-    "openat" libc::SYS_openat, On::At(1), None, OPENS;
+    "openat" libc::SYS_openat, On::Opened, None, OPENS;
     "openat2" libc::SYS_openat2, On::At(1), None, &[NOSPC, IO, INTR, PERM, MFILE, NOSYS];
     "creat" libc::SYS_creat, On::Path(0), None, OPENS;
     "read" libc::SYS_read, On::Fd(0), Some(2), READS;

@@ -1,6 +1,7 @@
 //! What is to fail: which call on what, how, and when.
 
 use super::calls::Fault;
+use super::object::TO_LOOK;
 
 /// A call, and what it is done to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,7 +19,8 @@ impl Site {
         let looks = ["cachestat", "newfstatat", "fstat", "unlinkat", "openat2"];
         let folders = ["place/work/slice-#/", "place/work/arm-#/"];
         let within = folders.iter().find_map(|folder| self.object.strip_prefix(folder));
-        within.is_some_and(|file| file != "floor") && !looks.contains(&&*self.call)
+        within.is_some_and(|file| file != "floor" && !file.ends_with(TO_LOOK))
+            && !looks.contains(&&*self.call)
     }
 
     /// Whether that starts, ends or talks to a process of the run, as far as can be seen.

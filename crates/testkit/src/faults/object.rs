@@ -12,6 +12,8 @@ use super::calls::On;
 const PATH_BYTES_MAX: usize = 512;
 /// A mapping of no file.
 const NO_FILE: i32 = -1;
+/// What stands behind a file that is only looked at.
+pub(super) const TO_LOOK: &str = " to look";
 const AT_FDCWD: i32 = libc::AT_FDCWD;
 
 /// What the arguments of a call of this thread name; `root` is the folder of the trial.
@@ -29,7 +31,17 @@ pub(super) fn name(thread: Pid, on: On, arguments: &[u64; 6], root: &Path) -> St
             let path = read_path(thread, arguments[index]);
             general(&absolute(thread, arguments[index - 1] as i32, &path), root)
         }
+        On::Opened => {
+            let what = name(thread, On::At(1), arguments, root);
+            if is_look(arguments[2] as i32) { format!("{what}{TO_LOOK}") } else { what }
+        }
     }
+}
+
+/// Whether a file is opened as what is in memory of it is looked at, around each slice and
+/// by the same code for all studies: without waiting, and only to be read.
+fn is_look(flags: i32) -> bool {
+    flags & (libc::O_ACCMODE | libc::O_NONBLOCK) == libc::O_RDONLY | libc::O_NONBLOCK
 }
 
 fn descriptor(thread: Pid, fd: i32, root: &Path) -> String {
