@@ -7,6 +7,7 @@
 mod autocorrelation;
 mod bet;
 mod beta;
+mod between_runs;
 mod binomial;
 mod carry_over;
 mod histogram;
@@ -18,9 +19,11 @@ mod selection;
 mod sequence;
 mod shares;
 mod slow_change;
+mod student;
 mod trend;
 mod warmup;
 
+pub use between_runs::{ASSUMED_DEVIATION, DEGREES_MIN, Level, Variation, difference};
 pub use binomial::{rate_at_least, rate_at_most};
 pub use carry_over::{CarryOver, Step, carry_over};
 pub use histogram::Histogram;

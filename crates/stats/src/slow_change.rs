@@ -18,7 +18,7 @@ const BLOCKS_MIN: usize = 4 * STRETCHES;
 /// with 7 and 24 degrees of freedom or more.
 const TIMES_MIN: f64 = 2.43;
 /// Student's t with 7 degrees of freedom, at 97.5%.
-const STUDENT: f64 = 2.365;
+pub(crate) const STUDENT: f64 = 2.365;
 /// Values farther out than this many spreads count as this far, so that one stall is no
 /// change of its stretch.
 const CLIP: f64 = 3.0;

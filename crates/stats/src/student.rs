@@ -1,0 +1,70 @@
+//! Student's t: how far a mean strays when its scatter is known from few values.
+//!
+//! The distribution is the finite sum of Abramowitz and Stegun, "Handbook of Mathematical
+//! Functions" (1964), 26.7.3 and 26.7.4, for whole degrees of freedom.
+
+use std::f64::consts::FRAC_2_PI;
+
+use crate::normal::beyond;
+
+/// From so many degrees on it is the normal distribution, within what is printed.
+const DEGREES_MAX: f64 = 2_000.0;
+/// Halvings of the interval in which a quantile is searched.
+const HALVINGS: usize = 80;
+/// With a single degree of freedom, one value in 10^8 is farther out than this.
+const FARTHEST: f64 = 1e8;
+
+/// What only this share of values, on both sides together, is farther from 0 than.
+/// Degrees of freedom are rounded down, to 1 at the least.
+pub(crate) fn two_sided(share: f64, degrees: f64) -> f64 {
+    let (mut low, mut high) = (0.0, FARTHEST);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        let outside = if degrees < DEGREES_MAX { outside(middle, degrees) } else { beyond(middle) };
+        if outside > share {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    high
+}
+
+/// The probability of lying farther from 0 than `t`, on either side.
+fn outside(t: f64, degrees: f64) -> f64 {
+    let degrees = degrees.floor().max(1.0) as u32;
+    let angle = (t / f64::from(degrees).sqrt()).atan();
+    let square = angle.cos().powi(2);
+    let is_odd = degrees % 2 == 1;
+    let (first, mut term) = if is_odd { (3, angle.cos()) } else { (2, 1.0) };
+    let mut sum = if degrees == 1 { 0.0 } else { term };
+    for step in (first..degrees.saturating_sub(1)).step_by(2) {
+        let (above, below) = (f64::from(step - 1), f64::from(step));
+        term *= square * above / below;
+        sum += term;
+    }
+    let within = angle.sin() * sum;
+    1.0 - if is_odd { FRAC_2_PI * (angle + within) } else { within }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_tables() {
+        for (share, degrees, expected) in [
+            (0.05, 1.0, 12.706_205),
+            (0.05, 2.0, 4.302_653),
+            (0.05, 3.0, 3.182_446),
+            (0.05, 7.9, 2.364_624),
+            (0.01, 10.0, 3.169_273),
+            (0.001, 5.0, 6.868_827),
+            (0.05, 120.0, 1.979_930),
+            (0.05, f64::INFINITY, 1.959_964),
+        ] {
+            let found = two_sided(share, degrees);
+            assert!((found - expected).abs() < 1e-5, "{share} {degrees}: {found}");
+        }
+    }
+}
