@@ -9,7 +9,7 @@ use clap::Subcommand;
 
 use crate::{
     bench_fio, bench_harness, bench_kill, bench_load, bench_neighbour, bench_promises,
-    bench_repeat, bench_verdicts, bench_verify, process,
+    bench_repeat, bench_store, bench_verdicts, bench_verify, process,
 };
 
 #[derive(Subcommand)]
@@ -28,6 +28,8 @@ pub(crate) enum Bench {
     Verify(bench_verify::Args),
     /// Whether the intervals of one run hold the estimates of the next
     Repeat(bench_repeat::Args),
+    /// How long listing a thousand saved runs and showing one takes
+    Store(bench_store::Args),
     /// What strategies promise at a power failure, tried on file systems over a disk of ours
     Promises(bench_promises::Args),
     /// The disk that `promises` writes to
@@ -58,6 +60,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         Bench::Verdicts(args) => bench_verdicts::run(args),
         Bench::Verify(args) => bench_verify::run(args),
         Bench::Repeat(args) => bench_repeat::run(args),
+        Bench::Store(args) => bench_store::run(args),
         Bench::HeldMemory(args) => bench_harness::memory::child(args),
     }
 }

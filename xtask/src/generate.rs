@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
+use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
 use model::selftest::SelftestResult;
@@ -56,7 +57,7 @@ struct Generated {
     text: String,
 }
 
-fn all(iotoll: &Path) -> Result<[Generated; 5]> {
+fn all(iotoll: &Path) -> Result<[Generated; 6]> {
     let text = |schema| serde_json::to_string_pretty(&schema).map(|text| text + "\n");
     Ok([
         Generated { path: "docs/schema/result-2.json", text: text(Document::json_schema())? },
@@ -65,6 +66,7 @@ fn all(iotoll: &Path) -> Result<[Generated; 5]> {
             path: "docs/schema/selftest-3.json",
             text: text(SelftestResult::json_schema())?,
         },
+        Generated { path: "docs/schema/diff-1.json", text: text(Diff::json_schema())? },
         Generated { path: "xtask/sentences.txt", text: sentences::list()? },
         Generated { path: "docs/reference.md", text: reference(iotoll)? },
     ])

@@ -15,6 +15,7 @@ mod bench_load;
 mod bench_neighbour;
 mod bench_promises;
 mod bench_repeat;
+mod bench_store;
 mod bench_verdicts;
 mod bench_verify;
 mod built;

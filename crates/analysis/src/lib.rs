@@ -10,7 +10,9 @@ mod blocks;
 mod carry_over;
 mod causes;
 mod comparisons;
+mod diff;
 mod drift;
+mod facts;
 mod figures;
 mod glance;
 mod integrity;
@@ -30,6 +32,8 @@ mod totals;
 use model::analysis::Analysis;
 use model::run::Run;
 
+pub use diff::{Analysed, Judged, diff};
+pub use facts::setting;
 pub use glance::Glance;
 pub use noise::between as noise_between;
 pub use pair_state::{PairProgress, PairStates};

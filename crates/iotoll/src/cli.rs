@@ -1,5 +1,7 @@
 //! The command line: one definition for parsing, help, completions and man page.
 
+mod runs;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use model::plan::{parse_budget, parse_per_second};
 use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
 
+pub(crate) use self::runs::{DiffArgs, HistoryArgs, PruneArgs, RerunArgs};
 use crate::load::{LayoutArg, LoadArgs};
 
 const EXIT_CODES: &str = "\
@@ -20,6 +23,7 @@ Exit codes:
   2    wrong usage or input
   3    a study found broken data
   4    --require-verdict was given and a comparison has no verdict
+  5    --baseline was given and an arm is slower than it
   130  interrupted; what was measured so far has been reported";
 
 const COMPARE_EXAMPLES: &str = "\
@@ -64,6 +68,14 @@ pub(crate) enum Command {
     Places(PlacesArgs),
     /// Print the report of a saved result
     Show(ShowArgs),
+    /// List the saved runs, the latest first
+    History(HistoryArgs),
+    /// Say what changed from one run to another, arm by arm
+    Diff(DiffArgs),
+    /// Measure again what a saved run measured, with its plan and seed
+    Rerun(Box<RerunArgs>),
+    /// Remove saved runs
+    Prune(PruneArgs),
     /// List the studies with their strategies and parameters
     Studies,
     /// Find out whether verdicts from this machine can be trusted
@@ -85,7 +97,7 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{EXIT_CODES}"))]
 // Each is a flag of the command line.
 #[allow(clippy::struct_excessive_bools)]
@@ -174,6 +186,19 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) require_verdict: bool,
 
+    /// Exit with status 5 if an arm is surely slower than in this earlier run, by more than
+    /// worth; `iotoll diff --help` says how that is told
+    #[arg(long, value_name = "FILE|RUN")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Write what changed since the baseline as JUnit's XML
+    #[arg(long, value_name = "FILE", requires = "baseline")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Print what changed since the baseline as GitHub's annotations
+    #[arg(long, requires = "baseline")]
+    pub(crate) github: bool,
+
     /// Say on standard error when each block is complete and kept
     #[arg(long, hide = true)]
     pub(crate) tell_blocks: bool,
@@ -189,8 +214,8 @@ impl CompareArgs {
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// A file written by --json, or a saved run by the beginning of its name [default: the
-    /// last saved run]
+    /// A file written by --json, or a saved run: the beginning of its name, `last`, or
+    /// `last~1` for the one before [default: last]
     #[arg(value_name = "FILE|RUN")]
     pub(crate) run: Option<PathBuf>,
 

@@ -12,8 +12,11 @@ use engine::runner::SliceRunner;
 use model::analysis::{Analysis, Verdict};
 use model::arm::Arm;
 use model::document::Document;
+use model::plan::Plan;
 use model::run::Run;
+use store::Store;
 
+use crate::baseline::Baseline;
 use crate::cli::CompareArgs;
 use crate::delivery::{Targets, deliver_all};
 use crate::environment::LocalEnvironment;
@@ -23,21 +26,25 @@ use crate::output;
 use crate::progress::{Progress, Shown};
 use crate::saving::{self, Keeper};
 use crate::session::{self, Session};
-use crate::{dry_run, plan, preflight, signals};
+use crate::{dry_run, plan, preflight, signals, summaries};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
+    measured(args, &plan::from_args(args)?)
+}
+
+/// The same of a plan that is made; of the flags, what is no part of a plan.
+pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> {
     let began = Instant::now();
-    let plan = plan::from_args(args)?;
-    let job = Job { manners: args.manners(), ..Job::of(&plan) };
+    let job = Job { manners: args.manners(), ..Job::of(plan) };
     if args.require_verdict && job.pairs.is_empty() {
         return Err(nothing_to_compare(&job.arms).into());
     }
-    for unused in preflight::unused(&plan, &job.arms) {
+    for unused in preflight::unused(plan, &job.arms) {
         output::note(&format!(
             "{unused} has no effect on any arm of this run; `iotoll studies` says what it is for"
         ));
     }
-    let places = preflight::inspect(&plan, args)?;
+    let places = preflight::inspect(plan, args)?;
     let workloads = preflight::workloads(&job.arms)?;
     let needs = needs(&job, &workloads, places.len());
     preflight::check_space(&places, &needs)?;
@@ -46,6 +53,8 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let targets = Targets::open(args.json.as_deref(), args.csv.as_deref())?;
+    let prints = targets.print_report();
+    let baseline = Baseline::open(args, plan)?;
     let keeper = Keeper::new(saving::open(args.no_save));
     if args.gentle {
         step_back();
@@ -57,7 +66,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let progress = Progress::new(began, job.budget, shown);
     let watched = Watched { keeper, progress, tells_blocks: args.tell_blocks };
     let environment = LocalEnvironment::new(places, halt.clone());
-    let run = measure(&job, &mut *runner, environment, watched);
+    let (run, store) = measure(&job, &mut *runner, environment, watched);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
     let document = Document::new(&run, &analysis);
@@ -65,10 +74,12 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     let delivered = deliver_all(targets, &document, table, |width| {
         report::terminal::report(&run, &analysis, args.full, width)
     });
+    summaries::keep(store, &run, &analysis);
+    let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
     drop(runner);
     let closed = session.close();
     delivered.and(closed)?;
-    let exit = exit_code(args, &run, &analysis)?;
+    let exit = exit_code(args, &run, &analysis, slower?.unwrap_or(false))?;
     if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, halt.why()) {
         output::note(&format!("ended early: {why}"));
         return Ok(Exit::CouldNot);
@@ -111,13 +122,14 @@ struct Watched {
     tells_blocks: bool,
 }
 
-/// Measures, with all of it kept as it goes and its progress on the terminal.
+/// Measures, with all of it kept as it goes and its progress on the terminal; and where it is
+/// kept.
 fn measure(
     job: &Job,
     runner: &mut dyn SliceRunner,
     mut environment: LocalEnvironment,
     mut watched: Watched,
-) -> Run {
+) -> (Run, Option<Store>) {
     let Watched { keeper, progress, tells_blocks } = &mut watched;
     let mut happens = |event: Event<'_>| {
         if let Some(trouble) = keeper.take(&event) {
@@ -133,11 +145,16 @@ fn measure(
     let header = session::header();
     let run = engine::run::run(job, header, &mut environment, runner, &mut happens);
     watched.progress.finish();
-    watched.keeper.finish(&run);
-    run
+    let store = watched.keeper.finish(&run);
+    (run, store)
 }
 
-fn exit_code(args: &CompareArgs, run: &Run, analysis: &Analysis) -> anyhow::Result<Exit> {
+fn exit_code(
+    args: &CompareArgs,
+    run: &Run,
+    analysis: &Analysis,
+    is_slower: bool,
+) -> anyhow::Result<Exit> {
     if run.run.interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -154,6 +171,9 @@ fn exit_code(args: &CompareArgs, run: &Run, analysis: &Analysis) -> anyhow::Resu
     if analysis.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
         output::note("broken data was found: see the records in the report");
         return Ok(Exit::BrokenData);
+    }
+    if is_slower {
+        return Ok(Exit::Slower);
     }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     if args.require_verdict && analysis.comparisons.iter().any(|c| without(c.verdict)) {

@@ -30,6 +30,11 @@ impl Targets {
         Ok(targets)
     }
 
+    /// Whether standard output has the report.
+    pub(crate) fn print_report(&self) -> bool {
+        !self.all().any(Destination::is_stdout)
+    }
+
     fn all(&self) -> impl Iterator<Item = &Destination> {
         self.json.iter().chain(&self.csv)
     }
@@ -52,7 +57,7 @@ pub(crate) fn deliver_all(
     table: impl FnOnce() -> Vec<u8>,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    let prints = !targets.all().any(Destination::is_stdout);
+    let prints = targets.print_report();
     let saved = targets.json.map_or(Ok(()), |json| json.write(&as_json(document)?));
     let saved = saved.and(targets.csv.map_or(Ok(()), |csv| csv.write(&table())));
     let printed = if prints { output::result(&report(output::width())) } else { Ok(()) };

@@ -23,6 +23,8 @@ pub(crate) enum Exit {
     BrokenData = 3,
     /// A verdict was required and none could be given.
     NoVerdict = 4,
+    /// An arm is slower than in the run that was given as the baseline.
+    Slower = 5,
     /// Interrupted; what was measured so far has been reported.
     Interrupted = 130,
 }

@@ -229,6 +229,7 @@ pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
         id: &run.run.id,
         started: &run.run.started,
         subject: run.plan.url.clone(),
+        places: Vec::new(),
         seconds: run.run.seconds,
     };
     saving::keep(store, &finished, &document);

@@ -4,14 +4,17 @@
 //! One file per command. This crate alone prints, reads the command line and
 //! decides exit codes.
 
+mod baseline;
 mod clean;
 mod cli;
 mod compare;
 mod delivery;
+mod diff;
 mod dry_run;
 mod environment;
 mod exit;
 mod halt;
+mod history;
 
 mod destination;
 mod live;
@@ -23,14 +26,17 @@ mod places_command;
 mod plan;
 mod preflight;
 mod progress;
+mod prune;
 mod quiet;
 mod replacement;
+mod rerun;
 mod saving;
 mod selftest;
 mod session;
 mod show;
 mod signals;
 mod studies_command;
+mod summaries;
 
 use std::process::ExitCode;
 
@@ -56,6 +62,10 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Places(args) => places_command::run(&args)?,
         Command::Selftest(args) => selftest::run(&args)?,
         Command::Show(args) => show::run(&args)?,
+        Command::History(args) => history::run(&args)?,
+        Command::Diff(args) => diff::run(&args)?,
+        Command::Rerun(args) => rerun::run(&args)?,
+        Command::Prune(args) => prune::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,

@@ -3,6 +3,7 @@
 
 use std::env;
 
+use anyhow::anyhow;
 use engine::measure::Event;
 use model::run::{ArmFailure, Run};
 use serde::Serialize;
@@ -26,6 +27,20 @@ pub(crate) fn open(no_save: bool) -> Option<Store> {
             None
         }
     }
+}
+
+/// Opens the store, where it has saved runs.
+pub(crate) fn if_any() -> Result<Option<Store>, store::Error> {
+    let folder = store::usual(|name| env::var_os(name))?;
+    let Some(store) = Store::open_existing(&folder)? else { return Ok(None) };
+    Ok(store.latest()?.map(|_| store))
+}
+
+/// The same; an error where it has none.
+pub(crate) fn existing() -> anyhow::Result<Store> {
+    let folder = store::usual(|name| env::var_os(name))?;
+    let none = || anyhow!("no run is saved in {}; `iotoll compare` saves one", folder.display());
+    if_any()?.ok_or_else(none)
 }
 
 /// Tells, once, of each run that was killed.
@@ -64,6 +79,9 @@ pub(crate) fn keep(store: Option<Store>, run: &Finished<'_>, document: &impl Ser
         state: State::Finished,
         seconds: run.seconds,
         blocks: 0,
+        studies: vec![run.kind.name().to_owned()],
+        places: run.places.clone(),
+        summary: None,
     };
     if let Err(error) = store.keep(&entry, document) {
         output::note(&unsaved(&error));
@@ -76,6 +94,8 @@ pub(crate) struct Finished<'a> {
     pub(crate) id: &'a str,
     pub(crate) started: &'a str,
     pub(crate) subject: String,
+    /// The labels of its places.
+    pub(crate) places: Vec<String>,
     pub(crate) seconds: f64,
 }
 
@@ -117,12 +137,11 @@ impl Keeper {
         Some(format!("the run goes on, but its blocks are not saved from here on: {error}"))
     }
 
-    /// Keeps what remains to be kept of the run.
-    pub(crate) fn finish(self, run: &Run) {
-        if let Some(recording) = self.recording
-            && let Err(error) = recording.finish(run)
-        {
-            output::note(&format!("the end of this run is not saved: {error}"));
-        }
+    /// Keeps what remains to be kept of the run; gives back where it is kept.
+    pub(crate) fn finish(self, run: &Run) -> Option<Store> {
+        let finished = self.recording?.finish(run);
+        finished
+            .map_err(|error| output::note(&format!("the end of this run is not saved: {error}")))
+            .ok()
     }
 }

@@ -59,12 +59,13 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     };
     let environment = LocalEnvironment::new(places, halt.clone());
     let Selftested { result, removed } = measure(&settings, began, header, environment, &halt)?;
-    let labels: Vec<&str> = result.places.iter().map(|p| p.place.label.as_str()).collect();
+    let labels: Vec<String> = result.places.iter().map(|p| p.place.label.clone()).collect();
     let finished = Finished {
         kind: Kind::Selftest,
         id: &result.run.id,
         started: &result.run.started,
         subject: format!("selftest on {}", labels.join(", ")),
+        places: labels,
         seconds: result.run.seconds,
     };
     saving::keep(store, &finished, &result);

@@ -1,6 +1,5 @@
 //! `iotoll show`: a saved result, printed as it was then.
 
-use std::env;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
 use report::load::Layout;
-use store::{Content, State, Store};
+use store::{Content, Entry, State, Store};
 
 use crate::cli::ShowArgs;
 use crate::delivery::{Targets, deliver_all};
@@ -39,48 +38,55 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
 }
 
 /// What is in a file, or what the store has under a name, the last where none is given.
-fn found(given: Option<&Path>) -> anyhow::Result<Saved> {
+pub(crate) fn found(given: Option<&Path>) -> anyhow::Result<Saved> {
     match given {
-        Some(path) if !is_name(path) || path.exists() => Saved::read(&read(path)?),
+        Some(path) if is_file(path) => Saved::read(&read(path)?),
         name => stored(name.and_then(Path::to_str)),
     }
 }
 
-/// Whether it may be the beginning of a run's name.
-fn is_name(given: &Path) -> bool {
-    let text = given.to_str().unwrap_or_default();
-    (1..=16).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+/// The comparison in a file or in the store.
+pub(crate) fn comparison(given: &Path) -> anyhow::Result<Box<Run>> {
+    match found(Some(given))? {
+        Saved::Comparison(run) => Ok(run),
+        Saved::Load(_) | Saved::Selftest(_) => Err(anyhow!("it is not a comparison")),
+    }
+}
+
+/// Whether it means a file: what cannot be a run's name, or is there.
+pub(crate) fn is_file(given: &Path) -> bool {
+    !given.to_str().is_some_and(store::is_name) || given.exists()
 }
 
 fn stored(name: Option<&str>) -> anyhow::Result<Saved> {
-    let folder = store::usual(|name| env::var_os(name))?;
-    let none = || anyhow!("no run is saved in {}; `iotoll compare` saves one", folder.display());
-    let mut store = Store::open_existing(&folder)?.ok_or_else(none)?;
+    let mut store = saving::existing()?;
     saving::tell_killed(&mut store);
-    let entry = match name {
-        Some(name) => store.find(name)?,
-        None => store.latest()?.ok_or_else(none)?,
-    };
+    let entry = store.find(name.unwrap_or("last"))?;
     if entry.state == State::Running {
         output::note(&format!(
             "{} is still running; these are its results so far",
             entry.short_id()
         ));
     }
-    Ok(match store.load(&entry)? {
-        Content::Comparison(run) => Saved::Comparison(run),
-        Content::Document(text) => Saved::read(&text)?,
-    })
+    Saved::load(&store, &entry)
 }
 
 /// A result of any kind.
-enum Saved {
+pub(crate) enum Saved {
     Comparison(Box<Run>),
     Load(Box<LoadRun>),
     Selftest(Box<SelftestResult>),
 }
 
 impl Saved {
+    /// Loads one from the store.
+    pub(crate) fn load(store: &Store, entry: &Entry) -> anyhow::Result<Self> {
+        Ok(match store.load(entry)? {
+            Content::Comparison(run) => Self::Comparison(run),
+            Content::Document(text) => Self::read(&text)?,
+        })
+    }
+
     /// Reads a result file.
     fn read(text: &str) -> anyhow::Result<Self> {
         Ok(match document::schema_of(text)?.as_str() {

@@ -5,6 +5,7 @@
 //! what can be checked without looking at the machine.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -23,7 +24,7 @@ pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
 /// How long a gentle run may take, when nothing else is said: most of it is pauses.
 pub const GENTLE_BUDGET: Duration = Duration::from_secs(3600);
 /// More arms than this cannot each be timed often enough to learn anything.
-const ARMS_MAX: usize = 256;
+pub(crate) const ARMS_MAX: usize = 256;
 
 /// A usage error: what was said that cannot be done, and what could be.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -370,11 +371,14 @@ pub fn find_study(
     })
 }
 
-/// Reads a budget: long enough for a few blocks, short enough to be meant.
+/// Budgets that are long enough for a few blocks, and short enough to be meant.
+pub(crate) const BUDGETS: RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
+
+/// Reads a budget.
 pub fn parse_budget(text: &str) -> Result<Duration, String> {
     let budget = parse_duration(text).map_err(|e| e.to_string())?;
-    let range = Duration::from_secs(1)..=Duration::from_secs(24 * 3600);
-    if range.contains(&budget) {
+    if BUDGETS.contains(&budget) {
         Ok(budget)
     } else {
         Err(format!("a budget of {text} makes no sense: give from 1s to 24h"))

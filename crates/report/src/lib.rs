@@ -6,10 +6,13 @@
 //! belong.
 
 mod answer;
+pub mod ci;
 mod columns;
 pub mod csv;
 mod detail;
+mod diff;
 mod figures;
+mod history;
 mod integrity;
 pub mod load;
 mod manners;
@@ -27,7 +30,9 @@ mod text;
 mod why;
 mod words;
 
-pub use answer::so_far;
+pub use answer::{in_short, so_far};
+pub use diff::diff;
+pub use history::{Listed, history};
 pub use place::places;
 pub use planned::planned;
 pub use text::paragraph;

@@ -20,13 +20,17 @@ const NAME: &str = "runs.db";
 /// What `SQLite` has every application say of its files: these letters.
 const APPLICATION: i32 = i32::from_be_bytes(*b"ioto");
 /// The layout's version.
-const VERSION: i32 = 1;
+const VERSION: i32 = STEPS.len() as i32;
 /// How long other processes' commits are waited for. Each takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What leads from each version of the layout to the next, from an empty database on. A new
+/// one goes all the way, so that it is laid out as one that was migrated.
+const STEPS: [&str; 2] = [RUNS, SUMMARIES];
+
 /// A run's record is that of a comparison without its slices, which are in parts, one for
 /// each block; or the whole document of anything else.
-const LAYOUT: &str = "
+const RUNS: &str = "
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -49,6 +53,40 @@ CREATE TABLE part (
 CREATE INDEX part_of_run ON part (run);
 ";
 
+/// What is told of a run without reading its record: studies and places, as lists in JSON;
+/// how it ended and what it answered, once that is known; and its arms' tolls, each with
+/// what was timed and where, by which runs that repeat each other are found.
+const SUMMARIES: &str = "
+ALTER TABLE run ADD COLUMN studies TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE run ADD COLUMN places TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE run ADD COLUMN ended TEXT;
+ALTER TABLE run ADD COLUMN answer TEXT;
+CREATE TABLE setting (
+    number INTEGER PRIMARY KEY,
+    text TEXT NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE toll (
+    setting INTEGER NOT NULL REFERENCES setting (number),
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    log_toll REAL NOT NULL,
+    PRIMARY KEY (setting, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX toll_of_run ON toll (run);
+UPDATE run SET studies = json_array(kind) WHERE kind <> 'comparison';
+UPDATE run SET
+    studies = (
+        SELECT json_group_array(json_extract(item.value, '$.name'))
+        FROM record, json_each(iif(json_valid(record.json), record.json, '{}'), '$.studies') AS item
+        WHERE record.run = run.number
+    ),
+    places = (
+        SELECT json_group_array(json_extract(item.value, '$.label'))
+        FROM record, json_each(iif(json_valid(record.json), record.json, '{}'), '$.places') AS item
+        WHERE record.run = run.number
+    )
+    WHERE kind = 'comparison';
+";
+
 /// Where the database is in its folder.
 pub(crate) fn path(folder: &Path) -> PathBuf {
     folder.join(NAME)
@@ -69,7 +107,7 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, Error> {
     let failed = |action| Error::database(&path, action);
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed("opening it"))?;
     connection.busy_timeout(PATIENCE).map_err(failed("opening it"))?;
-    if !is_laid_out(&connection, &path)? {
+    if version(&connection, &path)? < VERSION {
         lay_out(&mut connection, &path)?;
     }
     let settings = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
@@ -95,35 +133,39 @@ fn make_file(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether it is ours and laid out; neither where it is new.
-fn is_laid_out(connection: &Connection, path: &Path) -> Result<bool, Error> {
+/// The version of its layout; 0 where it is new. An error where it is not ours, or newer.
+fn version(connection: &Connection, path: &Path) -> Result<i32, Error> {
     let figure = |what: &str| {
         let read = connection.query_row(what, (), |row| row.get::<_, i32>(0));
         read.map_err(Error::database(path, "reading it"))
     };
     let found = figure("PRAGMA user_version")?;
     match (figure("PRAGMA application_id")?, found) {
-        (APPLICATION, VERSION) => Ok(true),
+        (APPLICATION, 1..=VERSION) => Ok(found),
         (APPLICATION, found) if found > VERSION => {
             Err(Error::Newer { path: path.to_owned(), found, known: VERSION })
         }
-        (0, 0) if figure("SELECT count(*) FROM sqlite_schema")? == 0 => Ok(false),
+        (0, 0) if figure("SELECT count(*) FROM sqlite_schema")? == 0 => Ok(0),
         _ => Err(Error::NotOurs { path: path.to_owned() }),
     }
 }
 
-/// Lays out a new one, unless another process was quicker.
+/// Lays out a new one, or takes an older one to the present version, all of it or nothing,
+/// unless another process was quicker.
 fn lay_out(connection: &mut Connection, path: &Path) -> Result<(), Error> {
-    let failed = || Error::database(path, "beginning it");
-    keep_log(connection).map_err(failed())?;
+    keep_log(connection).map_err(Error::database(path, "beginning it"))?;
     let behavior = TransactionBehavior::Immediate;
-    let transaction = connection.transaction_with_behavior(behavior).map_err(failed())?;
-    if !is_laid_out(&transaction, path)? {
-        let layout = format!(
-            "{LAYOUT} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-        );
-        transaction.execute_batch(&layout).map_err(failed())?;
+    let transaction = connection
+        .transaction_with_behavior(behavior)
+        .map_err(Error::database(path, "beginning it"))?;
+    let found = version(&transaction, path)?;
+    let action = if found == 0 { "beginning it" } else { "bringing it up to date" };
+    let failed = || Error::database(path, action);
+    for step in &STEPS[found as usize..] {
+        transaction.execute_batch(step).map_err(failed())?;
     }
+    let marks = format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};");
+    transaction.execute_batch(&marks).map_err(failed())?;
     transaction.commit().map_err(failed())
 }
 

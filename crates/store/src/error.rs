@@ -93,6 +93,17 @@ pub enum Error {
     /// No run has that name.
     #[error("no saved run has a name that begins with {0}")]
     NoSuchRun(String),
+    /// There are not so many runs.
+    #[error("there is no {given}: {count} runs are saved")]
+    TooFarBack {
+        /// What was given.
+        given: String,
+        /// How many there are.
+        count: u32,
+    },
+    /// It goes on.
+    #[error("{0} is still running; end it first, or wait for its end")]
+    StillRunning(String),
     /// Several runs have it.
     #[error(
         "{given} is ambiguous, because several saved runs begin with it: {}; give more of the name",

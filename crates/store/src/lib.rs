@@ -6,20 +6,25 @@
 //! from one that is still going on by a lock that its process holds (`lock.rs`), and is
 //! loaded as one that was interrupted.
 //!
-//! A database that is newer, damaged or another program's is refused, and never written
-//! to. How the data is laid out is in `database.rs`, where it may be in `folder.rs`.
+//! What is told of many runs at once stands beside their records (`summary.rs`).
+//!
+//! A database of an older version is brought up to date when it is opened. One that is
+//! newer, damaged or another program's is refused, and never written to. How the data is laid out is in `database.rs`, where it may be in `folder.rs`.
 
 mod database;
 mod error;
 mod folder;
 mod lock;
 mod recording;
+mod removal;
 mod saved;
+mod summary;
 
 pub use error::Error;
 pub use folder::usual;
 pub use recording::Recording;
-pub use saved::{Content, Entry, Kind, State};
+pub use saved::{Content, Entry, Kind, State, Summary, is_name};
+pub use summary::Toll;
 
 use std::path::{Path, PathBuf};
 

@@ -6,6 +6,7 @@ use model::run::{ArmFailure, Invocation, Run};
 use model::slice::Slice;
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::Error;
 use crate::lock::{self, RunLock};
@@ -65,7 +66,7 @@ impl Store {
     }
 
     /// Does all of it or nothing.
-    fn write<T>(
+    pub(crate) fn write<T>(
         &mut self,
         action: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, Failed>,
@@ -120,7 +121,8 @@ impl Recording {
 
     /// Keeps the rest of a run that is over: what follows its last complete block, how its
     /// places were then, and whatever could not be kept before.
-    pub fn finish(mut self, run: &Run) -> Result<(), Error> {
+    /// Gives back the store.
+    pub fn finish(mut self, run: &Run) -> Result<Store, Error> {
         let rest = run.slices.get(self.kept..).unwrap_or_default();
         let part = if rest.is_empty() { None } else { Some(json(rest)?) };
         let (number, record) = (self.number, json(&run.without_slices())?);
@@ -138,12 +140,12 @@ impl Recording {
             Ok(())
         })?;
         drop(self.lock.take());
-        Ok(())
+        Ok(self.store)
     }
 }
 
 /// What ends a transaction without a trace.
-enum Failed {
+pub(crate) enum Failed {
     InDatabase(rusqlite::Error),
     Elsewhere(Error),
 }
@@ -161,11 +163,18 @@ impl From<Error> for Failed {
 }
 
 fn insert(database: &Connection, entry: &Entry, record: &str) -> rusqlite::Result<i64> {
-    let Entry { id, kind, started, subject, state, seconds, blocks } = entry;
+    let Entry { id, kind, started, subject, state, seconds, blocks, studies, places, summary } =
+        entry;
+    let [studies, places] =
+        [studies, places].map(|names| Value::from(names.as_slice()).to_string());
+    let ended = summary.as_ref().map(|summary| &summary.ended);
+    let answer = summary.as_ref().map(|summary| &summary.answer);
+    let (kind, state) = (kind.name(), state.name());
     database.execute(
-        "INSERT INTO run (id, kind, started, subject, state, seconds, blocks)
-         VALUES (?, ?, ?, ?, ?, ?, ?)",
-        params![id, kind.name(), started, subject, state.name(), seconds, blocks],
+        "INSERT INTO run (id, kind, started, subject, state, seconds, blocks, studies, places,
+                          ended, answer)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![id, kind, started, subject, state, seconds, blocks, studies, places, ended, answer],
     )?;
     let number = database.last_insert_rowid();
     database.execute("INSERT INTO record (run, json) VALUES (?, ?)", params![number, record])?;

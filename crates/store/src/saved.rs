@@ -2,6 +2,7 @@
 
 use model::run::Run;
 use model::slice::Slice;
+use rusqlite::types::Type;
 use rusqlite::{Connection, Params, Row, params};
 use serde::de::DeserializeOwned;
 
@@ -47,6 +48,21 @@ pub struct Entry {
     pub seconds: f64,
     /// How many blocks are complete.
     pub blocks: u32,
+    /// The studies; what it was instead of a comparison.
+    pub studies: Vec<String>,
+    /// The labels of the places.
+    pub places: Vec<String>,
+    /// How it ended and what it answered; unknown until [`Store::summarise`] is told.
+    pub summary: Option<Summary>,
+}
+
+/// How a run ended and what it answered, in a few words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// How it ended.
+    pub ended: String,
+    /// What it answered.
+    pub answer: String,
 }
 
 /// What was kept of a run.
@@ -59,12 +75,14 @@ pub enum Content {
 
 /// Characters of a name that tell runs apart.
 const SHORT: usize = 8;
+/// Stands for the run that began last.
+const LAST: &str = "last";
 
 impl Entry {
     /// That of a comparison.
     pub fn of_comparison(run: &Run, state: State) -> Self {
-        let studies: Vec<&str> = run.studies.iter().map(|study| study.name.as_str()).collect();
-        let places: Vec<&str> = run.places.iter().map(|place| place.label.as_str()).collect();
+        let studies: Vec<String> = run.studies.iter().map(|study| study.name.clone()).collect();
+        let places: Vec<String> = run.places.iter().map(|place| place.label.clone()).collect();
         Self {
             id: run.run.id.clone(),
             kind: Kind::Comparison,
@@ -73,6 +91,9 @@ impl Entry {
             state,
             seconds: run.run.seconds,
             blocks: run.blocks().count() as u32,
+            studies,
+            places,
+            summary: None,
         }
     }
 
@@ -93,8 +114,23 @@ impl Store {
         Ok(self.entries("ORDER BY number DESC LIMIT 1", ())?.pop())
     }
 
-    /// The one run whose name begins so.
-    pub fn find(&self, beginning: &str) -> Result<Entry, Error> {
+    /// The one run of that name: `last`, `last~1` for the one before it and so on, or the
+    /// beginning of a run's own name.
+    pub fn find(&self, name: &str) -> Result<Entry, Error> {
+        let Some(back) = back(name) else { return self.find_beginning(name) };
+        let found = self.entries("ORDER BY number DESC LIMIT 1 OFFSET ?", [back])?.pop();
+        match (found, self.count()?) {
+            (Some(entry), _) => Ok(entry),
+            (None, count) => Err(Error::TooFarBack { given: name.to_owned(), count }),
+        }
+    }
+
+    fn count(&self) -> Result<u32, Error> {
+        let counted = self.connection.query_row("SELECT count(*) FROM run", (), |row| row.get(0));
+        counted.map_err(Error::database(&database::path(&self.folder), "counting the runs"))
+    }
+
+    fn find_beginning(&self, beginning: &str) -> Result<Entry, Error> {
         let mut found =
             self.entries("WHERE substr(id, 1, length(?1)) = ?1 ORDER BY number", [beginning])?;
         match (found.pop(), found.is_empty()) {
@@ -141,7 +177,7 @@ impl Store {
         Error::Damaged { path: database::path(&self.folder), why }
     }
 
-    fn entries(&self, which: &str, given: impl Params) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn entries(&self, which: &str, given: impl Params) -> Result<Vec<Entry>, Error> {
         let failed = Error::database(&database::path(&self.folder), "reading the runs");
         entries(&self.connection, which, given).map_err(failed)
     }
@@ -153,7 +189,8 @@ pub(crate) fn entries(
     which: &str,
     given: impl Params,
 ) -> rusqlite::Result<Vec<Entry>> {
-    let sql = "SELECT id, kind, started, subject, state, seconds, blocks FROM run";
+    let sql = "SELECT id, kind, started, subject, state, seconds, blocks, studies, places, ended,
+                   answer FROM run";
     database.prepare(&format!("{sql} {which}"))?.query_map(given, entry)?.collect()
 }
 
@@ -166,7 +203,36 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         state: named(row, 4, &[State::Running, State::Finished, State::Killed], State::name)?,
         seconds: row.get(5)?,
         blocks: row.get(6)?,
+        studies: names(row, 7)?,
+        places: names(row, 8)?,
+        summary: match (row.get(9)?, row.get(10)?) {
+            (Some(ended), Some(answer)) => Some(Summary { ended, answer }),
+            _ => None,
+        },
     })
+}
+
+/// A list of names.
+fn names(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let json: String = row.get(column)?;
+    let wrong =
+        |error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error));
+    serde_json::from_str(&json).map_err(wrong)
+}
+
+/// How many runs before the last one a name means, if it is of that form.
+fn back(name: &str) -> Option<u32> {
+    match name.strip_prefix(LAST)? {
+        "" => Some(0),
+        back => back.strip_prefix('~')?.parse().ok(),
+    }
+}
+
+/// Whether a text can be the name of a saved run: `last`, `last~2`, or the beginning of a
+/// name of 16 hexadecimal digits.
+pub fn is_name(text: &str) -> bool {
+    let is_digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    back(text).is_some() || (1..=16).contains(&text.len()) && text.bytes().all(is_digit)
 }
 
 /// The one of all that has the name in that column.
@@ -182,7 +248,8 @@ fn named<T: Copy>(
 }
 
 impl Kind {
-    pub(crate) fn name(self) -> &'static str {
+    /// Its word.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Comparison => "comparison",
             Self::Load => "load",
@@ -192,7 +259,8 @@ impl Kind {
 }
 
 impl State {
-    pub(crate) fn name(self) -> &'static str {
+    /// Its word.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Finished => "finished",

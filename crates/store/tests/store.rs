@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::measure::Event;
-use iotoll_store::{Content, Entry, Error, Kind, Recording, State, Store};
+use iotoll_store::{Content, Entry, Error, Kind, Recording, State, Store, Summary, Toll, is_name};
 use model::plan::{Draft, Plan, StudyPlan};
 use model::run::{ArmFailure, Run};
 use rusqlite::Connection;
@@ -80,7 +80,7 @@ fn loaded(store: &Store, name: &str) -> (Entry, Run) {
 fn a_finished_run_is_read_as_it_was() {
     let (_home, folder) = folder();
     let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
-    recording.finish(&run).unwrap();
+    drop(recording.finish(&run).unwrap());
     let mut store = Store::open(&folder).unwrap();
     assert_eq!(store.find_killed().unwrap(), []);
     let (entry, read) = loaded(&store, "aa11");
@@ -183,6 +183,180 @@ fn runs_are_found_by_the_beginning_of_their_names() {
     assert_eq!(text, "[1.5,2.5]");
 }
 
+/// Saves runs of these names.
+fn filled(folder: &Path, ids: &[&str]) -> Store {
+    for id in ids {
+        let (run, recording) = kept(Store::open(folder).unwrap(), id, &mut |_| true);
+        recording.finish(&run).unwrap();
+    }
+    Store::open(folder).unwrap()
+}
+
+fn ids(store: &Store) -> Vec<String> {
+    store.list().unwrap().into_iter().map(|entry| entry.id).collect()
+}
+
+#[test]
+fn the_last_runs_are_found_by_how_far_back_they_are() {
+    let (_home, folder) = folder();
+    let store = filled(&folder, &["aa11", "aa22", "bb33"]);
+    let found = |name: &str| store.find(name).map(|entry| entry.id);
+    assert_eq!(found("last").unwrap(), "bb33");
+    assert_eq!(found("last~0").unwrap(), "bb33");
+    assert_eq!(found("last~2").unwrap(), "aa11");
+    let error = found("last~3").unwrap_err();
+    assert_eq!(error.to_string(), "there is no last~3: 3 runs are saved");
+    assert!(matches!(found("last~x"), Err(Error::NoSuchRun(_))));
+    for name in ["last", "last~12", "0", "1a2b3c4d", "0123456789abcdef"] {
+        assert!(is_name(name), "{name}");
+    }
+    for name in ["", "last~", "last~-1", "run.json", "0123456789abcdef0", "A1", "./last"] {
+        assert!(!is_name(name), "{name}");
+    }
+}
+
+#[test]
+fn summaries_are_kept_and_repeats_found_by_their_setting() {
+    let (_home, folder) = folder();
+    let mut store = filled(&folder, &["aa11", "aa22", "bb33"]);
+    let entry = store.find("aa11").unwrap();
+    assert_eq!(entry.summary, None);
+    assert_eq!((entry.studies, entry.places.join(", ")), (vec!["log".into()], "disk, ram".into()));
+    let summary = Summary { ended: "finished".into(), answer: "do: nothing 'much'".into() };
+    for (id, log_toll) in [("aa11", 1.0), ("aa22", 2.0), ("bb33", 3.0)] {
+        let toll = |setting: &str, log_toll| Toll { setting: setting.to_owned(), log_toll };
+        let tolls = [toll("here", log_toll), toll("there", -log_toll)];
+        // A second time replaces the first.
+        store.summarise(id, &Summary::default(), &tolls[1..]).unwrap();
+        store.summarise(id, &summary, &tolls).unwrap();
+    }
+    assert_eq!(store.find("aa11").unwrap().summary, Some(summary));
+    assert_eq!(store.repeats("here", ["", ""]).unwrap(), [3.0, 2.0, 1.0]);
+    assert_eq!(store.repeats("there", ["aa22", "bb33"]).unwrap(), [-1.0]);
+    assert_eq!(store.repeats("elsewhere", ["", ""]).unwrap(), [0.0; 0]);
+    let gone = store.find("bb33").unwrap();
+    store.remove(&gone).unwrap();
+    assert_eq!(store.repeats("here", ["", ""]).unwrap(), [2.0, 1.0]);
+}
+
+#[test]
+fn a_removed_run_is_gone_with_all_that_it_had_and_its_room() {
+    let (_home, folder) = folder();
+    let mut store = filled(&folder, &["aa11", "aa22"]);
+    let size = || fs::metadata(folder.join("runs.db")).unwrap().len();
+    drop(store);
+    let before = size();
+    store = Store::open(&folder).unwrap();
+    let gone = store.find("aa11").unwrap();
+    store.remove(&gone).unwrap();
+    // Once more is no harm.
+    store.remove(&gone).unwrap();
+    assert_eq!(ids(&store), ["aa22"]);
+    let given_back = store.give_back_room().unwrap();
+    assert!(given_back > before / 4 && size() < before, "{given_back} of {before}");
+    let (_, kept) = loaded(&store, "aa22");
+    assert!(kept.blocks().count() > 5);
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    let rows = |table: &str| {
+        let sql = format!("SELECT count(DISTINCT run) FROM {table}");
+        database.query_row(&sql, (), |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!((rows("record"), rows("part")), (1, 1));
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_removed() {
+    let (_home, folder) = folder();
+    let (_, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
+    let mut other = Store::open(&folder).unwrap();
+    let running = other.find("aa11").unwrap();
+    let error = other.remove(&running).unwrap_err();
+    assert!(error.to_string().contains("aa11 is still running"), "{error}");
+    // Its room would have to be waited for.
+    assert_eq!(other.give_back_room().unwrap(), 0);
+    assert_eq!(ids(&other), ["aa11"]);
+    drop(recording);
+}
+
+/// What the first version of the layout was, word for word.
+const FIRST_LAYOUT: &str = include_str!("layout-1.sql");
+
+/// A database of the first version, with the runs of one of this version.
+fn of_first_version(folder: &Path) {
+    let present = folder.join("present.db");
+    fs::rename(folder.join("runs.db"), &present).unwrap();
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    database.execute_batch(FIRST_LAYOUT).unwrap();
+    let copied = format!(
+        "ATTACH '{}' AS present;
+         INSERT INTO run SELECT number, id, kind, started, subject, state, seconds, blocks
+             FROM present.run;
+         INSERT INTO record SELECT * FROM present.record;
+         INSERT INTO part SELECT * FROM present.part;
+         DETACH present;",
+        present.display()
+    );
+    database.execute_batch(&copied).unwrap();
+    fs::remove_file(present).unwrap();
+}
+
+#[test]
+fn a_database_of_the_first_version_is_brought_up_to_date_with_all_its_runs() {
+    let (_home, folder) = folder();
+    let mut store = filled(&folder, &["aa11", "aa22"]);
+    let (_, run) = loaded(&store, "aa11");
+    let load = Entry { id: "cc44".to_owned(), kind: Kind::Load, ..store.find("aa22").unwrap() };
+    store.keep(&load, &[1.5]).unwrap();
+    drop(store);
+    of_first_version(&folder);
+    // One whose record is damaged stays as it is, and keeps none of the others.
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    database.execute("UPDATE record SET json = 'what' WHERE run = 2", ()).unwrap();
+    drop(database);
+
+    let store = Store::open(&folder).unwrap();
+    assert_eq!(ids(&store), ["cc44", "aa22", "aa11"]);
+    let (entry, read) = loaded(&store, "aa11");
+    assert_eq!(read, run);
+    assert_eq!(entry, Entry::of_comparison(&run, State::Finished));
+    let studies = |id: &str| store.find(id).unwrap().studies.join(", ");
+    assert_eq!((studies("aa22"), studies("cc44")), (String::new(), "load".to_owned()));
+    drop(store);
+    let mut store = filled(&folder, &["dd55"]);
+    assert_eq!(store.find("last").unwrap().id, "dd55");
+    store.summarise("aa11", &Summary::default(), &[]).unwrap();
+}
+
+#[test]
+fn a_database_that_cannot_be_brought_up_to_date_is_left_as_it_was() {
+    let (_home, folder) = folder();
+    drop(filled(&folder, &["aa11"]));
+    of_first_version(&folder);
+    // The name of something that the present version has.
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    database.execute_batch("CREATE TABLE toll (other TEXT)").unwrap();
+    drop(database);
+    let error = Store::open(&folder).err().unwrap().to_string();
+    assert!(error.contains("bringing it up to date failed"), "{error}");
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    let figure = |sql: &str| database.query_row(sql, (), |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(figure("PRAGMA user_version"), 1);
+    assert_eq!(figure("SELECT count(*) FROM pragma_table_info('run')"), 8);
+    assert_eq!(figure("SELECT count(*) FROM run"), 1);
+}
+
+#[test]
+fn two_that_bring_it_up_to_date_at_once_do_it_once() {
+    let (_home, folder) = folder();
+    drop(filled(&folder, &["aa11"]));
+    of_first_version(&folder);
+    std::thread::scope(|scope| {
+        let opened: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| ids(&Store::open(&folder).unwrap()))).collect();
+        opened.into_iter().for_each(|ids| assert_eq!(ids.join().unwrap(), ["aa11"]));
+    });
+}
+
 #[test]
 fn all_files_are_the_users_alone() {
     let (_home, folder) = folder();
@@ -215,8 +389,8 @@ fn what_is_newer_damaged_or_not_ours_is_refused_and_left_as_it_is() {
         changed[position..position + 4].copy_from_slice(&value.to_be_bytes());
         changed
     };
-    let newer = refused(&with(60, 2));
-    assert!(matches!(newer, Error::Newer { found: 2, known: 1, .. }), "{newer}");
+    let newer = refused(&with(60, 3));
+    assert!(matches!(newer, Error::Newer { found: 3, known: 2, .. }), "{newer}");
     assert!(newer.to_string().contains("was written by a newer version of iotoll"), "{newer}");
     assert!(matches!(refused(&with(68, 7)), Error::NotOurs { .. }));
     assert!(matches!(

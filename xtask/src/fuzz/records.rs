@@ -1,8 +1,12 @@
 //! The targets that read saved results, analyse them and print their reports.
 
-use analysis::analyse;
+use std::sync::LazyLock;
+
+use analysis::{Analysed, Judged, analyse};
 use load::analyse_load;
+use model::analysis::Analysis;
 use model::load::LoadRun;
+use model::plan::Draft;
 use model::run::Run;
 use model::selftest::SelftestResult;
 use report::load::{Layout, render};
@@ -33,6 +37,7 @@ pub(super) fn all() -> Vec<Target> {
         |name, share, seeds, run| Target { name, share, is_json: true, seeds, words: WORDS, run };
     vec![
         record("run", 60, runs, run),
+        record("diff", 60, runs, diff),
         record("load", 80, loads, load),
         record("selftest", 60, selftests, selftest),
     ]
@@ -58,6 +63,36 @@ fn run(bytes: &[u8]) -> bool {
     let mut file = Vec::new();
     let document = model::document::Document::new(&run, &analysis);
     assert!(model::document::write(&document, &mut file).is_ok());
+    true
+}
+
+/// Held against one that is whole, and planned again.
+fn diff(bytes: &[u8]) -> bool {
+    static WHOLE: LazyLock<Option<(Run, Analysis)>> = LazyLock::new(|| {
+        let run = Run::read(include_str!("../../seeds/log.json")).ok()?;
+        let analysis = analyse(&run);
+        Some((run, analysis))
+    });
+    let Some(run) = str::from_utf8(bytes).ok().and_then(|text| Run::read(text).ok()) else {
+        return false;
+    };
+    let Some((whole, of_whole)) = WHOLE.as_ref() else { return false };
+    let analysis = analyse(&run);
+    let sides =
+        [Analysed { run: whole, analysis: of_whole }, Analysed { run: &run, analysis: &analysis }];
+    let judged = Judged { worth: run.plan.worth, error_rate: run.plan.error_rate };
+    for [before, after] in [[sides[0], sides[1]], [sides[1], sides[0]]] {
+        let diff = analysis::diff(before, after, judged, &mut |_| vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+        for width in WIDTHS {
+            check_printed(&report::diff(&diff, width));
+        }
+        check_printed(&report::ci::github(&diff));
+        check_printed(&report::ci::junit(&diff, 1.0));
+    }
+    check_printed(&report::in_short(&run, &analysis));
+    if let Ok(plan) = Draft::of_run(&run, &studies::specs()).and_then(|draft| draft.finish(1)) {
+        let _ = plan.check_against(&run);
+    }
     true
 }
 

@@ -85,7 +85,7 @@ fn changed(rows: &[&Row]) -> String {
 }
 
 /// What is changed.
-fn what(row: &Row, change: &Change) -> String {
+pub(super) fn what(row: &Row, change: &Change) -> String {
     let (way, now) = (change.way(), change.way_now());
     match change.comparison.axis {
         Axis::Place => format!("move to {}", change.other.place),
@@ -128,6 +128,6 @@ fn left(told: &[&Row], all: &[&Row]) -> String {
 }
 
 /// What the best change surely or probably saves.
-fn saves_ns(row: &Row) -> f64 {
+pub(super) fn saves_ns(row: &Row) -> f64 {
     row.best().and_then(|change| change.comparison.saves_ns_per_op).unwrap_or_default()
 }

@@ -7,11 +7,14 @@
 mod advice;
 mod notes;
 mod row;
+mod short;
 mod table;
 
 use model::analysis::Analysis;
 use model::run::Run;
 use model::units::counted;
+
+pub use short::in_short;
 
 use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading};

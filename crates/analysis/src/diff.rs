@@ -1,0 +1,218 @@
+//! What changed between two runs. They were not interleaved: whatever was not the same on
+//! the two occasions is part of what they differ by. So each interval holds what runs of the
+//! same vary by, learned from others that were saved, or assumed ([`stats::Variation`]), and
+//! all intervals hold together, since a change is looked for in every arm.
+
+use std::collections::BTreeMap;
+
+use model::analysis::{Analysis, Verdict};
+use model::description::Score;
+use model::diff::{ArmChange, Diff, Missing, SCHEMA, Side};
+use model::run::{ArmRecord, Run};
+use stats::{Interval, Level, Variation};
+
+use crate::blocks::{self, Block, log_tolls};
+use crate::facts::{apart, setting};
+
+/// A run with what follows from it.
+#[derive(Clone, Copy)]
+pub struct Analysed<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// What follows from it.
+    pub analysis: &'a Analysis,
+}
+
+/// By what changes are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    /// The smallest relative difference that matters.
+    pub worth: f64,
+    /// The share of diffs in which an interval may miss the truth.
+    pub error_rate: f64,
+}
+
+/// What changed. `repeats` tells the log tolls of other saved runs of a [`setting`].
+pub fn diff(
+    before: Analysed<'_>,
+    after: Analysed<'_>,
+    judged: Judged,
+    repeats: &mut dyn FnMut(&str) -> Vec<f64>,
+) -> Diff {
+    let places = same_places(before.run, after.run);
+    let pairs = same_arms(before.run, after.run, &places);
+    let mut missing = unmatched(before.run, after.run, &pairs);
+    let levels = [Levels::of(before), Levels::of(after)];
+    let mut both = Vec::new();
+    for &(old, new) in &pairs {
+        match (levels[0].of_arm(old), levels[1].of_arm(new)) {
+            (Ok(old_level), Ok(new_level)) => both.push((old, new, old_level, new_level)),
+            (Err(why), _) => missing.push(lacking(after, new, "the earlier run", &why)),
+            (_, Err(why)) => missing.push(lacking(after, new, "the later run", &why)),
+        }
+    }
+    let each = Judged { error_rate: judged.error_rate / both.len().max(1) as f64, ..judged };
+    let arms = both.into_iter().map(|(old, new, old_level, new_level)| {
+        let groups = groups(before.run, old, after.run, new, repeats);
+        change(after, new, [old_level, new_level], &groups, each)
+    });
+    Diff {
+        schema: SCHEMA.to_owned(),
+        before: side(before.run),
+        after: side(after.run),
+        arms: arms.collect(),
+        facts: apart(before.run, after.run, &places),
+        missing,
+        worth: judged.worth,
+        confidence: 1.0 - judged.error_rate,
+    }
+}
+
+fn side(run: &Run) -> Side {
+    Side { id: run.run.id.clone(), started: run.run.started.clone() }
+}
+
+/// One arm, with intervals that may miss the truth in the share of cases that is its own.
+fn change(
+    after: Analysed<'_>,
+    arm: usize,
+    [old, new]: [Level; 2],
+    groups: &[Vec<f64>],
+    judged: Judged,
+) -> ArmChange {
+    let variation = Variation::learned(groups);
+    let Interval { estimate, low, high } =
+        stats::difference(&old, &new, variation, judged.error_rate);
+    let edge = judged.worth.ln_1p();
+    let verdict = match (low, high) {
+        (low, _) if low > edge => Verdict::Slower,
+        (_, high) if high < -edge => Verdict::Faster,
+        (low, high) if low > -edge && high < edge => Verdict::Same,
+        _ => Verdict::Unclear,
+    };
+    let runs = groups.iter().map(Vec::len).sum();
+    let result = &after.analysis.arms[arm];
+    let study = after.run.study(&result.study);
+    ArmChange {
+        id: result.id.clone(),
+        score: study.map_or(Score::MeanTime, |study| study.score_of(&result.params)),
+        before_ns: old.log.exp(),
+        after_ns: new.log.exp(),
+        ratio: estimate.exp(),
+        ratio_low: low.exp(),
+        ratio_high: high.exp(),
+        verdict,
+        runs_vary_by: variation.deviation,
+        learned_from: variation.degrees.map(|_| runs),
+    }
+}
+
+/// The log tolls of others that repeat the one run or the other: one group where these are
+/// of one setting.
+fn groups(
+    before: &Run,
+    old: usize,
+    after: &Run,
+    new: usize,
+    repeats: &mut dyn FnMut(&str) -> Vec<f64>,
+) -> Vec<Vec<f64>> {
+    let settings = [(before, old), (after, new)]
+        .map(|(run, arm)| setting(run, &run.plan.arms[arm]).unwrap_or_default());
+    let [old, new] = &settings;
+    if old == new { vec![repeats(old)] } else { vec![repeats(old), repeats(new)] }
+}
+
+/// The arms' levels in a run.
+struct Levels<'a> {
+    of: Analysed<'a>,
+    blocks: Vec<Block<'a>>,
+}
+
+impl<'a> Levels<'a> {
+    fn of(of: Analysed<'a>) -> Self {
+        Self { of, blocks: blocks::of(of.run) }
+    }
+
+    /// An arm's level, or why it has none.
+    fn of_arm(&self, arm: usize) -> Result<Level, String> {
+        let result = &self.of.analysis.arms[arm];
+        let blocks: Vec<f64> =
+            log_tolls(&self.blocks, arm).into_iter().map(|(_, log)| log).collect();
+        let level = result.toll_ns.and_then(|toll_ns| Level::new(toll_ns.ln(), &blocks));
+        level.ok_or_else(|| match &result.failure {
+            Some(why) => why.clone(),
+            None => "fewer than two blocks".to_owned(),
+        })
+    }
+}
+
+/// The places of the earlier run that are those of the later one: by their labels, and those
+/// that no label matches in their order.
+fn same_places(before: &Run, after: &Run) -> Vec<(usize, usize)> {
+    let labelled = |run: &Run, label: &str| run.places.iter().position(|p| p.label == label);
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (old, place) in before.places.iter().enumerate() {
+        pairs.extend(labelled(after, &place.label).map(|new| (old, new)));
+    }
+    let mut unmatched =
+        (0..after.places.len()).filter(|new| labelled(before, &after.places[*new].label).is_none());
+    for (old, place) in before.places.iter().enumerate() {
+        if labelled(after, &place.label).is_none() {
+            pairs.extend(unmatched.next().map(|new| (old, new)));
+        }
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// The arms of the earlier run that are those of the later one, in the later one's order.
+fn same_arms(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let is_same = |old: &ArmRecord, new: &ArmRecord| {
+        old.study == new.study
+            && old.strategy == new.strategy
+            && places.contains(&(old.place, new.place))
+            && same_params(before, old, after, new)
+    };
+    let found = after.plan.arms.iter().enumerate().filter_map(|(new, arm)| {
+        let old = before.plan.arms.iter().position(|old| is_same(old, arm))?;
+        Some((old, new))
+    });
+    found.collect()
+}
+
+/// Whether all parameters are the same. One that only the other version of iotoll has must
+/// be at its default.
+fn same_params(before: &Run, old: &ArmRecord, after: &Run, new: &ArmRecord) -> bool {
+    let is_default = |run: &Run, arm: &ArmRecord, name: &str, value: &str| {
+        let param = run.study(&arm.study).and_then(|study| study.param(name));
+        param.and_then(|param| param.default.first()).is_some_and(|default| default == value)
+    };
+    let within = |run: &Run, arm: &ArmRecord, others: &BTreeMap<String, String>| {
+        arm.params.iter().all(|(name, value)| match others.get(name) {
+            Some(other) => other == value,
+            None => is_default(run, arm, name, value),
+        })
+    };
+    within(before, old, &new.params) && within(after, new, &old.params)
+}
+
+/// The arms that only one of the runs has.
+fn unmatched(before: &Run, after: &Run, pairs: &[(usize, usize)]) -> Vec<Missing> {
+    let of = |arm: &ArmRecord, why: &str| Missing {
+        id: arm.id.clone(),
+        why: why.to_owned(),
+        failed: false,
+    };
+    let gone = before.plan.arms.iter().enumerate();
+    let gone = gone.filter(|(arm, _)| pairs.iter().all(|(old, _)| old != arm));
+    let added = after.plan.arms.iter().enumerate();
+    let added = added.filter(|(arm, _)| pairs.iter().all(|(_, new)| new != arm));
+    gone.map(|(_, arm)| of(arm, "only in the earlier run"))
+        .chain(added.map(|(_, arm)| of(arm, "only in the later run")))
+        .collect()
+}
+
+fn lacking(after: Analysed<'_>, arm: usize, which: &str, why: &str) -> Missing {
+    let id = after.analysis.arms[arm].id.clone();
+    Missing { id, why: format!("not measured in {which}: {why}"), failed: true }
+}

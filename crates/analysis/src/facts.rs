@@ -1,0 +1,112 @@
+//! What is not the same about two runs besides their tolls: the machine, the places, and how
+//! they were treated. And what makes an arm of two runs the same.
+
+use model::diff::Fact;
+use model::place::{DeviceLayer, PlaceFacts};
+use model::run::{ArmRecord, Machine, Run};
+use model::units::{exact_size, percent, rough_size};
+
+/// Memory that the kernel tells differs by less between two boots.
+const MEMORY_UNIT: u64 = 1 << 30;
+/// A file system is told of that is fuller or emptier by this share of its size.
+const FILLED_MIN: f64 = 0.1;
+
+/// The facts that differ; `places` pairs places of the earlier run with those of the later.
+pub(crate) fn apart(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec<Fact> {
+    let mut facts = Facts::default();
+    facts.take("iotoll", &before.run.version, &after.run.version);
+    let [old, new] = [&before.machine, &after.machine];
+    facts.take("kernel", &old.kernel, &new.kernel);
+    facts.take("processor", &old.cpu, &new.cpu);
+    facts.take("processors", &old.cpus.to_string(), &new.cpus.to_string());
+    if gibibytes(old) != gibibytes(new) {
+        facts.take("memory", &rough_size(old.memory_bytes), &rough_size(new.memory_bytes));
+    }
+    let limit = |machine: &Machine| machine.memory_limit_bytes.map_or("none".into(), exact_size);
+    facts.take("memory limit", &limit(old), &limit(new));
+    facts.take("clock", &before.floor.clock, &after.floor.clock);
+    let gentle = |run: &Run| if run.plan.gentle { "yes" } else { "no" }.to_owned();
+    facts.take("--gentle", &gentle(before), &gentle(after));
+    for &(old, new) in places {
+        if let (Some(old), Some(new)) = (before.places.get(old), after.places.get(new)) {
+            facts.take_places(old, new);
+        }
+    }
+    facts.0
+}
+
+/// What an arm timed and where, in a text that is the same in runs that repeat each other.
+/// Where files lie within a file system is no part of it, nor is how full that is.
+pub fn setting(run: &Run, arm: &ArmRecord) -> Option<String> {
+    let ArmRecord { study, strategy, params, .. } = arm;
+    let place = run.places.get(arm.place)?;
+    let machine = &run.machine;
+    let params: Vec<String> =
+        params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let parts = [
+        format!("{study}/{strategy}"),
+        params.join(", "),
+        format!("{}, {} × {}", machine.kernel, machine.cpus, machine.cpu),
+        format!("{} GiB, limit {:?}", gibibytes(machine), machine.memory_limit_bytes),
+        format!("{} at {}", place.filesystem, place.mount_point.display()),
+        options(place),
+        devices(place),
+        format!("gentle {}", run.plan.gentle),
+    ];
+    Some(parts.join("\n"))
+}
+
+fn gibibytes(machine: &Machine) -> u64 {
+    (machine.memory_bytes + MEMORY_UNIT / 2) / MEMORY_UNIT
+}
+
+#[derive(Default)]
+struct Facts(Vec<Fact>);
+
+impl Facts {
+    fn take(&mut self, what: &str, before: &str, after: &str) {
+        if before != after {
+            let text = |text: &str| if text.is_empty() { "none" } else { text }.to_owned();
+            self.0.push(Fact { what: what.to_owned(), before: text(before), after: text(after) });
+        }
+    }
+
+    fn take_places(&mut self, before: &PlaceFacts, after: &PlaceFacts) {
+        let of = |what: &str| format!("{}: {what}", after.label);
+        self.take(&of("label"), &before.label, &after.label);
+        let path = |place: &PlaceFacts| place.path.display().to_string();
+        self.take(&of("directory"), &path(before), &path(after));
+        self.take(&of("file system"), &before.filesystem, &after.filesystem);
+        let device = |place: &PlaceFacts| place.device.clone().unwrap_or_default();
+        self.take(&of("device"), &device(before), &device(after));
+        self.take(&of("behind it"), &devices(before), &devices(after));
+        self.take(&of("mounted"), &options(before), &options(after));
+        let size = |place: &PlaceFacts| rough_size(place.total_bytes);
+        self.take(&of("size"), &size(before), &size(after));
+        let [old, new] = [before, after].map(free_share);
+        if (old - new).abs() >= FILLED_MIN {
+            self.take(&of("free"), &percent(old), &percent(new));
+        }
+    }
+}
+
+fn options(place: &PlaceFacts) -> String {
+    let journal = (place.journal == Some(false)).then(|| "no journal".to_owned());
+    place.mount_options.iter().cloned().chain(journal).collect::<Vec<_>>().join(",")
+}
+
+fn devices(place: &PlaceFacts) -> String {
+    let layer = |layer: &DeviceLayer| {
+        let told = [&layer.model, &layer.write_cache, &layer.scheduler];
+        let told = told.into_iter().flatten().map(String::as_str);
+        let turns = layer.rotational.filter(|turns| *turns).map(|_| "rotational");
+        let words: Vec<&str> =
+            [layer.kind.as_str(), &layer.name].into_iter().chain(told).chain(turns).collect();
+        words.join(" ")
+    };
+    place.devices.iter().map(layer).collect::<Vec<_>>().join(" on ")
+}
+
+fn free_share(place: &PlaceFacts) -> f64 {
+    place.free_bytes as f64 / place.total_bytes.max(1) as f64
+}

@@ -1,0 +1,119 @@
+//! A run held against an earlier one, and what continuous integration is told of it.
+
+use std::path::Path;
+
+use analysis::{Analysed, Judged, analyse};
+use anyhow::anyhow;
+use model::analysis::Analysis;
+use model::diff::Diff;
+use model::plan::Plan;
+use model::run::Run;
+use store::Store;
+
+use crate::cli::CompareArgs;
+use crate::destination::Destination;
+use crate::exit::UsageError;
+use crate::{output, saving, show, summaries};
+
+/// So many of the latest runs are looked at for such as repeat the two.
+const LOOKED_AT: usize = 200;
+
+/// What changed, with what the saved runs tell of how such runs vary.
+pub(crate) fn diff(before: Analysed<'_>, after: Analysed<'_>, judged: Judged) -> Diff {
+    let store = match saving::if_any() {
+        Ok(store) => store,
+        Err(error) => {
+            output::note(&format!("how runs vary cannot be learned from saved ones: {error:#}"));
+            None
+        }
+    };
+    let store = store.map(with_tolls);
+    let but = [before.run.run.id.as_str(), after.run.run.id.as_str()];
+    let mut repeats = |setting: &str| {
+        let found = store.as_ref().and_then(|store| store.repeats(setting, but).ok());
+        found.unwrap_or_default()
+    };
+    analysis::diff(before, after, judged, &mut repeats)
+}
+
+/// The store, with the tolls of the latest comparisons, of which an older version may have
+/// kept none.
+fn with_tolls(mut store: Store) -> Store {
+    let mut latest = store.list().unwrap_or_default();
+    latest.truncate(LOOKED_AT);
+    summaries::complete(&mut store, &mut latest);
+    store
+}
+
+/// By what two runs are judged: as the later one was, unless something else is said.
+pub(crate) fn judged(run: &Run, worth: Option<f64>, error_rate: Option<f64>) -> Judged {
+    Judged {
+        worth: worth.unwrap_or(run.plan.worth),
+        error_rate: error_rate.unwrap_or(run.plan.error_rate),
+    }
+}
+
+/// The run that a new one is to be held against, and where what changed goes.
+pub(crate) struct Baseline {
+    run: Box<Run>,
+    analysis: Analysis,
+    junit: Option<Destination>,
+    github: bool,
+}
+
+impl Baseline {
+    /// Reads it before anything is measured; nothing where none was given.
+    pub(crate) fn open(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Option<Self>> {
+        let Some(given) = args.baseline.as_deref() else { return Ok(None) };
+        let run = read(given, plan).map_err(|why| {
+            UsageError(format!("cannot use {} as the baseline: {why:#}", given.display()))
+        })?;
+        let junit = args.junit.as_deref().map(Destination::open).transpose()?;
+        let to_stdout = |path: &Option<std::path::PathBuf>| path.as_deref() == Some(Path::new("-"));
+        if args.github && (to_stdout(&args.json) || to_stdout(&args.csv)) {
+            let why = "--github prints to standard output, which --json - or --csv - has";
+            return Err(UsageError(why.to_owned()).into());
+        }
+        let analysis = analyse(&run);
+        Ok(Some(Self { run, analysis, junit, github: args.github }))
+    }
+
+    /// Says what changed, wherever that is wanted; whether an arm is slower.
+    pub(crate) fn report(
+        self,
+        run: &Run,
+        analysis: &Analysis,
+        prints: bool,
+    ) -> anyhow::Result<bool> {
+        let before = Analysed { run: &self.run, analysis: &self.analysis };
+        let diff = diff(before, Analysed { run, analysis }, judged(run, None, None));
+        let is_slower = diff.slower().next().is_some();
+        let written = self.junit.map_or(Ok(()), |junit| {
+            junit.write(report::ci::junit(&diff, run.run.seconds).as_bytes())
+        });
+        if prints {
+            output::result(&format!("\n{}", report::diff(&diff, output::width())))?;
+        }
+        if self.github {
+            output::result(&report::ci::github(&diff))?;
+        }
+        written?;
+        if is_slower {
+            output::note("--baseline was given, and an arm is slower than in that run");
+        }
+        Ok(is_slower)
+    }
+}
+
+/// The run, if it has an arm that the plan has.
+fn read(given: &Path, plan: &Plan) -> anyhow::Result<Box<Run>> {
+    let run = show::comparison(given)?;
+    let arms = plan.arms();
+    let is_known = |(study, strategy): (&str, &str)| {
+        run.plan.arms.iter().any(|arm| arm.study == study && arm.strategy == strategy)
+    };
+    if arms.iter().any(|arm| is_known((arm.study.name, arm.strategy.name))) {
+        return Ok(run);
+    }
+    Err(anyhow!("it timed none of the studies and strategies that this run would"))
+}

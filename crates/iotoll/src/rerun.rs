@@ -1,0 +1,117 @@
+//! `iotoll rerun`: a saved run once more, with its plan and seed, here or elsewhere.
+
+use anyhow::{bail, ensure};
+use model::place::PlaceRequest;
+use model::place_argument::PlaceArgument;
+use model::plan::{Draft, Plan};
+use model::run::Run;
+
+use crate::cli::{CompareArgs, RerunArgs};
+use crate::exit::{Exit, UsageError};
+use crate::{compare, show};
+
+pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
+    let wrong = |why: anyhow::Error| {
+        UsageError(format!("cannot run {} again: {why:#}", args.run.display()))
+    };
+    let run = show::comparison(&args.run).map_err(wrong)?;
+    let plan = plan(args, &run).map_err(wrong)?;
+    let as_compare = CompareArgs {
+        places: plan.places.iter().cloned().map(PlaceArgument::Labelled).collect(),
+        // Its tolls would not be those of a run that pauses between slices, and the reverse.
+        gentle: run.plan.gentle,
+        full: args.full,
+        quiet: args.quiet,
+        json: args.json.clone(),
+        no_save: args.no_save,
+        dry_run: args.dry_run,
+        ..CompareArgs::default()
+    };
+    compare::measured(&as_compare, &plan)
+}
+
+fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
+    let mut draft = Draft::of_run(run, &studies::specs())?;
+    draft.places = places(&args.places, &draft.places)?;
+    draft.budget = args.budget.or(draft.budget);
+    let seed = args.seed.unwrap_or(run.run.seed);
+    draft.seed = Some(seed);
+    let plan = draft.finish(seed)?;
+    plan.check_against(run)?;
+    let commands = plan.shell_texts();
+    if show::is_file(&args.run) && !args.allow_commands && !commands.is_empty() {
+        let told =
+            commands.iter().map(|command| format!("\n  {} = {}", command.param, command.text));
+        bail!(
+            "the file has commands that would be run; read them, and add --allow-commands if you \
+             trust them:{}",
+            told.collect::<String>()
+        );
+    }
+    let missing = plan.places.iter().find(|place| !place.path.is_dir());
+    if let Some(PlaceRequest { label, path }) = missing {
+        bail!(
+            "its place {label} was {}, which is no directory here: name another, as in \
+             {label}=/srv",
+            path.display()
+        );
+    }
+    Ok(plan)
+}
+
+/// The run's places, with the directories that were given: by label, or all in their order.
+/// They keep their labels, by which the runs are compared.
+fn places(given: &[PlaceArgument], places: &[PlaceRequest]) -> anyhow::Result<Vec<PlaceRequest>> {
+    let mut chosen = places.to_vec();
+    let labels = || places.iter().map(|place| place.label.as_str()).collect::<Vec<_>>().join(", ");
+    let bare = given.iter().filter(|place| matches!(place, PlaceArgument::Bare(_))).count();
+    ensure!(
+        bare == 0 || bare == given.len() && bare == places.len(),
+        "it has {} places ({}): name a directory for each, in that order, or some by their labels, \
+         as in {}=/srv",
+        places.len(),
+        labels(),
+        places.first().map_or("disk", |place| place.label.as_str())
+    );
+    for (position, argument) in given.iter().enumerate() {
+        let at = match argument {
+            PlaceArgument::Bare(_) => Some(position),
+            PlaceArgument::Labelled(place) => {
+                places.iter().position(|known| known.label == place.label)
+            }
+        };
+        match (at, argument) {
+            (Some(at), _) => chosen[at].path = argument.path().to_owned(),
+            (None, PlaceArgument::Labelled(place)) => {
+                bail!("it has no place {}: its places are {}", place.label, labels())
+            }
+            (None, PlaceArgument::Bare(_)) => {}
+        }
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn named(given: &[&str]) -> Result<String, String> {
+        let given: Vec<PlaceArgument> = given.iter().map(|text| text.parse().unwrap()).collect();
+        let known = ["disk=/a", "ram=/b"].map(|text| text.parse().unwrap());
+        let places = places(&given, &known).map_err(|error| error.to_string())?;
+        let told = places.iter().map(|place| format!("{}={}", place.label, place.path.display()));
+        Ok(told.collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn places_are_named_anew_by_label_or_in_their_order() {
+        assert_eq!(named(&[]).unwrap(), "disk=/a ram=/b");
+        assert_eq!(named(&["ram=/c"]).unwrap(), "disk=/a ram=/c");
+        assert_eq!(named(&["/c", "/d"]).unwrap(), "disk=/c ram=/d");
+        assert!(named(&["/c"]).unwrap_err().contains("it has 2 places (disk, ram)"));
+        assert!(named(&["/c", "ram=/d"]).unwrap_err().contains("name a directory for each"));
+        assert!(named(&["log=/c"]).unwrap_err().contains("it has no place log"));
+    }
+}

@@ -1,0 +1,118 @@
+//! A plan that was measured before, made of the record of its run.
+
+use std::time::Duration;
+
+use crate::arm::pairs;
+use crate::place::{PlaceFacts, PlaceRequest};
+use crate::plan::{ARMS_MAX, BUDGETS, Draft, Plan, PlanError, StudyPlan, find_study, unknown_key};
+use crate::run::{ArmRecord, PlanRecord, Run};
+use crate::study::{ParamKind, StudySpec};
+
+/// What a shell would be given to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellText {
+    /// The parameter: `serve.server`.
+    pub param: String,
+    /// The text.
+    pub text: String,
+}
+
+impl Draft {
+    /// What was asked for when a run was measured: each way of doing it as a study of its
+    /// own, in the order of the arms, so that the same arms follow from it.
+    pub fn of_run(run: &Run, registry: &[&'static StudySpec]) -> Result<Self, PlanError> {
+        let PlanRecord { worth, error_rate, budget_s, arms, per_second, .. } = &run.plan;
+        if arms.len() > ARMS_MAX {
+            return Err(PlanError(format!(
+                "its {} arms are more than the {ARMS_MAX} that are allowed",
+                arms.len()
+            )));
+        }
+        let budget = Duration::try_from_secs_f64(*budget_s).ok();
+        let budget = budget.filter(|budget| BUDGETS.contains(budget));
+        let invalid = || PlanError(format!("a budget of {budget_s} s is not valid"));
+        let mut studies = Vec::new();
+        let mut known: Vec<&ArmRecord> = Vec::new();
+        for arm in arms {
+            if known.iter().any(|other| is_same_way(other, arm)) {
+                continue;
+            }
+            known.push(arm);
+            let rate = per_second.get(&arm.study).copied();
+            studies.push(StudyPlan { per_second: rate, ..way(arm, registry)? });
+        }
+        let place = |facts: &PlaceFacts| {
+            PlaceRequest::new(&facts.label, &facts.path.to_string_lossy())
+                .map_err(|why| PlanError(why.to_string()))
+        };
+        Ok(Self {
+            worth: Some(*worth),
+            error_rate: Some(*error_rate),
+            budget: Some(budget.ok_or_else(invalid)?),
+            seed: Some(run.run.seed),
+            places: run.places.iter().map(place).collect::<Result<_, _>>()?,
+            studies,
+        })
+    }
+}
+
+impl Plan {
+    /// Whether it has the arms and comparisons of a run; an error that says what is missing.
+    pub fn check_against(&self, run: &Run) -> Result<(), PlanError> {
+        let arms = self.arms();
+        let pairs = pairs(&arms);
+        let [now, then] = [(arms.len(), pairs.len()), (run.plan.arms.len(), run.plan.pairs.len())];
+        if now == then {
+            return Ok(());
+        }
+        Err(PlanError(format!(
+            "the run had {} arms and {} comparisons, and this version of iotoll makes {} and {} of \
+             its plan",
+            then.0, then.1, now.0, now.1
+        )))
+    }
+
+    /// The commands that it has, in the order of the studies, each once.
+    pub fn shell_texts(&self) -> Vec<ShellText> {
+        let mut found: Vec<ShellText> = Vec::new();
+        for study in &self.studies {
+            for (name, values) in &study.factors {
+                let param = study.spec.param(name);
+                if !matches!(param.map(|param| param.kind), Some(ParamKind::Shell(_))) {
+                    continue;
+                }
+                for text in values.iter().map(ToString::to_string).filter(|text| !text.is_empty()) {
+                    let told = ShellText { param: format!("{}.{name}", study.spec.name), text };
+                    if !found.contains(&told) {
+                        found.push(told);
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+fn is_same_way(a: &ArmRecord, b: &ArmRecord) -> bool {
+    a.study == b.study && a.strategy == b.strategy && a.params == b.params
+}
+
+/// An arm's study with its strategy and values alone.
+fn way(arm: &ArmRecord, registry: &[&'static StudySpec]) -> Result<StudyPlan, PlanError> {
+    let spec = find_study(&arm.study, registry)?;
+    let unknown = || {
+        PlanError(format!(
+            "this version of iotoll has no strategy `{}` in the study {}",
+            arm.strategy, spec.name
+        ))
+    };
+    let mut study = StudyPlan::new(spec);
+    study.strategies = vec![spec.strategy(&arm.strategy).ok_or_else(unknown)?];
+    for (name, value) in &arm.params {
+        let param = spec.param(name).ok_or_else(|| unknown_key(name, spec))?;
+        let value =
+            param.parse(value).map_err(|why| PlanError(format!("{}.{name}: {why}", spec.name)))?;
+        study.set(param.name, vec![value]);
+    }
+    Ok(study)
+}

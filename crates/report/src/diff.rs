@@ -1,0 +1,285 @@
+//! What changed between two runs, in words and a table.
+
+use anstyle::{AnsiColor, Style};
+use model::analysis::Verdict;
+use model::description::Score;
+use model::diff::{ArmChange, Diff, Side};
+use model::units::{percent, time};
+
+use crate::columns::{Cell, Table};
+use crate::history::minute;
+use crate::text::{PROSE, Width, heading, paragraph};
+use crate::words::{self, Difference};
+
+/// So many names in a sentence; the table has them all.
+const NAMES_MAX: usize = 4;
+/// Beside a bullet.
+const BULLET: [&str; 2] = ["  • ", "    "];
+
+/// What differs besides, what changed, and each arm.
+pub fn diff(diff: &Diff, width: Width) -> String {
+    let prose = width.min(PROSE);
+    let mut out = title(diff, prose);
+    out += &facts(diff, prose);
+    out.push('\n');
+    out += &paragraph("", "", &summary(diff), prose);
+    if !diff.arms.is_empty() {
+        out.push('\n');
+        out += &table(diff, width);
+    }
+    if !diff.missing.is_empty() {
+        out += &format!("\n{}", heading("Not compared"));
+        for missing in &diff.missing {
+            let text = format!("{}: {}", missing.id, missing.why);
+            out += &paragraph(BULLET[0], BULLET[1], &text, prose);
+        }
+    }
+    if !diff.arms.is_empty() {
+        out.push('\n');
+        out += &paragraph("", "", &basis(diff), prose);
+    }
+    out
+}
+
+/// `iotoll diff 1a2b3c4d (2026-11-21 10:00) → 5e6f7a8b (2026-11-22 21:59)`.
+fn title(diff: &Diff, width: Width) -> String {
+    let side = |side: &Side| {
+        let name: String = side.id.chars().take(8).collect();
+        format!("{name} ({})", minute(&side.started))
+    };
+    let text = format!("Changes from {} to {}, UTC", side(&diff.before), side(&diff.after));
+    paragraph("", "", &text, width)
+}
+
+fn facts(diff: &Diff, width: Width) -> String {
+    if diff.facts.is_empty() {
+        return paragraph("", "", "The machine and the places are the same.", width);
+    }
+    let mut out = format!("\n{}", heading("The machine and the places differ"));
+    for fact in &diff.facts {
+        let text = format!("{}: {} → {}", fact.what, fact.before, fact.after);
+        out += &paragraph(BULLET[0], BULLET[1], &text, width);
+    }
+    out
+}
+
+/// What surely changed, in a sentence for each direction.
+fn summary(diff: &Diff) -> String {
+    if diff.arms.is_empty() {
+        return "The two runs have no arm in common that both measured.".to_owned();
+    }
+    let of = |verdict: Verdict| -> Vec<&ArmChange> {
+        diff.arms.iter().filter(|arm| arm.verdict == verdict).collect()
+    };
+    let (slower, faster) = (of(Verdict::Slower), of(Verdict::Faster));
+    let worth = percent(diff.worth);
+    if slower.is_empty() && faster.is_empty() {
+        let same = of(Verdict::Same).len();
+        return match same == diff.arms.len() {
+            true => format!("No change: every arm differs by less than {worth}."),
+            false => format!(
+                "No change was found: no arm differs by more than {worth} beyond what such runs \
+                 vary by."
+            ),
+        };
+    }
+    let told = |which: &str, arms: &[&ArmChange]| {
+        let names: Vec<String> = arms
+            .iter()
+            .take(NAMES_MAX)
+            .map(|arm| format!("{} ({})", arm.id, difference(arm).ratio))
+            .collect();
+        match arms.len().saturating_sub(NAMES_MAX) {
+            _ if arms.is_empty() => String::new(),
+            0 => format!("{which}: {}. ", names.join(", ")),
+            more => format!("{which}: {} and {more} more. ", names.join(", ")),
+        }
+    };
+    let text = told("Slower", &slower) + &told("Faster", &faster);
+    text.trim_end().to_owned()
+}
+
+/// A change in words: `log/held@disk takes 15% more time than before (+9% to +22%)`.
+pub(crate) fn sentence(arm: &ArmChange, than: &str) -> String {
+    let Difference { interval, .. } = difference(arm);
+    let against = words::time_against(arm.ratio);
+    let within = if interval.is_empty() { String::new() } else { format!(" ({interval})") };
+    let tolls = [arm.before_ns, arm.after_ns].map(|ns| toll(arm, ns));
+    format!("{} takes {against} {than}{within}: {} → {}", arm.id, tolls[0], tolls[1])
+}
+
+fn difference(arm: &ArmChange) -> Difference {
+    Difference::new(Some(arm.ratio), Some(arm.ratio_low), Some(arm.ratio_high))
+}
+
+fn toll(arm: &ArmChange, ns: f64) -> String {
+    match arm.score {
+        Score::HighestRate => format!("{}/s", words::rate(1e9 / ns)),
+        Score::MeanTime | Score::MedianTime => time(ns),
+    }
+}
+
+fn table(diff: &Diff, width: Width) -> String {
+    let rows = |named: bool| {
+        let heads = ["", "before", "after", "change", "interval", ""];
+        let mut table = Table::new(heads.map(|head| Cell::new(head).styled(Style::new().dimmed())));
+        for arm in &diff.arms {
+            let Difference { ratio, interval } = difference(arm);
+            let name = if named { arm.id.as_str() } else { "" };
+            let [before, after] = [arm.before_ns, arm.after_ns].map(|ns| toll(arm, ns));
+            let figures = [name, &before, &after, &ratio, &interval].map(Cell::new);
+            table.add_row(figures.into_iter().chain([verdict(arm.verdict)]));
+        }
+        table.align_right(1..4);
+        table
+    };
+    let beside = rows(true);
+    if beside.width() <= width {
+        return beside.flush();
+    }
+    // Names that leave no room for the figures have lines of their own.
+    let below = rows(false).flush();
+    let mut lines = below.lines();
+    let mut out = lines.next().map_or_else(String::new, |head| format!("{head}\n"));
+    for (line, arm) in lines.zip(&diff.arms) {
+        out += &format!("{}{line}\n", paragraph("", "  ", &arm.id, width));
+    }
+    out
+}
+
+fn verdict(verdict: Verdict) -> Cell {
+    let style = match verdict {
+        Verdict::Faster => AnsiColor::Green.on_default().bold(),
+        Verdict::Slower => AnsiColor::Red.on_default().bold(),
+        Verdict::Same => Style::new().bold(),
+        Verdict::Unclear | Verdict::Invalid => AnsiColor::Yellow.on_default(),
+    };
+    Cell::new(verdict.as_str()).styled(style)
+}
+
+/// What the intervals allow for, and what would make them narrower.
+fn basis(diff: &Diff) -> String {
+    let assumed: Vec<&ArmChange> =
+        diff.arms.iter().filter(|arm| arm.learned_from.is_none()).collect();
+    let learned: Vec<&ArmChange> =
+        diff.arms.iter().filter(|arm| arm.learned_from.is_some()).collect();
+    let mut text = format!(
+        "All intervals together have {} confidence. They allow for what runs vary by that were \
+         not interleaved: ",
+        percent(diff.confidence)
+    );
+    let range = |values: Vec<f64>| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let [least, most] = [least, most].map(percent);
+        if least == most { least } else { format!("{least} to {most}") }
+    };
+    if !learned.is_empty() {
+        let runs = learned.iter().filter_map(|arm| arm.learned_from);
+        let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
+        let runs = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+        let varies = range(learned.iter().map(|arm| arm.runs_vary_by).collect());
+        text += &format!("{varies}, learned from {runs} other saved runs of the same");
+    }
+    if !assumed.is_empty() {
+        let varies = range(assumed.iter().map(|arm| arm.runs_vary_by).collect());
+        let which = match learned.len() {
+            0 => String::new(),
+            _ => format!("; for {} of the arms ", assumed.len()),
+        };
+        text += &format!(
+            "{which}{varies}, which is assumed, because fewer than four other runs of the same \
+             are saved here; `iotoll rerun` makes more"
+        );
+    }
+    text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use model::diff::{Fact, Missing, SCHEMA};
+
+    use super::*;
+
+    fn arm(id: &str, ratio: f64, verdict: Verdict, learned_from: Option<usize>) -> ArmChange {
+        ArmChange {
+            id: id.to_owned(),
+            score: Score::MeanTime,
+            before_ns: 600.0,
+            after_ns: 600.0 * ratio,
+            ratio,
+            ratio_low: ratio * 0.94,
+            ratio_high: ratio / 0.94,
+            verdict,
+            runs_vary_by: if learned_from.is_some() { 0.012 } else { 0.05 },
+            learned_from,
+        }
+    }
+
+    fn made() -> Diff {
+        let side =
+            |id: &str| Side { id: id.to_owned(), started: "2026-11-22T21:59:55Z".to_owned() };
+        Diff {
+            schema: SCHEMA.to_owned(),
+            before: side("1a2b3c4d00000000"),
+            after: side("5e6f7a8b00000000"),
+            facts: Vec::new(),
+            arms: vec![
+                arm("log/held@disk", 1.15, Verdict::Slower, Some(6)),
+                arm("log/reopen@disk", 0.97, Verdict::Unclear, Some(6)),
+            ],
+            missing: Vec::new(),
+            worth: 0.05,
+            confidence: 0.95,
+        }
+    }
+
+    fn plain(diff: &Diff) -> String {
+        let text = super::diff(diff, 80);
+        let styles = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[33m"];
+        styles.iter().fold(text, |text, style| text.replace(style, ""))
+    }
+
+    #[test]
+    fn what_changed_comes_after_what_else_differs() {
+        let mut diff = made();
+        diff.facts = vec![Fact {
+            what: "kernel".to_owned(),
+            before: "6.1".to_owned(),
+            after: "6.2\u{1b}[2J".to_owned(),
+        }];
+        let text = plain(&diff);
+        let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in\n{text}"));
+        assert!(at("kernel: 6.1 → 6.2\\u{1b}[2J") < at("Slower: log/held@disk (+15%)."), "{text}");
+        assert!(at("Slower") < at("600 ns"), "{text}");
+        assert!(text.contains("1.2%, learned from 6 other saved runs"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn where_nothing_changed_or_is_comparable_that_is_said() {
+        let mut diff = made();
+        diff.arms.remove(0);
+        assert!(plain(&diff).contains("The machine and the places are the same."));
+        assert!(plain(&diff).contains("No change was found"), "{}", plain(&diff));
+        diff.arms = vec![arm("a", 1.0, Verdict::Same, None)];
+        let text = plain(&diff);
+        assert!(text.contains("No change: every arm differs by less than 5%."), "{text}");
+        assert!(text.contains("5%, which is assumed, because"), "{text}");
+        diff.arms.clear();
+        diff.missing = vec![Missing {
+            id: "a".to_owned(),
+            why: "only in the earlier run".to_owned(),
+            failed: false,
+        }];
+        assert!(plain(&diff).contains("no arm in common"), "{}", plain(&diff));
+    }
+
+    #[test]
+    fn a_long_name_has_a_line_of_its_own() {
+        let mut diff = made();
+        diff.arms[0].id = format!("log/held(record={})@disk", "7000 B, ".repeat(8));
+        let text = plain(&diff);
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}

@@ -1,0 +1,49 @@
+//! Removing runs, and giving back the room that they took.
+
+use std::fs;
+
+use rusqlite::OptionalExtension as _;
+
+use crate::error::Error;
+use crate::recording::Failed;
+use crate::saved::{Entry, State};
+use crate::{Store, database};
+
+impl Store {
+    /// Removes a run, unless it goes on. Each is removed by itself, so that a run that goes
+    /// on meanwhile has not long to wait before it can save its next block.
+    pub fn remove(&mut self, entry: &Entry) -> Result<(), Error> {
+        self.write("removing a run", |database| {
+            let sql = "SELECT state FROM run WHERE id = ?";
+            let state: Option<String> =
+                database.query_row(sql, [&entry.id], |row| row.get(0)).optional()?;
+            if state.as_deref() == Some(State::Running.name()) {
+                return Err(Failed::Elsewhere(Error::StillRunning(entry.short_id().to_owned())));
+            }
+            database.execute("DELETE FROM run WHERE id = ?", [&entry.id])?;
+            database.execute(
+                "DELETE FROM setting WHERE number NOT IN (SELECT setting FROM toll)",
+                (),
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Gives the room of removed runs back to the file system; how many bytes that were.
+    /// While a run goes on this is left, since that would have to wait: what is free is used
+    /// by the next runs.
+    pub fn give_back_room(&mut self) -> Result<u64, Error> {
+        let path = database::path(&self.folder);
+        let size = || {
+            fs::metadata(&path).map(|file| file.len()).map_err(Error::io(&path, "looking at it"))
+        };
+        let going_on = !self.entries("WHERE state = 'running'", ())?.is_empty();
+        let before = size()?;
+        if !going_on {
+            let settings = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE);";
+            let done = self.connection.execute_batch(settings);
+            done.map_err(Error::database(&path, "giving back the room of removed runs"))?;
+        }
+        Ok(before.saturating_sub(size()?))
+    }
+}
