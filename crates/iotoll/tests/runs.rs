@@ -41,9 +41,13 @@ impl Kept {
     }
 
     fn compare(&self, more: &[&str]) -> Output {
+        self.compare_for("1s", more)
+    }
+
+    fn compare_for(&self, budget: &str, more: &[&str]) -> Output {
         let places = self.places.args();
-        let usual = ["compare", &places[0], &places[1], "--study", "log", "--budget", "1s"];
-        self.run(&[&usual, &["--strategy", "held"][..], more].concat())
+        let usual = ["compare", &places[0], &places[1], "--study", "log", "--strategy", "held"];
+        self.run(&[&usual, &["--budget", budget][..], more].concat())
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -141,7 +145,8 @@ fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     let kept = Kept::new();
     let set = ["--set", "log.record=70,uniform 1 KiB..2 KiB", "--set", "log.sync=never,every 10"];
     let options = ["--seed", "17", "--worth", "7%", "--per-second", "50"];
-    assert_eq!(kept.compare(&[&set[..], &options].concat()).status.code(), Some(0));
+    let compared = kept.compare_for("4s", &[&set[..], &options].concat());
+    assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
     let first = kept.file("first.json").display().to_string();
     kept.said(&["show", "--json", &first]);
     let again = json(&kept.said(&["rerun", "last", "--json", "-"]));
@@ -173,7 +178,8 @@ fn commands_in_a_file_are_run_only_where_that_is_allowed() {
     assert_eq!(kept.compare(&[]).status.code(), Some(0));
     let ran = kept.file("ran");
     let server = format!("touch {}; exec false {{port}}", ran.display());
-    let serve = ["--study", "serve", "--set", &format!("serve.server={server}")];
+    let serve =
+        ["--study", "serve", "--strategy", "command", "--set", &format!("serve.command={server}")];
     let ram = common::place("ram", kept.places.ram.path());
     let file = kept.file("foreign.json").display().to_string();
     let all = [&["compare", &ram, "--budget", "1s", "--json", &file], &serve[..]].concat();
@@ -181,7 +187,7 @@ fn commands_in_a_file_are_run_only_where_that_is_allowed() {
     assert!(ran.exists(), "the command is one that is run");
     fs::remove_file(&ran).unwrap();
     let refused = kept.run(&["rerun", &file]);
-    assert_fails(&refused, 2, &["commands that would be run", "serve.server = touch"]);
+    assert_fails(&refused, 2, &["commands that would be run", "serve.command = touch"]);
     assert!(!ran.exists(), "it was run");
     kept.run(&["rerun", &file, "--allow-commands"]);
     assert!(ran.exists());
