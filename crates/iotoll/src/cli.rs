@@ -191,7 +191,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE|RUN")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Write what changed since the baseline as JUnit's XML
+    /// Write what changed since the baseline as XML of the kind that `JUnit` writes
     #[arg(long, value_name = "FILE", requires = "baseline")]
     pub(crate) junit: Option<PathBuf>,
 

@@ -81,7 +81,7 @@ fn places(given: &[PlaceArgument], places: &[PlaceRequest]) -> anyhow::Result<Ve
             }
         };
         match (at, argument) {
-            (Some(at), _) => chosen[at].path = argument.path().to_owned(),
+            (Some(at), _) => argument.path().clone_into(&mut chosen[at].path),
             (None, PlaceArgument::Labelled(place)) => {
                 bail!("it has no place {}: its places are {}", place.label, labels())
             }

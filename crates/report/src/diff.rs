@@ -75,13 +75,13 @@ fn summary(diff: &Diff) -> String {
     let worth = percent(diff.worth);
     if slower.is_empty() && faster.is_empty() {
         let same = of(Verdict::Same).len();
-        return match same == diff.arms.len() {
-            true => format!("No change: every arm differs by less than {worth}."),
-            false => format!(
-                "No change was found: no arm differs by more than {worth} beyond what such runs \
-                 vary by."
-            ),
-        };
+        if same == diff.arms.len() {
+            return format!("No change: every arm differs by less than {worth}.");
+        }
+        return format!(
+            "No change was found: no arm differs by more than {worth} beyond what such runs vary \
+             by."
+        );
     }
     let told = |which: &str, arms: &[&ArmChange]| {
         let names: Vec<String> = arms

@@ -48,11 +48,11 @@ impl Level {
             return None;
         }
         let (_, spread) = center_and_spread(blocks);
-        let of_chance = (OF_MEDIAN * spread).powi(2) / count;
+        let scattered = (OF_MEDIAN * spread).powi(2) / count;
         // Half of an interval of the difference of two runs, of which this is one.
-        let of_change = (slow_change(blocks) / STUDENT_OF_STRETCHES).powi(2) / 2.0;
+        let changing = (slow_change(blocks) / STUDENT_OF_STRETCHES).powi(2) / 2.0;
         let degrees = (OF_ABSOLUTE * (count - 1.0)).max(1.0);
-        Some(Self { log, error: (of_chance + of_change).sqrt(), degrees })
+        Some(Self { log, error: (scattered + changing).sqrt(), degrees })
     }
 }
 

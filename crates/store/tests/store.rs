@@ -353,7 +353,9 @@ fn two_that_bring_it_up_to_date_at_once_do_it_once() {
     std::thread::scope(|scope| {
         let opened: Vec<_> =
             (0..4).map(|_| scope.spawn(|| ids(&Store::open(&folder).unwrap()))).collect();
-        opened.into_iter().for_each(|ids| assert_eq!(ids.join().unwrap(), ["aa11"]));
+        for ids in opened {
+            assert_eq!(ids.join().unwrap(), ["aa11"]);
+        }
     });
 }
 

@@ -76,6 +76,8 @@ pub(crate) struct DiffArgs {
 
 #[derive(Args)]
 #[command(after_help = RERUN_NOTES)]
+// Each is a flag of the command line.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct RerunArgs {
     /// The run: a file written by --json, or a saved run
     #[arg(value_name = "FILE|RUN")]
