@@ -141,7 +141,7 @@ impl<'a> Levels<'a> {
         let level = result.toll_ns.and_then(|toll_ns| Level::new(toll_ns.ln(), &blocks));
         level.ok_or_else(|| match &result.failure {
             Some(why) => why.clone(),
-            None => "fewer than two blocks".to_owned(),
+            None => format!("fewer than {} blocks", stats::BLOCKS_MIN),
         })
     }
 }

@@ -149,7 +149,9 @@ fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
     let first = kept.file("first.json").display().to_string();
     kept.said(&["show", "--json", &first]);
-    let again = json(&kept.said(&["rerun", "last", "--json", "-"]));
+    let rerun = kept.run(&["rerun", "last", "--json", "-"]);
+    assert_eq!((rerun.status.code(), stderr(&rerun).as_str()), (Some(0), ""));
+    let again = json(&stdout(&rerun));
     let then = json(&fs::read_to_string(&first).unwrap());
     assert_eq!(again["plan"], then["plan"]);
     assert_eq!(again["run"]["seed"], 17);

@@ -112,7 +112,10 @@ fn way(arm: &ArmRecord, registry: &[&'static StudySpec]) -> Result<StudyPlan, Pl
         let param = spec.param(name).ok_or_else(|| unknown_key(name, spec))?;
         let value =
             param.parse(value).map_err(|why| PlanError(format!("{}.{name}: {why}", spec.name)))?;
-        study.set(param.name, vec![value]);
+        // What is at its default was not asked for, and need not mean anything to the arm.
+        if param.default_values() != [value.clone()] {
+            study.set(param.name, vec![value]);
+        }
     }
     Ok(study)
 }

@@ -13,6 +13,8 @@ use crate::words::{self, Difference};
 
 /// So many names in a sentence; the table has them all.
 const NAMES_MAX: usize = 4;
+/// A bound that is farther out than this many times is none.
+const FARTHEST: f64 = 1e3;
 /// Beside a bullet.
 const BULLET: [&str; 2] = ["  • ", "    "];
 
@@ -109,7 +111,8 @@ pub(crate) fn sentence(arm: &ArmChange, than: &str) -> String {
 }
 
 fn difference(arm: &ArmChange) -> Difference {
-    Difference::new(Some(arm.ratio), Some(arm.ratio_low), Some(arm.ratio_high))
+    let bound = |bound: f64| Some(bound).filter(|bound| bound.ln().abs() < FARTHEST.ln());
+    Difference::new(Some(arm.ratio), bound(arm.ratio_low), bound(arm.ratio_high))
 }
 
 fn toll(arm: &ArmChange, ns: f64) -> String {

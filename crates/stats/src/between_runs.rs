@@ -16,13 +16,17 @@ use crate::student::two_sided;
 /// What a run's level is assumed to differ by from the next one's, as a standard deviation
 /// of its logarithm, where no repeated runs tell. Chosen high: on a quiet machine it is 1%
 /// or 2%.
-pub const ASSUMED_DEVIATION: f64 = 0.05;
+const ASSUMED_DEVIATION: f64 = 0.05;
 /// Repeated runs tell nothing with fewer degrees of freedom than this: four runs of the same.
-pub const DEGREES_MIN: usize = 3;
+const DEGREES_MIN: usize = 3;
 /// Runs are never believed to vary by less than this: two of them then differ by 2% in one of
 /// 20 cases, which is what interleaved comparisons allow for, too.
 const DEVIATION_MIN: f64 = 0.007;
 
+/// Fewer blocks tell too little.
+pub const BLOCKS_MIN: usize = 5;
+/// With fewer blocks than this the standard deviation tells more than the median absolute one.
+const FEW: usize = 20;
 /// The standard error of a median of Gaussian values, over that of their mean.
 const OF_MEDIAN: f64 = 1.2533;
 /// A median absolute deviation knows as much as the standard deviation of this share of the
@@ -41,17 +45,22 @@ pub struct Level {
 }
 
 impl Level {
-    /// The level of a run whose blocks had these logarithms, in order; none of none.
+    /// The level of a run whose blocks had these logarithms, in order; none where they are too
+    /// few to tell how well it is known.
     pub fn new(log: f64, blocks: &[f64]) -> Option<Self> {
         let count = blocks.len() as f64;
-        if blocks.len() < 2 || !log.is_finite() {
+        if blocks.len() < BLOCKS_MIN || !log.is_finite() {
             return None;
         }
-        let (_, spread) = center_and_spread(blocks);
+        // A stall among few blocks is not known for one, and counts as scatter.
+        let (spread, degrees) = if blocks.len() < FEW {
+            ((squares(blocks) / (count - 1.0)).sqrt(), count - 1.0)
+        } else {
+            (center_and_spread(blocks).1, OF_ABSOLUTE * (count - 1.0))
+        };
         let scattered = (OF_MEDIAN * spread).powi(2) / count;
         // Half of an interval of the difference of two runs, of which this is one.
         let changing = (slow_change(blocks) / STUDENT_OF_STRETCHES).powi(2) / 2.0;
-        let degrees = (OF_ABSOLUTE * (count - 1.0)).max(1.0);
         Some(Self { log, error: (scattered + changing).sqrt(), degrees })
     }
 }
@@ -169,7 +178,9 @@ mod tests {
         let learned = Variation::learned(&[vec![1.0, 1.02, 1.04, 1.06, 1.08]]);
         let wide = difference(&loose, &exact(0.0), learned, 0.05);
         assert!(wide.high > 2.0 * loose.error, "{wide:?} {loose:?}");
-        assert_eq!(Level::new(0.0, &[1.0]), None);
+        assert_eq!(Level::new(0.0, &blocks[..BLOCKS_MIN - 1]), None);
+        let few = Level::new(0.0, &blocks[..BLOCKS_MIN]).unwrap();
+        assert!((few.degrees - 4.0).abs() < 1e-12 && few.error > loose.error, "{few:?}");
         assert_eq!(Level::new(f64::NAN, &blocks), None);
     }
 }

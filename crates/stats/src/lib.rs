@@ -23,7 +23,7 @@ mod student;
 mod trend;
 mod warmup;
 
-pub use between_runs::{ASSUMED_DEVIATION, DEGREES_MIN, Level, Variation, difference};
+pub use between_runs::{BLOCKS_MIN, Level, Variation, difference};
 pub use binomial::{rate_at_least, rate_at_most};
 pub use carry_over::{CarryOver, Step, carry_over};
 pub use histogram::Histogram;
