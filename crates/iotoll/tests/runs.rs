@@ -40,14 +40,11 @@ impl Kept {
         stdout(&output)
     }
 
+    /// A run that ends with its tenth block or soon after, however long that takes.
     fn compare(&self, more: &[&str]) -> Output {
-        self.compare_for("1s", more)
-    }
-
-    fn compare_for(&self, budget: &str, more: &[&str]) -> Output {
         let places = self.places.args();
         let usual = ["compare", &places[0], &places[1], "--study", "log", "--strategy", "held"];
-        self.run(&[&usual, &["--budget", budget][..], more].concat())
+        self.run(&[&usual, &["--budget", "60s", "--worth", "100%"][..], more].concat())
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -144,8 +141,8 @@ fn prune_removes_what_it_is_told_to_and_says_so() {
 fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     let kept = Kept::new();
     let set = ["--set", "log.record=70,uniform 1 KiB..2 KiB", "--set", "log.sync=never,every 10"];
-    let options = ["--seed", "17", "--worth", "7%", "--per-second", "50"];
-    let compared = kept.compare_for("4s", &[&set[..], &options].concat());
+    let options = ["--seed", "17", "--per-second", "50"];
+    let compared = kept.compare(&[&set[..], &options].concat());
     assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
     let first = kept.file("first.json").display().to_string();
     kept.said(&["show", "--json", &first]);
@@ -204,13 +201,14 @@ fn diff_names_what_changed_and_nothing_else() {
     assert!(text.contains("The machine and the places are the same."), "{text}");
     assert!(text.contains("No change") && text.contains("which is assumed"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-    let faster = kept.scaled("faster.json", 0.5);
-    let text = kept.said(&["diff", &faster, "last"]);
-    assert!(text.contains("Slower: log/held@disk (×2.00), log/held@ram (×2.00)."), "{text}");
+    let faster = kept.scaled("faster.json", 0.1);
+    let text = kept.said(&["diff", &faster, "last", "--worth", "5%"]);
+    assert!(text.contains("Slower: log/held@disk (×10.0), log/held@ram (×10.0)."), "{text}");
     let back = json(&kept.said(&["diff", "last", &faster, "--json", "-"]));
     assert_eq!(back["schema"], "iotoll.diff/1");
     assert_eq!(back["arms"][0]["verdict"], "faster");
-    let little = json(&kept.said(&["diff", &faster, "last", "--worth", "100%", "--json", "-"]));
+    let half = kept.scaled("half.json", 0.5);
+    let little = json(&kept.said(&["diff", &half, "last", "--worth", "100%", "--json", "-"]));
     assert_eq!(little["arms"][0]["verdict"], "unclear");
     assert_fails(&kept.run(&["diff", "last", "nothing.json"]), 2, &["cannot compare nothing.json"]);
     assert_fails(&kept.run(&["diff"]), 2, &["there is no last~1: 1 run"]);
@@ -236,7 +234,7 @@ fn repeated_runs_teach_what_runs_vary_by() {
 fn a_baseline_is_a_gate_that_says_what_failed_it() {
     let kept = Kept::new();
     assert_eq!(kept.compare(&[]).status.code(), Some(0));
-    let (slow, fast) = (kept.scaled("slow.json", 3.0), kept.scaled("fast.json", 0.2));
+    let (slow, fast) = (kept.scaled("slow.json", 3.0), kept.scaled("fast.json", 0.05));
     let xml = kept.file("junit.xml").display().to_string();
     let outputs = ["--junit", &xml, "--github"];
     let passed = kept.compare(&[&["--baseline", &slow], &outputs[..]].concat());
@@ -272,7 +270,8 @@ fn the_example_of_a_gate_passes_and_fails() {
     let gate = |github: bool| {
         let mut command = Command::new(examples.join("gate.sh"));
         command.arg("baseline.json").args(kept.places.args());
-        command.args(["--study", "log", "--strategy", "held", "--budget", "1s"]);
+        command.args(["--study", "log", "--strategy", "held", "--budget", "60s"]);
+        command.args(["--worth", "100%"]);
         command.current_dir(work.path()).env("PATH", &path);
         command.env("IOTOLL_DIR", kept.file("runs")).env_remove("GITHUB_ACTIONS");
         if github {
@@ -288,7 +287,7 @@ fn the_example_of_a_gate_passes_and_fails() {
     let passed = gate(false);
     assert_eq!(passed.status.code(), Some(0), "{}", stderr(&passed));
     assert!(xml.exists() && !stdout(&passed).contains("::notice"));
-    fs::rename(kept.scaled("fast.json", 0.2), &baseline).unwrap();
+    fs::rename(kept.scaled("fast.json", 0.05), &baseline).unwrap();
     let failed = gate(true);
     assert_eq!(failed.status.code(), Some(5), "{}", stderr(&failed));
     assert!(stdout(&failed).contains("::error "), "{}", stdout(&failed));
