@@ -7,10 +7,19 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 use common::{Places, assert_fails, iotoll, stderr, stdout};
 use serde_json::Value;
 use tempfile::TempDir;
+
+/// Held while something is measured: eight tests at once would leave each other no blocks.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone(command: &mut Command) -> Output {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    command.output().unwrap()
+}
 
 /// A store and two places, with the commands that use them.
 struct Kept {
@@ -30,7 +39,7 @@ impl Kept {
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
+        alone(&mut self.command(args))
     }
 
     /// What it prints where all is well.
@@ -277,7 +286,7 @@ fn the_example_of_a_gate_passes_and_fails() {
         if github {
             command.env("GITHUB_ACTIONS", "true");
         }
-        command.output().unwrap()
+        alone(&mut command)
     };
     let (baseline, xml) = (work.path().join("baseline.json"), work.path().join("iotoll.xml"));
     let first = gate(true);
