@@ -18,6 +18,7 @@ mod bench_repeat;
 mod bench_store;
 mod bench_verdicts;
 mod bench_verify;
+mod browser;
 mod built;
 mod examples;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -46,6 +47,7 @@ static ALLOCATOR: fuzz::Counting = fuzz::Counting;
 fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
         Chore::Test => test::run(),
+        Chore::Browser => browser::run(),
         Chore::Bench { what } => bench::run(&what),
         Chore::Fuzz(args) => fuzz::run(&args),
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -73,6 +75,8 @@ struct Xtask {
 enum Chore {
     /// Pass the tests: packages, formatting, lints, tests, generated files, examples
     Test,
+    /// Look at reports in a browser, as `test` does too
+    Browser,
     /// Measure what is too heavy or too noisy for a test
     Bench {
         #[command(subcommand)]

@@ -38,6 +38,8 @@ const NEEDS: &[Need] = &[
     need("opcache", "php-opcache", "examples: a manifest in PHP"),
     need("django", "python3-django", "examples: Django"),
     need("gunicorn", "gunicorn", "examples: Django"),
+    need("chromium", "chromium", "report: pages in a browser"),
+    need("npm", "npm", "report: pages in a browser"),
 ];
 
 const fn need(name: &'static str, package: &'static str, used_by: &'static str) -> Need {

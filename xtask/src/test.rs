@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::built::{self, Built, TestProgram};
 use crate::pool::{self, Done, Job, Skipped};
-use crate::{bench_kill, examples, generate, packages, process, said, supply, tidy};
+use crate::{bench_kill, browser, examples, generate, packages, process, said, supply, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -123,6 +123,8 @@ fn beside_each_other(built: &Built, count: &Count) -> Result<Skipped> {
     jobs.extend(plans);
     let kills = || bench_kill::short(&built.iotoll);
     jobs.push(Job { name: "kills".to_owned(), run: Box::new(kills) });
+    let pages = || browser::check(&built.iotoll);
+    jobs.push(Job { name: "reports in a browser".to_owned(), run: Box::new(pages) });
     jobs.push(Job { name: "documentation".to_owned(), run: Box::new(documentation) });
     jobs.extend(rest);
     let processors = available_parallelism().map_or(1, usize::from);

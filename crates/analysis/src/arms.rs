@@ -47,6 +47,7 @@ fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmRe
             user: totals.ns_per_op(spent.user_ns as f64),
             system: totals.ns_per_op(spent.system_ns as f64),
         },
+        time: causes::time_of_arm(totals),
         io: io(totals),
         integrity: integrity.reduce(Integrity::and),
         metrics: BTreeMap::new(),

@@ -70,6 +70,7 @@ impl Glance {
             toll_ns: (!tolls_ns.is_empty()).then(|| stats::median(&mut tolls_ns.clone())),
             drift: None,
             cpu_ns_per_op: Cpu::default(),
+            time: Vec::new(),
             io: Io::default(),
             integrity: None,
             metrics: BTreeMap::new(),

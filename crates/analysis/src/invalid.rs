@@ -146,6 +146,7 @@ mod tests {
             integrity: None,
             metrics: BTreeMap::new(),
             evidence: BTreeMap::new(),
+            time: Vec::new(),
             causes: Vec::new(),
             failure: None,
         }

@@ -61,7 +61,7 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Measure file I/O on several places and report what differs
-    Compare(CompareArgs),
+    Compare(Box<CompareArgs>),
     /// Load an HTTP server in an open loop and report what its users would see
     Load(Box<LoadArgs>),
     /// Show the file system and device of each place
@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Rerun(Box<RerunArgs>),
     /// Remove saved runs
     Prune(PruneArgs),
+    /// Write the report of one or several saved results as one HTML file with charts
+    Report(ReportArgs),
     /// List the studies with their strategies and parameters
     Studies,
     /// Find out whether verdicts from this machine can be trusted
@@ -163,6 +165,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
 
+    /// Write the report as one HTML file with charts; - prints it instead of the report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// Do not keep the run for `iotoll show`
     #[arg(long)]
     pub(crate) no_save: bool,
@@ -214,8 +220,8 @@ impl CompareArgs {
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// A file written by --json, or a saved run: the beginning of its name, `last`, or
-    /// `last~1` for the one before [default: last]
+    /// A file written by --json or --html, or a saved run: the beginning of its name, `last`,
+    /// or `last~1` for the one before [default: last]
     #[arg(value_name = "FILE|RUN")]
     pub(crate) run: Option<PathBuf>,
 
@@ -247,6 +253,18 @@ pub(crate) struct ShowArgs {
     /// the report
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// Files written by --json or --html, or saved runs by the beginnings of their names;
+    /// several are shown side by side [default: the last saved run]
+    #[arg(value_name = "FILE|RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+
+    /// Where to write it; - prints it [default: iotoll-RUN.html here]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Args)]

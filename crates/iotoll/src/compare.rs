@@ -14,6 +14,7 @@ use model::arm::Arm;
 use model::document::Document;
 use model::plan::Plan;
 use model::run::Run;
+use report::html::Sheet;
 use store::Store;
 
 use crate::baseline::Baseline;
@@ -52,7 +53,8 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
         output::result(&dry_run::describe(&job, &places, &needs, output::width()))?;
         return Ok(Exit::Done);
     }
-    let targets = Targets::open(args.json.as_deref(), args.csv.as_deref())?;
+    let [json, csv, html] = [&args.json, &args.csv, &args.html].map(Option::as_deref);
+    let targets = Targets::open(json, csv, html)?;
     let prints = targets.print_report();
     let baseline = Baseline::open(args, plan)?;
     let keeper = Keeper::new(saving::open(args.no_save));
@@ -71,7 +73,8 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
     // Before anything is ended or removed, which may fail.
     let document = Document::new(&run, &analysis);
     let table = || report::csv::arms(&run, &analysis);
-    let delivered = deliver_all(targets, &document, table, |width| {
+    let page = || report::html::page(&[Sheet::Comparison { run: &run, analysis: &analysis }]);
+    let delivered = deliver_all(targets, &document, table, page, |width| {
         report::terminal::report(&run, &analysis, args.full, width)
     });
     summaries::keep(store, &run, &analysis);

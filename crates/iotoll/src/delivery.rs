@@ -15,17 +15,24 @@ use crate::output;
 pub(crate) struct Targets {
     json: Option<Destination>,
     csv: Option<Destination>,
+    html: Option<Destination>,
 }
 
 impl Targets {
     /// Finds out what they are, before anything is measured.
-    pub(crate) fn open(json: Option<&Path>, csv: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn open(
+        json: Option<&Path>,
+        csv: Option<&Path>,
+        html: Option<&Path>,
+    ) -> anyhow::Result<Self> {
         let open = |path: Option<&Path>| path.map(Destination::open).transpose();
-        let targets = Self { json: open(json)?, csv: open(csv)? };
+        let targets = Self { json: open(json)?, csv: open(csv)?, html: open(html)? };
         let to_stdout = targets.all().filter(|target| target.is_stdout()).count();
         ensure!(
             to_stdout < 2,
-            UsageError("--json and --csv cannot both print to standard output".to_owned())
+            UsageError(
+                "only one of --json, --csv and --html can print to standard output".to_owned()
+            )
         );
         Ok(targets)
     }
@@ -36,7 +43,7 @@ impl Targets {
     }
 
     fn all(&self) -> impl Iterator<Item = &Destination> {
-        self.json.iter().chain(&self.csv)
+        self.json.iter().chain(&self.csv).chain(&self.html)
     }
 }
 
@@ -47,19 +54,22 @@ pub(crate) fn deliver(
     document: &impl Serialize,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    deliver_all(Targets { json, csv: None }, document, Vec::new, report)
+    let targets = Targets { json, ..Targets::default() };
+    deliver_all(targets, document, Vec::new, String::new, report)
 }
 
-/// The same of a result that can be a table as well.
+/// The same of a result that can be a table and a page as well.
 pub(crate) fn deliver_all(
     targets: Targets,
     document: &impl Serialize,
     table: impl FnOnce() -> Vec<u8>,
+    page: impl FnOnce() -> String,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
     let prints = targets.print_report();
     let saved = targets.json.map_or(Ok(()), |json| json.write(&as_json(document)?));
     let saved = saved.and(targets.csv.map_or(Ok(()), |csv| csv.write(&table())));
+    let saved = saved.and(targets.html.map_or(Ok(()), |html| html.write(page().as_bytes())));
     let printed = if prints { output::result(&report(output::width())) } else { Ok(()) };
     saved.and(printed)
 }

@@ -29,6 +29,7 @@ mod progress;
 mod prune;
 mod quiet;
 mod replacement;
+mod report_command;
 mod rerun;
 mod saving;
 mod selftest;
@@ -66,6 +67,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Diff(args) => diff::run(&args)?,
         Command::Rerun(args) => rerun::run(&args)?,
         Command::Prune(args) => prune::run(&args)?,
+        Command::Report(args) => report_command::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,

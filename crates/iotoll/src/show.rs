@@ -11,6 +11,7 @@ use model::document::{self, Document};
 use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
+use report::html::record;
 use report::load::Layout;
 use store::{Content, Entry, State, Store};
 
@@ -28,7 +29,7 @@ const BEGINNING_BYTES: u64 = 64 << 10;
 const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let targets = Targets::open(args.json.as_deref(), args.csv.as_deref())?;
+    let targets = Targets::open(args.json.as_deref(), args.csv.as_deref(), None)?;
     let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
     let saved = found(args.run.as_deref())
         .and_then(|saved| saved.fits(args).map(|()| saved))
@@ -40,7 +41,10 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
 /// What is in a file, or what the store has under a name, the last where none is given.
 pub(crate) fn found(given: Option<&Path>) -> anyhow::Result<Saved> {
     match given {
-        Some(path) if is_file(path) => Saved::read(&read(path)?),
+        Some(path) if is_file(path) => {
+            let (file, name) = file_and_name(path);
+            Saved::read(&read(file, name)?)
+        }
         name => stored(name.and_then(Path::to_str)),
     }
 }
@@ -51,6 +55,12 @@ pub(crate) fn comparison(given: &Path) -> anyhow::Result<Box<Run>> {
         Saved::Comparison(run) => Ok(run),
         Saved::Load(_) | Saved::Selftest(_) => Err(anyhow!("it is not a comparison")),
     }
+}
+
+/// A file, and which of the runs in it is meant: `report.html#3755cbf6`.
+fn file_and_name(given: &Path) -> (&Path, Option<&str>) {
+    let parts = given.to_str().filter(|_| !given.exists()).and_then(|text| text.rsplit_once('#'));
+    parts.map_or((given, None), |(file, name)| (Path::new(file), Some(name)))
 }
 
 /// Whether it means a file: what cannot be a run's name, or is there.
@@ -122,29 +132,36 @@ impl Saved {
                 let analysis = analyse(&run);
                 let document = Document::new(&run, &analysis);
                 let table = || report::csv::arms(&run, &analysis);
-                deliver_all(targets, &document, table, |width| {
+                deliver_all(targets, &document, table, String::new, |width| {
                     report::terminal::report(&run, &analysis, args.full, width)
                 })
             }
             Self::Load(run) => {
                 let (analysis, layout) =
                     (analyse_load(&run), args.layout.map_or(Layout::Plain, layout_of));
-                deliver_all(targets, &run.with_analysis(&analysis), Vec::new, |_| {
+                let document = run.with_analysis(&analysis);
+                deliver_all(targets, &document, Vec::new, String::new, |_| {
                     report::load::render(layout, &run, &analysis)
                 })
             }
-            Self::Selftest(result) => deliver_all(targets, &result, Vec::new, |width| {
-                report::selftest::report(&result, width)
-            }),
+            Self::Selftest(result) => {
+                deliver_all(targets, &result, Vec::new, String::new, |width| {
+                    report::selftest::report(&result, width)
+                })
+            }
         }
     }
 }
 
 /// The text of a file that may be a result. One that cannot be is not read to its end.
-fn read(file: &Path) -> anyhow::Result<String> {
+fn read(file: &Path, name: Option<&str>) -> anyhow::Result<String> {
     let mut input = Input::open(file, RESULT_BYTES_MAX)?;
     let mut bytes = Vec::new();
     input.by_ref().take(BEGINNING_BYTES).read_to_end(&mut bytes)?;
+    if record::is_page(&bytes) {
+        input.read_to_end(&mut bytes)?;
+        return as_text(record::read(&as_text(bytes)?, name, RESULT_BYTES_MAX)?);
+    }
     document::check_beginning(&bytes)?;
     if !document::names_schema(&bytes) {
         input.by_ref().take(UNNAMED_BYTES_MAX).read_to_end(&mut bytes)?;
@@ -154,6 +171,10 @@ fn read(file: &Path) -> anyhow::Result<String> {
         );
     }
     input.read_to_end(&mut bytes)?;
+    as_text(bytes)
+}
+
+fn as_text(bytes: Vec<u8>) -> anyhow::Result<String> {
     let text = String::from_utf8(bytes);
     text.map_err(|_| anyhow!("it is not a result of iotoll: it is not UTF-8 text"))
 }

@@ -103,3 +103,37 @@ fn what_cannot_be_shown_is_said_in_a_sentence() {
     let folder: &Path = places.disk.path();
     assert_fails(&run(["show", &folder.display().to_string()]), 2, &["cannot show"]);
 }
+
+#[test]
+fn a_report_holds_the_record_and_nothing_of_the_environment() {
+    const SECRET: &str = "hunter2-is-no-password";
+    let places = Places::new();
+    let file = places.disk.path().with_extension("json").display().to_string();
+    let [html, again] = ["html", "again.html"].map(|end| file.replace("json", end));
+    let mut args = vec!["compare".to_owned()];
+    args.extend(places.args());
+    args.extend(
+        ["--study", "log", "--budget", "2s", "--json", &file, "--html", &html].map(str::to_owned),
+    );
+    let output = common::iotoll().args(args).env("TOKEN", SECRET).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.starts_with("<!doctype html>") && !page.contains(SECRET));
+    assert_eq!(shown(&html, &[]), shown(&file, &[]));
+    let json = shown(&html, &["--json", "-"]);
+    assert!(!json.contains(SECRET));
+    assert_eq!(json, fs::read_to_string(&file).unwrap());
+    let output = run(["report", &file, &html, "--output", &again]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_fails(&run(["show", &again]), 2, &["has the records of 2 runs", "report.html#"]);
+    let id = &serde_json::from_str::<Value>(&json).unwrap()["run"]["id"].clone();
+    let named = format!("{again}#{}", id.as_str().unwrap());
+    assert_eq!(shown(&named, &["--json", "-"]), json);
+    fs::write(&html, page.replace("data-bytes=\"", "data-bytes=\"9999999999")).unwrap();
+    assert_fails(&run(["show", &html]), 2, &["more than a record may"]);
+    fs::write(&html, &page[..page.find("<script").unwrap()]).unwrap();
+    assert_fails(&run(["show", &html]), 2, &["no record of a run inside"]);
+    for file in [&file, &html, &again] {
+        fs::remove_file(file).unwrap();
+    }
+}

@@ -24,24 +24,32 @@ pub(crate) fn section(study: &StudyDescription, arms: &[&ArmResult], width: Widt
     for (arm, integrity) in &broken {
         out += &corrupted(&format!("{}@{}", arm.strategy, arm.place), integrity, width);
     }
-    out += &intact_arms(&intact, broken.is_empty(), width);
     let limits = broken.iter().chain(&intact).find_map(|(_, i)| limit(i.checks));
-    out += &limits.map_or_else(String::new, |text| paragraph("  • ", "    ", text, width));
+    let more = intact_arms(&intact, broken.is_empty()).into_iter();
+    out.extend(more.chain(limits.map(str::to_owned)).map(|text| bullet(&text, width)));
     out + &notes
+}
+
+/// The same in sentences, for a page.
+pub(crate) fn sentences(study: &StudyDescription, arms: &[&ArmResult]) -> Vec<String> {
+    let checked = arms.iter().filter_map(|arm| Some((*arm, arm.integrity.as_ref()?)));
+    let (intact, broken): (Vec<_>, Vec<_>) = checked.partition(|(_, found)| found.is_intact());
+    let corrupted = broken.iter().flat_map(|(arm, integrity)| {
+        let text = corruption(&format!("{}@{}", arm.strategy, arm.place), "corrupted", integrity);
+        let example = integrity.example.iter().map(|line| format!("For example: {line}"));
+        std::iter::once(text).chain(example).collect::<Vec<_>>()
+    });
+    let limits = broken.iter().chain(&intact).find_map(|(_, i)| limit(i.checks));
+    corrupted
+        .chain(intact_arms(&intact, broken.is_empty()))
+        .chain(limits.map(str::to_owned))
+        .chain(arms.iter().flat_map(|arm| notes_of(study, arm)))
+        .collect()
 }
 
 fn corrupted(arm: &str, integrity: &Integrity, width: Width) -> String {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let kinds: Vec<String> =
-        integrity.kinds().map(|(kind, n)| format!("{} {kind}", count(n))).collect();
-    let text = format!(
-        "{} {red}corrupted{red:#} {} of {} records ({}): {}.",
-        printable(arm),
-        count(integrity.broken()),
-        count(integrity.records),
-        percent(integrity.broken() as f64 / integrity.records.max(1) as f64),
-        kinds.join(", ")
-    );
+    let text = corruption(&printable(arm), &format!("{red}corrupted{red:#}"), integrity);
     let mut out = styled_paragraph("  • ", "    ", &text, width);
     if let Some(example) = &integrity.example {
         out += &paragraph("    ", "    ", &format!("For example: {example}"), width);
@@ -49,9 +57,20 @@ fn corrupted(arm: &str, integrity: &Integrity, width: Width) -> String {
     out
 }
 
-fn intact_arms(intact: &[(&ArmResult, &Integrity)], all: bool, width: Width) -> String {
-    let fewest = intact.iter().min_by_key(|(_, integrity)| integrity.records);
-    let Some((_, fewest)) = fewest else { return String::new() };
+fn corruption(arm: &str, corrupted: &str, integrity: &Integrity) -> String {
+    let kinds: Vec<String> =
+        integrity.kinds().map(|(kind, n)| format!("{} {kind}", count(n))).collect();
+    format!(
+        "{arm} {corrupted} {} of {} records ({}): {}.",
+        count(integrity.broken()),
+        count(integrity.records),
+        percent(integrity.broken() as f64 / integrity.records.max(1) as f64),
+        kinds.join(", ")
+    )
+}
+
+fn intact_arms(intact: &[(&ArmResult, &Integrity)], all: bool) -> Option<String> {
+    let (_, fewest) = intact.iter().min_by_key(|(_, integrity)| integrity.records)?;
     let total: u64 = intact.iter().map(|(_, integrity)| integrity.records).sum();
     let whose = if all { "every arm" } else { "all other arms" };
     let bound = fewest.share_at_most().map_or_else(String::new, |share| {
@@ -62,8 +81,7 @@ fn intact_arms(intact: &[(&ArmResult, &Integrity)], all: bool, width: Width) -> 
             count((1.0 / share) as u64)
         )
     });
-    let text = format!("All {} records of {whose} are intact and in order.{bound}", count(total));
-    paragraph("  • ", "    ", &text, width)
+    Some(format!("All {} records of {whose} are intact and in order.{bound}", count(total)))
 }
 
 /// What small records leave unseen.
@@ -83,21 +101,30 @@ fn limit(checks: Checks) -> Option<&'static str> {
 
 /// What the study has to say of an arm, in sentences made of its figures.
 fn notes(study: &StudyDescription, arm: &ArmResult, width: Width) -> String {
+    notes_of(study, arm).into_iter().map(|text| bullet(&text, width)).collect()
+}
+
+fn notes_of(study: &StudyDescription, arm: &ArmResult) -> Vec<String> {
     let shown = |name: &str| {
         let value = arm.metrics.get(name)?;
         Some(study.figure(name)?.unit.show(*value))
     };
     let of_arm = study.notes.iter().filter_map(|note| note.filled_in(shown));
-    of_arm
-        .map(|text| {
-            let text = format!("{}@{}: {text}", arm.strategy, arm.place);
-            paragraph("  • ", "    ", &text, width)
-        })
-        .collect()
+    of_arm.map(|text| format!("{}@{}: {text}", arm.strategy, arm.place)).collect()
+}
+
+fn bullet(text: &str, width: Width) -> String {
+    paragraph("  • ", "    ", text, width)
 }
 
 /// What the strategies of a study promise, those together that promise the same.
 pub(crate) fn promises(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
+    let all: String = promised(study, arms).iter().map(|text| bullet(text, width)).collect();
+    if all.is_empty() { all } else { format!("\n{}{all}", heading("  Durability")) }
+}
+
+/// The same in sentences.
+pub(crate) fn promised(study: &StudyDescription, arms: &[&ArmResult]) -> Vec<String> {
     let mut by_promise: Vec<(&str, Vec<String>)> = Vec::new();
     for arm in arms {
         let promise = study.promise_of(&arm.strategy, &arm.params);
@@ -111,11 +138,9 @@ pub(crate) fn promises(study: &StudyDescription, arms: &[&ArmResult], width: Wid
             None => by_promise.push((promise, vec![name])),
         }
     }
-    let sentence = |(promise, names): &(&str, Vec<String>)| {
-        paragraph("  • ", "    ", &format!("{}: {promise}", names.join(", ")), width)
-    };
-    let all: String = by_promise.iter().map(sentence).collect();
-    if all.is_empty() { all } else { format!("\n{}{all}", heading("  Durability")) }
+    let sentence =
+        |(promise, names): (&str, Vec<String>)| format!("{}: {promise}", names.join(", "));
+    by_promise.into_iter().map(sentence).collect()
 }
 
 /// Who promises: a strategy, with the values of parameters where others of its arms promise

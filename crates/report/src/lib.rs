@@ -13,6 +13,7 @@ mod detail;
 mod diff;
 mod figures;
 mod history;
+pub mod html;
 mod integrity;
 pub mod load;
 mod manners;

@@ -14,18 +14,22 @@ pub(crate) fn ended_early(run: &Invocation, width: Width) -> String {
 
 /// What was written to each place that wears, and what might have been.
 pub(crate) fn writes(run: &Run, width: Width) -> String {
-    let Some(writes) = &run.run.writes else { return String::new() };
+    writes_sentence(run).map_or_else(String::new, |text| paragraph("", "", &text, width))
+}
+
+/// The same in a sentence.
+pub(crate) fn writes_sentence(run: &Run) -> Option<String> {
+    let writes = run.run.writes.as_ref()?;
     let told = run.places.iter().zip(&writes.places).filter(|(_, place)| place.wears);
     let told = told.map(|(place, PlaceWrites { written_bytes, .. })| {
         format!("{} to {}", rough_size(*written_bytes), place.label)
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() {
-        return String::new();
+        return None;
     }
     let limit = exact_size(writes.limit_bytes);
-    let text = format!("Written: {}, of {limit} allowed (--write-limit).", told.join(", "));
-    paragraph("", "", &text, width)
+    Some(format!("Written: {}, of {limit} allowed (--write-limit).", told.join(", ")))
 }
 
 /// What gentleness does to the figures.
@@ -33,12 +37,14 @@ pub(crate) fn gentle(plan: &PlanRecord, width: Width) -> String {
     if !plan.gentle {
         return String::new();
     }
-    let text = "Gentle: slices were small, with pauses many times as long between them, and \
+    paragraph("", "", GENTLE, width)
+}
+
+/// What a gentle run says of itself.
+pub(crate) const GENTLE: &str = "Gentle: slices were small, with pauses many times as long between them, and \
                 the storage was asked to serve others first. Processor caches and devices go \
                 cold meanwhile, so that tolls may be higher than in a busy application, and \
                 intervals are wider than without --gentle.";
-    paragraph("", "", text, width)
-}
 
 #[cfg(test)]
 mod tests {

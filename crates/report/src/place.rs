@@ -24,21 +24,26 @@ pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String 
 /// What memory costs that nothing has used before, where that is dearer: a hypervisor gives
 /// it at the first touch.
 pub(crate) fn first_touch(floor: &Floor, width: Width) -> String {
+    let told = first_touch_sentence(floor);
+    told.map_or_else(String::new, |text| paragraph("            ", "            ", &text, width))
+}
+
+/// The same in a sentence.
+pub(crate) fn first_touch_sentence(floor: &Floor) -> Option<String> {
     /// What first and second touch differ by is told from here on.
     const DEARER_MIN: f64 = 2.0;
     let dearer = |memory: &MemoryFloor| memory.first_touch_ns >= memory.again_ns * DEARER_MIN;
-    let Some(memory) = floor.memory.filter(dearer) else { return String::new() };
-    let text = format!(
+    let memory = floor.memory.filter(dearer)?;
+    Some(format!(
         "a page of memory takes {} on first use, probably because a hypervisor must provide it, \
          and {} after that",
         time(memory.first_touch_ns),
         time(memory.again_ns)
-    );
-    paragraph("            ", "            ", &text, width)
+    ))
 }
 
 /// `Linux 6.18.4, 2 processors (Intel Xeon), 25.3 GB of RAM`.
-fn machine_facts(machine: &Machine) -> String {
+pub(crate) fn machine_facts(machine: &Machine) -> String {
     let Machine { kernel, cpu, cpus, memory_bytes, memory_limit_bytes, .. } = machine;
     let limit = memory_limit_bytes
         .map_or_else(String::new, |bytes| format!(", limited to {} of it", rough_size(bytes)));
@@ -48,7 +53,7 @@ fn machine_facts(machine: &Machine) -> String {
 }
 
 /// `ext4 on /dev/vda (rotational), relatime, discard; 80.1 GB of 252 GB free`.
-fn facts(place: &PlaceFacts) -> String {
+pub(crate) fn facts(place: &PlaceFacts) -> String {
     let mut text = place.filesystem.clone();
     match (&place.device, place.kind) {
         (_, StorageKind::Memory) if place.devices.is_empty() => text += ", in memory",

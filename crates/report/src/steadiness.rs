@@ -14,7 +14,23 @@ const LINES_MAX: usize = 6;
 const CARRIED_MIN: f64 = 0.01;
 
 /// The section; nothing where all was steady.
-pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String {
+pub(crate) fn section(subject: Subject, width: Width) -> String {
+    let lines = sentences(subject);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let told = lines.iter().take(LINES_MAX);
+    let mut out = format!("\n{}", heading("Changes during the run"));
+    out.extend(told.map(|text| paragraph("  • ", "    ", text, width)));
+    if lines.len() > LINES_MAX {
+        let more = format!("{} more: see --json", lines.len() - LINES_MAX);
+        out += &paragraph("  • ", "    ", &more, width);
+    }
+    out
+}
+
+/// A sentence for each change.
+pub(crate) fn sentences(Subject { analysis, .. }: Subject) -> Vec<String> {
     let drifted = analysis.arms.iter().filter_map(|arm| {
         let drift = arm.drift.as_ref()?;
         let why = drift.why.as_ref().map_or_else(String::new, |why| format!(": by {why}"));
@@ -33,16 +49,5 @@ pub(crate) fn section(Subject { analysis, .. }: Subject, width: Width) -> String
             carried.after
         )
     });
-    let lines: Vec<String> = drifted.chain(carried).collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    let told = lines.iter().take(LINES_MAX);
-    let mut out = format!("\n{}", heading("Changes during the run"));
-    out.extend(told.map(|text| paragraph("  • ", "    ", text, width)));
-    if lines.len() > LINES_MAX {
-        let more = format!("{} more: see --json", lines.len() - LINES_MAX);
-        out += &paragraph("  • ", "    ", &more, width);
-    }
-    out
+    drifted.chain(carried).collect()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use model::analysis::{ArmResult, Comparison};
+use model::analysis::{ArmResult, Comparison, Next};
 use model::arm::Axis;
 use model::cause::{Cause, CauseCode, Scope};
 use model::printable::printable;
@@ -23,24 +23,54 @@ struct Shared<'a> {
 
 /// Why the arms of one study with the same parameters compare as they do.
 pub(crate) fn study(subject: Subject, arms: &[&ArmResult], width: Width) -> String {
-    let of_study = |c: &&Comparison| arms.iter().any(|arm| arm.id == c.other);
-    let comparisons: Vec<&Comparison> =
-        subject.analysis.comparisons.iter().filter(of_study).collect();
-    let shared = shared(&comparisons, |cause| cause.scope != Scope::Run);
-    if shared.is_empty() {
+    let causes = causes(subject, arms);
+    if causes.is_empty() {
         return String::new();
     }
     let mut out = format!("\n{}", heading("  Why"));
-    for Shared { cause, of } in shared.iter().take(LINES_MAX) {
-        let text = format!("{} ({})", cause.text.trim_end_matches('.'), found_in(subject, of));
-        out += &paragraph("  • ", "    ", &text, width);
+    for (text, _) in causes.iter().take(LINES_MAX) {
+        out += &paragraph("  • ", "    ", text, width);
     }
-    out + &next(&comparisons, width)
+    out + &next(&nexts(subject, arms), width)
+}
+
+/// Every cause of what the arms differ by, in a sentence that tells where it was found,
+/// with the figures of the first comparison that has it.
+pub(crate) fn causes<'a>(subject: Subject<'a>, arms: &[&ArmResult]) -> Vec<(String, &'a Cause)> {
+    let comparisons = of_study(subject, arms);
+    let shared = shared(&comparisons, |cause| cause.scope != Scope::Run);
+    let told = shared.into_iter().map(|Shared { cause, of }| {
+        (format!("{} ({})", cause.text.trim_end_matches('.'), found_in(subject, &of)), cause)
+    });
+    told.collect()
+}
+
+/// What to measure next, each thing once.
+pub(crate) fn nexts<'a>(subject: Subject<'a>, arms: &[&ArmResult]) -> Vec<&'a Next> {
+    let mut told: Vec<&Next> = Vec::new();
+    for next in of_study(subject, arms).into_iter().filter_map(|c| c.next.as_ref()) {
+        if !told.contains(&next) {
+            told.push(next);
+        }
+    }
+    told
+}
+
+fn of_study<'a>(subject: Subject<'a>, arms: &[&ArmResult]) -> Vec<&'a Comparison> {
+    let is_of = |c: &&Comparison| arms.iter().any(|arm| arm.id == c.other);
+    subject.analysis.comparisons.iter().filter(is_of).collect()
 }
 
 /// What disturbed the run as a whole: of each kind the first arm's figures.
 pub(crate) fn run(subject: Subject, width: Width) -> String {
-    let mut out = String::new();
+    let told = interference(subject);
+    let out: String = told.iter().map(|text| paragraph("  • ", "    ", text, width)).collect();
+    if out.is_empty() { out } else { format!("\n{}{out}", heading("Interference")) }
+}
+
+/// The same in sentences.
+pub(crate) fn interference(subject: Subject) -> Vec<String> {
+    let mut told = Vec::new();
     for code in codes_of_run(subject) {
         let mut disturbed = subject.analysis.arms.iter().filter_map(|arm| {
             let cause = arm.causes.iter().find(|cause| cause.code == *code)?;
@@ -51,10 +81,9 @@ pub(crate) fn run(subject: Subject, width: Width) -> String {
             0 => String::new(),
             more => format!("; similar in {more} more"),
         };
-        let text = format!("{} ({}{more})", cause.text.trim_end_matches('.'), arm.id);
-        out += &paragraph("  • ", "    ", &text, width);
+        told.push(format!("{} ({}{more})", cause.text.trim_end_matches('.'), arm.id));
     }
-    if out.is_empty() { out } else { format!("\n{}{out}", heading("Interference")) }
+    told
 }
 
 /// The causes that bear on the whole run, each once.
@@ -110,15 +139,10 @@ fn found_in(subject: Subject, of: &[&Comparison]) -> String {
     }
 }
 
-/// What would have to be otherwise, once for all comparisons that say the same.
-fn next(comparisons: &[&Comparison], width: Width) -> String {
-    let mut told = Vec::new();
+/// What would have to be otherwise, and how to see it.
+fn next(nexts: &[&Next], width: Width) -> String {
     let mut out = String::new();
-    for next in comparisons.iter().filter_map(|c| c.next.as_ref()) {
-        if told.contains(&next) {
-            continue;
-        }
-        told.push(next);
+    for next in nexts {
         out += &paragraph("  • ", "    ", &next.text, width);
         if let Some(command) = &next.command {
             // Not wrapped: it is to be copied.

@@ -26,7 +26,7 @@ const ROUNDED_UP_NS: f64 = 0.5e6;
 const BUDGET: &str = "60s";
 /// A turn of the others counts so many stretches, each of as many operations as a slice.
 const STRETCHES: u64 = 6;
-/// One before is for getting warm.
+/// So many before are for getting warm.
 const WARMUP: usize = 1;
 
 /// As `fio-3.33`.
@@ -132,7 +132,8 @@ impl<'a> Stage<'a> {
         let mut turns: Vec<u64> = (0..self.blocks()).collect();
         let mut read = [0; BLOCK_LEN];
         let mut took = Duration::ZERO;
-        for number in 0..WARMUP + STRETCHES as usize {
+        let all = WARMUP + STRETCHES as usize;
+        for number in 0..all {
             if kind.random {
                 turns.shuffle(&mut rand::rng());
             } else {

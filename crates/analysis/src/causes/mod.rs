@@ -28,6 +28,7 @@ mod rules;
 mod small_pages;
 mod system_calls;
 mod throttled_writeback;
+mod time;
 mod waiting;
 mod waiting_for_lock;
 mod writes_to_device;
@@ -38,6 +39,7 @@ pub(crate) use self::pair::{Side, of_pair};
 use self::parts::Parts;
 use self::rule::Weighed;
 use self::rules::weigh;
+pub(crate) use self::time::of_arm as time_of_arm;
 use crate::totals::ArmTotals;
 
 /// What an arm's time went into, by itself, the largest share first.

@@ -20,9 +20,7 @@ pub(super) fn lines(rows: &[Row<'_>], width: Width) -> String {
     // What one kind leaves is for the next.
     let mut spare = 0;
     for (advice, label, lines) in KINDS {
-        let mut rows: Vec<&Row> =
-            rows.iter().filter(|row| row.answer.advice == advice && row.best().is_some()).collect();
-        rows.sort_by(|a, b| saves_ns(b).total_cmp(&saves_ns(a)));
+        let rows = of_kind(rows, advice);
         let room = lines_at(lines, width) + spare;
         let text = fitting(&rows, advice, room, |text| lines_of(label, text, width));
         let used = text.as_deref().map_or(0, |text| lines_of(label, text, width));
@@ -30,6 +28,31 @@ pub(super) fn lines(rows: &[Row<'_>], width: Width) -> String {
         out += &text.map_or_else(String::new, |text| labelled(label, style(advice), &text, width));
     }
     out
+}
+
+/// All of it, however long: each kind of advice with its word.
+pub(super) fn whole(rows: &[Row<'_>]) -> Vec<(Advice, &'static str, String)> {
+    let kinds = KINDS.into_iter().filter_map(|(advice, label, _)| {
+        let rows = of_kind(rows, advice);
+        (!rows.is_empty()).then(|| (advice, label, tell(advice, &rows, rows.len())))
+    });
+    kinds.collect()
+}
+
+/// The rows of which that is advised, with what saves most first.
+fn of_kind<'a>(rows: &'a [Row<'a>], advice: Advice) -> Vec<&'a Row<'a>> {
+    let is_advised = |row: &&Row| row.answer.advice == advice && row.best().is_some();
+    let mut rows: Vec<&Row> = rows.iter().filter(is_advised).collect();
+    rows.sort_by(|a, b| saves_ns(b).total_cmp(&saves_ns(a)));
+    rows
+}
+
+/// What is advised of the first of the rows.
+fn tell(advice: Advice, rows: &[&Row], told: usize) -> String {
+    match advice {
+        Advice::Leave => left(&rows[..told], rows),
+        _ => changed(&rows[..told]),
+    }
 }
 
 fn lines_of(label: &str, text: &str, width: Width) -> usize {
@@ -51,13 +74,9 @@ fn fitting(
     room: usize,
     lines_of: impl Fn(&str) -> usize,
 ) -> Option<String> {
-    let tell = |told: usize| match advice {
-        Advice::Leave => left(&rows[..told], rows),
-        _ => changed(&rows[..told]),
-    };
     let whole = |told: usize| match rows.len() - told {
-        0 => tell(told),
-        untold => format!("{} And {untold} more: see the table.", tell(told)),
+        0 => tell(advice, rows, told),
+        untold => format!("{} And {untold} more: see the table.", tell(advice, rows, told)),
     };
     let most = (1..=rows.len()).rev().map(whole).find(|text| lines_of(text) <= room);
     most.or_else(|| (!rows.is_empty()).then(|| whole(1)))

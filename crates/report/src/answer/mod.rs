@@ -7,8 +7,11 @@
 mod advice;
 mod notes;
 mod row;
+mod screen;
 mod short;
 mod table;
+
+pub(crate) use screen::{Screen, ScreenRow, Toll};
 
 use model::analysis::Analysis;
 use model::run::Run;
@@ -51,15 +54,20 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
 
 /// What is said where no block is complete.
 fn nothing_known(run: &Run, width: Width) -> String {
-    let failures = run.failures.iter().map(|failure| {
+    let failures: String =
+        failures(run).map(|text| text::paragraph("", "  ", &text, width.min(PROSE))).collect();
+    format!("\n{}{failures}", text::paragraph("", "", NOTHING_KNOWN, width.min(PROSE)))
+}
+
+const NOTHING_KNOWN: &str = "Nothing is known yet: no block was complete. A longer --budget, or \
+                             fewer studies and places, would change that.";
+
+/// A sentence for each arm that could not be timed.
+fn failures(run: &Run) -> impl Iterator<Item = String> {
+    run.failures.iter().map(|failure| {
         let id = &run.plan.arms[failure.arm].id;
         format!("{id} failed: {}.", failure.why.trim_end_matches('.'))
-    });
-    let failures: String =
-        failures.map(|text| text::paragraph("", "  ", &text, width.min(PROSE))).collect();
-    let text = "Nothing is known yet: no block was complete. A longer --budget, or fewer \
-                studies and places, would change that.";
-    format!("\n{}{failures}", text::paragraph("", "", text, width.min(PROSE)))
+    })
 }
 
 /// The table alone, of no more rows than that, for whoever watches a run that goes on.
@@ -68,13 +76,18 @@ pub fn so_far(run: &Run, analysis: &Analysis, width: Width, rows_max: usize) -> 
     table::of(subject, &row::all(subject), width, rows_max)
 }
 
-fn title(Subject { run, analysis }: Subject) -> String {
+fn title(subject: Subject) -> String {
+    let head = heading(&format!("iotoll {}", subject.run.run.version));
+    format!("{}: {}\n", head.trim_end(), extent(subject))
+}
+
+/// `28 arms, 109 blocks, took 60 s`.
+fn extent(Subject { run, analysis }: Subject) -> String {
     let blocks = run.blocks().count() as u64;
     let state = if run.run.interrupted { "interrupted after" } else { "took" };
     let arms = counted(analysis.arms.len() as u64, "arm");
     let blocks = counted(blocks, "block");
-    let head = heading(&format!("iotoll {}", run.run.version));
-    format!("{}: {arms}, {blocks}, {state} {:.0} s\n", head.trim_end(), run.run.seconds)
+    format!("{arms}, {blocks}, {state} {:.0} s", run.run.seconds)
 }
 
 /// A paragraph with a word before it, in a column of its own.

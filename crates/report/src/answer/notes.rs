@@ -13,6 +13,8 @@ use crate::risk;
 use crate::subject::Subject;
 use crate::text::Width;
 
+/// The word before what is wrong with data, which is red.
+pub(super) const BROKEN: &str = "Broken";
 /// Longer notes than so many lines are cut, with a word on where the rest is.
 const NAMES_MAX: usize = 5;
 const REWRITTEN_LINES: usize = 4;
@@ -30,23 +32,41 @@ pub(super) fn all(
     lines_max: usize,
 ) -> String {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let plain = Style::new().bold();
-    let notes = [
-        ("Broken", red, broken(subject), OPEN_LINES),
-        ("Moved", plain, moved(rows), REWRITTEN_LINES),
-        ("Ways", plain, ways(rows), REWRITTEN_LINES),
-        ("Why", plain, why(rows), WHY_LINES),
-        ("Open", plain, open(rows), OPEN_LINES),
-        ("Doubt", plain, doubts(subject), OPEN_LINES),
-        ("Noise", plain, noise(subject), NOISE_LINES),
-        ("Risk", plain, risks(subject), RISK_LINES),
-        ("More", plain, more(subject, full), 3),
+    let notes = whole(subject, rows, full).into_iter();
+    notes
+        .map(|Note { label, parts, lines }| {
+            let style = if label == BROKEN { red } else { Style::new().bold() };
+            fitting(label, style, &parts, lines.min(lines_max), width)
+        })
+        .collect()
+}
+
+/// A note, all of it.
+pub(super) struct Note {
+    /// Its word.
+    pub(super) label: &'static str,
+    /// What it says, in parts that may be left out.
+    pub(super) parts: Vec<String>,
+    /// How many lines it may take of a screen.
+    lines: usize,
+}
+
+/// All of them, however long.
+pub(super) fn whole(subject: Subject, rows: &[Row<'_>], full: bool) -> Vec<Note> {
+    let note = |label, parts, lines| Note { label, parts, lines };
+    let mut notes = vec![
+        note(BROKEN, broken(subject), OPEN_LINES),
+        note("Moved", moved(rows), REWRITTEN_LINES),
+        note("Ways", ways(rows), REWRITTEN_LINES),
+        note("Why", why(rows), WHY_LINES),
+        note("Open", open(rows), OPEN_LINES),
+        note("Doubt", doubts(subject), OPEN_LINES),
+        note("Noise", noise(subject), NOISE_LINES),
+        note("Risk", risks(subject), RISK_LINES),
+        note("More", more(subject, full), 3),
     ];
-    let told = notes.into_iter().filter(|(_, _, parts, _)| !parts.is_empty());
-    told.map(|(label, style, parts, lines)| {
-        fitting(label, style, &parts, lines.min(lines_max), width)
-    })
-    .collect()
+    notes.retain(|note| !note.parts.is_empty());
+    notes
 }
 
 /// As many of the parts as there is room for.

@@ -28,7 +28,7 @@ pub(super) fn of(subject: Subject, rows: &[Row<'_>], width: Width, rows_max: usi
 }
 
 /// Which columns there are: none that would be empty.
-struct Columns {
+pub(super) struct Columns {
     now: String,
     moved: Option<String>,
     rewritten: bool,
@@ -36,7 +36,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(subject: Subject, rows: &[Row]) -> Self {
+    pub(super) fn of(subject: Subject, rows: &[Row]) -> Self {
         let places = &subject.run.places;
         let mut moved_to: Vec<&str> = rows
             .iter()
@@ -57,7 +57,7 @@ impl Columns {
         }
     }
 
-    fn heads(&self) -> Vec<&str> {
+    pub(super) fn heads(&self) -> Vec<&str> {
         let mut heads = vec!["", self.now.as_str()];
         heads.extend(self.moved.as_deref());
         heads.extend(self.rewritten.then_some("rewritten"));
@@ -67,14 +67,18 @@ impl Columns {
 
     /// The tolls of a row, in the order of the heads.
     fn tolls(&self, row: &Row) -> Vec<Cell> {
-        let [moved, rewritten, both] = row.changes();
-        let shown = [(self.moved.is_some(), moved), (self.rewritten, rewritten), (self.both, both)];
-        let mut cells = vec![Cell::new(row.toll()).styled(Style::new().bold())];
-        cells.extend(shown.into_iter().filter(|(shown, _)| *shown).map(|(_, change)| toll(change)));
-        cells
+        let now = Cell::new(row.toll()).styled(Style::new().bold());
+        std::iter::once(now).chain(self.changes(row).into_iter().map(toll)).collect()
     }
 
-    fn compares(&self) -> bool {
+    /// The changes of a row, in the order of the heads behind the first toll.
+    pub(super) fn changes<'a>(&self, row: &Row<'a>) -> Vec<Option<Change<'a>>> {
+        let [moved, rewritten, both] = row.changes();
+        let shown = [(self.moved.is_some(), moved), (self.rewritten, rewritten), (self.both, both)];
+        shown.into_iter().filter(|(shown, _)| *shown).map(|(_, change)| change).collect()
+    }
+
+    pub(super) fn compares(&self) -> bool {
         self.moved.is_some() || self.rewritten || self.both
     }
 
@@ -129,13 +133,23 @@ fn dim(text: &str) -> Cell {
 /// is decided.
 fn toll(change: Option<Change>) -> Cell {
     let Some(change) = change else { return Cell::new("") };
+    let style = match change.comparison.verdict {
+        Verdict::Faster => AnsiColor::Green.on_default(),
+        Verdict::Slower => AnsiColor::Red.on_default(),
+        Verdict::Same => Style::new(),
+        Verdict::Unclear => Style::new().dimmed(),
+        Verdict::Invalid => AnsiColor::Magenta.on_default(),
+    };
+    Cell::new(toll_text(&change)).styled(style)
+}
+
+/// The toll of a change; with a mark where nothing is decided, or it is not to be trusted.
+pub(super) fn toll_text(change: &Change) -> String {
     let toll = change.toll();
     match change.comparison.verdict {
-        Verdict::Faster => Cell::new(toll).styled(AnsiColor::Green.on_default()),
-        Verdict::Slower => Cell::new(toll).styled(AnsiColor::Red.on_default()),
-        Verdict::Same => Cell::new(toll),
-        Verdict::Unclear => Cell::new(format!("{toll}?")).styled(Style::new().dimmed()),
-        Verdict::Invalid => Cell::new(format!("{toll}!")).styled(AnsiColor::Magenta.on_default()),
+        Verdict::Faster | Verdict::Slower | Verdict::Same => toll,
+        Verdict::Unclear => format!("{toll}?"),
+        Verdict::Invalid => format!("{toll}!"),
     }
 }
 
@@ -146,19 +160,27 @@ fn judged(row: &Row) -> [Cell; 2] {
 }
 
 fn worth(row: &Row) -> Cell {
-    let green = AnsiColor::Green.on_default().bold();
-    let yellow = AnsiColor::Yellow.on_default();
+    let style = match row.answer.advice {
+        Advice::Do => AnsiColor::Green.on_default().bold(),
+        Advice::Maybe | Advice::Undecided => AnsiColor::Yellow.on_default(),
+        Advice::Leave => Style::new(),
+    };
+    Cell::new(worth_text(row)).styled(style)
+}
+
+/// Whether the change is worth it.
+pub(super) fn worth_text(row: &Row) -> String {
     let saved = row.saved_at_rate();
     let from = row.answer.pays_from_per_s.map(|from| format!("≥{}/s", words::rate(from)));
     let rare = row.answer.pays_from_per_s.is_some_and(|from| from > USUAL_PER_S);
     match row.answer.advice {
-        Advice::Do => Cell::new(saved.unwrap_or_else(|| "yes".to_owned())).styled(green),
+        Advice::Do => saved.unwrap_or_else(|| "yes".to_owned()),
         Advice::Maybe => {
             let text = from.filter(|_| rare && saved.is_none());
-            Cell::new(text.or(saved).unwrap_or_else(|| "maybe".to_owned())).styled(yellow)
+            text.or(saved).unwrap_or_else(|| "maybe".to_owned())
         }
-        Advice::Leave => Cell::new("no"),
-        Advice::Undecided => Cell::new("undecided").styled(yellow),
+        Advice::Leave => "no".to_owned(),
+        Advice::Undecided => "undecided".to_owned(),
     }
 }
 

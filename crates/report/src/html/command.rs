@@ -1,0 +1,104 @@
+//! The command that would measure a run's plan again.
+
+use std::collections::BTreeMap;
+
+use model::description::{ParamForm, StudyDescription};
+use model::run::{ArmRecord, Run};
+use model::shell::quoted;
+use model::units::exact_duration;
+
+/// The command; nothing where the plan's arms are not what flags can ask for.
+pub(super) fn of(run: &Run) -> Option<String> {
+    let mut words = vec!["iotoll".to_owned(), "compare".to_owned()];
+    for place in &run.places {
+        words.push(format!("{}={}", place.label, place.path.to_str()?));
+    }
+    let studies: Vec<&str> = run.studies.iter().map(|study| study.name.as_str()).collect();
+    words.extend(["--study".to_owned(), studies.join(",")]);
+    words.extend(strategies(run)?);
+    for study in &run.studies {
+        words.extend(settings(run, study)?);
+    }
+    words.extend(numbers(run));
+    Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+}
+
+fn arms<'a>(run: &'a Run, study: &'a StudyDescription) -> impl Iterator<Item = &'a ArmRecord> {
+    run.plan.arms.iter().filter(|arm| arm.study == study.name)
+}
+
+/// A study's strategies in the order of the plan.
+fn strategies_of<'a>(run: &'a Run, study: &'a StudyDescription) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for arm in arms(run, study) {
+        if !names.contains(&arm.strategy.as_str()) {
+            names.push(&arm.strategy);
+        }
+    }
+    names
+}
+
+/// The flag that chooses strategies, which is for all studies.
+fn strategies(run: &Run) -> Option<Vec<String>> {
+    let is_default = |study: &StudyDescription| {
+        let usual = study.strategies.iter().filter(|strategy| strategy.by_default);
+        strategies_of(run, study).into_iter().eq(usual.map(|strategy| strategy.name.as_str()))
+    };
+    if run.studies.iter().all(is_default) {
+        return Some(Vec::new());
+    }
+    match run.studies.as_slice() {
+        [study] => Some(vec!["--strategy".to_owned(), strategies_of(run, study).join(",")]),
+        _ => None,
+    }
+}
+
+/// The flags that set a study's parameters where they are not at their defaults.
+fn settings(run: &Run, study: &StudyDescription) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut product = 1;
+    for param in &study.params {
+        let mut values: Vec<&str> = Vec::new();
+        for value in arms(run, study).filter_map(|arm| arm.params.get(&param.name)) {
+            if !values.contains(&value.as_str()) {
+                values.push(value);
+            }
+        }
+        product *= values.len().max(1);
+        if !values.iter().copied().eq(param.default.iter().map(String::as_str)) {
+            let is_text = matches!(param.kind, ParamForm::Text | ParamForm::Shell);
+            if values.len() > 1 && (is_text || values.iter().any(|value| value.contains(','))) {
+                return None;
+            }
+            words.push("--set".to_owned());
+            words.push(format!("{}.{}={}", study.name, param.name, values.join(",")));
+        }
+    }
+    // Values that mean nothing to a strategy make no arms of it.
+    let is_product =
+        arms(run, study).count() <= product * strategies_of(run, study).len() * run.places.len();
+    let mut of_way: BTreeMap<(&str, usize), usize> = BTreeMap::new();
+    arms(run, study).for_each(|arm| *of_way.entry((&arm.strategy, arm.place)).or_default() += 1);
+    (is_product && of_way.values().any(|arms| *arms == product)).then_some(words)
+}
+
+fn numbers(run: &Run) -> Vec<String> {
+    let budget = std::time::Duration::try_from_secs_f64(run.plan.budget_s).unwrap_or_default();
+    let mut words = vec!["--budget".to_owned(), exact_duration(budget)];
+    let share = |share: f64| format!("{}%", share * 100.0);
+    let rates = &run.plan.per_second;
+    if (run.plan.worth - model::plan::DEFAULT_WORTH).abs() > 1e-12 {
+        words.extend(["--worth".to_owned(), share(run.plan.worth)]);
+    }
+    if (run.plan.error_rate - model::plan::DEFAULT_ERROR_RATE).abs() > 1e-12 {
+        words.extend(["--error-rate".to_owned(), share(run.plan.error_rate)]);
+    }
+    for (study, rate) in rates {
+        words.extend(["--per-second".to_owned(), format!("{study}={rate}")]);
+    }
+    if run.plan.gentle {
+        words.push("--gentle".to_owned());
+    }
+    words.extend(["--seed".to_owned(), run.run.seed.to_string()]);
+    words
+}

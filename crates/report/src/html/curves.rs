@@ -1,0 +1,106 @@
+//! Times against a parameter that has several numbers as values, as a server's against the
+//! rate at which it is asked.
+
+use model::units::count;
+
+use super::chart::{Chart, Drawing, dots, label, level, line, path, percent, plot, ticks, upright};
+use super::latency::short_time;
+use super::markup::{Markup, classed, el};
+use super::scale::Scale;
+use super::table::Table;
+
+const HEIGHT: f64 = 260.0;
+const LEGEND_LINE: f64 = 18.0;
+/// More curves than this cannot be told apart.
+pub(super) const CURVES_MAX: usize = 6;
+const CLASSES: [&str; CURVES_MAX] = ["c0", "c1", "c2", "c3", "c4", "c5"];
+
+/// Points of one kind, in order along the axis.
+pub(super) struct Curve {
+    pub(super) name: String,
+    /// What it is against, and the time in nanoseconds.
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// Curves of time against something.
+pub(super) struct Curves {
+    pub(super) title: String,
+    pub(super) about: String,
+    /// What they are against.
+    pub(super) against: String,
+    /// How its values are written.
+    pub(super) written: fn(f64) -> String,
+    pub(super) all: Vec<Curve>,
+}
+
+impl Curves {
+    /// The chart; nothing where there is nothing to draw.
+    pub(super) fn chart(self) -> Option<Chart> {
+        let all = || self.all.iter().flat_map(|curve| &curve.points);
+        let across = Scale::log(all().map(|(x, _)| *x))?;
+        let up = Scale::log(all().map(|(_, ns)| *ns))?;
+        let mut values: Vec<f64> = all().map(|(x, _)| *x).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let mut table = Table::new(
+            1,
+            [self.against.clone()].into_iter().chain(self.all.iter().map(|c| c.name.clone())),
+        );
+        for value in &values {
+            let at = |curve: &Curve| {
+                let found = curve.points.iter().find(|(x, _)| (x - value).abs() < f64::EPSILON);
+                found.map_or_else(String::new, |(_, ns)| model::units::time(*ns))
+            };
+            let cells = self.all.iter().map(at);
+            table.add_row([(self.written)(*value)].into_iter().chain(cells));
+        }
+        let drawing = self.drawing(&across, &up, &values);
+        Some(Chart { title: self.title, about: self.about, drawing, table })
+    }
+
+    fn drawing(&self, across: &Scale, up: &Scale, values: &[f64]) -> Drawing {
+        let drawn = &self.all[..self.all.len().min(CURVES_MAX)];
+        let top = LEGEND_LINE * drawn.len() as f64 + 12.0;
+        let bottom = top + HEIGHT;
+        let mut all = Markup::default();
+        // The values themselves are marked where they are few, as measured ones are.
+        let round = across.ticks();
+        let marked = if values.len() <= 6 { values } else { round.as_slice() };
+        for tick in ticks(across, marked, self.written) {
+            all.push(upright(tick.at, top, bottom, "grid"));
+            all.push(label(tick.at, bottom + 16.0, &tick.label));
+        }
+        all.push(
+            classed("text", "dim")
+                .attr("x", "50%")
+                .attr("y", bottom + 34.0)
+                .attr("text-anchor", "middle")
+                .text(&self.against),
+        );
+        for ns in up.ticks() {
+            let y = top + (1.0 - up.at(ns)) * HEIGHT;
+            all.push(level(0.0, 1.0, y, "grid"));
+            all.push(classed("text", "dim").attr("x", 0).attr("y", y - 3.0).text(short_time(ns)));
+        }
+        for (position, (curve, class)) in drawn.iter().zip(CLASSES).enumerate() {
+            let points = || curve.points.iter().map(|(x, ns)| [across.at(*x), 1.0 - up.at(*ns)]);
+            let mut parts = Markup::from(path("curve", line(points())));
+            parts.push(path("points", dots(points())));
+            let y = position as f64 * LEGEND_LINE;
+            let sample = level(0.0, 0.06, y + 9.0, "curve");
+            let text = el("text").attr("x", percent(0.08)).attr("y", y + 13.0).text(&curve.name);
+            let group = classed("g", class).child(plot(top, HEIGHT, parts)).child(sample);
+            all.push(group.child(text));
+        }
+        Drawing { height: bottom + 40.0, parts: all }
+    }
+}
+
+/// A rate, as it is written at an axis.
+pub(super) fn per_second(rate: f64) -> String {
+    if rate.fract() == 0.0 {
+        format!("{}/s", count(rate as u64))
+    } else {
+        format!("{}/s", model::units::three_digits(rate))
+    }
+}

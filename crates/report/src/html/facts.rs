@@ -1,0 +1,100 @@
+//! What a run ran on, what disturbed it, and how to have it again.
+
+use model::place::PlaceFacts;
+use model::run::Run;
+use model::units::{exact_duration, percent, time};
+
+use super::command;
+use super::markup::{Element, Markup, classed, el};
+use super::of_study::{command_line, list};
+use super::opening::day;
+use super::table::Table;
+use crate::subject::Subject;
+use crate::{manners, place, risk, steadiness, why};
+
+/// What was not the same throughout, and what came from outside.
+pub(super) fn disturbances(subject: Subject) -> Element {
+    let noise = &subject.analysis.noise;
+    let sources: Vec<String> =
+        noise.sources.iter().map(|source| format!("{} {}", source.text, source.remedy)).collect();
+    let unread: Vec<String> = noise.unread.iter().map(|what| format!("{what}.")).collect();
+    let parts = [
+        list("Changes during the run", &steadiness::sentences(subject)),
+        list("Interference", &why::interference(subject)),
+        list("Sources of noise", &sources),
+        list("What could not be looked at", &unread),
+    ];
+    let is_known = parts.iter().any(|part| !part.is_empty());
+    let none = el("p").text("Nothing was found that disturbed the run or changed during it.");
+    let section = el("section").child(el("h2").text("What disturbed the run")).children(parts);
+    if is_known { section } else { section.child(none) }
+}
+
+/// The machine and the places.
+pub(super) fn machine_and_places(run: &Run) -> Element {
+    let mut table = Table::new(3, ["place", "path", "what it stands on"]);
+    for facts in &run.places {
+        let PlaceFacts { label, path, .. } = facts;
+        table.add_row([label.clone(), path.display().to_string(), place::facts(facts)]);
+    }
+    let changes = (0..run.places.len()).filter_map(|place| run.place_change(place));
+    let unknown = run.places.iter().flat_map(|facts| {
+        facts.unread.iter().map(|unread| format!("{}: unknown: {unread}", facts.label))
+    });
+    let doubts: Vec<String> = changes.chain(unknown).collect();
+    let risks: Vec<String> = run.places.iter().skip(1).flat_map(risk::risks).collect();
+    let floor = format!(
+        "Every toll includes the cost of timing an operation, {} here (clock: {}).",
+        time(run.floor.record_ns),
+        run.floor.clock
+    );
+    let touch = place::first_touch_sentence(&run.floor).map(|text| format!("Here {text}."));
+    let gentle = run.plan.gentle.then(|| manners::GENTLE.to_owned());
+    let unread =
+        (!run.unread.is_empty()).then(|| format!("Not available here: {}.", run.unread.join("; ")));
+    let more = [Some(floor), touch, manners::writes_sentence(run), gentle, unread];
+    let more = more.into_iter().flatten().map(|text| el("p").text(text));
+    el("section")
+        .child(el("h2").text("The machine and the places"))
+        .child(el("p").text(format!("{}.", place::machine_facts(&run.machine))))
+        .child(table.scrolling("The places"))
+        .child(list("What is not known of them, or changed", &doubts))
+        .child(list("What moving would risk", &risks))
+        .children(more)
+}
+
+/// How to have the run again.
+pub(super) fn repeating(run: &Run) -> Element {
+    let facts = [
+        ("run", run.run.id.clone()),
+        ("began", day(&run.run.started)),
+        ("took", format!("{:.1} s", run.run.seconds)),
+        ("version", format!("iotoll {}", run.run.version)),
+        ("seed of the random order", run.run.seed.to_string()),
+        ("budget", exact_duration(budget(run))),
+        ("a difference that counts", percent(run.plan.worth)),
+        ("verdicts that may be wrong", percent(run.plan.error_rate)),
+    ];
+    let entries =
+        facts.iter().flat_map(|(name, value)| [el("dt").text(name), el("dd").text(value)]);
+    let mut out = el("section")
+        .child(el("h2").text("How to repeat it"))
+        .child(classed("dl", "pairs").children(entries));
+    if let Some(command) = command::of(run) {
+        out = out.child(el("p").text("The same plan in the same random order:"));
+        out = out.child(command_line(&command));
+    }
+    out.child(kept())
+}
+
+fn kept() -> Markup {
+    let text = "This file holds the run's complete record. The same report in a terminal, and the \
+                record as JSON, where this file is saved as report.html:";
+    let command = "iotoll show report.html --full\niotoll show report.html --json run.json";
+    let lines = command.lines().map(command_line);
+    std::iter::once(el("p").text(text)).chain(lines).collect()
+}
+
+fn budget(run: &Run) -> std::time::Duration {
+    std::time::Duration::try_from_secs_f64(run.plan.budget_s).unwrap_or_default()
+}

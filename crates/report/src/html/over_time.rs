@@ -1,0 +1,145 @@
+//! Each arm's toll block by block, from the run's beginning to its end.
+
+use model::analysis::ArmResult;
+use model::units::{count, three_digits, time};
+
+use super::block_tolls::{BlockTolls, OfBlock, quantile, sorted};
+use super::chart::{Chart, Figures, Rows, Tick, dots, level, line, path, plot};
+use super::markup::Markup;
+use super::names;
+use super::scale::Scale;
+use super::table::Table;
+use crate::subject::Subject;
+use crate::words;
+
+const HEIGHT: f64 = 36.0;
+/// A row's height stands for this share of all blocks, and what is beyond it at its rim.
+const SHOWN: f64 = 0.96;
+/// … but for no less than ×1.1 and no more than ×4 on either side.
+const REACH: [f64; 2] = [1.1, 4.0];
+/// A median of so many blocks, or of a twelfth of them, runs through the dots.
+const MEDIAN_OF_MIN: usize = 5;
+
+struct Row<'a> {
+    arm: &'a ArmResult,
+    toll_ns: f64,
+    blocks: Vec<OfBlock>,
+}
+
+impl Row<'_> {
+    /// How far the blocks are from the toll, as ratios.
+    fn ratios(&self) -> Vec<OfBlock> {
+        self.blocks.iter().map(|of| OfBlock { value: of.value / self.toll_ns, ..*of }).collect()
+    }
+}
+
+/// The chart of a study; nothing where it has no blocks.
+pub(super) fn chart(subject: Subject, study: &str, tolls: &BlockTolls) -> Option<Chart> {
+    let arms = subject.analysis.arms.iter().enumerate().filter(|(_, arm)| arm.study == study);
+    let rows = arms.filter_map(|(index, arm)| {
+        let blocks = tolls.arm(index);
+        (!blocks.is_empty()).then_some(Row { arm, toll_ns: arm.toll_ns?, blocks })
+    });
+    let rows: Vec<Row> = rows.collect();
+    let reach = reach(&rows)?;
+    let mut drawn = Rows::new(marks(tolls.blocks()));
+    let heads =
+        ["arm", "toll", "blocks", "lowest", "quarter", "median", "three quarters", "highest"];
+    let mut table = Table::new(1, heads);
+    for row in &rows {
+        let name = names::of_arm(row.arm);
+        drawn.row(&name, &figures(subject, row), HEIGHT, |y| draw(row, reach, y));
+        let sorted = sorted(&row.blocks);
+        let spread = [0.0, 0.25, 0.5, 0.75, 1.0];
+        let spread = spread.map(|share| quantile(&sorted, share).map_or_else(String::new, time));
+        let toll = words::toll(subject, row.arm);
+        table.add_row([name, toll, count(sorted.len() as u64)].into_iter().chain(spread));
+    }
+    Some(Chart {
+        title: "Every block, from the first to the last".to_owned(),
+        about: format!(
+            "Each dot is one arm's time per operation in one block. The straight line is the \
+             arm's toll, and the other a running median, which slopes where the toll drifted. A \
+             row reaches from ×{} of the toll below to ×{} above; blocks beyond stand at its edge.",
+            three_digits(1.0 / reach),
+            three_digits(reach)
+        ),
+        drawing: drawn.finish(),
+        table,
+    })
+}
+
+/// How far from the toll a row reaches, as a ratio.
+fn reach(rows: &[Row]) -> Option<f64> {
+    let all = rows.iter().flat_map(Row::ratios);
+    let off: Vec<OfBlock> =
+        all.map(|of| OfBlock { value: of.value.ln().abs().exp(), ..of }).collect();
+    let [least, most] = REACH;
+    quantile(&sorted(&off), SHOWN).map(|reach| reach.clamp(least, most))
+}
+
+/// Round numbers of blocks.
+fn marks(blocks: usize) -> Vec<Tick> {
+    let last = blocks.saturating_sub(1).max(1) as f64;
+    let Some(scale) = Scale::from_zero([last]) else { return Vec::new() };
+    let is_block = |block: &f64| block.fract() == 0.0 && *block < blocks as f64;
+    let whole = scale.ticks().into_iter().filter(is_block);
+    let tick = |block: f64| {
+        let label = if block == 0.0 { "first block".to_owned() } else { count(block as u64 + 1) };
+        Tick { at: block / last, label, is_kept: false }
+    };
+    whole.map(tick).collect()
+}
+
+fn figures(subject: Subject, row: &Row) -> Figures {
+    let mut figures = vec![("strong", words::toll(subject, row.arm))];
+    if let Some(drift) = &row.arm.drift {
+        let [start, end] = [drift.start_ns, drift.end_ns].map(time);
+        figures.push(("slower", format!("drifted {start} → {end}")));
+    }
+    figures
+}
+
+fn draw(row: &Row, reach: f64, y: f64) -> Markup {
+    let down = |ratio: f64| (0.5 - ratio.ln() / reach.ln() / 2.0).clamp(0.0, 1.0);
+    let ratios = row.ratios();
+    let points = ratios.iter().map(|of| [of.at, down(of.value)]);
+    let smooth = running_median(&ratios).into_iter().map(|of| [of.at, down(of.value)]);
+    let mut all = Markup::from(level(0.0, 1.0, y + HEIGHT / 2.0, "base"));
+    let mut drawn = Markup::from(path("dots", dots(points)));
+    drawn.push(path("median", line(smooth)));
+    all.push(plot(y, HEIGHT, drawn));
+    all
+}
+
+fn running_median(values: &[OfBlock]) -> Vec<OfBlock> {
+    let window = MEDIAN_OF_MIN.max(values.len() / 12);
+    let median = |window: &[OfBlock]| {
+        let at = window.iter().map(|of| of.at).sum::<f64>() / window.len() as f64;
+        quantile(&sorted(window), 0.5).map(|value| OfBlock { at, value })
+    };
+    values.windows(window).filter_map(median).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_running_median_follows_a_drift_and_not_a_stall() {
+        let value = |n: usize| if n == 20 { 90.0 } else { 1.0 + n as f64 / 100.0 };
+        let blocks: Vec<OfBlock> =
+            (0..60).map(|n| OfBlock { at: n as f64 / 59.0, value: value(n) }).collect();
+        let medians = running_median(&blocks);
+        assert!(medians.iter().all(|of| of.value < 2.0));
+        assert!(medians.last().map(|of| of.value) > Some(1.5));
+        assert!(running_median(&blocks[..2]).is_empty());
+    }
+
+    #[test]
+    fn marks_are_numbers_of_blocks() {
+        let labels = |blocks| marks(blocks).into_iter().map(|tick| tick.label).collect::<Vec<_>>();
+        assert_eq!(labels(101), ["first block", "51", "101"]);
+        assert_eq!(labels(1), ["first block"]);
+    }
+}

@@ -1,0 +1,195 @@
+//! The complete record of a run within its page: the JSON that `--json` writes, with its
+//! slices as [`columns`], compressed (zlib, RFC 1950) and in letters (Base64, RFC 4648), in
+//! an element that browsers leave alone.
+//!
+//! Whatever else is on a page is escaped, so that nothing there can begin such an element.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use miniz_oxide::deflate::compress_to_vec_zlib;
+use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use model::document::Document;
+use thiserror::Error;
+
+use super::markup::{Markup, el};
+use super::{Sheet, columns};
+
+/// What the element says that it holds.
+const TYPE: &str = "application/vnd.iotoll.record";
+/// How it begins.
+const BEGIN: &str = "<script type=\"application/vnd.iotoll.record\"";
+/// What is packed: JSON as `--json` writes it, or with its slices as columns.
+const ROWS: &str = "rows";
+const COLUMNS: &str = "columns";
+/// Columns are read into memory piece by piece, which takes some twenty times their size;
+/// longer ones are not made. Those of a thousand arms and a hundred blocks are as long.
+const COLUMNS_BYTES_MAX: usize = 32 << 20;
+/// Slower levels save no more than some thousandths.
+const LEVEL: u8 = 9;
+
+/// Why a page has no record that can be read.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum RecordError {
+    /// There is none.
+    #[error("it is no report of iotoll: it has no record of a run inside")]
+    None,
+    /// There are several.
+    #[error("it has the records of {0} runs: name one after a #, as in report.html#{1}")]
+    Several(usize, String),
+    /// None of them has the name.
+    #[error("it has no record of a run whose name begins with {0}; it has {1}")]
+    NoSuchRun(String, String),
+    /// It is not what was written.
+    #[error("the record inside it is damaged: {0}")]
+    Damaged(&'static str),
+    /// It would be larger than any record is.
+    #[error("the record inside it would take {0} bytes, which is more than a record may")]
+    TooLarge(u64),
+}
+
+/// The element with a run's record.
+pub(super) fn embedded(sheet: &Sheet) -> Markup {
+    // A record has no keys that are no texts, and nothing else fails in memory.
+    let (id, json) = match sheet {
+        Sheet::Comparison { run, analysis } => {
+            let document = serde_json::to_value(Document::new(run, analysis)).unwrap_or_default();
+            (&run.run.id, serde_json::to_vec(&columns::packed(document)).unwrap_or_default())
+        }
+        Sheet::Load { run, analysis } => {
+            (&run.run.id, serde_json::to_vec(&run.with_analysis(analysis)).unwrap_or_default())
+        }
+    };
+    let has_columns = matches!(sheet, Sheet::Comparison { .. }) && json.len() <= COLUMNS_BYTES_MAX;
+    let (form, json) = match sheet {
+        Sheet::Comparison { run, analysis } if !has_columns => {
+            (ROWS, serde_json::to_vec(&Document::new(run, analysis)).unwrap_or_default())
+        }
+        _ => (if has_columns { COLUMNS } else { ROWS }, json),
+    };
+    let letters = STANDARD.encode(compress_to_vec_zlib(&json, LEVEL));
+    let script = el("script").attr("type", TYPE).attr("data-run", id).attr("data-form", form);
+    script.attr("data-bytes", json.len()).text(letters).into()
+}
+
+/// Whether a file that begins so may be a page.
+pub fn is_page(beginning: &[u8]) -> bool {
+    let text = beginning.trim_ascii_start();
+    text.get(..9).is_some_and(|start| start.eq_ignore_ascii_case(b"<!doctype"))
+}
+
+/// The JSON of a run's record in a page: of the one whose name begins so, where there are
+/// several. One that would have more than so many bytes is refused before it is unpacked.
+pub fn read(page: &str, name: Option<&str>, bytes_max: u64) -> Result<Vec<u8>, RecordError> {
+    let records: Vec<Packed> =
+        page.split(BEGIN).skip(1).map(Packed::read).collect::<Result<_, _>>()?;
+    let names = || records.iter().map(|r| r.run).collect::<Vec<_>>().join(", ");
+    let record = match (records.as_slice(), name) {
+        ([], _) => return Err(RecordError::None),
+        ([one], None) => one,
+        (several, None) => {
+            return Err(RecordError::Several(several.len(), several[0].run.to_owned()));
+        }
+        (all, Some(name)) => {
+            let found = all.iter().find(|record| record.run.starts_with(name));
+            found.ok_or_else(|| RecordError::NoSuchRun(name.to_owned(), names()))?
+        }
+    };
+    record.unpacked(bytes_max)
+}
+
+/// A record as it is in the page.
+struct Packed<'a> {
+    run: &'a str,
+    has_columns: bool,
+    bytes: u64,
+    letters: &'a str,
+}
+
+impl<'a> Packed<'a> {
+    /// Reads what follows the beginning of the element.
+    fn read(text: &'a str) -> Result<Self, RecordError> {
+        let (attributes, rest) =
+            text.split_once('>').ok_or(RecordError::Damaged("it is cut short"))?;
+        let (letters, _) = rest.split_once('<').ok_or(RecordError::Damaged("it is cut short"))?;
+        let attribute = |name: &str| {
+            let (_, value) = attributes.split_once(name)?;
+            value.strip_prefix("=\"")?.split('"').next()
+        };
+        let bytes = attribute("data-bytes").and_then(|bytes| bytes.parse().ok());
+        let bytes = bytes.ok_or(RecordError::Damaged("it does not say how large it is"))?;
+        let has_columns = attribute("data-form") == Some(COLUMNS);
+        Ok(Self { run: attribute("data-run").unwrap_or_default(), has_columns, bytes, letters })
+    }
+
+    fn unpacked(&self, bytes_max: u64) -> Result<Vec<u8>, RecordError> {
+        let most = if self.has_columns { COLUMNS_BYTES_MAX as u64 } else { bytes_max };
+        if self.bytes > most {
+            return Err(RecordError::TooLarge(self.bytes));
+        }
+        let letters: Vec<u8> = self.letters.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+        let packed = STANDARD.decode(letters);
+        let packed = packed.map_err(|_| RecordError::Damaged("it is not in Base64"))?;
+        let json = decompress_to_vec_zlib_with_limit(&packed, self.bytes as usize);
+        let json = json.map_err(|_| RecordError::Damaged("it cannot be unpacked"))?;
+        if json.len() as u64 != self.bytes {
+            return Err(RecordError::Damaged("it is not as large as it says"));
+        }
+        if !self.has_columns {
+            return Ok(json);
+        }
+        let rows = columns::unpacked(&json, bytes_max);
+        rows.ok_or(RecordError::Damaged("its columns do not fit together"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(run: &str, json: &str, bytes: usize) -> String {
+        let packed = STANDARD.encode(compress_to_vec_zlib(json.as_bytes(), LEVEL));
+        format!(
+            "<!doctype html>\n{BEGIN} data-run=\"{run}\" data-bytes=\"{bytes}\">{packed}</script>"
+        )
+    }
+
+    #[test]
+    fn a_record_is_read_back_as_it_was_written() {
+        let json = "{\"schema\": \"iotoll.result/2\"}".repeat(99);
+        let page = page("ab12", &json, json.len());
+        assert!(is_page(page.as_bytes()));
+        assert_eq!(read(&page, None, 1 << 20).as_deref(), Ok(json.as_bytes()));
+        // An editor may have broken the line.
+        let broken = page.replace(">e", ">\ne");
+        assert_eq!(read(&broken, Some("ab"), 1 << 20).as_deref(), Ok(json.as_bytes()));
+    }
+
+    #[test]
+    fn of_several_one_has_to_be_named() {
+        let two = page("ab12", "1", 1) + &page("cd34", "2", 1);
+        assert_eq!(read(&two, None, 9), Err(RecordError::Several(2, "ab12".to_owned())));
+        assert_eq!(read(&two, Some("cd"), 9).as_deref(), Ok(&b"2"[..]));
+        let none = RecordError::NoSuchRun("x".to_owned(), "ab12, cd34".to_owned());
+        assert_eq!(read(&two, Some("x"), 9), Err(none));
+    }
+
+    #[test]
+    fn a_record_that_lies_about_its_size_is_refused_before_it_is_unpacked() {
+        let bomb = "0".repeat(1 << 20);
+        assert_eq!(
+            read(&page("a", &bomb, 1 << 40), None, 1 << 30),
+            Err(RecordError::TooLarge(1 << 40))
+        );
+        let damaged = |page: &str| match read(page, None, 1 << 30) {
+            Err(RecordError::Damaged(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(damaged(&page("a", &bomb, 100)), "it cannot be unpacked");
+        assert_eq!(damaged(&page("a", "12", 3)), "it is not as large as it says");
+        assert_eq!(damaged(&page("a", "12", 2).replace(">e", ">!")), "it is not in Base64");
+        let columns = page("a", "12", 2).replace("data-run", "data-form=\"columns\" data-run");
+        assert_eq!(damaged(&columns), "its columns do not fit together");
+        assert_eq!(damaged(BEGIN), "it is cut short");
+        assert_eq!(read("<!doctype html>", None, 9), Err(RecordError::None));
+    }
+}

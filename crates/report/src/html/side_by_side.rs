@@ -1,0 +1,169 @@
+//! Several runs, side by side: each arm's toll in each of them, and what each of them says
+//! of the same comparison.
+//!
+//! Runs are not interleaved as arms are, so nothing is said here of how they differ.
+
+use model::analysis::{Analysis, Comparison};
+use model::run::Run;
+use model::units::count;
+
+use super::Sheet;
+use super::chart::{Chart, Ids, Rows, level, percent, ticks, upright};
+use super::forest;
+use super::markup::{Markup, classed, el};
+use super::opening::{day, subject_line};
+use super::scale::{Scale, ratio_ticks};
+use super::table::Table;
+use crate::subject::Subject;
+use crate::words::{self, Difference};
+
+const HEIGHT: f64 = 14.0;
+
+/// A comparison's run with its number on the page.
+type Numbered<'a> = (usize, &'a Run, &'a Analysis);
+
+/// What several runs have in common; nothing where there is one.
+pub(super) fn overview(sheets: &[Sheet], ids: &mut Ids) -> Markup {
+    if sheets.len() < 2 {
+        return Markup::default();
+    }
+    let runs: Vec<Numbered> = sheets
+        .iter()
+        .enumerate()
+        .filter_map(|(index, sheet)| match sheet {
+            Sheet::Comparison { run, analysis } => Some((index + 1, *run, *analysis)),
+            Sheet::Load { .. } => None,
+        })
+        .collect();
+    let title = format!("{} runs side by side", sheets.len());
+    let mut section = classed("section", "run").child(el("h1").text(title)).child(list(sheets));
+    if runs.len() > 1 {
+        let text = "Runs are not interleaved, as arms within a run are: the machine may have been \
+                    another from one to the next. iotoll diff tells what differs by more than \
+                    such runs do anyway.";
+        section = section.child(el("p").text(text));
+        section = section.child(el("h2").text("Tolls")).child(tolls(&runs).scrolling("Tolls"));
+        section = section.children(comparisons(&runs).map(|chart| chart.figure(ids)));
+    }
+    section.into()
+}
+
+fn list(sheets: &[Sheet]) -> Markup {
+    let item = |(index, sheet): (usize, &Sheet)| {
+        let link = el("a").attr("href", format!("#run-{}", index + 1));
+        match sheet {
+            Sheet::Comparison { run, .. } => {
+                let facts = format!(
+                    ": began {}, {} blocks, Linux {}, {}",
+                    day(&run.run.started),
+                    count(run.blocks().count() as u64),
+                    run.machine.kernel,
+                    run.machine.cpu
+                );
+                el("li").child(link.text(subject_line(run))).text(facts)
+            }
+            Sheet::Load { run, .. } => el("li")
+                .child(link.text(&run.plan.url))
+                .text(format!(": began {}", day(&run.run.started))),
+        }
+    };
+    el("ol").children(sheets.iter().enumerate().map(item)).into()
+}
+
+/// The arms of all runs, each once, in the order in which they come.
+fn ids_of<'a>(runs: &[Numbered<'a>]) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for (_, _, analysis) in runs {
+        for arm in &analysis.arms {
+            if !ids.contains(&arm.id.as_str()) {
+                ids.push(&arm.id);
+            }
+        }
+    }
+    ids
+}
+
+fn tolls(runs: &[Numbered]) -> Table {
+    let heads = runs.iter().map(|(number, ..)| format!("run {number}"));
+    let mut table = Table::new(1, std::iter::once("arm".to_owned()).chain(heads));
+    for id in ids_of(runs) {
+        let toll = |(_, run, analysis): &Numbered| {
+            let arm = analysis.arm(id);
+            arm.map_or_else(String::new, |arm| words::toll(Subject { run, analysis }, arm))
+        };
+        table.add_row(std::iter::once(id.to_owned()).chain(runs.iter().map(toll)));
+    }
+    table
+}
+
+/// What two or more of the runs compare.
+fn comparisons(runs: &[Numbered]) -> Option<Chart> {
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for comparison in runs.iter().flat_map(|(_, _, analysis)| &analysis.comparisons) {
+        let pair = (comparison.base.as_str(), comparison.other.as_str());
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    drawn(runs, &pairs)
+}
+
+fn drawn(runs: &[Numbered], pairs: &[(&str, &str)]) -> Option<Chart> {
+    let of_pair = |base: &str, other: &str| -> Vec<(usize, Comparison)> {
+        let found = runs.iter().filter_map(|(number, _, analysis)| {
+            let mut all = analysis.comparisons.iter();
+            let found = all.find(|c| c.base == base && c.other == other && c.ratio.is_some());
+            found.map(|comparison| (*number, comparison.clone()))
+        });
+        found.collect()
+    };
+    let shared: Vec<Vec<(usize, Comparison)>> = pairs
+        .iter()
+        .map(|(base, other)| of_pair(base, other))
+        .filter(|found| found.len() > 1)
+        .collect();
+    let ends = shared.iter().flatten().flat_map(|(_, c)| [c.ratio, c.ratio_low, c.ratio_high]);
+    let worth = 1.0 + shared.first()?.first()?.1.worth;
+    let scale = Scale::log(ends.flatten().chain([worth, 1.0 / worth]))?;
+    let marks = ticks(&scale, &ratio_ticks(&scale), forest::mark);
+    let mut rows = Rows::new(marks).with_behind(scale.at(1.0 / worth), scale.at(worth));
+    let mut table = Table::new(4, ["arm", "against", "run", "verdict", "ratio", "interval"]);
+    for found in &shared {
+        let (_, first) = found.first()?;
+        rows.heading(&format!("{}, against {}", first.other, first.base));
+        for (number, comparison) in found {
+            let Difference { ratio, interval } = Difference::of(comparison);
+            let verdict = comparison.verdict.as_str().to_owned();
+            let figures = [
+                ("strong", ratio.clone()),
+                ("dim wide", interval.clone()),
+                (forest::class(comparison.verdict), verdict.clone()),
+            ];
+            let name = format!("run {number}");
+            rows.row(&name, &figures, HEIGHT, |y| interval_at(comparison, &scale, y));
+            let (other, base) = (comparison.other.clone(), comparison.base.clone());
+            table.add_row([other, base, name, verdict, ratio, interval]);
+        }
+    }
+    Some(Chart {
+        title: "The same comparisons in each run".to_owned(),
+        about: "Time per operation over that of the arm it is held against, with its interval, as \
+                each run by itself has it."
+            .to_owned(),
+        drawing: rows.finish(),
+        table,
+    })
+}
+
+fn interval_at(comparison: &Comparison, scale: &Scale, y: f64) -> Markup {
+    let Comparison { ratio, ratio_low, ratio_high, verdict, .. } = *comparison;
+    let middle = y + HEIGHT / 2.0;
+    let [low, high] = [
+        ratio_low.map_or(0.0, |ratio| scale.at(ratio)),
+        ratio_high.map_or(1.0, |ratio| scale.at(ratio)),
+    ];
+    let centre = classed("circle", "centre").attr("cx", percent(scale.at(ratio.unwrap_or(1.0))));
+    let drawn = classed("g", forest::class(verdict)).child(level(low, high, middle, "interval"));
+    let drawn = drawn.child(centre.attr("cy", middle).attr("r", 5));
+    [upright(scale.at(1.0), y, y + HEIGHT, "one").into(), Markup::from(drawn)].into_iter().collect()
+}

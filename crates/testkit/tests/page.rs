@@ -1,0 +1,154 @@
+//! The HTML report, of runs on a simulated machine.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::time::Duration;
+
+use analysis::analyse;
+use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
+use model::plan::{Draft, Plan, StudyPlan};
+use model::run::Run;
+use report::html::{Sheet, page, record};
+
+const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>\"&\u{202e}\n";
+
+fn plan(studies: &[&str], places: &[&str], settings: &[&str]) -> Plan {
+    let registry = studies::specs();
+    let chosen = registry.iter().filter(|spec| studies.contains(&spec.name));
+    let mut draft = Draft {
+        budget: Some(Duration::from_secs(60)),
+        places: places.iter().map(|place| place.parse().unwrap()).collect(),
+        studies: chosen.map(|spec| StudyPlan::new(spec)).collect(),
+        ..Draft::default()
+    };
+    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    draft.set_all(&settings, &registry).unwrap();
+    draft.finish(7).unwrap()
+}
+
+fn measured(plan: &Plan) -> Run {
+    let ns = |arm: usize| 4000.0 / (1 + arm % 3) as f64;
+    let arms = (0..plan.arms().len()).map(|arm| ArmBehaviour::steady(ns(arm), 0.05)).collect();
+    run(plan, &mut SimulatedRunner::new(arms, 1))
+}
+
+fn two_places() -> Run {
+    measured(&plan(&["log", "files"], &["disk=/var/lib/app", "ram=/dev/shm"], &[]))
+}
+
+fn page_of(run: &Run) -> String {
+    page(&[Sheet::Comparison { run, analysis: &analyse(run) }])
+}
+
+fn read_back(page: &str, name: Option<&str>) -> Run {
+    let json = record::read(page, name, 1 << 30).unwrap();
+    Run::read(&String::from_utf8(json).unwrap()).unwrap()
+}
+
+/// The page without the record, the styles and the script.
+fn visible(page: &str) -> &str {
+    let (_, body) = page.split_once("<body>").unwrap();
+    body.split_once("<script").unwrap().0
+}
+
+#[test]
+fn each_study_has_its_charts_and_each_chart_a_table() {
+    let page = page_of(&two_places());
+    let count = |text: &str| visible(&page).matches(text).count();
+    // Nothing is known of where a simulated arm's time went but that it was no processor's.
+    for title in ["What the arms differ by", "How long single", "Every block", "Where the time"] {
+        assert_eq!(count(&format!("\">{title}")), 2, "{title}");
+    }
+    assert_eq!(count("<figure"), 8);
+    assert_eq!(count("<svg class=\"chart\""), 8);
+    assert_eq!(count("<details>"), 8);
+    assert!(count("<dt class=\"maybe\">MAYBE</dt>") == 1, "no advice");
+}
+
+#[test]
+fn a_parameter_with_several_numbers_is_a_curve() {
+    let places = ["disk=/srv", "ram=/dev/shm"];
+    let settings = ["files.size=1 KiB,4 KiB,16 KiB", "files.operation=write"];
+    let page = page_of(&measured(&plan(&["files"], &places, &settings)));
+    assert!(visible(&page).contains("Time against size"));
+    assert_eq!(visible(&page).matches("class=\"points\"").count(), 2);
+}
+
+#[test]
+fn the_record_inside_is_the_run() {
+    let run = two_places();
+    let page = page_of(&run);
+    assert!(read_back(&page, None) == run, "what was read is not what was written");
+    let other = measured(&plan(&["log"], &["disk=/srv"], &[]));
+    let other = Run { run: model::run::Invocation { id: "f".repeat(16), ..other.run }, ..other };
+    let both = report::html::page(&[
+        Sheet::Comparison { run: &run, analysis: &analyse(&run) },
+        Sheet::Comparison { run: &other, analysis: &analyse(&other) },
+    ]);
+    assert!(visible(&both).contains("2 runs side by side"));
+    assert!(read_back(&both, Some("ff")) == other, "it is another run");
+}
+
+#[test]
+fn whatever_a_run_says_stays_text() {
+    let mut run = two_places();
+    for place in &mut run.places {
+        place.label = format!("{}{HOSTILE}", place.label);
+        place.path = HOSTILE.into();
+        place.filesystem = HOSTILE.to_owned();
+        place.device = Some(HOSTILE.to_owned());
+        place.unread.push(HOSTILE.to_owned());
+    }
+    for arm in &mut run.plan.arms {
+        arm.id = format!("{}{HOSTILE}", arm.id);
+        arm.strategy += HOSTILE;
+        arm.params.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    }
+    run.machine.cpu = HOSTILE.to_owned();
+    run.run.id = HOSTILE.to_owned();
+    run.run.started = HOSTILE.to_owned();
+    run.run.version = HOSTILE.to_owned();
+    run.run.ended_early = Some(HOSTILE.to_owned());
+    run.unread.push(HOSTILE.to_owned());
+    for study in &mut run.studies {
+        study.about = HOSTILE.to_owned();
+    }
+    let page = page_of(&run);
+    let body = page.split_once("<body>").unwrap().1;
+    assert!(body.contains("&lt;img src=x"));
+    assert!(!body.contains("<img"));
+    assert!(!body.contains('\u{202e}'));
+    assert_eq!(body.matches("</script>").count(), 2);
+    assert!(read_back(&page, None) == run, "what was read is not what was written");
+}
+
+#[test]
+fn a_run_without_a_block_is_a_page_that_says_so() {
+    let plan = plan(&["log"], &["disk=/srv", "ram=/dev/shm"], &[]);
+    let arms = vec![ArmBehaviour::steady(4000.0, 0.05); plan.arms().len()];
+    let mut runner = SimulatedRunner::new(arms, 1).interrupted_at(Duration::from_millis(1));
+    let page = page_of(&run(&plan, &mut runner));
+    assert!(visible(&page).contains("Nothing is known yet"));
+    assert!(!visible(&page).contains("<figure"));
+}
+
+#[test]
+fn one_arm_is_compared_with_nothing_and_has_its_other_charts() {
+    let plan = plan(&["log"], &["disk=/srv"], &[]);
+    let only = Plan { ..plan };
+    let page = page_of(&measured(&only));
+    assert!(visible(&page).contains("How long single operations took"));
+}
+
+#[test]
+fn the_command_that_repeats_a_run_asks_for_the_same_arms() {
+    let settings = ["log.sync=never,each"];
+    let page = page_of(&measured(&plan(&["log"], &["disk=/my srv", "ram=/dev/shm"], &settings)));
+    let command = "iotoll compare &#39;disk=/my srv&#39; ram=/dev/shm --study log \
+                   --set log.sync=never,each --budget 60s --seed 7";
+    assert!(
+        visible(&page).contains(command),
+        "{}",
+        visible(&page).split("How to repeat").nth(1).unwrap()
+    );
+}

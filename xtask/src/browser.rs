@@ -1,0 +1,180 @@
+//! Reports in a browser: made from real and from simulated runs, and looked at by
+//! `tests/browser/check.mjs` in Chromium, light and dark, wide and narrow, and without
+//! JavaScript.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use analysis::analyse;
+use anyhow::{Context as _, Result, anyhow, ensure};
+use model::plan::{Draft, Plan, StudyPlan};
+use model::run::Run;
+use report::html::{Sheet, page};
+use testkit::{ArmBehaviour, SimulatedRunner};
+
+use crate::packages::is_installed;
+use crate::pool::Skipped;
+use crate::{process, said};
+
+/// The programs that it takes.
+const PROGRAMS: [&str; 3] = ["chromium", "node", "npm"];
+/// What stands in the place of everything that others name, to see whether it stays text.
+const HOSTILE: &str = "</script><img src=x onerror=alert(1)>'\"&\u{202e}\u{1b}[31m\n";
+
+/// The same by itself.
+pub(crate) fn run() -> Result<()> {
+    let skipped = check(&process::build_iotoll()?)?;
+    for line in &skipped {
+        println!("{}{line}", said::MARK);
+    }
+    Ok(())
+}
+
+/// Makes the reports and has them looked at.
+pub(crate) fn check(iotoll: &Path) -> Result<Skipped> {
+    let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !is_installed(name)).collect();
+    if !missing.is_empty() {
+        return Ok(vec![format!(
+            "reports are not looked at in a browser: no {}",
+            missing.join(", ")
+        )]);
+    }
+    let folder = process::root().join("target/browser");
+    if let Err(error) = provide(&folder) {
+        return Ok(vec![format!("reports are not looked at in a browser: {error:#}")]);
+    }
+    let reports = folder.join("reports");
+    let shots = folder.join("shots");
+    for folder in [&reports, &shots] {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let files = [measured(iotoll, &reports)?, simulated(&reports)?].concat();
+    let chromium = process::find_program("chromium").ok_or_else(|| anyhow!("no chromium"))?;
+    let mut command = Command::new("node");
+    command.current_dir(&folder).arg("check.mjs").arg("--shots").arg(shots).arg(chromium);
+    let output = command.args(&files).output().context("running node")?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    println!("{}", told.lines().last().unwrap_or_default());
+    Ok(Vec::new())
+}
+
+/// Puts the check where the packages that it takes can be installed, and installs them.
+fn provide(folder: &Path) -> Result<()> {
+    let source = process::root().join("tests/browser");
+    fs::create_dir_all(folder)?;
+    let mut is_new = false;
+    for name in ["package.json", "package-lock.json", "check.mjs"] {
+        let wanted = fs::read(source.join(name)).with_context(|| name.to_owned())?;
+        let there = folder.join(name);
+        if fs::read(&there).ok().as_ref() != Some(&wanted) {
+            fs::write(&there, wanted)?;
+            is_new = true;
+        }
+    }
+    if is_new || !folder.join("node_modules").is_dir() {
+        let mut install = Command::new("npm");
+        install.args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(folder);
+        process::output(&mut install).context("npm cannot install playwright-core and axe-core")?;
+    }
+    Ok(())
+}
+
+/// Reports of runs on this machine: one arm, several studies, rates, and two side by side.
+fn measured(iotoll: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+    let disk = tempfile::tempdir_in(process::root().join("target"))?;
+    let place = format!("disk={}", disk.path().display());
+    let file = |name: &str| folder.join(name);
+    let compare = |name: &str, arguments: &[&str]| -> Result<PathBuf> {
+        let html = file(name);
+        let mut command = Command::new(iotoll);
+        command
+            .arg("compare")
+            .args(arguments)
+            .arg("--html")
+            .arg(&html)
+            .args(["--no-save", "--quiet"]);
+        process::output(&mut command)?;
+        Ok(html)
+    };
+    let one = ["ram=/dev/shm", "--study", "log", "--strategy", "held", "--budget", "1s"];
+    let several = [&place, "ram=/dev/shm", "--study", "log,sqlite,files", "--budget", "4s"];
+    let rates = [&place, "--study", "serve", "--set", "serve.rate=200,400,800", "--budget", "6s"];
+    let rates = [&rates[..], &["--set", "serve.connections=20"]].concat();
+    let [one, several, rates] = [("one-arm", &one[..]), ("several", &several), ("rates", &rates)]
+        .map(|(name, arguments)| compare(&format!("{name}.html"), arguments));
+    let (one, several, rates) = (one?, several?, rates?);
+    let both = file("side-by-side.html");
+    let mut report = Command::new(iotoll);
+    process::output(report.arg("report").args([&several, &several]).arg("--output").arg(&both))?;
+    Ok(vec![one, several, rates, both])
+}
+
+/// Reports of simulated runs: fifty arms, one that was interrupted, and one in which every
+/// name is hostile.
+fn simulated(folder: &Path) -> Result<Vec<PathBuf>> {
+    let sizes = (1..=25).map(|n| format!("{n} KiB")).collect::<Vec<_>>().join(",");
+    let many =
+        plan(&["files"], &[format!("files.size={sizes}"), "files.operation=write".to_owned()])?;
+    let few = plan(&["log", "page"], &[])?;
+    let run = |plan: &Plan, end: Duration| {
+        let arms = (0..plan.arms().len())
+            .map(|arm| ArmBehaviour::steady(900.0 * 1.4_f64.powi(arm as i32 % 12), 0.08));
+        let mut runner = SimulatedRunner::new(arms.collect(), 1).interrupted_at(end);
+        testkit::run(plan, &mut runner)
+    };
+    let never = Duration::from_secs(100_000);
+    let runs = [
+        ("fifty-arms", run(&many, never)),
+        ("interrupted", run(&few, Duration::from_secs(1))),
+        ("hostile", hostile(run(&few, never))),
+    ];
+    let write = |(name, run): (&str, Run)| -> Result<PathBuf> {
+        let file = folder.join(format!("{name}.html"));
+        let analysis = analyse(&run);
+        fs::write(&file, page(&[Sheet::Comparison { run: &run, analysis: &analysis }]))?;
+        Ok(file)
+    };
+    runs.into_iter().map(write).collect()
+}
+
+fn plan(studies: &[&str], settings: &[String]) -> Result<Plan> {
+    let registry = studies::specs();
+    let chosen = registry.iter().filter(|spec| studies.contains(&spec.name));
+    let places = ["disk=/var/lib/app", "ram=/dev/shm"].map(str::parse);
+    let mut draft = Draft {
+        budget: Some(Duration::from_secs(300)),
+        places: places.into_iter().collect::<Result<_, _>>()?,
+        studies: chosen.map(|spec| StudyPlan::new(spec)).collect(),
+        ..Draft::default()
+    };
+    draft.set_all(settings, &registry)?;
+    Ok(draft.finish(7)?)
+}
+
+/// The same run as somebody wrote it who wants a browser to run something.
+fn hostile(mut run: Run) -> Run {
+    for place in &mut run.places {
+        place.label = format!("{}{HOSTILE}", place.label);
+        place.path = HOSTILE.into();
+        HOSTILE.clone_into(&mut place.filesystem);
+        place.unread.push(HOSTILE.to_owned());
+    }
+    for arm in &mut run.plan.arms {
+        arm.id = format!("{}{HOSTILE}", arm.id);
+        arm.params.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    }
+    HOSTILE.clone_into(&mut run.machine.cpu);
+    HOSTILE.clone_into(&mut run.machine.kernel);
+    HOSTILE.clone_into(&mut run.run.started);
+    HOSTILE.clone_into(&mut run.run.id);
+    HOSTILE.clone_into(&mut run.run.version);
+    run.run.ended_early = Some(HOSTILE.to_owned());
+    for study in &mut run.studies {
+        HOSTILE.clone_into(&mut study.about);
+        study.strategies.iter_mut().for_each(|strategy| HOSTILE.clone_into(&mut strategy.promise));
+    }
+    run
+}
