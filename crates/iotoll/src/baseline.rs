@@ -70,8 +70,9 @@ impl Baseline {
         })?;
         let junit = args.junit.as_deref().map(Destination::open).transpose()?;
         let to_stdout = |path: &Option<std::path::PathBuf>| path.as_deref() == Some(Path::new("-"));
-        if args.github && (to_stdout(&args.json) || to_stdout(&args.csv)) {
-            let why = "--github prints to standard output, which --json - or --csv - has";
+        let outputs = [&args.json, &args.csv, &args.html, &args.markdown];
+        if args.github && outputs.into_iter().any(to_stdout) {
+            let why = "--github prints to standard output, which another output has already";
             return Err(UsageError(why.to_owned()).into());
         }
         let analysis = analyse(&run);

@@ -169,6 +169,11 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
+    /// Write the report as Markdown, to be pasted into an issue; - prints it instead of the
+    /// report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+
     /// Do not keep the run for `iotoll show`
     #[arg(long)]
     pub(crate) no_save: bool,
@@ -253,6 +258,11 @@ pub(crate) struct ShowArgs {
     /// the report
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+
+    /// Write the report as Markdown, to be pasted into an issue; - prints it instead of the
+    /// report
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -11,15 +11,13 @@ use engine::needs::needs;
 use engine::runner::SliceRunner;
 use model::analysis::{Analysis, Verdict};
 use model::arm::Arm;
-use model::document::Document;
 use model::plan::Plan;
 use model::run::Run;
-use report::html::Sheet;
 use store::Store;
 
 use crate::baseline::Baseline;
 use crate::cli::CompareArgs;
-use crate::delivery::{Targets, deliver_all};
+use crate::delivery::{Form, Targets, deliver_comparison};
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
 use crate::halt::Halt;
@@ -53,8 +51,12 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
         output::result(&dry_run::describe(&job, &places, &needs, output::width()))?;
         return Ok(Exit::Done);
     }
-    let [json, csv, html] = [&args.json, &args.csv, &args.html].map(Option::as_deref);
-    let targets = Targets::open(json, csv, html)?;
+    let targets = Targets::open([
+        (Form::Json, &args.json),
+        (Form::Csv, &args.csv),
+        (Form::Html, &args.html),
+        (Form::Markdown, &args.markdown),
+    ])?;
     let prints = targets.print_report();
     let baseline = Baseline::open(args, plan)?;
     let keeper = Keeper::new(saving::open(args.no_save));
@@ -71,12 +73,7 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
     let (run, store) = measure(&job, &mut *runner, environment, watched);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
-    let document = Document::new(&run, &analysis);
-    let table = || report::csv::arms(&run, &analysis);
-    let page = || report::html::page(&[Sheet::Comparison { run: &run, analysis: &analysis }]);
-    let delivered = deliver_all(targets, &document, table, page, |width| {
-        report::terminal::report(&run, &analysis, args.full, width)
-    });
+    let delivered = deliver_comparison(targets, &run, &analysis, args.full);
     summaries::keep(store, &run, &analysis);
     let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
     drop(runner);

@@ -1,49 +1,56 @@
 //! What every command does with its result, in this order: save it, then print it.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use anyhow::{Context as _, ensure};
-use model::document;
+use anyhow::{Context as _, anyhow, ensure};
+use model::analysis::Analysis;
+use model::document::{self, Document};
+use model::run::Run;
+use report::html::Sheet;
 use serde::Serialize;
 
 use crate::destination::Destination;
 use crate::exit::UsageError;
 use crate::output;
 
+/// What a result can be written as, besides the report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Json,
+    Csv,
+    Html,
+    Markdown,
+}
+
 /// Where a result goes besides the report.
 #[derive(Default)]
-pub(crate) struct Targets {
-    json: Option<Destination>,
-    csv: Option<Destination>,
-    html: Option<Destination>,
-}
+pub(crate) struct Targets(Vec<(Form, Destination)>);
 
 impl Targets {
     /// Finds out what they are, before anything is measured.
-    pub(crate) fn open(
-        json: Option<&Path>,
-        csv: Option<&Path>,
-        html: Option<&Path>,
+    pub(crate) fn open<'a>(
+        asked: impl IntoIterator<Item = (Form, &'a Option<PathBuf>)>,
     ) -> anyhow::Result<Self> {
-        let open = |path: Option<&Path>| path.map(Destination::open).transpose();
-        let targets = Self { json: open(json)?, csv: open(csv)?, html: open(html)? };
-        let to_stdout = targets.all().filter(|target| target.is_stdout()).count();
+        let mut targets = Vec::new();
+        for (form, path) in asked {
+            if let Some(path) = path {
+                targets.push((form, Destination::open(path)?));
+            }
+        }
+        let to_stdout = targets.iter().filter(|(_, target)| target.is_stdout()).count();
         ensure!(
             to_stdout < 2,
             UsageError(
-                "only one of --json, --csv and --html can print to standard output".to_owned()
+                "only one of --json, --csv, --html and --markdown can print to standard output"
+                    .to_owned()
             )
         );
-        Ok(targets)
+        Ok(Self(targets))
     }
 
     /// Whether standard output has the report.
     pub(crate) fn print_report(&self) -> bool {
-        !self.all().any(Destination::is_stdout)
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Destination> {
-        self.json.iter().chain(&self.csv).chain(&self.html)
+        !self.0.iter().any(|(_, target)| target.is_stdout())
     }
 }
 
@@ -54,24 +61,50 @@ pub(crate) fn deliver(
     document: &impl Serialize,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    let targets = Targets { json, ..Targets::default() };
-    deliver_all(targets, document, Vec::new, String::new, report)
+    let json = json.map(|json| (Form::Json, json));
+    deliver_document(Targets(json.into_iter().collect()), document, report)
 }
 
-/// The same of a result that can be a table and a page as well.
-pub(crate) fn deliver_all(
+/// The same of a result that has no other form than JSON.
+pub(crate) fn deliver_document(
     targets: Targets,
     document: &impl Serialize,
-    table: impl FnOnce() -> Vec<u8>,
-    page: impl FnOnce() -> String,
+    report: impl FnOnce(usize) -> String,
+) -> anyhow::Result<()> {
+    let write = |form| match form {
+        Form::Json => as_json(document),
+        form => Err(anyhow!("only a comparison can be written as {form:?}")),
+    };
+    deliver_all(targets, write, report)
+}
+
+/// The same of a comparison, which has all forms.
+pub(crate) fn deliver_comparison(
+    targets: Targets,
+    run: &Run,
+    analysis: &Analysis,
+    full: bool,
+) -> anyhow::Result<()> {
+    let write = |form| match form {
+        Form::Json => as_json(&Document::new(run, analysis)),
+        Form::Csv => Ok(report::csv::arms(run, analysis)),
+        Form::Html => Ok(report::html::page(&[Sheet::Comparison { run, analysis }]).into_bytes()),
+        Form::Markdown => Ok(report::markdown::text(run, analysis).into_bytes()),
+    };
+    deliver_all(targets, write, |width| report::terminal::report(run, analysis, full, width))
+}
+
+fn deliver_all(
+    targets: Targets,
+    write: impl Fn(Form) -> anyhow::Result<Vec<u8>>,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
     let prints = targets.print_report();
-    let saved = targets.json.map_or(Ok(()), |json| json.write(&as_json(document)?));
-    let saved = saved.and(targets.csv.map_or(Ok(()), |csv| csv.write(&table())));
-    let saved = saved.and(targets.html.map_or(Ok(()), |html| html.write(page().as_bytes())));
-    let printed = if prints { output::result(&report(output::width())) } else { Ok(()) };
-    saved.and(printed)
+    let mut delivered = Ok(());
+    for (form, target) in targets.0 {
+        delivered = delivered.and(write(form).and_then(|bytes| target.write(&bytes)));
+    }
+    delivered.and(if prints { output::result(&report(output::width())) } else { Ok(()) })
 }
 
 fn as_json(document: &impl Serialize) -> anyhow::Result<Vec<u8>> {

@@ -7,7 +7,7 @@ use ::load::analyse_load;
 use analysis::analyse;
 use anyhow::{anyhow, ensure};
 use host::input::Input;
-use model::document::{self, Document};
+use model::document;
 use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
@@ -16,7 +16,7 @@ use report::load::Layout;
 use store::{Content, Entry, State, Store};
 
 use crate::cli::ShowArgs;
-use crate::delivery::{Targets, deliver_all};
+use crate::delivery::{Form, Targets, deliver_comparison, deliver_document};
 use crate::exit::{Exit, UsageError};
 use crate::load::layout_of;
 use crate::{output, saving};
@@ -29,7 +29,11 @@ const BEGINNING_BYTES: u64 = 64 << 10;
 const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let targets = Targets::open(args.json.as_deref(), args.csv.as_deref(), None)?;
+    let targets = Targets::open([
+        (Form::Json, &args.json),
+        (Form::Csv, &args.csv),
+        (Form::Markdown, &args.markdown),
+    ])?;
     let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
     let saved = found(args.run.as_deref())
         .and_then(|saved| saved.fits(args).map(|()| saved))
@@ -112,9 +116,10 @@ impl Saved {
             matches!(self, Self::Comparison(_))
                 || args.worth.or(args.error_rate).or(args.per_second).is_none()
                     && !args.full
-                    && args.csv.is_none(),
-            "it is not a comparison, and --worth, --error-rate, --per-second, --full and --csv \
-             apply only to comparisons"
+                    && args.csv.is_none()
+                    && args.markdown.is_none(),
+            "it is not a comparison, and --worth, --error-rate, --per-second, --full, --csv and \
+             --markdown apply only to comparisons"
         );
         ensure!(
             matches!(self, Self::Load(_)) || args.layout.is_none(),
@@ -130,24 +135,18 @@ impl Saved {
                 let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
                 let run = args.per_second.into_iter().fold(run, Run::with_per_second);
                 let analysis = analyse(&run);
-                let document = Document::new(&run, &analysis);
-                let table = || report::csv::arms(&run, &analysis);
-                deliver_all(targets, &document, table, String::new, |width| {
-                    report::terminal::report(&run, &analysis, args.full, width)
-                })
+                deliver_comparison(targets, &run, &analysis, args.full)
             }
             Self::Load(run) => {
                 let (analysis, layout) =
                     (analyse_load(&run), args.layout.map_or(Layout::Plain, layout_of));
                 let document = run.with_analysis(&analysis);
-                deliver_all(targets, &document, Vec::new, String::new, |_| {
+                deliver_document(targets, &document, |_| {
                     report::load::render(layout, &run, &analysis)
                 })
             }
             Self::Selftest(result) => {
-                deliver_all(targets, &result, Vec::new, String::new, |width| {
-                    report::selftest::report(&result, width)
-                })
+                deliver_document(targets, &result, |width| report::selftest::report(&result, width))
             }
         }
     }

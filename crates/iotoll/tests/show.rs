@@ -120,6 +120,9 @@ fn a_report_holds_the_record_and_nothing_of_the_environment() {
     let page = fs::read_to_string(&html).unwrap();
     assert!(page.starts_with("<!doctype html>") && !page.contains(SECRET));
     assert_eq!(shown(&html, &[]), shown(&file, &[]));
+    let markdown = shown(&html, &["--markdown", "-"]);
+    assert!(markdown.starts_with("```text\niotoll ") && markdown.contains("\n<details>"));
+    assert!(!markdown.contains('\u{1b}') && !markdown.contains(SECRET), "{markdown}");
     let json = shown(&html, &["--json", "-"]);
     assert!(!json.contains(SECRET));
     assert_eq!(json, fs::read_to_string(&file).unwrap());

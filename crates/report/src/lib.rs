@@ -17,6 +17,7 @@ pub mod html;
 mod integrity;
 pub mod load;
 mod manners;
+pub mod markdown;
 mod noise;
 mod of_study;
 mod place;
