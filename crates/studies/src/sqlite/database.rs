@@ -107,8 +107,7 @@ pub(crate) fn connect(
     const CONNECTING: &str = "connecting to the database";
     let connected = || -> rusqlite::Result<(Connection, String)> {
         let connection = open(file, busy_timeout)?;
-        let journal =
-            connection.pragma_update_and_check(None, "journal_mode", mode.journal, |r| r.get(0))?;
+        let journal = set_journal(&connection, mode.journal)?;
         connection.pragma_update(None, "synchronous", mode.synchronous)?;
         Ok((connection, journal))
     };
@@ -121,6 +120,16 @@ pub(crate) fn connect(
          another journal, or choose another place",
         mode.journal
     )))
+}
+
+/// Sets the journal mode; the one that there is then. To change it is a transaction that is
+/// committed after its only row, which is why the end of the rows is asked for, too.
+fn set_journal(connection: &Connection, journal: &str) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare(&format!("PRAGMA journal_mode={journal}"))?;
+    let mut rows = statement.query([])?;
+    let journal = rows.next()?.map_or_else(|| Ok(String::new()), |row| row.get(0))?;
+    while rows.next()?.is_some() {}
+    Ok(journal)
 }
 
 /// What SQLite could not do, in words, and what to do about it.
