@@ -135,7 +135,7 @@ const checkHandling = async (context, page, complain) => {
   if (!(await figure.locator("table").isVisible())) complain("the keyboard opens no table");
   const saved = async (kind) => {
     const [download] = await Promise.all([
-      page.waitForEvent("download", { timeout: 5000 }),
+      page.waitForEvent("download", { timeout: 20000 }),
       figure.getByText(`Save as ${kind}`).click(),
     ]);
     return readFileSync(await download.path());

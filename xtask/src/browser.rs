@@ -1,6 +1,6 @@
 //! Reports in a browser: made from real and from simulated runs, and looked at by
 //! `tests/browser/check.mjs` in Chromium, light and dark, wide and narrow, and without
-//! JavaScript.
+//! JavaScript. `cargo xtask browser` looks at all, the tests at the three that differ most.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,17 @@ const PROGRAMS: [&str; 3] = ["chromium", "node", "npm"];
 /// What stands in the place of everything that others name, to see whether it stays text.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>'\"&\u{202e}\u{1b}[31m\n";
 
+/// Which reports are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    /// One of a real run, one that was interrupted, and one whose names are hostile.
+    Few,
+}
+
 /// The same by itself.
 pub(crate) fn run() -> Result<()> {
-    let skipped = check(&process::build_iotoll()?)?;
+    let skipped = check(&process::build_iotoll()?, Which::All)?;
     for line in &skipped {
         println!("{}{line}", said::MARK);
     }
@@ -33,7 +41,7 @@ pub(crate) fn run() -> Result<()> {
 }
 
 /// Makes the reports and has them looked at.
-pub(crate) fn check(iotoll: &Path) -> Result<Skipped> {
+pub(crate) fn check(iotoll: &Path, which: Which) -> Result<Skipped> {
     let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !is_installed(name)).collect();
     if !missing.is_empty() {
         return Ok(vec![format!(
@@ -50,7 +58,7 @@ pub(crate) fn check(iotoll: &Path) -> Result<Skipped> {
     for folder in [&reports, &shots] {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    let files = [measured(iotoll, &reports)?, simulated(&reports)?].concat();
+    let files = [measured(iotoll, &reports, which)?, simulated(&reports, which)?].concat();
     let chromium = process::find_program("chromium").ok_or_else(|| anyhow!("no chromium"))?;
     let mut command = Command::new("node");
     command.current_dir(&folder).arg("check.mjs").arg("--shots").arg(shots).arg(chromium);
@@ -83,7 +91,7 @@ fn provide(folder: &Path) -> Result<()> {
 }
 
 /// Reports of runs on this machine: one arm, several studies, rates, and two side by side.
-fn measured(iotoll: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
+fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> {
     let disk = tempfile::tempdir_in(process::root().join("target"))?;
     let place = format!("disk={}", disk.path().display());
     let file = |name: &str| folder.join(name);
@@ -99,13 +107,15 @@ fn measured(iotoll: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
         process::output(&mut command)?;
         Ok(html)
     };
-    let one = ["ram=/dev/shm", "--study", "log", "--strategy", "held", "--budget", "1s"];
     let several = [&place, "ram=/dev/shm", "--study", "log,sqlite,files", "--budget", "4s"];
+    let several = compare("several.html", &several)?;
+    if which == Which::Few {
+        return Ok(vec![several]);
+    }
+    let one = ["ram=/dev/shm", "--study", "log", "--strategy", "held", "--budget", "1s"];
     let rates = [&place, "--study", "serve", "--set", "serve.rate=200,400,800", "--budget", "6s"];
     let rates = [&rates[..], &["--set", "serve.connections=20"]].concat();
-    let [one, several, rates] = [("one-arm", &one[..]), ("several", &several), ("rates", &rates)]
-        .map(|(name, arguments)| compare(&format!("{name}.html"), arguments));
-    let (one, several, rates) = (one?, several?, rates?);
+    let (one, rates) = (compare("one-arm.html", &one)?, compare("rates.html", &rates)?);
     let both = file("side-by-side.html");
     let mut report = Command::new(iotoll);
     process::output(report.arg("report").args([&several, &several]).arg("--output").arg(&both))?;
@@ -114,7 +124,7 @@ fn measured(iotoll: &Path, folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// Reports of simulated runs: fifty arms, one that was interrupted, and one in which every
 /// name is hostile.
-fn simulated(folder: &Path) -> Result<Vec<PathBuf>> {
+fn simulated(folder: &Path, which: Which) -> Result<Vec<PathBuf>> {
     let sizes = (1..=25).map(|n| format!("{n} KiB")).collect::<Vec<_>>().join(",");
     let many =
         plan(&["files"], &[format!("files.size={sizes}"), "files.operation=write".to_owned()])?;
@@ -126,11 +136,13 @@ fn simulated(folder: &Path) -> Result<Vec<PathBuf>> {
         testkit::run(plan, &mut runner)
     };
     let never = Duration::from_secs(100_000);
-    let runs = [
-        ("fifty-arms", run(&many, never)),
+    let mut runs = vec![
         ("interrupted", run(&few, Duration::from_secs(1))),
         ("hostile", hostile(run(&few, never))),
     ];
+    if which == Which::All {
+        runs.push(("fifty-arms", run(&many, never)));
+    }
     let write = |(name, run): (&str, Run)| -> Result<PathBuf> {
         let file = folder.join(format!("{name}.html"));
         let analysis = analyse(&run);

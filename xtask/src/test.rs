@@ -123,7 +123,7 @@ fn beside_each_other(built: &Built, count: &Count) -> Result<Skipped> {
     jobs.extend(plans);
     let kills = || bench_kill::short(&built.iotoll);
     jobs.push(Job { name: "kills".to_owned(), run: Box::new(kills) });
-    let pages = || browser::check(&built.iotoll);
+    let pages = || browser::check(&built.iotoll, browser::Which::Few);
     jobs.push(Job { name: "reports in a browser".to_owned(), run: Box::new(pages) });
     jobs.push(Job { name: "documentation".to_owned(), run: Box::new(documentation) });
     jobs.extend(rest);
