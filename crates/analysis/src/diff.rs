@@ -52,9 +52,17 @@ pub fn diff(
         }
     }
     let each = Judged { error_rate: judged.error_rate / both.len().max(1) as f64, ..judged };
-    let arms = both.into_iter().map(|(old, new, old_level, new_level)| {
-        let groups = groups(before.run, old, after.run, new, repeats);
-        change(after, new, [old_level, new_level], &groups, each)
+    let (mut variations, runs): (Vec<Variation>, Vec<usize>) = both
+        .iter()
+        .map(|(old, new, ..)| {
+            let groups = groups(before.run, *old, after.run, *new, repeats);
+            (Variation::learned(&groups), groups.iter().map(Vec::len).sum::<usize>())
+        })
+        .unzip();
+    stats::moderate(&mut variations);
+    let learned = variations.into_iter().zip(runs);
+    let arms = both.into_iter().zip(learned).map(|((_, new, old_level, new_level), learned)| {
+        change(after, new, [old_level, new_level], learned, each)
     });
     Diff {
         schema: SCHEMA.to_owned(),
@@ -77,10 +85,9 @@ fn change(
     after: Analysed<'_>,
     arm: usize,
     [old, new]: [Level; 2],
-    groups: &[Vec<f64>],
+    (variation, runs): (Variation, usize),
     judged: Judged,
 ) -> ArmChange {
-    let variation = Variation::learned(groups);
     let Interval { estimate, low, high } =
         stats::difference(&old, &new, variation, judged.error_rate);
     let edge = judged.worth.ln_1p();
@@ -90,7 +97,6 @@ fn change(
         (low, high) if low > -edge && high < edge => Verdict::Same,
         _ => Verdict::Unclear,
     };
-    let runs = groups.iter().map(Vec::len).sum();
     let result = &after.analysis.arms[arm];
     let study = after.run.study(&result.study);
     ArmChange {

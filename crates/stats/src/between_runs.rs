@@ -8,6 +8,7 @@
 //! freedom of a sum of variances after Satterthwaite, "An approximate distribution of
 //! estimates of variance components" (1946).
 
+use crate::gamma::{digamma, trigamma, trigamma_inverse};
 use crate::median::center_and_spread;
 use crate::sequence::Interval;
 use crate::slow_change::{STUDENT as STUDENT_OF_STRETCHES, slow_change};
@@ -91,6 +92,43 @@ impl Variation {
     }
 }
 
+/// Lets what arms vary by from run to run tell of each other: arms of one run are on one
+/// machine, so that an arm whose few repeats happened to be alike varies more than they show.
+/// Each learned variance is drawn towards that of all, the more so the less they differ
+/// beyond what chance makes of them, and is known with as many more degrees of freedom.
+/// Smyth, "Linear models and empirical Bayes methods for assessing differential expression
+/// in microarray experiments" (2004), section 6.2.
+pub fn moderate(variations: &mut [Variation]) {
+    let learned = || variations.iter().filter_map(|v| Some((v.deviation.powi(2).ln(), v.degrees?)));
+    let count = learned().count() as f64;
+    if count < 2.0 {
+        return;
+    }
+    let half = |degrees: usize| degrees as f64 / 2.0;
+    // Of the logarithm of a variance with so many degrees, what chance adds to it.
+    let centred: Vec<f64> =
+        learned().map(|(log, d)| log - digamma(half(d)) + half(d).ln()).collect();
+    let chance = learned().map(|(_, degrees)| trigamma(half(degrees))).sum::<f64>() / count;
+    let mean = centred.iter().sum::<f64>() / count;
+    let beyond = squares(&centred) / (count - 1.0) - chance;
+    let all: usize = learned().map(|(_, degrees)| degrees).sum();
+    // Where they differ by chance alone, all are one.
+    let (prior, log) = if beyond > 0.0 {
+        let half = trigamma_inverse(beyond);
+        (2.0 * half, mean + digamma(half) - half.ln())
+    } else {
+        (f64::INFINITY, mean)
+    };
+    for Variation { deviation, degrees } in variations {
+        let Some(own) = degrees else { continue };
+        let weight = *own as f64 / (prior + *own as f64);
+        let variance = weight * deviation.powi(2) + (1.0 - weight) * log.exp();
+        *deviation = variance.sqrt().max(DEVIATION_MIN);
+        // No more is known than there are runs.
+        *own = (prior + *own as f64).min(all as f64) as usize;
+    }
+}
+
 fn squares(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     values.iter().map(|value| (value - mean).powi(2)).sum()
@@ -168,6 +206,27 @@ mod tests {
         assert!((half_width(learned) - 2.776_445 * 0.02 * 2_f64.sqrt()).abs() < 1e-6);
         let alike = Variation::learned(&[vec![3.0; 9]]);
         assert!((alike.deviation - DEVIATION_MIN).abs() < 1e-12);
+    }
+
+    #[test]
+    fn variances_that_differ_by_chance_alone_are_one_and_others_stay_apart() {
+        let learned = |deviation| Variation { deviation, degrees: Some(4) };
+        let mut alike = vec![learned(0.02); 10];
+        alike.push(Variation::ASSUMED);
+        moderate(&mut alike);
+        assert_eq!(alike[0].degrees, Some(40));
+        // A mean of logarithms of variances lies below the logarithm of the mean.
+        assert!(alike[0].deviation > 0.02 && alike[0].deviation < 0.025, "{alike:?}");
+        assert_eq!(alike[10], Variation::ASSUMED);
+        let mut apart: Vec<Variation> =
+            (0..10).map(|n| learned(0.01 * 3_f64.powi(n % 5))).collect();
+        moderate(&mut apart);
+        assert!(apart[0].degrees < Some(6), "{apart:?}");
+        assert!(apart[0].deviation > 0.01 && apart[4].deviation < 0.81, "{apart:?}");
+        assert!(apart[4].deviation > 20.0 * apart[0].deviation, "{apart:?}");
+        let mut one = vec![learned(0.02), Variation::ASSUMED];
+        moderate(&mut one);
+        assert_eq!(one, [learned(0.02), Variation::ASSUMED]);
     }
 
     #[test]

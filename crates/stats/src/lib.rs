@@ -10,6 +10,7 @@ mod beta;
 mod between_runs;
 mod binomial;
 mod carry_over;
+mod gamma;
 mod histogram;
 mod joint;
 mod median;
@@ -23,7 +24,7 @@ mod student;
 mod trend;
 mod warmup;
 
-pub use between_runs::{BLOCKS_MIN, Level, Variation, difference};
+pub use between_runs::{BLOCKS_MIN, Level, Variation, difference, moderate};
 pub use binomial::{rate_at_least, rate_at_most};
 pub use carry_over::{CarryOver, Step, carry_over};
 pub use histogram::Histogram;
