@@ -2,11 +2,11 @@
 //!
 //! Both read or write blocks of 4 KiB, at random or in order, buffered or with `O_DIRECT`,
 //! one at a time or sixteen by `io_uring`, in files of one size whose cache is brought to
-//! the same state. Where a device takes part, fio has as many operations at a time as a
-//! slice, and what was written is forced to the device after each, untimed. In each round
-//! every kind of I/O has both, so that whatever else the machine does meets both alike. What is judged
-//! is the ratio of the two rates within a round: the interval of its median must hold 1,
-//! or lie within 5% of it.
+//! the same state. fio does in one job, as people run it, as many operations as our slices
+//! do together. In each round every kind of I/O has both, so that whatever else the machine
+//! does meets both alike. What is judged is the ratio of the two rates within a round: the interval of its median must hold 1,
+//! or lie within 5% of it. Where the rounds differ too much for that, our rate must lie in
+//! the interval of fio's.
 //!
 //! fio's bookkeeping takes time for each operation, which is part of its rate: some
 //! hundreds of nanoseconds, of which its engine `null` shows a part. A read from memory
@@ -100,12 +100,13 @@ fn one_round(stage: &Stage<'_>, rows: &mut [Row], counts: bool) -> Result<()> {
 fn all(stage: &Stage<'_>, row: &Row) -> Result<Turns> {
     let kind = row.kind;
     let fio_first = row.turns.last().filter(|_| rand::random());
-    let early = fio_first.map(|turns| stage.fio(kind, turns.ours.stretch)).transpose()?;
+    let early = fio_first.map(|turns| stage.fio(kind, turns.ours.slice)).transpose()?;
     let ours = stage.iotoll(kind)?;
-    let fio = early.map_or_else(|| stage.fio(kind, ours.stretch), Ok)?;
-    let fio_alone = stage.fio_alone(kind, ours.stretch)?;
+    let fio = early.map_or_else(|| stage.fio(kind, ours.slice), Ok)?;
+    // Beside what a device takes it is nothing.
+    let fio_alone = (!kind.direct).then(|| stage.fio_alone(kind, ours.slice)).transpose()?;
     let is_loop = !kind.queued && !kind.direct;
-    let bare_loop = is_loop.then(|| stage.bare_loop(kind, ours.stretch)).transpose()?;
+    let bare_loop = is_loop.then(|| stage.bare_loop(kind, ours.slice)).transpose()?;
     Ok(Turns { ours, fio, fio_alone, bare_loop })
 }
 
@@ -118,8 +119,8 @@ struct Row {
 struct Turns {
     ours: Turn,
     fio: Turn,
-    /// fio without any I/O.
-    fio_alone: Turn,
+    /// fio without any I/O, where that counts.
+    fio_alone: Option<Turn>,
     /// The system calls alone, where that is a loop.
     bare_loop: Option<Turn>,
 }
@@ -128,6 +129,7 @@ struct Turns {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Same,
+    InInterval,
     SameAsLoop,
     SameWithoutOwnCost,
     Unclear,
@@ -138,6 +140,7 @@ impl Verdict {
     fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
+            Self::InInterval => "in fio's interval",
             Self::SameAsLoop => "same as a bare loop",
             Self::SameWithoutOwnCost => "same but for fio's own cost",
             Self::Unclear => "UNCLEAR, for the rounds differ too much",
@@ -145,15 +148,18 @@ impl Verdict {
         }
     }
 
-    fn of(ratio: &Spread, net: &Spread, to_loop: Option<&Spread>) -> Self {
+    fn of(rates: &Rates) -> Self {
+        let Rates { ours, fio, ratio, net, to_loop } = rates;
         if is_same(ratio) {
             Self::Same
-        } else if ratio.low > 1.0 && to_loop.is_some_and(is_same) {
+        } else if ratio.low <= 1.0 && ratio.high >= 1.0 && fio.holds(ours.median) {
+            Self::InInterval
+        } else if ratio.low > 1.0 && to_loop.as_ref().is_some_and(is_same) {
             Self::SameAsLoop
+        } else if ratio.low > 1.0 && net.as_ref().is_some_and(is_same) {
+            Self::SameWithoutOwnCost
         } else if ratio.width() > WIDTH_MAX {
             Self::Unclear
-        } else if ratio.low > 1.0 && is_same(net) {
-            Self::SameWithoutOwnCost
         } else {
             Self::Differs
         }
@@ -174,27 +180,44 @@ impl Row {
         Spread::of(self.turns.iter().map(of))
     }
 
+    /// Of what not every round has.
+    fn over_some(&self, of: impl Fn(&Turns) -> Option<f64>) -> Option<Spread> {
+        let values: Option<Vec<f64>> = self.turns.iter().map(of).collect();
+        values.map(Spread::of)
+    }
+
+    fn rates(&self) -> Rates {
+        Rates {
+            ours: self.over(|turns| 1e9 / turns.ours.op_ns),
+            fio: self.over(|turns| 1e9 / turns.fio.op_ns),
+            ratio: self.over(|turns| turns.fio.op_ns / turns.ours.op_ns),
+            net: self.over_some(|Turns { ours, fio, fio_alone, .. }| {
+                Some((fio.op_ns - fio_alone.as_ref()?.op_ns) / (ours.op_ns - ours.own_ns))
+            }),
+            to_loop: self.over_some(|Turns { ours, bare_loop, .. }| {
+                Some(bare_loop.as_ref()?.op_ns / (ours.op_ns - ours.own_ns))
+            }),
+        }
+    }
+
+    /// What fio takes by itself, where that counts.
+    fn fio_own_ns(&self) -> Option<f64> {
+        let own = self.over_some(|turns| turns.fio_alone.as_ref().map(|alone| alone.op_ns));
+        own.map(|own| own.median)
+    }
+}
+
+/// What the rounds of a kind came to.
+struct Rates {
+    /// Operations a second.
+    ours: Spread,
+    fio: Spread,
     /// Our rate over fio's.
-    fn ratio(&self) -> Spread {
-        self.over(|turns| turns.fio.op_ns / turns.ours.op_ns)
-    }
-
+    ratio: Spread,
     /// The same with what each program takes by itself taken off.
-    fn net(&self) -> Spread {
-        self.over(|Turns { ours, fio, fio_alone, .. }| {
-            (fio.op_ns - fio_alone.op_ns) / (ours.op_ns - ours.own_ns)
-        })
-    }
-
+    net: Option<Spread>,
     /// Our rate, without our own cost, over that of a bare loop.
-    fn to_loop(&self) -> Option<Spread> {
-        let ratio = |turns: &Turns| {
-            let ours = &turns.ours;
-            turns.bare_loop.as_ref().map(|bare| bare.op_ns / (ours.op_ns - ours.own_ns))
-        };
-        let ratios: Option<Vec<f64>> = self.turns.iter().map(ratio).collect();
-        ratios.map(Spread::of)
-    }
+    to_loop: Option<Spread>,
 }
 
 /// Prints what came of it; an error where any kind is not the same.
@@ -212,23 +235,22 @@ fn tell(rows: &[Row]) -> Result<()> {
         "to a bare loop"
     );
     let as_ratio = |ratio: f64| format!("{ratio:.3}");
+    let if_any = |ratio: Option<Spread>| ratio.map_or_else(String::new, |r| r.show(as_ratio));
+    let iops = |rate: &Spread| rate.show(|iops| count(iops as u64));
     let mut missed = 0;
     for row in rows {
-        let iops = |of: fn(&Turns) -> &Turn| row.over(|turns| 1e9 / of(turns).op_ns);
-        let (ours, fio) = (iops(|turns| &turns.ours), iops(|turns| &turns.fio));
-        let (ratio, net) = (row.ratio(), row.net());
-        let to_loop = row.to_loop();
-        let verdict = Verdict::of(&ratio, &net, to_loop.as_ref());
-        let own_ns = row.over(|turns| turns.fio_alone.op_ns).median;
+        let rates = row.rates();
+        let verdict = Verdict::of(&rates);
+        let own = row.fio_own_ns().map_or_else(String::new, |ns| format!("{ns:.0}"));
         missed += usize::from(matches!(verdict, Verdict::Unclear | Verdict::Differs));
         println!(
-            "{:<42} {:>31} {:>31} {:>22} {own_ns:>7.0} {:>22} {:>22}  {}",
+            "{:<42} {:>31} {:>31} {:>22} {own:>7} {:>22} {:>22}  {}",
             row.kind.name(),
-            ours.show(|iops| count(iops as u64)),
-            fio.show(|iops| count(iops as u64)),
-            ratio.show(as_ratio),
-            net.show(as_ratio),
-            to_loop.map_or_else(String::new, |ratio| ratio.show(as_ratio)),
+            iops(&rates.ours),
+            iops(&rates.fio),
+            rates.ratio.show(as_ratio),
+            if_any(rates.net),
+            if_any(rates.to_loop),
             verdict.word()
         );
     }
@@ -246,26 +268,30 @@ mod tests {
         Spread { median, low, high }
     }
 
+    /// With rates of fio between 90 and 110.
+    fn verdict(ratio: Spread, net: Option<Spread>, to_loop: Option<Spread>) -> Verdict {
+        let ours = spread(100.0 * ratio.median, 0.0, 0.0);
+        Verdict::of(&Rates { ours, fio: spread(100.0, 90.0, 110.0), ratio, net, to_loop })
+    }
+
     #[test]
     fn rates_are_the_same_where_the_interval_is_narrow_and_holds_1_or_near_it() {
-        let far = spread(2.0, 1.9, 2.1);
-        let verdict = |ratio| Verdict::of(&ratio, &far, None);
+        let verdict = |ratio| verdict(ratio, None, None);
         assert_eq!(verdict(spread(1.03, 1.01, 1.04)), Verdict::Same);
         assert_eq!(verdict(spread(0.95, 0.89, 1.01)), Verdict::Same);
-        assert_eq!(verdict(spread(1.1, 0.7, 1.5)), Verdict::Unclear);
-        assert_eq!(verdict(spread(0.9, 0.88, 0.92)), Verdict::Differs);
+        assert_eq!(verdict(spread(1.08, 0.7, 1.5)), Verdict::InInterval);
+        assert_eq!(verdict(spread(1.15, 0.7, 1.5)), Verdict::Unclear);
+        assert_eq!(verdict(spread(0.92, 0.9, 0.94)), Verdict::Differs);
         assert_eq!(verdict(spread(1.2, 1.18, 1.22)), Verdict::Differs);
     }
 
     #[test]
     fn only_a_rate_above_fios_is_explained_by_what_fio_takes_itself() {
-        let near = spread(1.0, 0.99, 1.01);
-        let above = Verdict::of(&spread(1.3, 1.28, 1.32), &near, None);
-        assert_eq!(above, Verdict::SameWithoutOwnCost);
-        let below = Verdict::of(&spread(0.8, 0.78, 0.82), &near, Some(&near));
-        assert_eq!(below, Verdict::Differs);
-        let far = spread(2.0, 1.9, 2.1);
-        let as_loop = Verdict::of(&spread(1.3, 1.28, 1.32), &far, Some(&near));
-        assert_eq!(as_loop, Verdict::SameAsLoop);
+        let near = || Some(spread(1.0, 0.99, 1.01));
+        let above = || spread(1.3, 1.28, 1.32);
+        assert_eq!(verdict(above(), near(), None), Verdict::SameWithoutOwnCost);
+        assert_eq!(verdict(spread(0.8, 0.78, 0.82), near(), near()), Verdict::Differs);
+        let far = Some(spread(2.0, 1.9, 2.1));
+        assert_eq!(verdict(above(), far, near()), Verdict::SameAsLoop);
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
@@ -24,10 +25,11 @@ const CHUNK_BYTES: usize = 1 << 20;
 const ROUNDED_UP_NS: f64 = 0.5e6;
 /// A turn of ours is twenty blocks of a slice each, and ends by itself long before.
 const BUDGET: &str = "60s";
-/// A turn of the others counts so many stretches, each of as many operations as a slice.
-const STRETCHES: u64 = 6;
-/// So many before are for getting warm.
-const WARMUP: usize = 1;
+/// A turn of the others has as many operations as so many slices.
+const SLICES: u64 = 20;
+/// For what writing a file leaves to the system to end, and what removing the one before
+/// does: a turn of ours has as much time before it measures.
+const SETTLING: Duration = Duration::from_millis(800);
 
 /// As `fio-3.33`.
 pub(super) fn fio_version() -> Result<String> {
@@ -40,9 +42,8 @@ pub(super) struct Turn {
     pub(super) op_ns: f64,
     /// What of it is the program's own, where it knows.
     pub(super) own_ns: f64,
-    /// How many operations there were at a time, before what was written was forced to
-    /// the device.
-    pub(super) stretch: u64,
+    /// How many operations a slice of ours had.
+    pub(super) slice: u64,
 }
 
 /// Where both work.
@@ -92,63 +93,62 @@ impl<'a> Stage<'a> {
         let own_ns = result["floor"]["record_ns"].as_f64().context("our result has no floor")?;
         let operations = arm["operations"].as_u64().context("our result has no operations")?;
         let slices = arm["slices"].as_u64().filter(|slices| *slices > 0);
-        let stretch = operations / slices.context("our result has no slices")?;
-        Ok(Turn { op_ns: op_ns.context("our result has no time")?, own_ns, stretch })
+        let slice = operations / slices.context("our result has no slices")?;
+        Ok(Turn { op_ns: op_ns.context("our result has no time")?, own_ns, slice })
     }
 
     /// fio with the same, on a file of its own.
-    pub(super) fn fio(&self, kind: Kind, stretch: u64) -> Result<Turn> {
+    pub(super) fn fio(&self, kind: Kind, slice: u64) -> Result<Turn> {
         self.make_file(kind)?;
         let mut fio = self.fio_for(kind);
         let engine = if kind.queued { "io_uring" } else { "psync" };
         let direct = u8::from(kind.direct);
         fio.arg(format!("--ioengine={engine}")).arg(format!("--direct={direct}"));
         fio.arg(format!("--filename={}", self.file.display()));
-        if kind.writes {
-            fio.arg(format!("--exec_postrun=sync --data {}", self.file.display()));
-        }
-        let turn = self.turn(&mut fio, kind, stretch);
+        let turn = self.turn(&mut fio, kind, slice);
         fs::remove_file(&self.file)?;
         turn
     }
 
     /// fio with an engine that does nothing.
-    pub(super) fn fio_alone(&self, kind: Kind, stretch: u64) -> Result<Turn> {
-        self.turn(self.fio_for(kind).arg("--ioengine=null"), kind, stretch)
+    pub(super) fn fio_alone(&self, kind: Kind, slice: u64) -> Result<Turn> {
+        self.turn(self.fio_for(kind).arg("--ioengine=null"), kind, slice)
     }
 
     /// The system calls alone, in a loop that looks at the clock before and after each
-    /// stretch; for one block at a time through the page cache.
-    pub(super) fn bare_loop(&self, kind: Kind, stretch: u64) -> Result<Turn> {
+    /// slice; for one block at a time through the page cache. One more slice, the first, is
+    /// for getting warm.
+    pub(super) fn bare_loop(&self, kind: Kind, slice: u64) -> Result<Turn> {
         self.make_file(kind)?;
-        let took = self.loop_over(kind, stretch);
+        let took = self.loop_over(kind, slice);
         fs::remove_file(&self.file)?;
-        let op_ns = took?.as_nanos() as f64 / (STRETCHES * stretch) as f64;
-        Ok(Turn { op_ns, own_ns: 0.0, stretch })
+        let op_ns = took?.as_nanos() as f64 / (SLICES * slice) as f64;
+        Ok(Turn { op_ns, own_ns: 0.0, slice })
     }
 
-    fn loop_over(&self, kind: Kind, stretch: u64) -> io::Result<Duration> {
+    fn loop_over(&self, kind: Kind, slice: u64) -> io::Result<Duration> {
         let file = OpenOptions::new().read(true).write(true).open(&self.file)?;
         let mut turns: Vec<u64> = (0..self.blocks()).collect();
-        let mut read = [0; BLOCK_LEN];
+        let mut bytes = self.chunk[..BLOCK_LEN].to_vec();
         let mut took = Duration::ZERO;
-        let all = WARMUP + STRETCHES as usize;
-        for number in 0..all {
+        for number in 0..=SLICES {
             if kind.random {
                 turns.shuffle(&mut rand::rng());
             } else {
-                turns.rotate_left(stretch.min(self.blocks()) as usize);
+                turns.rotate_left(slice.min(self.blocks()) as usize);
             }
-            let turns = turns.iter().cycle().take(stretch as usize);
+            let turns = turns.iter().cycle().take(slice as usize);
             let started = Instant::now();
-            for (block, contents) in turns.zip(self.chunk.chunks_exact(BLOCK_LEN).cycle()) {
+            for block in turns {
                 if kind.writes {
-                    file.write_all_at(contents, block * BLOCK_BYTES)?;
+                    // As ours, which has another mark in each.
+                    bytes[..8].copy_from_slice(&block.to_le_bytes());
+                    file.write_all_at(&bytes, block * BLOCK_BYTES)?;
                 } else {
-                    file.read_exact_at(&mut read, block * BLOCK_BYTES)?;
+                    file.read_exact_at(&mut bytes, block * BLOCK_BYTES)?;
                 }
             }
-            if number >= WARMUP {
+            if number > 0 {
                 took += started.elapsed();
             }
             fdatasync(&file)?;
@@ -173,6 +173,7 @@ impl<'a> Stage<'a> {
         if kind.direct {
             evict(&file)?;
         }
+        sleep(SETTLING);
         Ok(())
     }
 
@@ -182,8 +183,8 @@ impl<'a> Stage<'a> {
         fio.args(["--output-format=json", "--name=global", "--thread", "--numjobs=1"])
             // The file is there in full, and its cache is brought to its state by us.
             .args(["--overwrite=1", "--fallocate=none", "--invalidate=0"])
-            // Each block once in a stretch, in an order that is new in each; random
-            // contents that are drawn once.
+            // Each block once, in an order that is new each time; random contents that are
+            // drawn once.
             .args(["--norandommap=0", "--randrepeat=0", "--refill_buffers=0"])
             .arg(format!("--rw={}", kind.rw()))
             .arg(format!("--iodepth={depth}"))
@@ -192,41 +193,22 @@ impl<'a> Stage<'a> {
         fio
     }
 
-    /// Past the page cache a job for each stretch: a device that rested takes a moment to
-    /// be at its best. In memory one job for all, for a job of a few milliseconds has much
-    /// of fio's own beginning in it; but no block is written twice, which would be cheaper.
-    fn turn(&self, fio: &mut Command, kind: Kind, stretch: u64) -> Result<Turn> {
-        let (jobs, operations) = if kind.direct {
-            (WARMUP + STRETCHES as usize, stretch.min(self.blocks()))
-        } else {
-            (1, (STRETCHES * stretch).min(self.blocks()))
-        };
-        let bytes = operations * BLOCK_BYTES;
-        for number in 0..jobs as u64 {
-            // In order, each goes on where the one before ended.
-            let offset = if kind.random { 0 } else { number % (self.file_bytes / bytes) * bytes };
-            fio.arg(format!("--name=stretch{number}")).arg("--stonewall");
-            fio.arg(format!("--offset={offset}")).arg(format!("--io_size={bytes}"));
-            fio.arg(format!("--size={}", self.file_bytes - offset));
-        }
-        let text = process::output(fio)?;
-        // Lines about what is run after each job come before it.
-        let report = text.find('{').map_or("", |begin| &text[begin..]);
-        let report: Value = serde_json::from_str(report).context("reading fio's report")?;
-        let counted = jobs.min(STRETCHES as usize);
-        let all = report["jobs"].as_array().filter(|all| all.len() == jobs);
-        let all = all.context("fio's report has not all jobs")?;
+    /// One job, as people run it. No block has two turns, of which the second would be
+    /// cheaper in memory.
+    fn turn(&self, fio: &mut Command, kind: Kind, slice: u64) -> Result<Turn> {
+        let operations = (SLICES * slice).min(self.blocks());
+        fio.arg("--name=job").arg(format!("--io_size={}", operations * BLOCK_BYTES));
+        fio.arg(format!("--size={}", self.file_bytes));
+        let report: Value =
+            serde_json::from_str(&process::output(fio)?).context("reading fio's report")?;
         let what = if kind.writes { "write" } else { "read" };
-        let of = |key: &'static str| {
-            all[jobs - counted..].iter().map(move |job| job[what][key].as_u64().unwrap_or(0))
-        };
+        let of = |key: &str| report["jobs"][0][what][key].as_u64().unwrap_or(0);
         ensure!(
-            of("total_ios").all(|done| done == operations),
-            "fio did {:?} of {operations} operations each",
-            of("total_ios").collect::<Vec<_>>()
+            of("total_ios") == operations,
+            "fio did {} of {operations} operations",
+            of("total_ios")
         );
-        let runtime_ns = of("runtime").map(|ms| ms as f64 * 1e6 - ROUNDED_UP_NS).sum::<f64>();
-        let op_ns = runtime_ns / (operations * counted as u64) as f64;
-        Ok(Turn { op_ns, own_ns: 0.0, stretch })
+        let runtime_ns = of("runtime") as f64 * 1e6 - ROUNDED_UP_NS;
+        Ok(Turn { op_ns: runtime_ns / operations as f64, own_ns: 0.0, slice })
     }
 }

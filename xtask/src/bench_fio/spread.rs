@@ -31,6 +31,11 @@ impl Spread {
         (self.high / self.median).max(self.median / self.low) - 1.0
     }
 
+    /// Whether a value lies in it.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
     /// As `1.002 (0.981 to 1.013)`, each as given.
     pub(super) fn show(&self, one: impl Fn(f64) -> String) -> String {
         let mut text = one(self.median);
