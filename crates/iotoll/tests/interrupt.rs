@@ -60,6 +60,23 @@ fn ctrl_c_reports_what_was_measured_and_leaves_nothing() {
 }
 
 #[test]
+fn a_signal_that_comes_twice_at_once_is_one() {
+    let places = Places::new();
+    let results = tempfile::tempdir().unwrap();
+    let json = results.path().join("twice.json");
+    let child = running(&places, &json);
+    // As `timeout` does.
+    for _ in 0..2 {
+        signal(&child, Signal::TERM);
+        sleep(Duration::from_millis(50));
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(json.exists(), "the second signal ended the run before its result was saved");
+    places.assert_empty();
+}
+
+#[test]
 fn clean_removes_what_a_killed_run_left_and_no_live_folder() {
     let places = Places::new();
     let results = tempfile::tempdir().unwrap();
