@@ -20,7 +20,7 @@ use crate::testing::{finish, on_disk, ready_in, workload};
 type Given = (&'static dyn Study, &'static str, &'static [(&'static str, &'static str)], u64);
 
 /// Each study in each way in which it treats files differently.
-const SLICES: [Given; 19] = [
+const SLICES: [Given; 20] = [
     (&Log, "held", &[], 500),
     (&Log, "held", &[("sync", "each")], 5),
     (&Log, "per-writer", &[("writers", "3"), ("kind", "threads")], 300),
@@ -35,6 +35,7 @@ const SLICES: [Given; 19] = [
     (&Cache, "direct", &[("operation", "load")], 5),
     (&Files, "rename", &[("operation", "write")], 50),
     (&Files, "direct", &[("operation", "read")], 50),
+    (&Files, "direct", &[("operation", "read"), ("cache", "cold")], 20),
     (&Files, "direct", &[("operation", "create")], 50),
     (&Files, "direct", &[("operation", "unlink")], 50),
     (&Files, "direct", &[("operation", "rename")], 50),

@@ -3,6 +3,7 @@
 mod blocks;
 mod cache;
 mod choices;
+mod cold;
 #[cfg(test)]
 mod corruption;
 mod file;

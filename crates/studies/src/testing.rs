@@ -11,6 +11,7 @@ use std::path::Path;
 use engine::recorder::Recorder;
 use engine::study::{Ran, Ready, SliceFolders, Study, StudyError, Workload};
 use host::clock::Clock;
+use host::process::storage_read_bytes;
 use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::spent::Spent;
@@ -159,6 +160,14 @@ pub(crate) fn finish(ready: Box<dyn Ready + '_>) -> Result<Slice, StudyError> {
     let (mut ran, laps, spent) = run(ready)?;
     ran.flush()?;
     Ok(Slice { laps, spent, outcome: ran.finish()? })
+}
+
+/// How many bytes storage had to deliver while a slice ran, at the least: other tests may
+/// read as well. What it was asked for comes with it.
+pub(crate) fn from_storage(ready: Box<dyn Ready + '_>) -> (u64, u64) {
+    let before = storage_read_bytes().unwrap();
+    let slice = finish(ready).unwrap();
+    (storage_read_bytes().unwrap() - before, slice.requested_bytes())
 }
 
 /// A whole slice, as the engine runs one.

@@ -56,10 +56,26 @@ const OPEN_MAX: usize = 512;
 /// Opens the files below a folder. Data of files beyond a bound is written at once.
 fn collect(folder: impl AsFd) -> Result<Vec<OwnedFd>, StudyError> {
     let mut files = Vec::new();
-    let mut folders = vec![open_folder(folder, c".").doing(SYNCING)?];
+    each_file(folder, |file| {
+        if files.len() < OPEN_MAX {
+            files.push(file);
+            return Ok(());
+        }
+        wait_written(file).doing(SYNCING)
+    })?;
+    Ok(files)
+}
+
+/// Does something with each file below a folder, opened for reading.
+pub(crate) fn each_file(
+    folder: impl AsFd,
+    mut visit: impl FnMut(OwnedFd) -> Result<(), StudyError>,
+) -> Result<(), StudyError> {
+    const LOOKING: &str = "opening the slice's files";
+    let mut folders = vec![open_folder(folder, c".").doing(LOOKING)?];
     let mut next = 0;
     while next < folders.len() {
-        for Entry { name, kind } in entries(&folders[next]).doing(SYNCING)? {
+        for Entry { name, kind } in entries(&folders[next]).doing(LOOKING)? {
             let opened = match kind {
                 FileType::Directory => open_folder(&folders[next], &name),
                 FileType::RegularFile | FileType::Unknown => {
@@ -71,15 +87,14 @@ fn collect(folder: impl AsFd) -> Result<Vec<OwnedFd>, StudyError> {
             let opened = match opened {
                 // A server that still runs may remove what it no longer needs.
                 Err(Errno::NOENT) => continue,
-                opened => opened.doing(SYNCING)?,
+                opened => opened.doing(LOOKING)?,
             };
             match kind {
                 FileType::Directory => folders.push(opened),
-                _ if files.len() < OPEN_MAX => files.push(opened),
-                _ => wait_written(opened).doing(SYNCING)?,
+                _ => visit(opened)?,
             }
         }
         next += 1;
     }
-    Ok(files)
+    Ok(())
 }

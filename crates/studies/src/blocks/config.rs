@@ -7,7 +7,8 @@ use rand::seq::index::sample;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::spec::{Access, Cache, Order, Strategy, Sync};
+use super::spec::{Access, Order, Strategy, Sync};
+use crate::cold::Cache;
 
 /// Of each block it is kept when it was last written, in 8 bytes.
 const BLOCKS_MAX: u64 = 1 << 26;

@@ -3,6 +3,7 @@
 use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
 
 use crate::choices::{choices, strategies};
+use crate::cold;
 use crate::rules::{for_strategies, promise, where_set};
 
 /// How much memory held of the file when the clock started.
@@ -56,14 +57,6 @@ choices! {
         Write = "write",
         /// Both, at random, as many of each as `mix` says.
         Mixed = "mixed",
-    }
-}
-
-choices! {
-    /// Whether memory holds the file.
-    pub(super) enum Cache {
-        Warm = "warm",
-        Cold = "cold",
     }
 }
 
@@ -135,13 +128,10 @@ pub(super) static SPEC: StudySpec = StudySpec {
             kind: ParamKind::Size { min: 512, max: 64 << 30 },
             default: "64 MiB",
         },
-        ParamSpec {
-            name: "cache",
-            about: "buffered, uring: whether the file is in memory or evicted from it; with \
-                    O_DIRECT it is evicted always",
-            kind: ParamKind::Choice(Cache::NAMES),
-            default: "warm",
-        },
+        cold::param(
+            "buffered, uring: whether the file is in memory or evicted from it; with O_DIRECT it \
+             is evicted always",
+        ),
         ParamSpec {
             name: "sync",
             about: "whether each write waits until it would outlast a power failure (O_DSYNC)",

@@ -15,7 +15,8 @@ use rustix::io::{Errno, pread, pwrite};
 
 use super::buffers::{Buffers, Found, Mark, Version};
 use super::config::Config;
-use super::spec::{Cache, Order};
+use super::spec::Order;
+use crate::cold::{Cache, LEFT_PERCENT_MAX};
 use crate::file::{open_for_reading, open_for_writing};
 
 const NAME: &CStr = c"blocks.bin";
@@ -24,8 +25,6 @@ const OPENING: &str = "opening the file of blocks";
 const WARMING: &str = "reading the file of blocks into memory";
 const EVICTING: &str = "evicting the file of blocks from memory";
 const CHECKING: &str = "checking a block";
-/// More than this left in memory, and reads are not cold.
-const LEFT_PERCENT_MAX: f64 = 2.0;
 
 /// A file of blocks, and what was last written to each.
 pub(super) struct Store {

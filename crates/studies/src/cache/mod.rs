@@ -30,8 +30,9 @@ use model::units::exact_size;
 use self::sources::{Shape, scan};
 use self::spec::Operation;
 use self::store::Entry;
+use crate::cold::{Cache as Memory, Evicted};
 use crate::put::Put;
-use crate::tree::sync_tree;
+use crate::tree::{each_file, sync_tree};
 
 /// More sources than this are no source tree but a data store.
 const TREE_BYTES_MAX: u64 = 64 << 20;
@@ -64,6 +65,8 @@ struct Config {
     shape: Shape,
     /// Compiled templates that a page loads.
     used: usize,
+    /// Whether memory holds what is loaded.
+    memory: Memory,
 }
 
 impl Config {
@@ -90,7 +93,13 @@ impl Config {
             )));
         }
         let operation = Operation::of(params.choice("operation"))?;
-        Ok(Self { put: Put::of(strategy)?, operation, shape, used: used as usize })
+        let memory = Memory::of(params.choice("cache"))?;
+        Ok(Self { put: Put::of(strategy)?, operation, shape, used: used as usize, memory })
+    }
+
+    /// Whether each load is the first of its slice.
+    fn is_cold(&self) -> bool {
+        self.operation == Operation::Load && self.memory == Memory::Cold
     }
 
     /// Compiled templates, which may be larger than they were, one more aside, and the
@@ -110,7 +119,9 @@ impl Config {
 
 impl Workload for Config {
     fn operations(&self) -> Operations {
-        Operations { granule: 1, max: OPERATIONS_MAX }
+        // A second load would find the manifest in memory.
+        let max = if self.is_cold() { 1 } else { OPERATIONS_MAX };
+        Operations { granule: 1, max }
     }
 
     fn warms_up(&self) -> bool {
@@ -198,6 +209,13 @@ impl Requests {
         Ok(read)
     }
 
+    /// Gets the cache out of memory.
+    fn evict(&self) -> Result<(), StudyError> {
+        let mut evicted = Evicted::default();
+        each_file(&self.cache, |file| evicted.file(&file))?;
+        evicted.check(&self.cache)
+    }
+
     /// Loads everything, and holds it against what building it again would give.
     fn account(&self) -> Result<Integrity, StudyError> {
         let sources = scan(&self.sources)?;
@@ -244,6 +262,9 @@ impl Prepared for Sources {
             let stop = recorder.stop_flag().clone();
             requests.rebuild(&mut Recorder::new(recorder.clock().clone(), stop))?;
             store::sync(&requests.cache)?;
+        }
+        if requests.config.is_cold() {
+            requests.evict()?;
         }
         Ok(Box::new(Built { requests, operations }))
     }

@@ -3,6 +3,7 @@
 use model::study::{Is, ParamKind, ParamSpec, StrategySpec, StudySpec};
 
 use crate::choices::choices;
+use crate::cold;
 use crate::put::{self, Put};
 use crate::rules::{promise, where_set};
 
@@ -35,7 +36,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     strategies: &STRATEGIES,
     // Nothing is written.
     promises: &[promise(&[], &[LOADING], "")],
-    applies: &[where_set(&["used"], &[LOADING])],
+    applies: &[where_set(&["used", "cache"], &[LOADING])],
     params: &[
         ParamSpec {
             name: "operation",
@@ -49,6 +50,10 @@ pub(super) static SPEC: StudySpec = StudySpec {
         count("classes", "classes in the source tree", "30"),
         size("class", "size of a class", "6 KiB"),
         count("used", "load: compiled templates that a page loads", "10"),
+        cold::param(
+            "load: whether the cache is in memory, or evicted from it before each load, as after \
+             a reboot (checked in every slice); in a place in memory it is never cold",
+        ),
     ],
     ..StudySpec::EMPTY
 };

@@ -53,6 +53,20 @@ fn a_rebuild_reads_all_sources_and_a_load_only_what_a_page_uses() {
 }
 
 #[test]
+fn a_cold_load_reads_the_manifest_and_a_pages_templates_from_the_device() {
+    let given = [given("load"), vec![("cache", "cold")]].concat();
+    let mut loads = testing::workload(&Cache, "rename", &given);
+    assert_eq!(loads.operations().max, 1);
+    let folder = on_disk();
+    for _ in 0..2 {
+        let ready = testing::ready(loads.as_mut(), folder.path(), 1).unwrap();
+        let (delivered, asked) = testing::from_storage(ready);
+        assert!(delivered >= asked && asked > 4 * 4096, "{delivered} of {asked}");
+    }
+    slice(&Cache, "rename", &given, in_memory().path(), 1).unwrap();
+}
+
+#[test]
 fn a_cut_or_missing_template_and_a_wrong_manifest_are_found() {
     let folder = in_memory();
     let mut loads = testing::workload(&Cache, "rename", &given("load"));

@@ -26,6 +26,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use self::spec::Operation;
+use crate::cold::{Cache, Evicted};
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole};
 use crate::put::Put;
 use crate::random::{self, stamp};
@@ -61,6 +62,8 @@ struct Config {
     operation: Operation,
     size_bytes: u64,
     folders: u64,
+    /// Of what is read.
+    cache: Cache,
 }
 
 impl Config {
@@ -70,6 +73,7 @@ impl Config {
             operation: Operation::of(params.choice("operation"))?,
             size_bytes: params.size("size"),
             folders: params.count("folders"),
+            cache: Cache::of(params.choice("cache"))?,
         })
     }
 
@@ -118,6 +122,8 @@ impl Workload for Filing {
         let max = match self.config.operation {
             Operation::Write | Operation::Unlink => self.config.files_max(),
             Operation::Create => FILES_MAX,
+            // Each once, for then it is in memory.
+            Operation::Read if self.config.cache == Cache::Cold => self.config.files_max(),
             Operation::Read | Operation::Stat | Operation::Rename => OPERATIONS_MAX,
         };
         Operations { granule: 1, max }
@@ -291,6 +297,17 @@ impl Documents<'_> {
         Ok(if is_whole { Found::Whole } else { Found::Different })
     }
 
+    /// Gets those that are used out of memory.
+    fn evict(&self) -> Result<(), StudyError> {
+        let mut evicted = Evicted::default();
+        for document in &self.documents[..self.used] {
+            let file =
+                open_for_reading(&self.folder, &document.path).doing("opening a document")?;
+            evicted.file(&file)?;
+        }
+        evicted.check(&self.folder)
+    }
+
     /// Looks for files that are no document's.
     fn examine_names(&self, integrity: &mut Integrity) -> Result<(), StudyError> {
         const LOOKING: &str = "looking for files that nobody wrote";
@@ -354,6 +371,9 @@ impl Prepared for Folders<'_> {
                 recorder.check_stop()?;
             }
             sync_tree(&documents.folder)?;
+        }
+        if config.operation == Operation::Read && config.cache == Cache::Cold {
+            documents.evict()?;
         }
         Ok(Box::new(Made { documents, operations }))
     }

@@ -3,6 +3,7 @@
 use model::study::{Is, ParamKind, ParamSpec, StrategySpec, StudySpec};
 
 use crate::choices::choices;
+use crate::cold;
 use crate::put::{self, Put};
 use crate::rules::{promise, where_set};
 
@@ -36,7 +37,10 @@ pub(super) static SPEC: StudySpec = StudySpec {
              undone",
         ),
     ],
-    applies: &[where_set(&["size"], &[("operation", Is::Not("create"))])],
+    applies: &[
+        where_set(&["size"], &[("operation", Is::Not("create"))]),
+        where_set(&["cache"], &[("operation", Is::OneOf(&["read"]))]),
+    ],
     params: &[
         ParamSpec {
             name: "operation",
@@ -57,6 +61,10 @@ pub(super) static SPEC: StudySpec = StudySpec {
             kind: ParamKind::Count { min: 1, max: 1000 },
             default: "16",
         },
+        cold::param(
+            "read: whether the files are in memory or evicted from it (checked in every slice); \
+             those of a place in memory are never cold",
+        ),
     ],
     ..StudySpec::EMPTY
 };

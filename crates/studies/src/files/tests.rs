@@ -55,6 +55,26 @@ fn more_operations_than_files_go_round() {
 }
 
 #[test]
+fn cold_documents_come_from_the_device_each_once_in_a_slice() {
+    let given = [("operation", "read"), ("cache", "cold"), ("size", "100 KiB")];
+    let mut files = testing::workload(&Files, "direct", &given);
+    assert_eq!(files.operations().max, SLICE_BYTES_MAX / (100 << 10));
+    let folder = on_disk();
+    // The second slice finds files that the first has read.
+    for _ in 0..2 {
+        let ready = testing::ready(files.as_mut(), folder.path(), 20).unwrap();
+        let (delivered, asked) = testing::from_storage(ready);
+        assert_eq!(asked, 20 * (100 << 10));
+        assert!(delivered >= asked, "{delivered} of {asked}");
+    }
+    // Nothing else is evicted, and memory is never cold.
+    for (operation, folder) in [("write", on_disk()), ("read", in_memory())] {
+        let given = [("operation", operation), ("cache", "cold")];
+        slice(&Files, "direct", &given, folder.path(), 3).unwrap();
+    }
+}
+
+#[test]
 fn slices_that_leave_their_files_there_share_them() {
     for operation in ["read", "stat", "rename"] {
         let given = [("operation", operation), ("size", "5000 B"), ("folders", "2")];

@@ -26,7 +26,8 @@ use model::units::exact_size;
 
 use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};
-use self::spec::{Cache, Strategy};
+use self::spec::Strategy;
+use crate::cold::{Cache, LEFT_PERCENT_MAX, not_cold};
 use crate::figures_of;
 use crate::tree::sync_tree;
 use host::page_cache::lives_in_memory;
@@ -40,8 +41,6 @@ const COLD_BYTES_MAX: u64 = 2 << 20;
 const COLD_FILES_MAX: u64 = 512;
 /// Even the fastest way needs longer than a slice lasts for so many operations.
 const WARM_OPERATIONS_MAX: u64 = 1 << 20;
-/// More than this left in memory, and a cold read is not cold.
-const LEFT_PERCENT_MAX: f64 = 2.0;
 
 /// The study.
 pub(crate) struct Page;
@@ -212,11 +211,7 @@ fn check_residency(cache: Cache, sets: &Sets) -> Result<f64, StudyError> {
     if cache == Cache::Warm || resident_percent <= LEFT_PERCENT_MAX || is_in_memory(sets)? {
         return Ok(resident_percent);
     }
-    Err(StudyError::Unsuited(format!(
-        "{resident_percent:.0}% of the files were still in memory after they had been evicted, so \
-         cold reads cannot be timed here; see whether the file system keeps its files in memory, \
-         or time cache=warm alone"
-    )))
+    Err(not_cold(resident_percent))
 }
 
 fn is_in_memory(sets: &Sets) -> Result<bool, StudyError> {

@@ -2,7 +2,8 @@
 
 use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
 
-use crate::choices::{choices, strategies};
+use crate::choices::strategies;
+use crate::cold::Cache;
 use crate::rules::where_set;
 
 /// How much memory held of the files when the clock started.
@@ -20,14 +21,6 @@ strategies! {
         Held = "held", by_name, "read each file by pread(2) from a handle kept open", "";
         Cached = "cached", by_name,
             "keep the contents in the process, and stat(2) each file", "";
-    }
-}
-
-choices! {
-    /// Whether memory holds the files.
-    pub(super) enum Cache {
-        Warm = "warm",
-        Cold = "cold",
     }
 }
 
