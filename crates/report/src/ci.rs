@@ -132,39 +132,20 @@ fn case(id: &str, kind: &'static str, text: &str) -> Case {
 
 #[cfg(test)]
 mod tests {
-    use model::description::Score;
-    use model::diff::{Missing, SCHEMA, Side};
+    use model::diff::Missing;
 
     use super::*;
+    use crate::made_diff::{self, arm};
 
     fn made(id: &str) -> Diff {
-        let side = Side { id: "1a2b".to_owned(), started: "2026-11-22T21:59:55Z".to_owned() };
-        let arm = |id: &str, ratio: f64, verdict| ArmChange {
-            id: id.to_owned(),
-            score: Score::MeanTime,
-            before_ns: 600.0,
-            after_ns: 600.0 * ratio,
-            ratio,
-            ratio_low: ratio * 0.94,
-            ratio_high: ratio / 0.94,
-            verdict,
-            runs_vary_by: 0.05,
-            learned_from: None,
-        };
-        Diff {
-            schema: SCHEMA.to_owned(),
-            before: side.clone(),
-            after: side,
-            facts: Vec::new(),
-            arms: vec![arm(id, 1.5, Verdict::Slower), arm("log/b@x", 1.0, Verdict::Unclear)],
-            missing: vec![Missing {
-                id: "log/c@x".to_owned(),
-                why: "No <space> & no\nhope".to_owned(),
-                failed: true,
-            }],
-            worth: 0.05,
-            confidence: 0.95,
-        }
+        let slower = arm(id, 1.5, Verdict::Slower, None);
+        let mut diff = made_diff::diff(vec![slower, arm("log/b@x", 1.0, Verdict::Unclear, None)]);
+        diff.missing.push(Missing {
+            id: "log/c@x".to_owned(),
+            why: "No <space> & no\nhope".to_owned(),
+            failed: true,
+        });
+        diff
     }
 
     #[test]

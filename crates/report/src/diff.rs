@@ -200,41 +200,16 @@ fn basis(diff: &Diff) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::diff::{Fact, Missing, SCHEMA};
+    use model::diff::{Fact, Missing};
 
     use super::*;
-
-    fn arm(id: &str, ratio: f64, verdict: Verdict, learned_from: Option<usize>) -> ArmChange {
-        ArmChange {
-            id: id.to_owned(),
-            score: Score::MeanTime,
-            before_ns: 600.0,
-            after_ns: 600.0 * ratio,
-            ratio,
-            ratio_low: ratio * 0.94,
-            ratio_high: ratio / 0.94,
-            verdict,
-            runs_vary_by: if learned_from.is_some() { 0.012 } else { 0.05 },
-            learned_from,
-        }
-    }
+    use crate::made_diff::{self, arm};
 
     fn made() -> Diff {
-        let side =
-            |id: &str| Side { id: id.to_owned(), started: "2026-11-22T21:59:55Z".to_owned() };
-        Diff {
-            schema: SCHEMA.to_owned(),
-            before: side("1a2b3c4d00000000"),
-            after: side("5e6f7a8b00000000"),
-            facts: Vec::new(),
-            arms: vec![
-                arm("log/held@disk", 1.15, Verdict::Slower, Some(6)),
-                arm("log/reopen@disk", 0.97, Verdict::Unclear, Some(6)),
-            ],
-            missing: Vec::new(),
-            worth: 0.05,
-            confidence: 0.95,
-        }
+        made_diff::diff(vec![
+            arm("log/held@disk", 1.15, Verdict::Slower, Some(6)),
+            arm("log/reopen@disk", 0.97, Verdict::Unclear, Some(6)),
+        ])
     }
 
     fn plain(diff: &Diff) -> String {

@@ -16,6 +16,8 @@ mod history;
 pub mod html;
 mod integrity;
 pub mod load;
+#[cfg(test)]
+mod made_diff;
 mod manners;
 pub mod markdown;
 mod noise;

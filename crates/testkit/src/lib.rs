@@ -6,10 +6,12 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub mod faults;
+mod plan;
 mod run;
 mod runner;
 mod signals;
 
+pub use plan::plan;
 pub use run::{run, run_watched};
 pub use runner::{ArmBehaviour, SimulatedRunner};
 pub use signals::default_signals;

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::time::Duration;
-
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::analysis::Advice;
-use model::plan::{Draft, Plan, StudyPlan};
+use model::plan::Plan;
 use model::run::Run;
 use report::terminal;
 
@@ -21,20 +19,7 @@ const FOUR: [&str; 4] = ["disk=/var/lib/app", "ram=/dev/shm", "nvme=/mnt/nvme", 
 
 /// A default run of the studies, all of them where none is named.
 fn plan(studies: &[&str], places: &[&str], settings: &[&str]) -> Plan {
-    let registry = studies::specs();
-    let chosen = registry.iter().filter(|spec| match studies {
-        [] => spec.by_default,
-        named => named.contains(&spec.name),
-    });
-    let mut draft = Draft {
-        budget: Some(Duration::from_secs(60)),
-        places: places.iter().map(|place| place.parse().unwrap()).collect(),
-        studies: chosen.map(|spec| StudyPlan::new(spec)).collect(),
-        ..Draft::default()
-    };
-    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
-    draft.set_all(&settings, &registry).unwrap();
-    draft.finish(7).unwrap()
+    iotoll_testkit::plan(&studies::specs(), studies, places, settings).unwrap()
 }
 
 /// What an operation takes here: other places take so many times as long, and other ways

@@ -6,24 +6,14 @@ use std::time::Duration;
 
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
-use model::plan::{Draft, Plan, StudyPlan};
+use model::plan::Plan;
 use model::run::Run;
 use report::html::{Sheet, page, record};
 
 const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>\"&\u{202e}\n";
 
 fn plan(studies: &[&str], places: &[&str], settings: &[&str]) -> Plan {
-    let registry = studies::specs();
-    let chosen = registry.iter().filter(|spec| studies.contains(&spec.name));
-    let mut draft = Draft {
-        budget: Some(Duration::from_secs(60)),
-        places: places.iter().map(|place| place.parse().unwrap()).collect(),
-        studies: chosen.map(|spec| StudyPlan::new(spec)).collect(),
-        ..Draft::default()
-    };
-    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
-    draft.set_all(&settings, &registry).unwrap();
-    draft.finish(7).unwrap()
+    iotoll_testkit::plan(&studies::specs(), studies, places, settings).unwrap()
 }
 
 fn measured(plan: &Plan) -> Run {
