@@ -63,15 +63,18 @@ pub(crate) struct Baseline {
 
 impl Baseline {
     /// Reads it before anything is measured; nothing where none was given.
-    pub(crate) fn open(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Option<Self>> {
+    /// `prints` is whether standard output has the report, and no other output.
+    pub(crate) fn open(
+        args: &CompareArgs,
+        plan: &Plan,
+        prints: bool,
+    ) -> anyhow::Result<Option<Self>> {
         let Some(given) = args.baseline.as_deref() else { return Ok(None) };
         let run = read(given, plan).map_err(|why| {
             UsageError(format!("cannot use {} as the baseline: {why:#}", given.display()))
         })?;
         let junit = args.junit.as_deref().map(Destination::open).transpose()?;
-        let to_stdout = |path: &Option<std::path::PathBuf>| path.as_deref() == Some(Path::new("-"));
-        let outputs = [&args.json, &args.csv, &args.html, &args.markdown];
-        if args.github && outputs.into_iter().any(to_stdout) {
+        if args.github && !prints {
             let why = "--github prints to standard output, which another output has already";
             return Err(UsageError(why.to_owned()).into());
         }

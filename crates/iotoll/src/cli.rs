@@ -13,7 +13,7 @@ use model::plan::{parse_budget, parse_per_second};
 use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
 
-pub(crate) use self::runs::{DiffArgs, HistoryArgs, PruneArgs, RerunArgs};
+pub(crate) use self::runs::{DiffArgs, HistoryArgs, PruneArgs, RerunArgs, ShareArgs};
 use crate::load::{LayoutArg, LoadArgs};
 
 const EXIT_CODES: &str = "\
@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Rerun(Box<RerunArgs>),
     /// Remove saved runs
     Prune(PruneArgs),
+    /// Write a saved result as one file to post, without paths and names
+    Share(ShareArgs),
     /// Write the report of one or several saved results as one HTML file with charts
     Report(ReportArgs),
     /// List the studies with their strategies and parameters

@@ -58,7 +58,7 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
         (Form::Markdown, &args.markdown),
     ])?;
     let prints = targets.print_report();
-    let baseline = Baseline::open(args, plan)?;
+    let baseline = Baseline::open(args, plan, prints)?;
     let keeper = Keeper::new(saving::open(args.no_save));
     if args.gentle {
         step_back();

@@ -107,7 +107,7 @@ fn deliver_all(
     delivered.and(if prints { output::result(&report(output::width())) } else { Ok(()) })
 }
 
-fn as_json(document: &impl Serialize) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn as_json(document: &impl Serialize) -> anyhow::Result<Vec<u8>> {
     let mut json = Vec::new();
     document::write(document, &mut json).context("writing the result as JSON")?;
     json.push(b'\n');

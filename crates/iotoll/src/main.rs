@@ -4,6 +4,7 @@
 //! One file per command. This crate alone prints, reads the command line and
 //! decides exit codes.
 
+mod analysed;
 mod baseline;
 mod clean;
 mod cli;
@@ -34,6 +35,7 @@ mod rerun;
 mod saving;
 mod selftest;
 mod session;
+mod share;
 mod show;
 mod signals;
 mod studies_command;
@@ -67,6 +69,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Diff(args) => diff::run(&args)?,
         Command::Rerun(args) => rerun::run(&args)?,
         Command::Prune(args) => prune::run(&args)?,
+        Command::Share(args) => share::run(&args)?,
         Command::Report(args) => report_command::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,

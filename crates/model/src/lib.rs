@@ -3,6 +3,7 @@
 
 pub mod address;
 pub mod analysis;
+pub mod anonymous;
 pub mod arm;
 pub mod cause;
 pub mod condition;

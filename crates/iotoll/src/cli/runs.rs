@@ -18,6 +18,14 @@ docs/runs.md says more.
 
 Runs are called by the beginning of their name, or `last`, `last~1`, …";
 
+const SHARE_NOTES: &str = "\
+What stays: every figure, the studies and strategies, the processor's and the
+disks' models, the kernel's version, file systems and their mount options, and
+when it ran. What goes: paths, labels that do not just name a kind of storage,
+names of hosts, servers and programs, addresses, commands and other texts that
+were given, and the texts of errors. Verdicts follow from the file as from the
+run: `iotoll show`, `diff` and `report` read it.";
+
 const RERUN_NOTES: &str = "\
   iotoll rerun last                       the same once more
   iotoll rerun run.json /srv /dev/shm     here, what a file of another machine says
@@ -72,6 +80,19 @@ pub(crate) struct DiffArgs {
     /// Write the result as JSON; - prints it instead
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Args)]
+#[command(after_help = SHARE_NOTES)]
+pub(crate) struct ShareArgs {
+    /// The run: a file written by --json, or a saved run [default: last]
+    #[arg(value_name = "FILE|RUN")]
+    pub(crate) run: Option<PathBuf>,
+
+    /// Where it goes: a result as JSON, or a report where the name ends in .html; - prints
+    /// the result [default: iotoll-RUN.json]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Args)]

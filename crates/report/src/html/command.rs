@@ -7,8 +7,12 @@ use model::run::{ArmRecord, Run};
 use model::shell::quoted;
 use model::units::exact_duration;
 
-/// The command; nothing where the plan's arms are not what flags can ask for.
+/// The command; nothing where the plan's arms are not what flags can ask for, or where the
+/// places are not told.
 pub(super) fn of(run: &Run) -> Option<String> {
+    if run.places.iter().any(|place| !place.path.is_absolute()) {
+        return None;
+    }
     let mut words = vec!["iotoll".to_owned(), "compare".to_owned()];
     for place in &run.places {
         words.push(format!("{}={}", place.label, place.path.to_str()?));

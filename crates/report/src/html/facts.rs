@@ -88,9 +88,11 @@ pub(super) fn repeating(run: &Run) -> Element {
 }
 
 fn kept() -> Markup {
-    let text = "This file holds the run's complete record. The same report in a terminal, and the \
-                record as JSON, where this file is saved as report.html:";
-    let command = "iotoll show report.html --full\niotoll show report.html --json run.json";
+    let text = "This file holds the run's complete record. Where it is saved as report.html, these \
+                print the report in a terminal, write the record as JSON, and measure the same on \
+                another machine:";
+    let command = "iotoll show report.html --full\niotoll show report.html --json run.json\n\
+                   iotoll rerun report.html";
     let lines = command.lines().map(command_line);
     std::iter::once(el("p").text(text)).chain(lines).collect()
 }

@@ -1,0 +1,86 @@
+//! A saved result that has charts, with what follows from it.
+
+use std::path::{Path, PathBuf};
+
+use ::load::analyse_load;
+use analysis::analyse;
+use anyhow::anyhow;
+use model::analysis::Analysis;
+use model::document::Document;
+use model::load::{LoadAnalysis, LoadRun};
+use model::run::Run;
+use report::html::Sheet;
+
+use crate::delivery::as_json;
+use crate::exit::UsageError;
+use crate::show::{Saved, found};
+
+/// Letters of a run's name that a file is called by.
+const NAME_CHARS: usize = 8;
+
+/// A result that can be a page.
+pub(crate) enum Analysed {
+    Comparison(Box<(Run, Analysis)>),
+    Load(Box<(LoadRun, LoadAnalysis)>),
+}
+
+impl Analysed {
+    /// What is in a file or in the store, the last run where none is named. `what` is to be
+    /// done with it, for a sentence about what keeps it from that.
+    pub(crate) fn found(
+        given: Option<&Path>,
+        what: &str,
+        change: impl FnOnce(Saved) -> Saved,
+    ) -> anyhow::Result<Self> {
+        let analysed = found(given).and_then(|saved| Self::of(change(saved)));
+        let name = given.map_or("the last run".into(), Path::to_string_lossy);
+        Ok(analysed.map_err(|why| UsageError(format!("cannot {what} {name}: {why:#}")))?)
+    }
+
+    fn of(saved: Saved) -> anyhow::Result<Self> {
+        match saved {
+            Saved::Comparison(run) => {
+                let analysis = analyse(&run);
+                Ok(Self::Comparison(Box::new((*run, analysis))))
+            }
+            Saved::Load(run) => {
+                let analysis = analyse_load(&run);
+                Ok(Self::Load(Box::new((*run, analysis))))
+            }
+            Saved::Selftest(_) => Err(anyhow!(
+                "it is a selftest, and only comparisons and loads can be; `iotoll show` prints it"
+            )),
+        }
+    }
+
+    pub(crate) fn sheet(&self) -> Sheet<'_> {
+        match self {
+            Self::Comparison(both) => Sheet::Comparison { run: &both.0, analysis: &both.1 },
+            Self::Load(both) => Sheet::Load { run: &both.0, analysis: &both.1 },
+        }
+    }
+
+    /// As `--json` writes it.
+    pub(crate) fn json(&self) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Comparison(both) => as_json(&Document::new(&both.0, &both.1)),
+            Self::Load(both) => as_json(&both.0.clone().with_analysis(&both.1)),
+        }
+    }
+
+    /// What a file is called that is made of it, by the run's name, which may be anything
+    /// in a file of others'.
+    pub(crate) fn usual_file(&self, extension: &str) -> PathBuf {
+        let letters = self.id().chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS);
+        let name: String = letters.collect();
+        let divider = if name.is_empty() { "" } else { "-" };
+        PathBuf::from(format!("iotoll{divider}{name}.{extension}"))
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Self::Comparison(both) => &both.0.run.id,
+            Self::Load(both) => &both.0.run.id,
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The record of a comparison, without names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::{LEFT_OUT, left_out, machine, reason};
+use crate::description::{ParamDescription, ParamForm, StudyDescription};
+use crate::place::PlaceFacts;
+use crate::run::{ArmFailure, ArmRecord, Invocation, PlaceAfter, PlanRecord, Run, Watch};
+use crate::slice::{Outcome, Slice};
+use crate::watch::{MachineReading, OtherProcess};
+
+/// Labels that say what a place is and not whose.
+const LABELS: &[&str] = &[
+    "a", "b", "brd", "btrfs", "cold", "disk", "ext4", "f2fs", "fast", "hdd", "image", "local",
+    "memory", "nfs", "nvme", "overlay", "place", "ram", "shared", "shm", "slow", "ssd", "tmpfs",
+    "warm", "xfs", "zfs", "zram",
+];
+
+/// The record as it may be passed on: no names of hosts, users, servers and programs, no
+/// paths, commands or serial numbers, and no text of the system or a person. Its arms keep
+/// their order and their figures, so that all verdicts follow from it as before.
+pub fn without_names(run: Run) -> Run {
+    let Run {
+        run,
+        machine: whose,
+        floor,
+        plan,
+        studies,
+        places,
+        places_after,
+        watch,
+        failures,
+        unread,
+        slices,
+    } = run;
+    let labels: Vec<String> = places.iter().enumerate().map(label).collect();
+    let label_of = |at: usize| labels.get(at).cloned().unwrap_or_else(left_out);
+    let places_after = places_after.into_iter().enumerate().map(|(at, after)| match after {
+        PlaceAfter::Facts(facts) => PlaceAfter::Facts(Box::new(place(*facts, label_of(at)))),
+        PlaceAfter::Unreadable(_) => PlaceAfter::Unreadable(left_out()),
+    });
+    let evidence = numbered("evidence", slices.iter().flat_map(|s| s.outcome.evidence.keys()));
+    let failure = |ArmFailure { arm, .. }| ArmFailure { arm, why: left_out() };
+    Run {
+        run: Invocation { ended_early: reason(run.ended_early), ..run },
+        machine: machine(whose),
+        floor,
+        plan: self::plan(plan, &studies, &label_of),
+        places_after: places_after.collect(),
+        places: places.into_iter().enumerate().map(|(at, p)| place(p, label_of(at))).collect(),
+        watch: self::watch(watch),
+        failures: failures.into_iter().map(failure).collect(),
+        unread: unread.into_iter().map(|_| left_out()).take(1).collect(),
+        slices: slices.into_iter().map(|one| slice(one, &evidence)).collect(),
+        studies,
+    }
+}
+
+fn label((at, place): (usize, &PlaceFacts)) -> String {
+    match &place.label {
+        known if LABELS.contains(&known.as_str()) => known.clone(),
+        _ => format!("place-{}", at + 1),
+    }
+}
+
+/// A new name for each, told apart by its number.
+fn numbered<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> BTreeMap<String, String> {
+    let names: BTreeSet<&String> = names.collect();
+    let numbered = names.into_iter().zip(1..);
+    numbered.map(|(name, number)| (name.clone(), format!("{what}-{number}"))).collect()
+}
+
+fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
+    let PlaceFacts {
+        label: _,
+        path: _,
+        kind,
+        filesystem,
+        device,
+        devices,
+        mount_point: _,
+        mount_options,
+        journal,
+        read_only,
+        total_bytes,
+        free_bytes,
+        total_inodes,
+        free_inodes,
+        filesystem_id,
+        unread,
+    } = facts;
+    let top = devices.first().map_or_else(left_out, |device| device.name.clone());
+    PlaceFacts {
+        label,
+        path: PathBuf::from(LEFT_OUT),
+        kind,
+        filesystem,
+        device: device.map(|_| top),
+        devices,
+        mount_point: PathBuf::from(LEFT_OUT),
+        mount_options,
+        journal,
+        read_only,
+        total_bytes,
+        free_bytes,
+        total_inodes,
+        free_inodes,
+        filesystem_id,
+        unread: unread.into_iter().map(|_| left_out()).take(1).collect(),
+    }
+}
+
+fn plan(
+    plan: PlanRecord,
+    studies: &[StudyDescription],
+    label_of: &impl Fn(usize) -> String,
+) -> PlanRecord {
+    let PlanRecord { worth, error_rate, budget_s, arms, pairs, gentle, per_second } = plan;
+    let texts = arms.iter().flat_map(|arm| {
+        arm.params.iter().filter(|(name, text)| is_own(arm, name, text, studies)).map(|(_, t)| t)
+    });
+    let texts = numbered("text", texts);
+    let params: Vec<BTreeMap<String, String>> = arms
+        .iter()
+        .map(|arm| {
+            let known = arm.params.iter().filter(|(name, _)| param(arm, name, studies).is_some());
+            let replaced = |(name, text): (&String, &String)| {
+                let own = is_own(arm, name, text, studies).then(|| texts.get(text)).flatten();
+                (name.clone(), own.unwrap_or(text).clone())
+            };
+            known.map(replaced).collect()
+        })
+        .collect();
+    let arms: Vec<ArmRecord> = arms
+        .into_iter()
+        .zip(params)
+        .map(|(ArmRecord { id: _, study, strategy, place, params: _ }, params)| ArmRecord {
+            id: String::new(),
+            study,
+            strategy,
+            place,
+            params,
+        })
+        .collect();
+    let ids: Vec<String> = arms.iter().map(|arm| id(arm, &arms, studies, label_of)).collect();
+    let arms = arms.into_iter().zip(ids).map(|(arm, id)| ArmRecord { id, ..arm }).collect();
+    PlanRecord { worth, error_rate, budget_s, arms, pairs, gentle, per_second }
+}
+
+/// What an arm's parameter is; nothing where its study has none of that name.
+fn param<'a>(
+    arm: &ArmRecord,
+    name: &str,
+    studies: &'a [StudyDescription],
+) -> Option<&'a ParamDescription> {
+    studies.iter().find(|study| study.name == arm.study)?.param(name)
+}
+
+/// Whether a parameter's value is a text of a person's own.
+fn is_own(arm: &ArmRecord, name: &str, text: &str, studies: &[StudyDescription]) -> bool {
+    let Some(param) = param(arm, name, studies) else { return true };
+    match param.kind {
+        ParamForm::Text | ParamForm::Name | ParamForm::Shell => {
+            !text.is_empty() && !param.default.iter().any(|default| default == text)
+        }
+        ParamForm::Size
+        | ParamForm::Sizes
+        | ParamForm::Count
+        | ParamForm::Choice
+        | ParamForm::Rate
+        | ParamForm::Sync
+        | ParamForm::Duration => {
+            let known: Vec<&str> = words(&param.accepts)
+                .chain(param.default.iter().flat_map(|default| words(default)))
+                .chain(UNITS.iter().copied())
+                .collect();
+            words(text).any(|word| !known.contains(&word))
+        }
+    }
+}
+
+/// What sizes and times are written with.
+const UNITS: &[&str] = &[
+    "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "ns", "us", "ms", "s", "min", "h", "d",
+];
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty())
+}
+
+/// An arm's name, made as those of a plan are: with the parameters that vary in the run
+/// and mean something to the arm.
+fn id(
+    arm: &ArmRecord,
+    arms: &[ArmRecord],
+    studies: &[StudyDescription],
+    label_of: &impl Fn(usize) -> String,
+) -> String {
+    let study = studies.iter().find(|study| study.name == arm.study);
+    let order = study.map(|study| study.params.iter().map(|param| param.name.as_str()));
+    let varies = |name: &str| {
+        let others = arms.iter().filter(|other| other.study == arm.study);
+        others.into_iter().any(|other| other.params.get(name) != arm.params.get(name))
+    };
+    let applies =
+        |name: &str| study.is_some_and(|study| study.applies(name, &arm.strategy, &arm.params));
+    let told: Vec<String> = order
+        .into_iter()
+        .flatten()
+        .filter(|name| varies(name) && applies(name))
+        .filter_map(|name| Some(format!("{name}={}", arm.params.get(name)?)))
+        .collect();
+    let params = if told.is_empty() { String::new() } else { format!("({})", told.join(", ")) };
+    format!("{}/{}{params}@{}", arm.study, arm.strategy, label_of(arm.place))
+}
+
+fn watch(watch: Watch) -> Watch {
+    let Watch { before, after } = watch;
+    let others = before.others.iter().chain(&after.others).filter(|p| !p.kernel_thread);
+    let programs = numbered("program", others.map(|program| &program.name));
+    let reading = |reading: MachineReading| MachineReading {
+        others: reading.others.into_iter().map(|program| renamed(program, &programs)).collect(),
+        unread: reading.unread.into_iter().map(|_| left_out()).take(1).collect(),
+        ..reading
+    };
+    Watch { before: reading(before), after: reading(after) }
+}
+
+/// The kernel's own threads keep their names, as `kworker/0:1`.
+fn renamed(program: OtherProcess, names: &BTreeMap<String, String>) -> OtherProcess {
+    let known = names.get(&program.name).filter(|_| !program.kernel_thread).cloned();
+    OtherProcess { name: known.unwrap_or(program.name), ..program }
+}
+
+fn slice(slice: Slice, evidence: &BTreeMap<String, String>) -> Slice {
+    let outcome = slice.outcome;
+    let renamed = |(name, value): (String, f64)| {
+        (evidence.get(&name).cloned().unwrap_or_else(left_out), value)
+    };
+    let integrity = outcome.integrity.map(|mut integrity| {
+        integrity.example = None;
+        integrity
+    });
+    let outcome = Outcome {
+        integrity,
+        evidence: outcome.evidence.into_iter().map(renamed).collect(),
+        untrusted: reason(outcome.untrusted),
+        ..outcome
+    };
+    Slice { outcome, ..slice }
+}
