@@ -4,9 +4,9 @@
 //! one at a time or sixteen by `io_uring`, in files of one size whose cache is brought to
 //! the same state. fio does in one job, as people run it, as many operations as our slices
 //! do together. In each round every kind of I/O has both, so that whatever else the machine
-//! does meets both alike. What is judged is the ratio of the two rates within a round: the interval of its median must hold 1,
-//! or lie within 5% of it. Where the rounds differ too much for that, our rate must lie in
-//! the interval of fio's.
+//! does meets both alike. What is judged is the ratio of the two rates within a round: the
+//! interval of its median must hold 1, or lie within 5% of it. Where the rounds differ too
+//! much for that, our rate must lie in the interval of fio's.
 //!
 //! fio's bookkeeping takes time for each operation, which is part of its rate: some
 //! hundreds of nanoseconds, of which its engine `null` shows a part. A read from memory
