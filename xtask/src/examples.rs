@@ -4,13 +4,15 @@
 //! own: `# Needs: nginx, php-sqlite3`.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use analysis::analyse;
 use anyhow::{Context as _, Result, bail, ensure};
 use model::run::Run;
-use tempfile::TempDir;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::packages::is_installed;
 use crate::pool::{Job, Skipped};
@@ -18,12 +20,14 @@ use crate::process;
 
 const NEEDS: &str = "# Needs:";
 
-/// In place of the plan's own; the next one where a slow disk gets through no block.
-const BUDGETS: [&str; 3] = ["4s", "40s", "120s"];
-
-/// How a plan is known that starts a server for each slice, which takes longer.
+/// How a plan is known that starts a server for each slice.
 const SERVES: &str = "name = \"serve\"";
-const SERVE_BUDGETS: [&str; 3] = ["20s", "60s", "180s"];
+/// In place of the plan's own: time for a block on the slowest machine, of which one is enough.
+const BUDGET: &str = "10min";
+/// What is said when a block is complete.
+const BLOCK: &str = "iotoll: block ";
+/// The exit code of a run that was interrupted.
+const INTERRUPTED: i32 = 130;
 /// In place of the plan's own: enough to see that its servers answer.
 const CONNECTIONS: &str = "serve.connections=10";
 
@@ -71,32 +75,25 @@ fn missing(plan: &Path) -> Result<Vec<String>> {
     Ok(names.filter(|name| !is_installed(name)).collect())
 }
 
-/// Runs a plan with the first budget that is enough to measure anything.
+/// Runs a plan in folders on disk and in memory until its first block is complete; nothing
+/// may be left in them.
 fn run(iotoll: &Path, plan: &Path) -> Result<()> {
-    let serves = fs::read_to_string(plan)?.contains(SERVES);
-    for budget in if serves { SERVE_BUDGETS } else { BUDGETS } {
-        if measures(iotoll, plan, budget, serves)? {
-            return Ok(());
-        }
-    }
-    bail!("nothing was measured")
-}
-
-/// Runs a plan in folders on disk and in memory, in which nothing may be left.
-fn measures(iotoll: &Path, plan: &Path, budget: &str, serves: bool) -> Result<bool> {
     let disk = TempDir::new_in(process::root().join("target"))?;
     let ram = TempDir::new_in("/dev/shm")?;
+    let json = NamedTempFile::new()?;
     let mut compare = Command::new(iotoll);
     compare
-        .args(["compare", "--no-save", "--budget", budget, "--json", "-", "--plan"])
+        .args(["compare", "--no-save", "--tell-blocks", "--budget", BUDGET, "--plan"])
         .arg(plan)
         .arg(format!("disk={}", disk.path().display()))
-        .arg(format!("ram={}", ram.path().display()));
-    if serves {
+        .arg(format!("ram={}", ram.path().display()))
+        .arg("--json")
+        .arg(json.path());
+    if fs::read_to_string(plan)?.contains(SERVES) {
         compare.args(["--set", CONNECTIONS]);
     }
-    let text = process::output(&mut compare)?;
-    let run = Run::read(&text).context("reading its result")?;
+    one_block(&mut compare)?;
+    let run = Run::read(&fs::read_to_string(json.path())?).context("reading its result")?;
     for arm in &analyse(&run).arms {
         if let Some(why) = &arm.failure {
             bail!("{}: {why}", arm.id);
@@ -106,5 +103,24 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str, serves: bool) -> Result<bo
         let left = fs::read_dir(folder.path())?.count();
         ensure!(left == 0, "it left {left} files in {}", folder.path().display());
     }
-    Ok(run.blocks().next().is_some())
+    ensure!(run.blocks().next().is_some(), "nothing was measured");
+    Ok(())
+}
+
+/// Interrupts the command once it says that a block is complete.
+fn one_block(compare: &mut Command) -> Result<()> {
+    let mut child =
+        compare.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let mut said = String::new();
+    for line in child.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).lines()) {
+        let line = line?;
+        if line.starts_with(BLOCK) && !said.contains(BLOCK) {
+            kill_process(Pid::from_child(&child), Signal::INT)?;
+        }
+        said.push_str(&line);
+        said.push('\n');
+    }
+    let status = child.wait()?;
+    ensure!(status.success() || status.code() == Some(INTERRUPTED), "{status}\n{said}");
+    Ok(())
 }
