@@ -191,14 +191,12 @@ fn claim(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
         Err(error) => return Err(error),
     }
     let Some(lock) = make_lock(folder)? else { return Ok(None) };
-    // Compared with what is surely ours: on some file systems all that is made belongs to
-    // somebody else.
-    if fstat(&lock)?.st_uid != fstat(folder.fd())?.st_uid {
-        rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty())?;
-        return Ok(None);
-    }
-    let claimed = take_lock(&lock).and_then(|is_ours| {
+    let claimed = is_of_folder(&lock, folder).and_then(|is_ours| {
         if !is_ours {
+            rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty())?;
+            return Ok(false);
+        }
+        if !take_lock(&lock)? {
             return Ok(false);
         }
         sign(&lock)?;
@@ -208,6 +206,12 @@ fn claim(folder: &Folder) -> Result<Option<OwnedFd>, Errno> {
         let _ = rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty());
     }
     Ok(claimed?.then_some(lock))
+}
+
+/// Whether a lock file belongs to whoever the folder belongs to, which is surely us: on some
+/// file systems all that is made belongs to somebody else.
+fn is_of_folder(lock: &OwnedFd, folder: &Folder) -> Result<bool, Errno> {
+    Ok(fstat(lock)?.st_uid == fstat(folder.fd())?.st_uid)
 }
 
 /// `None` where a cleaner took the folder away.
