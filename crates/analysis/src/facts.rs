@@ -48,7 +48,10 @@ pub fn setting(run: &Run, arm: &ArmRecord) -> Option<String> {
         params.join(", "),
         format!("{}, {} × {}", machine.kernel, machine.cpus, machine.cpu),
         format!("{} GiB, limit {:?}", gibibytes(machine), machine.memory_limit_bytes),
-        format!("{} at {}", place.filesystem, place.mount_point.display()),
+        place
+            .made
+            .clone()
+            .unwrap_or_else(|| format!("{} at {}", place.filesystem, place.mount_point.display())),
         options(place),
         devices(place),
         format!("gentle {}", run.plan.gentle),
@@ -74,10 +77,12 @@ impl Facts {
     fn take_places(&mut self, before: &PlaceFacts, after: &PlaceFacts) {
         let of = |what: &str| format!("{}: {what}", after.label);
         self.take(&of("label"), &before.label, &after.label);
-        let path = |place: &PlaceFacts| place.path.display().to_string();
-        self.take(&of("directory"), &path(before), &path(after));
+        self.take(&of("directory"), &before.shown(), &after.shown());
         self.take(&of("file system"), &before.filesystem, &after.filesystem);
-        let device = |place: &PlaceFacts| place.device.clone().unwrap_or_default();
+        let device = |place: &PlaceFacts| {
+            // One that is made gets whichever device is free.
+            place.device.clone().filter(|_| place.made.is_none()).unwrap_or_default()
+        };
         self.take(&of("device"), &device(before), &device(after));
         self.take(&of("behind it"), &devices(before), &devices(after));
         self.take(&of("mounted"), &options(before), &options(after));
@@ -100,11 +105,17 @@ fn devices(place: &PlaceFacts) -> String {
         let told = [&layer.model, &layer.write_cache, &layer.scheduler];
         let told = told.into_iter().flatten().map(String::as_str);
         let turns = layer.rotational.filter(|turns| *turns).map(|_| "rotational");
-        let words: Vec<&str> =
-            [layer.kind.as_str(), &layer.name].into_iter().chain(told).chain(turns).collect();
+        let name = (!is_numbered(layer, place)).then_some(layer.name.as_str());
+        let words = std::iter::once(layer.kind.as_str()).chain(name).chain(told).chain(turns);
+        let words: Vec<&str> = words.collect();
         words.join(" ")
     };
     place.devices.iter().map(layer).collect::<Vec<_>>().join(" on ")
+}
+
+/// Whether a device has its number by chance: one that was made for the run.
+fn is_numbered(layer: &DeviceLayer, place: &PlaceFacts) -> bool {
+    place.made.is_some() && matches!(layer.kind.as_str(), "loop" | "zram")
 }
 
 fn free_share(place: &PlaceFacts) -> f64 {

@@ -38,8 +38,8 @@ pub(crate) fn suggest(run: &Run, pair: Pair, comparison: &Comparison) -> Option<
 
 /// Where a tmpfs lost to its small pages: how it gets larger ones, and what that brings.
 fn larger_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
-    /// Where a trial can be mounted on every machine.
-    const TRIAL: &str = "/mnt";
+    /// A trial with larger pages, which iotoll makes for the run.
+    const TRIAL: &str = "huge=tmpfs:1G:huge=within_size";
     if comparison.causes.first()?.code != CauseCode::SmallPages {
         return None;
     }
@@ -53,22 +53,23 @@ fn larger_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> 
     }
     let study = run.study(&arm.study)?;
     let mut words = vec![
-        format!("mount -t tmpfs -o huge=within_size tmpfs {TRIAL} && iotoll compare"),
-        quoted(&format!("{}={}", place.label, place.path.to_str()?)),
-        format!("huge={TRIAL}"),
+        "iotoll compare".to_owned(),
+        quoted(&format!("{}={}", place.label, place.target()?)),
+        TRIAL.to_owned(),
     ];
     words.extend(["--study".to_owned(), study.name.clone()]);
     words.extend(strategies(run, study));
     words.extend(settings(arm, study));
-    Some(Next {
-        text: format!(
-            "{} can hold its files in larger pages: mount it with -o huge=within_size (for good: \
-             in /etc/fstab, or by mount -o remount,huge=within_size {}).",
-            place.label,
+    let label = &place.label;
+    let text = match place.made {
+        Some(_) => format!("{label} can hold its files in larger pages: {TRIAL}."),
+        None => format!(
+            "{label} can hold its files in larger pages: mount it with -o huge=within_size (for \
+             good: in /etc/fstab, or by mount -o remount,huge=within_size {}).",
             place.mount_point.display()
         ),
-        command: Some(words.join(" ")),
-    })
+    };
+    Some(Next { text, command: Some(words.join(" ")) })
 }
 
 /// An arm's parameters that are not at their defaults.
@@ -109,7 +110,7 @@ fn command(run: &Run, arm: &ArmRecord) -> Option<String> {
     let sync = study.params.iter().find(|param| param.kind == ParamForm::Sync)?;
     let mut words = vec!["iotoll".to_owned(), "compare".to_owned()];
     for place in &run.places {
-        words.push(quoted(&format!("{}={}", place.label, place.path.to_str()?)));
+        words.push(quoted(&format!("{}={}", place.label, place.target()?)));
     }
     words.extend(["--study".to_owned(), study.name.clone()]);
     words.extend(strategies(run, study));
@@ -217,8 +218,8 @@ mod tests {
         let command = |run: &Run, comparison: &Comparison| {
             suggest(run, run.plan.pairs[0], comparison).and_then(|next| next.command)
         };
-        let expected = "mount -t tmpfs -o huge=within_size tmpfs /mnt && iotoll compare \
-                        ram=/dev/shm huge=/mnt --study made --set made.sync=each";
+        let expected = "iotoll compare ram=/dev/shm huge=tmpfs:1G:huge=within_size --study made \
+                        --set made.sync=each";
         assert_eq!(command(&run, &slower).as_deref(), Some(expected));
         // The disk's pages are not to be had larger by mounting it otherwise.
         let faster = Comparison { verdict: Verdict::Faster, ..slower };

@@ -85,22 +85,12 @@ pub(crate) fn study() -> StudyDescription {
 /// A place, the first a disk's.
 pub(crate) fn place((index, label): (usize, &String)) -> PlaceFacts {
     PlaceFacts {
-        label: label.clone(),
         path: format!("/{label}").into(),
         kind: if index == 0 { StorageKind::Disk } else { StorageKind::Memory },
         filesystem: String::new(),
-        device: None,
-        devices: Vec::new(),
         mount_point: "/".into(),
-        mount_options: Vec::new(),
-        journal: None,
-        read_only: false,
-        total_bytes: 0,
-        free_bytes: 0,
-        total_inodes: None,
-        free_inodes: None,
         filesystem_id: index as u64,
-        unread: Vec::new(),
+        ..PlaceFacts::unknown(label)
     }
 }
 

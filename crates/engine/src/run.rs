@@ -4,7 +4,9 @@
 use model::arm::Arm;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
-use model::run::{ArmFailure, ArmRecord, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
+use model::run::{
+    ArmFailure, ArmRecord, Invocation, LeftOut, Machine, PlaceAfter, PlanRecord, Run, Watch,
+};
 
 use crate::job::Job;
 use crate::measure::{Event, Measurement, measure};
@@ -29,6 +31,9 @@ pub trait Environment {
 
     /// The places before the run; the first is the base.
     fn places(&self) -> Vec<PlaceFacts>;
+
+    /// Places that were asked for and could not be made.
+    fn left_out(&self) -> Vec<LeftOut>;
 
     /// The places after the run, in the same order; none where nobody looks.
     fn places_after(&mut self) -> Vec<PlaceAfter>;
@@ -83,6 +88,7 @@ fn begun(
             interrupted: false,
             ended_early: None,
             writes: runner.writes(),
+            left_out: environment.left_out(),
         },
         machine: environment.machine(),
         floor,

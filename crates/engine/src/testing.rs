@@ -13,7 +13,7 @@ static SPEC: StudySpec = StudySpec {
 
 /// So many arms of one study, each on a place of its own.
 pub(crate) fn arms(count: usize) -> Vec<Arm> {
-    let request = |n| PlaceRequest { label: format!("p{n}"), path: "/".into() };
+    let request = |n| PlaceRequest::directory(&format!("p{n}"), "/");
     let draft = Draft {
         places: (0..count).map(request).collect(),
         studies: vec![StudyPlan::new(&SPEC)],

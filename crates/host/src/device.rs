@@ -9,11 +9,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use model::place::{DeviceLayer, StorageKind};
 
+use crate::details::of_device;
 use crate::identity::DeviceNumber;
 use crate::mounts::{Mount, Mounts};
 use crate::root::{Root, attribute};
@@ -21,6 +22,9 @@ use crate::root::{Root, attribute};
 /// How many steps down are taken. Real stacks have a handful; a circle of loop devices
 /// and overlays must end somewhere.
 const STEPS_MAX: usize = 32;
+
+/// What the kernel writes behind the name of a file that has none any more, or never had.
+const DELETED: &[u8] = b" (deleted)";
 
 /// What a file system keeps its files on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,7 +289,15 @@ impl<'a> Stack<'a> {
         if file.last() == Some(&b'\n') {
             file.pop();
         }
-        self.holder(Path::new(&OsString::from_vec(file)), &what)
+        let file = PathBuf::from(OsString::from_vec(file));
+        // Of a file without a name the kernel tells the folder that it was made in.
+        let folder = file.parent().filter(|_| file.as_os_str().as_bytes().ends_with(DELETED));
+        match folder {
+            Some(folder) if self.root.identify(&file).is_err() && self.root.has(folder) => {
+                self.holder(folder, &what)
+            }
+            _ => self.holder(&file, &what),
+        }
     }
 }
 
@@ -302,6 +314,7 @@ fn layer(dir: &Path, number: DeviceNumber) -> DeviceLayer {
         rotational: text("queue/rotational").map(|flag| flag != "0"),
         write_cache: text("queue/write_cache"),
         scheduler: text("queue/scheduler").map(|list| chosen(&list).to_owned()),
+        details: of_device(dir, number),
         below: Vec::new(),
     }
 }

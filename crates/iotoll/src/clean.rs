@@ -1,13 +1,15 @@
 //! `iotoll clean`: removes what killed runs left in places.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use anyhow::bail;
+use model::place::PlaceRequest;
 use model::units::{count, rough_size};
 use places::{CleanReport, Foreign};
 
 use crate::cli::CleanArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::output;
 use crate::plan::places_or_default;
 
@@ -16,11 +18,15 @@ pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
     let foreign = if args.foreign { Foreign::Remove } else { Foreign::Keep };
     let (mut failures, mut foreigners) = (0, 0);
     let mut out = String::new();
-    for place in &requested {
-        let report = places::clean(&place.path, foreign)?;
+    let directories = requested.iter().map(directory).collect::<anyhow::Result<Vec<_>>>()?;
+    // What runs made for themselves is found there, wherever else they worked.
+    let home = places::made_home();
+    let homes = (!directories.contains(&home.as_path())).then_some((home.as_path(), false));
+    for (path, is_given) in directories.into_iter().map(|path| (path, true)).chain(homes) {
+        let report = places::clean(path, if is_given { foreign } else { Foreign::Keep })?;
         out += &told(&report);
-        if report == CleanReport::default() {
-            out += &format!("nothing to remove in {}\n", place.path.display());
+        if report == CleanReport::default() && is_given {
+            out += &format!("nothing to remove in {}\n", path.display());
         }
         for failed in &report.failed {
             output::note(&format!("could not remove {}: {}", failed.path.display(), failed.why));
@@ -42,12 +48,27 @@ pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// A place's directory. What is made for a run has none.
+fn directory(place: &PlaceRequest) -> anyhow::Result<&Path> {
+    let none = || {
+        UsageError(format!(
+            "`{}` is created for a run and removed with it; what a killed run left of it is \
+             removed by `iotoll clean` with any directory",
+            place.target
+        ))
+    };
+    Ok(place.target.directory().ok_or_else(none)?)
+}
+
 /// What became of the folders in a place, each on a line.
 fn told(report: &CleanReport) -> String {
     let mut out = String::new();
     for gone in &report.removed {
         let (files, size) = (count(gone.files), rough_size(gone.bytes));
         let _ = writeln!(out, "removed {}: {files} files, {size}", gone.path.display());
+        for undone in &gone.undone {
+            let _ = writeln!(out, "removed {undone}, which the same run had created");
+        }
     }
     for held in &report.in_use {
         let who = held.pid.map_or_else(String::new, |pid| format!(" by process {pid}"));

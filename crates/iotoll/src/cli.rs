@@ -31,6 +31,7 @@ Examples:
   iotoll compare                                this directory against RAM
   iotoll compare /var/log /dev/shm --study log  two places
   iotoll compare /srv --study log               one place: compare strategies
+  iotoll compare . ram=tmpfs:1G image:xfs:1G    places created for the run
   iotoll compare --set log.sync=each            what fsync on every record costs
   iotoll compare --study serve                  latency as web users see it
   iotoll compare --plan plan.toml --json -      a plan file, the result as JSON";
@@ -64,7 +65,7 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Load an HTTP server in an open loop and report what its users would see
     Load(Box<LoadArgs>),
-    /// Show the file system and device of each place
+    /// Show what each place stands on, with where that was read
     Places(PlacesArgs),
     /// Print the report of a saved result
     Show(ShowArgs),
@@ -106,7 +107,8 @@ pub(crate) enum Command {
 // Each is a flag of the command line.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct CompareArgs {
-    /// The places; the first is the base. A path by itself is labelled by its last part
+    /// The places; the first is the base. A path by itself is labelled by its last part;
+    /// tmpfs:SIZE, image:FS:SIZE, zram:SIZE and overlay:PATH are created for the run
     /// [default: disk=. ram=/dev/shm]
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     pub(crate) places: Vec<PlaceArgument>,
@@ -308,6 +310,10 @@ pub(crate) struct PlacesArgs {
     /// The places [default: disk=. ram=/dev/shm]
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     pub(crate) places: Vec<PlaceArgument>,
+
+    /// Write the facts as JSON; - prints it instead of the tree
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 #[derive(Args)]

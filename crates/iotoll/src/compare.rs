@@ -1,5 +1,6 @@
 //! `iotoll compare`: the main job, from flags to report.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use analysis::analyse;
@@ -7,8 +8,9 @@ use anyhow::anyhow;
 use engine::folders::Folders as _;
 use engine::job::Job;
 use engine::measure::Event;
-use engine::needs::needs;
+use engine::needs::{PlaceNeeds, needs};
 use engine::runner::SliceRunner;
+use engine::study::Workload;
 use model::analysis::{Analysis, Verdict};
 use model::arm::Arm;
 use model::plan::Plan;
@@ -25,6 +27,7 @@ use crate::output;
 use crate::progress::{Progress, Shown};
 use crate::saving::{self, Keeper};
 use crate::session::{self, Session};
+use crate::sites::Sites;
 use crate::{dry_run, plan, preflight, signals, summaries};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
@@ -34,7 +37,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
 /// The same of a plan that is made; of the flags, what is no part of a plan.
 pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> {
     let began = Instant::now();
-    let job = Job { manners: args.manners(), ..Job::of(plan) };
+    let Work { job, .. } = Work::of(plan, args)?;
     if args.require_verdict && job.pairs.is_empty() {
         return Err(nothing_to_compare(&job.arms).into());
     }
@@ -43,12 +46,12 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
             "{unused} has no effect on any arm of this run; `iotoll studies` says what it is for"
         ));
     }
-    let places = preflight::inspect(plan, args)?;
-    let workloads = preflight::workloads(&job.arms)?;
-    let needs = needs(&job, &workloads, places.len());
-    preflight::check_space(&places, &needs)?;
+    let mut sites = Sites::look(plan.clone())?;
+    preflight::check_apart(&sites.facts, args)?;
+    let Work { job, needs, .. } = Work::of(&sites.plan, args)?;
+    sites.check_space(&needs)?;
     if args.dry_run {
-        output::result(&dry_run::describe(&job, &places, &needs, output::width()))?;
+        output::result(&dry_run::describe(&job, &sites.facts, &needs, output::width()))?;
         return Ok(Exit::Done);
     }
     let targets = Targets::open([
@@ -64,12 +67,22 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
         step_back();
     }
     let halt = Halt::new(signals::stop_flag()?);
-    let mut session = Session::open(&places, &halt, began, job.manners)?;
+    sites.make(&halt.stop)?;
+    if halt.stop.load(Ordering::Relaxed) {
+        output::note("interrupted before anything was measured");
+        sites.close()?;
+        return Ok(Exit::Interrupted);
+    }
+    // What was made is what counts, and some of it may not have been.
+    let Work { job, workloads, needs } = Work::of(&sites.plan, args)?;
+    sites.check_space(&needs)?;
+    let mut session = Session::open(&sites.facts, sites.holders(), &halt, began, job.manners)?;
     let mut runner = session.runner(&job.arms, workloads);
     let shown = if args.quiet { Shown::Line } else { Shown::Table };
     let progress = Progress::new(began, job.budget, shown);
     let watched = Watched { keeper, progress, tells_blocks: args.tell_blocks };
-    let environment = LocalEnvironment::new(places, halt.clone());
+    let (facts, left_out) = (sites.facts.clone(), sites.left_out.clone());
+    let environment = LocalEnvironment::new(facts, left_out, halt.clone());
     let (run, store) = measure(&job, &mut *runner, environment, watched);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
@@ -77,7 +90,7 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
     summaries::keep(store, &run, &analysis);
     let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
     drop(runner);
-    let closed = session.close();
+    let closed = session.close().and(sites.close());
     delivered.and(closed)?;
     let exit = exit_code(args, &run, &analysis, slower?.unwrap_or(false))?;
     if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, halt.why()) {
@@ -85,6 +98,22 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
         return Ok(Exit::CouldNot);
     }
     Ok(exit)
+}
+
+/// What a plan comes to.
+struct Work {
+    job: Job,
+    workloads: Vec<Box<dyn Workload>>,
+    needs: Vec<PlaceNeeds>,
+}
+
+impl Work {
+    fn of(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Self> {
+        let job = Job { manners: args.manners(), ..Job::of(plan) };
+        let workloads = preflight::workloads(&job.arms)?;
+        let needs = needs(&job, &workloads, plan.places.len());
+        Ok(Self { job, workloads, needs })
+    }
 }
 
 /// Why no verdict can be had, and what to add.
@@ -176,7 +205,8 @@ fn exit_code(
         return Ok(Exit::Slower);
     }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
-    if args.require_verdict && analysis.comparisons.iter().any(|c| without(c.verdict)) {
+    let lacks_verdict = || analysis.comparisons.iter().any(|c| without(c.verdict));
+    if args.require_verdict && (!run.run.left_out.is_empty() || lacks_verdict()) {
         output::note("--require-verdict was given, but not every comparison has a verdict");
         return Ok(Exit::NoVerdict);
     }

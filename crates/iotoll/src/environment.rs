@@ -4,7 +4,7 @@
 use engine::run::Environment;
 use host::machine;
 use model::place::PlaceFacts;
-use model::run::{Machine, PlaceAfter, Watch};
+use model::run::{LeftOut, Machine, PlaceAfter, Watch};
 use model::watch::MachineReading;
 
 use crate::halt::Halt;
@@ -12,15 +12,16 @@ use crate::halt::Halt;
 /// This machine, with the places of a run.
 pub(crate) struct LocalEnvironment {
     places: Vec<PlaceFacts>,
+    left_out: Vec<LeftOut>,
     before: MachineReading,
     halt: Halt,
 }
 
 impl LocalEnvironment {
-    /// Places as they were found; what disturbs is watched from now on, and `halt` knows
+    /// Places as they were found, and those that could not be made; what disturbs is watched from now on, and `halt` knows
     /// why the run is ended.
-    pub(crate) fn new(places: Vec<PlaceFacts>, halt: Halt) -> Self {
-        Self { places, before: machine::read_now(), halt }
+    pub(crate) fn new(places: Vec<PlaceFacts>, left_out: Vec<LeftOut>, halt: Halt) -> Self {
+        Self { places, left_out, before: machine::read_now(), halt }
     }
 }
 
@@ -31,6 +32,10 @@ impl Environment for LocalEnvironment {
 
     fn places(&self) -> Vec<PlaceFacts> {
         self.places.clone()
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        self.left_out.clone()
     }
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {
@@ -55,7 +60,7 @@ pub(crate) fn watched_since(mut before: MachineReading) -> Watch {
 
 fn after(before: &PlaceFacts) -> PlaceAfter {
     match places::inspect(&before.label, &before.path) {
-        Ok(now) => PlaceAfter::Facts(Box::new(now)),
+        Ok(now) => PlaceAfter::Facts(Box::new(PlaceFacts { made: before.made.clone(), ..now })),
         Err(error) => PlaceAfter::Unreadable(error.to_string()),
     }
 }

@@ -38,6 +38,7 @@ mod session;
 mod share;
 mod show;
 mod signals;
+mod sites;
 mod studies_command;
 mod summaries;
 

@@ -1,17 +1,41 @@
 //! `iotoll places`: the file systems and devices of places, without measuring anything.
 
 use host::machine;
+use model::place::{PlaceFacts, PlaceRequest, Target};
+use model::run::Machine;
+use serde::Serialize;
 
 use crate::cli::PlacesArgs;
+use crate::delivery::deliver;
+use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::output;
 use crate::plan::places_or_default;
 
+/// The version of the format of `--json`.
+const SCHEMA: &str = "iotoll.places/1";
+
 pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
-    let facts = places_or_default(&args.places)?
-        .iter()
-        .map(|place| places::inspect(&place.label, &place.path))
-        .collect::<Result<Vec<_>, _>>()?;
-    output::result(&report::places(&facts, &machine::describe(), output::width()))?;
+    let json = args.json.as_deref().map(Destination::open).transpose()?;
+    let requests = places_or_default(&args.places)?;
+    let places = requests.iter().map(facts).collect::<anyhow::Result<Vec<_>>>()?;
+    let document = Document { schema: SCHEMA, machine: machine::describe(), places };
+    let Document { machine, places, .. } = &document;
+    deliver(json, &document, |width| report::places_tree(places, machine, width))?;
     Ok(Exit::Done)
+}
+
+/// What is told as JSON; a place as in the record of a run.
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    machine: Machine,
+    places: Vec<PlaceFacts>,
+}
+
+/// Of a directory, what is there; of what would be made, what it would be.
+fn facts(place: &PlaceRequest) -> anyhow::Result<PlaceFacts> {
+    Ok(match &place.target {
+        Target::Directory(path) => places::inspect(&place.label, path)?,
+        Target::Made(made) => places::foreseen(&place.label, made)?,
+    })
 }

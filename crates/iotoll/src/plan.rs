@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use host::input;
-use model::place::PlaceRequest;
+use model::place::{PlaceRequest, Target};
 use model::place_argument::{PlaceArgument, labelled};
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan};
 use model::plan_file;
@@ -20,9 +20,7 @@ const PLAN_FOLDER: &str = "plan";
 
 /// The places of a run that names none.
 pub(crate) fn default_places() -> Vec<PlaceRequest> {
-    let place =
-        |label: &str, path| PlaceRequest { label: label.to_owned(), path: PathBuf::from(path) };
-    vec![place("disk", "."), place("ram", "/dev/shm")]
+    vec![PlaceRequest::directory("disk", "."), PlaceRequest::directory("ram", "/dev/shm")]
 }
 
 /// The places that were named on the command line, each with its label.
@@ -40,7 +38,7 @@ pub(crate) fn places_or_default(arguments: &[PlaceArgument]) -> anyhow::Result<V
 
 /// Refuses a study's name where a directory is wanted and there is none of that name.
 fn refuse_study(argument: &PlaceArgument) -> anyhow::Result<()> {
-    let PlaceArgument::Bare(path) = argument else { return Ok(()) };
+    let PlaceArgument::Bare(Target::Directory(path)) = argument else { return Ok(()) };
     match path.to_str() {
         Some(name) if studies::find(name).is_some() && !path.exists() => Err(UsageError(format!(
             "`{name}` is a study, and there is no directory of that name here: write --study \

@@ -9,7 +9,7 @@ use host::root::Root;
 use model::arm::Arm;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::Plan;
-use places::Need;
+use places::{Asked, Need};
 
 use crate::cli::CompareArgs;
 use crate::exit::UsageError;
@@ -43,14 +43,8 @@ pub(crate) fn unused(plan: &Plan, arms: &[Arm]) -> Vec<String> {
     unused
 }
 
-/// The facts of the plan's places; an error where the default ones are one and the same.
-pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<PlaceFacts>> {
-    let mut facts = plan
-        .places
-        .iter()
-        .map(|place| places::inspect(&place.label, &place.path))
-        .collect::<Result<Vec<_>, _>>()?;
-    facts.iter_mut().for_each(note_unread_counters);
+/// Notes places that are on one file system; an error where the default ones are.
+pub(crate) fn check_apart(facts: &[PlaceFacts], args: &CompareArgs) -> anyhow::Result<()> {
     for (position, place) in facts.iter().enumerate() {
         let twin =
             facts[..position].iter().find(|earlier| places::same_file_system(earlier, place));
@@ -58,9 +52,9 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
         let text = format!(
             "{} ({}) and {} ({}) are on the same file system, {}",
             twin.label,
-            twin.path.display(),
+            twin.shown(),
             place.label,
-            place.path.display(),
+            place.shown(),
             place.filesystem
         );
         let chosen = !args.places.is_empty() || args.plan.is_some();
@@ -76,12 +70,12 @@ pub(crate) fn inspect(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Vec<Pla
              system (`iotoll places PATH` shows what a directory is on)"
         ));
     }
-    Ok(facts)
+    Ok(())
 }
 
 /// Where the counters of a place's devices should be readable and are not, its
 /// facts say so.
-fn note_unread_counters(place: &mut PlaceFacts) {
+pub(crate) fn note_unread_counters(place: &mut PlaceFacts) {
     if place.kind == StorageKind::Disk
         && let Err(error) = DeviceReader::new(&Root::real(), place)
     {
@@ -89,13 +83,15 @@ fn note_unread_counters(place: &mut PlaceFacts) {
     }
 }
 
-/// Refuses what would not fit on a place or in memory.
+/// Refuses what would not fit on places or in memory.
 pub(crate) fn check_space(places: &[PlaceFacts], needs: &[PlaceNeeds]) -> anyhow::Result<()> {
     let memory = MemoryFacts::read(&Root::real())?;
-    for (place, needs) in places.iter().zip(needs) {
-        places::check_space(place, at_once(place, needs), &memory)?;
-    }
-    Ok(())
+    let asked = places.iter().zip(needs);
+    let asked = asked.map(|(facts, needs)| {
+        let need = at_once(facts, needs);
+        Asked { facts, need, is_held: false }
+    });
+    Ok(places::check_space(&asked.collect::<Vec<_>>(), &memory)?)
 }
 
 /// What is at a place at once, at the most: what slices and arms need, and what slices left

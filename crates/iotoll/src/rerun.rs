@@ -1,7 +1,7 @@
 //! `iotoll rerun`: a saved run once more, with its plan and seed, here or elsewhere.
 
 use anyhow::{bail, ensure};
-use model::place::PlaceRequest;
+use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, Plan};
 use model::run::Run;
@@ -48,12 +48,17 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
             told.collect::<String>()
         );
     }
-    let missing = plan.places.iter().find(|place| !place.path.is_dir());
-    if let Some(PlaceRequest { label, path }) = missing {
+    let is_missing = |place: &&PlaceRequest| {
+        let directory = match &place.target {
+            Target::Directory(path) => Some(path.as_path()),
+            Target::Made(made) => made.stands_on(),
+        };
+        directory.is_some_and(|path| !path.is_dir())
+    };
+    if let Some(PlaceRequest { label, target }) = plan.places.iter().find(is_missing) {
         bail!(
-            "its place {label} was {}, which is no directory here: name another, as in \
-             {label}=/srv",
-            path.display()
+            "its place {label} was {target}, which is no directory here: name another, as in \
+             {label}=/srv"
         );
     }
     Ok(plan)
@@ -81,7 +86,7 @@ fn places(given: &[PlaceArgument], places: &[PlaceRequest]) -> anyhow::Result<Ve
             }
         };
         match (at, argument) {
-            (Some(at), _) => argument.path().clone_into(&mut chosen[at].path),
+            (Some(at), _) => argument.target().clone_into(&mut chosen[at].target),
             (None, PlaceArgument::Labelled(place)) => {
                 bail!("it has no place {}: its places are {}", place.label, labels())
             }
@@ -101,7 +106,7 @@ mod tests {
         let given: Vec<PlaceArgument> = given.iter().map(|text| text.parse().unwrap()).collect();
         let known = ["disk=/a", "ram=/b"].map(|text| text.parse().unwrap());
         let places = places(&given, &known).map_err(|error| error.to_string())?;
-        let told = places.iter().map(|place| format!("{}={}", place.label, place.path.display()));
+        let told = places.iter().map(|place| format!("{}={}", place.label, place.target));
         Ok(told.collect::<Vec<_>>().join(" "))
     }
 

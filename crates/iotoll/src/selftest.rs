@@ -57,7 +57,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         stop: StopFlag::clone(&halt.stop),
     };
-    let environment = LocalEnvironment::new(places, halt.clone());
+    let environment = LocalEnvironment::new(places, Vec::new(), halt.clone());
     let Selftested { result, removed } = measure(&settings, began, header, environment, &halt)?;
     let labels: Vec<String> = result.places.iter().map(|p| p.place.label.clone()).collect();
     let finished = Finished {
@@ -97,7 +97,8 @@ fn measure(
     halt: &Halt,
 ) -> anyhow::Result<Selftested<anyhow::Error>> {
     let mut progress = Progress::new(began, settings.budget, Shown::Line);
-    let mut open = |places: &[PlaceFacts]| Session::open(places, halt, began, Manners::default());
+    let mut open =
+        |places: &[PlaceFacts]| Session::open(places, [], halt, began, Manners::default());
     let result = selftest(settings, header, &mut environment, &mut open, &mut |state| {
         progress.show_state(state);
     });
@@ -124,7 +125,13 @@ fn inspect(
                 place.label
             )));
         }
-        let facts = places::inspect(&place.label, &place.path)?;
+        let Some(path) = place.target.directory() else {
+            bail!(UsageError(format!(
+                "`{}` would be created: selftest looks at directories that are there; name one",
+                place.target
+            )));
+        };
+        let facts = places::inspect(&place.label, path)?;
         for work in std::iter::once(work).chain(plantings.iter().map(|planting| &planting.work)) {
             let job = twins_job(work, &facts)?;
             let workloads = preflight::workloads(&job.arms)?;

@@ -1,6 +1,7 @@
 //! What every command that measures has around its runs: working folders that
 //! are gone afterwards, and a flag that Ctrl-C raises.
 
+use std::os::fd::BorrowedFd;
 use std::time::{Instant, SystemTime};
 
 use engine::folders::Folders;
@@ -40,9 +41,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Makes the folders; `began` is when the budget started to count.
-    pub(crate) fn open(
-        places: &[PlaceFacts],
+    /// Makes the folders; `began` is when the budget started to count. `holders` are
+    /// directories that the places take space of, each open.
+    pub(crate) fn open<'a>(
+        places: &'a [PlaceFacts],
+        holders: impl IntoIterator<Item = (&'a PlaceFacts, BorrowedFd<'a>)>,
         halt: &Halt,
         began: Instant,
         manners: Manners,
@@ -69,7 +72,9 @@ impl Session {
             ));
         }
         let open = folders.iter().map(|folders| folders.work().fd());
-        let lookout = Lookout::start(places.iter().zip(open), halt.clone())?;
+        let mut watched: Vec<(&PlaceFacts, BorrowedFd<'_>)> = holders.into_iter().collect();
+        watched.extend(places.iter().zip(open));
+        let lookout = Lookout::start(watched, halt.clone())?;
         let (places, halt) = (places.to_vec(), halt.clone());
         Ok(Self { folders, places, halt, lookout, began, manners })
     }
@@ -94,8 +99,12 @@ impl Folders for Session {
     fn close(self) -> anyhow::Result<()> {
         drop(self.lookout);
         // One that stays does not keep the others from being removed.
-        let removed = self.folders.into_iter().map(PlaceFolders::remove);
-        let mut failures = removed.filter_map(Result::err).collect::<Vec<_>>().into_iter();
+        let removed = self.folders.into_iter().map(PlaceFolders::remove).zip(&self.places);
+        // What stays in a place that was made goes with it.
+        let stays = |(removed, place): (Result<_, _>, &PlaceFacts)| {
+            removed.err().filter(|_| place.made.is_none())
+        };
+        let mut failures = removed.filter_map(stays).collect::<Vec<_>>().into_iter();
         let first = failures.next();
         failures.for_each(|failure| output::note(&failure.to_string()));
         first.map_or(Ok(()), |failure| Err(failure.into()))

@@ -7,6 +7,7 @@ mod common;
 use std::fs;
 
 use common::{Places, iotoll, run, stdout};
+use serde_json::Value;
 
 #[test]
 fn studies_lists_every_study_strategy_and_parameter() {
@@ -32,8 +33,10 @@ fn studies_lists_every_study_strategy_and_parameter() {
 #[test]
 fn places_tells_a_disk_from_memory() {
     let text = stdout(&run(["places", "a=/dev/shm"]));
-    assert!(text.contains("tmpfs, in memory"), "{text}");
-    assert!(text.contains("free"), "{text}");
+    assert!(text.starts_with("a  /dev/shm\ntmpfs, mounted at /dev/shm\n"), "{text}");
+    assert!(text.contains("the data is lost [it is in memory]"), "{text}");
+    assert!(text.contains("free [statvfs]"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]
@@ -44,11 +47,11 @@ fn a_path_alone_is_a_place() {
         fs::create_dir_all(folder).unwrap();
     }
     let labels = |args: &[&str]| {
-        let output = iotoll().args(args).current_dir(&a).output().unwrap();
-        let text = stdout(&output);
-        let of_place = |line: &str| Some(line.strip_prefix("  ")?.split_once(' ')?.0.to_owned());
-        let labels: Vec<String> = text.lines().filter_map(of_place).collect();
-        labels.into_iter().filter(|l| !["", "machine"].contains(&l.as_str())).collect::<Vec<_>>()
+        let output = iotoll().args(args).args(["--json", "-"]).current_dir(&a).output().unwrap();
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["schema"], "iotoll.places/1");
+        let label = |place: &Value| place["label"].as_str().unwrap().to_owned();
+        result["places"].as_array().unwrap().iter().map(label).collect::<Vec<_>>()
     };
     assert_eq!(labels(&["places", "/var", "/dev/shm"]), ["var", "shm"]);
     assert_eq!(labels(&["places", ".", "../../b/data", "/"]), ["a-data", "b-data", "root"]);

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn all_that_does_the_same_work_is_held_against_what_is_done_now() {
-        let place = |label: &str| PlaceRequest { label: label.to_owned(), path: "/".into() };
+        let place = |label: &str| PlaceRequest::directory(label, "/");
         let draft = Draft {
             places: vec![place("a"), place("b")],
             studies: vec![StudyPlan::new(&SPEC)],
@@ -220,7 +220,7 @@ mod tests {
         };
         let mut study = StudyPlan::new(&PARTLY);
         study.set("rate", vec![ParamValue::Count(1)]);
-        let places = vec![PlaceRequest { label: "a".to_owned(), path: "/".into() }];
+        let places = vec![PlaceRequest::directory("a", "/")];
         let draft = Draft { places, studies: vec![study], ..Draft::default() };
         let arms = draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms();
         let ids: Vec<&str> = arms.iter().map(|arm| arm.id.as_str()).collect();

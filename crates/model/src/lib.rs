@@ -14,6 +14,7 @@ pub mod document;
 pub mod figure;
 pub mod integrity;
 pub mod load;
+pub mod made;
 pub mod noise;
 pub mod ownership;
 pub mod param;

@@ -1,9 +1,12 @@
 //! Places: a labelled directory, and what it turned out to stand on.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::made::{MadePlace, asks_to_make};
 
 /// Labels are in the names of arms, many to a line.
 pub(crate) const LABEL_CHARS_MAX: usize = 32;
@@ -13,8 +16,45 @@ pub(crate) const LABEL_CHARS_MAX: usize = 32;
 pub struct PlaceRequest {
     /// What the reports call it.
     pub label: String,
-    /// The directory.
-    pub path: PathBuf,
+    /// What it is.
+    pub target: Target,
+}
+
+/// What a place is, as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A directory that is there.
+    Directory(PathBuf),
+    /// One that is made for the run.
+    Made(MadePlace),
+}
+
+impl Target {
+    /// What a text asks for.
+    pub fn new(text: &str) -> Result<Self, PlaceSyntaxError> {
+        if !asks_to_make(text) {
+            return Ok(Self::Directory(PathBuf::from(text)));
+        }
+        let made = text.parse::<MadePlace>();
+        made.map(Self::Made).map_err(|why| PlaceSyntaxError::Made(text.to_owned(), why))
+    }
+
+    /// The directory, where it is one that is there.
+    pub fn directory(&self) -> Option<&Path> {
+        match self {
+            Self::Directory(path) => Some(path),
+            Self::Made(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(path) => write!(f, "{}", path.display()),
+            Self::Made(made) => write!(f, "{made}"),
+        }
+    }
 }
 
 /// Why a text is not a place.
@@ -32,11 +72,8 @@ pub enum PlaceSyntaxError {
     /// A label with characters that would not read well in an arm's name.
     #[error("`{0}` is not a label: use letters, digits, `-`, `_` and `.`, at most 32 of them")]
     Label(String),
-    /// A kind of place that has to be made first.
-    #[error(
-        "`{0}` asks iotoll to create a place ({1}), which it does not do; create and mount it \
-         yourself, and pass its directory"
-    )]
+    /// A place to be made, in words that do not say which.
+    #[error("`{0}` cannot be created: {1}")]
     Made(String, String),
 }
 
@@ -46,18 +83,12 @@ impl PlaceRequest {
         if label.is_empty() || label.len() > LABEL_CHARS_MAX || !label.chars().all(is_label_char) {
             return Err(PlaceSyntaxError::Label(label.to_owned()));
         }
-        Self::check_target(target)?;
-        Ok(Self { label: label.to_owned(), path: PathBuf::from(target) })
+        Ok(Self { label: label.to_owned(), target: Target::new(target)? })
     }
 
-    /// Refuses what asks for a place to be made.
-    pub(crate) fn check_target(target: &str) -> Result<(), PlaceSyntaxError> {
-        for kind in ["tmpfs", "image", "zram"] {
-            if target.strip_prefix(kind).is_some_and(|rest| rest.starts_with(':')) {
-                return Err(PlaceSyntaxError::Made(target.to_owned(), kind.to_owned()));
-            }
-        }
-        Ok(())
+    /// A directory with its label, whatever that is.
+    pub fn directory(label: &str, path: impl Into<PathBuf>) -> Self {
+        Self { label: label.to_owned(), target: Target::Directory(path.into()) }
     }
 }
 
@@ -83,8 +114,20 @@ pub enum StorageKind {
     Other,
 }
 
-/// One block device of the stack behind a place, from the file system down.
+/// One more thing that is known of a place or a device, and where it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Detail {
+    /// What it is about: `compression`.
+    pub name: String,
+    /// What is so, in words.
+    pub value: String,
+    /// Where that was read: a file, or how it is known otherwise.
+    pub source: String,
+}
+
+/// One block device of the stack behind a place, from the file system down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceLayer {
     /// The kernel's name: `vda2`, `dm-0`, `loop3`.
@@ -103,6 +146,9 @@ pub struct DeviceLayer {
     pub write_cache: Option<String>,
     /// The I/O scheduler in use.
     pub scheduler: Option<String>,
+    /// What else is known of it: sectors, RAID level, the file of a loop device.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<Detail>,
     /// The names of the layers directly below: the disk of a partition, the members
     /// of a mapped device, the device that holds a loop device's file. Empty at the
     /// bottom, and where what lies below could not be told.
@@ -117,6 +163,9 @@ pub struct PlaceFacts {
     pub label: String,
     /// The directory, absolute, links resolved.
     pub path: PathBuf,
+    /// How it was asked for, where it was made for the run: `tmpfs:256MiB`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<String>,
     /// What kind of storage it is.
     pub kind: StorageKind,
     /// The file system's type: `ext4`, `tmpfs`, `overlay`.
@@ -150,11 +199,49 @@ pub struct PlaceFacts {
     /// and `st_dev` only where the table could not be read. The two differ on btrfs,
     /// whose subvolumes each have an `st_dev` of their own.
     pub filesystem_id: u64,
+    /// What else is known of it: journal, compression, checksums, large pages, what bounds
+    /// its memory, whether it survives a reboot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<Detail>,
     /// What could not be read, each with the reason.
     pub unread: Vec<String>,
 }
 
 impl PlaceFacts {
+    /// A place of which nothing is known but its label.
+    pub fn unknown(label: &str) -> Self {
+        Self {
+            label: label.to_owned(),
+            path: PathBuf::new(),
+            made: None,
+            kind: StorageKind::Other,
+            filesystem: "unknown".to_owned(),
+            device: None,
+            devices: Vec::new(),
+            mount_point: PathBuf::new(),
+            mount_options: Vec::new(),
+            journal: None,
+            read_only: false,
+            total_bytes: 0,
+            free_bytes: 0,
+            total_inodes: None,
+            free_inodes: None,
+            filesystem_id: 0,
+            details: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+
+    /// How to ask for it: its directory, or what was made. Nothing where its name is no text.
+    pub fn target(&self) -> Option<&str> {
+        self.made.as_deref().or_else(|| self.path.to_str())
+    }
+
+    /// The same for people.
+    pub fn shown(&self) -> String {
+        self.made.clone().unwrap_or_else(|| self.path.display().to_string())
+    }
+
     /// How this is no longer what was inspected before: remounted, replaced, on
     /// other devices or read-only. How much is free may change as it likes.
     pub fn change_since(&self, before: &Self) -> Option<String> {
@@ -166,7 +253,7 @@ impl PlaceFacts {
             || self.filesystem != before.filesystem
             || self.mount_point != before.mount_point
         {
-            format!("a different file system is mounted at {} now", self.path.display())
+            format!("a different file system is mounted at {} now", self.shown())
         } else if self.device != before.device || devices(self) != devices(before) {
             "it is on different devices now".to_owned()
         } else if self.read_only && !before.read_only {
@@ -193,22 +280,16 @@ mod change_tests {
 
     fn facts() -> PlaceFacts {
         PlaceFacts {
-            label: "disk".to_owned(),
             path: "/srv".into(),
             kind: StorageKind::Disk,
             filesystem: "ext4".to_owned(),
             device: Some("/dev/vda".to_owned()),
-            devices: Vec::new(),
             mount_point: "/".into(),
             mount_options: vec!["relatime".to_owned()],
-            journal: None,
-            read_only: false,
             total_bytes: 100,
             free_bytes: 50,
-            total_inodes: None,
-            free_inodes: None,
             filesystem_id: 7,
-            unread: Vec::new(),
+            ..PlaceFacts::unknown("disk")
         }
     }
 

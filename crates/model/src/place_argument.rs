@@ -2,10 +2,11 @@
 //! which is then labelled by its last part.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::str::FromStr;
 
-use crate::place::{LABEL_CHARS_MAX, PlaceRequest, PlaceSyntaxError, is_label_char};
+use crate::made::asks_to_make;
+use crate::place::{LABEL_CHARS_MAX, PlaceRequest, PlaceSyntaxError, Target, is_label_char};
 
 /// As many parts as a label has room for, with what joins them.
 const PARTS_MAX: usize = LABEL_CHARS_MAX / 2;
@@ -15,15 +16,19 @@ const PARTS_MAX: usize = LABEL_CHARS_MAX / 2;
 pub enum PlaceArgument {
     /// `label=/path`.
     Labelled(PlaceRequest),
-    /// `/path`.
-    Bare(PathBuf),
+    /// `/path`, or what is to be made.
+    Bare(Target),
 }
 
 impl FromStr for PlaceArgument {
     type Err = PlaceSyntaxError;
 
-    /// What has a slash before its first `=` is a path, as `./a=b` is.
+    /// What has a slash before its first `=` is a path, as `./a=b` is. No label has a colon,
+    /// so what begins as something to be made is that.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if asks_to_make(text) {
+            return Self::bare(text);
+        }
         match text.split_once('=') {
             Some((label, _)) if label.contains('/') => Self::bare(text),
             None => Self::bare(text),
@@ -50,15 +55,14 @@ impl PlaceArgument {
         if text.is_empty() {
             return Err(PlaceSyntaxError::Nothing);
         }
-        PlaceRequest::check_target(text)?;
-        Ok(Self::Bare(PathBuf::from(text)))
+        Target::new(text).map(Self::Bare)
     }
 
-    /// The directory.
-    pub fn path(&self) -> &Path {
+    /// What it is.
+    pub fn target(&self) -> &Target {
         match self {
-            Self::Labelled(place) => &place.path,
-            Self::Bare(path) => path,
+            Self::Labelled(place) => &place.target,
+            Self::Bare(target) => target,
         }
     }
 }
@@ -85,7 +89,7 @@ pub fn labelled(arguments: &[PlaceArgument], here: &Path) -> Vec<PlaceRequest> {
     let labels = numbered(&names);
     let place = |(argument, label): (&PlaceArgument, String)| PlaceRequest {
         label,
-        path: argument.path().to_owned(),
+        target: argument.target().clone(),
     };
     arguments.iter().zip(labels).map(place).collect()
 }
@@ -125,7 +129,12 @@ impl Name {
     fn new(argument: &PlaceArgument, here: &Path) -> Self {
         match argument {
             PlaceArgument::Labelled(place) => Self::Given(place.label.clone()),
-            PlaceArgument::Bare(path) => Self::Parts { parts: parts(&here.join(path)), taken: 1 },
+            PlaceArgument::Bare(Target::Directory(path)) => {
+                Self::Parts { parts: parts(&here.join(path)), taken: 1 }
+            }
+            PlaceArgument::Bare(Target::Made(made)) => {
+                Self::Parts { parts: vec![made.usual_label().to_owned()], taken: 1 }
+            }
         }
     }
 
@@ -215,13 +224,21 @@ mod tests {
     #[test]
     fn a_slash_before_the_equals_sign_makes_a_path() {
         assert_eq!(labels(&["./a=b", "/srv/c=d"]), ["a-b", "c-d"]);
-        let path = |text: &str| text.parse::<PlaceArgument>().unwrap().path().to_owned();
-        assert_eq!(path("./a=b"), Path::new("./a=b"));
-        assert_eq!(path("a=b"), Path::new("b"));
+        let target = |text: &str| text.parse::<PlaceArgument>().unwrap().target().to_string();
+        assert_eq!(target("./a=b"), "./a=b");
+        assert_eq!(target("a=b"), "b");
         let wrong = |text: &str| text.parse::<PlaceArgument>().unwrap_err().to_string();
         assert!(wrong("").contains("empty"), "{}", wrong(""));
         assert!(wrong("=/tmp").contains("both the label and the path"));
         assert!(wrong("a b=/tmp").contains("is not a label"));
-        assert!(wrong("tmpfs:1G").contains("asks iotoll to create a place"));
+        assert!(wrong("tmpfs:x").contains("`tmpfs:x` cannot be created: `x` is no size"));
+        assert!(wrong("a=zram:1").contains("`zram:1` cannot be created"));
+    }
+
+    #[test]
+    fn what_is_to_be_made_is_labelled_by_its_kind() {
+        let given = ["tmpfs:1G", "ram=tmpfs:1G", "image:btrfs:1G:compress=zstd", "tmpfs:2G"];
+        assert_eq!(labels(&given), ["tmpfs", "ram", "btrfs", "tmpfs-2"]);
+        assert_eq!(labels(&["./tmpfs:1G"]), ["tmpfs-1G"]);
     }
 }

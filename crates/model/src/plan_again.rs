@@ -42,8 +42,9 @@ impl Draft {
             studies.push(StudyPlan { per_second: rate, ..way(arm, registry)? });
         }
         let place = |facts: &PlaceFacts| {
-            PlaceRequest::new(&facts.label, &facts.path.to_string_lossy())
-                .map_err(|why| PlanError(why.to_string()))
+            let target = facts.made.clone();
+            let target = target.unwrap_or_else(|| facts.path.to_string_lossy().into_owned());
+            PlaceRequest::new(&facts.label, &target).map_err(|why| PlanError(why.to_string()))
         };
         Ok(Self {
             worth: Some(*worth),

@@ -63,6 +63,21 @@ pub struct Invocation {
     /// What it wrote; `null` where nobody counted.
     #[serde(default)]
     pub writes: Option<Writes>,
+    /// Places that were asked for and could not be made, and so are no part of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A place that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LeftOut {
+    /// The user's name for it.
+    pub label: String,
+    /// How it was asked for: `zram:512MiB:ext4`.
+    pub target: String,
+    /// What is missing, and what to use instead.
+    pub why: String,
 }
 
 /// What a run wrote, and might have.

@@ -5,7 +5,8 @@
 //! held. Where that process is of another host, boot or PID namespace, or not told, the
 //! folder is foreign, and goes only when that is asked for. Only folders with our exact kind of name are
 //! looked at, directly in the given directory, that are real directories owned by the
-//! effective user: root, too, leaves those of others to them.
+//! effective user: root, too, leaves those of others to them. What a run made besides is
+//! undone first, by the record in its folder (`record.rs`).
 
 use std::ffi::CStr;
 use std::io;
@@ -19,6 +20,7 @@ use rustix::io::Errno;
 use crate::error::{PlaceError, PlaceName};
 use crate::folder::{DIGITS, Folder, LOCK, PREFIX, UNSIGNED, is_linked, remove_folder};
 use crate::open::OpenPlace;
+use crate::record::undo;
 use crate::signature;
 use crate::walk::{names, open_child};
 
@@ -44,6 +46,8 @@ pub struct RemovedFolder {
     pub bytes: u64,
     /// How many files it had, the lock file and directories aside.
     pub files: u64,
+    /// What else its run had made, and is gone with it: devices, folders in other places.
+    pub undone: Vec<String>,
 }
 
 /// A folder that a live run holds.
@@ -98,8 +102,8 @@ pub(crate) fn sweep(place: &OpenPlace, foreign: Foreign) -> io::Result<CleanRepo
         if is_our_name(&name) && is_our_directory(dir.as_fd(), &name) {
             let path = place.path.join(name.to_string_lossy().as_ref());
             match take(dir.as_fd(), &name, path.clone(), foreign) {
-                Fate::Removed { files, bytes } => {
-                    report.removed.push(RemovedFolder { path, bytes, files });
+                Fate::Removed { files, bytes, undone } => {
+                    report.removed.push(RemovedFolder { path, bytes, files, undone });
                 }
                 Fate::Held { pid } => report.in_use.push(HeldFolder { path, pid }),
                 Fate::Foreign { why } => report.foreign.push(ForeignFolder { path, why }),
@@ -129,6 +133,7 @@ enum Fate {
     Removed {
         files: u64,
         bytes: u64,
+        undone: Vec<String>,
     },
     Held {
         pid: Option<u32>,
@@ -213,8 +218,12 @@ fn take_locked(
 }
 
 fn remove_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd) -> Fate {
+    let undone = match undo(folder.fd(), clean_elsewhere) {
+        Ok(undone) => undone,
+        Err(why) => return Fate::Failed { why },
+    };
     match remove_folder(dir, name, folder, lock) {
-        Ok(tally) => Fate::Removed { files: tally.files, bytes: tally.bytes },
+        Ok(tally) => Fate::Removed { files: tally.files, bytes: tally.bytes, undone },
         Err(failure) => Fate::Failed {
             why: format!(
                 "{} could not be removed: {}",
@@ -222,6 +231,21 @@ fn remove_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedF
                 io::Error::from(failure.error)
             ),
         },
+    }
+}
+
+/// What a run left in another directory is a leftover there, too.
+fn clean_elsewhere(directory: &Path) -> Result<Vec<String>, String> {
+    match clean(directory, Foreign::Keep) {
+        Ok(report) => match report.failed.first() {
+            None => {
+                let removed = report.removed.into_iter();
+                Ok(removed.map(|folder| folder.path.display().to_string()).collect())
+            }
+            Some(failed) => Err(format!("{}: {}", failed.path.display(), failed.why)),
+        },
+        Err(PlaceError::Missing(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
@@ -238,7 +262,7 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
         let _ = rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty());
     }
     match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
-        Ok(()) => Fate::Removed { files: 0, bytes: 0 },
+        Ok(()) => Fate::Removed { files: 0, bytes: 0, undone: Vec::new() },
         // Its maker came to it meanwhile. A lock file has first the one name and then the
         // other, so looking in this order misses none.
         Err(Errno::NOTEMPTY | Errno::EXIST) if open_lock_file(folder, UNSIGNED).is_ok() => {

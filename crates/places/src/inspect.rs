@@ -4,17 +4,24 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use host::cgroup::MemoryLimit;
+use host::details::of_file_system;
 use host::device::{Keeping, Stack, keeping};
 use host::identity::Identity;
 use host::journal::has_journal;
+use host::memory::MemoryFacts;
 use host::mount_options::telling;
 use host::mounts::{Mount, Mounts};
 use host::root::Root;
 use host::space::FileSystemSpace;
-use model::place::{DeviceLayer, PlaceFacts, StorageKind};
+use model::place::{Detail, DeviceLayer, PlaceFacts, StorageKind};
+use model::units::rough_size;
 
 use crate::error::{PlaceError, PlaceName};
 use crate::open::OpenPlace;
+
+/// The name of the detail that says what becomes of the data at a reboot.
+pub(crate) const AFTER_REBOOT: &str = "reboot";
 
 /// What a directory stands on, as far as it can be read.
 pub fn inspect(label: &str, path: &Path) -> Result<PlaceFacts, PlaceError> {
@@ -41,22 +48,15 @@ pub(crate) fn facts(
     space: &FileSystemSpace,
 ) -> PlaceFacts {
     let mut facts = PlaceFacts {
-        label: label.to_owned(),
         path: path.to_owned(),
-        kind: StorageKind::Other,
-        filesystem: "unknown".to_owned(),
-        device: None,
-        devices: Vec::new(),
         mount_point: path.to_owned(),
-        mount_options: Vec::new(),
-        journal: None,
         read_only: space.read_only,
         total_bytes: space.total_bytes,
         free_bytes: space.free_bytes,
         total_inodes: space.total_inodes,
         free_inodes: space.free_inodes,
         filesystem_id: identity.device.unwrap_or_default().packed(),
-        unread: Vec::new(),
+        ..PlaceFacts::unknown(label)
     };
     match Mounts::read(root) {
         Ok(mounts) => match mounts.of(path, identity) {
@@ -83,6 +83,50 @@ fn describe(facts: &mut PlaceFacts, root: &Root, mounts: &Mounts, mount: &Mount)
     facts.mount_options = telling(mount.options.iter().chain(&mount.super_options));
     facts.read_only |= mount.options.iter().any(|option| option == "ro");
     facts.filesystem_id = mount.device.packed();
+    let device = facts.devices.first().map(|device| device.name.as_str());
+    facts.details = of_file_system(root, mount, device);
+    facts.details.extend(bounds(root, facts));
+    facts.details.extend(after_reboot(facts));
+}
+
+/// What bounds the memory that a place's files take.
+fn bounds(root: &Root, facts: &PlaceFacts) -> Vec<Detail> {
+    if facts.kind != StorageKind::Memory {
+        return Vec::new();
+    }
+    let Ok(memory) = MemoryFacts::read(root) else { return Vec::new() };
+    let of = |name: &str, value: String, source: &str| Detail {
+        name: name.to_owned(),
+        value,
+        source: source.to_owned(),
+    };
+    let MemoryFacts { total_bytes, available_bytes, swap_total_bytes, swap_free_bytes, .. } =
+        memory;
+    let [available, total] = [available_bytes, total_bytes].map(rough_size);
+    let swap = match swap_total_bytes {
+        0 => "none".to_owned(),
+        total => format!("{} of {} free", rough_size(swap_free_bytes), rough_size(total)),
+    };
+    let limit = memory.limit.map(|MemoryLimit { group, limit_bytes, used_bytes }| {
+        let value = format!("{} of {} used", rough_size(used_bytes), rough_size(limit_bytes));
+        of("memory limit", value, &format!("control group {}", group.display()))
+    });
+    let memory = of("memory", format!("{available} of {total} available"), "/proc/meminfo");
+    [Some(memory), limit, Some(of("swap", swap, "/proc/meminfo"))].into_iter().flatten().collect()
+}
+
+/// What becomes of the data when the machine is started anew.
+fn after_reboot(facts: &PlaceFacts) -> Option<Detail> {
+    let (value, source) = match facts.kind {
+        StorageKind::Memory => ("the data is lost", "it is in memory"),
+        StorageKind::Disk => ("the data stays", "it is on a disk"),
+        StorageKind::Network => {
+            ("the data stays, if the server keeps it", "it is on another machine")
+        }
+        StorageKind::Fuse | StorageKind::Other => return None,
+    };
+    let (value, source) = (value.to_owned(), source.to_owned());
+    Some(Detail { name: AFTER_REBOOT.to_owned(), value, source })
 }
 
 /// What is mounted, by the name that the table gives it, unless that says nothing:

@@ -3,16 +3,18 @@
 //! [`inspect()`] says which file system and which devices are behind a place, [`WorkDir`]
 //! is the private folder in it that a run works in, [`PlaceFolders`] the folders of slices
 //! within that, [`clean()`] removes what killed runs left, and [`check_space`] refuses what
-//! would fill a disk or the memory.
+//! would fill a disk or the memory. [`MadePlaces`] makes places for a run and unmakes them.
 
 mod clean;
 mod cut;
 mod error;
 mod folder;
 mod inspect;
+mod made;
 mod margins;
 mod open;
 mod place_folders;
+mod record;
 mod removal;
 mod signature;
 mod space;
@@ -25,7 +27,8 @@ pub use clean::{
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
 pub use inspect::{inspect, same_file_system};
+pub use made::{MadeError, MadePlaces, foreseen, made_home};
 pub use margins::Margins;
 pub use place_folders::{PlaceFolders, aside_max};
-pub use space::{Need, SpaceError, check_space};
+pub use space::{Asked, Need, SpaceError, check_space};
 pub use workdir::WorkDir;

@@ -35,7 +35,7 @@ impl Margins {
         places: impl IntoIterator<Item = (&'a PlaceFacts, BorrowedFd<'a>)>,
     ) -> io::Result<Self> {
         let watched = |(facts, dir): (&PlaceFacts, BorrowedFd<'_>)| {
-            let name = format!("{}={}", facts.label, facts.path.display());
+            let name = format!("{}={}", facts.label, facts.shown());
             Ok(Watched { name, dir: dir.try_clone_to_owned()? })
         };
         let places = places.into_iter().map(watched).collect::<io::Result<_>>()?;

@@ -8,7 +8,7 @@
 //! this process is under, a tenth, at most 1 GiB. Swap does not count as memory: a file
 //! system in memory that swaps is no longer what was to be measured.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use host::memory::MemoryFacts;
@@ -25,33 +25,35 @@ const GIB: u64 = 1024 * MIB;
 pub enum SpaceError {
     /// The file system would come close to full.
     #[error(
-        "{label}={}: up to {} is needed there, but of the {} now free, at least {} must stay free; \
-         free some space, write less, or pass another directory",
-        path.display(), ByteSize(*need_bytes), ByteSize(*free_bytes), ByteSize(*margin_bytes)
+        "{label}={place}: up to {} is needed there, but of the {} now free, at least {} must stay \
+         free{}; free some space, write less, or pass another directory",
+        ByteSize(*need_bytes), ByteSize(*free_bytes), ByteSize(*margin_bytes), others(*others_bytes)
     )]
     FileSystem {
         /// The place's label.
         label: String,
-        /// The place's directory.
-        path: PathBuf,
+        /// Its directory, or how it was made.
+        place: String,
         /// What was asked for.
         need_bytes: u64,
         /// What this user may still write there.
         free_bytes: u64,
         /// What must remain of that.
         margin_bytes: u64,
+        /// What other places of the run take of it.
+        others_bytes: u64,
     },
     /// The file system would come close to having no inode left.
     #[error(
-        "{label}={}: up to {} files are created there, but of the {} inodes still free (`df -i`), \
-         at least {} must stay free; remove files, or pass another directory",
-        path.display(), count(*need_files), count(*free_inodes), count(*margin_inodes)
+        "{label}={place}: up to {} files are created there, but of the {} inodes still free \
+         (`df -i`), at least {} must stay free; remove files, or pass another directory",
+        count(*need_files), count(*free_inodes), count(*margin_inodes)
     )]
     Inodes {
         /// The place's label.
         label: String,
-        /// The place's directory.
-        path: PathBuf,
+        /// Its directory, or how it was made.
+        place: String,
         /// What was asked for.
         need_files: u64,
         /// What this user may still make there.
@@ -61,25 +63,35 @@ pub enum SpaceError {
     },
     /// The place is in memory, and that would come close to its end.
     #[error(
-        "{label}={}: this is in memory, and up to {} is needed there, but of the {} that {}, at \
-         least {} must stay free; write less, or stop what uses the memory",
-        path.display(), ByteSize(*need_bytes), ByteSize(*usable_bytes), whose(*is_limited),
-        ByteSize(*margin_bytes)
+        "{label}={place}: this is in memory, and up to {} is needed there, but of the {} that {}, \
+         at least {} must stay free{}; write less, or stop what uses the memory",
+        ByteSize(*need_bytes), ByteSize(*usable_bytes), whose(*is_limited),
+        ByteSize(*margin_bytes), others(*others_bytes)
     )]
     Memory {
         /// The place's label.
         label: String,
-        /// The place's directory.
-        path: PathBuf,
+        /// Its directory, or how it was made.
+        place: String,
         /// What was asked for.
         need_bytes: u64,
         /// What may still be taken.
         usable_bytes: u64,
         /// What must remain of that.
         margin_bytes: u64,
+        /// What other places of the run take of it.
+        others_bytes: u64,
         /// Whether a control group's limit is what is short, not the machine's memory.
         is_limited: bool,
     },
+}
+
+/// Nothing where there are no others.
+fn others(bytes: u64) -> String {
+    match bytes {
+        0 => String::new(),
+        _ => format!(", and other places of this run may take {}", ByteSize(bytes)),
+    }
 }
 
 fn whose(is_limited: bool) -> &'static str {
@@ -95,33 +107,82 @@ pub struct Need {
     pub files: u64,
 }
 
-/// Whether so much may be written to a place. A file system that tells no size, as some
-/// in user space, is taken at its word: nothing can be said of it.
-pub fn check_space(facts: &PlaceFacts, need: Need, memory: &MemoryFacts) -> Result<(), SpaceError> {
-    let (label, path) = (facts.label.clone(), facts.path.clone());
+/// What a run asks of one place.
+#[derive(Clone, Debug)]
+pub struct Asked<'a> {
+    /// The place.
+    pub facts: &'a PlaceFacts,
+    /// What it needs there.
+    pub need: Need,
+    /// Whether what is written to it takes the space of another, which is asked for by
+    /// itself: an image that of the place with its file.
+    pub is_held: bool,
+}
+
+/// Whether so much may be written to these places, all at once: what one takes of a file
+/// system or of memory is not there for the others. A file system that tells no size, as
+/// some in user space, is taken at its word: nothing can be said of it.
+pub fn check_space(asked: &[Asked<'_>], memory: &MemoryFacts) -> Result<(), SpaceError> {
+    let (mut taken, mut memory_bytes): (BTreeMap<u64, u64>, u64) = Default::default();
+    for Asked { facts, need, is_held } in asked {
+        let others_bytes = taken.entry(facts.filesystem_id).or_default();
+        check_file_system(facts, *need, *others_bytes)?;
+        *others_bytes = others_bytes.saturating_add(need.bytes);
+        if facts.kind == StorageKind::Memory && !is_held {
+            check_memory(facts, need.bytes, memory_bytes, memory)?;
+            memory_bytes = memory_bytes.saturating_add(need.bytes);
+        }
+    }
+    Ok(())
+}
+
+fn check_file_system(facts: &PlaceFacts, need: Need, others_bytes: u64) -> Result<(), SpaceError> {
+    let (label, place) = (facts.label.clone(), facts.shown());
     let Need { bytes: need_bytes, files: need_files } = need;
     if let Some(free_inodes) = facts.free_inodes {
         let margin_inodes = inode_margin(facts.total_inodes.unwrap_or(free_inodes));
         if need_files > free_inodes.saturating_sub(margin_inodes) {
-            let error = SpaceError::Inodes { label, path, need_files, free_inodes, margin_inodes };
+            let error = SpaceError::Inodes { label, place, need_files, free_inodes, margin_inodes };
             return Err(error);
         }
     }
     let free_bytes = facts.free_bytes;
     let margin_bytes = file_system_margin_bytes(facts.total_bytes);
-    if facts.total_bytes > 0 && need_bytes > free_bytes.saturating_sub(margin_bytes) {
-        return Err(SpaceError::FileSystem { label, path, need_bytes, free_bytes, margin_bytes });
-    }
-    let usable_bytes = memory.usable_bytes();
-    let margin_bytes = memory_margin_bytes(memory);
-    let is_short = need_bytes > usable_bytes.saturating_sub(margin_bytes);
-    if facts.kind == StorageKind::Memory && is_short {
-        let is_limited = usable_bytes < memory.available_bytes;
-        let error =
-            SpaceError::Memory { label, path, need_bytes, usable_bytes, margin_bytes, is_limited };
+    let left_bytes = free_bytes.saturating_sub(margin_bytes).saturating_sub(others_bytes);
+    if facts.total_bytes > 0 && need_bytes > left_bytes {
+        let error = SpaceError::FileSystem {
+            label,
+            place,
+            need_bytes,
+            free_bytes,
+            margin_bytes,
+            others_bytes,
+        };
         return Err(error);
     }
     Ok(())
+}
+
+fn check_memory(
+    facts: &PlaceFacts,
+    need_bytes: u64,
+    others_bytes: u64,
+    memory: &MemoryFacts,
+) -> Result<(), SpaceError> {
+    let usable_bytes = memory.usable_bytes();
+    let margin_bytes = memory_margin_bytes(memory);
+    if need_bytes <= usable_bytes.saturating_sub(margin_bytes).saturating_sub(others_bytes) {
+        return Ok(());
+    }
+    Err(SpaceError::Memory {
+        label: facts.label.clone(),
+        place: facts.shown(),
+        need_bytes,
+        usable_bytes,
+        margin_bytes,
+        others_bytes,
+        is_limited: usable_bytes < memory.available_bytes,
+    })
 }
 
 /// What must stay free of a file system.
@@ -159,6 +220,29 @@ mod tests {
         let (root, path) = (fixture.root(), Path::new("/data"));
         let facts = inspect::facts(&root, "place", path, &Identity::default(), &space);
         PlaceFacts { kind, total_bytes, free_bytes, ..facts }
+    }
+
+    fn check_space(facts: &PlaceFacts, need: Need, memory: &MemoryFacts) -> Result<(), SpaceError> {
+        super::check_space(&[Asked { facts, need, is_held: false }], memory)
+    }
+
+    #[test]
+    fn what_one_place_takes_is_not_there_for_the_next() {
+        let disk = place(StorageKind::Disk, GIB, 100 * MIB);
+        let scarce = memory(GIB, 0);
+        let check = |facts: &[&PlaceFacts], is_held| {
+            let asked = facts.iter().map(|facts| Asked { facts, need: bytes(20 * MIB), is_held });
+            super::check_space(&asked.collect::<Vec<_>>(), &scarce)
+        };
+        assert_eq!(check(&[&disk], false), Ok(()));
+        let error = check(&[&disk, &disk], false).unwrap_err().to_string();
+        assert!(error.contains("other places of this run may take 20.0 MiB"), "{error}");
+        let other = PlaceFacts { filesystem_id: 1, ..disk.clone() };
+        assert_eq!(check(&[&disk, &other], false), Ok(()));
+        // An image in memory is paid for by what holds it.
+        let ram = place(StorageKind::Memory, GIB, GIB);
+        assert!(check(&[&ram], false).is_err());
+        assert_eq!(check(&[&ram], true), Ok(()));
     }
 
     fn bytes(bytes: u64) -> Need {

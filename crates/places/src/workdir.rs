@@ -52,7 +52,10 @@ pub struct WorkDir {
 impl WorkDir {
     /// Makes one, and removes what killed runs left in the same place.
     pub fn create(label: &str, path: &Path) -> Result<Self, WorkDirError> {
-        let place = PlaceName::labelled(label, path);
+        Self::create_in(PlaceName::labelled(label, path))
+    }
+
+    pub(crate) fn create_in(place: PlaceName) -> Result<Self, WorkDirError> {
         let parent = OpenPlace::open(&place)?;
         parent.check_owners(&place)?;
         // Not being allowed to list the place does not hinder working in it.
@@ -118,7 +121,12 @@ impl WorkDir {
         self.remove_once().map_err(WorkDirError::from)
     }
 
-    fn remove_once(&mut self) -> Result<(), Failure> {
+    /// Leaves the folder for others to remove once this process has ended.
+    pub(crate) fn leave(&mut self) {
+        self.lock = None;
+    }
+
+    pub(crate) fn remove_once(&mut self) -> Result<(), Failure> {
         match self.lock.take() {
             Some(lock) => {
                 remove_folder(self.parent.as_fd(), &self.name, &self.folder, lock).map(drop)

@@ -1,7 +1,7 @@
 //! How the run treated the machine: what ended it early, what it wrote, and what gentleness
 //! does to its figures.
 
-use model::run::{Invocation, PlaceWrites, PlanRecord, Run};
+use model::run::{Invocation, LeftOut, PlaceWrites, PlanRecord, Run};
 use model::units::{exact_size, rough_size};
 
 use crate::text::{Width, paragraph};
@@ -10,6 +10,18 @@ use crate::text::{Width, paragraph};
 pub(crate) fn ended_early(run: &Invocation, width: Width) -> String {
     let Some(why) = &run.ended_early else { return String::new() };
     paragraph("", "", &format!("Ended early: {why}."), width)
+}
+
+/// The places that could not be made, each with the reason.
+pub(crate) fn left_out(run: &Invocation, width: Width) -> String {
+    left_out_sentences(run).map(|text| paragraph("", "", &text, width)).collect()
+}
+
+/// The same in sentences.
+pub(crate) fn left_out_sentences(run: &Invocation) -> impl Iterator<Item = String> {
+    run.left_out.iter().map(|LeftOut { label, target, why }| {
+        format!("Left out: {label}={target}: {}.", why.trim_end_matches('.'))
+    })
 }
 
 /// What was written to each place that wears, and what might have been.

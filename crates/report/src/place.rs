@@ -12,13 +12,21 @@ pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String 
     let mut out = heading("Places");
     for place in places {
         let label = format!("  {:<10}", printable(&place.label));
-        out += &paragraph(&label, "            ", &place.path.display().to_string(), width);
+        out += &paragraph(&label, "            ", &where_it_is(place), width);
         out += &paragraph("            ", "            ", &facts(place), width);
         for unread in &place.unread {
             out += &paragraph("            ", "            ", &format!("unknown: {unread}"), width);
         }
     }
     out + &paragraph("  machine   ", "            ", &machine_facts(machine), width)
+}
+
+/// The directory, or what was made for the run.
+pub(crate) fn where_it_is(place: &PlaceFacts) -> String {
+    match &place.made {
+        Some(made) => format!("{made}, created for the run and removed after it"),
+        None => place.path.display().to_string(),
+    }
 }
 
 /// What memory costs that nothing has used before, where that is dearer: a hypervisor gives
@@ -52,6 +60,17 @@ pub(crate) fn machine_facts(machine: &Machine) -> String {
     format!("Linux {kernel}, {cpus} {processors} ({cpu}), {memory} of RAM{limit}")
 }
 
+/// `ext4 on /dev/vda, mounted at /`.
+pub(crate) fn title(place: &PlaceFacts) -> String {
+    let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
+    let at = match &place.made {
+        Some(_) => String::new(),
+        None => format!(", mounted at {}", place.mount_point.display()),
+    };
+    let read_only = if place.read_only { ", read-only" } else { "" };
+    place.filesystem.clone() + &device + &at + read_only
+}
+
 /// `ext4 on /dev/vda (rotational), relatime, discard; 80.1 GB of 252 GB free`.
 pub(crate) fn facts(place: &PlaceFacts) -> String {
     let mut text = place.filesystem.clone();
@@ -73,8 +92,10 @@ pub(crate) fn facts(place: &PlaceFacts) -> String {
     text + &format!("; {} of {} free", rough_size(place.free_bytes), rough_size(place.total_bytes))
 }
 
-fn layer(layer: &DeviceLayer) -> String {
-    let mut words = vec![format!("{} {}", layer.kind, layer.name)];
+pub(crate) fn layer(layer: &DeviceLayer) -> String {
+    let DeviceLayer { kind, name, .. } = layer;
+    // One that is yet to be made has no name.
+    let mut words = vec![if kind == name { kind.clone() } else { format!("{kind} {name}") }];
     words.extend(layer.model.clone());
     words.extend(layer.rotational.filter(|turns| *turns).map(|_| "rotational".to_owned()));
     words.extend(layer.write_cache.clone().map(|cache| format!("{cache} cache")));

@@ -1,12 +1,14 @@
 //! A whole run on a simulated machine, from a plan to its record: the engine's own
 //! way, in an environment that is made up.
 
+use std::path::PathBuf;
+
 use engine::job::Job;
 use engine::measure::Event;
 use engine::run::{Environment, Header};
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
-use model::run::{Machine, PlaceAfter, Run, Watch};
+use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
 
 use crate::runner::SimulatedRunner;
 
@@ -50,6 +52,10 @@ impl Environment for Simulated {
         self.places.clone()
     }
 
+    fn left_out(&self) -> Vec<LeftOut> {
+        Vec::new()
+    }
+
     fn places_after(&mut self) -> Vec<PlaceAfter> {
         let same = |facts: &PlaceFacts| PlaceAfter::Facts(Box::new(facts.clone()));
         self.places.iter().map(same).collect()
@@ -67,22 +73,16 @@ impl Environment for Simulated {
 /// Made-up facts: the first place a disk, the others memory.
 fn places(plan: &Plan) -> Vec<PlaceFacts> {
     let facts = |(index, request): (usize, &PlaceRequest)| PlaceFacts {
-        label: request.label.clone(),
-        path: request.path.clone(),
+        path: PathBuf::from(request.target.to_string()),
         kind: if index == 0 { StorageKind::Disk } else { StorageKind::Memory },
         filesystem: if index == 0 { "ext4" } else { "tmpfs" }.to_owned(),
         device: (index == 0).then(|| "/dev/vda1".to_owned()),
-        devices: Vec::new(),
-        mount_point: request.path.clone(),
+        mount_point: PathBuf::from(request.target.to_string()),
         mount_options: vec!["relatime".to_owned()],
-        journal: None,
-        read_only: false,
         total_bytes: 100_000_000_000,
         free_bytes: 80_000_000_000,
-        total_inodes: None,
-        free_inodes: None,
         filesystem_id: index as u64,
-        unread: Vec::new(),
+        ..PlaceFacts::unknown(&request.label)
     };
     plan.places.iter().enumerate().map(facts).collect()
 }

@@ -7,9 +7,9 @@ use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::anonymous::{load_without_names, without_names};
 use model::integrity::Integrity;
 use model::load::{LoadRun, RateSearch, ServerUse, Step, Try};
-use model::place::DeviceLayer;
+use model::place::{Detail, DeviceLayer};
 use model::plan::Plan;
-use model::run::{ArmFailure, PlaceAfter, Run};
+use model::run::{ArmFailure, LeftOut, PlaceAfter, Run};
 use model::watch::OtherProcess;
 use serde_json::Value;
 
@@ -35,6 +35,8 @@ const NOT_A_PERSONS: &[&str] = &[
     "places/devices/write_cache",
     "places/devices/scheduler",
     "places/devices/below",
+    "places/devices/details/value",
+    "places/details/value",
     "watch/frequency/governors",
     "slices/outcome/figures",
 ];
@@ -43,6 +45,13 @@ fn plan() -> Plan {
     let places = ["alice=/home/alice/app", "ram=/dev/shm"];
     let settings = ["log.record=70,137", "page.set=/home/alice/site"];
     iotoll_testkit::plan(&studies::specs(), &["log", "page"], &places, &settings).unwrap()
+}
+
+/// Read below somebody's directory.
+fn detail(name: &str) -> Detail {
+    let source = "/home/alice/mountinfo".to_owned();
+    let value = if matches!(name, "file" | "bind mount") { "/home/alice" } else { "512 B" };
+    Detail { name: name.to_owned(), value: value.to_owned(), source }
 }
 
 /// A run with something in each field that may have a text.
@@ -65,7 +74,16 @@ fn full() -> Run {
         rotational: Some(false),
         write_cache: Some("write back".to_owned()),
         scheduler: Some("none".to_owned()),
+        details: vec![detail("sectors"), detail("file")],
         below: vec!["vda".to_owned()],
+    });
+    run.places[0].details = vec![detail("journal"), detail("bind mount")];
+    run.places[0].made = Some("image:ext4:128MiB:noatime@/home/alice".to_owned());
+    run.places[1].made = Some("overlay:/home/alice".to_owned());
+    run.run.left_out.push(LeftOut {
+        label: "alice".to_owned(),
+        target: "tmpfs:128MiB".to_owned(),
+        why: "/home/alice is gone".to_owned(),
     });
     run.places_after[1] = PlaceAfter::Unreadable("/home/alice is gone".to_owned());
     for reading in [&mut run.watch.before, &mut run.watch.after] {

@@ -33,7 +33,7 @@ impl Ground {
         if self.is_mounted { mount_point(&self.folder) } else { self.folder.path().to_owned() }
     }
 
-    fn folder(name: &str, parent: &Path) -> Result<Self> {
+    pub(super) fn folder(name: &str, parent: &Path) -> Result<Self> {
         let folder = TempDir::new_in(parent).with_context(|| parent.display().to_string())?;
         Ok(Self { name: name.to_owned(), folder, is_mounted: false })
     }

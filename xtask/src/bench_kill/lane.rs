@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// How many there are
     #[arg(long)]
     lanes: u64,
+    /// Whether runs make places for themselves
+    #[arg(long)]
+    made: bool,
     /// Where runs are killed
     #[arg(value_name = "NAME=PATH")]
     grounds: Vec<String>,
@@ -47,7 +50,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let [place, data] = ["place", "data"].map(|name| folder.join(name));
         fs::create_dir_all(&place)?;
         let study = &STUDIES[index % STUDIES.len()];
-        let trial = Trial { iotoll: &args.iotoll, place: &place, data: &data, study };
+        let trial =
+            Trial { iotoll: &args.iotoll, place: &place, data: &data, study, made: args.made };
         let outcome = trial.run(number, name, &mut random).with_context(|| format!("{study:?}"))?;
         let mut line = serde_json::to_string(&outcome)?;
         line.push('\n');

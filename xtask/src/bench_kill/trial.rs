@@ -17,6 +17,7 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use serde::{Deserialize, Serialize};
 use store::{Content, Entry, State, Store};
 
+use super::made;
 use crate::process;
 
 /// What is run: each study, the log with each kind of worker, and small enough for blocks
@@ -73,6 +74,8 @@ pub(super) struct Trial<'a> {
     pub(super) place: &'a Path,
     pub(super) data: &'a Path,
     pub(super) study: &'a [&'a str],
+    /// Whether it makes places for itself.
+    pub(super) made: bool,
 }
 
 impl Trial<'_> {
@@ -83,10 +86,15 @@ impl Trial<'_> {
         random: &mut ChaCha8Rng,
     ) -> Result<Outcome> {
         let before: BTreeSet<String> = self.entries()?.into_iter().map(|entry| entry.id).collect();
+        let there = made::there();
         let Killed { told, ended_ms, mut wrong } = self.kill(random)?;
         let next =
             if random.random_bool(NEXT_RUN_SHARE) { self.run_next()? } else { self.clean()? };
         wrong.extend(next.iter().map(|file| format!("{file} is left in the place")));
+        if self.made {
+            let left = made::left_since(&there).into_iter();
+            wrong.extend(left.map(|what| format!("{what} is left on the machine")));
+        }
         let is_new = |entry: &Entry| !before.contains(&entry.id) && entry.subject != NEXT_SUBJECT;
         let entry = self.entries()?.into_iter().find(is_new);
         let kept = entry.as_ref().map(|entry| entry.blocks);
@@ -137,7 +145,11 @@ impl Trial<'_> {
     fn start(&self, budget: &str) -> Result<(Child, Receiver<String>)> {
         let mut command = Command::new(self.iotoll);
         command.env("IOTOLL_DIR", self.data).arg("compare");
-        command.args(["a", "b"].map(|label| format!("{label}={}", self.place.display())));
+        if self.made {
+            command.args(made::places(self.place));
+        } else {
+            command.args(["a", "b"].map(|label| format!("{label}={}", self.place.display())));
+        }
         command.arg("--study").args(self.study).args(["--budget", budget, "--tell-blocks"]);
         // A place held against itself is never found to differ by so little.
         command.args(["--worth", "0.0001%"]);

@@ -5,7 +5,8 @@ use std::io::Cursor;
 
 use host::root::Root;
 use load::{Expect, Request, Target as Url};
-use model::place::PlaceRequest;
+use model::made::MadePlace;
+use model::place::{self, PlaceRequest};
 use model::plan::{Draft, StudyPlan, parse_budget};
 use model::plan_file;
 use model::printable::{printable, printable_lines};
@@ -141,8 +142,8 @@ pub(super) fn all() -> Vec<Target> {
         text(
             "place",
             1500,
-            || lines("disk=/var/log\nram=/dev/shm\na=tmpfs:1G\n=\nx="),
-            &["="],
+            || lines("disk=/var/log\na=tmpfs:1G:huge=always\nimage:xfs:1G:sync@/a\nzram:1G\nx="),
+            &["=", ":", "@", "tmpfs:", "image:", "ext4", "overlay:"],
             place,
         ),
         text("quantity", 1500, quantities, UNITS, quantity),
@@ -215,6 +216,10 @@ fn place(bytes: &[u8]) -> bool {
     match text.parse::<PlaceRequest>() {
         Ok(place) => {
             assert_eq!(printable(&place.label), place.label);
+            // What is to be made reads back as the same from what a run's record has of it.
+            if let place::Target::Made(made) = &place.target {
+                assert_eq!(made.to_string().parse::<MadePlace>().as_ref(), Ok(made));
+            }
             true
         }
         Err(error) => {

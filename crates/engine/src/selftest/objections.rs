@@ -92,8 +92,6 @@ fn of_clock(clock: &ClockCheck) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use model::analysis::Verdict;
     use model::place::{PlaceFacts, StorageKind};
 
@@ -115,24 +113,7 @@ mod tests {
         let mut all = vec![judged(Verdict::Faster); wrong];
         all.resize(of, judged(Verdict::Same));
         PlaceSelftest {
-            place: PlaceFacts {
-                label: "disk".to_owned(),
-                path: PathBuf::from("/"),
-                kind: StorageKind::Disk,
-                filesystem: String::new(),
-                device: None,
-                devices: Vec::new(),
-                mount_point: PathBuf::from("/"),
-                mount_options: Vec::new(),
-                journal: None,
-                read_only: false,
-                total_bytes: 0,
-                free_bytes: 0,
-                total_inodes: None,
-                free_inodes: None,
-                filesystem_id: 0,
-                unread: Vec::new(),
-            },
+            place: PlaceFacts { kind: StorageKind::Disk, ..PlaceFacts::unknown("disk") },
             workload: String::new(),
             toll_ns: None,
             against_itself: Some(summary(0.05, &all)),

@@ -68,6 +68,7 @@ where
             interrupted: settings.stop.load(Ordering::Relaxed) && ended_early.is_none(),
             ended_early,
             writes: None,
+            left_out: Vec::new(),
         },
         machine,
         noise: analysis::noise_between(&watch.before, &watch.after),

@@ -11,7 +11,7 @@ use host::clock::Clock;
 use model::arm::Arm;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::PlanError;
-use model::run::{Floor, Machine, PlaceAfter, Watch, Writes};
+use model::run::{Floor, LeftOut, Machine, PlaceAfter, Watch, Writes};
 use model::selftest::{PlantedKind, SelftestResult};
 use model::slice::{Latencies, Outcome, Slice};
 use model::spent::Spent;
@@ -286,23 +286,16 @@ impl Environment for OnePlace {
 
     fn places(&self) -> Vec<PlaceFacts> {
         vec![PlaceFacts {
-            label: "disk".to_owned(),
             path: PathBuf::from("/"),
             kind: StorageKind::Disk,
             filesystem: "ext4".to_owned(),
-            device: None,
-            devices: Vec::new(),
             mount_point: PathBuf::from("/"),
-            mount_options: Vec::new(),
-            journal: None,
-            read_only: false,
-            total_bytes: 0,
-            free_bytes: 0,
-            total_inodes: None,
-            free_inodes: None,
-            filesystem_id: 0,
-            unread: Vec::new(),
+            ..PlaceFacts::unknown("disk")
         }]
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        Vec::new()
     }
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {

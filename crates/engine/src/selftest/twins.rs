@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::place::{PlaceFacts, PlaceRequest};
 use model::plan::{DEFAULT_WORTH, Draft, PlanError, StudyPlan};
-use model::run::{Machine, PlaceAfter, Run, Watch};
+use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
 use model::slice::Slice;
 
 use super::rerun::Rerun;
@@ -21,7 +21,7 @@ pub(super) const LABELS: [&str; 2] = ["a", "b"];
 /// # Errors
 /// Where the work and the place make no valid plan.
 pub fn twins_job(work: &Work<'_>, place: &PlaceFacts) -> Result<Job, PlanError> {
-    let request = |label: &str| PlaceRequest { label: label.to_owned(), path: place.path.clone() };
+    let request = |label: &str| PlaceRequest::directory(label, &place.path);
     let spec = work.study.spec();
     let mut study = StudyPlan::new(spec);
     study.strategies.extend(spec.strategy(work.strategy));
@@ -87,6 +87,10 @@ impl Environment for Unwatched<'_> {
 
     fn places(&self) -> Vec<PlaceFacts> {
         self.places.to_vec()
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        Vec::new()
     }
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {

@@ -273,6 +273,10 @@ impl Environment for Folders {
         self.0.clone()
     }
 
+    fn left_out(&self) -> Vec<model::run::LeftOut> {
+        Vec::new()
+    }
+
     fn places_after(&mut self) -> Vec<PlaceAfter> {
         Vec::new()
     }

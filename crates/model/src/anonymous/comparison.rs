@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use super::{LEFT_OUT, left_out, machine, reason};
 use crate::description::{ParamDescription, ParamForm, StudyDescription};
-use crate::place::PlaceFacts;
-use crate::run::{ArmFailure, ArmRecord, Invocation, PlaceAfter, PlanRecord, Run, Watch};
+use crate::made::MadePlace;
+use crate::place::{Detail, DeviceLayer, PlaceFacts};
+use crate::run::{ArmFailure, ArmRecord, Invocation, LeftOut, PlaceAfter, PlanRecord, Run, Watch};
 use crate::slice::{Outcome, Slice};
 use crate::watch::{MachineReading, OtherProcess};
 
@@ -43,7 +44,11 @@ pub fn without_names(run: Run) -> Run {
     let evidence = numbered("evidence", slices.iter().flat_map(|s| s.outcome.evidence.keys()));
     let failure = |ArmFailure { arm, .. }| ArmFailure { arm, why: left_out() };
     Run {
-        run: Invocation { ended_early: reason(run.ended_early), ..run },
+        run: Invocation {
+            ended_early: reason(run.ended_early),
+            left_out: run.left_out.into_iter().map(unmade).collect(),
+            ..run
+        },
         machine: machine(whose),
         floor,
         plan: self::plan(plan, &studies, &label_of),
@@ -75,9 +80,10 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
     let PlaceFacts {
         label: _,
         path: _,
+        made,
         kind,
         filesystem,
-        device,
+        device: mounted,
         devices,
         mount_point: _,
         mount_options,
@@ -88,16 +94,18 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
         total_inodes,
         free_inodes,
         filesystem_id,
+        details,
         unread,
     } = facts;
     let top = devices.first().map_or_else(left_out, |device| device.name.clone());
     PlaceFacts {
         label,
         path: PathBuf::from(LEFT_OUT),
+        made: made.as_deref().map(target),
         kind,
         filesystem,
-        device: device.map(|_| top),
-        devices,
+        device: mounted.map(|_| top),
+        devices: devices.into_iter().map(device).collect(),
         mount_point: PathBuf::from(LEFT_OUT),
         mount_options,
         journal,
@@ -107,8 +115,51 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
         total_inodes,
         free_inodes,
         filesystem_id,
+        details: self::details(details),
         unread: unread.into_iter().map(|_| left_out()).take(1).collect(),
     }
+}
+
+fn device(layer: DeviceLayer) -> DeviceLayer {
+    DeviceLayer { details: details(layer.details), ..layer }
+}
+
+/// What is known of file systems and devices in general; where that was read may have
+/// names of devices and users.
+fn details(details: Vec<Detail>) -> Vec<Detail> {
+    const TOLD: &[&str] = &[
+        "checksums",
+        "compression",
+        "journal",
+        "large pages",
+        "level",
+        "memory",
+        "reboot",
+        "sectors",
+        "swap",
+    ];
+    let told = details.into_iter().filter(|detail| TOLD.contains(&detail.name.as_str()));
+    told.map(|detail| Detail { source: left_out(), ..detail }).collect()
+}
+
+/// How a place was asked for, without the directory that it is in and other texts.
+fn target(made: &str) -> String {
+    match made.parse() {
+        // Its options are among those that it is mounted with.
+        Ok(MadePlace::Image { filesystem, size_bytes, .. }) => {
+            let (options, directory) = Default::default();
+            MadePlace::Image { filesystem, size_bytes, options, directory }.to_string()
+        }
+        Ok(MadePlace::Overlay { .. }) => {
+            MadePlace::Overlay { over: PathBuf::from(LEFT_OUT) }.to_string()
+        }
+        Ok(other @ (MadePlace::Tmpfs { .. } | MadePlace::Zram { .. })) => other.to_string(),
+        Err(_) => left_out(),
+    }
+}
+
+fn unmade(place: LeftOut) -> LeftOut {
+    LeftOut { label: left_out(), target: target(&place.target), why: left_out() }
 }
 
 fn plan(

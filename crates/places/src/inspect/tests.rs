@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use host::disks::DeviceReader;
 use host::fixture::Fixture;
 use host::identity::DeviceNumber;
+use model::place::StorageKind;
 
 use super::*;
 
@@ -149,6 +150,16 @@ fn a_loop_device_whose_file_is_gone_says_so() {
     let facts = facts(&with_loop("/srv/a.img (deleted)", ""), "/mnt/image");
     assert_eq!(drawn(&facts), ["loop3 loop 7:3"]);
     assert!(facts.unread[0].starts_with("the file behind loop3, /srv/a.img (deleted), cannot"));
+}
+
+#[test]
+fn a_loop_device_whose_file_has_no_name_stands_on_what_holds_its_folder() {
+    let fixture = with_loop("/srv/#1234 (deleted)", "60 29 8:9 / /srv rw - xfs /dev/sdc rw\n");
+    fixture.write("/srv/other", "");
+    fixture.device("8:9", "pci1", "sdc");
+    let facts = facts(&fixture, "/mnt/image");
+    assert_eq!(drawn(&facts), ["loop3 loop 7:3 > sdc", "sdc disk 8:9"]);
+    assert_eq!(facts.unread, [""; 0]);
 }
 
 #[test]

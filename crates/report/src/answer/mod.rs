@@ -37,6 +37,7 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
     let rows = row::all(subject);
     let mut out = title(subject);
     out += &manners::ended_early(&run.run, width);
+    out += &manners::left_out(&run.run, width);
     if run.blocks().next().is_none() {
         return out + &nothing_known(run, width);
     }

@@ -15,7 +15,7 @@ pub(super) fn of(run: &Run) -> Option<String> {
     }
     let mut words = vec!["iotoll".to_owned(), "compare".to_owned()];
     for place in &run.places {
-        words.push(format!("{}={}", place.label, place.path.to_str()?));
+        words.push(format!("{}={}", place.label, place.target()?));
     }
     let studies: Vec<&str> = run.studies.iter().map(|study| study.name.as_str()).collect();
     words.extend(["--study".to_owned(), studies.join(",")]);

@@ -1,6 +1,5 @@
 //! What a run ran on, what disturbed it, and how to have it again.
 
-use model::place::PlaceFacts;
 use model::run::Run;
 use model::units::{exact_duration, percent, time};
 
@@ -34,8 +33,7 @@ pub(super) fn disturbances(subject: Subject) -> Element {
 pub(super) fn machine_and_places(run: &Run) -> Element {
     let mut table = Table::new(3, ["place", "path", "what it stands on"]);
     for facts in &run.places {
-        let PlaceFacts { label, path, .. } = facts;
-        table.add_row([label.clone(), path.display().to_string(), place::facts(facts)]);
+        table.add_row([facts.label.clone(), place::where_it_is(facts), place::facts(facts)]);
     }
     let changes = (0..run.places.len()).filter_map(|place| run.place_change(place));
     let unknown = run.places.iter().flat_map(|facts| {

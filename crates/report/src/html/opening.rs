@@ -7,6 +7,7 @@ use super::forest;
 use super::markup::{Element, Markup, classed, el};
 use super::table::scrolling;
 use crate::answer::{Screen, ScreenRow, Toll};
+use crate::manners;
 use crate::subject::Subject;
 
 /// The title, the advice, the table and the notes.
@@ -17,6 +18,8 @@ pub(super) fn opening(subject: Subject) -> Markup {
     if let Some(why) = &run.run.ended_early {
         out.push(classed("p", "warning").text(format!("Ended early: {why}.")));
     }
+    let left_out = manners::left_out_sentences(&run.run);
+    out.push(left_out.map(|text| classed("p", "warning").text(text)).collect::<Markup>());
     if run.run.interrupted {
         let text = "The run was interrupted: these are its results until then.";
         out.push(classed("p", "warning").text(text));

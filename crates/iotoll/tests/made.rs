@@ -1,0 +1,353 @@
+//! Places that are made for a run: measured as any other, and gone after it, however it
+//! ended. As root, with what the kernel and the system have; what is missing is said.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{assert_fails, copy_program, entries, iotoll, is_root, run, skip, stderr, stdout};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A directory on a disk, and what the machine has made so far. Tests that hold one run
+/// one after the other, also in other processes: they look at devices that all share.
+struct Machine {
+    disk: TempDir,
+    before: Made,
+    _turn: File,
+}
+
+/// What may be left behind.
+#[derive(Debug, PartialEq, Eq)]
+struct Made {
+    folders: BTreeSet<PathBuf>,
+    zram: BTreeSet<String>,
+    loops: BTreeSet<String>,
+    mounts: usize,
+}
+
+impl Made {
+    /// On the whole machine, but for what others may have in other directories.
+    fn now(directory: &Path) -> Self {
+        let names = |dir: &str| {
+            let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name().into_string().unwrap())
+        };
+        let ours = |name: &String| name.starts_with(".iotoll-");
+        let is_used = |name: &String| {
+            let held = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
+            let directory = directory.to_str().unwrap();
+            held.is_ok_and(|file| file.starts_with(directory))
+        };
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        Self {
+            folders: names("/run").filter(ours).map(PathBuf::from).collect(),
+            zram: names("/sys/block").filter(|name| name.starts_with("zram")).collect(),
+            loops: names("/sys/block").filter(is_used).collect(),
+            mounts: mounts.lines().filter(|line| line.contains(".iotoll-")).count(),
+        }
+    }
+}
+
+impl Machine {
+    fn new(test: &str) -> Option<Self> {
+        if !is_root() {
+            skip(test, "only root can make all kinds of places");
+            return None;
+        }
+        let turn = File::create(std::env::temp_dir().join("iotoll-tests-made.lock")).unwrap();
+        turn.lock().unwrap();
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let disk = tempfile::tempdir_in(target).unwrap();
+        Some(Self { before: Made::now(disk.path()), disk, _turn: turn })
+    }
+
+    fn disk(&self) -> String {
+        format!("disk={}", self.disk.path().display())
+    }
+
+    /// As soon as the kernel has let go of it all, nothing is there that was not before.
+    fn assert_unmade(&self) {
+        let waited = Instant::now();
+        while Made::now(self.disk.path()) != self.before
+            && waited.elapsed() < Duration::from_secs(10)
+        {
+            sleep(Duration::from_millis(20));
+        }
+        assert_eq!(Made::now(self.disk.path()), self.before);
+        assert_eq!(entries(self.disk.path()), Vec::<PathBuf>::new());
+    }
+}
+
+fn has(program: &str) -> bool {
+    ["/usr/sbin", "/sbin", "/usr/bin"].iter().any(|dir| Path::new(dir).join(program).is_file())
+}
+
+fn has_zram() -> bool {
+    Path::new("/sys/class/zram-control/hot_add").exists()
+}
+
+/// One of each kind that this machine can make.
+fn kinds(test: &str, machine: &Machine) -> Vec<(&'static str, String)> {
+    let over = machine.disk.path().display();
+    let all = [
+        ("tmpfs", "tmpfs:128M:huge=within_size".to_owned(), true, "tmpfs"),
+        ("ext4", "image:ext4:128M:noatime".to_owned(), has("mkfs.ext4"), "mkfs.ext4"),
+        ("xfs", "image:xfs:300M".to_owned(), has("mkfs.xfs"), "mkfs.xfs"),
+        ("btrfs", "image:btrfs:256M:compress=zstd:3".to_owned(), has("mkfs.btrfs"), "mkfs.btrfs"),
+        ("zram", "zram:128M".to_owned(), has_zram() && has("mkfs.ext4"), "zram"),
+        ("overlay", format!("overlay:{over}"), true, "overlay"),
+    ];
+    let here = all.into_iter().filter(|(_, _, is_there, what)| {
+        if !is_there {
+            skip(test, &format!("this machine has no {what}"));
+        }
+        *is_there
+    });
+    here.map(|(label, target, ..)| (label, target)).collect()
+}
+
+/// Over after ten blocks, which take a few seconds where nobody else works.
+const QUICK: [&str; 8] =
+    ["--study", "log", "--strategy", "held", "--budget", "20s", "--worth", "100%"];
+
+fn compared(places: impl IntoIterator<Item = String>, more: &[&str]) -> Output {
+    let places: Vec<String> = places.into_iter().collect();
+    iotoll().arg("compare").args(places).args(QUICK).args(more).output().unwrap()
+}
+
+fn result(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_kind_is_measured_as_what_it_is_and_is_gone_after_the_run() {
+    let test = "every_kind_is_measured";
+    let Some(machine) = Machine::new(test) else { return };
+    let kinds = kinds(test, &machine);
+    let places = kinds.iter().map(|(label, target)| format!("{label}={target}"));
+    let places = std::iter::once(machine.disk()).chain(places);
+    let output = compared(places, &["--json", "-"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    machine.assert_unmade();
+    let result = result(&output);
+    assert_eq!(result["run"]["left_out"], Value::Null);
+    let facts = |label: &str| {
+        let places = result["places"].as_array().unwrap();
+        places.iter().find(|place| place["label"] == label).unwrap().clone()
+    };
+    let disk = facts("disk");
+    for (label, _) in &kinds {
+        let place = facts(label);
+        let (filesystem, kind, parts) = match *label {
+            "tmpfs" => ("tmpfs", Value::from("memory"), 0),
+            "zram" => ("ext4", Value::from("memory"), 1),
+            "overlay" => {
+                ("overlay", disk["kind"].clone(), disk["devices"].as_array().unwrap().len())
+            }
+            image => (image, disk["kind"].clone(), 1 + disk["devices"].as_array().unwrap().len()),
+        };
+        assert_eq!(place["filesystem"], filesystem, "{place:#}");
+        assert_eq!(place["kind"], kind, "{place:#}");
+        assert_eq!(place["devices"].as_array().unwrap().len(), parts, "{place:#}");
+        assert!(place["made"].as_str().is_some_and(|made| made.contains(':')), "{place:#}");
+        assert_eq!(place["unread"], disk["unread"], "{place:#}");
+    }
+    assert_eq!(facts("tmpfs")["total_bytes"], 128 << 20);
+    let options = facts("tmpfs")["mount_options"].to_string();
+    assert!(options.contains("huge=within_size"), "{options}");
+    let arms = result["arms"].as_array().unwrap();
+    assert_eq!(arms.len(), 1 + kinds.len());
+    assert!(arms.iter().all(|arm| arm["slices"].as_u64() > Some(0)), "{arms:#?}");
+}
+
+#[test]
+fn a_dry_run_makes_nothing_and_says_what_would_be_made() {
+    let Some(machine) = Machine::new("a_dry_run_makes_nothing") else { return };
+    let places = [machine.disk(), "tmpfs:128M".to_owned(), "image:ext4:128M".to_owned()];
+    let output = compared(places, &["--dry-run"]);
+    machine.assert_unmade();
+    // A line is broken where it is full.
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let canonical = machine.disk.path().canonicalize().unwrap();
+    assert!(text.contains(&format!("image:ext4:128MiB@{}", canonical.display())), "{text}");
+    assert!(text.contains("tmpfs:128MiB, created for the run"), "{text}");
+    assert!(text.contains("goes to memory, which does not wear"), "{text}");
+}
+
+#[test]
+fn an_image_that_its_directory_cannot_hold_is_refused_before_it_is_made() {
+    let Some(machine) = Machine::new("an_image_that_its_directory…") else { return };
+    let places = [machine.disk(), "big=image:ext4:900TiB".to_owned()];
+    let output = compared(places, &[]);
+    assert_fails(&output, 1, &["big=", "up to 900.0 TiB is needed there", "must stay free"]);
+    machine.assert_unmade();
+    let output = compared([machine.disk(), "x=image:ext4:1G@/no/such".to_owned()], &[]);
+    assert_fails(&output, 2, &["x=/no/such: there is no such directory"]);
+}
+
+#[test]
+fn what_cannot_be_made_is_left_out_and_the_rest_is_measured() {
+    let Some(machine) = Machine::new("what_cannot_be_made_is_left_out") else { return };
+    let places = || {
+        [
+            machine.disk(),
+            "odd=image:ext4:128M:no_such_option".to_owned(),
+            "ram=tmpfs:128M".to_owned(),
+        ]
+    };
+    let output = compared(places(), &["--json", "-"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is left out: mounting ext4"), "{}", stderr(&output));
+    let result = result(&output);
+    assert_eq!(result["run"]["left_out"][0]["label"], "odd");
+    assert_eq!(result["arms"].as_array().unwrap().len(), 2);
+    let wanted = compared(places(), &["--require-verdict"]);
+    assert_eq!(wanted.status.code(), Some(4), "{}", stderr(&wanted));
+    let text = stdout(&wanted);
+    assert!(text.contains("Left out:") && text.contains("odd=image:ext4:128MiB"), "{text}");
+    let none = compared(["odd=image:ext4:128M:no_such_option".to_owned()], &[]);
+    assert_fails(&none, 1, &["none of the places can be created"]);
+    machine.assert_unmade();
+}
+
+/// A run that is killed where a test fails.
+struct Endless(Option<Child>);
+
+impl Endless {
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(self.child()), signal).unwrap();
+    }
+
+    /// How it ended, and what it said.
+    fn end(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A run with all that has to be undone, for as long as it is let.
+fn endless(machine: &Machine) -> Endless {
+    let mut places = vec![machine.disk(), "ram=tmpfs:128M".to_owned()];
+    places.push(format!("over=overlay:{}", machine.disk.path().display()));
+    if has("mkfs.ext4") {
+        places.push("image:ext4:128M".to_owned());
+        places.extend(has_zram().then(|| "zram:128M".to_owned()));
+    }
+    let mut command = iotoll();
+    command.arg("compare").args(places).args(["--study", "log", "--strategy", "held"]);
+    command.args(["--worth", "0.0001%", "--budget", "10min", "--no-save"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Endless(Some(command.spawn().unwrap()))
+}
+
+#[test]
+fn a_signal_ends_it_in_order_whenever_it_comes() {
+    let Some(machine) = Machine::new("a_signal_ends_it_in_order") else { return };
+    for (which, after) in [(Signal::INT, 60), (Signal::TERM, 250), (Signal::TERM, 2500)] {
+        let mut run = endless(&machine);
+        sleep(Duration::from_millis(after));
+        run.signal(which);
+        let output = run.end();
+        // Before it is prepared for signals it has made nothing, and is ended by them.
+        let code = output.status.code();
+        assert!(code.is_none() || code == Some(130), "{code:?} after {after} ms");
+        machine.assert_unmade();
+    }
+}
+
+#[test]
+fn after_a_kill_at_any_moment_the_kernel_and_clean_leave_nothing() {
+    let Some(machine) = Machine::new("after_a_kill_at_any_moment") else { return };
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    for _ in 0..12 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let killed = endless(&machine);
+        sleep(Duration::from_millis(state % 1200));
+        drop(killed);
+        let cleaned = run(["clean", machine.disk.path().to_str().unwrap()]);
+        assert!(cleaned.status.success(), "{}", stderr(&cleaned));
+        machine.assert_unmade();
+    }
+}
+
+#[test]
+fn two_runs_at_once_leave_each_others_places_alone_and_so_does_clean() {
+    let Some(machine) = Machine::new("two_runs_at_once") else { return };
+    let mut first = endless(&machine);
+    let waited = Instant::now();
+    while entries(machine.disk.path()).len() < 2 {
+        assert!(waited.elapsed() < Duration::from_secs(60), "it made no folder");
+        sleep(Duration::from_millis(20));
+    }
+    let during = Made::now(machine.disk.path());
+    let other = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let places = [format!("disk={}", other.path().display()), "zram:128M".to_owned()];
+    let second = compared(places, &[]);
+    assert!(second.status.success(), "{}", stderr(&second));
+    let cleaned = run(["clean", machine.disk.path().to_str().unwrap()]);
+    assert!(stdout(&cleaned).contains("in use by process"), "{}", stdout(&cleaned));
+    assert_eq!(Made::now(machine.disk.path()), during);
+    assert!(first.child().try_wait().unwrap().is_none());
+    first.signal(Signal::INT);
+    let ended = first.end();
+    assert_eq!(ended.status.code(), Some(130), "{}", stderr(&ended));
+    machine.assert_unmade();
+}
+
+/// Without root there is a tmpfs where the kernel has user namespaces, and a reason for
+/// everything else.
+#[test]
+fn another_user_gets_what_needs_no_root_and_the_reasons_for_the_rest() {
+    const NOBODY: u32 = 65_534;
+    let Some(machine) = Machine::new("another_user_gets") else { return };
+    let place = tempfile::tempdir_in("/dev/shm").unwrap();
+    std::os::unix::fs::chown(place.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    let program = place.path().join("iotoll");
+    copy_program(&program);
+    let work = place.path().join("work");
+    fs::create_dir(&work).unwrap();
+    std::os::unix::fs::chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.arg("compare").arg(format!("here={}", work.display()));
+    command.args(["ram=tmpfs:128M", "zram=zram:128M", "--no-save", "--json", "-"]).args(QUICK);
+    command.env_clear().current_dir("/").uid(NOBODY).gid(NOBODY);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let result = result(&output);
+    let left_out = result["run"]["left_out"].as_array().unwrap();
+    let zram = left_out.iter().find(|place| place["label"] == "zram").unwrap();
+    assert!(zram["why"].as_str().unwrap().contains("only root can create this place"), "{zram}");
+    match left_out.iter().find(|place| place["label"] == "ram") {
+        Some(ram) => {
+            assert!(ram["why"].as_str().unwrap().contains("user namespaces"), "{ram}");
+            skip("another_user_gets", "no user namespaces for users here");
+        }
+        None => assert_eq!(result["places"][1]["made"], "tmpfs:128MiB"),
+    }
+    assert_eq!(entries(&work), Vec::<PathBuf>::new());
+    machine.assert_unmade();
+}

@@ -1,0 +1,103 @@
+//! Making file systems, by the system's own programs.
+
+use std::io::{ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use model::made::ImageFs;
+
+use super::error::MadeError;
+
+/// Where systems have them. Not all of it is in every user's search path, and root runs no
+/// program from one that others may have set.
+const FOLDERS: [&str; 6] =
+    ["/usr/sbin", "/sbin", "/usr/bin", "/bin", "/run/current-system/sw/bin", "/usr/local/sbin"];
+/// Even a large one takes seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+const APART: Duration = Duration::from_millis(10);
+/// More of what it says is not read.
+const SAID_BYTES_MAX: u64 = 4096;
+
+struct Maker {
+    program: &'static str,
+    package: &'static str,
+    arguments: &'static [&'static str],
+}
+
+fn maker(filesystem: ImageFs) -> Maker {
+    match filesystem {
+        // What is else left for later would be written while something is measured.
+        ImageFs::Ext4 => Maker {
+            program: "mkfs.ext4",
+            package: "e2fsprogs",
+            arguments: &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+        },
+        ImageFs::Xfs => {
+            Maker { program: "mkfs.xfs", package: "xfsprogs", arguments: &["-q", "-f"] }
+        }
+        ImageFs::Btrfs => {
+            Maker { program: "mkfs.btrfs", package: "btrfs-progs", arguments: &["-q", "-f"] }
+        }
+    }
+}
+
+/// Whether there is a program for it; an error that says which is missing.
+pub(super) fn check(filesystem: ImageFs) -> Result<(), MadeError> {
+    find(&maker(filesystem)).map(drop)
+}
+
+fn find(maker: &Maker) -> Result<PathBuf, MadeError> {
+    let mut paths = FOLDERS.iter().map(|folder| Path::new(folder).join(maker.program));
+    let Maker { program, package, .. } = *maker;
+    paths.find(|path| path.is_file()).ok_or(MadeError::NoProgram { program, package })
+}
+
+/// Makes a file system on a device.
+pub(super) fn make(filesystem: ImageFs, device: &Path, stop: &AtomicBool) -> Result<(), MadeError> {
+    let maker = maker(filesystem);
+    let program = find(&maker)?;
+    let failed = |said: String| MadeError::Program { program: maker.program, said };
+    let mut command = Command::new(program);
+    command.args(maker.arguments).arg(device);
+    // Nothing that others set may change what it does.
+    command.env_clear().env("PATH", FOLDERS.join(":")).current_dir("/");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
+    let ended = wait(&mut child, stop);
+    if !matches!(ended, Ok(Some(_))) {
+        // Where it cannot be ended, it holds the device, and that is told of then.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    match ended {
+        Ok(Some(status)) if status.success() => Ok(()),
+        Ok(_) if stop.load(Ordering::Relaxed) => Err(MadeError::Interrupted),
+        Ok(Some(status)) => Err(failed(first_line(&mut child).unwrap_or(status.to_string()))),
+        Ok(None) => Err(failed(format!("it took more than {} s", PATIENCE.as_secs()))),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+/// How it ended; nothing where it was waited for in vain.
+fn wait(child: &mut Child, stop: &AtomicBool) -> std::io::Result<Option<std::process::ExitStatus>> {
+    let began = Instant::now();
+    while began.elapsed() < PATIENCE && !stop.load(Ordering::Relaxed) {
+        match child.try_wait() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Ok(None) => sleep(APART),
+            ended => return ended,
+        }
+    }
+    Ok(None)
+}
+
+/// What it complained of first.
+fn first_line(child: &mut Child) -> Option<String> {
+    let mut said = String::new();
+    child.stderr.take()?.take(SAID_BYTES_MAX).read_to_string(&mut said).ok()?;
+    let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.trim_end_matches('.').to_owned())
+}
