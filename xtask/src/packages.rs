@@ -38,6 +38,7 @@ const NEEDS: &[Need] = &[
     need("opcache", "php-opcache", "examples: a manifest in PHP"),
     need("django", "python3-django", "examples: Django"),
     need("gunicorn", "gunicorn", "examples: Django"),
+    need("glusterfsd", "glusterfs-server", "iotoll: a place that several machines share"),
     need("chromium", "chromium", "report: pages in a browser"),
     need("npm", "npm", "report: pages in a browser"),
 ];

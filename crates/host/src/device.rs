@@ -45,12 +45,39 @@ pub enum Keeping {
     Device,
 }
 
+/// File systems that keep their files on another machine, by whatever way.
+const NETWORK: &[&str] = &[
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "ceph",
+    "9p",
+    "virtiofs",
+    "afs",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "pvfs2",
+    "vboxsf",
+    "prl_fs",
+    "fuse.glusterfs",
+    "fuse.ceph",
+    "fuse.ceph-fuse",
+    "fuse.sshfs",
+    "fuse.juicefs",
+    "fuse.s3fs",
+    "fuse.gcsfuse",
+    "fuse.rclone",
+    "fuse.mfs",
+];
+
 /// What a file system of this type keeps its files on.
 pub fn keeping(filesystem: &str) -> Keeping {
     match filesystem {
         "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs" => Keeping::Memory,
-        "nfs" | "nfs4" | "cifs" | "smb3" | "smbfs" | "ceph" | "9p" | "virtiofs" | "afs"
-        | "lustre" | "gpfs" | "beegfs" | "pvfs2" | "vboxsf" | "prl_fs" => Keeping::Network,
+        _ if NETWORK.contains(&filesystem) => Keeping::Network,
         "fuse" | "fuseblk" => Keeping::Fuse,
         "overlay" => Keeping::Overlay,
         "btrfs" => Keeping::Btrfs,

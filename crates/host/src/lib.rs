@@ -38,6 +38,7 @@ pub mod probes;
 pub mod process;
 pub mod root;
 pub mod scheduling;
+pub mod sharing;
 pub mod signals;
 pub mod sockets;
 pub mod space;

@@ -40,6 +40,9 @@ const FLAGS: &[&str] = &[
     "nolock",
     "noac",
     "nobrl",
+    "flock",
+    "localflock",
+    "noflock",
     "cache_readdir",
 ];
 

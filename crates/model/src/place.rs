@@ -114,6 +114,13 @@ pub enum StorageKind {
     Other,
 }
 
+/// The name of what is known of appends by several machines.
+pub const APPENDS: &str = "appends";
+/// The name of what is known of locks between machines.
+pub const LOCKS: &str = "locks";
+/// The beginning of what is said where machines that share a place do not have it there.
+pub const NOT_KEPT: &str = "not kept";
+
 /// One more thing that is known of a place or a device, and where it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
