@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use crate::{
-    bench_fio, bench_harness, bench_kill, bench_load, bench_neighbour, bench_promises,
-    bench_repeat, bench_store, bench_verdicts, bench_verify, process,
+    bench_fio, bench_harness, bench_journal_crashes, bench_kill, bench_load, bench_neighbour,
+    bench_promises, bench_repeat, bench_store, bench_verdicts, bench_verify, process,
 };
 
 #[derive(Subcommand)]
@@ -37,6 +37,8 @@ pub(crate) enum Bench {
     PromisesDisk(bench_promises::device::Args),
     /// Runs killed at random moments: that nothing is left, and what was complete is kept
     Kill(bench_kill::Args),
+    /// Crashes of the page journal on a simulated file system: what was committed is there
+    JournalCrashes(bench_journal_crashes::Args),
     /// A process that does some of the kills
     #[command(hide = true)]
     KillLane(bench_kill::LaneArgs),
@@ -55,6 +57,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         _ if cfg!(debug_assertions) => again_in_release(),
         Bench::Fio(args) => bench_fio::run(args),
         Bench::Harness(args) => bench_harness::run(args),
+        Bench::JournalCrashes(args) => bench_journal_crashes::run(args),
         Bench::Load(args) => bench_load::run(args),
         Bench::Neighbour(args) => bench_neighbour::run(args),
         Bench::Verdicts(args) => bench_verdicts::run(args),

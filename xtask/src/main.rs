@@ -10,6 +10,7 @@
 mod bench;
 mod bench_fio;
 mod bench_harness;
+mod bench_journal_crashes;
 mod bench_kill;
 mod bench_load;
 mod bench_neighbour;

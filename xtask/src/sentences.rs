@@ -15,8 +15,8 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::{process, tidy};
 
-/// Crates whose sentences reach nobody but us.
-const NOT_PRINTED: [&str; 1] = ["testkit"];
+/// Crates and modules whose sentences reach nobody but us.
+const NOT_PRINTED: [&str; 2] = ["simulated", "testkit"];
 /// With fewer words it is a name, a unit or a part of a path.
 const WORDS_MIN: usize = 3;
 

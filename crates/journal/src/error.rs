@@ -1,0 +1,111 @@
+//! What can go wrong, each in a sentence that says what to do.
+
+use std::io;
+
+use thiserror::Error;
+
+/// Why the journal or the store cannot do what it was asked to.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What the system says.
+    #[error("{file}: {action} failed: {source}")]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To which file of the directory.
+        file: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A write or sync failed, now or before.
+    #[error(
+        "an earlier write or sync failed, so nothing more is committed; open the store again to \
+         return to the last complete transaction"
+    )]
+    Refused,
+    /// An option that makes no sense.
+    #[error("{0}")]
+    Options(&'static str),
+    /// A transaction beyond [`TRANSACTION_BYTES_MAX`](crate::TRANSACTION_BYTES_MAX).
+    #[error(
+        "the transaction changes {bytes} bytes of pages or more, and may change {max}; commit \
+         less at a time"
+    )]
+    TransactionTooLarge {
+        /// How much it has come to.
+        bytes: u64,
+        /// How much it may.
+        max: u64,
+    },
+    /// A key or a value that is too long for a page.
+    #[error(
+        "a key of {key_bytes} and a value of {value_bytes} bytes do not fit; a key may have \
+         {key_bytes_max} bytes, and both together {item_bytes_max}"
+    )]
+    ItemTooLong {
+        /// How long the key is.
+        key_bytes: usize,
+        /// How long the value is.
+        value_bytes: usize,
+        /// How long a key may be.
+        key_bytes_max: usize,
+        /// How long both may be.
+        item_bytes_max: usize,
+    },
+    /// As many pages or transactions as there are numbers for them.
+    #[error("the store has no numbers left for pages or transactions; begin another store")]
+    Full,
+    /// A transaction is damaged, and that is no torn tail: there is a later one.
+    #[error(
+        "{file}: transaction {number} is damaged at byte {offset}, although transaction {behind} \
+         is there; restore the store from a copy"
+    )]
+    Damaged {
+        /// The segment.
+        file: String,
+        /// Where the damaged transaction begins.
+        offset: u64,
+        /// The number it should have.
+        number: u64,
+        /// A later one that is whole.
+        behind: u64,
+    },
+    /// The journal goes on after transactions that are nowhere.
+    #[error(
+        "{file}: the journal goes on with transaction {found}, but transaction {expected} is \
+         missing; restore the store from a copy"
+    )]
+    Missing {
+        /// The segment.
+        file: String,
+        /// The transaction that should be there.
+        expected: u64,
+        /// The first one in the segment.
+        found: u64,
+    },
+    /// No segment says where the journal begins.
+    #[error(
+        "there is no journal to recover from; restore all files of the store from the same copy"
+    )]
+    NoJournal,
+    /// A file that is not what it must be, although its checksums may hold.
+    #[error("{file}: {what}; restore the store from a copy")]
+    Malformed {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+impl Error {
+    /// For `map_err`: what was being done, to which file.
+    pub(crate) fn io(action: &'static str, file: &str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { action, file: file.to_owned(), source }
+    }
+
+    pub(crate) fn malformed(file: &str, what: &'static str) -> Self {
+        Self::Malformed { file: file.to_owned(), what }
+    }
+}
