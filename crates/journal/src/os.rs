@@ -32,13 +32,13 @@ impl OsFiles {
         Ok(Self { directory })
     }
 
-    fn at(&self, name: &str, writing: Writing, more: OFlags) -> io::Result<fs::File> {
+    fn at(&self, name: &str, writing: Writing, also: OFlags) -> io::Result<fs::File> {
         let how = match writing {
             Writing::Buffered => OFlags::empty(),
             Writing::Dsync => OFlags::DSYNC,
             Writing::Direct => OFlags::DSYNC | OFlags::DIRECT,
         };
-        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | how | more;
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | how | also;
         let mode = Mode::RUSR | Mode::WUSR;
         Ok(rustix::fs::openat(&self.directory, name, flags, mode)?.into())
     }

@@ -1,4 +1,5 @@
 //! The store and the journal on files of the operating system.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 use std::io;
@@ -60,7 +61,7 @@ fn every_option_brings_everything_back() {
             let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
             let mut expected = BTreeMap::new();
             for (round, compression) in (1..).zip(compressions) {
-                let differences = (number + round as usize) % 2 == 0;
+                let differences = (number + round as usize).is_multiple_of(2);
                 let options = Options { differences, compression, space, writing, ..SMALL };
                 let files = OsFiles::open(folder.path()).unwrap();
                 let mut store = match Store::open(files, &options) {

@@ -167,7 +167,8 @@ enum NameChange {
 pub(crate) struct Disk {
     inodes: Vec<Inode>,
     names: BTreeMap<String, usize>,
-    names_on_disk: BTreeMap<String, usize>,
+    /// What is on the disk.
+    synced_names: BTreeMap<String, usize>,
     /// What was done to names since they were synced.
     name_changes: Vec<(u64, NameChange)>,
 }
@@ -218,14 +219,14 @@ impl Disk {
     }
 
     pub(crate) fn sync_names(&mut self) {
-        self.names_on_disk.clone_from(&self.names);
+        self.synced_names.clone_from(&self.names);
         self.name_changes.clear();
     }
 
     /// What a crash leaves.
     pub(crate) fn after_crash(&self, survival: Survival, rng: &mut ChaCha8Rng) -> Self {
         let garbage = rng.random_bool(0.25);
-        let mut found = self.names_on_disk.clone();
+        let mut found = self.synced_names.clone();
         for (operation, change) in &self.name_changes {
             if survival.keeps(*operation, rng) {
                 apply(&mut found, change);
@@ -236,7 +237,7 @@ impl Disk {
             image.names.insert(name, image.inodes.len());
             image.inodes.push(self.inodes[inode].after_crash(survival, garbage, rng));
         }
-        image.names_on_disk.clone_from(&image.names);
+        image.synced_names.clone_from(&image.names);
         image
     }
 

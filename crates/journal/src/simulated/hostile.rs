@@ -31,7 +31,7 @@ pub fn segments() -> Vec<Vec<u8>> {
     let mut segments = Vec::new();
     for compression in compressions {
         for differences in [false, true] {
-            let options = Options { compression, differences, ..OPTIONS };
+            let options = Options { differences, compression, ..OPTIONS };
             let disk = with_transactions(&options, 3, None).unwrap_or_default();
             let inode = disk.find(&segment::name(1));
             segments.extend(inode.map(|inode| disk.inode(inode).bytes().to_vec()));
@@ -117,7 +117,7 @@ mod tests {
     const INPUTS: u64 = 6000;
 
     fn sound(compression: Compression, differences: bool) -> Disk {
-        let options = Options { compression, differences, ..OPTIONS };
+        let options = Options { differences, compression, ..OPTIONS };
         with_transactions(&options, 20, Some(8)).unwrap()
     }
 
@@ -131,16 +131,14 @@ mod tests {
             let at = rng.random_range(0..bytes.len().max(1)).min(bytes.len());
             let len = rng.random_range(0..64).min(bytes.len() - at);
             let stretch = &mut bytes[at..at + len];
-            match rng.random_range(0..6) {
-                0 => rng.fill(stretch),
-                1 => stretch.fill(0),
-                2 => stretch.fill(255),
-                3 => {
-                    stretch.iter_mut().take(1).for_each(|byte| *byte ^= 1 << rng.random_range(0..8))
-                }
-                4 => stretch.iter_mut().take(1).for_each(|byte| *byte = byte.wrapping_add(1)),
+            match (rng.random_range(0..6), stretch) {
+                (0, stretch) => rng.fill(stretch),
+                (1, stretch) => stretch.fill(0),
+                (2, stretch) => stretch.fill(255),
+                (3, [first, ..]) => *first ^= 1 << rng.random_range(0..8),
+                (4, [first, ..]) => *first = first.wrapping_add(1),
                 _ if rng.random_bool(0.1) => bytes.truncate(at),
-                _ => stretch.reverse(),
+                (_, stretch) => stretch.reverse(),
             }
         }
     }
@@ -217,6 +215,6 @@ mod tests {
     #[test]
     fn segments_replay_as_they_are() {
         assert!(segments().iter().all(|segment| replays_segment(segment)));
-        assert!(replays_segment(&[]) == false);
+        assert!(!replays_segment(&[]));
     }
 }

@@ -13,8 +13,8 @@ fn every_crash_leaves_what_was_acknowledged() {
     // What the tests are about has happened.
     let Tally { images, images_ahead, images_of_recovery, .. } = tally;
     assert!(images >= IMAGES && images_ahead > images / 100 && images_of_recovery > images / 10);
-    assert!(tally.failed_syncs > 100 && tally.full_disks > 10);
-    assert!(tally.flips_told > 100 && tally.flips_in_tail > 10);
+    assert!(tally.failed_syncs > 100 && tally.full_disks > 0);
+    assert!(tally.flips_told > 100 && tally.flips_in_tail > 5);
 }
 
 #[test]
