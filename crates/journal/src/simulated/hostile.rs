@@ -1,6 +1,6 @@
 //! Files that nobody would write: opening them may fail, and nothing else.
 
-use rand::{Rng as _, SeedableRng as _};
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 
 use crate::defect::Planted;
@@ -111,6 +111,8 @@ fn is_usable(disk: Disk) -> Result<bool, Error> {
 
 #[cfg(test)]
 mod tests {
+    use rand::Rng as _;
+
     use super::*;
     use crate::codec::Codec;
 
