@@ -23,12 +23,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let began = Instant::now();
-    let tally = match args.only {
-        Some(number) => history(args.seed, number)?,
-        None => {
-            let threads = available_parallelism().map_or(1, usize::from);
-            histories(args.seed, args.images, threads)?
-        }
+    let tally = if let Some(number) = args.only {
+        history(args.seed, number)?
+    } else {
+        let threads = available_parallelism().map_or(1, usize::from);
+        histories(args.seed, args.images, threads)?
     };
     print(&tally);
     println!("simulated, from seed {}, in {:.0} s", args.seed, began.elapsed().as_secs_f64());

@@ -132,6 +132,7 @@ const WORKER: &[&str] = &[
     "{\"start\":",
     "{\"work\":{",
 ];
+const JOURNAL: &[&str] = &["iotx", "\0\0\0\0", "\u{1}\0\0\0", "\0\u{10}"];
 const LOG: &[&str] = &["\n", " 00 ", " ffffffff ", "00000001 00 ", "AAAAAA"];
 
 pub(super) fn all() -> Vec<Target> {
@@ -154,6 +155,9 @@ pub(super) fn all() -> Vec<Target> {
         text("mountinfo", 600, mounts, MOUNTS, host::fuzz::mountinfo),
         text("kernel-file", 800, kernel_files, KERNEL, host::fuzz::kernel_file),
         text("log", 300, logs, LOG, log),
+        text("journal", 20, journal::simulated::segments, JOURNAL, |segment| {
+            journal::simulated::replays_segment(segment)
+        }),
     ];
     let messages = Target { is_json: true, ..text("worker", 700, messages, WORKER, worker) };
     all.push(messages);
