@@ -21,7 +21,7 @@ pub trait Files {
     /// Opens a file that must be there.
     fn open(&self, name: &str, writing: Writing) -> io::Result<Self::File>;
 
-    /// Gives a file another name, which must not be taken by another.
+    /// Gives a file another name, which no other has.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.

@@ -6,12 +6,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, FallocateFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::files::{File, Files};
 use crate::options::Writing;
 
-/// A directory of the operating system, locked for as long as this is there.
+/// A directory of the operating system, locked for as long as this is there, where the file
+/// system has such locks.
 ///
 /// Files are opened relative to the directory and never through a symbolic link.
 #[derive(Debug)]
@@ -28,8 +30,11 @@ impl OsFiles {
 
     /// The same of a directory that is open already.
     pub fn new(directory: OwnedFd) -> io::Result<Self> {
-        rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Self { directory })
+        match rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => Err(Errno::WOULDBLOCK.into()),
+            // Some network file systems lock no directories.
+            Ok(()) | Err(_) => Ok(Self { directory }),
+        }
     }
 
     fn at(&self, name: &str, writing: Writing, also: OFlags) -> io::Result<fs::File> {
@@ -66,7 +71,7 @@ impl Files for OsFiles {
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let directory = &self.directory;
-        Ok(rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE)?)
+        Ok(rustix::fs::renameat(directory, from, directory, to)?)
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

@@ -79,9 +79,12 @@ pub(crate) fn recover_with(
 ) -> Result<Recovered, Error> {
     let mut found = Vec::new();
     for number in segment::numbers(files)? {
-        found.push(Found::open(files, number, planted)?);
+        let segment = Segment::open(files, segment::name(number))?;
+        let header = segment.header(number, planted)?;
+        found.push(Found { name: segment.name, header });
     }
     let mut scan = Scan {
+        files,
         after,
         expected: after.checked_add(1).ok_or(Error::Full)?,
         window: Window::default(),
@@ -106,26 +109,31 @@ pub(crate) fn recover_with(
     Ok(scan.tally)
 }
 
-/// A segment that is there.
-struct Found<F> {
+/// A segment that is there. Of those that are relevant one is open at a time.
+struct Found {
     name: String,
-    file: F,
-    bytes: u64,
     /// None where it was never begun under this number, or its header is damaged.
     header: Option<SegmentHeader>,
 }
 
-impl<F: File> Found<F> {
-    fn open(files: &impl Files<File = F>, number: u64, planted: Planted) -> Result<Self, Error> {
-        let name = segment::name(number);
+/// A segment that is read.
+struct Segment<F> {
+    name: String,
+    file: F,
+    bytes: u64,
+}
+
+impl<F: File> Segment<F> {
+    fn open(files: &impl Files<File = F>, name: String) -> Result<Self, Error> {
         let file = files.open(&name, Writing::Buffered).map_err(Error::io("opening", &name))?;
         let bytes = file.bytes().map_err(Error::io("asking for the length", &name))?;
-        let mut window = Window::default();
-        let header = window
-            .get(&file, bytes.min(HEADER_BYTES as u64), 0, HEADER_BYTES)
-            .map_err(Error::io("reading the header", &name))?
-            .and_then(|header| SegmentHeader::decode(header, number, planted));
-        Ok(Self { name, file, bytes, header })
+        Ok(Self { name, file, bytes })
+    }
+
+    fn header(&self, number: u64, planted: Planted) -> Result<Option<SegmentHeader>, Error> {
+        let mut window = Window::of(HEADER_BYTES);
+        let header = self.get(&mut window, 0, HEADER_BYTES)?;
+        Ok(header.and_then(|header| SegmentHeader::decode(header, number, planted)))
     }
 
     /// So many bytes of it; none where it ends before.
@@ -140,7 +148,8 @@ impl<F: File> Found<F> {
 }
 
 /// On the way through the segments.
-struct Scan<R> {
+struct Scan<'f, D, R> {
+    files: &'f D,
     /// What is not to be replayed any more.
     after: u64,
     /// The number of the transaction that is looked for.
@@ -154,17 +163,10 @@ struct Scan<R> {
     planted: Planted,
 }
 
-/// What stands at some byte of a segment.
-enum Standing {
-    /// The transaction that was expected, so long.
-    Transaction(u64),
-    Nothing,
-}
-
-impl<R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<R> {
+impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D, R> {
     /// The segments from the one on in which the first transaction to replay may be.
-    fn relevant<'f, F>(&self, found: &'f [Found<F>]) -> Result<&'f [Found<F>], Error> {
-        let first_of = |segment: &Found<F>| segment.header.map(|header| header.first);
+    fn relevant<'s>(&self, found: &'s [Found]) -> Result<&'s [Found], Error> {
+        let first_of = |segment: &Found| segment.header.map(|header| header.first);
         let begins = found
             .iter()
             .rposition(|segment| first_of(segment).is_some_and(|first| first <= self.expected));
@@ -179,45 +181,51 @@ impl<R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<R> {
         Ok(found)
     }
 
-    fn missing<F>(&self, segment: &Found<F>, found: u64) -> Error {
+    fn missing(&self, segment: &Found, found: u64) -> Error {
         Error::Missing { file: segment.name.clone(), expected: self.expected, found }
     }
 
-    fn segment<F: File>(&mut self, segment: &Found<F>) -> Result<(), Error> {
+    fn segment(&mut self, found: &Found) -> Result<(), Error> {
+        let segment = &Segment::open(self.files, found.name.clone())?;
         self.window.clear();
-        let Some(header) = segment.header else {
+        let Some(header) = found.header else {
             return self.look_behind(segment, 0, u64::from(BLOCK_BYTES_MIN));
         };
         if header.first > self.expected {
-            return Err(self.missing(segment, header.first));
+            return Err(self.missing(found, header.first));
         }
         if header.first < self.expected {
             return Err(Error::malformed(
-                &segment.name,
+                &found.name,
                 "it begins with a transaction that an earlier segment has",
             ));
         }
         let block = u64::from(header.block_bytes);
         let mut offset = block;
-        while let Standing::Transaction(bytes) = self.transaction(segment, offset)? {
+        while let Some(bytes) = self.transaction(segment, offset)? {
             offset += bytes.next_multiple_of(block);
             self.expected = self.expected.checked_add(1).ok_or(Error::Full)?;
         }
         self.look_behind(segment, offset, block)
     }
 
-    /// Replays the expected transaction, if that is what stands at `offset`.
-    fn transaction<F: File>(&mut self, segment: &Found<F>, offset: u64) -> Result<Standing, Error> {
+    /// Replays the expected transaction and says how long it is, if that is what stands at
+    /// `offset`.
+    fn transaction(
+        &mut self,
+        segment: &Segment<D::File>,
+        offset: u64,
+    ) -> Result<Option<u64>, Error> {
         let window = &mut self.window;
         let header = segment.get(window, offset, HEADER_BYTES)?;
         let Some(header) = header.and_then(TransactionHeader::decode) else {
-            return Ok(Standing::Nothing);
+            return Ok(None);
         };
         let Some(bytes) = segment
             .get(window, offset, header.bytes())?
             .filter(|bytes| layout::holds(bytes, self.expected, self.planted))
         else {
-            return Ok(Standing::Nothing);
+            return Ok(None);
         };
         if self.expected > self.after {
             let stored = &bytes[HEADER_BYTES..];
@@ -239,13 +247,13 @@ impl<R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<R> {
             self.tally.page_bytes += pages * PAGE_BYTES as u64;
             self.tally.stored_bytes += bytes.len() as u64;
         }
-        Ok(Standing::Transaction(header.bytes() as u64))
+        Ok(Some(header.bytes() as u64))
     }
 
     /// An error where a later transaction stands whole, from `offset` on.
-    fn look_behind<F: File>(
+    fn look_behind(
         &mut self,
-        segment: &Found<F>,
+        segment: &Segment<D::File>,
         mut offset: u64,
         block: u64,
     ) -> Result<(), Error> {

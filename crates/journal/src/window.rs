@@ -8,8 +8,9 @@ use crate::files::File;
 const WINDOW_BYTES: usize = 1 << 20;
 
 /// What was read of a file.
-#[derive(Default)]
 pub(crate) struct Window {
+    /// How much is read at once.
+    step: usize,
     memory: Vec<u8>,
     /// Where in the file it begins.
     start: u64,
@@ -17,7 +18,18 @@ pub(crate) struct Window {
     filled: usize,
 }
 
+impl Default for Window {
+    fn default() -> Self {
+        Self::of(WINDOW_BYTES)
+    }
+}
+
 impl Window {
+    /// One that reads so much at once, or what is asked for.
+    pub(crate) fn of(step: usize) -> Self {
+        Self { step, memory: Vec::new(), start: 0, filled: 0 }
+    }
+
     /// Forgets what was read: another file follows.
     pub(crate) fn clear(&mut self) {
         (self.start, self.filled) = (0, 0);
@@ -54,7 +66,7 @@ impl Window {
     /// Reads on until there are so many bytes, and more where they come at once.
     fn fill(&mut self, file: &impl File, len: usize, file_bytes: u64) -> io::Result<()> {
         let rest = usize::try_from(file_bytes - self.start).unwrap_or(usize::MAX);
-        let want = rest.min(len.max(WINDOW_BYTES));
+        let want = rest.min(len.max(self.step));
         if self.memory.len() < want {
             self.memory.resize(want, 0);
         }

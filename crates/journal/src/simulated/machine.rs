@@ -132,14 +132,23 @@ impl State {
 
     fn sync(&mut self, inode: usize) -> io::Result<()> {
         self.middle()?;
-        if self.faults.sync_fails_from.is_some_and(|from| from <= self.operation) {
-            self.faults.sync_fails_from = None;
-            self.failures += 1;
+        if let Err(error) = self.fail_sync() {
             self.disk.inode_mut(inode).fail_sync(&mut self.rng);
-            return Err(io::Error::other("the device failed"));
+            return Err(error);
         }
         if !self.faults.ignores_sync {
             self.disk.inode_mut(inode).sync();
+        }
+        Ok(())
+    }
+
+    /// An error where this is the sync that is to fail. Names stay to be synced then, for the
+    /// file system writes them in order.
+    fn fail_sync(&mut self) -> io::Result<()> {
+        if self.faults.sync_fails_from.is_some_and(|from| from <= self.operation) {
+            self.faults.sync_fails_from = None;
+            self.failures += 1;
+            return Err(io::Error::other("the device failed"));
         }
         Ok(())
     }
@@ -204,6 +213,7 @@ impl Files for Machine {
         let mut state = self.0.borrow_mut();
         state.begin()?;
         state.middle()?;
+        state.fail_sync()?;
         if !state.faults.ignores_names_sync {
             state.disk.sync_names();
         }

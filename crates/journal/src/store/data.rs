@@ -126,7 +126,7 @@ impl<F: File> Data<F> {
         let heads = [head(0).encode(), head(1).encode()].map(|unit| *unit);
         data.file.write_at(heads.as_flattened(), 0).map_err(Error::io("writing", NEW_NAME))?;
         data.file.sync().map_err(Error::io("syncing", NEW_NAME))?;
-        files.rename(NEW_NAME, NAME).map_err(Error::io("renaming to it data.new", NAME))?;
+        files.rename(NEW_NAME, NAME).map_err(Error::io("renaming data.new to it", NAME))?;
         files.sync_names().map_err(Error::io("syncing the directory of it", NAME))?;
         Ok(data)
     }
