@@ -49,6 +49,9 @@
 //! length and the longest transaction ([`TRANSACTION_BYTES_MAX`]) call for. Checksums are
 //! not cryptographic: they find damage, not forgery.
 //!
+//! The layout of the files is described in `src/layout.rs`, and that of `data`, which
+//! checkpoints write, in `src/store/data.rs`.
+//!
 //! All of this is tested by simulated crashes, at every operation of small histories and at
 //! random in larger ones (the feature `simulated`). Real files and simulated ones are used
 //! through the same two traits, [`Files`] and [`File`].
