@@ -6,15 +6,6 @@ use std::collections::BTreeMap;
 use model::run::Run;
 use model::slice::Slice;
 
-/// Each arm's slices of one block as one.
-pub(crate) fn arms_of(block: &[Slice]) -> BTreeMap<usize, Cow<'_, Slice>> {
-    let mut arms: BTreeMap<usize, Vec<&Slice>> = BTreeMap::new();
-    for slice in block {
-        arms.entry(slice.arm).or_default().push(slice);
-    }
-    arms.into_iter().filter_map(|(arm, slices)| Some((arm, Slice::joined(&slices)?))).collect()
-}
-
 /// One block.
 pub(crate) struct Block<'a> {
     /// Its number, from 0.
@@ -28,7 +19,7 @@ pub(crate) struct Block<'a> {
 /// All blocks of a run, in order.
 pub(crate) fn of(run: &Run) -> Vec<Block<'_>> {
     let numbered = run.blocks().filter_map(|slices| Some((slices.first()?.block()?, slices)));
-    numbered.map(|(number, slices)| Block { number, slices, arms: arms_of(slices) }).collect()
+    numbered.map(|(number, slices)| Block { number, slices, arms: Slice::by_arm(slices) }).collect()
 }
 
 /// An arm's log tolls, each with its block's number, those of doubted slices aside.

@@ -7,7 +7,6 @@ use model::run::Run;
 use model::slice::Slice;
 use stats::{Decision, Interval, Sequence, Settings, Shares};
 
-use crate::blocks::arms_of;
 use crate::tails::Tails;
 
 /// By how much, on either side, the log ratios of two runs of one machine may differ for
@@ -150,7 +149,7 @@ impl PairStates {
 
     /// Takes in one block's slices.
     pub fn take_block(&mut self, block: &[Slice]) {
-        let arms = arms_of(block);
+        let arms = Slice::by_arm(block);
         for state in &mut self.0 {
             let of = |arm| arms.get(&arm);
             if let (Some(base), Some(other)) = (of(state.pair.base), of(state.pair.other)) {

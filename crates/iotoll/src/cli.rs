@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help, completions and man page.
 
+mod outputs;
 mod runs;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use model::plan::{parse_budget, parse_per_second};
 use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
 
+pub(crate) use self::outputs::{Form, OutputArgs};
 pub(crate) use self::runs::{DiffArgs, HistoryArgs, PruneArgs, RerunArgs, ShareArgs};
 use crate::load::{LayoutArg, LoadArgs};
 
@@ -152,31 +154,12 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Print every table, cause and check after the answer
-    #[arg(long)]
-    pub(crate) full: bool,
-
     /// While it runs, show one line on a terminal and nothing elsewhere
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// Write the result as JSON; - prints it instead of the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Write a row for each arm as CSV, for a chart or a spreadsheet; - prints it instead of
-    /// the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-
-    /// Write the report as one HTML file with charts; - prints it instead of the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-
-    /// Write the report as Markdown, to be pasted into an issue; - prints it instead of the
-    /// report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 
     /// Do not keep the run for `iotoll show`
     #[arg(long)]
@@ -246,27 +229,12 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "N", value_parser = parse_per_second)]
     pub(crate) per_second: Option<f64>,
 
-    /// For a comparison: print every table, cause and check after the answer
-    #[arg(long)]
-    pub(crate) full: bool,
-
     /// For a load: the layout of the report [default: plain]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<LayoutArg>,
 
-    /// Write the result as JSON; - prints it instead of the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Write a row for each arm as CSV, for a chart or a spreadsheet; - prints it instead of
-    /// the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-
-    /// Write the report as Markdown, to be pasted into an issue; - prints it instead of the
-    /// report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 #[derive(Args)]

@@ -19,7 +19,7 @@ use store::Store;
 
 use crate::baseline::Baseline;
 use crate::cli::CompareArgs;
-use crate::delivery::{Form, Targets, deliver_comparison};
+use crate::delivery::{Targets, deliver_comparison};
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
 use crate::halt::Halt;
@@ -54,12 +54,7 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
         output::result(&dry_run::describe(&job, &sites.facts, &needs, output::width()))?;
         return Ok(Exit::Done);
     }
-    let targets = Targets::open([
-        (Form::Json, &args.json),
-        (Form::Csv, &args.csv),
-        (Form::Html, &args.html),
-        (Form::Markdown, &args.markdown),
-    ])?;
+    let targets = Targets::open(&args.output)?;
     let prints = targets.print_report();
     let baseline = Baseline::open(args, plan, prints)?;
     let keeper = Keeper::new(saving::open(args.no_save));
@@ -86,7 +81,7 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
     let (run, store) = measure(&job, &mut *runner, environment, watched);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
-    let delivered = deliver_comparison(targets, &run, &analysis, args.full);
+    let delivered = deliver_comparison(targets, &run, &analysis, args.output.full);
     summaries::keep(store, &run, &analysis);
     let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
     drop(runner);

@@ -1,7 +1,5 @@
 //! What every command does with its result, in this order: save it, then print it.
 
-use std::path::PathBuf;
-
 use anyhow::{Context as _, anyhow, ensure};
 use model::analysis::Analysis;
 use model::document::{self, Document};
@@ -9,18 +7,10 @@ use model::run::Run;
 use report::html::Sheet;
 use serde::Serialize;
 
+use crate::cli::{Form, OutputArgs};
 use crate::destination::Destination;
 use crate::exit::UsageError;
 use crate::output;
-
-/// What a result can be written as, besides the report.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
-    Json,
-    Csv,
-    Html,
-    Markdown,
-}
 
 /// Where a result goes besides the report.
 #[derive(Default)]
@@ -28,20 +18,15 @@ pub(crate) struct Targets(Vec<(Form, Destination)>);
 
 impl Targets {
     /// Finds out what they are, before anything is measured.
-    pub(crate) fn open<'a>(
-        asked: impl IntoIterator<Item = (Form, &'a Option<PathBuf>)>,
-    ) -> anyhow::Result<Self> {
-        let mut targets = Vec::new();
-        for (form, path) in asked {
-            if let Some(path) = path {
-                targets.push((form, Destination::open(path)?));
-            }
-        }
+    pub(crate) fn open(asked: &OutputArgs) -> anyhow::Result<Self> {
+        let opened = asked.files().map(|(form, path)| Ok((form, Destination::open(path)?)));
+        let targets = opened.collect::<anyhow::Result<Vec<_>>>()?;
         let to_stdout = targets.iter().filter(|(_, target)| target.is_stdout()).count();
         ensure!(
             to_stdout < 2,
             UsageError(
-                "only one of --json, --csv, --html and --markdown can print to standard output"
+                "only one of --json, --csv, --openmetrics, --html and --markdown can print to \
+                 standard output"
                     .to_owned()
             )
         );
@@ -87,7 +72,8 @@ pub(crate) fn deliver_comparison(
 ) -> anyhow::Result<()> {
     let write = |form| match form {
         Form::Json => as_json(&Document::new(run, analysis)),
-        Form::Csv => Ok(report::csv::arms(run, analysis)),
+        Form::Csv(rows) => Ok(report::csv::table(run, analysis, rows)),
+        Form::OpenMetrics => Ok(report::openmetrics::text(run, analysis).into_bytes()),
         Form::Html => Ok(report::html::page(&[Sheet::Comparison { run, analysis }]).into_bytes()),
         Form::Markdown => Ok(report::markdown::text(run, analysis).into_bytes()),
     };

@@ -68,7 +68,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Show(args) => show::run(&args)?,
         Command::History(args) => history::run(&args)?,
         Command::Diff(args) => diff::run(&args)?,
-        Command::Rerun(args) => rerun::run(&args)?,
+        Command::Rerun(args) => rerun::run(*args)?,
         Command::Prune(args) => prune::run(&args)?,
         Command::Share(args) => share::run(&args)?,
         Command::Report(args) => report_command::run(&args)?,

@@ -10,19 +10,18 @@ use crate::cli::{CompareArgs, RerunArgs};
 use crate::exit::{Exit, UsageError};
 use crate::{compare, show};
 
-pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: RerunArgs) -> anyhow::Result<Exit> {
     let wrong = |why: anyhow::Error| {
         UsageError(format!("cannot run {} again: {why:#}", args.run.display()))
     };
     let run = show::comparison(&args.run).map_err(wrong)?;
-    let plan = plan(args, &run).map_err(wrong)?;
+    let plan = plan(&args, &run).map_err(wrong)?;
     let as_compare = CompareArgs {
         places: plan.places.iter().cloned().map(PlaceArgument::Labelled).collect(),
         // Its tolls would not be those of a run that pauses between slices, and the reverse.
         gentle: run.plan.gentle,
-        full: args.full,
         quiet: args.quiet,
-        json: args.json.clone(),
+        output: args.output,
         no_save: args.no_save,
         dry_run: args.dry_run,
         ..CompareArgs::default()

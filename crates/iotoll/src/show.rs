@@ -15,8 +15,8 @@ use report::html::record;
 use report::load::Layout;
 use store::{Content, Entry, State, Store};
 
-use crate::cli::ShowArgs;
-use crate::delivery::{Form, Targets, deliver_comparison, deliver_document};
+use crate::cli::{Form, ShowArgs};
+use crate::delivery::{Targets, deliver_comparison, deliver_document};
 use crate::exit::{Exit, UsageError};
 use crate::load::layout_of;
 use crate::{output, saving};
@@ -29,11 +29,7 @@ const BEGINNING_BYTES: u64 = 64 << 10;
 const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let targets = Targets::open([
-        (Form::Json, &args.json),
-        (Form::Csv, &args.csv),
-        (Form::Markdown, &args.markdown),
-    ])?;
+    let targets = Targets::open(&args.output)?;
     let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
     let saved = found(args.run.as_deref())
         .and_then(|saved| saved.fits(args).map(|()| saved))
@@ -115,11 +111,10 @@ impl Saved {
         ensure!(
             matches!(self, Self::Comparison(_))
                 || args.worth.or(args.error_rate).or(args.per_second).is_none()
-                    && !args.full
-                    && args.csv.is_none()
-                    && args.markdown.is_none(),
-            "it is not a comparison, and --worth, --error-rate, --per-second, --full, --csv and \
-             --markdown apply only to comparisons"
+                    && !args.output.full
+                    && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
+            "it is not a comparison, and --worth, --error-rate, --per-second, --full, --csv, \
+             --openmetrics, --html and --markdown apply only to comparisons"
         );
         ensure!(
             matches!(self, Self::Load(_)) || args.layout.is_none(),
@@ -135,7 +130,7 @@ impl Saved {
                 let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
                 let run = args.per_second.into_iter().fold(run, Run::with_per_second);
                 let analysis = analyse(&run);
-                deliver_comparison(targets, &run, &analysis, args.full)
+                deliver_comparison(targets, &run, &analysis, args.output.full)
             }
             Self::Load(run) => {
                 let (analysis, layout) =

@@ -170,13 +170,20 @@ fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
     let first = kept.file("first.json").display().to_string();
     kept.said(&["show", "--json", &first]);
-    let rerun = kept.run(&["rerun", "last", "--json", "-"]);
+    let outputs = ["--html", "--csv", "--openmetrics", "--markdown"];
+    let files = outputs.map(|output| kept.file(&output[2..]).display().to_string());
+    let written = outputs.iter().zip(&files).flat_map(|(output, file)| [*output, file.as_str()]);
+    let written: Vec<&str> = written.collect();
+    let rerun = kept.run(&[&["rerun", "last", "--json", "-"], &written[..]].concat());
     assert_eq!((rerun.status.code(), stderr(&rerun).as_str()), (Some(0), ""));
     let again = json(&stdout(&rerun));
     let then = json(&fs::read_to_string(&first).unwrap());
     assert_eq!(again["plan"], then["plan"]);
     assert_eq!(again["run"]["seed"], 17);
     assert_ne!(again["run"]["id"], then["run"]["id"]);
+    for file in &files {
+        assert!(fs::metadata(file).unwrap().len() > 100, "{file}");
+    }
     // Its arms are the same, so the two can be compared.
     let diff = json(&kept.said(&["diff", "--json", "-"]));
     assert_eq!(diff["arms"].as_array().unwrap().len(), then["arms"].as_array().unwrap().len());

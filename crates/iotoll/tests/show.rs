@@ -140,3 +140,36 @@ fn a_report_holds_the_record_and_nothing_of_the_environment() {
         fs::remove_file(file).unwrap();
     }
 }
+
+#[test]
+fn a_saved_run_is_exported_as_it_was_when_it_was_fresh() {
+    let places = Places::new();
+    let folder = tempfile::tempdir().unwrap();
+    let forms = ["--csv", "--openmetrics", "--html", "--markdown"];
+    let files = |prefix: &str| {
+        let file =
+            |form: &&str| folder.path().join(format!("{prefix}{form}")).display().to_string();
+        forms.iter().flat_map(|form| [(*form).to_owned(), file(form)]).collect::<Vec<_>>()
+    };
+    for rows in ["arms", "blocks", "buckets"] {
+        let fresh = files("fresh");
+        let more = ["--study", "log", "--strategy", "held", "--csv-rows", rows];
+        let more = [&more[..], &fresh.iter().map(String::as_str).collect::<Vec<_>>()].concat();
+        let (_, file) = saved(&places, &more);
+        let again = files("again");
+        let args = [&["show", &file, "--csv-rows", rows].map(str::to_owned)[..], &again].concat();
+        let output = run(args);
+        assert!(output.status.success(), "{}", stderr(&output));
+        for (form, pair) in forms.iter().zip(fresh.chunks(2).zip(again.chunks(2))) {
+            let [fresh, again] = [&pair.0[1], &pair.1[1]].map(|file| fs::read(file).unwrap());
+            assert!(fresh.len() > 100 && fresh == again, "{form}, {rows}");
+        }
+        fs::remove_file(file).unwrap();
+    }
+    let metrics = fs::read_to_string(&files("again")[3]).unwrap();
+    assert!(metrics.contains("\niotoll_toll_seconds{study=\"log\",strategy=\"held\""), "{metrics}");
+    assert!(metrics.ends_with("# EOF\n"));
+    assert_fails(&run(["show", "--csv-rows", "blocks"]), 2, &["--csv <FILE>"]);
+    let both = run(["show", "--csv", "-", "--openmetrics", "-"]);
+    assert_fails(&both, 2, &["only one of --json, --csv, --openmetrics"]);
+}

@@ -179,6 +179,15 @@ impl Slice {
         }))
     }
 
+    /// Each arm's slices of one block as one.
+    pub fn by_arm(block: &[Self]) -> BTreeMap<usize, Cow<'_, Self>> {
+        let mut arms: BTreeMap<usize, Vec<&Self>> = BTreeMap::new();
+        for slice in block {
+            arms.entry(slice.arm).or_default().push(slice);
+        }
+        arms.into_iter().filter_map(|(arm, slices)| Some((arm, Self::joined(&slices)?))).collect()
+    }
+
     /// The slice's mean time per operation.
     pub fn time_per_op_ns(&self) -> f64 {
         self.spent.elapsed_ns as f64 / self.operations.max(1) as f64

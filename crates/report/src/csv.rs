@@ -1,19 +1,33 @@
-//! A run as comma-separated values, a row for each arm, for charts and spreadsheets.
+//! A run as comma-separated values, for charts and spreadsheets: a row for each arm, for each
+//! arm in each block, or for each bucket of the arms' latency histograms.
 //!
-//! Times are in nanoseconds. What is not known is empty. A text that begins like a formula
-//! of a spreadsheet keeps its letters: labels and strategies cannot, and values of
-//! parameters stand behind their names.
+//! Every table begins with the columns that name the arm. Times are in nanoseconds, sizes in
+//! bytes, and what is not known is empty. A text that a spreadsheet would take for a formula
+//! has an apostrophe before it.
+
+use std::borrow::Cow;
 
 use csv::Writer;
-use model::analysis::{Analysis, ArmResult, Comparison};
+use model::analysis::{Analysis, ArmResult, Comparison, Latency};
 use model::run::Run;
+use model::slice::{Latencies, Slice};
 
-/// The heads of the columns.
-const HEADS: [&str; 19] = [
-    "study",
-    "strategy",
-    "place",
-    "parameters",
+/// What a row of the table is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rows {
+    /// An arm, in the order of the plan, with how it compares with what is done now.
+    #[default]
+    Arms,
+    /// An arm in a block, block by block.
+    Blocks,
+    /// A bucket of an arm's latency histogram, the shortest latencies first.
+    Buckets,
+}
+
+/// The columns that name an arm.
+const ARM: [&str; 4] = ["study", "strategy", "place", "parameters"];
+/// The columns of the three tables that follow.
+const OF_ARM: [&str; 15] = [
     "slices",
     "operations",
     "toll_ns",
@@ -30,33 +44,85 @@ const HEADS: [&str; 19] = [
     "ratio_high",
     "verdict",
 ];
+const OF_BLOCK: [&str; 16] = [
+    "block",
+    "operations",
+    "elapsed_ns",
+    "toll_ns",
+    "p50_ns",
+    "p99_ns",
+    "max_ns",
+    "user_ns",
+    "system_ns",
+    "sync_ns",
+    "sync_calls",
+    "requested_bytes",
+    "device_read_bytes",
+    "device_written_bytes",
+    "failed",
+    "untrusted",
+];
+const OF_BUCKET: [&str; 3] = ["latency_ns", "operations", "share_at_most"];
 
-/// A row for each arm, in the order of the plan, with how it compares with what is done now.
-pub fn arms(run: &Run, analysis: &Analysis) -> Vec<u8> {
+/// The table, with a line of heads.
+pub fn table(run: &Run, analysis: &Analysis, rows: Rows) -> Vec<u8> {
+    match rows {
+        Rows::Arms => written(&OF_ARM, arms(run, analysis)),
+        Rows::Blocks => written(&OF_BLOCK, blocks(run, analysis)),
+        Rows::Buckets => written(&OF_BUCKET, buckets(run, analysis)),
+    }
+}
+
+/// What a row has behind the arm's name.
+type Cells = Vec<String>;
+
+fn written<'a>(heads: &[&str], rows: impl Iterator<Item = (&'a ArmResult, Cells)>) -> Vec<u8> {
     let mut table = Writer::from_writer(Vec::new());
     // Memory takes all that is written to it.
-    let _ = table.write_record(HEADS);
-    for (index, arm) in analysis.arms.iter().enumerate() {
-        let against_now = analysis.comparisons.iter().zip(&run.plan.pairs).find(|(c, pair)| {
-            pair.other == index && analysis.answers.iter().any(|answer| answer.now == c.base)
-        });
-        let _ = table.write_record(row(arm, against_now.map(|(comparison, _)| comparison)));
+    let _ = table.write_record(ARM.iter().chain(heads));
+    for (arm, cells) in rows {
+        let _ =
+            table.write_record(name(arm).iter().chain(&cells).map(|text| plain(text).into_owned()));
     }
     table.into_inner().unwrap_or_default()
 }
 
-fn row(arm: &ArmResult, comparison: Option<&Comparison>) -> [String; HEADS.len()] {
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let latency = arm.time_per_op_ns;
-    let of = |pick: fn(model::analysis::Latency) -> f64| number(latency.map(pick));
+fn name(arm: &ArmResult) -> [String; ARM.len()] {
     let params: Vec<String> =
         arm.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    [arm.study.clone(), arm.strategy.clone(), arm.place.clone(), params.join("; ")]
+}
+
+/// A text that no spreadsheet takes for a formula.
+fn plain(text: &str) -> Cow<'_, str> {
+    let may_be_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if may_be_formula && text.parse::<f64>().is_err() {
+        return Cow::Owned(format!("'{text}"));
+    }
+    Cow::Borrowed(text)
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn whole(value: Option<u64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn arms<'a>(run: &Run, analysis: &'a Analysis) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+    analysis.arms.iter().enumerate().map(|(index, arm)| {
+        let against_now = analysis.comparisons.iter().zip(&run.plan.pairs).find(|(c, pair)| {
+            pair.other == index && analysis.answers.iter().any(|answer| answer.now == c.base)
+        });
+        (arm, of_arm(arm, against_now.map(|(comparison, _)| comparison)))
+    })
+}
+
+fn of_arm(arm: &ArmResult, comparison: Option<&Comparison>) -> Cells {
+    let of = |pick: fn(Latency) -> f64| number(arm.time_per_op_ns.map(pick));
     let cpu = arm.cpu_ns_per_op;
-    [
-        arm.study.clone(),
-        arm.strategy.clone(),
-        arm.place.clone(),
-        params.join("; "),
+    vec![
         arm.slices.to_string(),
         arm.operations.to_string(),
         number(arm.toll_ns),
@@ -73,4 +139,76 @@ fn row(arm: &ArmResult, comparison: Option<&Comparison>) -> [String; HEADS.len()
         number(comparison.and_then(|c| c.ratio_high)),
         comparison.map_or_else(String::new, |c| c.verdict.as_str().to_owned()),
     ]
+}
+
+fn blocks<'a>(
+    run: &'a Run,
+    analysis: &'a Analysis,
+) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+    let tick_ns = run.floor.tick_ns;
+    run.blocks().flat_map(move |block| {
+        let number = block.first().and_then(Slice::block).unwrap_or_default();
+        let cells = move |slice: &Slice| of_block(slice, number, tick_ns);
+        Slice::by_arm(block)
+            .into_iter()
+            .filter_map(move |(arm, slice)| Some((analysis.arms.get(arm)?, cells(&slice))))
+    })
+}
+
+fn of_block(slice: &Slice, block: usize, tick_ns: f64) -> Cells {
+    let Slice { spent, outcome, latencies, .. } = slice;
+    // Where nothing was timed, a quantile would be 0.
+    let is_timed = latencies.count() > 0;
+    let time = |ticks: f64| number(is_timed.then_some(ticks * tick_ns));
+    vec![
+        block.to_string(),
+        slice.operations.to_string(),
+        spent.elapsed_ns.to_string(),
+        number(Some(slice.toll_ns())),
+        time(latencies.quantile(0.5)),
+        time(latencies.quantile(0.99)),
+        time(latencies.max as f64),
+        spent.user_ns.to_string(),
+        spent.system_ns.to_string(),
+        spent.sync_ns.to_string(),
+        spent.sync_calls.to_string(),
+        spent.requested_bytes.to_string(),
+        whole(spent.device.map(|device| device.read_bytes)),
+        whole(spent.device.map(|device| device.written_bytes)),
+        whole(outcome.failed),
+        outcome.untrusted.clone().unwrap_or_default(),
+    ]
+}
+
+fn buckets<'a>(
+    run: &'a Run,
+    analysis: &'a Analysis,
+) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+    analysis.arms.iter().enumerate().flat_map(move |(index, arm)| {
+        let all = Latencies::sum(run.slices_of(index).map(|slice| &slice.latencies));
+        let (count, tick_ns) = (all.count() as f64, run.floor.tick_ns);
+        let cumulated = all.buckets.into_iter().scan(0, |seen, (ticks, times)| {
+            *seen += times;
+            Some((ticks, times, *seen))
+        });
+        cumulated.map(move |(ticks, times, seen)| {
+            let latency = number(Some(ticks as f64 * tick_ns));
+            (arm, vec![latency, times.to_string(), number(Some(seen as f64 / count))])
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_looks_like_a_formula_is_no_formula() {
+        for text in ["=1+1", "+cmd", "-cmd", "@SUM(A1)", "\tx", "\rx"] {
+            assert_eq!(plain(text), format!("'{text}"));
+        }
+        for text in ["held", "-1.5", "a=b", ""] {
+            assert_eq!(plain(text), text);
+        }
+    }
 }

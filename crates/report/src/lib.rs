@@ -22,6 +22,7 @@ mod manners;
 pub mod markdown;
 mod noise;
 mod of_study;
+pub mod openmetrics;
 mod place;
 mod places_tree;
 mod planned;

@@ -125,25 +125,3 @@ fn a_rate_says_what_it_is_worth() {
     run = run.with_per_second(10.0);
     assert_eq!(analyse(&run).answers[0].advice, Advice::Leave);
 }
-
-#[test]
-fn a_row_for_each_arm_goes_into_a_chart() {
-    let run = measured(&plan(&["log"], &TWO, &[]), 0.03);
-    let text = String::from_utf8(report::csv::arms(&run, &analyse(&run))).unwrap();
-    let mut rows = text.lines();
-    let heads: Vec<&str> = rows.next().unwrap().split(',').collect();
-    let cell = |row: &str, head: &str| {
-        let at = heads.iter().position(|h| *h == head).unwrap();
-        row.split(',').nth(at).unwrap().to_owned()
-    };
-    let rows: Vec<&str> = rows.collect();
-    assert_eq!(rows.len(), 6);
-    assert_eq!(cell(rows[0], "ratio_to_now"), "", "it is what is done now");
-    for row in &rows[1..] {
-        assert_eq!(cell(row, "now"), "log/reopen@disk", "{row}");
-        assert!(cell(row, "ratio_to_now").parse::<f64>().is_ok_and(|ratio| ratio > 0.0), "{row}");
-    }
-    let toll_ns = |row: &str| cell(row, "toll_ns").parse::<f64>().unwrap();
-    let ratio = cell(rows[1], "ratio_to_now").parse::<f64>().unwrap();
-    assert!((toll_ns(rows[1]) / toll_ns(rows[0]) - ratio).abs() < 1e-9);
-}

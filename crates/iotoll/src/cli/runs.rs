@@ -8,6 +8,8 @@ use model::place_argument::PlaceArgument;
 use model::plan::parse_budget;
 use model::study::{parse_error_rate, parse_worth};
 
+use super::OutputArgs;
+
 const DIFF_NOTES: &str = "\
 Two runs were not interleaved, so whatever else was different on the two
 occasions is part of what they differ by. The intervals allow for what runs of
@@ -121,17 +123,12 @@ pub(crate) struct RerunArgs {
     #[arg(long)]
     pub(crate) allow_commands: bool,
 
-    /// Print every table, cause and check after the answer
-    #[arg(long)]
-    pub(crate) full: bool,
-
     /// While it runs, show one line on a terminal and nothing elsewhere
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// Write the result as JSON; - prints it instead of the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 
     /// Do not keep the run for `iotoll show`
     #[arg(long)]

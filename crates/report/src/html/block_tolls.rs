@@ -1,5 +1,6 @@
 //! What each arm took in each block: the dots of the charts.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use model::arm::Pair;
@@ -46,17 +47,12 @@ impl BlockTolls {
 }
 
 fn tolls(block: &[Slice]) -> BTreeMap<usize, f64> {
-    let mut slices: BTreeMap<usize, Vec<&Slice>> = BTreeMap::new();
-    for slice in block {
-        slices.entry(slice.arm).or_default().push(slice);
-    }
-    let toll = |(arm, slices): (usize, Vec<&Slice>)| {
-        let joined = Slice::joined(&slices)?;
-        let toll_ns = joined.toll_ns();
-        let counts = joined.outcome.untrusted.is_none() && toll_ns.is_finite() && toll_ns > 0.0;
+    let toll = |(arm, slice): (usize, Cow<Slice>)| {
+        let toll_ns = slice.toll_ns();
+        let counts = slice.outcome.untrusted.is_none() && toll_ns.is_finite() && toll_ns > 0.0;
         counts.then_some((arm, toll_ns))
     };
-    slices.into_iter().filter_map(toll).collect()
+    Slice::by_arm(block).into_iter().filter_map(toll).collect()
 }
 
 /// The value below which a share of them lies, sorted as they come.
