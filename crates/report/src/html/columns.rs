@@ -2,9 +2,9 @@
 //! together, arm by arm, and so compresses to half of what it does slice by slice.
 //!
 //! It is JSON still. A list of objects with the same names becomes `{"of": {name: column}}`,
-//! a list of histograms `{"values": […], "pairs": […]}`, where the values of all of them are
-//! listed once and each histogram has steps from one to the next in that list, and any
-//! other list stays as it is.
+//! a list of histograms `{"values": […], "steps": […], "times": […]}`, where the values of all
+//! of them are listed once and each histogram has steps from one to the next in that list,
+//! and any other list stays as it is.
 
 use std::collections::BTreeSet;
 
@@ -64,17 +64,14 @@ fn pack_histograms(histograms: &[Histogram]) -> Value {
     let values: BTreeSet<u64> = histograms.iter().flatten().map(|(value, _)| *value).collect();
     let values: Vec<u64> = values.into_iter().collect();
     let steps = |histogram: &Histogram| {
+        let places = histogram.iter().map(|(value, _)| values.partition_point(|v| v < value));
         let mut last = 0;
-        let mut steps = Vec::new();
-        for (value, times) in histogram {
-            let place = values.partition_point(|known| known < value);
-            steps.extend([(place - last) as u64, *times]);
-            last = place;
-        }
-        steps
+        places.map(|place| place - std::mem::replace(&mut last, place)).collect::<Vec<_>>()
     };
-    let pairs: Vec<Vec<u64>> = histograms.iter().map(steps).collect();
-    json!({ "values": values, "pairs": pairs })
+    let times = |histogram: &Histogram| histogram.iter().map(|(_, times)| *times).collect();
+    let all_steps: Vec<Vec<usize>> = histograms.iter().map(steps).collect();
+    let all_times: Vec<Vec<u64>> = histograms.iter().map(times).collect();
+    json!({ "values": values, "steps": all_steps, "times": all_times })
 }
 
 /// The text of a document whose slices are columns, with its slices as rows; nothing where
@@ -115,35 +112,42 @@ fn write_row(column: &Value, row: usize, bounds: Bounds, out: &mut Vec<u8>) -> O
     match column {
         Value::Array(values) if values.len() != bounds.rows => return None,
         Value::Array(values) => serde_json::to_writer(&mut *out, values.get(row)?).ok()?,
-        Value::Object(object) => {
-            match (object.get("of"), object.get("values"), object.get("pairs")) {
-                (Some(Value::Object(columns)), ..) => {
-                    out.push(b'{');
-                    for (position, (name, column)) in columns.iter().enumerate() {
-                        out.extend_from_slice(if position > 0 { b"," } else { b"" });
-                        serde_json::to_writer(&mut *out, name).ok()?;
-                        out.push(b':');
-                        write_row(column, row, bounds, out)?;
-                    }
-                    out.push(b'}');
+        Value::Object(object) => match (object.get("of"), object.get("values")) {
+            (Some(Value::Object(columns)), _) => {
+                out.push(b'{');
+                for (position, (name, column)) in columns.iter().enumerate() {
+                    out.extend_from_slice(if position > 0 { b"," } else { b"" });
+                    serde_json::to_writer(&mut *out, name).ok()?;
+                    out.push(b':');
+                    write_row(column, row, bounds, out)?;
                 }
-                (_, Some(Value::Array(values)), Some(pairs)) => {
-                    write_histogram(values, pairs.get(row)?.as_array()?, out)?;
-                }
-                _ => return None,
+                out.push(b'}');
             }
-        }
+            (_, Some(Value::Array(values))) => {
+                let of_row = |name: &str| object.get(name)?.get(row)?.as_array();
+                write_histogram(values, of_row("steps")?, of_row("times")?, out)?;
+            }
+            _ => return None,
+        },
         _ => return None,
     }
     (out.len() <= bounds.bytes_max).then_some(())
 }
 
-fn write_histogram(values: &[Value], steps: &[Value], out: &mut Vec<u8>) -> Option<()> {
+fn write_histogram(
+    values: &[Value],
+    steps: &[Value],
+    times: &[Value],
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    if steps.len() != times.len() {
+        return None;
+    }
     let mut place: usize = 0;
     out.push(b'[');
-    for (position, pair) in steps.chunks(2).enumerate() {
-        place = place.checked_add(pair.first()?.as_u64()? as usize)?;
-        let (value, times) = (values.get(place)?.as_u64()?, pair.get(1)?.as_u64()?);
+    for (position, (step, times)) in steps.iter().zip(times).enumerate() {
+        place = place.checked_add(step.as_u64()? as usize)?;
+        let (value, times) = (values.get(place)?.as_u64()?, times.as_u64()?);
         out.extend_from_slice(if position > 0 { b"," } else { b"" });
         out.extend_from_slice(format!("[{value},{times}]").as_bytes());
     }
@@ -170,7 +174,7 @@ mod tests {
         let buckets = &packed["slices"]["columns"]["of"]["x"]["of"]["buckets"];
         assert_eq!(
             *buckets,
-            json!({ "values": [5, 7, 9], "pairs": [[], [0, 1, 2, 2], [1, 3, 1, 1]] })
+            json!({ "values": [5, 7, 9], "steps": [[], [0, 2], [1, 1]], "times": [[], [1, 2], [3, 1]] })
         );
         let rows = unpacked(packed.to_string().as_bytes(), 1 << 20);
         let rows: Value = serde_json::from_slice(&rows.unwrap_or_default()).unwrap_or_default();
@@ -186,9 +190,10 @@ mod tests {
             ("[1,0,2]", "[1,1,2]"),
             ("[1,0,2]", "[1,0]"),
             ("[1,0,2]", "[1,0,2,3]"),
-            ("[0,1,2,2]", "[0,1,99,2]"),
-            ("[0,1,2,2]", "[0,1,2]"),
-            ("[0,1,2,2]", "[18446744073709551615,1,2,2]"),
+            ("[0,2]", "[0,99]"),
+            ("[0,2]", "[0]"),
+            ("[0,2]", "[18446744073709551615,2]"),
+            ("\"times\"", "\"time\""),
             ("\"of\"", "\"if\""),
         ] {
             assert!(text.contains(from), "{text}");
