@@ -1,4 +1,4 @@
-//! `cargo xtask generate`: reference files that are made from the program, so
+//! `cargo xtask generate`: reference files and examples that are made from the program, so
 //! that they cannot say anything else.
 
 use std::fmt::Write as _;
@@ -10,10 +10,14 @@ use anyhow::{Context as _, Result, bail};
 use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
+use model::printable::shortened;
 use model::selftest::SelftestResult;
 use model::study::StudySpec;
 
-use crate::{process, sentences};
+use crate::{example, process, sentences};
+
+/// As much of a line is shown where it differs: a report has lines of some 100 kB.
+const HINT_CHARS_MAX: usize = 200;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -42,6 +46,7 @@ pub(crate) fn check(iotoll: &Path) -> Result<()> {
         let found = fs::read_to_string(process::root().join(path)).unwrap_or_default();
         stale.extend(difference(&found, &text).map(|hint| format!("{path}, {hint}")));
     }
+    stale.extend(example::misquoted()?);
     if !stale.is_empty() {
         bail!(
             "out of date; `cargo xtask generate` writes anew, and `git diff` shows what changes:\n{}",
@@ -52,14 +57,14 @@ pub(crate) fn check(iotoll: &Path) -> Result<()> {
 }
 
 /// A file and what it should hold.
-struct Generated {
-    path: &'static str,
-    text: String,
+pub(crate) struct Generated {
+    pub(crate) path: &'static str,
+    pub(crate) text: String,
 }
 
-fn all(iotoll: &Path) -> Result<[Generated; 6]> {
+fn all(iotoll: &Path) -> Result<Vec<Generated>> {
     let text = |schema| serde_json::to_string_pretty(&schema).map(|text| text + "\n");
-    Ok([
+    let of_the_program = [
         Generated { path: "docs/schema/result-2.json", text: text(Document::json_schema())? },
         Generated { path: "docs/schema/load-2.json", text: text(LoadRun::json_schema())? },
         Generated {
@@ -69,7 +74,8 @@ fn all(iotoll: &Path) -> Result<[Generated; 6]> {
         Generated { path: "docs/schema/diff-1.json", text: text(Diff::json_schema())? },
         Generated { path: "xtask/sentences.txt", text: sentences::list()? },
         Generated { path: "docs/reference.md", text: reference(iotoll)? },
-    ])
+    ];
+    Ok(of_the_program.into_iter().chain(example::files()?).collect())
 }
 
 /// Where two texts begin to differ, if they do.
@@ -78,7 +84,10 @@ fn difference(found: &str, wanted: &str) -> Option<String> {
         return None;
     }
     let same = found.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
-    let line = |text: &str| text.lines().nth(same).unwrap_or("(the end)").trim().to_owned();
+    let line = |text: &str| {
+        let line = text.lines().nth(same).unwrap_or("(the end)").trim();
+        shortened(line, HINT_CHARS_MAX).into_owned()
+    };
     let (is, should) = (line(found), line(wanted));
     Some(format!("line {}:\n  is      {is}\n  should  {should}", same + 1))
 }

@@ -21,6 +21,7 @@ mod bench_verdicts;
 mod bench_verify;
 mod browser;
 mod built;
+mod example;
 mod examples;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod faults;
@@ -88,6 +89,7 @@ enum Chore {
     /// Fail every system call that a run makes, in turn
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     Faults(faults::Args),
-    /// Write the files that are made from the program: docs/reference.md, docs/schema
+    /// Write the files that are made from the program: the reference, the schemas, the
+    /// README's example
     Generate(generate::Args),
 }

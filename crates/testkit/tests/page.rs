@@ -8,6 +8,7 @@ use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::plan::Plan;
 use model::run::Run;
+use report::html::picture::{self, Colours};
 use report::html::{Sheet, page, record};
 
 const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>\"&\u{202e}\n";
@@ -110,6 +111,23 @@ fn whatever_a_run_says_stays_text() {
     assert!(!body.contains('\u{202e}'));
     assert_eq!(body.matches("</script>").count(), 2);
     assert!(read_back(&page, None) == run, "what was read is not what was written");
+}
+
+#[test]
+fn a_chart_by_itself_needs_nothing_of_the_page() {
+    let mut run = two_places();
+    let picture = |run: &Run, colours| {
+        let svg = picture::against_now(run, &analyse(run), "log", colours).unwrap();
+        assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
+        assert!(!svg.contains("var(--"));
+        svg
+    };
+    let light = picture(&run, Colours::Light);
+    assert!(!light.contains("\\n"), "what is escaped in it is no style");
+    assert_ne!(light, picture(&run, Colours::Dark));
+    assert_eq!(picture::against_now(&run, &analyse(&run), "page", Colours::Light), None);
+    run.plan.arms.iter_mut().for_each(|arm| arm.id = format!("{}{HOSTILE}", arm.id));
+    assert!(!picture(&run, Colours::Light).contains("<img"));
 }
 
 #[test]

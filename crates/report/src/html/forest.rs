@@ -31,8 +31,19 @@ struct Row<'a> {
 
 /// The chart of a study; nothing where none of its arms are compared.
 pub(super) fn chart(subject: Subject, study: &str, tolls: &BlockTolls) -> Option<Chart> {
-    let rows = rows(subject, study, tolls);
-    let scale = scale(&rows)?;
+    of_rows(&rows(subject, study, tolls))
+}
+
+/// The same of the comparisons with what is done now.
+pub(super) fn against_now(subject: Subject, study: &str, tolls: &BlockTolls) -> Option<Chart> {
+    let mut rows = rows(subject, study, tolls);
+    let answers = &subject.analysis.answers;
+    rows.retain(|row| answers.iter().any(|answer| answer.now == row.base.id));
+    of_rows(&rows)
+}
+
+fn of_rows(rows: &[Row]) -> Option<Chart> {
+    let scale = scale(rows)?;
     let worth = 1.0 + rows.first()?.comparison.worth;
     let marks = ticks(&scale, &ratio_ticks(&scale), mark);
     let mut drawn = Rows::new(marks).with_behind(scale.at(1.0 / worth), scale.at(worth));
@@ -55,7 +66,7 @@ pub(super) fn chart(subject: Subject, study: &str, tolls: &BlockTolls) -> Option
         ],
     );
     let mut base = "";
-    for row in &rows {
+    for row in rows {
         if base != row.base.id {
             base = &row.base.id;
             drawn.heading(&format!("against {}", names::of_arm(row.base)));

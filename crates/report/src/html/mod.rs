@@ -22,6 +22,7 @@ mod of_study;
 mod opening;
 mod over_time;
 mod parameters;
+pub mod picture;
 pub mod record;
 mod scale;
 mod side_by_side;
