@@ -33,6 +33,7 @@ mod pool;
 mod process;
 mod said;
 mod sentences;
+mod site;
 mod supply;
 mod test;
 mod tidy;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Chore::Faults(args) => faults::run(&args),
         Chore::Generate(args) => generate::run(&args),
+        Chore::Site => site::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -92,4 +94,6 @@ enum Chore {
     /// Write the files that are made from the program: the reference, the schemas, the
     /// README's example
     Generate(generate::Args),
+    /// Write the documentation as a site, in target/site
+    Site,
 }

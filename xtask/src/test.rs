@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::built::{self, Built, TestProgram};
 use crate::pool::{self, Done, Job, Skipped};
-use crate::{bench_kill, browser, examples, generate, packages, process, said, supply, tidy};
+use crate::{bench_kill, browser, examples, generate, packages, process, said, site, supply, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -27,6 +27,7 @@ pub(crate) fn run() -> Result<()> {
     steps.perform("packages", || Ok(packages::provide()));
     steps.perform("formatting", formatting);
     steps.perform("tidiness", || tidy::check().map(|()| Vec::new()));
+    steps.perform("links", || site::check().map(|()| Vec::new()));
     let count = Count::default();
     let mut built = None;
     steps.perform("build", || {
