@@ -54,7 +54,9 @@ const faults = () => {
       const box = mark.getBoundingClientRect();
       const style = getComputedStyle(mark);
       const colour = style.fill !== "none" ? style.fill : style.stroke;
-      return (box.width > 0 || box.height > 0) && colour !== "none" && colour !== "rgb(0, 0, 0)";
+      // A single dot is a line without length.
+      const isThere = box.width > 0 || box.height > 0 || mark.matches(".dots");
+      return isThere && colour !== "none" && colour !== "rgb(0, 0, 0)";
     });
     if (seen.length === 0) found.push(`${title}: nothing is drawn`);
     for (const mark of drawn) {
@@ -114,7 +116,10 @@ const checkWay = async (browser, report, { name, ...options }, shots) => {
   });
   const began = performance.now();
   await page.goto(url, { waitUntil: "load" });
-  await page.evaluate(() => document.body.getBoundingClientRect().height);
+  // The second frame is asked for once the first is drawn.
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const laidOut = () => document.body.getBoundingClientRect().height;
+  await page.evaluate(options.javaScriptEnabled === false ? laidOut : drawn);
   times.push([where, performance.now() - began]);
   (await page.evaluate(faults)).forEach(complain);
   if (options.javaScriptEnabled !== false) {
