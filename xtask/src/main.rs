@@ -32,6 +32,7 @@ mod packages;
 mod pool;
 mod process;
 mod said;
+mod screens;
 mod sentences;
 mod site;
 mod supply;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         Chore::Faults(args) => faults::run(&args),
         Chore::Generate(args) => generate::run(&args),
+        Chore::Screens => screens::run(),
         Chore::Site => site::run(),
     };
     match done {
@@ -94,6 +96,8 @@ enum Chore {
     /// Write the files that are made from the program: the reference, the schemas, the
     /// README's example
     Generate(generate::Args),
+    /// Measure the screens in the documentation again, on a machine that does nothing else
+    Screens,
     /// Write the documentation as a site, in target/site
     Site,
 }
