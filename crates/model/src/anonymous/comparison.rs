@@ -46,7 +46,7 @@ pub fn without_names(run: Run) -> Run {
     Run {
         run: Invocation {
             ended_early: reason(run.ended_early),
-            left_out: run.left_out.into_iter().map(unmade).collect(),
+            left_out: run.left_out.iter().map(unmade).collect(),
             ..run
         },
         machine: machine(whose),
@@ -158,7 +158,7 @@ fn target(made: &str) -> String {
     }
 }
 
-fn unmade(place: LeftOut) -> LeftOut {
+fn unmade(place: &LeftOut) -> LeftOut {
     LeftOut { label: left_out(), target: target(&place.target), why: left_out() }
 }
 
