@@ -1,5 +1,5 @@
-//! A file system that several machines may share: a GlusterFS volume with one brick, served
-//! and mounted on this machine, without GlusterFS's own daemon and its settings.
+//! A file system that several machines may share: a volume of `GlusterFS` with one brick,
+//! served and mounted on this machine, without the daemon that manages volumes.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
