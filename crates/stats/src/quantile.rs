@@ -41,13 +41,33 @@ pub fn log_quantile_of_sample(values: &[(u64, u64)], q: f64, sample: u64) -> f64
 }
 
 /// The probability that a sample of `sample` of `count` has at most `most` of the
-/// `marked` ones.
+/// `marked` ones: hypergeometric probabilities, of which the largest is computed and the
+/// others follow, each from its neighbour, as far as they count.
 fn at_most(most: u64, marked: u64, sample: u64, count: u64) -> f64 {
-    let fewest = sample.saturating_sub(count - marked);
-    let all = ln_choose(count, sample);
-    let probability =
-        |k: u64| (ln_choose(marked, k) + ln_choose(count - marked, sample - k) - all).exp();
-    (fewest..=most.min(marked)).map(probability).sum()
+    let (fewest, top) = (sample.saturating_sub(count - marked), most.min(marked));
+    if top < fewest {
+        return 0.0;
+    }
+    let mode = (sample + 1) as f64 * (marked + 1) as f64 / (count + 2) as f64;
+    let mode = (mode as u64).clamp(fewest, top);
+    let ways = ln_choose(marked, mode) + ln_choose(count - marked, sample - mode);
+    let largest = (ways - ln_choose(count, sample)).exp();
+    // From k to k + 1.
+    let step = |k: u64| {
+        let gained = (marked - k) as f64 * (sample - k) as f64;
+        gained / ((k + 1) as f64 * (count + k + 1 - marked - sample) as f64)
+    };
+    let mut sum = largest;
+    let mut add = |term: &mut f64, factor: f64| {
+        *term *= factor;
+        sum += *term;
+        *term > NEGLIGIBLE * NEGLIGIBLE
+    };
+    let mut term = largest;
+    let _ = (mode..top).all(|k| add(&mut term, step(k)));
+    let mut term = largest;
+    let _ = (fewest..mode).rev().all(|k| add(&mut term, 1.0 / step(k)));
+    sum
 }
 
 /// The logarithm of the number of ways to choose `k` of `n`.
