@@ -2,6 +2,8 @@
 //! sequences block by block. Used while measuring, to know when to stop, and
 //! again on the record, to analyse it: the same code, so the same verdicts.
 
+use std::cell::Cell;
+
 use model::arm::Pair;
 use model::run::Run;
 use model::slice::Slice;
@@ -36,10 +38,9 @@ pub(crate) struct PairState {
     edge: f64,
     /// The probability with which the mean's interval may miss the truth.
     error_rate: f64,
-    /// The width of the interval that the blocks alone allow, when it was last looked at.
-    width: f64,
-    /// After how many blocks that was.
-    width_of: usize,
+    /// The width of the interval that the blocks alone allow, when it was last looked at, and
+    /// after how many blocks that was.
+    width: Cell<(f64, usize)>,
 }
 
 /// One block's ratio.
@@ -79,18 +80,19 @@ impl PairState {
         if self.mean.push(log_ratio).is_ok() {
             let block = base.block().unwrap_or_default();
             self.taken.push(Taken { block, log_ratio });
-            self.look_at_width();
         }
     }
 
-    /// Looks at the width again once a twentieth more is known: finding an interval
-    /// takes milliseconds where blocks are many.
-    fn look_at_width(&mut self) {
-        let blocks = self.mean.blocks();
-        if blocks * 20 >= self.width_of * 21 {
+    /// The width, looked at again once a twentieth more is known: finding an interval
+    /// takes milliseconds where blocks are many, and who asks does so after each.
+    fn width(&self) -> f64 {
+        let ((mut width, seen), blocks) = (self.width.get(), self.mean.blocks());
+        if blocks > 0 && blocks * 20 >= seen * 21 {
             let interval = self.mean.interval_at(self.error_rate);
-            (self.width, self.width_of) = (interval.high - interval.low, blocks);
+            width = interval.high - interval.low;
+            self.width.set((width, blocks));
         }
+        width
     }
 
     /// Where the log ratio lies, and another run of the machine would find it: the
@@ -140,8 +142,7 @@ impl PairStates {
                     taken: Vec::new(),
                     edge: settings.worth.ln_1p(),
                     error_rate: settings.error_rate,
-                    width: f64::INFINITY,
-                    width_of: 0,
+                    width: Cell::new((f64::INFINITY, 0)),
                 })
                 .collect(),
         )
@@ -176,7 +177,7 @@ impl PairStates {
         self.0.iter().map(|state| PairProgress {
             pair: state.pair,
             is_decided: state.mean.decision() != Decision::Open,
-            width: state.width,
+            width: state.width(),
         })
     }
 }
