@@ -124,15 +124,21 @@ impl Latencies {
 
     /// Those of all slices together.
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
-        let mut max = 0;
+        let (mut unmerged, mut max): (Vec<(u64, u64)>, u64) = (Vec::new(), 0);
         for latencies in all {
-            for (value, times) in &latencies.buckets {
-                *buckets.entry(*value).or_default() += times;
-            }
+            unmerged.extend(&latencies.buckets);
             max = max.max(latencies.max);
         }
-        Self { buckets: buckets.into_iter().collect(), max }
+        // Each slice's are in order, which a stable sort makes use of.
+        unmerged.sort_by_key(|(value, _)| *value);
+        let mut buckets: Vec<(u64, u64)> = Vec::new();
+        for (value, times) in unmerged {
+            match buckets.last_mut() {
+                Some((last, sum)) if *last == value => *sum += times,
+                _ => buckets.push((value, times)),
+            }
+        }
+        Self { buckets, max }
     }
 }
 
