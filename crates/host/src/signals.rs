@@ -1,5 +1,48 @@
 //! What becomes of signals to this process (signal(7)).
 
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use signal_hook::low_level;
+
+/// Has any of these signals raise a flag. One that comes longer after the first than
+/// `alike` ends the process with this exit code.
+pub fn raise_then_exit(
+    signals: impl IntoIterator<Item = i32>,
+    flag: &Arc<AtomicBool>,
+    alike: Duration,
+    exit_code: i32,
+) -> io::Result<()> {
+    let first = Arc::new(AtomicU64::new(0));
+    let alike_ms = alike.as_millis() as u64;
+    for signal in signals {
+        let (first, flag) = (Arc::clone(&first), Arc::clone(flag));
+        let action = move || {
+            let now_ms = now_ms();
+            match first.compare_exchange(0, now_ms, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => flag.store(true, Ordering::SeqCst),
+                Err(begun_ms) if now_ms.saturating_sub(begun_ms) > alike_ms => {
+                    low_level::exit(exit_code);
+                }
+                Err(_) => {}
+            }
+        };
+        // SAFETY: it reads a clock, works on atomics and may call _exit(2), all of which a
+        // signal handler may do (signal-safety(7)); it neither allocates, locks nor panics.
+        unsafe { low_level::register(signal, action) }?;
+    }
+    Ok(())
+}
+
+/// Since the machine was started, and never 0.
+fn now_ms() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    1 + now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}
+
 /// Whether a signal is ignored here, by whoever started this process or by itself.
 pub fn is_ignored(signal: i32) -> bool {
     // SAFETY: with no new action the call only fills in the present one, which is valid

@@ -84,7 +84,8 @@ fn a_server_is_ended_however_the_run_ends() {
     let mut running = Trial::new().load(ENDLESS, STUBBORN).start();
     running.await_process("http.server");
     running.signal(Signal::INT);
-    sleep(Duration::from_millis(200));
+    // Longer than signals count as one.
+    sleep(Duration::from_millis(700));
     running.signal(Signal::INT);
     running.await_end();
     running.assert_gone();
