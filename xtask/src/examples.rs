@@ -117,7 +117,8 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
     Ok(run.blocks().next().is_some())
 }
 
-/// Interrupts the command once it says that a block is complete.
+/// Ends the command in order once it says that a block is complete: by SIGTERM, for a shell
+/// without job control has its background commands ignore SIGINT.
 fn one_block(compare: &mut Command) -> Result<()> {
     let mut child =
         compare.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
@@ -125,7 +126,7 @@ fn one_block(compare: &mut Command) -> Result<()> {
     for line in child.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).lines()) {
         let line = line?;
         if line.starts_with(BLOCK) && !said.contains(BLOCK) {
-            kill_process(Pid::from_child(&child), Signal::INT)?;
+            kill_process(Pid::from_child(&child), Signal::TERM)?;
         }
         said.push_str(&line);
         said.push('\n');

@@ -36,31 +36,35 @@ fn sum(record: &impl Serialize) -> u64 {
 struct Adding<'a>(&'a Cell<u64>);
 
 impl Adding<'_> {
-    fn add(&self, number: u64) -> io::Result<()> {
+    fn add(&self, number: u64) {
         self.0.set(self.0.get().saturating_add(number));
-        Ok(())
     }
 }
 
 impl Formatter for Adding<'_> {
     fn write_u8<W: ?Sized + Write>(&mut self, _: &mut W, value: u8) -> io::Result<()> {
-        self.add(value.into())
+        self.add(value.into());
+        Ok(())
     }
 
     fn write_u16<W: ?Sized + Write>(&mut self, _: &mut W, value: u16) -> io::Result<()> {
-        self.add(value.into())
+        self.add(value.into());
+        Ok(())
     }
 
     fn write_u32<W: ?Sized + Write>(&mut self, _: &mut W, value: u32) -> io::Result<()> {
-        self.add(value.into())
+        self.add(value.into());
+        Ok(())
     }
 
     fn write_u64<W: ?Sized + Write>(&mut self, _: &mut W, value: u64) -> io::Result<()> {
-        self.add(value)
+        self.add(value);
+        Ok(())
     }
 
     fn write_i64<W: ?Sized + Write>(&mut self, _: &mut W, value: i64) -> io::Result<()> {
-        self.add(value.try_into().unwrap_or_default())
+        self.add(value.try_into().unwrap_or_default());
+        Ok(())
     }
 
     /// Nothing: what has a point is no count of anything, and to find its digits takes long.

@@ -267,6 +267,7 @@ fn network_and_user_space_file_systems_have_no_device() {
     let mounts = "1 0 0:1 / / rw - tmpfs tmpfs rw\n\
         2 1 0:2 / /nfs rw - nfs4 server:/export rw,vers=4.2,rsize=1048576,hard,addr=10.0.0.1\n\
         3 1 0:3 / /ssh rw - fuse.sshfs jo@host: rw,user_id=0\n\
+        6 1 0:6 / /secret rw - fuse.gocryptfs /plain rw,user_id=0\n\
         4 1 0:4 / /share rw - virtiofs tag rw\n\
         5 1 0:5 / /pool rw - zfs tank/data rw\n";
     let fixture = Fixture::with_mounts(mounts);
@@ -275,7 +276,8 @@ fn network_and_user_space_file_systems_have_no_device() {
     assert_eq!((nfs.kind, nfs.device.as_deref()), (StorageKind::Network, Some("server:/export")));
     assert_eq!(nfs.mount_options, ["vers=4.2", "rsize=1048576", "hard"]);
     assert_eq!((nfs.devices.len(), nfs.unread.len()), (0, 0));
-    assert_eq!(facts("/ssh").kind, StorageKind::Fuse);
+    assert_eq!(facts("/ssh").kind, StorageKind::Network);
+    assert_eq!(facts("/secret").kind, StorageKind::Fuse);
     assert_eq!(facts("/share").kind, StorageKind::Network);
     let pool = facts("/pool");
     assert_eq!((pool.kind, pool.unread.len()), (StorageKind::Disk, 1));
