@@ -6,7 +6,6 @@ use model::analysis::{ArmResult, Cpu, Io, Latency};
 use model::figure::Unit;
 use model::integrity::Integrity;
 use model::run::{ArmRecord, Run};
-use model::slice::Latencies;
 
 use crate::blocks::Block;
 use crate::totals::ArmTotals;
@@ -58,7 +57,7 @@ fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmRe
 }
 
 fn latency(run: &Run, arm: usize, totals: &ArmTotals) -> Latency {
-    let all = Latencies::sum(run.slices_of(arm).map(|slice| &slice.latencies));
+    let all = run.latencies_of(arm);
     let at = |q: f64| all.quantile(q) * run.floor.tick_ns;
     Latency {
         mean: totals.per_op(totals.time_ns()),

@@ -20,10 +20,6 @@ const TABLE: &str = "/proc/self/mountinfo";
 /// As much of a device as holds the superblocks that are read.
 const SUPERBLOCK_BYTES: usize = 4096;
 
-fn detail(name: &str, value: impl Into<String>, source: impl Into<String>) -> Detail {
-    Detail { name: name.to_owned(), value: value.into(), source: source.into() }
-}
-
 /// What is known of a file system: its journal, what it compresses and checks, the pages
 /// that it is cached in, and what of it is shown here. `device` is the first one below it.
 pub fn of_file_system(root: &Root, mount: &Mount, device: Option<&str>) -> Vec<Detail> {
@@ -54,16 +50,16 @@ fn journal(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail> {
                 "<none>" => "none".to_owned(),
                 _ => format!("of metadata, data={data}"),
             };
-            Some(detail("journal", value, source))
+            Some(Detail::new("journal", value, source))
         }
-        "ext3" => Some(detail("journal", format!("of metadata, data={data}"), by_kind(mount))),
-        "xfs" | "jfs" => Some(detail("journal", "of metadata", by_kind(mount))),
+        "ext3" => Some(Detail::new("journal", format!("of metadata, data={data}"), by_kind(mount))),
+        "xfs" | "jfs" => Some(Detail::new("journal", "of metadata", by_kind(mount))),
         "btrfs" => {
             let value = "none: it writes to free space, with a log for fsync";
-            Some(detail("journal", value, by_kind(mount)))
+            Some(Detail::new("journal", value, by_kind(mount)))
         }
         "ext2" | "vfat" | "exfat" | "msdos" | "tmpfs" | "ramfs" => {
-            Some(detail("journal", "none", by_kind(mount)))
+            Some(Detail::new("journal", "none", by_kind(mount)))
         }
         _ => None,
     }
@@ -74,12 +70,12 @@ fn compression(mount: &Mount) -> Option<Detail> {
     let told: Vec<_> = own.filter(|option| option.starts_with("compress")).collect();
     match mount.filesystem.as_str() {
         "btrfs" | "f2fs" | "bcachefs" if told.is_empty() => {
-            Some(detail("compression", "none, unless set for a file or directory", TABLE))
+            Some(Detail::new("compression", "none, unless set for a file or directory", TABLE))
         }
-        "btrfs" | "f2fs" | "bcachefs" => Some(detail("compression", told.join(","), TABLE)),
-        "squashfs" | "erofs" => Some(detail("compression", "yes", by_kind(mount))),
+        "btrfs" | "f2fs" | "bcachefs" => Some(Detail::new("compression", told.join(","), TABLE)),
+        "squashfs" | "erofs" => Some(Detail::new("compression", "yes", by_kind(mount))),
         "ext2" | "ext3" | "ext4" | "xfs" | "tmpfs" | "ramfs" | "vfat" | "exfat" => {
-            Some(detail("compression", "none", by_kind(mount)))
+            Some(Detail::new("compression", "none", by_kind(mount)))
         }
         _ => None,
     }
@@ -95,7 +91,7 @@ fn checksums(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail>
             } else {
                 format!("of data and metadata ({kind})")
             };
-            Some(detail("checksums", value, source))
+            Some(Detail::new("checksums", value, source))
         }
         "ext4" | "xfs" => {
             let node = format!("/dev/{}", device?);
@@ -103,16 +99,16 @@ fn checksums(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail>
                 Ok(block) => block,
                 Err(error) => {
                     let source = format!("the superblock of {node} cannot be read: {error}");
-                    return Some(detail("checksums", "unknown", source));
+                    return Some(Detail::new("checksums", "unknown", source));
                 }
             };
             let is_xfs = mount.filesystem == "xfs";
             let has = if is_xfs { xfs_checks(&block) } else { ext4_checks(&block) };
             let value = if has? { "of metadata, not of data" } else { "none" };
-            Some(detail("checksums", value, format!("superblock of {node}")))
+            Some(Detail::new("checksums", value, format!("superblock of {node}")))
         }
         "tmpfs" | "ramfs" | "ext2" | "ext3" | "vfat" | "exfat" => {
-            Some(detail("checksums", "none", by_kind(mount)))
+            Some(Detail::new("checksums", "none", by_kind(mount)))
         }
         _ => None,
     }
@@ -161,17 +157,17 @@ fn large_pages(root: &Root, mount: &Mount) -> Option<Detail> {
             if let Some(word) =
                 ["deny", "force"].iter().find(|w| chosen.contains(&format!("[{w}]")))
             {
-                return Some(detail("large pages", format!("{word} for every tmpfs"), SHMEM));
+                return Some(Detail::new("large pages", format!("{word} for every tmpfs"), SHMEM));
             }
             let huge = mount.super_option("huge").map_or("never".into(), OsStr::to_string_lossy);
-            Some(detail("large pages", format!("huge={huge}"), TABLE))
+            Some(Detail::new("large pages", format!("huge={huge}"), TABLE))
         }
-        "xfs" => Some(detail("large pages", yes(since((5, 18))), known())),
+        "xfs" => Some(Detail::new("large pages", yes(since((5, 18))), known())),
         "ext4" => {
             let is_data_in_journal = mount.super_option("data").is_some_and(|d| d == "journal");
-            Some(detail("large pages", yes(since((6, 16)) && !is_data_in_journal), known()))
+            Some(Detail::new("large pages", yes(since((6, 16)) && !is_data_in_journal), known()))
         }
-        "ext2" | "ext3" | "ramfs" | "vfat" => Some(detail("large pages", "no", known())),
+        "ext2" | "ext3" | "ramfs" | "vfat" => Some(Detail::new("large pages", "no", known())),
         _ => None,
     }
 }
@@ -186,8 +182,8 @@ fn shown(mount: &Mount) -> Option<Detail> {
     let root = mount.root.display();
     match mount.filesystem.as_str() {
         _ if mount.root == Path::new("/") => None,
-        "btrfs" => Some(detail("subvolume", root.to_string(), TABLE)),
-        _ => Some(detail("bind mount", format!("of {root} in that file system"), TABLE)),
+        "btrfs" => Some(Detail::new("subvolume", root.to_string(), TABLE)),
+        _ => Some(Detail::new("bind mount", format!("of {root} in that file system"), TABLE)),
     }
 }
 
@@ -200,7 +196,7 @@ fn layers(mount: &Mount) -> Vec<Detail> {
     let lower = mount.super_option("lowerdir").map_or(&b""[..], OsStr::as_bytes);
     let lower = lower.split(|&byte| byte == b':').filter(|layer| !layer.is_empty());
     let all = upper.into_iter().chain(lower.map(|layer| ("lower layer", layer)));
-    all.map(|(name, path)| detail(name, String::from_utf8_lossy(path), TABLE)).collect()
+    all.map(|(name, path)| Detail::new(name, String::from_utf8_lossy(path), TABLE)).collect()
 }
 
 /// What is known of a device, by its folder in `/sys` and the number that it has there.
@@ -210,21 +206,21 @@ pub(crate) fn of_device(dir: &Path, number: impl std::fmt::Display) -> Vec<Detai
         let logical = attribute(&dir.join("queue/logical_block_size"))?;
         let physical = attribute(&dir.join("queue/physical_block_size"))?;
         let value = format!("{logical} B, {physical} B physical");
-        Some(detail("sectors", value, source("queue/physical_block_size")))
+        Some(Detail::new("sectors", value, source("queue/physical_block_size")))
     };
     let named =
-        |name: &str, file: &str| Some(detail(name, attribute(&dir.join(file))?, source(file)));
+        |name: &str, file: &str| Some(Detail::new(name, attribute(&dir.join(file))?, source(file)));
     let algorithm = || {
         let list = attribute(&dir.join("comp_algorithm"))?;
         let chosen = list.split_once('[')?.1.split_once(']')?.0.to_owned();
-        Some(detail("compression", chosen, source("comp_algorithm")))
+        Some(Detail::new("compression", chosen, source("comp_algorithm")))
     };
     // The kind comes first: `CRYPT-LUKS2-…`, `LVM-…`.
     let mapped = || {
         let uuid = attribute(&dir.join("dm/uuid"))?;
         let kind: Vec<&str> =
             uuid.split('-').take(1 + usize::from(uuid.starts_with("CRYPT"))).collect();
-        Some(detail("mapping", kind.join("-"), source("dm/uuid")))
+        Some(Detail::new("mapping", kind.join("-"), source("dm/uuid")))
     };
     let parts = [
         sectors(),

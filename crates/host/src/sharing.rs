@@ -73,11 +73,7 @@ pub fn sharing(filesystem: &str, options: &[String]) -> Vec<Detail> {
         ],
         _ => return Vec::new(),
     };
-    let detail = |name: &str, (value, source): (&str, &str)| Detail {
-        name: name.to_owned(),
-        value: value.to_owned(),
-        source: source.to_owned(),
-    };
+    let detail = |name: &str, (value, source): (&str, &str)| Detail::new(name, value, source);
     vec![
         detail(APPENDS, appends),
         detail(LOCKS, locks),

@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 
 use model::anonymous;
-use report::html::Sheet;
 
 use crate::analysed::Analysed;
 use crate::cli::ShareArgs;
@@ -18,8 +17,7 @@ pub(crate) fn run(args: &ShareArgs) -> anyhow::Result<Exit> {
     let destination = Destination::open(&file)?;
     let is_page = file.extension() == Some(OsStr::new("html"));
     let bytes = if is_page {
-        let sheets: [Sheet<'_>; 1] = [analysed.sheet()];
-        report::html::page(&sheets).into_bytes()
+        report::html::page(&[analysed.sheet()]).into_bytes()
     } else {
         analysed.json()?
     };

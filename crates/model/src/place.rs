@@ -133,6 +133,13 @@ pub struct Detail {
     pub source: String,
 }
 
+impl Detail {
+    /// A fact by its name, and where it was read.
+    pub fn new(name: &str, value: impl Into<String>, source: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), value: value.into(), source: source.into() }
+    }
+}
+
 /// One block device of the stack behind a place, from the file system down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -9,7 +9,7 @@ use crate::arm::Pair;
 use crate::description::StudyDescription;
 use crate::place::PlaceFacts;
 use crate::plan::DEFAULT_ERROR_RATE;
-use crate::slice::{Phase, Slice};
+use crate::slice::{Latencies, Phase, Slice};
 use crate::watch::MachineReading;
 
 /// One run, whole. Times are in nanoseconds and sizes in bytes unless the name
@@ -275,6 +275,11 @@ impl Run {
         let same_block = |a: &Slice, b: &Slice| a.phase == b.phase;
         let blocks = self.slices.chunk_by(same_block);
         blocks.filter(|block| block.first().is_some_and(|slice| slice.block().is_some()))
+    }
+
+    /// The latencies of the slices of an arm that count, together.
+    pub fn latencies_of(&self, arm: usize) -> Latencies {
+        Latencies::sum(self.slices_of(arm).map(|slice| &slice.latencies))
     }
 
     /// The slices of an arm that count.

@@ -97,11 +97,6 @@ fn bounds(root: &Root, facts: &PlaceFacts) -> Vec<Detail> {
         return Vec::new();
     }
     let Ok(memory) = MemoryFacts::read(root) else { return Vec::new() };
-    let of = |name: &str, value: String, source: &str| Detail {
-        name: name.to_owned(),
-        value,
-        source: source.to_owned(),
-    };
     let MemoryFacts { total_bytes, available_bytes, swap_total_bytes, swap_free_bytes, .. } =
         memory;
     let [available, total] = [available_bytes, total_bytes].map(rough_size);
@@ -111,10 +106,14 @@ fn bounds(root: &Root, facts: &PlaceFacts) -> Vec<Detail> {
     };
     let limit = memory.limit.map(|MemoryLimit { group, limit_bytes, used_bytes }| {
         let value = format!("{} of {} used", rough_size(used_bytes), rough_size(limit_bytes));
-        of("memory limit", value, &format!("control group {}", group.display()))
+        Detail::new("memory limit", value, format!("control group {}", group.display()))
     });
-    let memory = of("memory", format!("{available} of {total} available"), "/proc/meminfo");
-    [Some(memory), limit, Some(of("swap", swap, "/proc/meminfo"))].into_iter().flatten().collect()
+    let memory =
+        Detail::new("memory", format!("{available} of {total} available"), "/proc/meminfo");
+    [Some(memory), limit, Some(Detail::new("swap", swap, "/proc/meminfo"))]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// What becomes of the data when the machine is started anew.
@@ -127,8 +126,7 @@ fn after_reboot(facts: &PlaceFacts) -> Option<Detail> {
         }
         StorageKind::Fuse | StorageKind::Other => return None,
     };
-    let (value, source) = (value.to_owned(), source.to_owned());
-    Some(Detail { name: AFTER_REBOOT.to_owned(), value, source })
+    Some(Detail::new(AFTER_REBOOT, value, source))
 }
 
 /// What is mounted, by the name that the table gives it, unless that says nothing:

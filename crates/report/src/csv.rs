@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use csv::Writer;
 use model::analysis::{Analysis, ArmResult, Comparison, Latency};
 use model::run::Run;
-use model::slice::{Latencies, Slice};
+use model::slice::Slice;
 
 /// What a row of the table is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -185,7 +185,7 @@ fn buckets<'a>(
     analysis: &'a Analysis,
 ) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
     analysis.arms.iter().enumerate().flat_map(move |(index, arm)| {
-        let all = Latencies::sum(run.slices_of(index).map(|slice| &slice.latencies));
+        let all = run.latencies_of(index);
         let (count, tick_ns) = (all.count() as f64, run.floor.tick_ns);
         let cumulated = all.buckets.into_iter().scan(0, |seen, (ticks, times)| {
             *seen += times;

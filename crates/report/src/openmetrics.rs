@@ -12,7 +12,6 @@ use std::time::SystemTime;
 use model::analysis::{Analysis, ArmResult, Comparison, Verdict};
 use model::printable::printable;
 use model::run::Run;
-use model::slice::Latencies;
 
 /// Upper bounds of the latency histograms' buckets, in seconds, as the format would have
 /// them written; the same for all runs, so that those can be compared.
@@ -180,7 +179,7 @@ struct Arm<'a> {
 fn arms<'a>(run: &Run, analysis: &'a Analysis) -> Vec<Arm<'a>> {
     let mut seen = BTreeSet::new();
     let arms = analysis.arms.iter().enumerate().map(|(index, result)| {
-        let all = Latencies::sum(run.slices_of(index).map(|slice| &slice.latencies));
+        let all = run.latencies_of(index);
         let ns = |ticks: u64| ticks as f64 * run.floor.tick_ns;
         let times = all.buckets.into_iter().map(|(ticks, count)| (ns(ticks), count)).collect();
         Arm { labels: Labels::of_arm(run, result), result, times }

@@ -35,21 +35,16 @@ pub fn places_tree(places: &[PlaceFacts], machine: &Machine, width: Width) -> St
 }
 
 fn file_system(place: &PlaceFacts) -> Node {
-    let fact = |name: &str, value: String, source: &str| Detail {
-        name: name.to_owned(),
-        value,
-        source: source.to_owned(),
-    };
     let mut facts = Vec::new();
     if !place.mount_options.is_empty() {
-        facts.push(fact("mounted", place.mount_options.join(","), "/proc/self/mountinfo"));
+        facts.push(Detail::new("mounted", place.mount_options.join(","), "/proc/self/mountinfo"));
     }
     let (free, total) = (rough_size(place.free_bytes), rough_size(place.total_bytes));
     let source = if place.mount_point.as_os_str().is_empty() { "asked for" } else { "statvfs" };
-    facts.push(fact("space", format!("{free} of {total} free"), source));
+    facts.push(Detail::new("space", format!("{free} of {total} free"), source));
     if let (Some(free), Some(total)) = (place.free_inodes, place.total_inodes) {
         let value = format!("{} of {} free", count(free), count(total));
-        facts.push(fact("inodes", value, "statvfs"));
+        facts.push(Detail::new("inodes", value, "statvfs"));
     }
     facts.extend(place.details.iter().cloned());
     let is_below = |device: &&DeviceLayer| {

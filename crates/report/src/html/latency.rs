@@ -1,7 +1,6 @@
 //! How long single operations took: each arm's distribution on one axis of logarithms.
 
 use model::analysis::{ArmResult, Latency};
-use model::slice::Latencies;
 use model::units::{count, time};
 
 use super::chart::{ACROSS, Chart, DOWN, Rows, level, path, percent, plot, ticks, upright};
@@ -63,7 +62,7 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
 fn rows<'a>(subject: Subject<'a>, study: &str) -> Vec<Row<'a>> {
     let arms = subject.analysis.arms.iter().enumerate().filter(|(_, arm)| arm.study == study);
     let row = |(index, arm): (usize, &'a ArmResult)| {
-        let all = Latencies::sum(subject.run.slices_of(index).map(|slice| &slice.latencies));
+        let all = subject.run.latencies_of(index);
         let tick_ns = subject.run.floor.tick_ns;
         let buckets: Vec<(f64, u64)> =
             all.buckets.iter().map(|(ticks, times)| (*ticks as f64 * tick_ns, *times)).collect();
