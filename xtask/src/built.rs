@@ -34,6 +34,13 @@ impl TestProgram {
         command.env("CARGO_MANIFEST_DIR", &self.folder);
         command
     }
+
+    /// The same for these tests alone, one after the other.
+    pub(crate) fn command_of(&self, names: &[&str]) -> Command {
+        let mut command = self.command();
+        command.args(["--test-threads=1", "--exact"]).args(names);
+        command
+    }
 }
 
 /// Builds everything for development, showing what the compiler has to say.

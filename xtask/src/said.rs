@@ -37,6 +37,12 @@ pub(crate) fn skipped(output: &str) -> Vec<String> {
     skipped
 }
 
+/// The names of the tests that failed, which the harness lists last.
+pub(crate) fn failed(output: &str) -> Vec<&str> {
+    let Some((_, list)) = output.rsplit_once("\nfailures:\n") else { return Vec::new() };
+    list.lines().map_while(|line| line.strip_prefix("    ")).collect()
+}
+
 /// How many tests passed and failed.
 pub(crate) fn counts(output: &str) -> (u64, u64) {
     let words = output.lines().filter_map(|line| line.strip_prefix(RESULT));
@@ -65,6 +71,15 @@ mod tests {
     fn a_failed_test_may_have_skipped_something_as_well() {
         let output = "failures:\n\n---- a stdout ----\nSKIPPED: no php\nthread panicked\n\nfailures:\n    a\n";
         assert_eq!(skipped(output), ["a: no php"]);
+        assert_eq!(failed(output), ["a"]);
+    }
+
+    #[test]
+    fn the_tests_that_failed_are_listed_last() {
+        let output = "failures:\n\n---- m::b stdout ----\nfailures:\n    said by a test\n\n\
+            \nfailures:\n    a\n    m::b\n\ntest result: FAILED. 12 passed; 2 failed\n    more\n";
+        assert_eq!(failed(output), ["a", "m::b"]);
+        assert!(failed("test result: ok. 12 passed; 0 failed\n").is_empty());
     }
 
     #[test]

@@ -81,8 +81,14 @@ fn what_was_read_past_the_page_cache_is_not_in_it_afterwards() {
         slice(&Blocks, strategy, &given, folder.path(), 256).unwrap();
         resident_bytes(File::open(folder.path().join("blocks.bin")).unwrap()).unwrap()
     };
-    assert_eq!([left("direct"), left("uring-direct")], [0, 0]);
-    assert_eq!([left("buffered"), left("uring")], [1 << 20, 1 << 20]);
+    // Memory pressure takes pages away, and nothing makes the kernel let go of each one.
+    let mostly = |bytes: u64| bytes > 1 << 19;
+    for (strategy, stays) in
+        [("direct", false), ("uring-direct", false), ("buffered", true), ("uring", true)]
+    {
+        let bytes = left(strategy);
+        assert_eq!(mostly(bytes), stays, "{strategy}: {bytes} of 1 MiB");
+    }
 }
 
 fn config(given: &[(&str, &str)]) -> Config {

@@ -139,7 +139,9 @@ fn a_page_of_the_users_own_is_copied_and_read_whole() {
         assert_eq!((outcome.laps, outcome.requested_bytes()), (3, 3 * 320), "{strategy}");
         assert_eq!(fs::read(folder.path().join("page0-part1")).unwrap(), [b'b'; 300]);
     }
-    for (wrong, says) in [("/no/such", "cannot be read"), ("/proc/self/task", "no file")] {
+    let nested = own.path().join("not-a-part");
+    let empty = nested.to_str().unwrap();
+    for (wrong, says) in [("/no/such", "cannot be read"), (empty, "no file")] {
         let refused = testing::refusal(&Page, "read", &[("set", wrong)]);
         assert!(refused.contains(says) && refused.contains(wrong), "{refused}");
     }
