@@ -1,13 +1,14 @@
 // Opens reports in Chromium, and fails where one is not as it should be.
 //
-//   node check.mjs [--shots FOLDER] CHROMIUM REPORT.html...
+//   node check.mjs [--shots FOLDER] [--site FOLDER] CHROMIUM REPORT.html...
 //
 // Each report is opened light and dark, wide and narrow, and once without JavaScript.
 // Everywhere every chart must be drawn with data, within the page, with no text over
 // another, and with a table of the same; nothing may be asked of the network, and nothing
-// said on the console. axe-core may have no serious finding.
+// said on the console. axe-core may have no serious finding. Every page of a site is opened
+// in the same ways; it has no charts, and may ask for what else the site has.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -31,13 +32,15 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const failures = [];
 const times = [];
 
-// What is wrong with the page as it is drawn: runs in the browser.
+// Whether a page is wider than what it is shown on: runs in the browser.
+const width = () => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  return scrollWidth > clientWidth ? [`the page is ${scrollWidth} wide in ${clientWidth}`] : [];
+};
+
+// What is wrong with a report as it is drawn: runs in the browser.
 const faults = () => {
   const found = [];
-  const page = document.documentElement;
-  if (page.scrollWidth > page.clientWidth) {
-    found.push(`the page is ${page.scrollWidth} wide in ${page.clientWidth}`);
-  }
   const inside = (box, frame) =>
     box.left >= frame.left - 4 && box.right <= frame.right + 4 && box.top >= frame.top - 4 &&
     box.bottom <= frame.bottom + 4;
@@ -96,12 +99,13 @@ const seriousFindings = async () => {
     .map(({ id, nodes }) => `axe: ${id}: ${nodes.length} times, first ${nodes[0].html.slice(0, 120)}`);
 };
 
-const checkWay = async (browser, report, { name, ...options }, shots) => {
-  const where = `${basename(report)}, ${name}`;
+// Opens a file in one way, and complains of what any page must not do.
+const checkWay = async (browser, file, { name, ...options }, { isOwn, inspect }, shots) => {
+  const where = `${basename(file)}, ${name}`;
   const complain = (what) => failures.push(`${where}: ${what}`);
   const context = await browser.newContext({ ...options, acceptDownloads: true });
   const page = await context.newPage();
-  const url = pathToFileURL(report).href;
+  const url = pathToFileURL(file).href;
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complain(`console: ${message.text()}`);
   });
@@ -111,25 +115,38 @@ const checkWay = async (browser, report, { name, ...options }, shots) => {
     dialog.dismiss();
   });
   page.on("request", (request) => {
-    const own = request.url() === url || /^(data|blob):/.test(request.url());
-    if (!own) complain(`it asks for ${request.url()}`);
+    if (!isOwn(request.url(), url)) complain(`it asks for ${request.url()}`);
   });
   const began = performance.now();
   await page.goto(url, { waitUntil: "load" });
   // The second frame is asked for once the first is drawn.
   const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const laidOut = () => document.body.getBoundingClientRect().height;
-  await page.evaluate(options.javaScriptEnabled === false ? laidOut : drawn);
+  const hasScript = options.javaScriptEnabled !== false;
+  await page.evaluate(hasScript ? drawn : laidOut);
   times.push([where, performance.now() - began]);
-  (await page.evaluate(faults)).forEach(complain);
-  if (options.javaScriptEnabled !== false) {
+  (await page.evaluate(width)).forEach(complain);
+  await inspect(context, page, name, complain);
+  if (hasScript) {
     await page.evaluate(axe);
     (await page.evaluate(seriousFindings)).forEach(complain);
-    if (name === "light") await checkHandling(context, page, complain);
   }
-  if (shots) await page.screenshot({ path: join(shots, `${basename(report, ".html")}-${name}.png`), fullPage: true });
+  if (shots) await page.screenshot({ path: join(shots, `${basename(file, ".html")}-${name}.png`), fullPage: true });
   await context.close();
 };
+
+const REPORT = {
+  isOwn: (asked, url) => asked === url || /^(data|blob):/.test(asked),
+  inspect: async (context, page, name, complain) => {
+    (await page.evaluate(faults)).forEach(complain);
+    if (name === "light") await checkHandling(context, page, complain);
+  },
+};
+
+const pageOf = (site) => ({
+  isOwn: (asked) => asked.startsWith(pathToFileURL(site).href),
+  inspect: async () => {},
+});
 
 // The keyboard opens tables, and charts are saved as files that stand by themselves.
 const checkHandling = async (context, page, complain) => {
@@ -159,19 +176,26 @@ const checkHandling = async (context, page, complain) => {
 };
 
 const main = async (argv) => {
-  const shots = argv[0] === "--shots" ? argv.splice(0, 2)[1] : null;
+  const option = (name) => (argv[0] === name ? argv.splice(0, 2)[1] : null);
+  const [shots, site] = [option("--shots"), option("--site")];
   const [executablePath, ...reports] = argv;
+  const pages = site ? readdirSync(site).filter((name) => name.endsWith(".html")) : [];
+  const files = [
+    ...reports.map((report) => [report, REPORT, shots]),
+    ...pages.map((name) => [join(site, name), pageOf(site), null]),
+  ];
   const browser = await chromium.launch({ executablePath, args: FLAGS });
   try {
-    for (const report of reports) {
-      for (const way of WAYS) await checkWay(browser, report, way, shots);
+    for (const [file, kind, shots] of files) {
+      for (const way of WAYS) await checkWay(browser, file, way, kind, shots);
     }
   } finally {
     await browser.close();
   }
   for (const [where, took] of times) console.log(`${where}: drawn after ${took.toFixed(0)} ms`);
   for (const failure of failures) console.log(`FAILED: ${failure}`);
-  console.log(`${reports.length} reports, ${times.length} ways, ${failures.length} failures`);
+  const checked = `${reports.length} reports, ${pages.length} pages of the site`;
+  console.log(`${checked}, ${times.length} ways, ${failures.length} failures`);
   process.exit(failures.length > 0 ? 1 : 0);
 };
 

@@ -1,6 +1,7 @@
 //! Reports in a browser: made from real and from simulated runs, and looked at by
 //! `tests/browser/check.mjs` in Chromium, light and dark, wide and narrow, and without
-//! JavaScript. `cargo xtask browser` looks at all, the tests at the three that differ most.
+//! JavaScript. `cargo xtask browser` looks at all and at the site of the documentation, the
+//! tests at the three that differ most.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use testkit::{ArmBehaviour, SimulatedRunner};
 
 use crate::packages::is_installed;
 use crate::pool::Skipped;
-use crate::{example, process, said};
+use crate::{example, process, said, site};
 
 /// The programs that it takes.
 const PROGRAMS: [&str; 3] = ["chromium", "node", "npm"];
@@ -69,8 +70,11 @@ pub(crate) fn check(iotoll: &Path, which: Which) -> Result<Skipped> {
     let files = [measured(iotoll, &reports, which)?, simulated(&reports, which)?].concat();
     let chromium = process::find_program("chromium").ok_or_else(|| anyhow!("no chromium"))?;
     let mut command = Command::new("node");
-    command.current_dir(&folder).arg("check.mjs").arg("--shots").arg(shots).arg(chromium);
-    let output = command.args(&files).output().context("running node")?;
+    command.current_dir(&folder).arg("check.mjs").arg("--shots").arg(shots);
+    if which == Which::All {
+        command.arg("--site").arg(site::write()?);
+    }
+    let output = command.arg(chromium).args(&files).output().context("running node")?;
     let told = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
     println!("{}", told.lines().last().unwrap_or_default());
@@ -119,7 +123,8 @@ fn provide(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reports of runs on this machine: one arm, several studies, rates, and two side by side.
+/// Reports of runs on this machine: one arm, several studies, four places, rates, two side by
+/// side, and a server under load.
 fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> {
     let disk = tempfile::tempdir_in(process::root().join("target"))?;
     let place = format!("disk={}", disk.path().display());
@@ -145,10 +150,29 @@ fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> 
     let rates = [&place, "--study", "serve", "--set", "serve.rate=200,400,800", "--budget", "6s"];
     let rates = [&rates[..], &["--set", "serve.connections=20"]].concat();
     let (one, rates) = (compare("one-arm.html", &one)?, compare("rates.html", &rates)?);
-    let both = file("side-by-side.html");
-    let mut report = Command::new(iotoll);
-    process::output(report.arg("report").args([&several, &several]).arg("--output").arg(&both))?;
-    Ok(vec![one, several, rates, both])
+    let others = ["b", "c"].map(|label| disk.path().join(label).display().to_string());
+    others.iter().try_for_each(fs::create_dir)?;
+    let four = [&place, "ram=/dev/shm", &others[0], &others[1], "--study", "log", "--budget", "4s"];
+    let four = compare("four-places.html", &four)?;
+    let report = |name: &str, of: &[&Path]| -> Result<PathBuf> {
+        let html = file(name);
+        process::output(Command::new(iotoll).arg("report").args(of).arg("--output").arg(&html))?;
+        Ok(html)
+    };
+    let both = report("side-by-side.html", &[&several, &several])?;
+    let under_load = report("load.html", &[&loaded(iotoll, folder)?])?;
+    Ok(vec![one, several, four, rates, both, under_load])
+}
+
+/// The result of a load at three rates of a server that is started for it.
+fn loaded(iotoll: &Path, folder: &Path) -> Result<PathBuf> {
+    let json = folder.join("load.json");
+    let mut command = Command::new(iotoll);
+    command.args(["load", "http://127.0.0.1:{port}/", "--rate", "100,200,300"]);
+    command.args(["--connections", "200", "--serve"]);
+    command.arg("exec python3 -m http.server --bind 127.0.0.1 {port}");
+    process::output(command.args(["--no-save", "--json"]).arg(&json))?;
+    Ok(json)
 }
 
 /// Reports of simulated runs: fifty arms, one that was interrupted, and one in which every

@@ -10,7 +10,7 @@ mod page;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -26,11 +26,16 @@ const ASSETS: [&str; 2] = ["docs", "docs/schema"];
 const STYLE: &str = include_str!("site/style.css");
 
 pub(crate) fn run() -> Result<()> {
-    let folder = process::root().join("target/site");
-    let site = Site::read(process::root())?;
-    site.write(&folder)?;
-    println!("{} pages: {}", site.pages.len(), folder.join("index.html").display());
+    let folder = write()?;
+    println!("{}", folder.join("index.html").display());
     Ok(())
+}
+
+/// Writes it; the folder that it is in.
+pub(crate) fn write() -> Result<PathBuf> {
+    let folder = process::root().join("target/site");
+    Site::read(process::root())?.write(&folder)?;
+    Ok(folder)
 }
 
 /// An error where the site could not be made: a link that leads nowhere, a page that the
