@@ -9,7 +9,8 @@
 //! much for that, our rate must lie in the interval of fio's.
 //!
 //! fio's bookkeeping takes time for each operation, which is part of its rate: some
-//! hundreds of nanoseconds, of which its engine `null` shows a part. A read from memory
+//! hundreds of nanoseconds, of which its engine `null` shows a part, and less where it is
+//! told to look at the clock less often, as it is here for I/O in memory. A read from memory
 //! takes no more than that. Where our rate is above fio's, it must therefore be that of a
 //! bare loop over the system calls, or of fio with each program's own cost taken off.
 
