@@ -46,6 +46,7 @@ impl Glance {
             states.0.iter().map(|state| self.comparison(state, &arms)).collect();
         let answers = answers::of(&self.run, &arms, &comparisons);
         Analysis {
+            blocks: self.tolls_ns.iter().map(Vec::len).max().unwrap_or_default() as u64,
             arms,
             comparisons,
             noise: Noise::default(),

@@ -49,5 +49,13 @@ pub fn analyse(run: &Run) -> Analysis {
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
     let answers = answers::of(run, &arms, &comparisons);
     let noise = noise_between(&run.watch.before, &run.watch.after);
-    Analysis { arms, comparisons, noise, carry_over: carry_over::found(run), picks, answers }
+    Analysis {
+        blocks: run.blocks().count() as u64,
+        arms,
+        comparisons,
+        noise,
+        carry_over: carry_over::found(run),
+        picks,
+        answers,
+    }
 }

@@ -16,6 +16,7 @@ mod environment;
 mod exit;
 mod halt;
 mod history;
+mod identity;
 
 mod destination;
 mod live;

@@ -13,11 +13,12 @@ use model::run::Run;
 use model::selftest::{self, SelftestResult};
 use report::html::record;
 use report::load::Layout;
-use store::{Content, Entry, State, Store};
+use store::{Analysed, Content, Entry, State, Store};
 
 use crate::cli::{Form, ShowArgs};
 use crate::delivery::{Targets, deliver_comparison, deliver_document};
 use crate::exit::{Exit, UsageError};
+use crate::identity::this_program;
 use crate::load::layout_of;
 use crate::{output, saving};
 
@@ -31,11 +32,30 @@ const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let targets = Targets::open(&args.output)?;
     let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
+    let cannot = |why| UsageError(format!("cannot show {what}: {why:#}"));
+    if let Some(Analysed { run, analysis }) = analysed(args).map_err(cannot)? {
+        deliver_comparison(targets, &run, &analysis, args.output.full)?;
+        return Ok(Exit::Done);
+    }
     let saved = found(args.run.as_deref())
         .and_then(|saved| saved.fits(args).map(|()| saved))
-        .map_err(|why| UsageError(format!("cannot show {what}: {why:#}")))?;
+        .map_err(cannot)?;
     saved.deliver(args, targets)?;
     Ok(Exit::Done)
+}
+
+/// What followed from a comparison in the store, where no more is asked for and this very
+/// program found it: a report in text needs no slices, which are most of a record.
+fn analysed(args: &ShowArgs) -> anyhow::Result<Option<Analysed>> {
+    let decides_anew = args.worth.or(args.error_rate).or(args.per_second).is_some();
+    let in_text = args.output.files().all(|(form, _)| matches!(form, Form::Markdown));
+    if decides_anew || !in_text || args.layout.is_some() || args.run.as_deref().is_some_and(is_file)
+    {
+        return Ok(None);
+    }
+    let (store, entry) = entry(args.run.as_deref().and_then(Path::to_str))?;
+    let program = this_program();
+    Ok(program.map(|program| store.load_analysed(&entry, &program)).transpose()?.flatten())
 }
 
 /// What is in a file, or what the store has under a name, the last where none is given.
@@ -69,9 +89,7 @@ pub(crate) fn is_file(given: &Path) -> bool {
 }
 
 fn stored(name: Option<&str>) -> anyhow::Result<Saved> {
-    let mut store = saving::existing()?;
-    saving::tell_killed(&mut store);
-    let entry = store.find(name.unwrap_or("last"))?;
+    let (store, entry) = entry(name)?;
     if entry.state == State::Running {
         output::note(&format!(
             "{} is still running; these are its results so far",
@@ -79,6 +97,14 @@ fn stored(name: Option<&str>) -> anyhow::Result<Saved> {
         ));
     }
     Saved::load(&store, &entry)
+}
+
+/// The run of that name in the store, the last where none is given.
+fn entry(name: Option<&str>) -> anyhow::Result<(Store, Entry)> {
+    let mut store = saving::existing()?;
+    saving::tell_killed(&mut store);
+    let entry = store.find(name.unwrap_or("last"))?;
+    Ok((store, entry))
 }
 
 /// A result of any kind.

@@ -11,18 +11,23 @@ use model::selftest::SelftestResult;
 use model::units::{counted, three_digits};
 use store::{Entry, State, Store, Summary, Toll};
 
+use crate::identity::this_program;
 use crate::output;
 use crate::show::Saved;
 
 /// A toll says little of an arm with fewer slices.
 const SLICES_MIN: u64 = 5;
 
-/// Saves that of a comparison which is over.
+/// Saves that of a comparison which is over, and what follows from it.
 pub(crate) fn keep(store: Option<Store>, run: &Run, analysis: &Analysis) {
     let Some(mut store) = store else { return };
     let (summary, tolls) = (of_comparison(run, analysis), tolls(run, analysis));
     if let Err(error) = store.summarise(&run.run.id, &summary, &tolls) {
         output::note(&format!("this run's line in `iotoll history` is not saved: {error}"));
+    }
+    // Without it, `iotoll show` analyses the run again.
+    if let Some(program) = this_program() {
+        let _ = store.keep_analysis(&run.run.id, &program, analysis);
     }
 }
 

@@ -81,6 +81,9 @@ fn the_last_run_and_any_by_the_beginning_of_its_name_are_shown_as_they_were_prin
     assert_eq!(shown(&[]), printed[1].1);
     for (id, report, json) in &printed {
         assert_eq!(shown(&[&id[..8]]), *report);
+        // The verdicts are decided anew, from the blocks, where a worth is given.
+        assert_eq!(shown(&[id, "--worth", "5%"]), *report);
+        assert_eq!(shown(&[id, "--worth", "5%", "--full"]), shown(&[id, "--full"]));
         assert_eq!(shown(&[id, "--json", "-"]), *json);
     }
     let unknown = keeping(&data).args(["show", "0123456789abcdef"]).output().unwrap();

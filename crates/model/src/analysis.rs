@@ -12,6 +12,7 @@ use crate::cause::Cause;
 use crate::description::{ParamForm, StudyDescription};
 use crate::integrity::Integrity;
 use crate::noise::Noise;
+use crate::run::Run;
 
 /// What pays at this many operations a second pays for most applications.
 pub const USUAL_PER_S: f64 = 100.0;
@@ -19,6 +20,8 @@ pub const USUAL_PER_S: f64 = 100.0;
 /// What follows from a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
+    /// How many blocks were complete.
+    pub blocks: u64,
     /// The arms' tolls, in the order of the plan's arms.
     pub arms: Vec<ArmResult>,
     /// What can be said of the pairs, in the order of the plan's pairs.
@@ -482,5 +485,17 @@ impl Analysis {
     /// The arm of that id.
     pub fn arm(&self, id: &str) -> Option<&ArmResult> {
         self.arms.iter().find(|arm| arm.id == id)
+    }
+
+    /// Whether it can have followed from that run: what refers to one another is there.
+    pub fn fits(&self, run: &Run) -> bool {
+        let comparisons = self.comparisons.len();
+        let referred = self.answers.iter().flat_map(|answer| {
+            [answer.moved, answer.rewritten, answer.both, answer.by].into_iter().flatten()
+        });
+        let mut referred = referred.chain(self.picks.iter().map(|pick| pick.comparison));
+        self.arms.iter().map(|arm| &arm.id).eq(run.plan.arms.iter().map(|arm| &arm.id))
+            && comparisons == run.plan.pairs.len()
+            && referred.all(|index| index < comparisons)
     }
 }

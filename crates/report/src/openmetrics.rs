@@ -27,7 +27,7 @@ const NS_PER_S: f64 = 1e9;
 /// The run, its arms, and what they differ by.
 pub fn text(run: &Run, analysis: &Analysis) -> String {
     let mut page = Page::default();
-    about_run(&mut page, run);
+    about_run(&mut page, run, analysis);
     let arms = arms(run, analysis);
     about_tolls(&mut page, &arms);
     about_work(&mut page, &arms);
@@ -140,7 +140,7 @@ impl std::fmt::Display for Labels {
     }
 }
 
-fn about_run(page: &mut Page, run: &Run) {
+fn about_run(page: &mut Page, run: &Run, analysis: &Analysis) {
     let listed = |names: Vec<&str>| names.join(",");
     let of = Labels::default()
         .with("studies", &listed(run.studies.iter().map(|study| study.name.as_str()).collect()))
@@ -154,7 +154,7 @@ fn about_run(page: &mut Page, run: &Run) {
     gauge("iotoll_run_start_time_seconds", "seconds", "When the run began, Unix time.", began);
     let took = Some(run.run.seconds);
     gauge("iotoll_run_duration_seconds", "seconds", "How long the run took.", took);
-    let blocks = Some(run.blocks().count() as f64);
+    let blocks = Some(analysis.blocks as f64);
     gauge("iotoll_run_blocks", "", "Blocks that were complete.", blocks);
     let interrupted = Some(f64::from(u8::from(run.run.interrupted)));
     gauge("iotoll_run_interrupted", "", "Whether the run was stopped before its end.", interrupted);

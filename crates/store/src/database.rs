@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What leads from each version of the layout to the next, from an empty database on. A new
 /// one goes all the way, so that it is laid out as one that was migrated.
-const STEPS: [&str; 2] = [RUNS, SUMMARIES];
+const STEPS: [&str; 3] = [RUNS, SUMMARIES, ANALYSES];
 
 /// A run's record is that of a comparison without its slices, which are in parts, one for
 /// each block; or the whole document of anything else.
@@ -85,6 +85,15 @@ UPDATE run SET
         WHERE record.run = run.number
     )
     WHERE kind = 'comparison';
+";
+
+/// What followed from a comparison, and which program found that.
+const ANALYSES: &str = "
+CREATE TABLE analysis (
+    run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+    program TEXT NOT NULL,
+    json TEXT NOT NULL
+) STRICT;
 ";
 
 /// Where the database is in its folder.

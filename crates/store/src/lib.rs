@@ -6,11 +6,13 @@
 //! from one that is still going on by a lock that its process holds (`lock.rs`), and is
 //! loaded as one that was interrupted.
 //!
-//! What is told of many runs at once stands beside their records (`summary.rs`).
+//! What is told of many runs at once stands beside their records (`summary.rs`), and what
+//! followed from each (`analysed.rs`).
 //!
 //! A database of an older version is brought up to date when it is opened. One that is
 //! newer, damaged or another program's is refused, and never written to. How the data is laid out is in `database.rs`, where it may be in `folder.rs`.
 
+mod analysed;
 mod database;
 mod error;
 mod folder;
@@ -20,6 +22,7 @@ mod removal;
 mod saved;
 mod summary;
 
+pub use analysed::Analysed;
 pub use error::Error;
 pub use folder::usual;
 pub use recording::Recording;

@@ -191,6 +191,6 @@ fn update_record(database: &Connection, number: i64, record: &str) -> rusqlite::
     Ok(())
 }
 
-fn json(what: &(impl Serialize + ?Sized)) -> Result<String, Error> {
+pub(crate) fn json(what: &(impl Serialize + ?Sized)) -> Result<String, Error> {
     serde_json::to_string(what).map_err(Error::Json)
 }

@@ -169,11 +169,11 @@ impl Store {
         self.connection.prepare(sql)?.query_map(params![number], |row| row.get(0))?.collect()
     }
 
-    fn parse<T: DeserializeOwned>(&self, json: &str) -> Result<T, Error> {
+    pub(crate) fn parse<T: DeserializeOwned>(&self, json: &str) -> Result<T, Error> {
         serde_json::from_str(json).map_err(|error| self.damaged(error.to_string()))
     }
 
-    fn damaged(&self, why: String) -> Error {
+    pub(crate) fn damaged(&self, why: String) -> Error {
         Error::Damaged { path: database::path(&self.folder), why }
     }
 

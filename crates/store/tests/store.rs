@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use engine::measure::Event;
 use iotoll_store::{Content, Entry, Error, Kind, Recording, State, Store, Summary, Toll, is_name};
+use model::analysis::Analysis;
 use model::plan::{Draft, Plan, StudyPlan};
 use model::run::{ArmFailure, Run};
 use rusqlite::Connection;
@@ -90,6 +91,31 @@ fn a_finished_run_is_read_as_it_was() {
     assert!(entry.blocks > 5 && run.failures.len() == 1, "{entry:?}");
     drop(store);
     assert_eq!(names_in(&folder), ["runs.db"]);
+}
+
+#[test]
+fn what_followed_from_a_run_is_kept_for_the_program_that_found_it() {
+    let (_home, folder) = folder();
+    let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
+    let analysis = analysis::analyse(&run);
+    let mut store = Store::open(&folder).unwrap();
+    store.keep_analysis("aa11", "1.0 a", &analysis).unwrap();
+    let running = store.find("aa11").unwrap();
+    assert!(store.load_analysed(&running, "1.0 a").unwrap().is_none(), "it goes on");
+    recording.finish(&run).unwrap();
+    let entry = store.find("aa11").unwrap();
+    assert!(store.load_analysed(&entry, "1.0 b").unwrap().is_none(), "another found it");
+    let kept = store.load_analysed(&entry, "1.0 a").unwrap().unwrap();
+    assert_eq!((kept.run, kept.analysis), (run.without_slices(), analysis.clone()));
+    // That of another plan would have reports look for arms that are not there.
+    let other = Analysis { arms: Vec::new(), ..analysis };
+    store.keep_analysis("aa11", "1.0 a", &other).unwrap();
+    let refused = store.load_analysed(&entry, "1.0 a").err().unwrap().to_string();
+    assert!(refused.contains("another run's"), "{refused}");
+    store.remove(&entry).unwrap();
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    let left = database.query_row("SELECT count(*) FROM analysis", (), |row| row.get(0));
+    assert_eq!(left, Ok(0_i64));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use model::analysis::Verdict;
 use model::plan::{Draft, Plan, StudyPlan};
 use model::run::Run;
 use model::slice::Slice;
-use report::terminal;
+use report::{markdown, terminal};
 
 /// A plan for the study `log` with those strategies, on `disk` and `ram`.
 fn plan(strategies: &[&str], places: &[&str], budget_s: u64) -> Plan {
@@ -32,7 +32,12 @@ fn steady(times_ns: &[f64]) -> Vec<ArmBehaviour> {
 }
 
 fn printed(result: &Run, width: usize) -> String {
-    let styled = terminal::report(result, &analyse(result), true, width);
+    let analysis = analyse(result);
+    let styled = terminal::report(result, &analysis, true, width);
+    // A saved run is shown without its slices.
+    let bare = result.without_slices();
+    assert_eq!(terminal::report(&bare, &analysis, true, width), styled);
+    assert_eq!(markdown::text(&bare, &analysis), markdown::text(result, &analysis));
     anstream::adapter::strip_str(&styled).to_string()
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
     let mut out = title(subject);
     out += &manners::ended_early(&run.run, width);
     out += &manners::left_out(&run.run, width);
-    if run.blocks().next().is_none() {
+    if analysis.blocks == 0 {
         return out + &nothing_known(run, width);
     }
     let advice = advice::lines(&rows, width);
@@ -84,10 +84,9 @@ fn title(subject: Subject) -> String {
 
 /// `28 arms, 109 blocks, took 60 s`.
 fn extent(Subject { run, analysis }: Subject) -> String {
-    let blocks = run.blocks().count() as u64;
     let state = if run.run.interrupted { "interrupted after" } else { "took" };
     let arms = counted(analysis.arms.len() as u64, "arm");
-    let blocks = counted(blocks, "block");
+    let blocks = counted(analysis.blocks, "block");
     format!("{arms}, {blocks}, {state} {:.0} s", run.run.seconds)
 }
 

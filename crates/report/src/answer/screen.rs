@@ -47,7 +47,7 @@ impl Screen {
         let subject = Subject { run, analysis };
         let rows = row::all(subject);
         let columns = table::Columns::of(subject, &rows);
-        let is_known = run.blocks().next().is_some();
+        let is_known = analysis.blocks > 0;
         let mut nothing_known = Vec::new();
         if !is_known {
             nothing_known.push(super::NOTHING_KNOWN.to_owned());

@@ -52,11 +52,11 @@ fn list(sheets: &[Sheet]) -> Markup {
     let item = |(index, sheet): (usize, &Sheet)| {
         let link = el("a").attr("href", format!("#run-{}", index + 1));
         match sheet {
-            Sheet::Comparison { run, .. } => {
+            Sheet::Comparison { run, analysis } => {
                 let facts = format!(
                     ": began {}, {} blocks, Linux {}, {}",
                     day(&run.run.started),
-                    count(run.blocks().count() as u64),
+                    count(analysis.blocks),
                     run.machine.kernel,
                     run.machine.cpu
                 );
