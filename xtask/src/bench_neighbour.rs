@@ -173,8 +173,9 @@ impl Stopped {
 
 impl Drop for Stopped {
     fn drop(&mut self) {
-        // It may have ended by itself. Interrupted, it removes what it made.
-        let _ = kill_process(Pid::from_child(&self.0), Signal::INT);
+        // It may have ended by itself. Told to end, it removes what it made; SIGINT would be
+        // ignored by what a shell started in the background.
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
         let _ = kill_process(Pid::from_child(&self.0), Signal::CONT);
         let _ = self.0.wait();
     }
