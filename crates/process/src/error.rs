@@ -88,6 +88,16 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
+    /// A command did not come to its end.
+    #[error("command `{command}`: {why}{}", stderr_shown(.stderr))]
+    Program {
+        /// The command, as it was given.
+        command: String,
+        /// What went wrong.
+        why: String,
+        /// The last lines of its standard error.
+        stderr: Vec<String>,
+    },
     /// A server's command was not started.
     #[error("server command `{command}`: {why}")]
     ServerNotStarted {

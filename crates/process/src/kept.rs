@@ -1,25 +1,35 @@
-//! A server under its keeper, as seen from this process.
+//! A server or a program under its keeper, as seen from this process.
 
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{Child, ChildStderr, Command, ExitStatus};
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::keeper;
 use crate::ending::wait_until;
+use crate::keeper;
 
 /// How long the keeper is waited for: what it takes, and a little.
 const PATIENCE: Duration = keeper::ENDING_MAX.saturating_add(Duration::from_millis(400));
 /// Its exit follows the end of what it tells.
 const EXIT_PATIENCE: Duration = Duration::from_millis(500);
+/// Between two looks at whether the run was told to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What came of waiting for the end of all that is kept.
+pub(super) enum Waited {
+    Ended(ExitStatus),
+    Stopped,
+    TooLong,
+}
 
 /// A keeper, and all that it keeps.
 #[derive(Debug)]
 pub(super) struct Kept {
     keeper: Child,
-    /// Open at this end for as long as the server should live.
+    /// Open at this end for as long as what is kept should live.
     lifeline: UnixStream,
 }
 
@@ -35,6 +45,33 @@ impl Kept {
 
     pub(super) fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.keeper.stderr.take()
+    }
+
+    pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.keeper.stdout.take()
+    }
+
+    /// Waits until it and all that it started have ended by themselves: the keeper's end of
+    /// the socket closes then, so that nobody has to look again and again.
+    pub(super) fn await_end(&mut self, deadline: Instant, stop: &AtomicBool) -> io::Result<Waited> {
+        self.lifeline.set_read_timeout(Some(LOOK))?;
+        loop {
+            match (&self.lifeline).read(&mut [0; 1]) {
+                // Nothing is told of those that end by themselves.
+                Ok(_) => break,
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => break,
+                Err(error) if is_no_end(&error) => {}
+                Err(error) => return Err(error),
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Waited::Stopped);
+            }
+            if Instant::now() >= deadline {
+                return Ok(Waited::TooLong);
+            }
+        }
+        let ended = wait_until(&mut self.keeper, Instant::now() + EXIT_PATIENCE);
+        ended.map_or(Ok(Waited::TooLong), |status| status.map(Waited::Ended))
     }
 
     /// How the server ended, if it and all that it started have.
@@ -57,8 +94,8 @@ impl Kept {
         let signal = status.and_then(Result::ok).and_then(|status| status.signal());
         if !told_all || signal.is_some() {
             left.push(format!(
-                "process {pid} (server-keeper), which stops what the server started, was killed \
-                 before it could; look with `ps -e f` for what is left of the server, and kill that"
+                "process {pid} (server-keeper), which stops what the command started, was killed \
+                 before it could; look with `ps -e f` for what is left of it, and kill that"
             ));
         }
         left
@@ -84,4 +121,10 @@ impl Kept {
             }
         }
     }
+}
+
+/// Whether a reading only took its time.
+fn is_no_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }

@@ -2,13 +2,17 @@
 //!
 //! [`worker`] does a slice's work beside other workers, in threads, in processes of
 //! this program or in interpreters, over a [`Transport`](worker::Transport).
-//! [`Server`] starts, awaits and stops a server that somebody else loads, and
+//! [`Program`] runs a command to its end. [`Server`] starts, awaits and stops a server that somebody else loads, and
 //! [`ServerWatch`] reads what its processes use.
 
 mod ending;
 mod error;
 mod isolation;
+mod keeper;
+mod kept;
+mod last_words;
 mod left;
+mod program;
 mod server;
 mod stop;
 pub mod worker;
@@ -16,5 +20,6 @@ pub mod worker;
 pub use error::Error;
 pub use isolation::{isolate, start_in};
 pub use left::take_left_behind;
+pub use program::{Ended, Program};
 pub use server::{Port, Server, ServerWatch};
 pub use stop::StopFlag;

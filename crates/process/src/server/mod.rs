@@ -1,18 +1,15 @@
 //! Servers: started, awaited, watched and stopped.
 
-mod keeper;
-mod kept;
 mod listening;
 mod port;
 mod watch;
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::os::unix::net::UnixStream;
-use std::process::{ChildStderr, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,23 +19,17 @@ use host::sync_calls::SyncCalls;
 use model::address::Address;
 
 use crate::Error;
+use crate::kept::Kept;
+use crate::last_words::LastWords;
 use crate::left::leave_behind;
 
-use self::kept::Kept;
 pub use self::port::Port;
 pub use self::watch::ServerWatch;
 
-/// Last lines of a server's standard error that are kept, and how much of each.
-const STDERR_LINES: usize = 12;
-const STDERR_LINE_BYTES: u64 = 400;
 /// Time between two attempts to reach a server that is starting.
 const PROBE_EVERY: Duration = Duration::from_millis(10);
 /// How long one attempt may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// How long the end of standard error is waited for once all that is known of a server
-/// has ended: somebody else may have it open.
-const LAST_WORDS_PATIENCE: Duration = Duration::from_millis(300);
 
 /// A server that was started here. Dropping it stops it and everything that
 /// it started, and so does the death of this process. What could not be stopped within
@@ -50,8 +41,7 @@ pub struct Server {
     kept: Option<Kept>,
     /// Its number is that of the tree's root for as long as it lives.
     keeper: i32,
-    stderr: Arc<Mutex<VecDeque<String>>>,
-    reader: Option<thread::JoinHandle<()>>,
+    last_words: LastWords,
     syncs: Arc<SyncCalls>,
 }
 
@@ -91,21 +81,16 @@ impl Server {
         let counting = SyncCalls::counting(|| Kept::spawn(&mut command));
         let (spawned, syncs) = counting.map_err(not_started)?;
         let mut kept = spawned.map_err(not_started)?;
-        let stderr = Arc::new(Mutex::new(VecDeque::new()));
-        let reader = kept.take_stderr().map(|pipe| {
-            let lines = Arc::clone(&stderr);
-            thread::Builder::new().spawn(move || keep_last_lines(pipe, &lines))
-        });
+        let stderr = kept.take_stderr();
         let mut server = Self {
             command: shown.to_owned(),
             keeper: kept.keeper(),
             kept: Some(kept),
-            stderr,
-            reader: None,
+            last_words: LastWords::default(),
             syncs: Arc::new(syncs),
         };
         // Where there is no thread to read it, the server ends as this returns.
-        server.reader = reader.transpose().map_err(not_started)?;
+        server.last_words = LastWords::of(stderr).map_err(not_started)?;
         Ok(server)
     }
 
@@ -173,7 +158,7 @@ impl Server {
 
     /// The last lines that it wrote to standard error.
     pub fn stderr_tail(&self) -> Vec<String> {
-        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.last_words.lines()
     }
 
     fn error(&self, why: String) -> Error {
@@ -197,8 +182,8 @@ impl Server {
             leave_behind(format!("server command `{}`: {process}", self.command));
         }
         // Whoever is left has standard error open, too.
-        if let Some(reader) = self.reader.take().filter(|_| left.is_empty()) {
-            join_within(reader, LAST_WORDS_PATIENCE);
+        if left.is_empty() {
+            self.last_words.await_last();
         }
         left
     }
@@ -256,35 +241,5 @@ fn accepting(address: &Address) -> Option<Endpoint> {
             let accepts = |a: &SocketAddr| TcpStream::connect_timeout(a, PROBE_TIMEOUT).is_ok();
             all.find(accepts).map(Endpoint::Tcp)
         }
-    }
-}
-
-/// Waits for a thread, unless that takes too long; it then goes on by itself.
-fn join_within(thread: thread::JoinHandle<()>, patience: Duration) {
-    let deadline = Instant::now() + patience;
-    while !thread.is_finished() && Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(1));
-    }
-    if thread.is_finished() {
-        // It does not panic.
-        let _ = thread.join();
-    }
-}
-
-/// Reads a pipe to its end, so that nobody blocks on it, keeping the end.
-fn keep_last_lines(pipe: ChildStderr, lines: &Mutex<VecDeque<String>>) {
-    let mut pipe = BufReader::new(pipe);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match pipe.by_ref().take(STDERR_LINE_BYTES).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == STDERR_LINES {
-            lines.pop_front();
-        }
-        lines.push_back(String::from_utf8_lossy(&line).trim_end().to_owned());
     }
 }
