@@ -125,3 +125,26 @@ fn a_database_that_another_process_locks_is_told_and_nothing_is_left() {
     assert_fails(&output, 1, &["nothing could be measured", "database is locked"]);
     places.assert_empty();
 }
+
+#[test]
+fn a_command_of_the_users_is_timed_with_all_that_its_processes_use() {
+    let result = measured(&[
+        "--study",
+        "exec",
+        "--set=exec.prepare=seq 2000 > {place}/lines",
+        "--set=exec.command=sort -r {place}/lines | gzip -{variant} > {place}/sorted; wc -l {place}/lines",
+        "--set=exec.check=test -s {place}/sorted",
+        "--set=exec.variant=1,9",
+    ]);
+    assert_eq!(arms(&result).count(), 4);
+    for arm in arms(&result) {
+        let cpu_ns = &arm["cpu_ns_per_op"];
+        assert!(cpu_ns["user"].as_f64() > Some(1e5), "{arm:#}");
+        let integrity = &arm["integrity"];
+        assert!(integrity["overwritten"] == 0 && integrity["records"].as_u64() > Some(0));
+    }
+    for slice in result["slices"].as_array().unwrap() {
+        let written = slice["spent"]["calls"]["written_bytes"].as_u64();
+        assert!(written.is_none_or(|bytes| bytes > 3000), "{slice:#}");
+    }
+}

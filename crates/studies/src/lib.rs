@@ -6,6 +6,7 @@ mod choices;
 mod cold;
 #[cfg(test)]
 mod corruption;
+mod exec;
 mod file;
 mod files;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod random;
 mod ring;
 mod rules;
 mod serve;
+mod shell;
 mod sqlite;
 mod stream;
 #[cfg(test)]
@@ -45,7 +47,7 @@ fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMa
 }
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 8] = [
+pub static ALL: [&dyn Study; 9] = [
     &log::Log,
     &stream::Stream,
     &blocks::Blocks,
@@ -54,6 +56,7 @@ pub static ALL: [&dyn Study; 8] = [
     &files::Files,
     &sqlite::Sqlite,
     &serve::Serve,
+    &exec::Exec,
 ];
 
 /// An arm of a study that writes what a power failure could take; none of another study.

@@ -81,4 +81,5 @@ subjects! {
         "--strategy=command" "--set=serve.connections=10"
         "--set=serve.command=exec python3 -m http.server --bind 127.0.0.1 --directory {place} {port}"
     ] "python3";
+    "exec" "command" ["--set=exec.command=sort {place}/lines" "--set=exec.prepare=echo > {place}/lines"];
 }

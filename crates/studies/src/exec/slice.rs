@@ -1,0 +1,162 @@
+//! One run: a folder that is prepared, the command, and what it came to.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use engine::recorder::Recorder;
+use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use model::integrity::Integrity;
+use model::slice::Outcome;
+use process::{Program, StopFlag};
+
+use super::command::Command;
+use crate::file::Standing;
+use crate::tree::sync_tree;
+
+/// How the folder's path is called in what is compared, for it is another in each run.
+const PLACE: &[u8] = b"{place}";
+/// How much of an output that differs is shown.
+const SHOWN_CHARS: usize = 60;
+
+/// A run whose folder is empty.
+pub(super) struct Slice<'a> {
+    command: &'a Command,
+    /// What the arm's first run wrote to standard output.
+    first_output: &'a mut Option<Vec<u8>>,
+    folder: OwnedFd,
+    standing: Standing,
+}
+
+/// A run that can begin.
+struct Filled<'a> {
+    slice: Slice<'a>,
+    stop: StopFlag,
+}
+
+/// A run that has ended.
+struct Done<'a> {
+    filled: Filled<'a>,
+    program: Program,
+}
+
+impl<'a> Slice<'a> {
+    pub(super) fn new(
+        command: &'a Command,
+        first_output: &'a mut Option<Vec<u8>>,
+        folder: BorrowedFd<'_>,
+    ) -> Result<Self, StudyError> {
+        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let standing = Standing::of(&folder)?;
+        Ok(Self { command, first_output, folder, standing })
+    }
+}
+
+impl Prepared for Slice<'_> {
+    fn ready<'a>(
+        self: Box<Self>,
+        _operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let stop = StopFlag::clone(recorder.stop_flag());
+        self.command.prepare(self.standing.path(), &stop)?;
+        // What the preparation has written is none of the run's affair.
+        sync_tree(&self.folder)?;
+        Ok(Box::new(Filled { slice: *self, stop }))
+    }
+}
+
+impl Ready for Filled<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Slice { command, standing, .. } = &self.slice;
+        let mut program = command.launch(standing.path())?;
+        command.wait(&mut program, &self.stop)?;
+        recorder.lap();
+        Ok(Box::new(Done { filled: *self, program }))
+    }
+}
+
+impl Ran for Done<'_> {
+    fn flush(&mut self) -> Result<(), StudyError> {
+        sync_tree(&self.filled.slice.folder)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        let Self { filled: Filled { slice, stop }, program } = *self;
+        let Slice { command, first_output, standing, .. } = slice;
+        let ended = program.finish()?;
+        command.expect_status(&ended)?;
+        command.check(standing.path(), &stop)?;
+        standing.check()?;
+        let mut integrity = Integrity { records: 1, ..Integrity::default() };
+        if command.same_output {
+            let path = standing.path().as_os_str().as_encoded_bytes();
+            let output = replaced(&ended.output, path, PLACE);
+            let first = first_output.get_or_insert_with(|| output.clone());
+            if *first != output {
+                integrity.overwritten = 1;
+                integrity.example = Some(difference(first, &output));
+            }
+        }
+        Ok(Outcome { integrity: Some(integrity), ..Outcome::default() })
+    }
+}
+
+/// A text with every `from` in it become `to`.
+fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix(from) {
+            out.extend_from_slice(to);
+            rest = after;
+        } else {
+            out.push(rest[0]);
+            rest = &rest[1..];
+        }
+    }
+    out
+}
+
+/// The first line of an output that is another than the first run's.
+fn difference(first: &[u8], other: &[u8]) -> String {
+    let lines = |text: &[u8]| {
+        String::from_utf8_lossy(text).lines().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let (first, other) = (lines(first), lines(other));
+    let at = first.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let shown = |lines: &[String]| match lines.get(at) {
+        Some(line) => format!("`{}`", line.chars().take(SHOWN_CHARS).collect::<String>()),
+        None => "nothing".to_owned(),
+    };
+    format!(
+        "line {} of standard output is {} where the first run wrote {}; where that is as it should \
+         be, exec.output=any does not compare it",
+        at + 1,
+        shown(&other),
+        shown(&first)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_called_the_same_in_every_run() {
+        let replaced = |text: &str| String::from_utf8(replaced(text.as_bytes(), b"/a/b", PLACE));
+        assert_eq!(replaced("in /a/b/c and /a/b\n"), Ok("in {place}/c and {place}\n".to_owned()));
+        assert_eq!(replaced("/a/"), Ok("/a/".to_owned()));
+    }
+
+    #[test]
+    fn the_line_that_differs_is_shown() {
+        let shown = difference(b"1\n2\n3\n", b"1\n2\n4\n");
+        assert!(shown.starts_with("line 3 of standard output is `4` where"), "{shown}");
+        assert!(difference(b"1\n", b"").contains("is nothing where the first run wrote `1`"));
+    }
+}

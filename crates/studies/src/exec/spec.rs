@@ -1,0 +1,88 @@
+//! What the study `exec` asks for, and what it measures.
+
+use std::time::Duration;
+
+use model::study::{ParamKind, ParamSpec, StudySpec};
+
+use crate::choices::{choices, strategies};
+
+strategies! {
+    /// How the command is run.
+    pub(super) enum Strategy {
+        Command = "command", by_default, "a command of your own, run by /bin/sh", "";
+    }
+}
+
+choices! {
+    /// What the command's standard output is held against.
+    pub(super) enum Output {
+        Same = "same",
+        Any = "any",
+    }
+}
+
+const fn param(
+    name: &'static str,
+    about: &'static str,
+    kind: ParamKind,
+    default: &'static str,
+) -> ParamSpec {
+    ParamSpec { name, about, kind, default }
+}
+
+const SHELL: ParamKind = ParamKind::Shell(
+    "a command for the shell, in which {place}, {variant} and, in a plan file, {plan} are filled in",
+);
+
+pub(super) static SPEC: StudySpec = StudySpec {
+    name: "exec",
+    about: "run a command of your own from start to end",
+    operation: "run",
+    by_default: false,
+    compared: &["variant"],
+    strategies: Strategy::SPECS,
+    params: &[
+        param("command", "what is timed; it works in {place}, a folder of its own", SHELL, ""),
+        param("prepare", "run before each run, outside the clock, to fill {place}", SHELL, ""),
+        param(
+            "check",
+            "run after each run, outside the clock; fails where it exits with another status than 0",
+            SHELL,
+            "",
+        ),
+        param(
+            "variant",
+            "the text that replaces {variant} in command, prepare and check",
+            ParamKind::Name("a text"),
+            "",
+        ),
+        param(
+            "status",
+            "the exit status that the command must have",
+            ParamKind::Count { min: 0, max: 255 },
+            "0",
+        ),
+        param(
+            "output",
+            "whether each run must write the same to standard output as the first",
+            ParamKind::Choice(Output::NAMES),
+            "same",
+        ),
+        param(
+            "timeout",
+            "how long a run, its preparation or its check may take",
+            ParamKind::Duration {
+                min: Duration::from_millis(100),
+                max: Duration::from_secs(86_400),
+            },
+            "10min",
+        ),
+        param(
+            "space",
+            "the most that a run and its preparation take in {place}",
+            ParamKind::Size { min: 4096, max: 1 << 40 },
+            "256 MiB",
+        ),
+    ],
+    ..StudySpec::EMPTY
+};
