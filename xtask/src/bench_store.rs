@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use model::run::Run;
 use store::{Content, Store};
 
 use crate::process;
@@ -22,7 +21,7 @@ const SHOW_MAX: Duration = Duration::from_millis(50);
 pub(crate) struct Args {
     /// How many runs the store has
     #[arg(long, value_name = "N", default_value_t = 1000)]
-    runs: usize,
+    runs: u32,
     /// The budget of the run that is shown
     #[arg(long, value_name = "TIME", default_value = "60s")]
     budget: String,
@@ -78,20 +77,13 @@ impl Bench<'_> {
     }
 
     /// Saves the last run so many times more, each under a name of its own.
-    fn fill(&self, times: usize) -> Result<()> {
-        let mut store = Store::open(self.folder)?;
+    fn fill(&self, times: u32) -> Result<()> {
+        let store = Store::open(self.folder)?;
         let last = store.find("last")?;
-        let (summary, Content::Comparison(run)) = (last.summary.clone(), store.load(&last)?) else {
+        let Content::Comparison(run) = store.load(&last)? else {
             bail!("the last run is no comparison");
         };
-        for number in 0..times {
-            let mut run: Run = (*run).clone();
-            run.run.id = format!("{number:016x}");
-            let mut recording = store.begin(&run)?;
-            recording.append(&run.slices)?;
-            store = recording.finish(&run)?;
-            store.summarise(&run.run.id, &summary.clone().unwrap_or_default(), &[])?;
-        }
+        store.save_copies(&run, last.summary.as_ref(), times)?;
         Ok(())
     }
 

@@ -10,7 +10,6 @@ use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
 use common::{Places, assert_fails, iotoll, stderr, stdout};
-use model::run::Run;
 use serde_json::Value;
 use store::{Content, Store};
 use tempfile::TempDir;
@@ -59,17 +58,11 @@ impl Kept {
     }
 
     /// Saves the last run so many times more, each under a name of its own.
-    fn copy_last(&self, times: usize) {
-        let mut store = Store::open(&self.file("runs")).unwrap();
+    fn copy_last(&self, times: u32) {
+        let store = Store::open(&self.file("runs")).unwrap();
         let last = store.load(&store.find("last").unwrap()).unwrap();
         let Content::Comparison(last) = last else { panic!("the last run is no comparison") };
-        for number in 0..times {
-            let mut run = Run::clone(&last);
-            run.run.id = format!("{number:02x}00000000000000");
-            let mut recording = store.begin(&run).unwrap();
-            recording.append(&run.slices).unwrap();
-            store = recording.finish(&run).unwrap();
-        }
+        store.save_copies(&last, None, times).unwrap();
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -13,6 +13,8 @@
 //! newer, damaged or another program's is refused, and never written to. How the data is laid out is in `database.rs`, where it may be in `folder.rs`.
 
 mod analysed;
+#[cfg(feature = "copies")]
+mod copies;
 mod database;
 mod error;
 mod folder;
