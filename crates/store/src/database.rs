@@ -116,7 +116,9 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, Error> {
     let failed = |action| Error::database(&path, action);
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed("opening it"))?;
     connection.busy_timeout(PATIENCE).map_err(failed("opening it"))?;
-    if version(&connection, &path)? < VERSION {
+    // As it is at one moment: another process may just lay it out.
+    let found = version(&*connection.transaction().map_err(failed("opening it"))?, &path)?;
+    if found < VERSION {
         lay_out(&mut connection, &path)?;
     }
     let settings = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";

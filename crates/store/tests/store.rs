@@ -417,8 +417,8 @@ fn what_is_newer_damaged_or_not_ours_is_refused_and_left_as_it_is() {
         changed[position..position + 4].copy_from_slice(&value.to_be_bytes());
         changed
     };
-    let newer = refused(&with(60, 3));
-    assert!(matches!(newer, Error::Newer { found: 3, known: 2, .. }), "{newer}");
+    let newer = refused(&with(60, 4));
+    assert!(matches!(newer, Error::Newer { found: 4, known: 3, .. }), "{newer}");
     assert!(newer.to_string().contains("was written by a newer version of iotoll"), "{newer}");
     assert!(matches!(refused(&with(68, 7)), Error::NotOurs { .. }));
     assert!(matches!(
@@ -461,6 +461,19 @@ fn links_in_the_place_of_files_are_not_followed() {
         drop(begun);
         assert!(!victim.exists(), "{name} was followed");
         fs::remove_file(folder.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn a_new_one_is_opened_by_many_at_once() {
+    for _ in 0..20 {
+        let (_home, folder) = folder();
+        let opened = std::thread::scope(|scope| {
+            let opening: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| Store::open(&folder).err())).collect();
+            opening.into_iter().filter_map(|one| one.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert!(opened.is_empty(), "{opened:?}");
     }
 }
 
