@@ -11,6 +11,7 @@ use rustix::fs::fstat;
 use crate::choices::choices;
 
 const EVICTING: &str = "evicting a file from memory";
+const LOOKING: &str = "asking how much of a file is in memory";
 /// More than this left in memory, and a cold read is not cold.
 pub(crate) const LEFT_PERCENT_MAX: f64 = 2.0;
 
@@ -27,43 +28,53 @@ pub(crate) const fn param(about: &'static str) -> ParamSpec {
     ParamSpec { name: "cache", about, kind: ParamKind::Choice(Cache::NAMES), default: "warm" }
 }
 
-/// Files that are evicted one by one, and how much of them stayed nevertheless.
+/// How much of some files memory holds, in whole pages.
 #[derive(Default)]
-pub(crate) struct Evicted {
-    resident_bytes: u64,
+pub(crate) struct Residency {
+    held_bytes: u64,
     all_bytes: u64,
 }
 
-impl Evicted {
-    /// Evicts a file.
-    pub(crate) fn file(&mut self, file: &OwnedFd) -> Result<(), StudyError> {
-        evict(file).doing(EVICTING)?;
+impl Residency {
+    /// Looks at another file.
+    pub(crate) fn add(&mut self, file: &OwnedFd) -> Result<(), StudyError> {
         let page_bytes = rustix::param::page_size() as u64;
-        let whole = (fstat(file).doing(EVICTING)?.st_size as u64).next_multiple_of(page_bytes);
+        let whole = (fstat(file).doing(LOOKING)?.st_size as u64).next_multiple_of(page_bytes);
         // A large page counts as a whole, however little of it the file has.
-        self.resident_bytes += resident_bytes(file).doing(EVICTING)?.min(whole);
+        self.held_bytes += resident_bytes(file).doing(LOOKING)?.min(whole);
         self.all_bytes += whole;
         Ok(())
     }
 
+    /// Evicts another file, and looks how much of it stayed.
+    pub(crate) fn evict(&mut self, file: &OwnedFd) -> Result<(), StudyError> {
+        evict(file).doing(EVICTING)?;
+        self.add(file)
+    }
+
+    /// The share of all that was looked at.
+    pub(crate) fn percent(&self) -> f64 {
+        self.held_bytes as f64 * 100.0 / self.all_bytes.max(1) as f64
+    }
+
     /// An error where cold files could not be had, for then there is nothing to be timed. A
     /// place in memory is never cold, which is its answer.
-    pub(crate) fn check(&self, folder: impl AsFd) -> Result<(), StudyError> {
-        let percent = self.resident_bytes as f64 * 100.0 / self.all_bytes.max(1) as f64;
-        if percent <= LEFT_PERCENT_MAX || lives_in_memory(folder).doing(EVICTING)? {
+    pub(crate) fn check_cold(&self, folder: impl AsFd) -> Result<(), StudyError> {
+        let percent = self.percent();
+        if percent <= LEFT_PERCENT_MAX || is_in_memory(folder)? {
             return Ok(());
         }
-        Err(not_cold(percent))
+        Err(StudyError::Unsuited(format!(
+            "{percent:.0}% of the files were still in memory after they had been evicted, so cold \
+             reads cannot be timed here; see whether the file system keeps its files in memory, \
+             or time cache=warm alone"
+        )))
     }
 }
 
-/// So much of the files stayed in memory.
-pub(crate) fn not_cold(percent: f64) -> StudyError {
-    StudyError::Unsuited(format!(
-        "{percent:.0}% of the files were still in memory after they had been evicted, so cold \
-         reads cannot be timed here; see whether the file system keeps its files in memory, or \
-         time cache=warm alone"
-    ))
+/// Whether a folder's files are in memory by the nature of its file system.
+pub(crate) fn is_in_memory(folder: impl AsFd) -> Result<bool, StudyError> {
+    lives_in_memory(folder).doing("asking what the folder is")
 }
 
 #[cfg(test)]
@@ -81,15 +92,15 @@ mod tests {
         let path = folder.path().join("file");
         fs::write(&path, vec![7; 100_000]).unwrap();
         let file = OwnedFd::from(File::open(&path).unwrap());
-        let mut evicted = Evicted::default();
-        evicted.file(&file).unwrap();
-        assert_eq!((evicted.resident_bytes, evicted.all_bytes), (0, 102_400));
-        evicted.check(File::open(folder.path()).unwrap()).unwrap();
+        let mut left = Residency::default();
+        left.evict(&file).unwrap();
+        assert_eq!((left.held_bytes, left.all_bytes), (0, 102_400));
+        left.check_cold(File::open(folder.path()).unwrap()).unwrap();
         // As if the kernel had kept some of it.
-        evicted.resident_bytes = 5 << 10;
-        let refused = evicted.check(File::open(folder.path()).unwrap()).unwrap_err().to_string();
+        left.held_bytes = 5 << 10;
+        let refused = left.check_cold(File::open(folder.path()).unwrap()).unwrap_err().to_string();
         assert!(refused.starts_with("5% of the files were still in memory"), "{refused}");
         let memory = in_memory();
-        evicted.check(File::open(memory.path()).unwrap()).unwrap();
+        left.check_cold(File::open(memory.path()).unwrap()).unwrap();
     }
 }

@@ -30,7 +30,7 @@ use model::units::exact_size;
 use self::sources::{Shape, scan};
 use self::spec::Operation;
 use self::store::Entry;
-use crate::cold::{Cache as Memory, Evicted};
+use crate::cold::{Cache as Memory, Residency};
 use crate::put::Put;
 use crate::tree::{each_file, sync_tree};
 
@@ -211,9 +211,9 @@ impl Requests {
 
     /// Gets the cache out of memory.
     fn evict(&self) -> Result<(), StudyError> {
-        let mut evicted = Evicted::default();
-        each_file(&self.cache, |file| evicted.file(&file))?;
-        evicted.check(&self.cache)
+        let mut left = Residency::default();
+        each_file(&self.cache, |file| left.evict(&file))?;
+        left.check_cold(&self.cache)
     }
 
     /// Loads everything, and holds it against what building it again would give.

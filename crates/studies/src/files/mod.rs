@@ -26,7 +26,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use self::spec::Operation;
-use crate::cold::{Cache, Evicted};
+use crate::cold::{Cache, Residency};
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole};
 use crate::put::Put;
 use crate::random::{self, stamp};
@@ -299,13 +299,13 @@ impl Documents<'_> {
 
     /// Gets those that are used out of memory.
     fn evict(&self) -> Result<(), StudyError> {
-        let mut evicted = Evicted::default();
+        let mut left = Residency::default();
         for document in &self.documents[..self.used] {
             let file =
                 open_for_reading(&self.folder, &document.path).doing("opening a document")?;
-            evicted.file(&file)?;
+            left.evict(&file)?;
         }
-        evicted.check(&self.folder)
+        left.check_cold(&self.folder)
     }
 
     /// Looks for files that are no document's.

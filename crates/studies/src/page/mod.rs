@@ -27,10 +27,9 @@ use model::units::exact_size;
 use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};
 use self::spec::Strategy;
-use crate::cold::{Cache, LEFT_PERCENT_MAX, not_cold};
+use crate::cold::{Cache, is_in_memory};
 use crate::figures_of;
 use crate::tree::sync_tree;
-use host::page_cache::lives_in_memory;
 use host::process::storage_read_bytes;
 
 /// All sets of a cold slice together, or one that is larger. A set costs far more to
@@ -200,22 +199,17 @@ impl Prepared for KeptSets<'_> {
 
 /// Reads all files into memory, or evicts them from it.
 fn bring_to(cache: Cache, sets: &Sets) -> Result<(), StudyError> {
-    if cache == Cache::Cold && !is_in_memory(sets)? { sets.evict() } else { sets.read_all() }
+    let is_evicted = cache == Cache::Cold && !is_in_memory(&sets.folder)?;
+    if is_evicted { sets.evict() } else { sets.read_all() }
 }
 
-/// How much of the files memory holds; an error where cold ones could not be had, for
-/// then there is nothing to be timed. A place in memory is not cold by its nature,
-/// which is its answer; the figure says so.
+/// How much of the files memory holds; an error where cold ones could not be had.
 fn check_residency(cache: Cache, sets: &Sets) -> Result<f64, StudyError> {
-    let resident_percent = sets.resident_percent()?;
-    if cache == Cache::Warm || resident_percent <= LEFT_PERCENT_MAX || is_in_memory(sets)? {
-        return Ok(resident_percent);
+    let residency = sets.residency()?;
+    if cache == Cache::Cold {
+        residency.check_cold(&sets.folder)?;
     }
-    Err(not_cold(resident_percent))
-}
-
-fn is_in_memory(sets: &Sets) -> Result<bool, StudyError> {
-    lives_in_memory(&sets.folder).doing("asking what the folder is")
+    Ok(residency.percent())
 }
 
 impl Ready for Pages<'_> {

@@ -11,9 +11,10 @@ use rustix::fs::{OFlags, fstat};
 use rustix::io::Errno;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::cold::Residency;
 use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
 use crate::random;
-use host::page_cache::{evict, resident_bytes};
+use host::page_cache::evict;
 
 /// A page of more files than this is not one.
 const COPIED_MAX: usize = 512;
@@ -260,18 +261,10 @@ impl Sets {
         Ok(integrity)
     }
 
-    /// How much of the files that are needed is in memory, in whole pages.
-    pub(super) fn resident_percent(&self) -> Result<f64, StudyError> {
-        let page_bytes = rustix::param::page_size() as u64;
-        let (mut resident, mut all) = (0, 0);
-        self.each(self.needed, |file, open| {
-            let whole = file.bytes.next_multiple_of(page_bytes);
-            // A large page counts as a whole, however little of it the file has.
-            let held = resident_bytes(open).doing("asking how much of a file is in memory")?;
-            resident += held.min(whole);
-            all += whole;
-            Ok(())
-        })?;
-        Ok(resident as f64 * 100.0 / all as f64)
+    /// How much of the files that are needed is in memory.
+    pub(super) fn residency(&self) -> Result<Residency, StudyError> {
+        let mut residency = Residency::default();
+        self.each(self.needed, |_, open| residency.add(&open))?;
+        Ok(residency)
     }
 }
