@@ -37,21 +37,22 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
 /// The same of a plan that is made; of the flags, what is no part of a plan.
 pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> {
     let began = Instant::now();
-    let Work { job, .. } = Work::of(plan, args)?;
-    if args.require_verdict && job.pairs.is_empty() {
-        return Err(nothing_to_compare(&job.arms).into());
+    let work = Work::of(plan, args)?;
+    if args.require_verdict && work.job.pairs.is_empty() {
+        return Err(nothing_to_compare(&work.job.arms).into());
     }
-    for unused in preflight::unused(plan, &job.arms) {
+    for unused in preflight::unused(plan, &work.job.arms) {
         output::note(&format!(
             "{unused} has no effect on any arm of this run; `iotoll studies` says what it is for"
         ));
     }
     let mut sites = Sites::look(plan.clone())?;
     preflight::check_apart(&sites.facts, args)?;
-    let Work { job, needs, .. } = Work::of(&sites.plan, args)?;
-    sites.check_space(&needs)?;
+    let work = work.without_left_out(&sites.plan, args)?;
+    sites.check_space(&work.needs)?;
     if args.dry_run {
-        output::result(&dry_run::describe(&job, &sites.facts, &needs, output::width()))?;
+        let Work { job, needs, .. } = &work;
+        output::result(&dry_run::describe(job, &sites.facts, needs, output::width()))?;
         return Ok(Exit::Done);
     }
     let targets = Targets::open(&args.output)?;
@@ -69,7 +70,7 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
         return Ok(Exit::Interrupted);
     }
     // What was made is what counts, and some of it may not have been.
-    let Work { job, workloads, needs } = Work::of(&sites.plan, args)?;
+    let Work { job, workloads, needs } = work.without_left_out(&sites.plan, args)?;
     sites.check_space(&needs)?;
     let mut session = Session::open(&sites.facts, sites.holders(), &halt, began, job.manners)?;
     let mut runner = session.runner(&job.arms, workloads);
@@ -108,6 +109,11 @@ impl Work {
         let workloads = preflight::workloads(&job.arms)?;
         let needs = needs(&job, &workloads, plan.places.len());
         Ok(Self { job, workloads, needs })
+    }
+
+    /// The same of a plan that may lack some of the places, as all else in it is.
+    fn without_left_out(self, plan: &Plan, args: &CompareArgs) -> anyhow::Result<Self> {
+        if plan.places.len() == self.needs.len() { Ok(self) } else { Self::of(plan, args) }
     }
 }
 
