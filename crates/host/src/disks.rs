@@ -115,16 +115,20 @@ impl DeviceCounters {
 /// them would be counted twice.
 pub(crate) fn written_by_all(root: &Root) -> Option<u64> {
     let text = root.text("/proc/diskstats").ok()?;
-    let written = text.lines().filter_map(|line| {
+    let disks = diskstats(&text).filter(|(name, _)| root.has(format!("/sys/block/{name}/device")));
+    disks.map(|(_, counters)| counters.written_bytes).reduce(Counters::plus)
+}
+
+/// Each device of `/proc/diskstats` with its counters; other lines are passed over.
+pub(crate) fn diskstats(text: &str) -> impl Iterator<Item = (&str, DeviceCounters)> {
+    text.lines().filter_map(|line| {
         // Blanks pad the numbers before the name, and none is in a name.
         let mut fields = line.trim_start().splitn(2, char::is_whitespace);
         let (_major, rest) = (fields.next()?, fields.next()?);
         let mut fields = rest.trim_start().splitn(3, char::is_whitespace);
         let (_minor, name, numbers) = (fields.next()?, fields.next()?, fields.next()?);
-        let is_disk = root.has(format!("/sys/block/{name}/device"));
-        is_disk.then(|| DeviceCounters::parse(numbers)).flatten()
-    });
-    written.map(|counters| counters.written_bytes).reduce(Counters::plus)
+        Some((name, DeviceCounters::parse(numbers)?))
+    })
 }
 
 /// Reads the counters of the devices at the bottom of a place.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use model::counters::Counters as _;
 use procfs_core::FromRead as _;
 
 use crate::identity::{DeviceNumber, Identity};
@@ -22,6 +23,16 @@ pub fn mountinfo(bytes: &[u8]) -> bool {
         }
     }
     mounts.iter().next().is_some()
+}
+
+/// `/proc/diskstats`.
+pub fn diskstats(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let devices = disks::diskstats(&text).map(|(_, counters)| counters);
+    // As the traffic of a slice is had from them.
+    let sum: disks::DeviceCounters = model::counters::sum(devices);
+    sum.since(disks::DeviceCounters::default()).traffic();
+    sum != disks::DeviceCounters::default()
 }
 
 fn used(stat: &process::Stat) -> process::ProcessUse {

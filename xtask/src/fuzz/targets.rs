@@ -153,6 +153,7 @@ pub(super) fn all() -> Vec<Target> {
         text("reply", 1200, replies, REPLY, load::fuzz::reply),
         text("chunked", 1200, chunks, REPLY, load::fuzz::chunked),
         text("mountinfo", 600, mounts, MOUNTS, host::fuzz::mountinfo),
+        text("diskstats", 600, diskstats, KERNEL, host::fuzz::diskstats),
         text("kernel-file", 800, kernel_files, KERNEL, host::fuzz::kernel_file),
         text("log", 300, logs, LOG, log),
         text("journal", 20, journal::simulated::segments, JOURNAL, |segment| {
@@ -357,6 +358,13 @@ fn mounts() -> Vec<Vec<u8>> {
         24 27 0:6 / /dev rw shared:2 master:1 - devtmpfs devtmpfs rw\n\
         25 24 0:23 / /dev/shm rw - tmpfs tmpfs rw,size=4k\n\
         42 27 8:3 / /srv/my\\040disk\\134\\012 rw - overlay overlay rw,upperdir=/a\\054b\n";
+    vec![made.to_vec(), own]
+}
+
+fn diskstats() -> Vec<Vec<u8>> {
+    let own = std::fs::read("/proc/diskstats").unwrap_or_default();
+    let made = b" 254       0 vda 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17\n\
+        253 0 dm-0 1 0 8 1 10 0 7 1 0 1 1\n   8      16 sdb 1 0 8 1 10 0 5 1 0 1 1 9 8 7 6\n";
     vec![made.to_vec(), own]
 }
 
