@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use analysis::analyse;
 use anyhow::{Context as _, Result, anyhow, ensure};
-use model::plan::{Draft, Plan, StudyPlan};
+use model::plan::Plan;
 use model::run::Run;
 use model::slice::Slice;
 use model::spent::Spent;
@@ -230,17 +230,11 @@ fn fifty_arms() -> Result<Run> {
 }
 
 fn plan(studies: &[&str], settings: &[String]) -> Result<Plan> {
-    let registry = studies::specs();
-    let chosen = registry.iter().filter(|spec| studies.contains(&spec.name));
-    let places = ["disk=/var/lib/app", "ram=/dev/shm"].map(str::parse);
-    let mut draft = Draft {
-        budget: Some(Duration::from_secs(1500)),
-        places: places.into_iter().collect::<Result<_, _>>()?,
-        studies: chosen.map(|spec| StudyPlan::new(spec)).collect(),
-        ..Draft::default()
-    };
-    draft.set_all(settings, &registry)?;
-    Ok(draft.finish(7)?)
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let places = ["disk=/var/lib/app", "ram=/dev/shm"];
+    let plan = testkit::plan(&studies::specs(), studies, &places, &settings);
+    let plan = plan.map_err(|error| anyhow!(error))?;
+    Ok(Plan { budget: Duration::from_secs(1500), ..plan })
 }
 
 /// The same run as somebody wrote it who wants a browser to run something.
