@@ -1,10 +1,12 @@
 //! Places that a run makes for itself, and what a kill may leave of them.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use anyhow::Result;
 
 /// The kernel takes some of it away a moment after the last process has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,29 +23,36 @@ pub(super) fn places(directory: &Path) -> Vec<String> {
     ]
 }
 
-/// Mounts, devices and folders of the machine that a run may have made.
-pub(super) fn there() -> BTreeSet<String> {
+/// The right to make places while nobody else does, as the tests take it, too: they look at
+/// devices that all share.
+pub(super) fn turn() -> Result<File> {
+    let turn = File::create(std::env::temp_dir().join("iotoll-tests-made.lock"))?;
+    turn.lock()?;
+    Ok(turn)
+}
+
+/// Mounts, devices and folders of the machine that a run in the directory may have made.
+pub(super) fn there(directory: &Path) -> BTreeSet<String> {
     let names = |folder: &str| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().into_string().ok())
     };
-    let text = |path: String| fs::read_to_string(path).unwrap_or_default();
     let is_made = |name: &String| {
-        name.starts_with("zram")
-            || text(format!("/sys/block/{name}/loop/backing_file")).contains("(deleted)")
+        let held = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
+        name.starts_with("zram") || held.is_ok_and(|file| Path::new(&file).starts_with(directory))
     };
     let devices = names("/sys/block").filter(is_made);
     let folders = names("/run").filter(|name| name.starts_with(".iotoll-"));
-    let mounts = text("/proc/self/mountinfo".to_owned());
-    let mounts: Vec<String> = mounts.lines().map(str::to_owned).collect();
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = mounts.lines().filter(|line| line.contains(".iotoll-")).map(str::to_owned);
     devices.chain(folders).chain(mounts).collect()
 }
 
 /// What is there that was not before.
-pub(super) fn left_since(before: &BTreeSet<String>) -> Vec<String> {
+pub(super) fn left_since(directory: &Path, before: &BTreeSet<String>) -> Vec<String> {
     let began = Instant::now();
     loop {
-        let left: Vec<String> = there().difference(before).cloned().collect();
+        let left: Vec<String> = there(directory).difference(before).cloned().collect();
         if left.is_empty() || began.elapsed() > PATIENCE {
             return left;
         }

@@ -86,13 +86,14 @@ impl Trial<'_> {
         random: &mut ChaCha8Rng,
     ) -> Result<Outcome> {
         let before: BTreeSet<String> = self.entries()?.into_iter().map(|entry| entry.id).collect();
-        let there = made::there();
+        let _turn = if self.made { Some(made::turn()?) } else { None };
+        let there = made::there(self.place);
         let Killed { told, ended_ms, mut wrong } = self.kill(random)?;
         let next =
             if random.random_bool(NEXT_RUN_SHARE) { self.run_next()? } else { self.clean()? };
         wrong.extend(next.iter().map(|file| format!("{file} is left in the place")));
         if self.made {
-            let left = made::left_since(&there).into_iter();
+            let left = made::left_since(self.place, &there).into_iter();
             wrong.extend(left.map(|what| format!("{what} is left on the machine")));
         }
         let is_new = |entry: &Entry| !before.contains(&entry.id) && entry.subject != NEXT_SUBJECT;
