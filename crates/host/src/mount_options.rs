@@ -9,6 +9,9 @@ use std::ffi::OsString;
 /// Options that are told when they stand alone.
 const FLAGS: &[&str] = &[
     "ro",
+    // What ext4 says of itself after an error.
+    "emergency_ro",
+    "shutdown",
     "sync",
     "dirsync",
     "lazytime",

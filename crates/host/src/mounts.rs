@@ -57,6 +57,13 @@ impl Mount {
         Some(Self { id, parent, device, root, point, filesystem, source, options, super_options })
     }
 
+    /// Whether nothing can be written: because it was mounted so, or because ext4 found an
+    /// error, which newer kernels tell by an option of its own alone (`ext4_show_options`).
+    pub fn is_read_only(&self) -> bool {
+        let gave_up = |option: &OsString| option == "emergency_ro" || option == "shutdown";
+        self.options.iter().any(|option| option == "ro") || self.super_options.iter().any(gave_up)
+    }
+
     /// The value of one of the file system's `key=value` options.
     pub fn super_option(&self, key: &str) -> Option<&OsStr> {
         self.super_options.iter().find_map(|option| {
@@ -230,6 +237,19 @@ mod tests {
         assert_eq!(mount.super_option("upperdir"), Some(OsStr::new("/a,b")));
         assert_eq!(mount.super_option("upper"), Some(OsStr::new("/c")));
         assert_eq!(mount.super_option("workdir"), None);
+    }
+
+    #[test]
+    fn a_mount_is_read_only_by_its_options_or_since_ext4_gave_up() {
+        for (options, of_file_system, expected) in [
+            ("rw,relatime", "rw,discard", false),
+            ("ro,relatime", "rw", true),
+            ("rw", "rw,emergency_ro,discard", true),
+            ("rw", "rw,shutdown", true),
+        ] {
+            let line = format!("1 0 8:1 / / {options} - ext4 /dev/sda1 {of_file_system}");
+            assert_eq!(Mount::parse(line.as_bytes()).unwrap().is_read_only(), expected, "{line}");
+        }
     }
 
     #[test]

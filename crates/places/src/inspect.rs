@@ -82,7 +82,7 @@ fn describe(facts: &mut PlaceFacts, root: &Root, mounts: &Mounts, mount: &Mount)
         facts.devices.first().and_then(|d| has_journal(root, &mount.filesystem, &d.name));
     facts.mount_point.clone_from(&mount.point);
     facts.mount_options = telling(mount.options.iter().chain(&mount.super_options));
-    facts.read_only |= mount.options.iter().any(|option| option == "ro");
+    facts.read_only |= mount.is_read_only();
     facts.filesystem_id = mount.device.packed();
     let device = facts.devices.first().map(|device| device.name.as_str());
     facts.details = of_file_system(root, mount, device);
