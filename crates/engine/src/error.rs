@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rustix::io::Errno;
 use thiserror::Error;
 
 /// Why a slice ended early.
@@ -83,9 +84,14 @@ fn advice(error: &io::Error) -> &'static str {
             "; the quota is used up: free some space or choose another place"
         }
         io::ErrorKind::FileTooLarge => "; a limit on file sizes is in force: see `ulimit -f`",
-        io::ErrorKind::ReadOnlyFilesystem => "; the file system has become read-only",
-        _ => match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
-            Some(rustix::io::Errno::MFILE) => "; too many open files: see `ulimit -n`",
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "; the file system has become read-only: see the kernel log (dmesg)"
+        }
+        _ => match error.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::MFILE) => "; too many open files: see `ulimit -n`",
+            Some(Errno::IO | Errno::UCLEAN) => {
+                "; the device or its file system failed: see the kernel log (dmesg)"
+            }
             _ => "",
         },
     }

@@ -134,7 +134,7 @@ impl Keeper {
         };
         let error = kept.err()?;
         self.is_behind = true;
-        Some(format!("the run goes on, but its blocks are not saved from here on: {error}"))
+        Some(format!("the run goes on, but its blocks are not saved before its end: {error}"))
     }
 
     /// Keeps what remains to be kept of the run; gives back where it is kept.

@@ -9,7 +9,9 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::chown;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
+use common::faults::{Going, Image};
 use common::{Mounted, Places, assert_fails, iotoll, place, skip, stderr, stdout};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -161,18 +163,66 @@ fn a_run_that_goes_on_is_shown_so_far() {
     assert!(stdout(&shown).contains("interrupted after"));
 }
 
+/// What a run says whose store takes nothing any more.
+const NOT_SAVED: &str = "the run goes on, but its blocks are not saved before its end: ";
+
+/// A run that goes on for some seconds and tells of its blocks.
+fn going(folder: &Path) -> Going {
+    let mut command = comparing(folder, "5s");
+    command.args(["--worth", "0.0001%"]);
+    Going::start(command)
+}
+
+#[test]
+fn a_store_that_another_holds_for_a_while_has_the_whole_run_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut going = going(folder.path());
+    going.await_blocks(2);
+    let other = rusqlite::Connection::open(folder.path().join("runs.db")).unwrap();
+    other.busy_timeout(Duration::from_secs(5)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    going.await_text("not saved before its end");
+    other.execute_batch("COMMIT").unwrap();
+    let ended = going.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.said);
+    assert!(ended.said.contains(NOT_SAVED), "{}", ended.said);
+    assert!(ended.said.contains("locked; another program holds it: end"), "{}", ended.said);
+    let shown = keeping(folder.path()).arg("show").output().unwrap();
+    assert_eq!((stdout(&shown), stderr(&shown)), (ended.report, String::new()));
+}
+
+#[test]
+fn a_store_that_becomes_read_only_keeps_the_blocks_that_it_had() {
+    let test = "a_store_that_becomes_read_only_keeps_the_blocks_that_it_had";
+    let Some(image) = Image::new(test, "ext4") else { return };
+    let folder = image.path().join("runs");
+    let mut going = going(&folder);
+    going.await_blocks(3);
+    image.abort();
+    let ended = going.end();
+    assert_eq!(ended.code, Some(0), "{}", ended.said);
+    assert!(ended.said.contains(NOT_SAVED), "{}", ended.said);
+    assert!(ended.said.contains("may have become read-only"), "{}", ended.said);
+    assert!(ended.said.contains("the end of this run is not saved"), "{}", ended.said);
+    let unreadable = keeping(&folder).arg("show").output().unwrap();
+    assert_fails(&unreadable, 2, &["set IOTOLL_DIR to a directory that you may write to"]);
+    // Mounted again, its journal brings back what was synced.
+    image.unmount();
+    image.mount();
+    let shown = keeping(&folder).args(["show", "--json", "-"]).output().unwrap();
+    let result: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert!(blocks_of(&result) >= 3 && result["run"]["interrupted"] == true);
+}
+
 #[test]
 fn a_store_that_is_full_ends_no_run_and_keeps_what_it_had() {
     let test = "a_store_that_is_full_ends_no_run_and_keeps_what_it_had";
     let Some(mounted) = Mounted::tmpfs(test, "size=320k,mode=700") else { return };
     let output = comparing(mounted.path(), "4s").args(["--worth", "0.01%"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("its blocks are not saved from here on"),
-        "{}",
-        stderr(&output)
-    );
-    assert!(stderr(&output).contains("the end of this run is not saved"), "{}", stderr(&output));
+    for what in [NOT_SAVED, "the end of this run is not saved", "free some space there, or set"] {
+        assert!(stderr(&output).contains(what), "{}", stderr(&output));
+    }
     assert_eq!(stderr(&output).lines().count(), 2);
     assert!(stdout(&output).contains("4 arms") || stdout(&output).contains("2 arms"));
     mounted.remount("size=1m");

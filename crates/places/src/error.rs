@@ -163,7 +163,10 @@ pub enum WorkDirError {
     )]
     Name(String),
     /// A part of the folder could not be removed.
-    #[error("{path}: could not be removed: {source}; remove the folder by hand")]
+    #[error(
+        "{path}: could not be removed: {source}; once that is resolved, run `iotoll clean` on the \
+         place"
+    )]
     Remove {
         /// What is left.
         path: PathBuf,

@@ -52,10 +52,15 @@ impl Margins {
     fn short_of_memory(&self) -> Option<String> {
         let memory = MemoryFacts::read(&Root::real()).ok()?;
         let (usable_bytes, floor_bytes) = (memory.usable_bytes(), self.memory_bytes?);
+        let whose = if usable_bytes < memory.available_bytes {
+            " to this container or session"
+        } else {
+            ""
+        };
         (usable_bytes < floor_bytes).then(|| {
             format!(
-                "{} of memory is available, but {} must stay free; stop what uses it, or measure \
-                 when more is free",
+                "{} of memory is available{whose}, but {} must stay free; stop what uses it, or \
+                 measure when more is free",
                 rough_size(usable_bytes),
                 rough_size(floor_bytes)
             )

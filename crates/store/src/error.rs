@@ -1,6 +1,6 @@
 //! Why runs cannot be kept or found.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
@@ -37,7 +37,7 @@ pub enum Error {
         of: PathBuf,
     },
     /// The file system refuses.
-    #[error("{}: {action} failed: {source}", path.display())]
+    #[error("{}: {action} failed: {source}{}", path.display(), of_system(source))]
     Io {
         /// Which file or folder.
         path: PathBuf,
@@ -78,7 +78,7 @@ pub enum Error {
         why: String,
     },
     /// The database refuses.
-    #[error("{}: {action} failed: {source}", path.display())]
+    #[error("{}: {action} failed: {source}{}", path.display(), of_database(source))]
     Database {
         /// The database.
         path: PathBuf,
@@ -116,6 +116,36 @@ pub enum Error {
         names: Vec<String>,
     },
 }
+
+/// What to do about an error of the system, to be put behind it.
+fn of_system(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FULL,
+        ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => READ_ONLY,
+        _ => "",
+    }
+}
+
+/// The same of one of the database's.
+fn of_database(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => FULL,
+        Some(ErrorCode::ReadOnly) => READ_ONLY,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "; another program holds it: end that program, or set IOTOLL_DIR to another directory"
+        }
+        // It tells no more, whatever the system said.
+        Some(ErrorCode::SystemIoFailure) => {
+            "; its file system may have become read-only, a quota may be used up, or the device \
+             may fail: see the kernel log (dmesg), or set IOTOLL_DIR to another directory"
+        }
+        _ => "",
+    }
+}
+
+const FULL: &str =
+    "; free some space there, or set IOTOLL_DIR to a directory on another file system";
+const READ_ONLY: &str = "; set IOTOLL_DIR to a directory that you may write to";
 
 impl Error {
     /// What a system call on a file or folder said.

@@ -141,6 +141,11 @@ pub(crate) fn refused(doing: &'static str, error: &rusqlite::Error) -> StudyErro
         }
         Some(ErrorCode::DiskFull) => "; free some space there or choose another place",
         Some(ErrorCode::ReadOnly) => "; the file system has become read-only",
+        // It tells no more, whatever the system said.
+        Some(ErrorCode::SystemIoFailure) => {
+            "; the device may fail, the file system may have become read-only, or a quota may be \
+             used up: see the kernel log (dmesg), or choose another place"
+        }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             "; another program or a failing device changed it: choose another place"
         }
