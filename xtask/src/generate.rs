@@ -146,6 +146,14 @@ fn describe(spec: &StudySpec, text: &mut String) -> Result<()> {
         let promise = if rule.promise.is_empty() { "nothing is written" } else { rule.promise };
         writeln!(text, "| {} | {} |", cell(&rule.when.to_string()), cell(promise))?;
     }
+    if !spec.relies_on.is_empty() {
+        text.push_str(
+            "\n| relied on where several processes share the files | by |\n| --- | --- |\n",
+        );
+    }
+    for rule in spec.relies_on {
+        writeln!(text, "| {} | {} |", rule.on.shown(), cell(&rule.when.to_string()))?;
+    }
     text.push_str("\n| parameter | what it means | what it may be | default |\n");
     text.push_str("| --- | --- | --- | --- |\n");
     for p in spec.params {

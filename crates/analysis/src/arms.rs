@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::analysis::{ArmResult, Cpu, Io, Latency};
 use model::figure::Unit;
+use model::guarantee::Guarantee;
 use model::integrity::Integrity;
 use model::run::{ArmRecord, Run};
 
@@ -52,8 +53,17 @@ fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmRe
         metrics: BTreeMap::new(),
         evidence: figures::evidence(run, index),
         causes: causes::of_arm(totals),
+        not_kept: not_kept(run, arm),
         failure: run.failure(index).map(str::to_owned),
     }
+}
+
+/// What an arm relies on and its place does not keep.
+fn not_kept(run: &Run, arm: &ArmRecord) -> Vec<Guarantee> {
+    let Some(study) = run.study(&arm.study) else { return Vec::new() };
+    let mut relied_on = study.guarantees_of(&arm.strategy, &arm.params);
+    relied_on.retain(|guarantee| run.places[arm.place].lacks(*guarantee));
+    relied_on
 }
 
 fn latency(run: &Run, arm: usize, totals: &ArmTotals) -> Latency {
@@ -109,4 +119,26 @@ fn metrics(
         metrics.insert("broken_share_at_most".to_owned(), share);
     }
     metrics
+}
+
+#[cfg(test)]
+mod tests {
+    use model::condition::{Condition, ReliesOnDescription};
+
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn an_arm_is_told_of_what_it_relies_on_and_its_place_lacks() {
+        let mut run = testing::run(3, Vec::new());
+        let when = Condition { strategies: vec!["plain".to_owned()], params: Vec::new() };
+        let on = [Guarantee::Appends, Guarantee::Flock];
+        run.studies[0].relies_on =
+            on.map(|on| ReliesOnDescription { on, when: when.clone() }).to_vec();
+        run.places[1].not_kept = Some(vec![Guarantee::FcntlLocks, Guarantee::Appends]);
+        run.places[2].not_kept = Some(Vec::new());
+        let lacking: Vec<Vec<Guarantee>> =
+            run.plan.arms.iter().map(|arm| not_kept(&run, arm)).collect();
+        assert_eq!(lacking, [vec![], vec![Guarantee::Appends], vec![]]);
+    }
 }

@@ -77,6 +77,7 @@ impl Glance {
             metrics: BTreeMap::new(),
             evidence: BTreeMap::new(),
             causes: Vec::new(),
+            not_kept: Vec::new(),
             failure: None,
         }
     }

@@ -148,6 +148,7 @@ mod tests {
             evidence: BTreeMap::new(),
             time: Vec::new(),
             causes: Vec::new(),
+            not_kept: Vec::new(),
             failure: None,
         }
     }

@@ -74,6 +74,7 @@ pub(crate) fn study() -> StudyDescription {
         score_when: Vec::new(),
         strategies: Vec::new(),
         promise_when: Vec::new(),
+        relies_on: Vec::new(),
         params: Vec::new(),
         applies_when: Vec::new(),
         figures: Vec::new(),

@@ -4,165 +4,223 @@
 //! It is told from the file system's type and its mount options alone. What the server does
 //! behind them no client can see.
 
-use model::place::{APPENDS, Detail, LOCKS};
+use model::guarantee::Guarantee::{self, Appends, FcntlLocks, Flock};
+use model::place::Detail;
 
-const CACHING: &str = "caching";
-const FSYNC: &str = "fsync";
+/// What a fact is about, in this order.
+const ABOUT: [&str; 4] = ["appends", "locks", "caching", "fsync"];
 
-const OWN_END: &str = "not kept between machines: each finds the end of the file by itself, so \
-                       that they may overwrite each other's records";
-const BY_SERVER: &str = "kept between machines, by the server";
-const THIS_MACHINE: &str = "not kept between machines: they hold on this one alone";
+/// What is known of a shared file system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sharing {
+    /// In words.
+    pub details: Vec<Detail>,
+    /// What machines that share it do not have between them.
+    pub not_kept: Vec<Guarantee>,
+}
+
+/// One fact: what is so, how it is known, and what is lacking by it.
+struct Told {
+    value: &'static str,
+    source: &'static str,
+    lacking: &'static [Guarantee],
+}
+
+const fn told(value: &'static str, source: &'static str) -> Told {
+    Told { value, source, lacking: &[] }
+}
+
+/// Each machine finds the end of a file by itself.
+const fn own_end(source: &'static str) -> Told {
+    let value = "not kept between machines: each finds the end of the file by itself, so that \
+                 they may overwrite each other's records";
+    Told { value, source, lacking: &[Appends] }
+}
+
+const fn locked_by_server(source: &'static str) -> Told {
+    told("kept between machines, by the server", source)
+}
+
+const fn locked_here(source: &'static str) -> Told {
+    let value = "not kept between machines: they hold on this one alone";
+    Told { value, source, lacking: &[Flock, FcntlLocks] }
+}
 
 /// What is known of a shared file system of this type, mounted with these options; nothing of
 /// one that is not shared or not known.
-pub fn sharing(filesystem: &str, options: &[String]) -> Vec<Detail> {
-    let has = |option: &str| options.iter().any(|known| known == option);
-    let [appends, locks, caching, fsync] = match filesystem {
+pub fn sharing(filesystem: &str, options: &[String]) -> Option<Sharing> {
+    let facts = match filesystem {
         "nfs" | "nfs4" => nfs(options),
         "cifs" | "smb3" => cifs(options),
         "ceph" => [
-            ("kept between machines: the metadata server says who may append", "ceph"),
-            ("kept between machines, by the metadata server", "ceph"),
-            ("others see a write when it is done: the right to cache is given and taken", "ceph"),
-            ("waits until all replicas have it", "ceph"),
+            told("kept between machines: the metadata server says who may append", "ceph"),
+            told("kept between machines, by the metadata server", "ceph"),
+            told(
+                "others see a write when it is done: the right to cache is given and taken",
+                "ceph",
+            ),
+            told("waits until all replicas have it", "ceph"),
         ],
         "fuse.glusterfs" => [
-            ("kept between machines: the bricks append", "storage/posix translator"),
-            ("kept between machines, by the bricks", "features/locks translator"),
-            (
+            told("kept between machines: the bricks append", "storage/posix translator"),
+            told("kept between machines, by the bricks", "features/locks translator"),
+            told(
                 "writes may wait here until fsync or close, and what is read may be a second old",
                 "write-behind, io-cache and quick-read translators",
             ),
-            ("waits for the bricks", "write-behind translator"),
+            told("waits for the bricks", "write-behind translator"),
         ],
-        "lustre" => [
-            ("kept between machines, by the lock manager", "lustre"),
-            match () {
-                () if has("localflock") => (THIS_MACHINE, "mount option localflock"),
-                () if has("flock") => (BY_SERVER, "mount option flock"),
-                () => ("not kept: they are refused; mount it with -o flock", "no option flock"),
-            },
-            ("others see a write when it is done", "lustre"),
-            ("waits for the object servers", "lustre"),
-        ],
-        "9p" => [
-            (OWN_END, "9p"),
-            ("not kept between machines by QEMU's server, which grants every lock", "9p"),
-            if has("cache=loose") || has("cache=fscache") {
-                ("what is read may be out of date where others write", "mount option cache")
-            } else {
-                ("each read asks the server", "9p, without a cache")
-            },
-            ("waits for the host", "9p"),
-        ],
+        "lustre" => lustre(options),
+        "9p" => nine_p(options),
         "virtiofs" => [
-            ("kept between machines of one host: the host appends", "virtiofs"),
-            (THIS_MACHINE, "virtiofsd"),
-            (
+            told("kept between machines of one host: the host appends", "virtiofs"),
+            locked_here("virtiofsd"),
+            told(
                 "as virtiofsd was told: with its cache=auto what is read may be a second old",
                 "virtiofsd",
             ),
-            ("waits for the host's fsync", "virtiofs"),
+            told("waits for the host's fsync", "virtiofs"),
         ],
         "fuse.sshfs" => [
-            (OWN_END, "sshfs"),
-            (THIS_MACHINE, "sshfs"),
-            ("names and sizes may be 20 seconds old", "sshfs"),
-            ("waits for the server where it has OpenSSH's extension for it", "sshfs"),
+            own_end("sshfs"),
+            locked_here("sshfs"),
+            told("names and sizes may be 20 seconds old", "sshfs"),
+            told("waits for the server where it has OpenSSH's extension for it", "sshfs"),
         ],
-        _ => return Vec::new(),
+        _ => return None,
     };
-    let detail = |name: &str, (value, source): (&str, &str)| Detail::new(name, value, source);
-    vec![
-        detail(APPENDS, appends),
-        detail(LOCKS, locks),
-        detail(CACHING, caching),
-        detail(FSYNC, fsync),
-    ]
+    let not_kept = facts.iter().flat_map(|fact| fact.lacking).copied().collect();
+    let facts = ABOUT.iter().zip(&facts);
+    let details = facts.map(|(about, fact)| Detail::new(about, fact.value, fact.source)).collect();
+    Some(Sharing { details, not_kept })
 }
 
-type Told = (&'static str, &'static str);
+fn has(options: &[String], option: &str) -> bool {
+    options.iter().any(|known| known == option)
+}
 
 /// By nfs(5).
 fn nfs(options: &[String]) -> [Told; 4] {
-    let has = |option: &str| options.iter().any(|known| known == option);
     let locks = match () {
-        () if has("nolock") => (THIS_MACHINE, "mount option nolock"),
-        () if has("local_lock=all") => (THIS_MACHINE, "mount option local_lock"),
-        () if has("local_lock=flock") => (
-            "flock is not kept between machines, fcntl locks are kept by the server",
-            "mount option local_lock",
-        ),
-        () if has("local_lock=posix") => (
-            "fcntl locks are not kept between machines, flock is kept by the server",
-            "mount option local_lock",
-        ),
-        () => (BY_SERVER, "nfs(5)"),
+        () if has(options, "nolock") => locked_here("mount option nolock"),
+        () if has(options, "local_lock=all") => locked_here("mount option local_lock"),
+        () if has(options, "local_lock=flock") => Told {
+            value: "flock is not kept between machines, fcntl locks are kept by the server",
+            source: "mount option local_lock",
+            lacking: &[Flock],
+        },
+        () if has(options, "local_lock=posix") => Told {
+            value: "fcntl locks are not kept between machines, flock is kept by the server",
+            source: "mount option local_lock",
+            lacking: &[FcntlLocks],
+        },
+        () => locked_by_server("nfs(5)"),
     };
-    let caching = if has("noac") {
-        ("others see a write when it is done", "mount option noac")
+    let caching = if has(options, "noac") {
+        told("others see a write when it is done", "mount option noac")
     } else {
-        ("others see a write once the file was closed here and opened there", "nfs(5)")
+        told("others see a write once the file was closed here and opened there", "nfs(5)")
     };
-    let fsync = (
+    let fsync = told(
         "waits for the server, which may answer before its disk where it exports async",
         "nfs(5), exports(5)",
     );
-    [(OWN_END, "open(2), O_APPEND"), locks, caching, fsync]
+    [own_end("open(2), O_APPEND"), locks, caching, fsync]
 }
 
 /// By mount.cifs(8).
 fn cifs(options: &[String]) -> [Told; 4] {
-    let has = |option: &str| options.iter().any(|known| known == option);
-    let locks = if has("nobrl") {
-        (THIS_MACHINE, "mount option nobrl")
+    let locks = if has(options, "nobrl") {
+        locked_here("mount option nobrl")
     } else {
-        (BY_SERVER, "mount.cifs(8)")
+        locked_by_server("mount.cifs(8)")
     };
     let caching = match () {
-        () if has("cache=none") => ("each read asks the server", "mount option cache"),
-        () if has("cache=loose") => {
-            ("what is read may be out of date where others write", "mount option cache")
+        () if has(options, "cache=none") => told("each read asks the server", "mount option cache"),
+        () if has(options, "cache=loose") => {
+            told("what is read may be out of date where others write", "mount option cache")
         }
-        () => (
+        () => told(
             "others see a write when it is done: the server grants and takes the right to cache",
             "mount.cifs(8), cache=strict",
         ),
     };
-    [(OWN_END, "mount.cifs(8)"), locks, caching, ("waits for the server", "mount.cifs(8)")]
+    [own_end("mount.cifs(8)"), locks, caching, told("waits for the server", "mount.cifs(8)")]
+}
+
+fn lustre(options: &[String]) -> [Told; 4] {
+    let locks = match () {
+        () if has(options, "localflock") => locked_here("mount option localflock"),
+        () if has(options, "flock") => locked_by_server("mount option flock"),
+        () => Told {
+            value: "not kept: they are refused; mount it with -o flock",
+            source: "no option flock",
+            lacking: &[Flock, FcntlLocks],
+        },
+    };
+    [
+        told("kept between machines, by the lock manager", "lustre"),
+        locks,
+        told("others see a write when it is done", "lustre"),
+        told("waits for the object servers", "lustre"),
+    ]
+}
+
+fn nine_p(options: &[String]) -> [Told; 4] {
+    let caching = if has(options, "cache=loose") || has(options, "cache=fscache") {
+        told("what is read may be out of date where others write", "mount option cache")
+    } else {
+        told("each read asks the server", "9p, without a cache")
+    };
+    let locks = Told {
+        value: "not kept between machines by QEMU's server, which grants every lock",
+        source: "9p",
+        lacking: &[Flock, FcntlLocks],
+    };
+    [own_end("9p"), locks, caching, told("waits for the host", "9p")]
 }
 
 #[cfg(test)]
 mod tests {
-    use model::place::NOT_KEPT;
-
     use super::*;
 
-    fn told(filesystem: &str, options: &[&str], name: &str) -> String {
+    fn lacking(filesystem: &str, options: &[&str]) -> Option<Vec<Guarantee>> {
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
-        let facts = sharing(filesystem, &options);
-        facts.into_iter().find(|fact| fact.name == name).map(|fact| fact.value).unwrap_or_default()
+        Some(sharing(filesystem, &options)?.not_kept)
     }
 
     #[test]
     fn what_is_kept_follows_from_the_type_and_its_options() {
-        for (filesystem, options, is_kept) in [
-            ("nfs4", vec![], true),
-            ("nfs", vec!["nolock"], false),
-            ("nfs4", vec!["local_lock=all"], false),
-            ("cifs", vec![], true),
-            ("cifs", vec!["nobrl"], false),
-            ("fuse.glusterfs", vec![], true),
-            ("lustre", vec!["flock"], true),
-            ("lustre", vec![], false),
-            ("9p", vec![], false),
-        ] {
-            let locks = told(filesystem, &options, LOCKS);
-            assert_eq!(!locks.starts_with(NOT_KEPT), is_kept, "{filesystem} {options:?}: {locks}");
+        let all: &[Guarantee] = &[Appends, Flock, FcntlLocks];
+        let cases: [(&str, &[&str], &[Guarantee]); 14] = [
+            ("nfs4", &[], &[Appends]),
+            ("nfs", &["nolock"], all),
+            ("nfs4", &["local_lock=all"], all),
+            ("nfs4", &["local_lock=flock"], &[Appends, Flock]),
+            ("nfs4", &["local_lock=posix"], &[Appends, FcntlLocks]),
+            ("cifs", &[], &[Appends]),
+            ("cifs", &["nobrl"], all),
+            ("ceph", &[], &[]),
+            ("fuse.glusterfs", &[], &[]),
+            ("lustre", &["flock"], &[]),
+            ("lustre", &[], &[Flock, FcntlLocks]),
+            ("9p", &[], all),
+            ("virtiofs", &[], &[Flock, FcntlLocks]),
+            ("fuse.sshfs", &[], all),
+        ];
+        for (filesystem, options, expected) in cases {
+            let found = lacking(filesystem, options);
+            assert_eq!(found.as_deref(), Some(expected), "{filesystem} {options:?}");
         }
-        assert!(told("nfs4", &[], APPENDS).starts_with(NOT_KEPT));
-        assert!(told("fuse.glusterfs", &[], APPENDS).starts_with("kept"));
-        assert!(sharing("ext4", &[]).is_empty() && sharing("fuse.ntfs", &[]).is_empty());
+        assert_eq!((lacking("ext4", &[]), lacking("fuse.ntfs", &[])), (None, None));
+    }
+
+    #[test]
+    fn what_is_lacking_is_said_in_words_too() {
+        let nfs = sharing("nfs4", &[]).unwrap_or_default();
+        let names: Vec<&str> = nfs.details.iter().map(|detail| detail.name.as_str()).collect();
+        assert_eq!(names, ABOUT);
+        assert!(nfs.details[0].value.starts_with("not kept between machines: each finds the end"));
+        assert_eq!(nfs.details[1].value, "kept between machines, by the server");
     }
 }

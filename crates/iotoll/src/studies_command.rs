@@ -26,6 +26,12 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
             let promise = if rule.promise.is_empty() { "nothing is written" } else { rule.promise };
             writeln!(out, "    {}: {promise}", rule.when)?;
         }
+        if !spec.relies_on.is_empty() {
+            writeln!(out, "  relied on where several processes share the files")?;
+        }
+        for rule in spec.relies_on {
+            writeln!(out, "    {}: {}", rule.on.shown(), rule.when)?;
+        }
         if !spec.figures.is_empty() {
             writeln!(out, "  additional figures")?;
         }

@@ -1,10 +1,12 @@
 //! Which arms something holds of: what a strategy promises instead, given some value of
-//! a parameter, and to which arms a parameter means anything at all.
+//! a parameter, what it relies on, and to which arms a parameter means anything at all.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::guarantee::Guarantee;
 
 /// What an arm must be.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +36,15 @@ pub struct PromiseWhen {
     /// What they promise if the process or the machine dies, in a line; empty where
     /// nothing depends on it.
     pub promise: &'static str,
+}
+
+/// What such arms rely on where several processes share their files.
+#[derive(Clone, Copy, Debug)]
+pub struct ReliesOn {
+    /// What it is.
+    pub on: Guarantee,
+    /// Which arms.
+    pub when: When,
 }
 
 /// Parameters that mean something to such arms alone.
@@ -90,6 +101,16 @@ pub struct PromiseWhenDescription {
     pub promise: String,
 }
 
+/// What some arms rely on where several processes share their files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReliesOnDescription {
+    /// What it is.
+    pub on: Guarantee,
+    /// Which arms.
+    pub when: Condition,
+}
+
 /// Parameters that mean something to some arms alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -100,7 +121,7 @@ pub struct AppliesWhenDescription {
     pub when: Condition,
 }
 
-/// `sync=each with held, flock`.
+/// `sync=each with held, flock`; `all` where nothing is asked.
 impl fmt::Display for When {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let condition = |(name, is): &(&str, Is)| match is {
@@ -113,6 +134,7 @@ impl fmt::Display for When {
         let strategies = self.strategies.join(", ");
         match (params.is_empty(), strategies.is_empty()) {
             (false, false) => write!(f, "{params} with {strategies}"),
+            (true, true) => f.write_str("all"),
             _ => f.write_str(&(params + &strategies)),
         }
     }
@@ -138,6 +160,12 @@ impl When {
 impl PromiseWhen {
     pub(crate) fn describe(&self) -> PromiseWhenDescription {
         PromiseWhenDescription { when: self.when.describe(), promise: self.promise.to_owned() }
+    }
+}
+
+impl ReliesOn {
+    pub(crate) fn describe(&self) -> ReliesOnDescription {
+        ReliesOnDescription { on: self.on, when: self.when.describe() }
     }
 }
 
@@ -202,6 +230,13 @@ mod tests {
                 when: When { strategies: &["kept"], params: &[("sync", Is::Not("each"))] },
             },
         ],
+        relies_on: &[
+            ReliesOn { on: Guarantee::Appends, when: When { strategies: &["kept"], params: &[] } },
+            ReliesOn {
+                on: Guarantee::FcntlLocks,
+                when: When { strategies: &[], params: &[("sync", Is::Not("never"))] },
+            },
+        ],
         ..StudySpec::EMPTY
     };
 
@@ -216,6 +251,7 @@ mod tests {
         let expected =
             ["sync=each with kept", "sync=every …", "set=", "sync other than each with kept"];
         assert!(told.eq(expected));
+        assert_eq!(When { strategies: &[], params: &[] }.to_string(), "all");
     }
 
     #[test]
@@ -228,6 +264,15 @@ mod tests {
         assert_eq!(promise("other", "every 20"), "some");
         assert_eq!(study.promise_of("kept", &BTreeMap::new()), "lost");
         assert_eq!(study.promise_of("nobody's", &BTreeMap::new()), "");
+    }
+
+    #[test]
+    fn all_that_an_arm_relies_on_counts() {
+        let study = SPEC.describe();
+        let relied = |strategy, sync| study.guarantees_of(strategy, &written(&[("sync", sync)]));
+        assert_eq!(relied("kept", "never"), [Guarantee::Appends]);
+        assert_eq!(relied("kept", "each"), [Guarantee::Appends, Guarantee::FcntlLocks]);
+        assert_eq!(relied("other", "never"), []);
     }
 
     #[test]

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::condition::{AppliesWhenDescription, PromiseWhenDescription};
+use crate::condition::{AppliesWhenDescription, PromiseWhenDescription, ReliesOnDescription};
 use crate::figure::{Better, Fold, Unit};
+use crate::guarantee::Guarantee;
 
 /// One study, as its runs describe it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub struct StudyDescription {
     /// counts.
     #[serde(default)]
     pub promise_when: Vec<PromiseWhenDescription>,
+    /// What strategies rely on where several processes share their files; all that fit count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relies_on: Vec<ReliesOnDescription>,
     /// Its parameters, in its own order.
     pub params: Vec<ParamDescription>,
     /// Those of them that mean something to some arms alone.
@@ -191,6 +195,16 @@ impl StudyDescription {
             Some(rule) => &rule.promise,
             None => self.strategy(strategy).map_or("", |strategy| &strategy.promise),
         }
+    }
+
+    /// What an arm relies on where several processes share its files.
+    pub fn guarantees_of(
+        &self,
+        strategy: &str,
+        params: &BTreeMap<String, String>,
+    ) -> Vec<Guarantee> {
+        let rules = self.relies_on.iter().filter(|rule| rule.when.fits(strategy, params));
+        rules.map(|rule| rule.on).collect()
     }
 
     /// Whether a parameter means anything to an arm.

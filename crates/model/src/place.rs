@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::guarantee::Guarantee;
 use crate::made::{MadePlace, asks_to_make};
 
 /// Labels are in the names of arms, many to a line.
@@ -114,13 +115,6 @@ pub enum StorageKind {
     Other,
 }
 
-/// The name of what is known of appends by several machines.
-pub const APPENDS: &str = "appends";
-/// The name of what is known of locks between machines.
-pub const LOCKS: &str = "locks";
-/// The beginning of what is said where machines that share a place do not have it there.
-pub const NOT_KEPT: &str = "not kept";
-
 /// One more thing that is known of a place or a device, and where it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -217,6 +211,10 @@ pub struct PlaceFacts {
     /// its memory, whether it survives a reboot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<Detail>,
+    /// What holds on each of the machines that share it, but not between them. `null` where
+    /// it is not shared, or that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<Vec<Guarantee>>,
     /// What could not be read, each with the reason.
     pub unread: Vec<String>,
 }
@@ -242,8 +240,14 @@ impl PlaceFacts {
             free_inodes: None,
             filesystem_id: 0,
             details: Vec::new(),
+            not_kept: None,
             unread: Vec::new(),
         }
+    }
+
+    /// Whether it is known that machines which share it do not have this between them.
+    pub fn lacks(&self, guarantee: Guarantee) -> bool {
+        self.not_kept.as_ref().is_some_and(|lacking| lacking.contains(&guarantee))
     }
 
     /// How to ask for it: its directory, or what was made. Nothing where its name is no text.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-pub use crate::condition::{AppliesWhen, Is, PromiseWhen, When};
+pub use crate::condition::{AppliesWhen, Is, PromiseWhen, ReliesOn, When};
 pub use crate::description::Score;
 use crate::description::{
     CauseDescription, FigureDescription, NoteDescription, ScoreWhenDescription,
@@ -34,6 +34,8 @@ pub struct StudySpec {
     /// What strategies promise instead where a parameter changes it; the first that fits
     /// counts.
     pub promises: &'static [PromiseWhen],
+    /// What strategies rely on where several processes share their files; all that fit count.
+    pub relies_on: &'static [ReliesOn],
     /// Its parameters.
     pub params: &'static [ParamSpec],
     /// Those of them that mean something to some arms alone.
@@ -110,6 +112,7 @@ impl StudySpec {
         compared: &[],
         strategies: &[],
         promises: &[],
+        relies_on: &[],
         params: &[],
         applies: &[],
         figures: &[],
@@ -184,6 +187,7 @@ impl StudySpec {
             score_when: self.score_when.iter().map(ScoreWhen::describe).collect(),
             strategies: self.strategies.iter().map(StrategySpec::describe).collect(),
             promise_when: self.promises.iter().map(PromiseWhen::describe).collect(),
+            relies_on: self.relies_on.iter().map(ReliesOn::describe).collect(),
             params: self.params.iter().map(ParamSpec::describe).collect(),
             applies_when: self.applies.iter().map(AppliesWhen::describe).collect(),
             figures: self.figures.iter().map(FigureSpec::describe).collect(),

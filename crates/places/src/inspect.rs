@@ -13,7 +13,7 @@ use host::memory::MemoryFacts;
 use host::mount_options::telling;
 use host::mounts::{Mount, Mounts};
 use host::root::Root;
-use host::sharing::sharing;
+use host::sharing::{Sharing, sharing};
 use host::space::FileSystemSpace;
 use model::place::{Detail, DeviceLayer, PlaceFacts, StorageKind};
 use model::units::rough_size;
@@ -86,7 +86,10 @@ fn describe(facts: &mut PlaceFacts, root: &Root, mounts: &Mounts, mount: &Mount)
     facts.filesystem_id = mount.device.packed();
     let device = facts.devices.first().map(|device| device.name.as_str());
     facts.details = of_file_system(root, mount, device);
-    facts.details.extend(sharing(&facts.filesystem, &facts.mount_options));
+    if let Some(Sharing { details, not_kept }) = sharing(&facts.filesystem, &facts.mount_options) {
+        facts.details.extend(details);
+        facts.not_kept = Some(not_kept);
+    }
     facts.details.extend(bounds(root, facts));
     facts.details.extend(after_reboot(facts));
 }

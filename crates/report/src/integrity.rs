@@ -8,6 +8,7 @@ use model::integrity::{Checks, Integrity};
 use model::printable::printable;
 use model::units::{count, percent};
 
+use crate::risk;
 use crate::text::{Width, heading, paragraph, styled_paragraph};
 
 /// The section; nothing where no records were checked.
@@ -117,7 +118,8 @@ fn bullet(text: &str, width: Width) -> String {
     paragraph("  • ", "    ", text, width)
 }
 
-/// What the strategies of a study promise, those together that promise the same.
+/// What the strategies of a study promise, those together that promise the same, and what of
+/// it their places do not keep.
 pub(crate) fn promises(study: &StudyDescription, arms: &[&ArmResult], width: Width) -> String {
     let all: String = promised(study, arms).iter().map(|text| bullet(text, width)).collect();
     if all.is_empty() { all } else { format!("\n{}{all}", heading("  Durability")) }
@@ -140,7 +142,9 @@ pub(crate) fn promised(study: &StudyDescription, arms: &[&ArmResult]) -> Vec<Str
     }
     let sentence =
         |(promise, names): (&str, Vec<String>)| format!("{}: {promise}", names.join(", "));
-    by_promise.into_iter().map(sentence).collect()
+    let promised = by_promise.into_iter().map(sentence);
+    let unkept = risk::unkept(arms.iter().copied(), |arm| arm.strategy.clone());
+    promised.chain(unkept).collect()
 }
 
 /// Who promises: a strategy, with the values of parameters where others of its arms promise

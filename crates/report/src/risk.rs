@@ -1,6 +1,9 @@
-//! What moving an application's files to a place would risk.
+//! What moving an application's files to a place would risk, and what its ways of doing it rely
+//! on that a place does not keep.
 
-use model::place::{APPENDS, Detail, LOCKS, NOT_KEPT, PlaceFacts, StorageKind};
+use model::analysis::ArmResult;
+use model::guarantee::Guarantee;
+use model::place::{PlaceFacts, StorageKind};
 use model::units::rough_size;
 
 /// The risks of a place, each in a sentence. Nothing for an ordinary disk.
@@ -20,7 +23,7 @@ pub(crate) fn risks(place: &PlaceFacts) -> Vec<String> {
                 rough_size(place.free_bytes)
             ));
         }
-        StorageKind::Network => risks.push(shared(label, &place.details)),
+        StorageKind::Network => risks.push(shared(place)),
         StorageKind::Fuse => risks.push(format!(
             "{label} is a file system in user space (FUSE): what fsync guarantees depends on its \
              implementation."
@@ -37,35 +40,66 @@ pub(crate) fn risks(place: &PlaceFacts) -> Vec<String> {
 }
 
 /// What several machines that share a place do not have there.
-fn shared(label: &str, known: &[Detail]) -> String {
-    let kept = |name: &str| {
-        let fact = known.iter().find(|fact| fact.name == name);
-        fact.map(|fact| !fact.value.starts_with(NOT_KEPT))
+fn shared(place: &PlaceFacts) -> String {
+    let appends = "appends from several machines may overwrite each other";
+    let lacks = |guarantee| place.lacks(guarantee);
+    let locks = match (lacks(Guarantee::Flock), lacks(Guarantee::FcntlLocks)) {
+        (true, true) => Some("locks hold on this machine alone"),
+        (true, false) => Some("locks of flock(2) hold on this machine alone"),
+        (false, true) => Some("locks of fcntl(2) hold on this machine alone"),
+        (false, false) => None,
     };
-    let what = match (kept(APPENDS), kept(LOCKS)) {
-        (Some(true), Some(true)) => {
-            return format!(
-                "{label} is a network file system: appends and locks hold between machines, and \
-                 what fsync guarantees depends on the server."
-            );
+    let what = match (lacks(Guarantee::Appends), locks) {
+        _ if place.not_kept.is_none() => format!("{appends}, and locks and fsync depend on"),
+        (false, None) => {
+            "appends and locks hold between machines, and what fsync guarantees depends on"
+                .to_owned()
         }
-        (Some(false), Some(false)) => {
-            "appends from several machines may overwrite each other, locks hold on this machine \
-             alone, and what fsync guarantees depends on the server"
+        (true, None) => {
+            format!("{appends}, unless they lock, and what fsync guarantees depends on")
         }
-        (Some(true), Some(false)) => {
-            "locks hold on this machine alone, and what fsync guarantees depends on the server"
-        }
-        (Some(false), Some(true)) => {
-            "appends from several machines may overwrite each other, unless they lock, and what \
-             fsync guarantees depends on the server"
-        }
-        _ => {
-            "appends from several machines may overwrite each other, and locks and fsync depend on \
-             the server"
+        (false, Some(locks)) => format!("{locks}, and what fsync guarantees depends on"),
+        (true, Some(locks)) => {
+            format!("{appends}, {locks}, and what fsync guarantees depends on")
         }
     };
-    format!("{label} is a network file system: {what}.")
+    format!("{} is a network file system: {what} the server.", place.label)
+}
+
+/// What arms rely on and their places do not keep between the machines that share them, each
+/// in a sentence with the names of those arms.
+pub(crate) fn unkept<'a>(
+    arms: impl IntoIterator<Item = &'a ArmResult>,
+    name: impl Fn(&ArmResult) -> String,
+) -> Vec<String> {
+    let mut unkept: Vec<(&str, Guarantee, Vec<String>)> = Vec::new();
+    for arm in arms {
+        for guarantee in &arm.not_kept {
+            let name = name(arm);
+            let known = unkept
+                .iter_mut()
+                .find(|(place, on, _)| (*place, on) == (arm.place.as_str(), guarantee));
+            match known {
+                Some((_, _, names)) if names.contains(&name) => {}
+                Some((_, _, names)) => names.push(name),
+                None => unkept.push((&arm.place, *guarantee, vec![name])),
+            }
+        }
+    }
+    let sentence = |(place, guarantee, names): (&str, Guarantee, Vec<String>)| {
+        let rely = if names.len() == 1 { "relies" } else { "rely" };
+        let so = match guarantee {
+            Guarantee::Appends => "may overwrite each other's records",
+            Guarantee::Flock | Guarantee::FcntlLocks => "do not wait for each other",
+        };
+        format!(
+            "{} {rely} on {}, which {place} does not keep between machines: several that write \
+             there {so}.",
+            names.join(", "),
+            guarantee.shown()
+        )
+    };
+    unkept.into_iter().map(sentence).collect()
 }
 
 #[cfg(test)]
@@ -74,17 +108,21 @@ mod tests {
 
     #[test]
     fn what_a_shared_place_does_not_keep_is_a_risk() {
-        let risk = |appends: &str, locks: &str| {
-            let detail = |(name, value): (&str, &str)| Detail {
-                name: name.to_owned(),
-                value: value.to_owned(),
-                source: String::new(),
-            };
-            shared("gv", &[(APPENDS, appends), (LOCKS, locks)].map(detail))
+        let risk = |not_kept: Option<&[Guarantee]>| {
+            let not_kept = not_kept.map(<[_]>::to_vec);
+            let kind = StorageKind::Network;
+            risks(&PlaceFacts { kind, not_kept, ..PlaceFacts::unknown("gv") }).concat()
         };
-        assert!(risk("kept", "kept").contains("appends and locks hold between machines"));
-        assert!(risk("not kept", "kept").contains("overwrite each other, unless they lock"));
-        assert!(risk("kept", "not kept").starts_with("gv is a network file system: locks hold on"));
-        assert!(risk("not kept", "not kept").contains("locks hold on this machine alone"));
+        let [appends, flock, fcntl] = Guarantee::ALL;
+        assert!(
+            risk(None).ends_with("overwrite each other, and locks and fsync depend on the server.")
+        );
+        assert!(risk(Some(&[])).contains("appends and locks hold between machines"));
+        assert!(risk(Some(&[appends])).contains("overwrite each other, unless they lock"));
+        let locks = risk(Some(&[flock, fcntl]));
+        assert!(locks.starts_with("gv is a network file system: locks hold on this"), "{locks}");
+        assert!(risk(Some(&[flock])).contains("locks of flock(2) hold on this machine alone"));
+        let all = risk(Some(&Guarantee::ALL));
+        assert!(all.contains("overwrite each other, locks hold on this machine alone"), "{all}");
     }
 }

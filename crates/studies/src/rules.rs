@@ -1,7 +1,8 @@
-//! What parameters change about a study, written short: what strategies promise instead,
-//! and which parameters mean something to which arms.
+//! What strategies and parameters change about a study, written short: what strategies promise
+//! instead, what they rely on, and which parameters mean something to which arms.
 
-use model::study::{AppliesWhen, Is, PromiseWhen, When};
+use model::guarantee::Guarantee;
+use model::study::{AppliesWhen, Is, PromiseWhen, ReliesOn, When};
 
 /// Arms with one of these strategies, or with any where there are none, and with these
 /// parameters promise this.
@@ -11,6 +12,16 @@ pub(crate) const fn promise(
     promise: &'static str,
 ) -> PromiseWhen {
     PromiseWhen { when: When { strategies, params }, promise }
+}
+
+/// Arms with one of these strategies, or with any where there are none, and with these
+/// parameters rely on this where several processes share their files.
+pub(crate) const fn relies(
+    on: Guarantee,
+    strategies: &'static [&'static str],
+    params: &'static [(&'static str, Is)],
+) -> ReliesOn {
+    ReliesOn { on, when: When { strategies, params } }
 }
 
 /// The parameters are for these strategies.
@@ -36,9 +47,10 @@ mod tests {
     #[test]
     fn what_rules_name_is_their_studys() {
         for spec in crate::specs() {
-            let promises = spec.promises.iter().map(|rule| rule.when);
+            let rules = spec.promises.iter().map(|rule| rule.when);
+            let rules = rules.chain(spec.relies_on.iter().map(|rule| rule.when));
             for When { strategies, params } in
-                promises.chain(spec.applies.iter().map(|rule| rule.when))
+                rules.chain(spec.applies.iter().map(|rule| rule.when))
             {
                 let known = |name: &&str| spec.strategy(name).is_some();
                 assert!(strategies.iter().all(known), "{}: {strategies:?}", spec.name);

@@ -5,6 +5,7 @@
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::analysis::Advice;
+use model::guarantee::Guarantee;
 use model::plan::Plan;
 use model::run::Run;
 use report::terminal;
@@ -124,4 +125,33 @@ fn a_rate_says_what_it_is_worth() {
     assert!(text.contains("saves 7"), "{text}");
     run = run.with_per_second(10.0);
     assert_eq!(analyse(&run).answers[0].advice, Advice::Leave);
+}
+
+#[test]
+fn what_a_way_relies_on_and_its_place_does_not_keep_is_told() {
+    let places = ["nfs=/net/home", "ram=/dev/shm"];
+    let mut run = measured(&plan(&["log", "sqlite", "stream"], &places, &[]), 0.05);
+    run.places[0].not_kept = Some(vec![Guarantee::Appends]);
+    let analysis = analyse(&run);
+    let lacking = |id: &str| analysis.arm(id).unwrap().not_kept.clone();
+    assert_eq!(lacking("log/reopen@nfs"), [Guarantee::Appends]);
+    for sound in
+        ["log/flock@nfs", "log/reopen@ram", "sqlite/delete-full@nfs", "stream/sequential@nfs"]
+    {
+        assert_eq!(lacking(sound), [], "{sound}");
+    }
+    let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let what = "rely on appends (O_APPEND), which nfs does not keep between machines: several \
+                that write there may overwrite each other's records.";
+    let text = on_one_line(&printed(&run, 80));
+    assert!(text.contains(&format!("log/reopen, log/held {what}")), "{text}");
+    let full = |run: &Run| {
+        let styled = terminal::report(run, &analyse(run), true, 80);
+        on_one_line(&anstream::adapter::strip_str(&styled).to_string())
+    };
+    assert!(full(&run).contains(&format!("• reopen, held {what}")), "{}", full(&run));
+    run.places[0].not_kept = Some(Guarantee::ALL.to_vec());
+    let what = "wal-normal rely on locks of fcntl(2), which nfs does not keep between machines: \
+                several that write there do not wait for each other.";
+    assert!(full(&run).contains(what), "{}", full(&run));
 }

@@ -95,6 +95,7 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
         free_inodes,
         filesystem_id,
         details,
+        not_kept,
         unread,
     } = facts;
     let top = devices.first().map_or_else(left_out, |device| device.name.clone());
@@ -116,6 +117,7 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
         free_inodes,
         filesystem_id,
         details: self::details(details),
+        not_kept,
         unread: unread.into_iter().map(|_| left_out()).take(1).collect(),
     }
 }
@@ -128,11 +130,15 @@ fn device(layer: DeviceLayer) -> DeviceLayer {
 /// names of devices and users.
 fn details(details: Vec<Detail>) -> Vec<Detail> {
     const TOLD: &[&str] = &[
+        "appends",
+        "caching",
         "checksums",
         "compression",
+        "fsync",
         "journal",
         "large pages",
         "level",
+        "locks",
         "memory",
         "reboot",
         "sectors",

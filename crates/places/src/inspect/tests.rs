@@ -8,6 +8,7 @@ use std::os::unix::fs::symlink;
 use host::disks::DeviceReader;
 use host::fixture::Fixture;
 use host::identity::DeviceNumber;
+use model::guarantee::Guarantee;
 use model::place::StorageKind;
 
 use super::*;
@@ -276,6 +277,7 @@ fn network_and_user_space_file_systems_have_no_device() {
     assert_eq!((nfs.kind, nfs.device.as_deref()), (StorageKind::Network, Some("server:/export")));
     assert_eq!(nfs.mount_options, ["vers=4.2", "rsize=1048576", "hard"]);
     assert_eq!((nfs.devices.len(), nfs.unread.len()), (0, 0));
+    assert_eq!(nfs.not_kept, Some(vec![Guarantee::Appends]));
     assert_eq!(facts("/ssh").kind, StorageKind::Network);
     assert_eq!(facts("/secret").kind, StorageKind::Fuse);
     assert_eq!(facts("/share").kind, StorageKind::Network);

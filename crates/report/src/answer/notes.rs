@@ -2,7 +2,7 @@
 //! that promises, causes, what is open, what disturbed the run, and what is risked.
 
 use anstyle::{AnsiColor, Style};
-use model::analysis::{Advice, Verdict};
+use model::analysis::{Advice, ArmResult, Verdict};
 use model::arm::Axis;
 use model::units::{count, percent};
 
@@ -224,10 +224,14 @@ fn noise(subject: Subject) -> Vec<String> {
     told
 }
 
-/// What moving would risk, place by place.
+/// What a way of doing it relies on and its place does not keep, and what moving would risk,
+/// place by place.
 fn risks(subject: Subject) -> Vec<String> {
+    let name = |arm: &ArmResult| format!("{}/{}", arm.study, arm.strategy);
+    let unkept = risk::unkept(&subject.analysis.arms, name);
     let places = subject.run.places.iter().skip(1);
-    places.filter_map(|place| risk::risks(place).into_iter().next()).collect()
+    let places = places.filter_map(|place| risk::risks(place).into_iter().next());
+    unkept.into_iter().chain(places).collect()
 }
 
 /// How sure it is, and where the rest is.

@@ -1,9 +1,11 @@
-//! What parameters change about the study: what strategies promise once they sync, and
-//! which parameters are for which strategies.
+//! What strategies and parameters change about the study: what strategies promise once they
+//! sync, what they rely on where several writers share the file, and which parameters are for
+//! which strategies.
 
-use model::study::{AppliesWhen, Is, PromiseWhen};
+use model::guarantee::Guarantee;
+use model::study::{AppliesWhen, Is, PromiseWhen, ReliesOn};
 
-use crate::rules::{for_strategies, promise, where_set};
+use crate::rules::{for_strategies, promise, relies, where_set};
 
 pub(super) const WRITTEN: &str = "process crash: nothing acknowledged is lost; power failure: \
                                   data not yet written back is lost";
@@ -107,6 +109,34 @@ pub(super) const PROMISES: &[PromiseWhen] = &[
     ),
 ];
 
+/// Those whose records follow each other because the file system appends them.
+const APPENDING: &[&str] = &[
+    "reopen",
+    "held",
+    "buffered",
+    "batched",
+    "dsync",
+    "queued",
+    "uring",
+    "php-held",
+    "php-reopen",
+    "php-file-put-contents",
+    "php-error-log",
+    "python-file-handler",
+    "python-watched-file-handler",
+    "node-append-file-sync",
+    "node-write-stream",
+];
+
+/// A lock has the next writer see where the one before it ended.
+const LOCKING: &[&str] = &["flock", "flock-nonblocking", "php-flock", "php-flock-nonblocking"];
+
+pub(super) const RELIES_ON: &[ReliesOn] = &[
+    relies(Guarantee::Appends, APPENDING, &[]),
+    relies(Guarantee::Flock, LOCKING, &[]),
+    relies(Guarantee::FcntlLocks, &["ofd-lock"], &[]),
+];
+
 pub(super) const APPLIES: &[AppliesWhen] = &[
     for_strategies(&["buffer"], &["buffered"]),
     for_strategies(&["batch"], &["batched", "uring"]),
@@ -143,6 +173,17 @@ mod tests {
         assert_eq!(promised("held", &[]), WRITTEN);
         assert_eq!(promised("dsync", &[]), SYNCED);
         assert_eq!(promised("dsync", &[("sync", "every 10ms")]), SYNCED);
+    }
+
+    #[test]
+    fn whoever_shares_the_file_relies_on_one_thing() {
+        let study = SPEC.describe();
+        for strategy in SPEC.strategies {
+            let relied_on = study.guarantees_of(strategy.name, &[].into()).len();
+            // A file of its own, and the control that must fail.
+            let shares_nothing = ["per-writer", "seek-end"].contains(&strategy.name);
+            assert_eq!(relied_on, usize::from(!shares_nothing), "{}", strategy.name);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use model::study::{Better, FigureSpec, Fold, NoteSpec, ParamKind, ParamSpec, StudySpec, Unit};
 
-use super::promises::{APPLIES, PROMISES, SYNCED, WRITTEN};
+use super::promises::{APPLIES, PROMISES, RELIES_ON, SYNCED, WRITTEN};
 use crate::choices::{choices, strategies};
 
 /// More writers than this have no numbers in their records.
@@ -102,6 +102,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     compared: &["sync", "buffer", "batch", "queue", "full", "ring"],
     strategies: Strategy::SPECS,
     promises: PROMISES,
+    relies_on: RELIES_ON,
     applies: APPLIES,
     params: &[
         ParamSpec {

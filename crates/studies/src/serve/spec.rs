@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use model::guarantee::Guarantee;
 use model::study::{
     AppliesWhen, Better, CauseSpec, FigureSpec, Fold, Is, ParamKind, ParamSpec, Score, ScoreWhen,
     StudySpec, Unit,
@@ -9,7 +10,7 @@ use model::study::{
 
 use crate::choices::{choices, strategies};
 use crate::page::spec::{FILES, SET, TOTAL};
-use crate::rules::{for_strategies, promise, where_set};
+use crate::rules::{for_strategies, promise, relies, where_set};
 use crate::sqlite::spec::{BROKEN, LAST, ROWS, SAFE, Strategy as Database, UNDONE};
 
 pub(super) const ERRORS: &str = "errors_percent";
@@ -133,6 +134,10 @@ pub(super) static SPEC: StudySpec = StudySpec {
             "process crash: no line logged is lost; power failure: lines not yet written back are \
              lost",
         ),
+    ],
+    relies_on: &[
+        relies(Guarantee::FcntlLocks, &["sqlite"], &[]),
+        relies(Guarantee::Appends, &["page", "empty"], &[("log_lines", Is::Not("0"))]),
     ],
     applies: APPLIES,
     params: &[

@@ -1,8 +1,10 @@
 //! The study's names and numbers, as the user meets them.
 
+use model::guarantee::Guarantee;
 use model::study::{Better, FigureSpec, Fold, ParamKind, ParamSpec, StudySpec, Unit};
 
 use crate::choices::{choices, strategies};
+use crate::rules::relies;
 
 /// How many rows a template has at the most.
 const ROWS_MAX: u64 = 100_000;
@@ -124,6 +126,7 @@ pub(crate) static SPEC: StudySpec = StudySpec {
     operation: "request",
     compared: &["connect"],
     strategies: Strategy::SPECS,
+    relies_on: &[relies(Guarantee::FcntlLocks, &[], &[])],
     params: &[
         ROWS,
         ParamSpec {
