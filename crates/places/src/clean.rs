@@ -12,6 +12,8 @@ use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use host::owner::{Owner, Standing};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
@@ -20,7 +22,7 @@ use rustix::io::Errno;
 use crate::error::{PlaceError, PlaceName};
 use crate::folder::{DIGITS, Folder, LOCK, PREFIX, UNSIGNED, is_linked, remove_folder};
 use crate::open::OpenPlace;
-use crate::record::undo;
+use crate::record::{PATIENCE, undo};
 use crate::signature;
 use crate::walk::{names, open_child};
 
@@ -190,7 +192,7 @@ fn take_locked(
     lock: OwnedFd,
     foreign: Foreign,
 ) -> Fate {
-    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+    match take_lock(&lock) {
         Ok(()) => {}
         Err(Errno::WOULDBLOCK) => return held(&lock),
         Err(error) => return Fate::from_errno("locking it", error),
@@ -215,6 +217,26 @@ fn take_locked(
         Some(why) if foreign == Foreign::Keep => Fate::Foreign { why },
         _ => remove_locked(dir, name, folder, lock),
     }
+}
+
+/// Takes a lock unless somebody holds it. What a killed process held, the kernel may let go of
+/// a moment after its end: once what was mounted for it alone is written out.
+fn take_lock(lock: &OwnedFd) -> Result<(), Errno> {
+    let began = Instant::now();
+    loop {
+        let taken = rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive);
+        let is_held = taken == Err(Errno::WOULDBLOCK);
+        if !is_held || began.elapsed() > PATIENCE || !has_ended(lock) {
+            return taken;
+        }
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether the process that a lock file names has surely ended.
+fn has_ended(lock: &OwnedFd) -> bool {
+    let this = Owner::this_process();
+    owner(lock).is_some_and(|owner| owner.standing(&this) == Standing::Gone)
 }
 
 fn remove_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd) -> Fate {
@@ -300,6 +322,27 @@ mod tests {
     use std::fs::{self, File};
 
     use super::*;
+
+    #[test]
+    fn a_lock_that_the_kernel_lets_go_of_after_its_owners_end_is_waited_for() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join(".iotoll-0123456789abcdef");
+        fs::create_dir(&folder).unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let owner = Owner { pid: ended.id(), ..Owner::this_process() };
+        fs::write(folder.join("lock"), signature::write(&owner)).unwrap();
+        let held = File::open(folder.join("lock")).unwrap();
+        held.lock().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                sleep(Duration::from_millis(200));
+                drop(held);
+            });
+            let report = clean(place.path(), Foreign::Keep).unwrap();
+            assert_eq!((report.removed.len(), report.in_use.len()), (1, 0), "{report:?}");
+        });
+    }
 
     #[test]
     fn a_folder_that_goes_between_opening_its_lock_and_taking_it_is_no_failure() {

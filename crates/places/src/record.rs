@@ -25,7 +25,7 @@ const NAME: &std::ffi::CStr = c"made";
 const BYTES_MAX: u64 = 1 << 20;
 
 /// How long a mount or a device that is being let go of is waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A record that is being written.
 #[derive(Debug)]
