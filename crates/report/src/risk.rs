@@ -42,14 +42,14 @@ pub(crate) fn risks(place: &PlaceFacts) -> Vec<String> {
 /// What several machines that share a place do not have there.
 fn shared(place: &PlaceFacts) -> String {
     let appends = "appends from several machines may overwrite each other";
-    let lacks = |guarantee| place.lacks(guarantee);
-    let locks = match (lacks(Guarantee::Flock), lacks(Guarantee::FcntlLocks)) {
+    let misses = |guarantee| place.lacks(guarantee);
+    let locks = match (misses(Guarantee::Flock), misses(Guarantee::FcntlLocks)) {
         (true, true) => Some("locks hold on this machine alone"),
         (true, false) => Some("locks of flock(2) hold on this machine alone"),
         (false, true) => Some("locks of fcntl(2) hold on this machine alone"),
         (false, false) => None,
     };
-    let what = match (lacks(Guarantee::Appends), locks) {
+    let what = match (misses(Guarantee::Appends), locks) {
         _ if place.not_kept.is_none() => format!("{appends}, and locks and fsync depend on"),
         (false, None) => {
             "appends and locks hold between machines, and what fsync guarantees depends on"
