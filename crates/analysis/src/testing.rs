@@ -78,6 +78,7 @@ pub(crate) fn study() -> StudyDescription {
         params: Vec::new(),
         applies_when: Vec::new(),
         figures: Vec::new(),
+        parts: Vec::new(),
         causes: Vec::new(),
         notes: Vec::new(),
     }

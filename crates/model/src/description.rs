@@ -43,6 +43,10 @@ pub struct StudyDescription {
     pub applies_when: Vec<AppliesWhenDescription>,
     /// What it measures beside the toll.
     pub figures: Vec<FigureDescription>,
+    /// The names of those of its figures, in order, that add up to the time of one
+    /// operation. Records of older versions have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
     /// Causes of its own.
     #[serde(default)]
     pub causes: Vec<CauseDescription>,

@@ -42,6 +42,9 @@ pub struct StudySpec {
     pub applies: &'static [AppliesWhen],
     /// What it measures beside the toll.
     pub figures: &'static [FigureSpec],
+    /// Those of its figures, in order, that add up to the time of one operation: each in
+    /// nanoseconds, folded per operation.
+    pub parts: &'static [&'static str],
     /// What its arms are judged by.
     pub score: Score,
     /// What some of its arms are judged by instead; the first that fits counts.
@@ -116,6 +119,7 @@ impl StudySpec {
         params: &[],
         applies: &[],
         figures: &[],
+        parts: &[],
         score: Score::MeanTime,
         score_when: &[],
         causes: &[],
@@ -191,6 +195,7 @@ impl StudySpec {
             params: self.params.iter().map(ParamSpec::describe).collect(),
             applies_when: self.applies.iter().map(AppliesWhen::describe).collect(),
             figures: self.figures.iter().map(FigureSpec::describe).collect(),
+            parts: self.parts.iter().map(|&part| part.to_owned()).collect(),
             causes: self.causes.iter().map(CauseSpec::describe).collect(),
             notes: self.notes.iter().map(NoteSpec::describe).collect(),
         }
