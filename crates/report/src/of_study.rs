@@ -8,7 +8,7 @@ use model::printable::shortened;
 use crate::columns::{self, Table};
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
-use crate::{figures, integrity, table, why};
+use crate::{figures, integrity, parts, table, why};
 
 /// A value has at most so many characters: a command may be as long as it likes.
 const VALUE_MAX: usize = 40;
@@ -65,6 +65,7 @@ impl Section<'_> {
             out += &group.text(subject, study, width);
         }
         let arms: Vec<&ArmResult> = groups.iter().flat_map(|group| &group.arms).copied().collect();
+        out += &parts::section(study, &arms, width);
         out += &figures::evidence(&arms, width);
         out += &why::study(subject, &arms, width);
         out += &integrity::section(study, &arms, width);

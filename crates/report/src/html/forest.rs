@@ -8,9 +8,9 @@ use model::units::{count, three_digits, time};
 use super::block_tolls::{BlockTolls, OfBlock, quantile, sorted};
 use super::chart::{Chart, Figures, Rows, dots, level, path, percent, plot, ticks, upright};
 use super::markup::{Markup, classed};
-use super::names;
 use super::scale::{Scale, ratio_ticks};
 use super::table::Table;
+use crate::names;
 use crate::subject::Subject;
 use crate::words::Difference;
 

@@ -5,9 +5,9 @@ use model::units::{count, time};
 
 use super::chart::{ACROSS, Chart, DOWN, Rows, level, path, percent, plot, ticks, upright};
 use super::markup::{Markup, classed};
-use super::names;
 use super::scale::Scale;
 use super::table::Table;
+use crate::names;
 use crate::subject::Subject;
 
 const HEIGHT: f64 = 26.0;

@@ -10,7 +10,7 @@ use super::block_tolls::BlockTolls;
 use super::chart::Ids;
 use super::curves::Curves;
 use super::markup::{Element, Markup, classed, el};
-use super::{forest, latency, over_time, parameters, time};
+use super::{forest, latency, over_time, parameters, parts, time};
 use crate::subject::Subject;
 use crate::{integrity, why};
 
@@ -32,6 +32,7 @@ pub(super) fn section(
         latency::chart(subject, name),
         over_time::chart(subject, name, tolls),
         time::chart(subject, name),
+        parts::chart(subject, study),
     ];
     let curves = parameters::curves(subject, name).into_iter().filter_map(Curves::chart);
     let charts = charts.into_iter().flatten().chain(curves);

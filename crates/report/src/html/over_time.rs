@@ -6,9 +6,9 @@ use model::units::{count, three_digits, time};
 use super::block_tolls::{BlockTolls, OfBlock, quantile, sorted};
 use super::chart::{Chart, Figures, Rows, Tick, dots, level, line, path, plot};
 use super::markup::Markup;
-use super::names;
 use super::scale::Scale;
 use super::table::Table;
+use crate::names;
 use crate::subject::Subject;
 use crate::words;
 

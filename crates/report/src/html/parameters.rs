@@ -89,7 +89,7 @@ fn form(kind: ParamForm) -> Option<Form> {
 fn name(arm: &ArmResult, param: &str) -> String {
     let value = arm.params.get(param).map_or("", String::as_str);
     let shown = format!("{param}={value}");
-    let name = super::names::of_arm(arm);
+    let name = crate::names::of_arm(arm);
     let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
     name.replace(&format!("({shown})"), "")
 }

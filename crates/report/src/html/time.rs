@@ -3,17 +3,15 @@
 use model::analysis::{ArmResult, TimeKind, TimePart};
 use model::units::{percent as share_of, time};
 
-use super::chart::Tick;
-use super::chart::{Chart, Figures, Rows, band, percent};
-use super::markup::{Markup, classed, el};
-use super::names;
+use super::chart::{Chart, Figures, Rows, Tick, band};
+use super::legend;
+use super::markup::Markup;
 use super::table::Table;
+use crate::names;
 use crate::subject::Subject;
 use crate::words;
 
 const HEIGHT: f64 = 14.0;
-/// Two kinds stand beside each other in the legend.
-const LEGEND_LINE: f64 = 18.0;
 
 /// The chart of a study; nothing where it is not known of any of its arms.
 pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
@@ -30,8 +28,8 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
     let mut drawn = Rows::new(
         quarters.map(|at| Tick { at, label: share_of(at), is_kept: false }).into_iter().collect(),
     );
-    let lines = kinds.len().div_ceil(2) as f64;
-    drawn.above(lines * LEGEND_LINE + 8.0, |y| legend(&kinds, y));
+    let entries = kinds.iter().map(|kind| (class(*kind), kind.as_str()));
+    drawn.above(legend::height(kinds.len()), |y| legend::legend(entries, y));
     let mut table = Table::new(3, ["arm", "kind", "what", "per operation", "share"]);
     for arm in &arms {
         let name = names::of_arm(arm);
@@ -66,18 +64,6 @@ fn class(kind: TimeKind) -> &'static str {
         TimeKind::Queue => "t-queue",
         TimeKind::Study => "t-study",
     }
-}
-
-fn legend(kinds: &[TimeKind], y: f64) -> Markup {
-    let entry = |(position, kind): (usize, &TimeKind)| {
-        let at = (position % 2) as f64 / 2.0;
-        let y = y + (position / 2) as f64 * LEGEND_LINE;
-        let swatch = classed("rect", class(*kind)).attr("x", percent(at)).attr("y", y + 3.0);
-        let text = el("text").attr("x", percent(at)).attr("dx", 18).attr("y", y + 13.0);
-        let swatch = Markup::from(swatch.attr("width", 12).attr("height", 12));
-        [swatch, text.text(kind.as_str()).into()].into_iter().collect::<Markup>()
-    };
-    kinds.iter().enumerate().map(entry).collect()
 }
 
 fn figures(subject: Subject, arm: &ArmResult) -> Figures {
