@@ -8,8 +8,9 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use crate::{
-    bench_fio, bench_harness, bench_journal_crashes, bench_kill, bench_load, bench_neighbour,
-    bench_promises, bench_repeat, bench_store, bench_verdicts, bench_verify, process,
+    bench_fio, bench_harness, bench_journal, bench_journal_crashes, bench_kill, bench_load,
+    bench_neighbour, bench_promises, bench_repeat, bench_store, bench_verdicts, bench_verify,
+    process,
 };
 
 #[derive(Subcommand)]
@@ -37,6 +38,8 @@ pub(crate) enum Bench {
     PromisesDisk(bench_promises::device::Args),
     /// Runs killed at random moments: that nothing is left, and what was complete is kept
     Kill(bench_kill::Args),
+    /// The page journal beside SQLite, LMDB, redb and RocksDB: the same commits, each synced
+    Journal(bench_journal::Args),
     /// Crashes of the page journal on a simulated file system: what was committed is there
     JournalCrashes(bench_journal_crashes::Args),
     /// A process that does some of the kills
@@ -51,6 +54,8 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
     match what {
         // Nothing is timed by these.
         Bench::Kill(args) => bench_kill::run(args),
+        // By programs of their own, which are built for it.
+        Bench::Journal(args) => bench_journal::run(args),
         Bench::KillLane(args) => bench_kill::run_lane(args),
         Bench::Promises(args) => bench_promises::run(args),
         Bench::PromisesDisk(args) => bench_promises::device::run(args),

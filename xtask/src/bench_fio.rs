@@ -16,7 +16,6 @@
 
 mod contenders;
 mod kinds;
-mod spread;
 
 use std::path::PathBuf;
 
@@ -25,9 +24,9 @@ use model::units::{count, parse_size};
 use rand::seq::SliceRandom as _;
 
 use crate::process;
+use crate::spread::{ROUNDS_MIN, Spread};
 use contenders::{Stage, Turn, fio_version};
 use kinds::Kind;
-use spread::{ROUNDS_MIN, Spread};
 
 /// Rates that differ by no more than this are taken to be the same.
 const ALIKE: f64 = 0.05;

@@ -10,6 +10,7 @@
 mod bench;
 mod bench_fio;
 mod bench_harness;
+mod bench_journal;
 mod bench_journal_crashes;
 mod bench_kill;
 mod bench_load;
@@ -35,6 +36,7 @@ mod said;
 mod screens;
 mod sentences;
 mod site;
+mod spread;
 mod supply;
 mod test;
 mod tidy;

@@ -87,13 +87,17 @@ pub(crate) fn build_release_iotoll() -> Result<PathBuf> {
 
 fn build(profile: &[&str]) -> Result<PathBuf> {
     let mut build = cargo(&["build", "--quiet", "--package", "iotoll", "--message-format=json"]);
-    let messages = output(build.args(profile))?;
+    executable(&output(build.args(profile))?)
+}
+
+/// The last program that was built, by what cargo says of each thing that it builds.
+pub(crate) fn executable(messages: &str) -> Result<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
         .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
         .next_back()
-        .context("cargo built iotoll and did not say where it is")
+        .context("cargo built a program and did not say where it is")
 }
 
 /// Builds the program with optimisation and says where it is: beside this one, which

@@ -19,6 +19,8 @@ use crate::{bench_kill, browser, examples, generate, packages, process, said, si
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
 const ALONE: [&str; 2] = ["causes", "selftest"];
+/// What is no member of the workspace, and built by a bench alone.
+const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.
 const AT_ONCE: usize = 3;
 
@@ -105,6 +107,8 @@ fn formatting() -> Result<Skipped> {
         return Ok(vec!["no rustfmt; to have it: rustup component add rustfmt".to_owned()]);
     }
     process::succeed(&mut process::cargo(&["fmt", "--all", "--check"]))?;
+    let apart = ["fmt", "--manifest-path", ENGINES, "--check"];
+    process::succeed(&mut process::cargo(&apart))?;
     Ok(Vec::new())
 }
 

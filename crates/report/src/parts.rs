@@ -90,6 +90,7 @@ fn spent_ns(arm: &ArmResult, part: &str) -> Option<f64> {
 
 fn title(study: &StudyDescription, part: &str) -> String {
     let title = study.figure(part).map_or("", |figure| figure.title.as_str());
+    let part = part.strip_suffix("_ns").unwrap_or(part);
     if title.is_empty() { part.replace('_', " ") } else { title.to_owned() }
 }
 

@@ -138,7 +138,7 @@ fn each_arm_has_a_bar_of_its_parts() {
 fn a_page_has_the_bars_with_their_letters_and_a_table() {
     let chart = chart(&pots()).unwrap();
     assert_eq!(chart.matches("class=\"p-").count(), 5 + 5 + 3 + 1, "{chart}");
-    for text in ["C\u{2002}clay", "I\u{2002}in the fire", "O\u{2002}cooling ns"] {
+    for text in ["C\u{2002}clay", "I\u{2002}in the fire", "O\u{2002}cooling"] {
         assert!(chart.contains(text), "{text}: {chart}");
     }
     // What took no time has a figure, and what an arm does not have has none.

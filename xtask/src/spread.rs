@@ -3,22 +3,22 @@
 use std::fmt::Write as _;
 
 /// Of fewer rounds than this there is no such interval.
-pub(super) const ROUNDS_MIN: usize = 6;
+pub(crate) const ROUNDS_MIN: usize = 6;
 /// The interval does not hold the median with this probability at the most.
 const ERROR_RATE: f64 = 0.05;
 
 /// The median of what was drawn, and an interval that holds the median of what it was
 /// drawn from with 95% confidence at the least, whatever its distribution: the values of
 /// two ranks, the lower of which lies above the median only where almost all draws do.
-pub(super) struct Spread {
-    pub(super) median: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Spread {
     /// Of at least [`ROUNDS_MIN`] values.
-    pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let outer = outside(sorted.len());
@@ -27,17 +27,17 @@ impl Spread {
     }
 
     /// How far its ends are from its median, relative to that.
-    pub(super) fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         (self.high / self.median).max(self.median / self.low) - 1.0
     }
 
     /// Whether a value lies in it.
-    pub(super) fn holds(&self, value: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
     /// As `1.002 (0.981 to 1.013)`, each as given.
-    pub(super) fn show(&self, one: impl Fn(f64) -> String) -> String {
+    pub(crate) fn show(&self, one: impl Fn(f64) -> String) -> String {
         let mut text = one(self.median);
         // Writing to a string does not fail.
         let _ = write!(text, " ({} to {})", one(self.low), one(self.high));
