@@ -29,7 +29,7 @@ pub enum Error {
     Options(&'static str),
     /// A transaction beyond [`TRANSACTION_BYTES_MAX`](crate::TRANSACTION_BYTES_MAX).
     #[error(
-        "the transaction changes {bytes} bytes of pages or more, and may change {max}; commit \
+        "the transaction changes at least {bytes} bytes of pages, but the limit is {max}; commit \
          less at a time"
     )]
     TransactionTooLarge {
@@ -40,8 +40,8 @@ pub enum Error {
     },
     /// A key or a value that is too long for a page.
     #[error(
-        "a key of {key_bytes} and a value of {value_bytes} bytes do not fit; a key may have \
-         {key_bytes_max} bytes, and both together {item_bytes_max}"
+        "a key of {key_bytes} and a value of {value_bytes} bytes are too long; a key may have at \
+         most {key_bytes_max} bytes, and both together at most {item_bytes_max}"
     )]
     ItemTooLong {
         /// How long the key is.
@@ -54,12 +54,12 @@ pub enum Error {
         item_bytes_max: usize,
     },
     /// As many pages or transactions as there are numbers for them.
-    #[error("the store has no numbers left for pages or transactions; begin another store")]
+    #[error("the store has run out of page or transaction numbers; create a new store")]
     Full,
     /// A transaction is damaged, and that is no torn tail: there is a later one.
     #[error(
-        "{file}: transaction {number} is damaged at byte {offset}, although transaction {behind} \
-         is there; restore the store from a copy"
+        "{file}: transaction {number} at byte {offset} is damaged, and is not the last: \
+         transaction {behind} follows it; restore the store from a backup"
     )]
     Damaged {
         /// The segment.
@@ -73,8 +73,8 @@ pub enum Error {
     },
     /// The journal goes on after transactions that are nowhere.
     #[error(
-        "{file}: the journal goes on with transaction {found}, but transaction {expected} is \
-         missing; restore the store from a copy"
+        "{file}: the journal continues with transaction {found}, but transaction {expected} is \
+         missing; restore the store from a backup"
     )]
     Missing {
         /// The segment.
@@ -86,11 +86,11 @@ pub enum Error {
     },
     /// No segment says where the journal begins.
     #[error(
-        "there is no journal to recover from; restore all files of the store from the same copy"
+        "there is no journal to recover from; restore all files of the store from the same backup"
     )]
     NoJournal,
     /// A file that is not what it must be, although its checksums may hold.
-    #[error("{file}: {what}; restore the store from a copy")]
+    #[error("{file}: {what}; restore the store from a backup")]
     Malformed {
         /// The file.
         file: String,

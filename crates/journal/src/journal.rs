@@ -74,7 +74,7 @@ impl<F: Files> Journal<F> {
     ) -> Result<Self, Error> {
         options.check()?;
         let compressor = Compressor::new(options.compression)
-            .map_err(Error::io("preparing the compression", "."))?;
+            .map_err(Error::io("setting up compression", "."))?;
         let needed = segment::numbers(&files)?;
         let number = next(needed.last().copied().unwrap_or(0))?;
         // None of those that are there is used again yet: recovery needs one until this one

@@ -43,15 +43,15 @@ impl Options {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let block = self.block_bytes;
         if !block.is_power_of_two() || !(BLOCK_BYTES_MIN..=BLOCK_BYTES_MAX).contains(&block) {
-            return Err(Error::Options("block_bytes must be a power of two from 512 to 65536"));
+            return Err(Error::Options("block_bytes must be a power of two between 512 and 65536"));
         }
         if self.segment_bytes < 2 * u64::from(block) || self.segment_bytes > SEGMENT_BYTES_MAX {
-            return Err(Error::Options("segment_bytes must be from two blocks to 16 GiB"));
+            return Err(Error::Options("segment_bytes must be between two blocks and 16 GiB"));
         }
         if let Compression::Zstd { level } = self.compression
             && !(ZSTD_LEVEL_MIN..=ZSTD_LEVEL_MAX).contains(&level)
         {
-            return Err(Error::Options("zstd has no such level; pass one from -7 to 22"));
+            return Err(Error::Options("the zstd level must be between -7 and 22"));
         }
         Ok(())
     }

@@ -126,7 +126,7 @@ struct Segment<F> {
 impl<F: File> Segment<F> {
     fn open(files: &impl Files<File = F>, name: String) -> Result<Self, Error> {
         let file = files.open(&name, Writing::Buffered).map_err(Error::io("opening", &name))?;
-        let bytes = file.bytes().map_err(Error::io("asking for the length", &name))?;
+        let bytes = file.bytes().map_err(Error::io("getting the file size", &name))?;
         Ok(Self { name, file, bytes })
     }
 
@@ -197,7 +197,7 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
         if header.first < self.expected {
             return Err(Error::malformed(
                 &found.name,
-                "it begins with a transaction that an earlier segment has",
+                "it begins with a transaction that is already in an earlier segment",
             ));
         }
         let block = u64::from(header.block_bytes);
@@ -290,13 +290,14 @@ fn replay_all(
     changes: &[u8],
     replay: &mut impl FnMut(PageVersion<'_>) -> Result<(), &'static str>,
 ) -> Result<u64, &'static str> {
+    const CUT_SHORT: &str = "a transaction ends in the middle of a page";
     let mut pages = 0;
     let mut fields = Fields(changes);
     while !fields.0.is_empty() {
         let page = fields.u32().zip(fields.take().map(u16::from_le_bytes));
-        let Some((page, len)) = page else { return Err("a transaction ends within a page") };
+        let Some((page, len)) = page else { return Err(CUT_SHORT) };
         let Some((body, rest)) = fields.0.split_at_checked(usize::from(len)) else {
-            return Err("a transaction ends within a page");
+            return Err(CUT_SHORT);
         };
         replay(PageVersion { page, body })?;
         fields.0 = rest;

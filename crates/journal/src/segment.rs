@@ -72,7 +72,7 @@ impl<F: File> Segment<F> {
         header.pad(block as usize);
         file.write_at(header.bytes(), 0).map_err(Error::io("writing the header", &name))?;
         file.sync().map_err(Error::io("syncing the header", &name))?;
-        files.sync_names().map_err(Error::io("syncing the directory of it", &name))?;
+        files.sync_names().map_err(Error::io("syncing its directory", &name))?;
         Ok(Self { number: new.number, name, file, end: block, limit })
     }
 
@@ -87,7 +87,8 @@ fn recycle<D: Files>(
     name: &str,
     writing: Writing,
 ) -> Result<D::File, Error> {
-    files.rename(&self::name(spare), name).map_err(Error::io("renaming an older segment", name))?;
+    let renamed = files.rename(&self::name(spare), name);
+    renamed.map_err(Error::io("renaming an older segment to it", name))?;
     files.open(name, writing).map_err(Error::io("opening", name))
 }
 

@@ -1,12 +1,12 @@
 //! The file `data`: all pages as they were at the last checkpoint.
 //!
-//! It consists of units of 4096 bytes. The first two are heads, which checkpoints write in
+//! It consists of units of 4096 bytes. The first two are headers, which checkpoints write in
 //! turn; the one with the higher sequence counts. It says where the map is, which has for
 //! each page its unit and its checksum. A checkpoint writes changed pages and a new map to
-//! units that neither is in, and then the head, so that the last checkpoint stays whole
+//! units that neither is in, and then the header, so that the last checkpoint stays whole
 //! until the next one is.
 //!
-//! | bytes of a head | what |
+//! | bytes of a header | what |
 //! | --- | --- |
 //! | 0–7 | checksum of the rest of the unit, seeded with the sequence |
 //! | 8–15 | `iotollD1` |
@@ -37,7 +37,7 @@ pub(crate) const NAME: &str = "data";
 /// What it is called until it is complete.
 const NEW_NAME: &str = "data.new";
 const MAGIC: [u8; 8] = *b"iotollD1";
-const HEADS: u32 = 2;
+const HEADERS: u32 = 2;
 const UNIT_BYTES: u64 = PAGE_BYTES as u64;
 const ENTRY_BYTES: usize = 12;
 /// Pages that lie side by side are written together, up to so many bytes.
@@ -51,7 +51,7 @@ struct Entry {
 }
 
 #[derive(Clone, Copy)]
-struct Head {
+struct Header {
     sequence: u64,
     transaction: u64,
     pages: u32,
@@ -59,7 +59,7 @@ struct Head {
     map_checksum: u64,
 }
 
-impl Head {
+impl Header {
     fn encode(self) -> Box<Page> {
         let mut unit = Box::new([0; PAGE_BYTES]);
         unit[8..16].copy_from_slice(&MAGIC);
@@ -76,7 +76,7 @@ impl Head {
         let mut fields = Fields(unit.get(layout::CHECKSUM_BYTES..)?);
         let magic = fields.take()?;
         let sequence = fields.u64()?;
-        let head = Self {
+        let header = Self {
             sequence,
             transaction: fields.u64()?,
             pages: fields.u32()?,
@@ -84,11 +84,11 @@ impl Head {
             map_checksum: fields.u64()?,
         };
         let holds = layout::holds(unit, sequence, Planted::default());
-        (magic == MAGIC && holds).then_some(head)
+        (magic == MAGIC && holds).then_some(header)
     }
 
     fn offset(self) -> u64 {
-        self.sequence % u64::from(HEADS) * UNIT_BYTES
+        self.sequence % u64::from(HEADERS) * UNIT_BYTES
     }
 
     fn map_bytes(self) -> usize {
@@ -99,7 +99,7 @@ impl Head {
 /// The open file.
 pub(crate) struct Data<F> {
     file: F,
-    head: Head,
+    header: Header,
     map: Vec<Entry>,
     /// Units that the last checkpoint is in.
     used: Vec<bool>,
@@ -115,19 +115,19 @@ impl<F: File> Data<F> {
         let file =
             files.create(NEW_NAME, Writing::Buffered).map_err(Error::io("creating", NEW_NAME))?;
         let map_checksum = |sequence| xxh3_64_with_seed(&[], sequence);
-        let head = |sequence| Head {
+        let header = |sequence| Header {
             sequence,
             transaction: 0,
             pages: 0,
-            map_unit: HEADS,
+            map_unit: HEADERS,
             map_checksum: map_checksum(sequence),
         };
-        let data = Self { file, head: head(1), map: Vec::new(), used: Vec::new() };
-        let heads = [head(0).encode(), head(1).encode()].map(|unit| *unit);
-        data.file.write_at(heads.as_flattened(), 0).map_err(Error::io("writing", NEW_NAME))?;
+        let data = Self { file, header: header(1), map: Vec::new(), used: Vec::new() };
+        let headers = [header(0).encode(), header(1).encode()].map(|unit| *unit);
+        data.file.write_at(headers.as_flattened(), 0).map_err(Error::io("writing", NEW_NAME))?;
         data.file.sync().map_err(Error::io("syncing", NEW_NAME))?;
         files.rename(NEW_NAME, NAME).map_err(Error::io("renaming data.new to it", NAME))?;
-        files.sync_names().map_err(Error::io("syncing the directory of it", NAME))?;
+        files.sync_names().map_err(Error::io("syncing its directory", NAME))?;
         Ok(data)
     }
 
@@ -138,39 +138,39 @@ impl<F: File> Data<F> {
             return Ok(None);
         }
         let file = files.open(NAME, Writing::Buffered).map_err(Error::io("opening", NAME))?;
-        let bytes = file.bytes().map_err(Error::io("asking for the length", NAME))?;
+        let bytes = file.bytes().map_err(Error::io("getting the file size", NAME))?;
         let mut reader = Reader { file: &file, bytes, window: Window::default() };
-        let mut heads = [None; HEADS as usize];
-        for (unit, head) in (0..).zip(&mut heads) {
-            *head = reader.unit(unit)?.and_then(Head::decode);
+        let mut headers = [None; HEADERS as usize];
+        for (unit, header) in (0..).zip(&mut headers) {
+            *header = reader.unit(unit)?.and_then(Header::decode);
         }
-        let head = heads.into_iter().flatten().max_by_key(|head| head.sequence);
-        let Some(head) = head else {
-            return Err(Error::malformed(NAME, "both of its heads are damaged"));
+        let header = headers.into_iter().flatten().max_by_key(|header| header.sequence);
+        let Some(header) = header else {
+            return Err(Error::malformed(NAME, "both of its headers are damaged"));
         };
-        let map = reader.map(head)?;
+        let map = reader.map(header)?;
         let pages = reader.pages(&map)?;
-        let mut data = Self { file, head, map, used: Vec::new() };
+        let mut data = Self { file, header, map, used: Vec::new() };
         data.mark_used();
         Ok(Some((data, pages)))
     }
 
     /// The last transaction that the pages have.
     pub(crate) fn transaction(&self) -> u64 {
-        self.head.transaction
+        self.header.transaction
     }
 
-    /// Writes and syncs the head again that counts: what can be read of it need not be on
+    /// Writes and syncs the header again that counts: what can be read of it need not be on
     /// the device, where an earlier sync failed.
     pub(crate) fn confirm(&self) -> Result<(), Error> {
-        self.write_head(self.head)
+        self.write_header(self.header)
     }
 
     /// Makes a checkpoint: saves pages as transaction `transaction` left them.
     pub(crate) fn save(&mut self, pages: &mut Pages, transaction: u64) -> Result<(), Error> {
         let io = |error| Error::io("writing pages", NAME)(error);
         self.map.resize(pages.len(), Entry::default());
-        let mut free = Free { used: &self.used, next: HEADS as usize };
+        let mut free = Free { used: &self.used, next: HEADERS as usize };
         let mut batch = Batch::default();
         for (number, page) in pages.unsaved() {
             let unit = free.take(1)?;
@@ -184,8 +184,8 @@ impl<F: File> Data<F> {
             map.extend(entry.unit.to_le_bytes());
             map.extend(entry.checksum.to_le_bytes());
         }
-        let sequence = self.head.sequence.checked_add(1).ok_or(Error::Full)?;
-        let head = Head {
+        let sequence = self.header.sequence.checked_add(1).ok_or(Error::Full)?;
+        let header = Header {
             sequence,
             transaction,
             pages: self.map.len() as u32,
@@ -193,25 +193,25 @@ impl<F: File> Data<F> {
             map_checksum: xxh3_64_with_seed(&map, sequence),
         };
         map.resize(map.len().next_multiple_of(PAGE_BYTES), 0);
-        self.file.write_at(&map, offset(head.map_unit)).map_err(io)?;
+        self.file.write_at(&map, offset(header.map_unit)).map_err(io)?;
         self.file.sync().map_err(Error::io("syncing pages", NAME))?;
-        self.write_head(head)?;
-        self.head = head;
+        self.write_header(header)?;
+        self.header = header;
         self.mark_used();
         pages.saved();
         Ok(())
     }
 
-    fn write_head(&self, head: Head) -> Result<(), Error> {
-        let done = self.file.write_at(&head.encode()[..], head.offset());
-        done.map_err(Error::io("writing the head", NAME))?;
-        self.file.sync().map_err(Error::io("syncing the head", NAME))
+    fn write_header(&self, header: Header) -> Result<(), Error> {
+        let done = self.file.write_at(&header.encode()[..], header.offset());
+        done.map_err(Error::io("writing the header", NAME))?;
+        self.file.sync().map_err(Error::io("syncing the header", NAME))
     }
 
     fn mark_used(&mut self) {
         self.used.clear();
-        let map_units = self.head.map_bytes().div_ceil(PAGE_BYTES) as u32;
-        let of_map = (0..map_units).map(|unit| self.head.map_unit + unit);
+        let map_units = self.header.map_bytes().div_ceil(PAGE_BYTES) as u32;
+        let of_map = (0..map_units).map(|unit| self.header.map_unit + unit);
         for unit in self.map.iter().map(|entry| entry.unit).chain(of_map) {
             let unit = unit as usize;
             if self.used.len() <= unit {
@@ -289,12 +289,12 @@ impl<F: File> Reader<'_, F> {
         self.get(unit, PAGE_BYTES)
     }
 
-    fn map(&mut self, head: Head) -> Result<Vec<Entry>, Error> {
-        let bytes = self.get(head.map_unit, head.map_bytes())?.unwrap_or_default();
-        if bytes.len() != head.map_bytes()
-            || xxh3_64_with_seed(bytes, head.sequence) != head.map_checksum
+    fn map(&mut self, header: Header) -> Result<Vec<Entry>, Error> {
+        let bytes = self.get(header.map_unit, header.map_bytes())?.unwrap_or_default();
+        if bytes.len() != header.map_bytes()
+            || xxh3_64_with_seed(bytes, header.sequence) != header.map_checksum
         {
-            return Err(Error::malformed(NAME, "its map of pages is damaged"));
+            return Err(Error::malformed(NAME, "its page map is damaged"));
         }
         let mut fields = Fields(bytes);
         let mut map = Vec::new();

@@ -124,7 +124,7 @@ impl Pages {
     pub(crate) fn replay(&mut self, version: PageVersion<'_>) -> Result<(), &'static str> {
         let page = version.page as usize;
         if page > self.slots.len() {
-            return Err("a transaction changes a page that there is not");
+            return Err("a transaction changes a page that does not exist");
         }
         if page == self.slots.len() {
             self.slots.push(Slot::default());
@@ -137,7 +137,7 @@ impl Pages {
         if version.apply(committed) {
             Ok(())
         } else {
-            Err("a transaction has no page, nor a difference")
+            Err("a change in a transaction is neither a page nor a valid difference")
         }
     }
 

@@ -90,7 +90,7 @@ fn divide(
     } else {
         node::insert(&mut new, index - from, key, value)
     };
-    debug_assert!(has_fit, "half of a node has room for any cell");
+    debug_assert!(has_fit, "after a split, the cell fits into its half of the node");
     let first = node::key(&new, 0).to_vec();
     pages.put_back(right, new);
     Ok(Divided { key: first, right })
@@ -114,28 +114,28 @@ fn raise(pages: &mut Pages, divided: &Divided) -> Result<(), Error> {
 /// What is wrong with pages that were read from files: after this, nothing that is done to
 /// them can fail.
 pub(crate) fn check(pages: &Pages) -> Result<(), &'static str> {
-    let mut is_led_to = vec![false; pages.len()];
+    let mut is_pointed_to = vec![false; pages.len()];
     for page in 0..pages.len() as u32 {
         let node = pages.get(page);
         if !node::is_sound(node, pages.len()) {
-            return Err("a page of the tree is not as one can be");
+            return Err("a page of the tree is malformed");
         }
         let Some(below) = node::level(node).checked_sub(1) else { continue };
         for index in 0..node::count(node) {
             let child = node::child(node, index);
             if node::level(pages.get(child)) != below {
-                return Err("a page of the tree leads to one of the wrong level");
+                return Err("a page of the tree points to one of the wrong level");
             }
-            if std::mem::replace(&mut is_led_to[child as usize], true) {
-                return Err("two pages of the tree lead to the same one");
+            if std::mem::replace(&mut is_pointed_to[child as usize], true) {
+                return Err("a page of the tree is pointed to twice");
             }
         }
     }
-    match is_led_to.split_first() {
+    match is_pointed_to.split_first() {
         Some((false, others)) if others.contains(&false) => {
-            Err("no page of the tree leads to one of its pages")
+            Err("a page of the tree is unreachable")
         }
-        Some((true, _)) => Err("a page of the tree leads to its root"),
+        Some((true, _)) => Err("a page of the tree points to its root"),
         _ => Ok(()),
     }
 }
