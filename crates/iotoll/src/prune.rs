@@ -15,8 +15,8 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<Exit> {
     ensure!(
         is_told,
         UsageError(
-            "nothing says which runs to remove: name some, as `iotoll history` lists them, or give \
-             --keep N or --older-than AGE"
+            "no runs to remove were given: name some from `iotoll history`, or use --keep N or \
+             --older-than AGE"
                 .to_owned()
         )
     );
@@ -37,10 +37,10 @@ pub(crate) fn run(args: &PruneArgs) -> anyhow::Result<Exit> {
     }
     let runs = counted(removed, "run");
     if args.dry_run {
-        output::result(&format!("{runs} would be removed; nothing was\n"))?;
+        output::result(&format!("{runs} would be removed (dry run)\n"))?;
     } else {
-        let room = if removed > 0 { give_back(&mut store) } else { String::new() };
-        output::result(&format!("{runs} removed{room}\n"))?;
+        let freed = if removed > 0 { shrink(&mut store) } else { String::new() };
+        output::result(&format!("{runs} removed{freed}\n"))?;
     }
     outcome?;
     Ok(Exit::Done)
@@ -62,7 +62,7 @@ fn named(args: &PruneArgs, store: &Store) -> anyhow::Result<Vec<Entry>> {
 
 /// Those that are neither among the latest nor young; one that goes on is never chosen.
 fn by_age(args: &PruneArgs, store: &Store) -> anyhow::Result<Vec<Entry>> {
-    let too_far = "--older-than is longer ago than can be reckoned";
+    let too_far = "--older-than is too large";
     let until = args
         .older_than
         .map(|age| SystemTime::now().checked_sub(age).context(too_far))
@@ -85,14 +85,14 @@ fn line(entry: &Entry, dry_run: bool) -> String {
     model::printable::printable(&text).into_owned() + "\n"
 }
 
-fn give_back(store: &mut Store) -> String {
-    match store.give_back_room() {
+fn shrink(store: &mut Store) -> String {
+    match store.shrink() {
         Ok(0) => String::new(),
-        Ok(bytes) => format!("; {} given back", rough_size(bytes)),
+        Ok(bytes) => format!("; {} freed", rough_size(bytes)),
         Err(error) => {
             output::note(&format!(
-                "the room of the removed runs is free for new ones, but not given back to the \
-                 file system: {error}"
+                "new runs can reuse the space of the removed ones, but it was not returned to \
+                 the file system: {error}"
             ));
             String::new()
         }

@@ -170,7 +170,7 @@ fn lay_out(connection: &mut Connection, path: &Path) -> Result<(), Error> {
         .transaction_with_behavior(behavior)
         .map_err(Error::database(path, "beginning it"))?;
     let found = version(&transaction, path)?;
-    let action = if found == 0 { "beginning it" } else { "bringing it up to date" };
+    let action = if found == 0 { "beginning it" } else { "upgrading it to this version's format" };
     let failed = || Error::database(path, action);
     for step in &STEPS[found as usize..] {
         transaction.execute_batch(step).map_err(failed())?;

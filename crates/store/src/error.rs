@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use model::units::counted;
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -94,7 +95,7 @@ pub enum Error {
     #[error("no saved run has a name that begins with {0}")]
     NoSuchRun(String),
     /// There are not so many runs.
-    #[error("there is no {given}: {count} runs are saved")]
+    #[error("there is no {given}: `iotoll history` has only {}", counted(u64::from(*count), "run"))]
     TooFarBack {
         /// What was given.
         given: String,
@@ -102,7 +103,7 @@ pub enum Error {
         count: u32,
     },
     /// It goes on.
-    #[error("{0} is still running; end it first, or wait for its end")]
+    #[error("{0} is still running; stop it first, or wait for it to finish")]
     StillRunning(String),
     /// Several runs have it.
     #[error(

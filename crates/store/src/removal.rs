@@ -1,4 +1,4 @@
-//! Removing runs, and giving back the room that they took.
+//! Removing runs, and freeing the space that they took.
 
 use std::fs;
 
@@ -29,10 +29,10 @@ impl Store {
         })
     }
 
-    /// Gives the room of removed runs back to the file system; how many bytes that were.
+    /// Returns the space of removed runs to the file system; how many bytes that were.
     /// While a run goes on this is left, since that would have to wait: what is free is used
     /// by the next runs.
-    pub fn give_back_room(&mut self) -> Result<u64, Error> {
+    pub fn shrink(&mut self) -> Result<u64, Error> {
         let path = database::path(&self.folder);
         let size = || {
             fs::metadata(&path).map(|file| file.len()).map_err(Error::io(&path, "looking at it"))
@@ -42,7 +42,7 @@ impl Store {
         if !going_on {
             let settings = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE);";
             let done = self.connection.execute_batch(settings);
-            done.map_err(Error::database(&path, "giving back the room of removed runs"))?;
+            done.map_err(Error::database(&path, "freeing the space of removed runs"))?;
         }
         Ok(before.saturating_sub(size()?))
     }

@@ -231,7 +231,7 @@ fn the_last_runs_are_found_by_how_far_back_they_are() {
     assert_eq!(found("last~0").unwrap(), "bb33");
     assert_eq!(found("last~2").unwrap(), "aa11");
     let error = found("last~3").unwrap_err();
-    assert_eq!(error.to_string(), "there is no last~3: 3 runs are saved");
+    assert_eq!(error.to_string(), "there is no last~3: `iotoll history` has only 3 runs");
     assert!(matches!(found("last~x"), Err(Error::NoSuchRun(_))));
     for name in ["last", "last~12", "0", "1a2b3c4d", "0123456789abcdef"] {
         assert!(is_name(name), "{name}");
@@ -278,8 +278,8 @@ fn a_removed_run_is_gone_with_all_that_it_had_and_its_room() {
     // Once more is no harm.
     store.remove(&gone).unwrap();
     assert_eq!(ids(&store), ["aa22"]);
-    let given_back = store.give_back_room().unwrap();
-    assert!(given_back > before / 4 && size() < before, "{given_back} of {before}");
+    let freed = store.shrink().unwrap();
+    assert!(freed > before / 4 && size() < before, "{freed} of {before}");
     let (_, kept) = loaded(&store, "aa22");
     assert!(kept.blocks().count() > 5);
     let database = Connection::open(folder.join("runs.db")).unwrap();
@@ -298,8 +298,8 @@ fn a_run_that_goes_on_is_not_removed() {
     let running = other.find("aa11").unwrap();
     let error = other.remove(&running).unwrap_err();
     assert!(error.to_string().contains("aa11 is still running"), "{error}");
-    // Its room would have to be waited for.
-    assert_eq!(other.give_back_room().unwrap(), 0);
+    // Its space would have to be waited for.
+    assert_eq!(other.shrink().unwrap(), 0);
     assert_eq!(ids(&other), ["aa11"]);
     drop(recording);
 }
@@ -363,7 +363,7 @@ fn a_database_that_cannot_be_brought_up_to_date_is_left_as_it_was() {
     database.execute_batch("CREATE TABLE toll (other TEXT)").unwrap();
     drop(database);
     let error = Store::open(&folder).err().unwrap().to_string();
-    assert!(error.contains("bringing it up to date failed"), "{error}");
+    assert!(error.contains("upgrading it to this version's format failed"), "{error}");
     let database = Connection::open(folder.join("runs.db")).unwrap();
     let figure = |sql: &str| database.query_row(sql, (), |row| row.get::<_, i64>(0)).unwrap();
     assert_eq!(figure("PRAGMA user_version"), 1);
