@@ -25,7 +25,7 @@ fn a_path_that_is_a_file() {
 #[test]
 fn a_place_that_is_neither_path_nor_label_and_path() {
     assert_fails(&run(["compare", ""]), 2, &["a place is empty", "disk=/var/log"]);
-    assert_fails(&run(["compare", "ramfs:1G"]), 2, &["has no limit", "use tmpfs:SIZE"]);
+    assert_fails(&run(["compare", "ramfs:1G"]), 2, &["has no size limit", "use tmpfs:SIZE"]);
     assert_fails(&run(["compare", "/no/such/dir"]), 2, &["dir=/no/such/dir", "no such directory"]);
     assert_fails(&run(["compare", "=/tmp"]), 2, &["both the label and the path"]);
     assert_fails(&run(["compare", "a b=/tmp"]), 2, &["is not a label"]);

@@ -119,7 +119,7 @@ impl ImageFs {
     fn find(name: &str) -> Result<Self, Why> {
         let found = Self::ALL.into_iter().find(|fs| fs.name() == name);
         found.ok_or_else(|| {
-            format!("there is no file system `{name}` to make: name ext4, xfs or btrfs")
+            format!("the file system `{name}` is not supported; use ext4, xfs or btrfs")
         })
     }
 }
@@ -165,17 +165,20 @@ impl FromStr for MadePlace {
             }
             "overlay" => Ok(Self::Overlay { over: PathBuf::from(rest) }),
             "ramfs" => {
-                Err("a ramfs has no limit and is never swapped out, so that it can take all \
-                            of the machine's memory; use tmpfs:SIZE, which behaves alike until \
-                            then"
-                    .to_owned())
+                Err("a ramfs has no size limit and is never swapped out, so it can use up all \
+                     memory; use tmpfs:SIZE, which behaves the same until it is full or swapped \
+                     out"
+                .to_owned())
             }
-            "brd" => Err("the size of the kernel's RAM disks (brd) is set for all of them when \
-                          the module is loaded; use zram:SIZE, or image:ext4:SIZE@/dev/shm, or \
-                          load it yourself (`modprobe brd rd_nr=1 rd_size=KIB`), mount a file \
-                          system on /dev/ram0 and pass its directory"
+            "brd" => Err("all RAM disks of the kernel (brd) get their size when the module is \
+                          loaded; use zram:SIZE, or image:ext4:SIZE@/dev/shm, or load it yourself \
+                          (`modprobe brd rd_nr=1 rd_size=KIB`), create a file system (`mkfs.ext4 \
+                          /dev/ram0`), mount it, and pass its directory"
                 .to_owned()),
-            _ => Err(format!("`{kind}` is no kind of place that iotoll makes")),
+            _ => Err(format!(
+                "`{kind}` is not a kind of place that iotoll creates; use tmpfs, image, zram or \
+                 overlay"
+            )),
         }
     }
 }
@@ -192,7 +195,7 @@ fn huge(option: &str) -> Result<Huge, Why> {
     let found = Huge::ALL.into_iter().find(|huge| huge.name() == value);
     found.ok_or_else(|| {
         format!(
-            "`{option}` is no option of a tmpfs here: write huge=never, huge=always, \
+            "`{option}` is not supported for a tmpfs; use huge=never, huge=always, \
              huge=within_size or huge=advise"
         )
     })
@@ -220,12 +223,16 @@ fn check_options(options: &str) -> Result<(), Why> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "=,:_-.".contains(c);
     if let Some(c) = options.chars().find(|c| !is_plain(*c)) {
         return Err(format!(
-            "a mount option has the character `{}`: only options without a path can be given",
+            "the character `{}` is not allowed in mount options; options that name a path cannot \
+             be given",
             c.escape_default()
         ));
     }
     if let Some(option) = options.split(',').find(|option| matches!(*option, "ro" | "remount")) {
-        return Err(format!("the mount option `{option}` leaves nothing to write to"));
+        return Err(format!(
+            "the mount option `{option}` is not allowed: the place must be newly mounted, and \
+             writable"
+        ));
     }
     Ok(())
 }
@@ -250,11 +257,12 @@ fn size_of(text: &str, bytes_min: u64, of: &str) -> Result<u64, Why> {
     // As `mount` and `truncate` read it.
     let is_short = text.ends_with(['K', 'M', 'G', 'T']);
     let bytes = parse_size(&if is_short { format!("{text}iB") } else { text.to_owned() });
-    let bytes = bytes.map_err(|_| format!("`{text}` is no size: write it as 512M or 1GiB"))?;
+    let bytes =
+        bytes.map_err(|_| format!("`{text}` is not a size: write it as in 512M or 1GiB"))?;
     if (bytes_min..=BYTES_MAX).contains(&bytes) {
         Ok(bytes)
     } else if bytes < bytes_min {
-        Err(format!("{} is too small: {of} takes {} at least", rough_size(bytes), size(bytes_min)))
+        Err(format!("{} is too small: {of} needs at least {}", rough_size(bytes), size(bytes_min)))
     } else {
         Err(format!("{} is larger than any device", rough_size(bytes)))
     }
@@ -322,23 +330,24 @@ mod tests {
     #[test]
     fn what_cannot_be_made_is_refused_with_what_can() {
         let refused = [
-            ("tmpfs:", "is no size"),
-            ("tmpfs:10K", "too small: a tmpfs takes 1MiB"),
+            ("tmpfs:", "is not a size"),
+            ("tmpfs:10K", "too small: a tmpfs needs at least 1MiB"),
             ("tmpfs:1G:huge=sometimes", "huge=within_size"),
-            ("tmpfs:1G:noatime", "is no option of a tmpfs"),
-            ("tmpfs:99999999999G", "is no size"),
+            ("tmpfs:1G:noatime", "is not supported for a tmpfs"),
+            ("tmpfs:99999999999G", "is not a size"),
             ("tmpfs:9999999999G", "larger than any device"),
             ("image:1G", "name its file system and its size"),
-            ("image:ntfs:1G", "name ext4, xfs or btrfs"),
-            ("image:xfs:100M", "xfs takes 300MiB at least"),
+            ("image:ntfs:1G", "use ext4, xfs or btrfs"),
+            ("image:xfs:100M", "xfs needs at least 300MiB"),
             ("image:xfs:1G@", "name the directory"),
             ("image:btrfs:1G:device=/dev/sda", "character `/`"),
-            ("image:ext4:1G:noatime,ro", "leaves nothing to write to"),
+            ("image:ext4:1G:noatime,ro", "newly mounted, and writable"),
             ("image:ext4:1G:a b", "character ` `"),
-            ("zram:1G:vfat", "name ext4, xfs or btrfs"),
+            ("zram:1G:vfat", "use ext4, xfs or btrfs"),
             ("overlay:", "upper layer"),
             ("ramfs:1G", "use tmpfs:SIZE"),
             ("brd:1G", "use zram:SIZE"),
+            ("brd:1G", "mkfs.ext4 /dev/ram0"),
         ];
         for (given, why) in refused {
             let said = read(given).unwrap_err();

@@ -231,7 +231,7 @@ mod tests {
         assert!(wrong("").contains("empty"), "{}", wrong(""));
         assert!(wrong("=/tmp").contains("both the label and the path"));
         assert!(wrong("a b=/tmp").contains("is not a label"));
-        assert!(wrong("tmpfs:x").contains("`tmpfs:x` cannot be created: `x` is no size"));
+        assert!(wrong("tmpfs:x").contains("`tmpfs:x` cannot be created: `x` is not a size"));
         assert!(wrong("a=zram:1").contains("`zram:1` cannot be created"));
     }
 

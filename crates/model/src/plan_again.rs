@@ -24,7 +24,7 @@ impl Draft {
         let PlanRecord { worth, error_rate, budget_s, arms, per_second, .. } = &run.plan;
         if arms.len() > ARMS_MAX {
             return Err(PlanError(format!(
-                "its {} arms are more than the {ARMS_MAX} that are allowed",
+                "it has {} arms, but at most {ARMS_MAX} are allowed",
                 arms.len()
             )));
         }
@@ -67,8 +67,8 @@ impl Plan {
             return Ok(());
         }
         Err(PlanError(format!(
-            "the run had {} arms and {} comparisons, and this version of iotoll makes {} and {} of \
-             its plan",
+            "the run had {} arms and {} comparisons, but this version of iotoll gets {} and {} \
+             from its plan",
             then.0, then.1, now.0, now.1
         )))
     }

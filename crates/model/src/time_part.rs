@@ -58,9 +58,9 @@ impl TimeKind {
             Self::Wait => "waiting",
             Self::Kernel => "kernel",
             Self::Program => "program",
-            Self::Processor => "kernel or program",
+            Self::Processor => "kernel + program",
             Self::Queue => "no free processor",
-            Self::Study => "the study's own",
+            Self::Study => "timed by the study",
         }
     }
 }

@@ -96,9 +96,9 @@ fn what_this_version_does_not_know_is_said() {
     says(&|run| param(run, "record", "much"), "log.record: ");
     says(&|run| run.plan.budget_s = f64::MAX, "a budget of");
     says(&|run| run.places[0].label = "a\nb".into(), "is not a label");
-    says(&|run| drop(run.plan.arms.pop()), "comparisons, and this version of iotoll makes");
+    says(&|run| drop(run.plan.arms.pop()), "comparisons, but this version of iotoll gets");
     says(
         &|run| run.plan.arms = vec![run.plan.arms[0].clone(); 300],
-        "its 300 arms are more than the 256",
+        "it has 300 arms, but at most 256",
     );
 }
