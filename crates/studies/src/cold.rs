@@ -65,9 +65,9 @@ impl Residency {
             return Ok(());
         }
         Err(StudyError::Unsuited(format!(
-            "{percent:.0}% of the files were still in memory after they had been evicted, so cold \
-             reads cannot be timed here; see whether the file system keeps its files in memory, \
-             or time cache=warm alone"
+            "{percent:.0}% of the files' data was still in memory after eviction, so cold reads \
+             cannot be timed here; check whether the file system keeps its files in memory, or \
+             use cache=warm only"
         )))
     }
 }
@@ -99,7 +99,7 @@ mod tests {
         // As if the kernel had kept some of it.
         left.held_bytes = 5 << 10;
         let refused = left.check_cold(File::open(folder.path()).unwrap()).unwrap_err().to_string();
-        assert!(refused.starts_with("5% of the files were still in memory"), "{refused}");
+        assert!(refused.starts_with("5% of the files' data was still in memory"), "{refused}");
         let memory = in_memory();
         left.check_cold(File::open(memory.path()).unwrap()).unwrap();
     }

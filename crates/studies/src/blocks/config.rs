@@ -111,14 +111,14 @@ fn check(strategy: Strategy, size: u64, file_bytes: u64, depth: u64) -> Result<(
     if file_bytes / size > BLOCKS_MAX {
         return Err(format!(
             "a file of {file} has {blocks} blocks of {block}, but at most {most} are allowed; \
-             choose a larger size or a smaller file"
+             choose a larger block size or a smaller file"
         ));
     }
     if size * depth > UNDER_WAY_BYTES_MAX {
         let most = exact_size(UNDER_WAY_BYTES_MAX);
         return Err(format!(
             "{depth} blocks of {block} at a time take more than {most}; choose a smaller depth or \
-             size"
+             block size"
         ));
     }
     if strategy.is_direct() && !size.is_multiple_of(SECTOR_BYTES) {

@@ -52,7 +52,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         count("used", "load: compiled templates that a page loads", "10"),
         cold::param(
             "load: whether the cache is in memory, or evicted from it before each load, as after \
-             a reboot (checked in every slice); in a place in memory it is never cold",
+             a reboot (checked in every slice); on a place in memory it is never cold",
         ),
     ],
     ..StudySpec::EMPTY

@@ -63,7 +63,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         cold::param(
             "read: whether the files are in memory or evicted from it (checked in every slice); \
-             those of a place in memory are never cold",
+             those on a place in memory are never cold",
         ),
     ],
     ..StudySpec::EMPTY

@@ -83,7 +83,7 @@ fn files_that_stayed_in_memory_are_not_passed_off_as_cold() {
     sets.make(2).unwrap();
     // Nothing was evicted yet.
     let error = check_residency(Cache::Cold, &sets).unwrap_err().to_string();
-    assert!(error.starts_with("100% of the files were still in memory"), "{error}");
+    assert!(error.starts_with("100% of the files' data was still in memory"), "{error}");
     bring_to(Cache::Cold, &sets).unwrap();
     check_residency(Cache::Cold, &sets).unwrap();
 }
