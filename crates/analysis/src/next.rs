@@ -15,7 +15,7 @@ pub(crate) fn suggest(run: &Run, pair: Pair, comparison: &Comparison) -> Option<
     if pair.axis != Axis::Place {
         return None;
     }
-    if let Some(next) = larger_pages(run, pair, comparison) {
+    if let Some(next) = huge_pages(run, pair, comparison) {
         return Some(next);
     }
     let [base, other] = [pair.base, pair.other].map(|arm| &run.places[run.plan.arms[arm].place]);
@@ -36,9 +36,9 @@ pub(crate) fn suggest(run: &Run, pair: Pair, comparison: &Comparison) -> Option<
     })
 }
 
-/// Where a tmpfs lost to its small pages: how it gets larger ones, and what that brings.
-fn larger_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
-    /// A trial with larger pages, which iotoll makes for the run.
+/// Where a tmpfs lost to its small pages: how it gets huge ones, and what that brings.
+fn huge_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
+    /// A trial with huge pages, which iotoll makes for the run.
     const TRIAL: &str = "huge=tmpfs:1G:huge=within_size";
     if comparison.causes.first()?.code != CauseCode::SmallPages {
         return None;
@@ -62,10 +62,13 @@ fn larger_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> 
     words.extend(settings(arm, study));
     let label = &place.label;
     let text = match place.made {
-        Some(_) => format!("{label} can hold its files in larger pages: {TRIAL}."),
+        Some(_) => format!(
+            "{label} can hold its files in huge pages if it is created as \
+             tmpfs:SIZE:huge=within_size."
+        ),
         None => format!(
-            "{label} can hold its files in larger pages: mount it with -o huge=within_size (for \
-             good: in /etc/fstab, or by mount -o remount,huge=within_size {}).",
+            "{label} can hold its files in huge pages: mount it with -o huge=within_size (until \
+             the next reboot: mount -o remount,huge=within_size {}; permanently: in /etc/fstab).",
             place.mount_point.display()
         ),
     };

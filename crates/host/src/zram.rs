@@ -37,9 +37,15 @@ pub fn latest_disk(root: &Root) -> Option<u64> {
 /// Adds a device.
 pub fn add(root: &Root) -> io::Result<Zram> {
     let text = root.text(format!("{CONTROL}/hot_add"))?;
-    let number = text.trim().parse().map_err(|_| io::Error::other("hot_add gave no number"))?;
+    let number = text
+        .trim()
+        .parse()
+        .map_err(|_| io::Error::other("hot_add did not return a device number"))?;
     let disk = disk_of(root, &format!("zram{number}"));
-    Ok(Zram { number, disk: disk.ok_or_else(|| io::Error::other("it has no diskseq"))? })
+    Ok(Zram {
+        number,
+        disk: disk.ok_or_else(|| io::Error::other("the new device has no diskseq"))?,
+    })
 }
 
 /// Those without a size, so that nobody uses them, that were added after a disk.

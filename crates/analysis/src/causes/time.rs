@@ -15,7 +15,7 @@ pub(crate) fn of_arm(totals: &ArmTotals) -> Vec<TimePart> {
     let parts = Parts::of(totals);
     let waited_for = match parts.waited_for {
         Waiting::Reads => "waiting for reads from the device",
-        Waiting::Discards => "waiting for discards of the device",
+        Waiting::Discards => "waiting for discards on the device",
         Waiting::Writeback => "waiting for writeback",
         Waiting::Writes => "waiting for writes to the device",
         Waiting::Unknown => "waiting",
@@ -31,7 +31,7 @@ pub(crate) fn of_arm(totals: &ArmTotals) -> Vec<TimePart> {
         (TimeKind::Kernel, "creating, renaming and removing files", parts.names_ns),
         (TimeKind::Kernel, "system calls", parts.calls_ns),
         (TimeKind::Program, "the program itself", parts.program_ns),
-        (TimeKind::Processor, "kernel or program", parts.processor_ns),
+        (TimeKind::Processor, "kernel or program, not told apart", parts.processor_ns),
         (TimeKind::Queue, "waiting for a free processor", queue_ns),
     ];
     let own = totals.own_times.iter();
