@@ -107,7 +107,7 @@ fn judged(diff: &Diff, arm: &ArmChange) -> Case {
             ("said", format!("it differs from {BASELINE} by less than {}", percent(diff.worth)))
         }
         Verdict::Unclear | Verdict::Invalid => {
-            ("said", format!("not sure whether it changed: {told}"))
+            ("said", format!("unclear whether it changed: {told}"))
         }
     };
     case(&arm.id, kind, &text)

@@ -43,13 +43,13 @@ pub fn diff(diff: &Diff, width: Width) -> String {
     out
 }
 
-/// `iotoll diff 1a2b3c4d (2026-11-21 10:00) → 5e6f7a8b (2026-11-22 21:59)`.
+/// `Changes from 1a2b3c4d (2026-11-21 10:00) to 5e6f7a8b (2026-11-22 21:59) (UTC)`.
 fn title(diff: &Diff, width: Width) -> String {
     let side = |side: &Side| {
         let name: String = side.id.chars().take(8).collect();
         format!("{name} ({})", minute(&side.started))
     };
-    let text = format!("Changes from {} to {}, UTC", side(&diff.before), side(&diff.after));
+    let text = format!("Changes from {} to {} (UTC)", side(&diff.before), side(&diff.after));
     paragraph("", "", &text, width)
 }
 
@@ -68,7 +68,7 @@ fn facts(diff: &Diff, width: Width) -> String {
 /// What surely changed, in a sentence for each direction.
 fn summary(diff: &Diff) -> String {
     if diff.arms.is_empty() {
-        return "The two runs have no arm in common that both measured.".to_owned();
+        return "No arm was measured in both runs.".to_owned();
     }
     let of = |verdict: Verdict| -> Vec<&ArmChange> {
         diff.arms.iter().filter(|arm| arm.verdict == verdict).collect()
@@ -81,8 +81,8 @@ fn summary(diff: &Diff) -> String {
             return format!("No change: every arm differs by less than {worth}.");
         }
         return format!(
-            "No change was found: no arm differs by more than {worth} beyond what such runs vary \
-             by."
+            "No change was found: no arm differs by more than {worth} beyond the usual variation \
+             between runs."
         );
     }
     let told = |which: &str, arms: &[&ArmChange]| {
@@ -167,8 +167,7 @@ fn basis(diff: &Diff) -> String {
     let learned: Vec<&ArmChange> =
         diff.arms.iter().filter(|arm| arm.learned_from.is_some()).collect();
     let mut text = format!(
-        "All intervals together have {} confidence. They allow for what runs vary by that were \
-         not interleaved: ",
+        "All intervals together have {} confidence. They allow for how much separate runs vary: ",
         percent(diff.confidence)
     );
     let range = |values: Vec<f64>| {
@@ -182,7 +181,7 @@ fn basis(diff: &Diff) -> String {
         let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
         let runs = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
         let varies = range(learned.iter().map(|arm| arm.runs_vary_by).collect());
-        text += &format!("{varies}, learned from {runs} other saved runs of the same");
+        text += &format!("{varies}, learned from {runs} other saved runs of the same arms");
     }
     if !assumed.is_empty() {
         let varies = range(assumed.iter().map(|arm| arm.runs_vary_by).collect());
@@ -192,7 +191,7 @@ fn basis(diff: &Diff) -> String {
         };
         text += &format!(
             "{which}{varies}, which is assumed, because fewer than four other runs of the same \
-             are saved here; `iotoll rerun` makes more"
+             arms are saved here; use `iotoll rerun` to add more"
         );
     }
     text + "."
@@ -250,7 +249,7 @@ mod tests {
             why: "only in the earlier run".to_owned(),
             failed: false,
         }];
-        assert!(plain(&diff).contains("no arm in common"), "{}", plain(&diff));
+        assert!(plain(&diff).contains("No arm was measured in both"), "{}", plain(&diff));
     }
 
     #[test]

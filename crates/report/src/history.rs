@@ -54,7 +54,8 @@ pub fn history(runs: &[Listed<'_>], unlisted: usize, width: Width) -> String {
         }
     }
     if unlisted > 0 {
-        out += &format!("and {}: --limit lists more\n", counted(unlisted as u64, "older run"));
+        out +=
+            &format!("and {}; use --limit to list more\n", counted(unlisted as u64, "older run"));
     }
     out
 }
@@ -92,7 +93,7 @@ mod tests {
             ended: "finished",
             what: "log, stream, page, cache, files, sqlite on disk, ram",
             answer: "do: sqlite 20.2 ms → 659 µs (wal-normal instead of delete-full, staying on \
-                     disk); maybe 5; leave 3",
+                     disk); maybe (5); leave (3)",
         };
         let killed = Listed { ended: "killed\n", what: "log on a", answer: "", ..run };
         let text = history(&[run, killed], 7, 80);
@@ -102,6 +103,6 @@ mod tests {
         assert!(lines[1].starts_with("1a2b3c4d  2026-11-22 21:59  60 s  finished"), "{plain}");
         assert!(lines[1].ends_with('…') && lines[2].starts_with("          do: sqlite"), "{plain}");
         assert!(lines[4].contains("killed\\n") && lines[4].ends_with("log on a"), "{plain}");
-        assert_eq!(lines.last().copied(), Some("and 7 older runs: --limit lists more"));
+        assert_eq!(lines.last().copied(), Some("and 7 older runs; use --limit to list more"));
     }
 }

@@ -1,5 +1,5 @@
 //! All that was found of one study, each thing once: its tables, why its arms differ,
-//! what became of the data, and what the ways of doing it promise.
+//! data integrity, and what the ways of doing it promise.
 
 use model::analysis::{Analysis, ArmResult};
 use model::description::{ParamForm, StudyDescription};

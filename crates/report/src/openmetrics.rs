@@ -155,9 +155,10 @@ fn about_run(page: &mut Page, run: &Run, analysis: &Analysis) {
     let took = Some(run.run.seconds);
     gauge("iotoll_run_duration_seconds", "seconds", "How long the run took.", took);
     let blocks = Some(analysis.blocks as f64);
-    gauge("iotoll_run_blocks", "", "Blocks that were complete.", blocks);
+    gauge("iotoll_run_blocks", "", "Completed blocks.", blocks);
     let interrupted = Some(f64::from(u8::from(run.run.interrupted)));
-    gauge("iotoll_run_interrupted", "", "Whether the run was stopped before its end.", interrupted);
+    let help = "1 if the run was stopped before its end, 0 otherwise.";
+    gauge("iotoll_run_interrupted", "", help, interrupted);
     let worth = Some(run.plan.worth);
     gauge("iotoll_worth_ratio", "ratio", "The smallest relative difference that matters.", worth);
     let info = of.with("run", &run.run.id).with("version", &run.run.version);
@@ -191,17 +192,17 @@ fn about_tolls(page: &mut Page, arms: &[Arm]) {
     let toll = Family::new(
         "iotoll_toll_seconds",
         "seconds",
-        "Time per operation in a typical slice, which verdicts are about.",
+        "Time per operation in a typical slice, on which verdicts are based.",
     );
     let tolls = arms.iter().map(|arm| (arm.labels.clone(), arm.result.toll_ns.map(seconds)));
     page.gauge(&toll, tolls);
     let timed = || arms.iter().filter(|arm| !arm.times.is_empty());
     if timed().next().is_some() {
-        let help = "How long single operations took.";
+        let help = "Latency of individual operations.";
         let latency = Family::new("iotoll_latency_seconds", "seconds", help);
         page.histogram(&latency, timed().map(|arm| (&arm.labels, &arm.times)));
     }
-    let help = "How long that share of the operations took at most; of 1.0, the longest.";
+    let help = "Latency quantile of individual operations; 1.0 is the longest.";
     let quantile = Family::new("iotoll_latency_quantile_seconds", "seconds", help);
     let quantiles = arms.iter().flat_map(|arm| {
         let latency = arm.result.time_per_op_ns.into_iter();
@@ -240,7 +241,7 @@ const WORK: [(Family, Pick); 8] = [
         Family::new(
             "iotoll_deferred_sync_seconds",
             "seconds",
-            "Time to force to the device what a slice left unwritten, which is no part of the toll.",
+            "Time to force to the device what a slice left unwritten; not part of the toll.",
         ),
         |arm| Some(seconds(arm.io.deferred_sync_ns)),
     ),
@@ -248,7 +249,7 @@ const WORK: [(Family, Pick); 8] = [
         Family::new(
             "iotoll_requested_bytes",
             "bytes",
-            "What the system was asked to write or read.",
+            "Bytes that the study asked the system to read or write.",
         ),
         |arm| Some(arm.io.requested_bytes as f64),
     ),
@@ -256,22 +257,26 @@ const WORK: [(Family, Pick); 8] = [
         Family::new(
             "iotoll_device_bytes",
             "bytes",
-            "What the devices behind the place read and wrote meanwhile, for anyone.",
+            "Bytes that the devices behind the place read and wrote meanwhile, for any process.",
         ),
         |arm| arm.io.device_bytes.map(|bytes| bytes as f64),
     ),
     (
-        Family::new("iotoll_broken_records", "", "Records that were not as they were written."),
+        Family::new(
+            "iotoll_broken_records",
+            "",
+            "Records that were lost, corrupted, duplicated or out of order, or that nobody wrote.",
+        ),
         |arm| arm.integrity.as_ref().map(|records| records.broken() as f64),
     ),
     (
-        Family::new("iotoll_arm_failed", "", "Whether the arm could not be timed to the end."),
+        Family::new("iotoll_arm_failed", "", "1 if the arm failed before its end, 0 otherwise."),
         |arm| Some(f64::from(u8::from(arm.failure.is_some()))),
     ),
 ];
 
 fn about_work(page: &mut Page, arms: &[Arm]) {
-    let help = "Processor time per operation.";
+    let help = "CPU time per operation.";
     let cpu = Family::new("iotoll_cpu_per_operation_seconds", "seconds", help);
     let modes = arms.iter().flat_map(|arm| {
         let spent = arm.result.cpu_ns_per_op;
@@ -299,16 +304,24 @@ type Ratio = fn(&Comparison) -> Option<f64>;
 
 fn about_comparisons(page: &mut Page, compared: &[(Labels, &Comparison)]) {
     let families: [(_, _, Ratio); 3] = [
-        ("iotoll_toll_ratio", "The toll over that of the arm in `base`.", |c| c.ratio),
-        ("iotoll_toll_low_ratio", "What that ratio is at least.", |c| c.ratio_low),
-        ("iotoll_toll_high_ratio", "What that ratio is at most.", |c| c.ratio_high),
+        ("iotoll_toll_ratio", "The toll divided by that of the arm in `base`.", |c| c.ratio),
+        (
+            "iotoll_toll_low_ratio",
+            "Lower end of the confidence interval of iotoll_toll_ratio.",
+            |c| c.ratio_low,
+        ),
+        (
+            "iotoll_toll_high_ratio",
+            "Upper end of the confidence interval of iotoll_toll_ratio.",
+            |c| c.ratio_high,
+        ),
     ];
     for (name, help, pick) in families {
         let samples =
             compared.iter().map(|(labels, comparison)| (labels.clone(), pick(comparison)));
         page.gauge(&Family::new(name, "ratio", help), samples);
     }
-    let help = "1 for the verdict that the arm has against the one in `base`, and 0 for others.";
+    let help = "1 for the arm's verdict against the arm in `base`, 0 for the other verdicts.";
     let verdicts = compared.iter().flat_map(|(labels, comparison)| {
         VERDICTS.map(|verdict| {
             let is_it = f64::from(u8::from(verdict == comparison.verdict));

@@ -44,15 +44,15 @@ fn shared(place: &PlaceFacts) -> String {
     let appends = "appends from several machines may overwrite each other";
     let misses = |guarantee| place.lacks(guarantee);
     let locks = match (misses(Guarantee::Flock), misses(Guarantee::FcntlLocks)) {
-        (true, true) => Some("locks hold on this machine alone"),
-        (true, false) => Some("locks of flock(2) hold on this machine alone"),
-        (false, true) => Some("locks of fcntl(2) hold on this machine alone"),
+        (true, true) => Some("locks are local to this machine"),
+        (true, false) => Some("locks of flock(2) are local to this machine"),
+        (false, true) => Some("locks of fcntl(2) are local to this machine"),
         (false, false) => None,
     };
     let what = match (misses(Guarantee::Appends), locks) {
         _ if place.not_kept.is_none() => format!("{appends}, and locks and fsync depend on"),
         (false, None) => {
-            "appends and locks hold between machines, and what fsync guarantees depends on"
+            "appends and locks work between machines, and what fsync guarantees depends on"
                 .to_owned()
         }
         (true, None) => {
@@ -117,12 +117,12 @@ mod tests {
         assert!(
             risk(None).ends_with("overwrite each other, and locks and fsync depend on the server.")
         );
-        assert!(risk(Some(&[])).contains("appends and locks hold between machines"));
+        assert!(risk(Some(&[])).contains("appends and locks work between machines"));
         assert!(risk(Some(&[appends])).contains("overwrite each other, unless they lock"));
         let locks = risk(Some(&[flock, fcntl]));
-        assert!(locks.starts_with("gv is a network file system: locks hold on this"), "{locks}");
-        assert!(risk(Some(&[flock])).contains("locks of flock(2) hold on this machine alone"));
+        assert!(locks.starts_with("gv is a network file system: locks are local"), "{locks}");
+        assert!(risk(Some(&[flock])).contains("locks of flock(2) are local to this machine"));
         let all = risk(Some(&Guarantee::ALL));
-        assert!(all.contains("overwrite each other, locks hold on this machine alone"), "{all}");
+        assert!(all.contains("overwrite each other, locks are local to this machine"), "{all}");
     }
 }

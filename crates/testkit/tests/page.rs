@@ -47,7 +47,7 @@ fn each_study_has_its_charts_and_each_chart_a_table() {
     let page = page_of(&two_places());
     let count = |text: &str| visible(&page).matches(text).count();
     // Nothing is known of where a simulated arm's time went but that it was no processor's.
-    for title in ["What the arms differ by", "How long single", "Every block", "Where the time"] {
+    for title in ["How the arms differ", "How long individual", "Every block", "Where the time"] {
         assert_eq!(count(&format!("\">{title}")), 2, "{title}");
     }
     assert_eq!(count("<figure"), 8);
@@ -61,7 +61,7 @@ fn a_parameter_with_several_numbers_is_a_curve() {
     let places = ["disk=/srv", "ram=/dev/shm"];
     let settings = ["files.size=1 KiB,4 KiB,16 KiB", "files.operation=write"];
     let page = page_of(&measured(&plan(&["files"], &places, &settings)));
-    assert!(visible(&page).contains("Time against size"));
+    assert!(visible(&page).contains("Time by size"));
     assert_eq!(visible(&page).matches("class=\"points\"").count(), 2);
 }
 
@@ -145,7 +145,7 @@ fn one_arm_is_compared_with_nothing_and_has_its_other_charts() {
     let plan = plan(&["log"], &["disk=/srv"], &[]);
     let only = Plan { ..plan };
     let page = page_of(&measured(&only));
-    assert!(visible(&page).contains("How long single operations took"));
+    assert!(visible(&page).contains("How long individual operations took"));
 }
 
 #[test]

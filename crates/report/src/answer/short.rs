@@ -35,9 +35,9 @@ pub fn in_short(run: &Run, analysis: &Analysis) -> String {
         is_first = false;
         parts.push(match (told, found.len()) {
             (Some(told), 1) => format!("{name}: {told}"),
-            (Some(told), count) => format!("{name} {count}: {told}"),
+            (Some(told), count) => format!("{name} ({count}): {told}"),
             (None, 1) => format!("{name}: {}", best.name),
-            (None, count) => format!("{name} {count}"),
+            (None, count) => format!("{name} ({count})"),
         });
     }
     parts.join("; ")

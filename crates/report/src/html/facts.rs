@@ -21,7 +21,7 @@ pub(super) fn disturbances(subject: Subject) -> Element {
         list("Changes during the run", &steadiness::sentences(subject)),
         list("Interference", &why::interference(subject)),
         list("Sources of noise", &sources),
-        list("What could not be looked at", &unread),
+        list("Not available", &unread),
     ];
     let is_known = parts.iter().any(|part| !part.is_empty());
     let none = el("p").text("Nothing was found that disturbed the run or changed during it.");
@@ -31,7 +31,7 @@ pub(super) fn disturbances(subject: Subject) -> Element {
 
 /// The machine and the places.
 pub(super) fn machine_and_places(run: &Run) -> Element {
-    let mut table = Table::new(3, ["place", "path", "what it stands on"]);
+    let mut table = Table::new(3, ["place", "path", "file system and devices"]);
     for facts in &run.places {
         table.add_row([facts.label.clone(), place::where_it_is(facts), place::facts(facts)]);
     }
@@ -56,8 +56,8 @@ pub(super) fn machine_and_places(run: &Run) -> Element {
         .child(el("h2").text("The machine and the places"))
         .child(el("p").text(format!("{}.", place::machine_facts(&run.machine))))
         .child(table.scrolling("The places"))
-        .child(list("What is not known of them, or changed", &doubts))
-        .child(list("What moving would risk", &risks))
+        .child(list("What is unknown about them or changed during the run", &doubts))
+        .child(list("Risks of moving", &risks))
         .children(more)
 }
 
@@ -68,10 +68,10 @@ pub(super) fn repeating(run: &Run) -> Element {
         ("began", day(&run.run.started)),
         ("took", format!("{:.1} s", run.run.seconds)),
         ("version", format!("iotoll {}", run.run.version)),
-        ("seed of the random order", run.run.seed.to_string()),
+        ("random seed", run.run.seed.to_string()),
         ("budget", exact_duration(budget(run))),
-        ("a difference that counts", percent(run.plan.worth)),
-        ("verdicts that may be wrong", percent(run.plan.error_rate)),
+        ("smallest difference that matters", percent(run.plan.worth)),
+        ("error rate per verdict", percent(run.plan.error_rate)),
     ];
     let entries =
         facts.iter().flat_map(|(name, value)| [el("dt").text(name), el("dd").text(value)]);
@@ -86,9 +86,9 @@ pub(super) fn repeating(run: &Run) -> Element {
 }
 
 fn kept() -> Markup {
-    let text = "This file holds the run's complete record. Where it is saved as report.html, these \
-                print the report in a terminal, write the record as JSON, and measure the same on \
-                another machine:";
+    let text = "This file contains the run's complete record. If it is saved as report.html, these \
+                commands print the report in a terminal, write the record as JSON, and repeat the \
+                run, on this machine or another:";
     let command = "iotoll show report.html --full\niotoll show report.html --json run.json\n\
                    iotoll rerun report.html";
     let lines = command.lines().map(command_line);

@@ -1,4 +1,4 @@
-//! What a study's arms differ by: the interval of each comparison around "same", with the
+//! How a study's arms differ: the interval of each comparison around "same", with the
 //! ratio of every block behind it.
 
 use model::analysis::{ArmResult, Comparison, Verdict};
@@ -75,12 +75,12 @@ fn of_rows(rows: &[Row]) -> Option<Chart> {
         table.add_row(cells(row));
     }
     Some(Chart {
-        title: "What the arms differ by".to_owned(),
+        title: "How the arms differ".to_owned(),
         about: format!(
-            "Time per operation over that of the arm it is held against: left of “same” is \
-             faster. The line is the interval, the large dot its centre, and each small dot one \
-             block, the first block on top. The band is a difference under {}, which counts as \
-             none. Blocks beyond an end of the axis stand at that end.",
+            "Time per operation divided by that of the arm it is compared with: left of “same” is \
+             faster. The line is the confidence interval, the large dot the estimate, and each \
+             small dot one block, the first block on top. The band is a difference under {}, \
+             which counts as none. Blocks beyond an end of the axis are drawn at that end.",
             model::units::percent(worth - 1.0)
         ),
         drawing: drawn.finish(),

@@ -1,4 +1,4 @@
-//! How long single operations took: each arm's distribution on one axis of logarithms.
+//! How long individual operations took: each arm's distribution on one axis of logarithms.
 
 use model::analysis::{ArmResult, Latency};
 use model::units::{count, time};
@@ -47,12 +47,12 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
         table.add_row([name, count(row.arm.operations)].into_iter().chain(times));
     }
     Some(Chart {
-        title: "How long single operations took".to_owned(),
+        title: "How long individual operations took".to_owned(),
         about:
-            "The outline tells how many operations took about so long; its height is the square \
-                root of their share, so that rare ones are seen. The tall mark is the median; the \
-                short ones are the 90th, 99th and 99.9th percentiles, and the ring is the longest \
-                operation."
+            "The outline shows how many operations took about that long; its height is the square \
+             root of their share, so that rare ones stay visible. The tall mark is the median; the \
+             short ones are the 90th, 99th and 99.9th percentiles, and the ring is the longest \
+             operation."
                 .to_owned(),
         drawing: drawn.finish(),
         table,

@@ -12,13 +12,13 @@ use crate::load::{Layout, render};
 /// The section of a load.
 pub(super) fn section(run: &LoadRun, analysis: &LoadAnalysis, ids: &mut Ids, id: &str) -> Element {
     let began = el("time").attr("datetime", &run.run.started).text(day(&run.run.started));
-    let software = run.server_software.as_deref().unwrap_or("a server that does not name itself");
+    let software = run.server_software.as_deref().unwrap_or("unidentified server");
     let facts = format!("iotoll {}: {software}, took {:.0} s", run.run.version, run.run.seconds);
     let line = classed("p", "facts").text(facts).text(" · ").child(began);
     let head = el("header").child(el("h1").text(&run.plan.url)).child(line);
     let steps: Vec<(&Step, &StepAnalysis)> = run.steps.iter().zip(&analysis.steps).collect();
     let interrupted = run.run.interrupted.then(|| {
-        classed("p", "warning").text("The load was interrupted: these are its results until then.")
+        classed("p", "warning").text("The load was interrupted: these are its results so far.")
     });
     let figure = curves(&steps).chart().map(|chart| chart.figure(ids));
     let text = render(Layout::Plain, run, analysis);
@@ -54,8 +54,8 @@ fn curves(steps: &[(&Step, &StepAnalysis)]) -> Curves {
             .collect(),
     };
     Curves {
-        title: "Time of a connection against the rate".to_owned(),
-        about: "From when a connection should have begun to the last byte of its reply, at each \
+        title: "Connection time by rate".to_owned(),
+        about: "From the scheduled start of a connection to the last byte of its reply, at each \
                 rate."
             .to_owned(),
         against: "connections per second".to_owned(),

@@ -42,7 +42,7 @@ pub(super) fn section(
         .child(head)
         .children(figures)
         .child(causes(subject, &arms))
-        .child(list("What became of the data", &integrity::sentences(study, &arms)))
+        .child(list("Data integrity", &integrity::sentences(study, &arms)))
         .child(list("Durability", &integrity::promised(study, &arms)))
 }
 
@@ -95,7 +95,7 @@ fn next(next: &Next) -> Element {
 
 /// A command to be copied.
 pub(super) fn command_line(command: &str) -> Element {
-    let label = "A command for the shell";
+    let label = "Shell command";
     let pre = el("pre").attr("tabindex", 0).attr("role", "region").attr("aria-label", label);
     pre.child(el("code").text(command))
 }

@@ -21,7 +21,7 @@ pub(super) fn opening(subject: Subject) -> Markup {
     let left_out = manners::left_out_sentences(&run.run);
     out.push(left_out.map(|text| classed("p", "warning").text(text)).collect::<Markup>());
     if run.run.interrupted {
-        let text = "The run was interrupted: these are its results until then.";
+        let text = "The run was interrupted: these are its results so far.";
         out.push(classed("p", "warning").text(text));
     }
     out.push(screen.nothing_known.iter().map(|text| el("p").text(text)).collect::<Markup>());
@@ -78,7 +78,7 @@ fn table(screen: &Screen) -> Element {
     let mut heads: Vec<Element> = Vec::new();
     for (column, head) in screen.heads.iter().enumerate() {
         heads.push(if column == 0 {
-            el("th").attr("scope", "col").child(classed("span", "unseen").text("what is done"))
+            el("th").attr("scope", "col").child(classed("span", "unseen").text("operation"))
         } else {
             el("th").attr("scope", "col").attr("class", "n").text(head)
         });

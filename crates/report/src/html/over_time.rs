@@ -60,7 +60,7 @@ pub(super) fn chart(subject: Subject, study: &str, tolls: &BlockTolls) -> Option
         about: format!(
             "Each dot is one arm's time per operation in one block. The straight line is the \
              arm's toll, and the other a running median, which slopes where the toll drifted. A \
-             row reaches from ×{} of the toll below to ×{} above; blocks beyond stand at its edge.",
+             row spans ×{} (bottom) to ×{} (top) of the toll; blocks beyond are drawn at its edge.",
             three_digits(1.0 / reach),
             three_digits(reach)
         ),

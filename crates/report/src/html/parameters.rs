@@ -50,10 +50,10 @@ fn of_param(subject: Subject, study: &str, param: &ParamDescription) -> Option<C
     let untold = curves.len().saturating_sub(CURVES_MAX);
     let more = match untold {
         0 => String::new(),
-        more => format!(" {more} more are in the table alone."),
+        more => format!(" {more} more are only in the table."),
     };
     Some(Curves {
-        title: format!("Time against {}", param.name),
+        title: format!("Time by {}", param.name),
         about: format!("The toll at each value of {}: {}.{more}", param.name, param.about),
         against: param.name.clone(),
         written,

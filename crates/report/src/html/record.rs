@@ -31,7 +31,7 @@ const LEVEL: u8 = 9;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum RecordError {
     /// There is none.
-    #[error("it is no report of iotoll: it has no record of a run inside")]
+    #[error("it is not an iotoll report: it contains no run record")]
     None,
     /// There are several.
     #[error("it has the records of {0} runs: name one after a #, as in report.html#{1}")]
@@ -43,7 +43,7 @@ pub enum RecordError {
     #[error("the record inside it is damaged: {0}")]
     Damaged(&'static str),
     /// It would be larger than any record is.
-    #[error("the record inside it would take {0} bytes, which is more than a record may")]
+    #[error("the record inside it would take {0} bytes, which is over the limit")]
     TooLarge(u64),
 }
 
@@ -109,14 +109,14 @@ impl<'a> Packed<'a> {
     /// Reads what follows the beginning of the element.
     fn read(text: &'a str) -> Result<Self, RecordError> {
         let (attributes, rest) =
-            text.split_once('>').ok_or(RecordError::Damaged("it is cut short"))?;
-        let (letters, _) = rest.split_once('<').ok_or(RecordError::Damaged("it is cut short"))?;
+            text.split_once('>').ok_or(RecordError::Damaged("it is truncated"))?;
+        let (letters, _) = rest.split_once('<').ok_or(RecordError::Damaged("it is truncated"))?;
         let attribute = |name: &str| {
             let (_, value) = attributes.split_once(name)?;
             value.strip_prefix("=\"")?.split('"').next()
         };
         let bytes = attribute("data-bytes").and_then(|bytes| bytes.parse().ok());
-        let bytes = bytes.ok_or(RecordError::Damaged("it does not say how large it is"))?;
+        let bytes = bytes.ok_or(RecordError::Damaged("it has no valid size"))?;
         let has_columns = attribute("data-form") == Some(COLUMNS);
         Ok(Self { run: attribute("data-run").unwrap_or_default(), has_columns, bytes, letters })
     }
@@ -128,17 +128,17 @@ impl<'a> Packed<'a> {
         }
         let letters: Vec<u8> = self.letters.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
         let packed = STANDARD.decode(letters);
-        let packed = packed.map_err(|_| RecordError::Damaged("it is not in Base64"))?;
+        let packed = packed.map_err(|_| RecordError::Damaged("it is not valid Base64"))?;
         let json = decompress_to_vec_zlib_with_limit(&packed, self.bytes as usize);
-        let json = json.map_err(|_| RecordError::Damaged("it cannot be unpacked"))?;
+        let json = json.map_err(|_| RecordError::Damaged("it cannot be decompressed"))?;
         if json.len() as u64 != self.bytes {
-            return Err(RecordError::Damaged("it is not as large as it says"));
+            return Err(RecordError::Damaged("its size is not the stated one"));
         }
         if !self.has_columns {
             return Ok(json);
         }
         let rows = columns::unpacked(&json, bytes_max);
-        rows.ok_or(RecordError::Damaged("its columns do not fit together"))
+        rows.ok_or(RecordError::Damaged("its columns are inconsistent"))
     }
 }
 
@@ -184,12 +184,12 @@ mod tests {
             Err(RecordError::Damaged(why)) => why,
             other => panic!("{other:?}"),
         };
-        assert_eq!(damaged(&page("a", &bomb, 100)), "it cannot be unpacked");
-        assert_eq!(damaged(&page("a", "12", 3)), "it is not as large as it says");
-        assert_eq!(damaged(&page("a", "12", 2).replace(">e", ">!")), "it is not in Base64");
+        assert_eq!(damaged(&page("a", &bomb, 100)), "it cannot be decompressed");
+        assert_eq!(damaged(&page("a", "12", 3)), "its size is not the stated one");
+        assert_eq!(damaged(&page("a", "12", 2).replace(">e", ">!")), "it is not valid Base64");
         let columns = page("a", "12", 2).replace("data-run", "data-form=\"columns\" data-run");
-        assert_eq!(damaged(&columns), "its columns do not fit together");
-        assert_eq!(damaged(BEGIN), "it is cut short");
+        assert_eq!(damaged(&columns), "its columns are inconsistent");
+        assert_eq!(damaged(BEGIN), "it is truncated");
         assert_eq!(read("<!doctype html>", None, 9), Err(RecordError::None));
     }
 }

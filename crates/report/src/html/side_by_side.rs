@@ -38,9 +38,9 @@ pub(super) fn overview(sheets: &[Sheet], ids: &mut Ids) -> Markup {
     let title = format!("{} runs side by side", sheets.len());
     let mut section = classed("section", "run").child(el("h1").text(title)).child(list(sheets));
     if runs.len() > 1 {
-        let text = "Runs are not interleaved, as arms within a run are: the machine may have been \
-                    another from one to the next. iotoll diff tells what differs by more than \
-                    such runs do anyway.";
+        let text = "Unlike the arms within a run, runs are not interleaved: the machine or its \
+                    state may have changed between them. `iotoll diff` shows what differs by more \
+                    than the usual variation between runs.";
         section = section.child(el("p").text(text));
         section = section.child(el("h2").text("Tolls")).child(tolls(&runs).scrolling("Tolls"));
         section = section.children(comparisons(&runs).map(|chart| chart.figure(ids)));
@@ -147,8 +147,8 @@ fn drawn(runs: &[Numbered], pairs: &[(&str, &str)]) -> Option<Chart> {
     }
     Some(Chart {
         title: "The same comparisons in each run".to_owned(),
-        about: "Time per operation over that of the arm it is held against, with its interval, as \
-                each run by itself has it."
+        about: "Time per operation divided by that of the arm it is compared with, with its \
+                confidence interval, from each run alone."
             .to_owned(),
         drawing: rows.finish(),
         table,

@@ -41,8 +41,8 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
     }
     Some(Chart {
         title: "Where the time went".to_owned(),
-        about: "Each arm's time, from its own counters and the kernel's: what went into syncs, \
-                locks and waiting, and what a processor did for it. Each nanosecond counts once."
+        about: "Each arm's time, from its own counters and the kernel's: time in syncs, locks and \
+                waiting, and time on a processor. Each nanosecond is counted once."
             .to_owned(),
         drawing: drawn.finish(),
         table,
