@@ -48,7 +48,8 @@ impl Analysed {
                 Ok(Self::Load(Box::new((*run, analysis))))
             }
             Saved::Selftest(_) => Err(anyhow!(
-                "it is a selftest, and only comparisons and loads can be; `iotoll show` prints it"
+                "it is a selftest, and this works only for comparisons and loads; use `iotoll \
+                 show` to print it"
             )),
         }
     }

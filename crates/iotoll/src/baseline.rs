@@ -23,7 +23,7 @@ pub(crate) fn diff(before: Analysed<'_>, after: Analysed<'_>, judged: Judged) ->
     let store = match saving::if_any() {
         Ok(store) => store,
         Err(error) => {
-            output::note(&format!("how runs vary cannot be learned from saved ones: {error:#}"));
+            output::note(&format!("cannot learn from saved runs how much runs vary: {error:#}"));
             None
         }
     };
@@ -75,7 +75,7 @@ impl Baseline {
         })?;
         let junit = args.junit.as_deref().map(Destination::open).transpose()?;
         if args.github && !prints {
-            let why = "--github prints to standard output, which another output has already";
+            let why = "--github prints to standard output, which another option already uses";
             return Err(UsageError(why.to_owned()).into());
         }
         let analysis = analyse(&run);
@@ -119,5 +119,5 @@ fn read(given: &Path, plan: &Plan) -> anyhow::Result<Box<Run>> {
     if arms.iter().any(|arm| is_known((arm.study.name, arm.strategy.name))) {
         return Ok(run);
     }
-    Err(anyhow!("it timed none of the studies and strategies that this run would"))
+    Err(anyhow!("it measured none of this run's studies and strategies"))
 }

@@ -52,8 +52,8 @@ pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
 fn directory(place: &PlaceRequest) -> anyhow::Result<&Path> {
     let none = || {
         UsageError(format!(
-            "`{}` is created for a run and removed with it; what a killed run left of it is \
-             removed by `iotoll clean` with any directory",
+            "`{}` is created for a run and removed after it, so it has no directory to clean; any \
+             `iotoll clean` also removes what killed runs created",
             place.target
         ))
     };

@@ -21,11 +21,11 @@ use crate::load::{LayoutArg, LoadArgs};
 const EXIT_CODES: &str = "\
 Exit codes:
   0    success
-  1    failed
-  2    wrong usage or input
-  3    a study found broken data
+  1    failure
+  2    invalid usage or input
+  3    a study found corrupted data
   4    --require-verdict was given and a comparison has no verdict
-  5    --baseline was given and an arm is slower than it
+  5    --baseline was given and an arm is slower than in that run
   130  interrupted; what was measured so far has been reported";
 
 const COMPARE_EXAMPLES: &str = "\
@@ -48,7 +48,7 @@ noise.
 Exit codes:
   0    verdicts from this machine, as it is now, can be trusted
   1    they cannot, or the test failed; the report says why
-  2    wrong usage or input
+  2    invalid usage or input
   130  interrupted; what was found so far has been reported";
 
 /// What file I/O costs your application, and whether moving it would pay.

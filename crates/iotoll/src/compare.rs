@@ -199,7 +199,7 @@ fn exit_code(
         return Err(anyhow!("nothing could be measured: {}", failure.why));
     }
     if analysis.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
-        output::note("broken data was found: see the records in the report");
+        output::note("corrupted data was found: see the records in the report");
         return Ok(Exit::BrokenData);
     }
     if is_slower {

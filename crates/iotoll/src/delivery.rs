@@ -58,7 +58,7 @@ pub(crate) fn deliver_document(
 ) -> anyhow::Result<()> {
     let write = |form| match form {
         Form::Json => as_json(document),
-        form => Err(anyhow!("only a comparison can be written as {form:?}")),
+        form => Err(anyhow!("{} applies only to comparisons", form.flag())),
     };
     deliver_all(targets, write, report)
 }

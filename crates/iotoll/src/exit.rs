@@ -19,7 +19,7 @@ pub(crate) enum Exit {
     CouldNot = 1,
     /// Wrong usage or input.
     Usage = 2,
-    /// A study found broken data.
+    /// A study found corrupted data.
     BrokenData = 3,
     /// A verdict was required and none could be given.
     NoVerdict = 4,

@@ -20,7 +20,9 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(Destination::open).transpose()?;
     let Some(mut store) = saving::if_any()? else {
         let document = Document { schema: SCHEMA, runs: Vec::new() };
-        deliver(json, &document, |_| "no run is saved; `iotoll compare` saves one\n".to_owned())?;
+        deliver(json, &document, |_| {
+            "no runs are saved yet; `iotoll compare` saves one\n".to_owned()
+        })?;
         return Ok(Exit::Done);
     };
     saving::tell_killed(&mut store);
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     let document = Document { schema: SCHEMA, runs: entries.iter().map(Line::of).collect() };
     deliver(json, &document, |width| {
         if entries.is_empty() {
-            return "no saved run is like that\n".to_owned();
+            return "no saved run matches\n".to_owned();
         }
         let listed: Vec<Listed> = entries.iter().zip(&document.runs).map(listed).collect();
         report::history(&listed, unlisted, width)

@@ -34,7 +34,7 @@ const SERVE_PATIENCE: Duration = Duration::from_secs(30);
 /// are this client's rather than the server's.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 success, even if there were errors or invalid steps, which \
-    are reported; 1 the load could not be run; 2 wrong usage; 130 interrupted; what was \
+    are reported; 1 the load could not be run; 2 invalid usage; 130 interrupted; what was \
     measured so far has been reported.\n\nExamples:\n  \
     iotoll load http://127.0.0.1:8080/ --rate 200,300\n  \
     iotoll load http://127.0.0.1:8080/ --rate max\n  \

@@ -5,6 +5,7 @@ use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, Plan};
 use model::run::Run;
+use model::units::counted;
 
 use crate::cli::{CompareArgs, RerunArgs};
 use crate::exit::{Exit, UsageError};
@@ -42,23 +43,23 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
         let told =
             commands.iter().map(|command| format!("\n  {} = {}", command.param, command.text));
         bail!(
-            "the file has commands that would be run; read them, and add --allow-commands if you \
-             trust them:{}",
+            "the file contains shell commands that would be run; read them, and add \
+             --allow-commands if you trust them:{}",
             told.collect::<String>()
         );
     }
-    let is_missing = |place: &&PlaceRequest| {
-        let directory = match &place.target {
+    for PlaceRequest { label, target } in &plan.places {
+        let needed = match target {
             Target::Directory(path) => Some(path.as_path()),
             Target::Made(made) => made.stands_on(),
         };
-        directory.is_some_and(|path| !path.is_dir())
-    };
-    if let Some(PlaceRequest { label, target }) = plan.places.iter().find(is_missing) {
-        bail!(
-            "its place {label} was {target}, which is no directory here: name another, as in \
-             {label}=/srv"
-        );
+        if let Some(path) = needed.filter(|path| !path.is_dir()) {
+            bail!(
+                "its place {label} needs the directory {}, which does not exist here; name \
+                 another, as in {label}=/srv",
+                path.display()
+            );
+        }
     }
     Ok(plan)
 }
@@ -71,9 +72,9 @@ fn places(given: &[PlaceArgument], places: &[PlaceRequest]) -> anyhow::Result<Ve
     let bare = given.iter().filter(|place| matches!(place, PlaceArgument::Bare(_))).count();
     ensure!(
         bare == 0 || bare == given.len() && bare == places.len(),
-        "it has {} places ({}): name a directory for each, in that order, or some by their labels, \
-         as in {}=/srv",
-        places.len(),
+        "it has {} ({}): name a directory for each, in that order, or some by their labels, as in \
+         {}=/srv",
+        counted(places.len() as u64, "place"),
         labels(),
         places.first().map_or("disk", |place| place.label.as_str())
     );

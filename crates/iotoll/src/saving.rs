@@ -39,7 +39,7 @@ pub(crate) fn if_any() -> Result<Option<Store>, store::Error> {
 /// The same; an error where it has none.
 pub(crate) fn existing() -> anyhow::Result<Store> {
     let folder = store::usual(|name| env::var_os(name))?;
-    let none = || anyhow!("no run is saved in {}; `iotoll compare` saves one", folder.display());
+    let none = || anyhow!("no runs are saved in {}; `iotoll compare` saves one", folder.display());
     if_any()?.ok_or_else(none)
 }
 

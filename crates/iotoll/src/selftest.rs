@@ -127,7 +127,8 @@ fn inspect(
         }
         let Some(path) = place.target.directory() else {
             bail!(UsageError(format!(
-                "`{}` would be created: selftest looks at directories that are there; name one",
+                "`{}` would have to be created, but selftest only tests existing directories; \
+                 name one",
                 place.target
             )));
         };

@@ -25,8 +25,8 @@ pub(crate) fn run(args: &ShareArgs) -> anyhow::Result<Exit> {
     destination.write(&bytes)?;
     if is_file {
         output::note(&format!(
-            "{} can be posted: it has no names of hosts, users and programs, and no paths, \
-             commands and labels of yours; `iotoll show {}` prints it",
+            "{} can be posted: it contains no names of hosts, users or programs, and none of your \
+             paths, commands or labels; check it with `iotoll show {}`",
             file.display(),
             file.display()
         ));

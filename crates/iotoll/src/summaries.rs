@@ -23,7 +23,7 @@ pub(crate) fn keep(store: Option<Store>, run: &Run, analysis: &Analysis) {
     let Some(mut store) = store else { return };
     let (summary, tolls) = (of_comparison(run, analysis), tolls(run, analysis));
     if let Err(error) = store.summarise(&run.run.id, &summary, &tolls) {
-        output::note(&format!("this run's line in `iotoll history` is not saved: {error}"));
+        output::note(&format!("could not save this run's summary for `iotoll history`: {error}"));
     }
     // Without it, `iotoll show` analyses the run again.
     if let Some(program) = this_program() {
@@ -83,8 +83,9 @@ fn of_load(run: &LoadRun) -> Summary {
     let ended = if run.run.interrupted { "interrupted" } else { "finished" };
     let steps = analyse_load(run).steps;
     let p99 = steps.last().and_then(|step| Some((step.achieved_rate, step.connection_ms?.p99)));
+    let which = if steps.len() == 1 { "" } else { ", the last" };
     let last = p99.map_or_else(String::new, |(rate, ms)| {
-        format!(": at {}/s, 99% within {} ms", three_digits(rate), three_digits(ms))
+        format!("{which} at {}/s: 99% within {} ms", three_digits(rate), three_digits(ms))
     });
     let answer = format!("{}{last}", counted(steps.len() as u64, "step"));
     Summary { ended: ended.to_owned(), answer }

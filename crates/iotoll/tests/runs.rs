@@ -90,7 +90,7 @@ fn json(text: &str) -> Value {
 #[test]
 fn history_lists_the_latest_first_and_only_what_is_asked_for() {
     let kept = Kept::new();
-    assert_eq!(kept.said(&["history"]), "no run is saved; `iotoll compare` saves one\n");
+    assert_eq!(kept.said(&["history"]), "no runs are saved yet; `iotoll compare` saves one\n");
     assert!(!kept.file("runs").exists(), "listing made it");
     assert_eq!(kept.compare(&[]).status.code(), Some(0));
     let alone = common::place("alone", kept.places.ram.path());
@@ -118,17 +118,21 @@ fn history_lists_the_latest_first_and_only_what_is_asked_for() {
     assert_eq!(listed(&["--since", "2999-01-01"]), [""; 0]);
     assert_fails(&kept.run(&["history", "--since", "now"]), 2, &["neither a date nor an age"]);
     assert!(kept.said(&["history", "--limit", "1"]).contains("and 1 older run: --limit"));
-    assert_eq!(kept.said(&["history", "--study", "page"]), "no saved run is like that\n");
+    assert_eq!(kept.said(&["history", "--study", "page"]), "no saved run matches\n");
     // By the names that it lists, and by how far back they are.
     let name = runs[1]["name"].as_str().unwrap();
     assert_eq!(kept.said(&["show", name]), kept.said(&["show", "last~1"]));
-    assert_fails(&kept.run(&["show", "last~2"]), 2, &["there is no last~2: 2 runs are saved"]);
+    assert_fails(
+        &kept.run(&["show", "last~2"]),
+        2,
+        &["there is no last~2: `iotoll history` has only 2 runs"],
+    );
 }
 
 #[test]
 fn prune_removes_what_it_is_told_to_and_says_so() {
     let kept = Kept::new();
-    assert_fails(&kept.run(&["prune", "--keep", "1"]), 2, &["no run is saved"]);
+    assert_fails(&kept.run(&["prune", "--keep", "1"]), 2, &["no runs are saved"]);
     assert_eq!(kept.compare(&[]).status.code(), Some(0));
     kept.copy_last(2);
     let names = || -> Vec<String> {
@@ -137,17 +141,17 @@ fn prune_removes_what_it_is_told_to_and_says_so() {
         runs.map(|run| run["name"].as_str().unwrap().to_owned()).collect()
     };
     let before = names();
-    assert_fails(&kept.run(&["prune"]), 2, &["nothing says which runs to remove"]);
+    assert_fails(&kept.run(&["prune"]), 2, &["no runs to remove were given"]);
     assert_fails(&kept.run(&["prune", "last", "last~7"]), 2, &["nothing was removed"]);
     assert_fails(&kept.run(&["prune", "last", "--keep", "1"]), 2, &["cannot be used with"]);
     let dry = kept.said(&["prune", "--keep", "1", "--dry-run"]);
-    assert!(dry.contains("2 runs would be removed; nothing was"), "{dry}");
+    assert!(dry.contains("2 runs would be removed (dry run)"), "{dry}");
     assert!(kept.said(&["prune", "--older-than", "1h"]).starts_with("0 runs removed"));
     assert!(kept.said(&["prune", "--older-than", "0s", "--keep", "3"]).starts_with("0 runs"));
     assert_eq!(names(), before);
     let removed = kept.said(&["prune", &before[1]]);
     assert!(removed.starts_with(&format!("removed {}", before[1])), "{removed}");
-    assert!(removed.contains("1 run removed; ") && removed.contains("given back"), "{removed}");
+    assert!(removed.contains("1 run removed; ") && removed.contains(" freed"), "{removed}");
     assert_eq!(names(), [before[0].clone(), before[2].clone()]);
     kept.said(&["prune", "--keep", "1"]);
     assert_eq!(names(), [before[0].clone()]);
@@ -191,7 +195,7 @@ fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     assert_eq!(moved["plan"]["budget_s"], 2.0);
     assert_eq!(moved["plan"]["arms"], then["plan"]["arms"]);
     let nowhere = kept.run(&["rerun", &first, "ram=/nowhere"]);
-    assert_fails(&nowhere, 2, &["its place ram was /nowhere", "name another, as in ram=/srv"]);
+    assert_fails(&nowhere, 2, &["its place ram needs the directory /nowhere", "name another, as in ram=/srv"]);
     assert_fails(&kept.run(&["rerun", "last~9"]), 2, &["cannot run last~9 again"]);
 }
 
@@ -277,7 +281,7 @@ fn a_baseline_is_a_gate_that_says_what_failed_it() {
     assert_fails(&other, 2, &["cannot use none.json as the baseline"]);
     let ram = common::place("ram", kept.places.ram.path());
     let other = kept.run(&["compare", &ram, "--study", "page", "--baseline", &slow]);
-    assert_fails(&other, 2, &["it timed none of the studies and strategies"]);
+    assert_fails(&other, 2, &["it measured none of this run's studies and strategies"]);
     assert_fails(&kept.compare(&["--junit", &xml]), 2, &["--baseline"]);
 }
 

@@ -64,7 +64,7 @@ fn blocks_of(result: &Value) -> usize {
 fn the_last_run_and_any_by_the_beginning_of_its_name_are_shown_as_they_were_printed() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
-    assert_fails(&keeping(&data).arg("show").output().unwrap(), 2, &["no run is saved in"]);
+    assert_fails(&keeping(&data).arg("show").output().unwrap(), 2, &["no runs are saved in"]);
     assert!(!data.exists(), "showing made it");
     let mut printed = Vec::new();
     for number in 0..2 {

@@ -135,7 +135,7 @@ fn a_report_holds_the_record_and_nothing_of_the_environment() {
     fs::write(&html, page.replace("data-bytes=\"", "data-bytes=\"9999999999")).unwrap();
     assert_fails(&run(["show", &html]), 2, &["more than a record may"]);
     fs::write(&html, &page[..page.find("<script").unwrap()]).unwrap();
-    assert_fails(&run(["show", &html]), 2, &["no record of a run inside"]);
+    assert_fails(&run(["show", &html]), 2, &["not an iotoll report"]);
     for file in [&file, &html, &again] {
         fs::remove_file(file).unwrap();
     }

@@ -15,6 +15,19 @@ pub(crate) enum Form {
     Markdown,
 }
 
+impl Form {
+    /// The flag that asks for it.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Self::Json => "--json",
+            Self::Csv(_) => "--csv",
+            Self::OpenMetrics => "--openmetrics",
+            Self::Html => "--html",
+            Self::Markdown => "--markdown",
+        }
+    }
+}
+
 // Not a comment of documentation, which would become the help text of each command.
 #[derive(Args, Default)]
 pub(crate) struct OutputArgs {

@@ -11,31 +11,31 @@ use model::study::{parse_error_rate, parse_worth};
 use super::OutputArgs;
 
 const DIFF_NOTES: &str = "\
-Two runs were not interleaved, so whatever else was different on the two
-occasions is part of what they differ by. The intervals allow for what runs of
-the same vary by: that is learned from other saved runs of the same, if there
-are four or more, and else assumed to be 5% (a standard deviation). All
-intervals together are wrong in at most 1 of 20 comparisons of two runs.
-docs/runs.md says more.
+Two runs are not interleaved, so whatever else changed between them is part of
+the difference. The intervals allow for how much repeated runs vary: this is
+learned from other saved runs of the same arms on the same setup if there are
+four or more, and otherwise assumed to be 5% (one standard deviation). By
+default, any of the intervals is wrong in at most 1 of 20 comparisons of two
+runs (--error-rate). See docs/runs.md.
 
-Runs are called by the beginning of their name, or `last`, `last~1`, …";
+A run is given by the beginning of its name, or as `last`, `last~1`, …";
 
 const SHARE_NOTES: &str = "\
-What stays: every figure, the studies and strategies, the processor's and the
-disks' models, the kernel's version, file systems and their mount options, and
-when it ran. What goes: paths, labels that do not just name a kind of storage,
-names of hosts, servers and programs, addresses, commands and other texts that
-were given, and the texts of errors. Verdicts follow from the file as from the
-run: `iotoll show`, `diff` and `report` read it.";
+Kept: all figures, the studies and strategies, processor and disk models, the
+kernel version, file systems and their mount options, and when it ran. Removed:
+paths, labels that do not merely name a kind of storage, names of hosts, servers
+and programs, addresses, commands and other text that was given, and error
+messages. The file gives the same verdicts as the run: `iotoll show`, `diff` and
+`report` read it.";
 
 const RERUN_NOTES: &str = "\
-  iotoll rerun last                       the same once more
-  iotoll rerun run.json /srv /dev/shm     here, what a file of another machine says
-  iotoll rerun 1a2b3c4d disk=/mnt/new     one of its places elsewhere
+  iotoll rerun last                       the same again
+  iotoll rerun run.json /srv /dev/shm     a run from another machine, here
+  iotoll rerun 1a2b3c4d disk=/mnt/new     with one place moved
   iotoll diff 1a2b3c4d last               what changed";
 
 #[derive(Args)]
-#[command(after_help = "Runs are called by the beginning of their name, or `last`, `last~1`, …: \
+#[command(after_help = "A run is given by the beginning of its name, or as `last`, `last~1`, …: \
                         `iotoll show last~1`.")]
 pub(crate) struct HistoryArgs {
     /// Only runs of this study
@@ -140,8 +140,8 @@ pub(crate) struct RerunArgs {
 }
 
 #[derive(Args)]
-#[command(after_help = "Without --dry-run it removes what it lists, at once. What was removed \
-                        cannot be had back.")]
+#[command(after_help = "Without --dry-run, the listed runs are removed at once, without asking. \
+                        This cannot be undone.")]
 pub(crate) struct PruneArgs {
     /// Remove these runs: the beginning of their names, `last`, or `last~1`, …
     #[arg(value_name = "RUN", conflicts_with_all = ["keep", "older_than"])]
