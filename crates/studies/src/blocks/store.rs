@@ -85,9 +85,9 @@ impl Store {
         let percent = (held as f64 * 100.0 / config.file_bytes as f64).min(100.0);
         if evicted && percent > LEFT_PERCENT_MAX && !self.in_memory {
             return Err(StudyError::Unsuited(format!(
-                "{percent:.0}% of the file was still in memory after it had been evicted, so that \
-                 reads of the device cannot be timed here; see whether the file system keeps its \
-                 files in memory, or time the strategy buffered with cache=warm alone"
+                "{percent:.0}% of the file was still in memory after eviction, so reads of the \
+                 device cannot be timed here; check whether the file system keeps its files in \
+                 memory, or use the strategy buffered with cache=warm only"
             )));
         }
         Ok(percent)
