@@ -84,4 +84,4 @@ pub use options::{Compression, Options, Space, Writing};
 pub use os::OsFiles;
 pub use page::{EMPTY_PAGE, PAGE_BYTES, Page};
 pub use recovery::{PageVersion, Recovered, recover};
-pub use store::{Commit, ITEM_BYTES_MAX, KEY_BYTES_MAX, Store, Transaction};
+pub use store::{Commit, ITEM_BYTES_MAX, KEY_BYTES_MAX, Snapshot, Store, Transaction};

@@ -1,9 +1,9 @@
-//! What a commit's time and bytes go to.
+//! What a commit's time and bytes go to, and recovery's time.
 //!
 //! The library has no clock. It says which part begins, and the time until the next call
 //! belongs to that part, so that the parts always add up to the whole.
 
-/// A part of a transaction, in the order in which they come.
+/// A part of a transaction, in the order in which they come, and of reading a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Part {
@@ -25,6 +25,10 @@ pub enum Part {
     Sync,
     /// A checkpoint.
     Checkpoint,
+    /// Reading the pages of the last checkpoint, and looking whether pages make a tree.
+    Load,
+    /// Replaying the journal.
+    Recovery,
     /// Whatever the caller does until the next call.
     Outside,
 }

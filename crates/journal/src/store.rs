@@ -3,9 +3,11 @@
 mod data;
 mod node;
 mod pages;
+mod snapshot;
 mod tree;
 
 pub use node::{ITEM_BYTES_MAX, KEY_BYTES_MAX};
+pub use snapshot::Snapshot;
 
 use crate::defect::Planted;
 use crate::error::Error;
@@ -77,11 +79,11 @@ impl<F: Files> Store<F> {
         mut pages: Pages,
         planted: Planted,
     ) -> Result<Self, Error> {
-        let after = data.transaction();
-        let recovered = recover_with(&files, after, |page| pages.replay(page), planted)?;
+        let recovered =
+            recover_with(&files, data.transaction(), |page| pages.replay(page), planted)?;
         tree::check(&pages).map_err(|what| Error::malformed(data::NAME, what))?;
         data.confirm()?;
-        if recovered.last > after {
+        if recovered.last > data.transaction() {
             data.save(&mut pages, recovered.last)?;
         }
         let journal = Journal::start_with(files, options, recovered.last, planted)?;

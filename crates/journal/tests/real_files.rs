@@ -7,7 +7,7 @@ use std::path::Path;
 
 use iotoll_journal::{
     Change, Compression, EMPTY_PAGE, Error, Journal, Observer, Options, OsFiles, PAGE_BYTES, Part,
-    Space, Store, TRANSACTION_BYTES_MAX, Writing, recover,
+    Snapshot, Space, Store, TRANSACTION_BYTES_MAX, Writing, recover,
 };
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -81,6 +81,30 @@ fn every_option_brings_everything_back() {
             }
         }
     }
+}
+
+#[test]
+fn a_snapshot_is_what_opening_the_store_would_find_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { differences: true, compression: Compression::Lz4, ..SMALL };
+    let mut expected = BTreeMap::new();
+    fill(&mut open(folder.path(), &options), &mut expected, 20);
+    let files = OsFiles::open(folder.path()).unwrap();
+    let contents = || -> BTreeMap<_, _> {
+        let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        entries.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    };
+    let before = contents();
+    let mut parts = Parts::default();
+    let snapshot = Snapshot::read(&files, &mut parts).unwrap();
+    assert_eq!(parts.0, [Part::Load, Part::Recovery, Part::Load, Part::Outside]);
+    let found: BTreeMap<Vec<u8>, Vec<u8>> =
+        snapshot.iter().map(|(key, value)| (key.into(), value.into())).collect();
+    assert!(found == expected && contents() == before);
+    let (key, value) = expected.first_key_value().unwrap();
+    assert_eq!(snapshot.get(key), Some(&value[..]));
+    drop(files);
+    assert_eq!(open(folder.path(), &options).recovered(), snapshot.recovered());
 }
 
 #[test]
