@@ -31,11 +31,12 @@ pub(crate) fn results(
 
 fn pair_causes(
     run: &Run,
-    Pair { base, other, axis }: Pair,
+    pair: Pair,
     verdict: Verdict,
     arms: &[ArmResult],
     totals: &[ArmTotals],
 ) -> Vec<Cause> {
+    let Pair { base, other, axis } = pair;
     let study = run.study(&arms[other].study);
     let label = |arm: usize, than: usize| match axis {
         Axis::Place => format!("on {}", arms[arm].place),
@@ -48,7 +49,12 @@ fn pair_causes(
     let [base_label, other_label] = [label(base, other), label(other, base)];
     let base = Side { label: &base_label, totals: &totals[base] };
     let other = Side { label: &other_label, totals: &totals[other] };
-    causes::of_pair(base, other, axis, verdict)
+    let mut found = causes::of_pair(base, other, axis, verdict);
+    // Places take the same work and the same bytes.
+    if axis == Axis::Strategy && verdict != Verdict::Invalid {
+        found.extend(study.into_iter().flat_map(|study| causes::break_even(run, pair, study)));
+    }
+    found
 }
 
 fn comparison(

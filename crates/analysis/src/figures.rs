@@ -11,10 +11,8 @@ pub(crate) fn fold(run: &Run, arm: usize, figures: &[FigureDescription]) -> BTre
     let operations: u64 = run.slices_of(arm).map(|slice| slice.operations).sum();
     let mut folded = BTreeMap::new();
     for figure in figures {
-        let values: Vec<f64> = run
-            .slices_of(arm)
-            .filter_map(|s| s.outcome.figures.get(&figure.name).copied())
-            .collect();
+        let values: Vec<f64> =
+            run.slices_of(arm).filter_map(|slice| slice.figure(&figure.name)).collect();
         if values.is_empty() {
             continue;
         }
@@ -46,8 +44,9 @@ pub(crate) fn evidence(run: &Run, arm: usize) -> BTreeMap<String, f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::figure::Better;
+    use model::figure::{Better, WRITTEN_ON_DEVICE};
     use model::slice::{Outcome, Slice};
+    use model::spent::DeviceTraffic;
 
     use super::*;
     use crate::testing;
@@ -86,6 +85,17 @@ mod tests {
             fold(&run, 0, &figures),
             expected.map(|(name, value)| (name.to_owned(), value)).into()
         );
+    }
+
+    #[test]
+    fn what_devices_wrote_is_a_figure_of_whoever_lists_it() {
+        let mut known = slice(&[], &[]);
+        known.spent.device = Some(DeviceTraffic { written_bytes: 80, ..DeviceTraffic::default() });
+        let run = testing::run(1, vec![known.clone(), known]);
+        let listed = [WRITTEN_ON_DEVICE.describe()];
+        assert_eq!(fold(&run, 0, &listed), [("device_written_bytes".to_owned(), 20.0)].into());
+        let unknown = testing::run(1, vec![slice(&[], &[])]);
+        assert_eq!(fold(&unknown, 0, &listed), BTreeMap::new());
     }
 
     #[test]

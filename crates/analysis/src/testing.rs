@@ -80,6 +80,7 @@ pub(crate) fn study() -> StudyDescription {
         figures: Vec::new(),
         parts: Vec::new(),
         causes: Vec::new(),
+        break_evens: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -50,6 +50,9 @@ pub struct StudyDescription {
     /// Causes of its own.
     #[serde(default)]
     pub causes: Vec<CauseDescription>,
+    /// Where its ways of doing it may write less for more work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub break_evens: Vec<BreakEvenDescription>,
     /// Sentences made of its figures.
     #[serde(default)]
     pub notes: Vec<NoteDescription>,
@@ -172,6 +175,20 @@ pub struct CauseDescription {
     pub figure: String,
     /// The share of the time from which on it is named.
     pub threshold_share: f64,
+}
+
+/// A way of doing it may write less for more work; on which devices that pays follows from
+/// these figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BreakEvenDescription {
+    /// The stable name of the cause that tells it.
+    pub code: String,
+    /// The figure that has what is written, as an arm has it: bytes per operation.
+    pub bytes: String,
+    /// The figures that have the time in which the device takes it: nanoseconds per
+    /// operation. All other time is work.
+    pub device: Vec<String>,
 }
 
 /// A sentence made of figures, for arms that have them.

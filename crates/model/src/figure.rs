@@ -24,6 +24,18 @@ pub struct FigureSpec {
     pub shown: bool,
 }
 
+/// What the devices behind the place were given to write while the clock ran, for anyone. The
+/// engine reads it in every slice; a study that lists it has it per operation.
+pub const WRITTEN_ON_DEVICE: FigureSpec = FigureSpec {
+    name: "device_written_bytes",
+    title: "on device",
+    about: "what the devices were given to write meanwhile, for anyone",
+    unit: Unit::Bytes,
+    better: Better::Less,
+    fold: Fold::PerOperation,
+    shown: true,
+};
+
 /// What a figure is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

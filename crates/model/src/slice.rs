@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
 use crate::counters;
+use crate::figure::WRITTEN_ON_DEVICE;
 use crate::integrity::Integrity;
 use crate::probes::Surroundings;
 use crate::spent::{DeviceTraffic, Spent};
@@ -202,6 +203,15 @@ impl Slice {
     /// What the slice is judged by: its toll.
     pub fn toll_ns(&self) -> f64 {
         self.outcome.score_ns.unwrap_or_else(|| self.time_per_op_ns())
+    }
+
+    /// A figure of the study's own, or one that is in the slice's readings.
+    pub fn figure(&self, name: &str) -> Option<f64> {
+        let read = || {
+            let device = self.spent.device.filter(|_| name == WRITTEN_ON_DEVICE.name)?;
+            Some(device.written_bytes as f64)
+        };
+        self.outcome.figures.get(name).copied().or_else(read)
     }
 
     /// The share of the operations that failed.

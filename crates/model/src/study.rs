@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 pub use crate::condition::{AppliesWhen, Is, PromiseWhen, ReliesOn, When};
 pub use crate::description::Score;
 use crate::description::{
-    CauseDescription, FigureDescription, NoteDescription, ScoreWhenDescription,
-    StrategyDescription, StudyDescription,
+    BreakEvenDescription, CauseDescription, FigureDescription, NoteDescription,
+    ScoreWhenDescription, StrategyDescription, StudyDescription,
 };
 pub use crate::figure::{Better, FigureSpec, Fold, Unit};
 pub use crate::param::{ParamKind, ParamSpec, ParamValue, Params, Rate, Sizes, SyncPolicy};
@@ -51,6 +51,8 @@ pub struct StudySpec {
     pub score_when: &'static [ScoreWhen],
     /// Reasons for an arm's time that only the study can see.
     pub causes: &'static [CauseSpec],
+    /// Where its ways of doing it may write less for more work.
+    pub break_evens: &'static [BreakEvenSpec],
     /// What is said of arms that have certain figures.
     pub notes: &'static [NoteSpec],
 }
@@ -94,6 +96,19 @@ pub struct CauseSpec {
     pub threshold_share: f64,
 }
 
+/// A way of doing it may write less for more work. On which devices that pays follows from
+/// what an operation writes, and what it does besides waiting for the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakEvenSpec {
+    /// A stable name of the cause that tells it.
+    pub code: &'static str,
+    /// The figure that has what is written, as an arm has it: bytes per operation.
+    pub bytes: &'static str,
+    /// The figures that have the time in which the device takes it: nanoseconds per
+    /// operation. All other time of an operation is work.
+    pub device: &'static [&'static str],
+}
+
 /// A sentence made of figures, for arms that have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoteSpec {
@@ -123,6 +138,7 @@ impl StudySpec {
         score: Score::MeanTime,
         score_when: &[],
         causes: &[],
+        break_evens: &[],
         notes: &[],
     };
 
@@ -197,6 +213,7 @@ impl StudySpec {
             figures: self.figures.iter().map(FigureSpec::describe).collect(),
             parts: self.parts.iter().map(|&part| part.to_owned()).collect(),
             causes: self.causes.iter().map(CauseSpec::describe).collect(),
+            break_evens: self.break_evens.iter().map(BreakEvenSpec::describe).collect(),
             notes: self.notes.iter().map(NoteSpec::describe).collect(),
         }
     }
@@ -224,7 +241,8 @@ impl ScoreWhen {
 }
 
 impl FigureSpec {
-    fn describe(&self) -> FigureDescription {
+    /// The figure as the record of a run has it.
+    pub fn describe(&self) -> FigureDescription {
         FigureDescription {
             name: self.name.to_owned(),
             title: self.title.to_owned(),
@@ -244,6 +262,16 @@ impl CauseSpec {
             what: self.what.to_owned(),
             figure: self.figure.to_owned(),
             threshold_share: self.threshold_share,
+        }
+    }
+}
+
+impl BreakEvenSpec {
+    fn describe(&self) -> BreakEvenDescription {
+        BreakEvenDescription {
+            code: self.code.to_owned(),
+            bytes: self.bytes.to_owned(),
+            device: self.device.iter().map(|&figure| figure.to_owned()).collect(),
         }
     }
 }

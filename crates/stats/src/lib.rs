@@ -29,7 +29,7 @@ pub use binomial::{rate_at_least, rate_at_most};
 pub use carry_over::{CarryOver, Step, carry_over};
 pub use histogram::Histogram;
 pub use joint::{Differences, levels};
-pub use median::{center_and_spread, median};
+pub use median::{center_and_spread, median, median_interval};
 pub use quantile::log_quantile_of_sample;
 pub use selection::selected_error_rate;
 pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};

@@ -9,6 +9,7 @@
 
 mod application_cpu;
 mod bound_by_sync;
+mod break_even;
 mod copying;
 mod device_discards;
 mod first_touch;
@@ -35,6 +36,7 @@ mod writes_to_device;
 
 use model::cause::Cause;
 
+pub(crate) use self::break_even::of_pair as break_even;
 pub(crate) use self::pair::{Side, of_pair};
 use self::parts::Parts;
 use self::rule::Weighed;
