@@ -14,6 +14,7 @@ pub mod details;
 pub mod device;
 pub mod disks;
 pub mod ext4;
+mod extent_map;
 mod file;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
@@ -42,6 +43,7 @@ pub mod sharing;
 pub mod signals;
 pub mod sockets;
 pub mod space;
+pub mod stored;
 pub mod sync_calls;
 pub mod touch;
 pub mod usage;
