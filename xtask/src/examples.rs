@@ -31,6 +31,10 @@ const BLOCK: &str = "iotoll: block ";
 const INTERRUPTED: i32 = 130;
 /// In place of the plan's own: enough to see that its servers answer.
 const CONNECTIONS: &str = "serve.connections=10";
+/// How a plan is known that fills stores of many items.
+const FILLS: &str = "start = \"empty\"";
+/// In place of the plan's own: enough to see that one is filled and recovered.
+const ITEMS: &str = "journal.items=2000";
 
 /// A job for each of them, and which studies have none.
 pub(crate) fn jobs(iotoll: &Path) -> Result<(Vec<Job<'_>>, Skipped)> {
@@ -100,8 +104,11 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
         .arg(format!("ram={}", ram.path().display()))
         .arg("--json")
         .arg(json.path());
-    if fs::read_to_string(plan)?.contains(SERVES) {
-        compare.args(["--set", CONNECTIONS]);
+    let text = fs::read_to_string(plan)?;
+    for (has, instead) in [(SERVES, CONNECTIONS), (FILLS, ITEMS)] {
+        if text.contains(has) {
+            compare.args(["--set", instead]);
+        }
     }
     one_block(&mut compare)?;
     let run = Run::read(&fs::read_to_string(json.path())?).context("reading its result")?;

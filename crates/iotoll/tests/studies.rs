@@ -80,6 +80,19 @@ fn sqlite_counts_its_syncs_and_loses_nothing() {
 }
 
 #[test]
+fn a_journals_transactions_are_recovered_and_their_parts_are_the_whole() {
+    let result = measured(&["--study", "journal"]);
+    let parts = result["studies"][0]["parts"].as_array().unwrap();
+    for arm in arms(&result) {
+        let sum: f64 = parts.iter().map(|part| metric(arm, part.as_str().unwrap())).sum();
+        let whole = arm["time_per_op_ns"]["mean"].as_f64().unwrap();
+        assert!((0.9..1.01).contains(&(sum / whole)), "{sum} of {whole}: {arm:#}");
+        assert_eq!(arm["integrity"]["lost"], 0, "{arm:#}");
+        assert!(metric(arm, "recovery_mb_per_s") > 0.0, "{arm:#}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_wrong_usage() {
     let places = Places::new();
     let [disk, ram] = places.args();

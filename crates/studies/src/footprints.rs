@@ -10,6 +10,7 @@ use engine::study::{Footprint, Study};
 use crate::blocks::Blocks;
 use crate::cache::Cache;
 use crate::files::Files;
+use crate::journal::Journal;
 use crate::log::Log;
 use crate::page::Page;
 use crate::sqlite::Sqlite;
@@ -20,7 +21,7 @@ use crate::testing::{finish, on_disk, ready_in, workload};
 type Given = (&'static dyn Study, &'static str, &'static [(&'static str, &'static str)], u64);
 
 /// Each study in each way in which it treats files differently.
-const SLICES: [Given; 20] = [
+const SLICES: [Given; 25] = [
     (&Log, "held", &[], 500),
     (&Log, "held", &[("sync", "each")], 5),
     (&Log, "per-writer", &[("writers", "3"), ("kind", "threads")], 300),
@@ -41,6 +42,19 @@ const SLICES: [Given; 20] = [
     (&Files, "direct", &[("operation", "rename")], 50),
     (&Sqlite, "delete-full", &[], 4),
     (&Sqlite, "wal-normal", &[], 20),
+    (&Journal, "pages", &[], 32),
+    (&Journal, "pages-lz4", &[("space", "zero-filled"), ("segment", "1 MiB")], 10),
+    (&Journal, "differences", &[("space", "growing"), ("values", "incompressible")], 32),
+    (&Journal, "pages", &EMPTY_RECYCLED, 40),
+    (&Journal, "pages-zstd", &[("start", "empty"), ("value", "900 B"), ("items", "1000")], 10),
+];
+
+const EMPTY_RECYCLED: [(&str, &str); 5] = [
+    ("start", "empty"),
+    ("items", "4000"),
+    ("space", "recycled"),
+    ("segment", "1 MiB"),
+    ("checkpoint", "4 MiB"),
 ];
 
 #[test]

@@ -11,6 +11,7 @@ mod file;
 mod files;
 #[cfg(test)]
 mod footprints;
+mod journal;
 mod log;
 mod page;
 pub mod power;
@@ -47,7 +48,7 @@ fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMa
 }
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 9] = [
+pub static ALL: [&dyn Study; 10] = [
     &log::Log,
     &stream::Stream,
     &blocks::Blocks,
@@ -55,6 +56,7 @@ pub static ALL: [&dyn Study; 9] = [
     &cache::Cache,
     &files::Files,
     &sqlite::Sqlite,
+    &journal::Journal,
     &serve::Serve,
     &exec::Exec,
 ];
@@ -74,6 +76,7 @@ pub fn power_trial(
         "files" => Box::new(files::power::Written::new(strategy, params)?),
         "cache" => Box::new(cache::power::Rebuilt::new(strategy, params)?),
         "sqlite" => Box::new(sqlite::power::Changed::new(strategy, params)?),
+        "journal" => Box::new(journal::power::Committed::new(strategy, params)?),
         _ => return Ok(None),
     }))
 }

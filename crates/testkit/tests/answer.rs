@@ -88,7 +88,7 @@ fn noise_that_leaves_much_open_and_fifty_rows_fit_one_screen_too() {
 
 #[test]
 fn one_study_takes_half_a_screen() {
-    for study in ["log", "sqlite", "page", "files", "cache", "stream"] {
+    for study in ["log", "sqlite", "page", "files", "cache", "stream", "journal"] {
         let text = printed(&measured(&plan(&[study], &TWO, &[]), 0.05), 80);
         fits(&text, LINES_OF_ONE_MAX, 80);
     }

@@ -54,6 +54,14 @@ const fn sqlite(strategy: &'static str, operations: u64) -> Row {
     Row { study: "sqlite", strategy, set: &[("rows", "60")], shown: "", operations }
 }
 
+const fn journal(
+    strategy: &'static str,
+    set: &'static [(&'static str, &'static str)],
+    shown: &'static str,
+) -> Row {
+    Row { study: "journal", strategy, set, shown, operations: 60 }
+}
+
 pub(super) const ROWS: &[Row] = &[
     log("held", &[("record", "700 B")], "", 1500),
     log("held", &[("record", "700 B"), ("sync", "each")], "sync=each", 200),
@@ -103,6 +111,14 @@ pub(super) const ROWS: &[Row] = &[
     sqlite("delete-off", 30),
     sqlite("off", 30),
     sqlite("off-tx", 100),
+    journal("pages", &[("start", "empty"), ("segment", "256 KiB"), ("checkpoint", "1 MiB")], ""),
+    journal("pages-lz4", &[("start", "empty"), ("space", "growing")], "growing"),
+    journal(
+        "differences-zstd",
+        &[("start", "empty"), ("writing", "dsync"), ("space", "recycled")],
+        "dsync",
+    ),
+    journal("differences", &[("start", "empty"), ("writing", "direct")], "direct"),
 ];
 
 impl Row {

@@ -75,6 +75,15 @@ subjects! {
     "sqlite" "wal-normal" ["--strategy=wal-normal"];
     "sqlite" "wal-full-tx" ["--strategy=wal-full-tx" "--set=sqlite.connect=request"];
     "sqlite" "truncate-full" ["--strategy=truncate-full" "--set=sqlite.connections=2"];
+    "journal" "pages" ["--strategy=pages"];
+    "journal" "differences-zstd" [
+        "--strategy=differences-zstd" "--set=journal.writing=dsync" "--set=journal.space=growing"
+    ];
+    "journal" "pages-lz4" [
+        "--strategy=pages-lz4" "--set=journal.start=empty" "--set=journal.items=3000"
+        "--set=journal.space=recycled" "--set=journal.segment=1 MiB"
+        "--set=journal.checkpoint=2 MiB"
+    ];
     "serve" "page" ["--strategy=page" "--set=serve.connections=20" "--set=serve.log_lines=1"];
     "serve" "sqlite" ["--strategy=sqlite" "--set=serve.connections=10" "--set=serve.rate=100"];
     "serve" "command" [

@@ -1,0 +1,112 @@
+//! What a store holds against what was committed to it.
+
+use engine::study::StudyError;
+use host::clock::Clock;
+use journal::{Error, Recovered, Snapshot};
+use model::integrity::Integrity;
+
+use super::base::Digest;
+use super::failure::failed;
+use super::files::SliceFiles;
+use super::items::Items;
+use super::parts::Recovering;
+
+/// What must be there.
+pub(super) struct Expected<'a> {
+    /// What the store was loaded with.
+    pub(super) base: Digest,
+    /// The number of the last transaction of that.
+    pub(super) last: u64,
+    /// Of the transactions behind it.
+    pub(super) items: &'a Items,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) integrity: Integrity,
+    /// What was replayed; nothing where the store cannot be read.
+    pub(super) recovered: Recovered,
+    /// How long that took.
+    pub(super) recovery_ns: f64,
+}
+
+/// Recovers a store from its files, without writing to them, and looks at each transaction.
+pub(super) fn account(
+    files: &SliceFiles,
+    expected: &Expected<'_>,
+    clock: &Clock,
+) -> Result<Found, StudyError> {
+    let mut recovering = Recovering::new(clock.clone());
+    let transactions = expected.items.transactions();
+    let records = transactions as u64;
+    let snapshot = match Snapshot::read(files, &mut recovering) {
+        Ok(snapshot) => snapshot,
+        Err(error @ Error::Io { .. }) => return Err(failed(error)),
+        Err(error) => {
+            let example = Some(error.to_string());
+            let integrity = Integrity { records, torn: records, example, ..Integrity::default() };
+            return Ok(Found { integrity, ..Found::default() });
+        }
+    };
+    let mut integrity = Integrity { records, ..Integrity::default() };
+    for number in 0..transactions {
+        let Some(broken) = state_of(&snapshot, expected.items, number).field(&mut integrity) else {
+            continue;
+        };
+        *broken += 1;
+        let example = format!("transaction {number} is not as it was committed");
+        integrity.example.get_or_insert(example);
+    }
+    if integrity.is_intact() {
+        integrity.foreign = u64::from(!holds_nothing_else(&snapshot, expected));
+    }
+    let recovered = snapshot.recovered();
+    Ok(Found { integrity, recovered, recovery_ns: recovering.ns() })
+}
+
+/// What became of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Whole,
+    Missing,
+    /// Some of its items are there.
+    Partial,
+    /// All of its keys are there, and not all values.
+    Changed,
+}
+
+impl State {
+    fn field(self, integrity: &mut Integrity) -> Option<&mut u64> {
+        match self {
+            Self::Whole => None,
+            Self::Missing => Some(&mut integrity.lost),
+            Self::Partial => Some(&mut integrity.torn),
+            Self::Changed => Some(&mut integrity.overwritten),
+        }
+    }
+}
+
+pub(super) fn state_of(snapshot: &Snapshot, items: &Items, transaction: usize) -> State {
+    let (mut all, mut there, mut right) = (0, 0, 0);
+    for (key, value) in items.of(transaction) {
+        let found = snapshot.get(key);
+        all += 1;
+        there += u64::from(found.is_some());
+        right += u64::from(found == Some(value));
+    }
+    match (there, right) {
+        _ if right == all => State::Whole,
+        (0, _) => State::Missing,
+        _ if there < all => State::Partial,
+        _ => State::Changed,
+    }
+}
+
+/// Whether what was loaded is there as well, and no other item.
+fn holds_nothing_else(snapshot: &Snapshot, expected: &Expected<'_>) -> bool {
+    let mut found = Digest::default();
+    snapshot.iter().for_each(|item| found.add(item));
+    let last = expected.last + expected.items.transactions() as u64;
+    found == expected.base.with(expected.items) && snapshot.recovered().last == last
+}

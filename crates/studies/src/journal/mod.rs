@@ -1,0 +1,71 @@
+//! `journal`: a store commits transactions of 100 items to a write-ahead journal. Does it pay to
+//! write differences instead of whole pages, and to compress either, on this device?
+//!
+//! An operation is a transaction: 100 items are put into a B+tree of pages of 4 KiB, and what
+//! that changed is in the journal and on the device when the commit returns. The store is the
+//! library `iotoll-journal`, which tells which part of a transaction begins; all strategies
+//! commit the same transactions from the same state on.
+
+mod base;
+mod check;
+mod config;
+mod device;
+mod failure;
+mod files;
+mod items;
+mod memory;
+mod parts;
+pub(crate) mod power;
+mod slice;
+mod spec;
+
+use engine::study::{
+    Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
+};
+use model::study::{Params, StudySpec};
+
+use self::config::Config;
+use self::slice::{Arm, Making};
+use self::spec::Start;
+
+/// The study.
+pub(crate) struct Journal;
+
+impl Study for Journal {
+    fn spec(&self) -> &'static StudySpec {
+        &spec::SPEC
+    }
+
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        Ok(Box::new(Arm::new(Config::new(strategy, params)?)))
+    }
+}
+
+impl Workload for Arm {
+    fn operations(&self) -> Operations {
+        self.config.operations()
+    }
+
+    fn warms_up(&self) -> bool {
+        self.config.start == Start::Loaded
+    }
+
+    fn footprint(&self, operations: u64) -> Footprint {
+        self.config.footprint(operations)
+    }
+
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        folders: SliceFolders<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
+        Ok(Box::new(Making { arm: self, folder }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! A slice: transactions are committed, and then recovered from what was written.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use engine::recorder::Recorder;
+use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
+use host::clock::Clock;
+use host::stored::Stored;
+use journal::{Commit, Part, Space, Store, Writing};
+use model::slice::Outcome;
+use model::units::percent;
+
+use super::base::{Base, Digest};
+use super::check::{self, Expected, Found};
+use super::config::Config;
+use super::device::Device;
+use super::failure::failed;
+use super::files::SliceFiles;
+use super::items::Items;
+use super::parts::Parts;
+use super::spec;
+use crate::figures_of;
+use crate::tree::{each_file, sync_tree};
+
+/// What a slice's parts may differ by from its whole time.
+const UNACCOUNTED_MAX: f64 = 0.03;
+
+/// An arm, from slice to slice.
+pub(super) struct Arm {
+    pub(super) config: Config,
+    /// Loaded before the first slice, where slices begin with a loaded store.
+    base: Option<Arc<Base>>,
+    slices: u64,
+}
+
+/// A slice's folder.
+pub(super) struct Making<'a> {
+    pub(super) arm: &'a mut Arm,
+    pub(super) folder: OwnedFd,
+}
+
+/// A store, and what is to be committed to it.
+struct Waiting<'a> {
+    config: &'a Config,
+    base: Option<Arc<Base>>,
+    /// The slice's number.
+    slice: u64,
+    store: Store<SliceFiles>,
+    files: SliceFiles,
+    device: Option<Rc<Device>>,
+    items: Items,
+    folder: OwnedFd,
+}
+
+/// A store to which that was committed. It stays open until the clock has stopped: closing it
+/// takes time.
+struct Committed<'a> {
+    waiting: Waiting<'a>,
+    clock: Clock,
+    parts: Parts,
+    bytes: Bytes,
+    /// How long it took, in ticks.
+    whole: u64,
+}
+
+impl Arm {
+    pub(super) fn new(config: Config) -> Self {
+        Self { config, base: None, slices: 0 }
+    }
+
+    /// The store that slices begin with, if any.
+    fn base(&mut self) -> Result<Option<Arc<Base>>, StudyError> {
+        if self.base.is_none() && self.config.loaded() > 0 {
+            let base = Base::of(self.config.kind, self.config.loaded()).map_err(failed)?;
+            self.base = Some(base);
+        }
+        Ok(self.base.clone())
+    }
+}
+
+impl Prepared for Making<'_> {
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { arm, folder } = *self;
+        let base = arm.base()?;
+        let slice = arm.slices;
+        arm.slices += 1;
+        let config = &arm.config;
+        let clock = recorder.clock().clone();
+        let device = config.model.map(|model| Rc::new(Device::new(model, clock)));
+        let opened = folder.try_clone().doing("keeping the folder open")?;
+        let mut files =
+            SliceFiles::new(opened, device.clone()).doing("opening the store's folder")?;
+        if let Some(base) = &base {
+            // A segment that is used again is as long as any.
+            let recycles = config.options.space == Space::Recycled;
+            let journal_bytes = if recycles { config.options.segment_bytes } else { 0 };
+            files.put(base, journal_bytes).doing("putting a loaded store there")?;
+        }
+        let store = Store::open(files.clone(), &config.options).map_err(failed)?;
+        let items = config.kind.items(config.loaded()..config.loaded() + operations);
+        Ok(Box::new(Waiting { config, base, slice, store, files, device, items, folder }))
+    }
+}
+
+impl Waiting<'_> {
+    /// Commits one transaction, and makes a checkpoint where one is due.
+    fn commit(&mut self, number: usize, parts: &mut Parts) -> Result<Commit, journal::Error> {
+        let mut transaction = self.store.begin(&mut *parts)?;
+        for (key, value) in self.items.of(number) {
+            transaction.put(key, value)?;
+        }
+        let commit = transaction.commit()?;
+        if self.store.journal_bytes() >= self.config.checkpoint_bytes {
+            self.store.checkpoint(parts)?;
+        }
+        Ok(commit)
+    }
+
+    fn commit_all(
+        &mut self,
+        parts: &mut Parts,
+        recorder: &mut Recorder,
+    ) -> Result<Bytes, StudyError> {
+        let transactions = self.items.transactions();
+        let mut bytes = Bytes::default();
+        for number in 0..transactions {
+            parts.begin(number as u64, self.slice, transactions as u64);
+            bytes.add(&self.commit(number, parts).map_err(failed)?);
+            recorder.lap();
+            recorder.check_stop()?;
+        }
+        Ok(bytes)
+    }
+
+    fn turn_device(&self, on: bool) {
+        self.device.iter().for_each(|device| device.turn(on));
+    }
+}
+
+/// What transactions came to.
+#[derive(Default)]
+struct Bytes {
+    put: u64,
+    pages: u64,
+    written: u64,
+}
+
+impl Bytes {
+    fn add(&mut self, commit: &Commit) {
+        self.put += commit.put_bytes;
+        self.pages += commit.journaled.page_bytes;
+        self.written += commit.journaled.written_bytes;
+    }
+}
+
+impl Ready for Waiting<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let mut waiting = *self;
+        let clock = recorder.clock().clone();
+        let began = recorder.last_ticks();
+        let mut parts = Parts::new(clock.clone(), began);
+        waiting.turn_device(true);
+        let bytes = waiting.commit_all(&mut parts, recorder)?;
+        waiting.turn_device(false);
+        let whole = recorder.last_ticks() - began;
+        let waits = if waiting.config.options.writing == Writing::Buffered {
+            Part::Sync
+        } else {
+            Part::Write
+        };
+        let waited_ns = parts.of(waits) as f64 * clock.tick_ns();
+        recorder.synced(waiting.items.transactions() as u64, waited_ns as u64);
+        recorder.requested(bytes.written);
+        Ok(Box::new(Committed { waiting, clock, parts, bytes, whole }))
+    }
+}
+
+impl Committed<'_> {
+    /// What the transactions came to, all together.
+    fn figures(&self) -> Vec<(&'static str, f64)> {
+        let Self { waiting, clock, parts, bytes, whole } = self;
+        let transactions = waiting.items.transactions() as u64;
+        let ns = |ticks: u64| ticks as f64 * clock.tick_ns();
+        let wall = spec::WALL.into_iter().zip(parts.ticks().iter().map(|ticks| ns(*ticks)));
+        let cpu = spec::CPU.into_iter().zip(parts.cpu_ns(transactions));
+        let modelled = waiting.device.iter();
+        let modelled = modelled.map(|device| (spec::MODELLED, device.waited_ns() as f64));
+        let others = [
+            (spec::PUT, bytes.put as f64),
+            (spec::PAGES, bytes.pages as f64),
+            (spec::WRITTEN, bytes.written as f64),
+            (spec::PER_SECOND, transactions as f64 * 1e9 / ns(*whole).max(1.0)),
+        ];
+        wall.chain(cpu).chain(modelled).chain(others).collect()
+    }
+}
+
+/// What to say where the parts are not the whole.
+pub(super) fn unaccounted(parts: u64, whole: u64) -> Option<String> {
+    let share = parts as f64 / whole.max(1) as f64;
+    ((share - 1.0).abs() > UNACCOUNTED_MAX).then(|| {
+        format!(
+            "its parts add up to {} of its time, and may differ from it by {}",
+            percent(share),
+            percent(UNACCOUNTED_MAX)
+        )
+    })
+}
+
+impl Ran for Committed<'_> {
+    fn flush(&mut self) -> Result<(), StudyError> {
+        sync_tree(&self.waiting.folder)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        let mut figures = self.figures();
+        let Self { waiting, clock, parts, whole, .. } = *self;
+        let Waiting { base, store, files, items, folder, .. } = waiting;
+        drop(store);
+        let (digest, last) = base.map_or((Digest::default(), 0), |base| (base.digest, base.last));
+        let expected = Expected { base: digest, last, items: &items };
+        let found = check::account(&files, &expected, &clock)?;
+        figures.extend(recovery(&found, items.transactions() as f64));
+        figures.extend(stored(&folder)?);
+        Ok(Outcome {
+            integrity: Some(found.integrity),
+            figures: figures_of(figures),
+            untrusted: unaccounted(parts.ticks().iter().sum(), whole),
+            ..Outcome::default()
+        })
+    }
+}
+
+/// What replaying a transaction takes, for as many as the slice had, and how fast it is;
+/// nothing where none was replayed.
+fn recovery(found: &Found, transactions: f64) -> Vec<(&'static str, f64)> {
+    let Found { recovered, recovery_ns, .. } = found;
+    if recovered.transactions == 0 || *recovery_ns <= 0.0 {
+        return Vec::new();
+    }
+    let each_ns = recovery_ns / recovered.transactions as f64;
+    let mb_per_s = recovered.page_bytes as f64 * 1e3 / recovery_ns;
+    vec![(spec::RECOVERY, each_ns * transactions), (spec::RECOVERY_SPEED, mb_per_s)]
+}
+
+/// What the file system made of the slice's files, where it may compress them.
+fn stored(folder: &OwnedFd) -> Result<Vec<(&'static str, f64)>, StudyError> {
+    let mut sum = Stored::NOTHING;
+    each_file(folder, |file| {
+        let stored = Stored::of(&file).doing("asking what the file system stores")?;
+        sum = sum.and(stored.unwrap_or(Stored::NOTHING));
+        Ok(())
+    })?;
+    let Stored { file_bytes, compressed_bytes, stored_bytes } = sum;
+    if file_bytes == 0 {
+        return Ok(Vec::new());
+    }
+    let percent = |bytes: u64| bytes as f64 * 100.0 / file_bytes as f64;
+    let mut figures = vec![(spec::COMPRESSED, percent(compressed_bytes))];
+    figures.extend(stored_bytes.map(|bytes| (spec::STORED, percent(bytes))));
+    figures.extend((compressed_bytes == 0).then_some((spec::NOT_COMPRESSED, 1.0)));
+    Ok(figures)
+}
