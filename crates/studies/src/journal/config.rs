@@ -52,7 +52,7 @@ impl Config {
             options,
             checkpoint_bytes: params.size("checkpoint"),
             model: Model::new(
-                params.count("modelled_bandwidth"),
+                params.count("modelled_mb"),
                 params.count("modelled_iops"),
                 params.duration("modelled_sync"),
             ),

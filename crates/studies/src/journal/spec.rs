@@ -202,7 +202,7 @@ const PARAMS: &[ParamSpec] = &[
         default: "0 B",
     },
     ParamSpec {
-        name: "modelled_bandwidth",
+        name: "modelled_mb",
         about: "MB/s of a modelled device, whose time is added to the place's own; 0 is none",
         kind: ParamKind::Count { min: 0, max: 1_000_000 },
         default: "0",

@@ -130,7 +130,7 @@ fn a_modelled_device_takes_its_time_and_none_before_the_clock_starts() {
     assert!(waited >= 20e6, "{waited}");
     assert!(slice.figure("sync_ns") >= waited, "{slice:?}");
     for writing in ["dsync", "fdatasync"] {
-        let given = [SMALL, ("modelled_bandwidth", "100"), ("writing", writing)];
+        let given = [SMALL, ("modelled_mb", "100"), ("writing", writing)];
         let slice = testing::slice(&Journal, "pages", &given, in_memory().path(), 4).unwrap();
         let expected = slice.figure("written_bytes") * 1e9 / 100e6;
         let waited = slice.figure("modelled_wait_ns");
