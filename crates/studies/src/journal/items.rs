@@ -106,8 +106,9 @@ fn json(value: &mut [u8], number: u64, random: &mut ChaCha8Rng) {
     let (first, last) = (any(&FIRST_NAMES), any(&LAST_NAMES));
     let (city, state) = (any(&CITIES), any(&STATES));
     let cents: u32 = random.random_range(0..100_000);
+    let who = format!(r#""name":"{first} {last}","city":"{city}""#);
     let mut text = format!(
-        r#"{{"id":{number},"name":"{first} {last}","city":"{city}","total":{}.{:02},"state":"{state}","note":""#,
+        r#"{{"id":{number},{who},"total":{}.{:02},"state":"{state}","note":""#,
         cents / 100,
         cents % 100
     );
