@@ -38,7 +38,7 @@ pub(crate) enum Bench {
     PromisesDisk(bench_promises::device::Args),
     /// Runs killed at random moments: that nothing is left, and what was complete is kept
     Kill(bench_kill::Args),
-    /// The page journal beside SQLite, LMDB, redb and RocksDB: the same commits, each synced
+    /// The page journal beside SQLite, LMDB, redb and `RocksDB`: the same commits, each synced
     Journal(bench_journal::Args),
     /// Crashes of the page journal on a simulated file system: what was committed is there
     JournalCrashes(bench_journal_crashes::Args),

@@ -195,7 +195,11 @@ fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     assert_eq!(moved["plan"]["budget_s"], 2.0);
     assert_eq!(moved["plan"]["arms"], then["plan"]["arms"]);
     let nowhere = kept.run(&["rerun", &first, "ram=/nowhere"]);
-    assert_fails(&nowhere, 2, &["its place ram needs the directory /nowhere", "name another, as in ram=/srv"]);
+    assert_fails(
+        &nowhere,
+        2,
+        &["its place ram needs the directory /nowhere", "name another, as in ram=/srv"],
+    );
     assert_fails(&kept.run(&["rerun", "last~9"]), 2, &["cannot run last~9 again"]);
 }
 
