@@ -87,7 +87,7 @@ fn what_this_version_does_not_know_is_said() {
         let error = checked.unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     };
-    says(&|run| run.plan.arms[0].study = "journal".into(), "no study `journal`");
+    says(&|run| run.plan.arms[0].study = "ledger".into(), "no study `ledger`");
     says(&|run| run.plan.arms[0].strategy = "new".into(), "has no strategy `new`");
     let param = |run: &mut Run, name: &str, value: &str| {
         run.plan.arms[0].params.insert(name.to_owned(), value.to_owned());
