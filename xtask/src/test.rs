@@ -22,7 +22,7 @@ const ALONE: [&str; 2] = ["causes", "selftest"];
 /// What is no member of the workspace, and built by a bench alone.
 const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.
-const AT_ONCE: usize = 3;
+const AT_ONCE: usize = 2;
 
 pub(crate) fn run() -> Result<()> {
     let began = Instant::now();
@@ -139,7 +139,7 @@ fn beside_each_other(built: &Built, count: &Count) -> Result<Skipped> {
     jobs.push(Job { name: "lints".to_owned(), run: Box::new(lints) });
     jobs.extend(rest);
     let processors = available_parallelism().map_or(1, usize::from);
-    without.extend(at_once(AT_ONCE.min(processors + 1), jobs)?);
+    without.extend(at_once(AT_ONCE.min(processors), jobs)?);
     Ok(without)
 }
 

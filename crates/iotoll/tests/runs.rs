@@ -117,7 +117,7 @@ fn history_lists_the_latest_first_and_only_what_is_asked_for() {
     assert_eq!(listed(&["--since", "1d"]), ["files", "log"]);
     assert_eq!(listed(&["--since", "2999-01-01"]), [""; 0]);
     assert_fails(&kept.run(&["history", "--since", "now"]), 2, &["neither a date nor an age"]);
-    assert!(kept.said(&["history", "--limit", "1"]).contains("and 1 older run: --limit"));
+    assert!(kept.said(&["history", "--limit", "1"]).contains("and 1 older run; use --limit"));
     assert_eq!(kept.said(&["history", "--study", "page"]), "no saved run matches\n");
     // By the names that it lists, and by how far back they are.
     let name = runs[1]["name"].as_str().unwrap();
@@ -242,7 +242,7 @@ fn diff_names_what_changed_and_nothing_else() {
     let little = json(&kept.said(&["diff", &half, "last", "--worth", "100%", "--json", "-"]));
     assert_eq!(little["arms"][0]["verdict"], "unclear");
     assert_fails(&kept.run(&["diff", "last", "nothing.json"]), 2, &["cannot compare nothing.json"]);
-    assert_fails(&kept.run(&["diff"]), 2, &["there is no last~1: 1 run"]);
+    assert_fails(&kept.run(&["diff"]), 2, &["has only 1 run"]);
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn a_report_holds_the_record_and_nothing_of_the_environment() {
     let named = format!("{again}#{}", id.as_str().unwrap());
     assert_eq!(shown(&named, &["--json", "-"]), json);
     fs::write(&html, page.replace("data-bytes=\"", "data-bytes=\"9999999999")).unwrap();
-    assert_fails(&run(["show", &html]), 2, &["more than a record may"]);
+    assert_fails(&run(["show", &html]), 2, &["which is over the limit"]);
     fs::write(&html, &page[..page.find("<script").unwrap()]).unwrap();
     assert_fails(&run(["show", &html]), 2, &["not an iotoll report"]);
     for file in [&file, &html, &again] {

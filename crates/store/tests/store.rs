@@ -2,80 +2,17 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod common;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
+use common::{filled, folder, ids, kept, loaded, names_in, plan, runner};
 use engine::measure::Event;
-use iotoll_store::{Content, Entry, Error, Kind, Recording, State, Store, Summary, Toll, is_name};
+use iotoll_store::{Content, Entry, Error, Kind, State, Store, Summary, Toll, is_name};
 use model::analysis::Analysis;
-use model::plan::{Draft, Plan, StudyPlan};
-use model::run::{ArmFailure, Run};
 use rusqlite::Connection;
-use tempfile::TempDir;
-use testkit::{ArmBehaviour, SimulatedRunner, run_watched};
-
-fn folder() -> (TempDir, PathBuf) {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("data");
-    (home, folder)
-}
-
-fn plan() -> Plan {
-    let registry = studies::specs();
-    let log = model::plan::find_study("log", &registry).unwrap();
-    let mut draft = Draft {
-        budget: Some(Duration::from_secs(10)),
-        places: ["disk=/var/lib/app", "ram=/dev/shm"].iter().map(|p| p.parse().unwrap()).collect(),
-        studies: vec![StudyPlan::new(log)],
-        ..Draft::default()
-    };
-    draft.select_strategies(&["reopen".to_owned(), "held".to_owned()]).unwrap();
-    draft.finish(7).unwrap()
-}
-
-/// Four arms, the last of which fails after some blocks.
-fn runner() -> SimulatedRunner {
-    let mut arms = [1930.0, 1620.0, 290.0, 292.0].map(|ns| ArmBehaviour::steady(ns, 0.03)).to_vec();
-    arms[3].full_from_slice = Some(12);
-    SimulatedRunner::new(arms, 1)
-}
-
-/// Measures and keeps, until `takes` says no more; the run, and the recording where it is
-/// not finished.
-fn kept(store: Store, id: &str, takes: &mut dyn FnMut(&Event<'_>) -> bool) -> (Run, Recording) {
-    let (mut store, mut recording) = (Some(store), None::<Recording>);
-    let run = run_watched(&plan(), &mut runner(), &mut |event| {
-        if !takes(&event) {
-            return;
-        }
-        match event {
-            Event::Begun(run) => {
-                recording = Some(store.take().unwrap().begin(&named(run.clone(), id)).unwrap());
-            }
-            Event::Kept(slices) => recording.as_mut().unwrap().append(slices).unwrap(),
-            Event::Failed { arm, why } => {
-                recording.as_mut().unwrap().fail(ArmFailure { arm, why: why.to_owned() }).unwrap();
-            }
-            _ => {}
-        }
-    });
-    (named(run, id), recording.unwrap())
-}
-
-fn named(mut run: Run, id: &str) -> Run {
-    id.clone_into(&mut run.run.id);
-    run
-}
-
-fn loaded(store: &Store, name: &str) -> (Entry, Run) {
-    let entry = store.find(name).unwrap();
-    match store.load(&entry).unwrap() {
-        Content::Comparison(run) => (entry, *run),
-        Content::Document(_) => panic!("{name} is a comparison"),
-    }
-}
+use testkit::run_watched;
 
 #[test]
 fn a_finished_run_is_read_as_it_was() {
@@ -210,17 +147,6 @@ fn runs_are_found_by_the_beginning_of_their_names() {
 }
 
 /// Saves runs of these names.
-fn filled(folder: &Path, ids: &[&str]) -> Store {
-    for id in ids {
-        let (run, recording) = kept(Store::open(folder).unwrap(), id, &mut |_| true);
-        recording.finish(&run).unwrap();
-    }
-    Store::open(folder).unwrap()
-}
-
-fn ids(store: &Store) -> Vec<String> {
-    store.list().unwrap().into_iter().map(|entry| entry.id).collect()
-}
 
 #[test]
 fn the_last_runs_are_found_by_how_far_back_they_are() {
@@ -305,85 +231,6 @@ fn a_run_that_goes_on_is_not_removed() {
 }
 
 /// What the first version of the layout was, word for word.
-const FIRST_LAYOUT: &str = include_str!("layout-1.sql");
-
-/// A database of the first version, with the runs of one of this version.
-fn of_first_version(folder: &Path) {
-    let present = folder.join("present.db");
-    fs::rename(folder.join("runs.db"), &present).unwrap();
-    let database = Connection::open(folder.join("runs.db")).unwrap();
-    database.execute_batch(FIRST_LAYOUT).unwrap();
-    let copied = format!(
-        "ATTACH '{}' AS present;
-         INSERT INTO run SELECT number, id, kind, started, subject, state, seconds, blocks
-             FROM present.run;
-         INSERT INTO record SELECT * FROM present.record;
-         INSERT INTO part SELECT * FROM present.part;
-         DETACH present;",
-        present.display()
-    );
-    database.execute_batch(&copied).unwrap();
-    fs::remove_file(present).unwrap();
-}
-
-#[test]
-fn a_database_of_the_first_version_is_brought_up_to_date_with_all_its_runs() {
-    let (_home, folder) = folder();
-    let mut store = filled(&folder, &["aa11", "aa22"]);
-    let (_, run) = loaded(&store, "aa11");
-    let load = Entry { id: "cc44".to_owned(), kind: Kind::Load, ..store.find("aa22").unwrap() };
-    store.keep(&load, &[1.5]).unwrap();
-    drop(store);
-    of_first_version(&folder);
-    // One whose record is damaged stays as it is, and keeps none of the others.
-    let database = Connection::open(folder.join("runs.db")).unwrap();
-    database.execute("UPDATE record SET json = 'what' WHERE run = 2", ()).unwrap();
-    drop(database);
-
-    let store = Store::open(&folder).unwrap();
-    assert_eq!(ids(&store), ["cc44", "aa22", "aa11"]);
-    let (entry, read) = loaded(&store, "aa11");
-    assert_eq!(read, run);
-    assert_eq!(entry, Entry::of_comparison(&run, State::Finished));
-    let studies = |id: &str| store.find(id).unwrap().studies.join(", ");
-    assert_eq!((studies("aa22"), studies("cc44")), (String::new(), "load".to_owned()));
-    drop(store);
-    let mut store = filled(&folder, &["dd55"]);
-    assert_eq!(store.find("last").unwrap().id, "dd55");
-    store.summarise("aa11", &Summary::default(), &[]).unwrap();
-}
-
-#[test]
-fn a_database_that_cannot_be_brought_up_to_date_is_left_as_it_was() {
-    let (_home, folder) = folder();
-    drop(filled(&folder, &["aa11"]));
-    of_first_version(&folder);
-    // The name of something that the present version has.
-    let database = Connection::open(folder.join("runs.db")).unwrap();
-    database.execute_batch("CREATE TABLE toll (other TEXT)").unwrap();
-    drop(database);
-    let error = Store::open(&folder).err().unwrap().to_string();
-    assert!(error.contains("upgrading it to this version's format failed"), "{error}");
-    let database = Connection::open(folder.join("runs.db")).unwrap();
-    let figure = |sql: &str| database.query_row(sql, (), |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(figure("PRAGMA user_version"), 1);
-    assert_eq!(figure("SELECT count(*) FROM pragma_table_info('run')"), 8);
-    assert_eq!(figure("SELECT count(*) FROM run"), 1);
-}
-
-#[test]
-fn two_that_bring_it_up_to_date_at_once_do_it_once() {
-    let (_home, folder) = folder();
-    drop(filled(&folder, &["aa11"]));
-    of_first_version(&folder);
-    std::thread::scope(|scope| {
-        let opened: Vec<_> =
-            (0..4).map(|_| scope.spawn(|| ids(&Store::open(&folder).unwrap()))).collect();
-        for ids in opened {
-            assert_eq!(ids.join().unwrap(), ["aa11"]);
-        }
-    });
-}
 
 #[test]
 fn all_files_are_the_users_alone() {
@@ -395,41 +242,6 @@ fn all_files_are_the_users_alone() {
         assert_eq!(mode, 0o600, "{name}");
     }
     drop(recording);
-}
-
-#[test]
-fn what_is_newer_damaged_or_not_ours_is_refused_and_left_as_it_is() {
-    let (_home, folder) = folder();
-    let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
-    recording.finish(&run).unwrap();
-    let file = folder.join("runs.db");
-    let whole = fs::read(&file).unwrap();
-    let refused = |content: &[u8]| {
-        fs::write(&file, content).unwrap();
-        let refused = Store::open(&folder).err();
-        assert_eq!(fs::read(&file).unwrap(), content, "it was written to");
-        assert_eq!(names_in(&folder), ["runs.db"]);
-        refused.unwrap()
-    };
-    // The format is at 60 of the file's header, the application at 68.
-    let with = |position: usize, value: u32| {
-        let mut changed = whole.clone();
-        changed[position..position + 4].copy_from_slice(&value.to_be_bytes());
-        changed
-    };
-    let newer = refused(&with(60, 4));
-    assert!(matches!(newer, Error::Newer { found: 4, known: 3, .. }), "{newer}");
-    assert!(newer.to_string().contains("was written by a newer version of iotoll"), "{newer}");
-    assert!(matches!(refused(&with(68, 7)), Error::NotOurs { .. }));
-    assert!(matches!(
-        refused(b"What is this? It is a text, and a long one at that."),
-        Error::NotOurs { .. }
-    ));
-    let mut damaged = whole.clone();
-    damaged[100..200].fill(0xff);
-    let damaged = refused(&damaged);
-    assert!(matches!(damaged, Error::Damaged { .. }), "{damaged:?}");
-    assert!(damaged.to_string().contains("move it away to begin another"), "{damaged}");
 }
 
 #[test]
@@ -500,12 +312,4 @@ fn many_at_once_keep_all_of_theirs() {
         assert_eq!(loaded(&store, &entry.id).1.blocks().count(), entry.blocks as usize);
     }
     assert_eq!(names_in(&folder)[0], "runs.db");
-}
-
-fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
