@@ -180,7 +180,7 @@ fn a_journal_that_was_cut_or_changed_is_broken_data() {
         bytes[middle] ^= 1;
     });
     assert_eq!(flipped.torn, 6, "{flipped:?}");
-    assert!(flipped.example.unwrap().contains("is damaged at byte"));
+    assert!(flipped.example.unwrap().contains("is damaged, and is not the last"));
     let none = found(|bytes| bytes.truncate(4096));
     assert_eq!(none.lost, 6, "{none:?}");
 }
