@@ -60,7 +60,7 @@ pub fn setting(run: &Run, arm: &ArmRecord) -> Option<String> {
 }
 
 fn gibibytes(machine: &Machine) -> u64 {
-    (machine.memory_bytes + MEMORY_UNIT / 2) / MEMORY_UNIT
+    machine.memory_bytes.saturating_add(MEMORY_UNIT / 2) / MEMORY_UNIT
 }
 
 #[derive(Default)]

@@ -155,3 +155,18 @@ fn what_a_way_relies_on_and_its_place_does_not_keep_is_told() {
                 several that write there do not wait for each other.";
     assert!(full(&run).contains(what), "{}", full(&run));
 }
+
+#[test]
+fn an_answer_in_few_words_has_nothing_that_a_terminal_heeds() {
+    let mut run = measured(&plan(&["log"], &TWO, &[]), 0.03);
+    for arm in &mut run.plan.arms {
+        arm.study.push_str("\0\u{202e}");
+        arm.strategy.push_str("\u{1b}[31m");
+    }
+    for study in &mut run.studies {
+        study.name.push_str("\0\u{202e}");
+    }
+    let answer = report::in_short(&run, &analyse(&run));
+    assert!(!answer.contains(['\0', '\u{202e}', '\u{1b}']), "{answer:?}");
+    assert!(answer.contains("log"), "{answer:?}");
+}

@@ -169,3 +169,10 @@ fn an_arm_that_was_not_measured_is_said_to_be_missing() {
     assert_eq!(found.missing.len(), 1);
     assert!(found.missing[0].failed && found.missing[0].why.contains("in the later run"));
 }
+
+#[test]
+fn a_record_may_say_that_a_machine_has_any_memory() {
+    let (mut run, _) = measured(&usual(), 1.0, 1);
+    run.machine.memory_bytes = u64::MAX;
+    assert!(setting(&run, &run.plan.arms[0]).is_some());
+}

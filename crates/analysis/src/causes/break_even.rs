@@ -225,7 +225,7 @@ mod tests {
         let slice = |arm, block: usize, bytes: f64, work_ns: f64| {
             let mut slice = testing::slice(arm, block);
             let wait_ns = bytes + 300e3;
-            let noise_ns = 1e3 * ((block * 7 + arm) % 5) as f64;
+            let noise_ns = 1e3 * ((block * (7 + 4 * arm)) % 5) as f64;
             slice.spent.elapsed_ns = (100.0 * (wait_ns + work_ns + noise_ns)) as u64;
             slice.outcome.figures =
                 [("bytes".to_owned(), 100.0 * bytes), ("wait_ns".to_owned(), 100.0 * wait_ns)]

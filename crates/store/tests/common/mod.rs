@@ -41,7 +41,11 @@ pub(crate) fn runner() -> SimulatedRunner {
 
 /// Measures and keeps, until `takes` says no more; the run, and the recording where it is
 /// not finished.
-pub(crate) fn kept(store: Store, id: &str, takes: &mut dyn FnMut(&Event<'_>) -> bool) -> (Run, Recording) {
+pub(crate) fn kept(
+    store: Store,
+    id: &str,
+    takes: &mut dyn FnMut(&Event<'_>) -> bool,
+) -> (Run, Recording) {
     let (mut store, mut recording) = (Some(store), None::<Recording>);
     let run = run_watched(&plan(), &mut runner(), &mut |event| {
         if !takes(&event) {
