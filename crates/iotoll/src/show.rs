@@ -32,30 +32,46 @@ const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let targets = Targets::open(&args.output)?;
     let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
-    let cannot = |why| UsageError(format!("cannot show {what}: {why:#}"));
-    if let Some(Analysed { run, analysis }) = analysed(args).map_err(cannot)? {
-        deliver_comparison(targets, &run, &analysis, args.output.full)?;
-        return Ok(Exit::Done);
+    let shown = shown(args).map_err(|why| UsageError(format!("cannot show {what}: {why:#}")))?;
+    match shown {
+        Shown::Analysed(kept) => {
+            deliver_comparison(targets, &kept.run, &kept.analysis, args.output.full)?;
+        }
+        Shown::Saved(saved) => saved.deliver(args, targets)?,
     }
-    let saved = found(args.run.as_deref())
-        .and_then(|saved| saved.fits(args).map(|()| saved))
-        .map_err(cannot)?;
-    saved.deliver(args, targets)?;
     Ok(Exit::Done)
 }
 
-/// What followed from a comparison in the store, where no more is asked for and this very
-/// program found it: a report in text needs no slices, which are most of a record.
-fn analysed(args: &ShowArgs) -> anyhow::Result<Option<Analysed>> {
-    let decides_anew = args.worth.or(args.error_rate).or(args.per_second).is_some();
-    let in_text = args.output.files().all(|(form, _)| matches!(form, Form::Markdown));
-    if decides_anew || !in_text || args.layout.is_some() || args.run.as_deref().is_some_and(is_file)
-    {
-        return Ok(None);
-    }
-    let (store, entry) = entry(args.run.as_deref().and_then(Path::to_str))?;
-    let program = this_program();
-    Ok(program.map(|program| store.load_analysed(&entry, &program)).transpose()?.flatten())
+/// What is shown: what followed from a run when it was measured, or a result to be looked at
+/// anew.
+enum Shown {
+    Analysed(Box<Analysed>),
+    Saved(Saved),
+}
+
+fn shown(args: &ShowArgs) -> anyhow::Result<Shown> {
+    let given = args.run.as_deref();
+    let saved = if given.is_some_and(is_file) {
+        found(given)?
+    } else {
+        let (store, entry) = entry(given.and_then(Path::to_str))?;
+        if let Some(program) = this_program().filter(|_| needs_no_slices(args))
+            && let Some(kept) = store.load_analysed(&entry, &program)?
+        {
+            return Ok(Shown::Analysed(Box::new(kept)));
+        }
+        loaded(&store, &entry)?
+    };
+    saved.fits(args)?;
+    Ok(Shown::Saved(saved))
+}
+
+/// Whether nothing is decided anew and all is text, which needs no slices: they are most of a
+/// record.
+fn needs_no_slices(args: &ShowArgs) -> bool {
+    args.worth.or(args.error_rate).or(args.per_second).is_none()
+        && args.output.files().all(|(form, _)| matches!(form, Form::Markdown))
+        && args.layout.is_none()
 }
 
 /// What is in a file, or what the store has under a name, the last where none is given.
@@ -65,7 +81,10 @@ pub(crate) fn found(given: Option<&Path>) -> anyhow::Result<Saved> {
             let (file, name) = file_and_name(path);
             Saved::read(&read(file, name)?)
         }
-        name => stored(name.and_then(Path::to_str)),
+        name => {
+            let (store, entry) = entry(name.and_then(Path::to_str))?;
+            loaded(&store, &entry)
+        }
     }
 }
 
@@ -88,15 +107,15 @@ pub(crate) fn is_file(given: &Path) -> bool {
     !given.to_str().is_some_and(store::is_name) || given.exists()
 }
 
-fn stored(name: Option<&str>) -> anyhow::Result<Saved> {
-    let (store, entry) = entry(name)?;
+/// A run of the store, with all of its slices.
+fn loaded(store: &Store, entry: &Entry) -> anyhow::Result<Saved> {
     if entry.state == State::Running {
         output::note(&format!(
             "{} is still running; these are its results so far",
             entry.short_id()
         ));
     }
-    Saved::load(&store, &entry)
+    Saved::load(store, entry)
 }
 
 /// The run of that name in the store, the last where none is given.
