@@ -41,9 +41,7 @@ impl Race<'_> {
         work: &Work,
         entries: impl IntoIterator<Item = &'e Entry>,
     ) -> Result<Vec<Done>> {
-        let mut running = self.commit_all(work, entries)?;
-        running.iter_mut().try_for_each(|(engine, _)| engine.check(work.items))?;
-        Ok(running.into_iter().map(|(_, done)| done).collect())
+        self.race(work, entries, |_| Ok(None))
     }
 
     /// The same of engines whose journals can be read back.
@@ -52,12 +50,21 @@ impl Race<'_> {
         work: &Work,
         entries: impl IntoIterator<Item = &'e Entry>,
     ) -> Result<Vec<Done>> {
-        let mut running = self.commit_all(work, entries)?;
-        for (engine, done) in &mut running {
-            done.recovery = Some(engine.recover()?);
+        self.race(work, entries, |engine| engine.recover().map(Some))
+    }
+
+    fn race<'e>(
+        &self,
+        work: &Work,
+        entries: impl IntoIterator<Item = &'e Entry>,
+        recover: impl Fn(&mut Engine) -> Result<Option<Recovery>>,
+    ) -> Result<Vec<Done>> {
+        let finish = |(mut engine, done): (Engine, Done)| {
+            let recovery = recover(&mut engine)?;
             engine.check(work.items)?;
-        }
-        Ok(running.into_iter().map(|(_, done)| done).collect())
+            Ok(Done { recovery, ..done })
+        };
+        self.commit_all(work, entries)?.into_iter().map(finish).collect()
     }
 
     fn commit_all<'e>(
