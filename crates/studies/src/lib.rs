@@ -21,6 +21,7 @@ mod ring;
 mod rules;
 mod serve;
 mod shell;
+mod specs;
 mod sqlite;
 mod stream;
 #[cfg(test)]

@@ -1,6 +1,27 @@
-//! Commands of the user's, for a shell.
+//! Commands of the user's, for a shell. What an arm fills in stands in their texts and in their
+//! environment: `{place}` and `$IOTOLL_PLACE`.
+
+use std::path::Path;
+use std::process::Command;
 
 use model::shell::quoted;
+
+/// What is filled in, and what it is called in the environment.
+pub(crate) const PLACE: [&str; 2] = ["{place}", "IOTOLL_PLACE"];
+pub(crate) const PORT: [&str; 2] = ["{port}", "IOTOLL_PORT"];
+pub(crate) const VARIANT: [&str; 2] = ["{variant}", "IOTOLL_VARIANT"];
+
+/// Whether a text says, in either way, where that belongs.
+pub(crate) fn names(text: &str, what: [&str; 2]) -> bool {
+    what.iter().any(|name| text.contains(name))
+}
+
+/// The shell that runs a script for an arm in a folder.
+pub(crate) fn shell(script: &str, folder: &Path, variant: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(script).env(PLACE[1], folder).env(VARIANT[1], variant);
+    shell
+}
 
 /// A text with each value as one word of the shell.
 pub(crate) fn filled_in(text: &str, values: &[(&str, &str)]) -> String {

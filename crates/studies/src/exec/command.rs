@@ -1,16 +1,15 @@
 //! What is run, and whether it can be meant.
 
 use std::path::Path;
-use std::process;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use ::process::{Ended, Program};
 use engine::study::StudyError;
 use model::study::Params;
+use process::{Ended, Program};
 
 use super::spec::Output;
-use crate::shell::filled_in;
+use crate::shell::{PLACE, VARIANT, filled_in, names, shell};
 
 /// The most of standard output that is compared.
 const OUTPUT_MAX: u64 = 1 << 20;
@@ -39,17 +38,14 @@ impl Command {
                  /srv/project {place}/clone'",
             );
         }
-        let texts = [&command, &prepare, &check];
-        let has = |name: &str, variable: &str| {
-            texts.iter().any(|text| text.contains(name) || text.contains(variable))
-        };
-        if !has("{place}", "IOTOLL_PLACE") {
+        let has = |what| [&command, &prepare, &check].into_iter().any(|text| names(text, what));
+        if !has(PLACE) {
             return unsuited(
                 "the command does the same in every place, for neither it nor exec.prepare contains \
                  {place}; write {place} where the folder belongs that it is to work in",
             );
         }
-        if !variant.is_empty() && !has("{variant}", "IOTOLL_VARIANT") {
+        if !variant.is_empty() && !has(VARIANT) {
             return unsuited(
                 "a variant is given, but none of command, prepare and check contains {variant}; \
                  write {variant} where it belongs",
@@ -114,14 +110,9 @@ impl Command {
         output_max: Option<u64>,
     ) -> Result<Program, StudyError> {
         let place = folder.display().to_string();
-        let values = [("{variant}", &*self.variant), ("{place}", &place)];
-        let mut shell = process::Command::new("/bin/sh");
-        shell
-            .arg("-c")
-            .arg(filled_in(text, &values))
-            .env("IOTOLL_PLACE", folder)
-            .env("IOTOLL_VARIANT", &self.variant);
-        Ok(Program::start(shell, text, output_max)?)
+        let values = [(VARIANT[0], &*self.variant), (PLACE[0], &place)];
+        let command = shell(&filled_in(text, &values), folder, &self.variant);
+        Ok(Program::start(command, text, output_max)?)
     }
 }
 

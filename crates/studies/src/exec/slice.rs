@@ -10,10 +10,9 @@ use process::{Program, StopFlag};
 
 use super::command::Command;
 use crate::file::Standing;
+use crate::shell::PLACE;
 use crate::tree::sync_tree;
 
-/// How the folder's path is called in what is compared, for it is another in each run.
-const PLACE: &[u8] = b"{place}";
 /// How much of an output that differs is shown.
 const SHOWN_CHARS: usize = 60;
 
@@ -95,7 +94,8 @@ impl Ran for Done<'_> {
         let mut integrity = Integrity { records: 1, ..Integrity::default() };
         if command.same_output {
             let path = standing.path().as_os_str().as_encoded_bytes();
-            let output = replaced(&ended.output, path, PLACE);
+            // It is another in each run.
+            let output = replaced(&ended.output, path, PLACE[0].as_bytes());
             let first = first_output.get_or_insert_with(|| output.clone());
             if *first != output {
                 integrity.overwritten = 1;
@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn the_folder_is_called_the_same_in_every_run() {
-        let replaced = |text: &str| String::from_utf8(replaced(text.as_bytes(), b"/a/b", PLACE));
+        let replaced =
+            |text: &str| String::from_utf8(replaced(text.as_bytes(), b"/a/b", b"{place}"));
         assert_eq!(replaced("in /a/b/c and /a/b\n"), Ok("in {place}/c and {place}\n".to_owned()));
         assert_eq!(replaced("/a/"), Ok("/a/".to_owned()));
     }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use model::study::{ParamKind, ParamSpec, StudySpec};
+use model::study::{ParamKind, StudySpec};
 
 use crate::choices::{choices, strategies};
+use crate::specs::param;
 
 strategies! {
     /// How the command is run.
@@ -19,15 +20,6 @@ choices! {
         Same = "same",
         Any = "any",
     }
-}
-
-const fn param(
-    name: &'static str,
-    about: &'static str,
-    kind: ParamKind,
-    default: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, about, kind, default }
 }
 
 const SHELL: ParamKind = ParamKind::Shell(

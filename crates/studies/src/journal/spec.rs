@@ -9,6 +9,7 @@ use model::study::{
 
 use crate::choices::{choices, strategies};
 use crate::rules::for_strategies;
+use crate::specs;
 
 /// With its key it fits into a page four times.
 const VALUE_BYTES_MAX: u64 = 900;
@@ -320,8 +321,7 @@ const FIGURES: &[FigureSpec] = &[
 
 /// A number per transaction of which less is better.
 const fn figure(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    let (unit, better, fold) = (Unit::Count, Better::Less, Fold::PerOperation);
-    FigureSpec { name, title, about, unit, better, fold, shown: true }
+    FigureSpec { fold: Fold::PerOperation, ..specs::figure(name, title, about) }
 }
 
 const fn bytes(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {

@@ -5,6 +5,7 @@ use model::study::{Better, FigureSpec, Fold, NoteSpec, ParamKind, ParamSpec, Stu
 
 use super::promises::{APPLIES, PROMISES, RELIES_ON, SYNCED, WRITTEN};
 use crate::choices::{choices, strategies};
+use crate::specs::{figure, time};
 
 /// More writers than this have no numbers in their records.
 pub(super) const WRITERS_MAX: u64 = 64;
@@ -247,16 +248,6 @@ const FIGURES: &[FigureSpec] = &[
     total("killed_mixed", "mixed", "of these, on a line with one that was cut off"),
     total("killed_broken_lines", "broken lines", "lines that are not a whole record"),
 ];
-
-/// A number of which less is better.
-const fn figure(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    let (unit, better, fold) = (Unit::Count, Better::Less, Fold::Mean);
-    FigureSpec { name, title, about, unit, better, fold, shown: true }
-}
-
-const fn time(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { unit: Unit::Nanoseconds, ..figure(name, title, about) }
-}
 
 /// A number over all slices, which a note tells.
 const fn total(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {

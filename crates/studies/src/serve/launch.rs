@@ -8,7 +8,7 @@ use engine::study::StudyError;
 use load::Target;
 use model::study::Params;
 
-use crate::shell::filled_in;
+use crate::shell::{PLACE, PORT, VARIANT, filled_in, names, shell};
 
 /// A server of the user's, as the parameters describe it.
 pub(super) struct CommandServer {
@@ -32,8 +32,7 @@ impl CommandServer {
                  'serve.command=php -S 127.0.0.1:{port} -t {place}'",
             );
         }
-        let told_the_port = command.contains("{port}") || command.contains("IOTOLL_PORT");
-        if params.count("port") == 0 && !told_the_port {
+        if params.count("port") == 0 && !names(command, PORT) {
             return unsuited(
                 "the command has no {port} to tell the server where to listen; write {port} \
                  or $IOTOLL_PORT where its port belongs, or give serve.port where it is fixed",
@@ -41,16 +40,14 @@ impl CommandServer {
         }
         let variant = text("variant");
         let with_variant = ["command", "prepare", "url"].map(text);
-        let names_variant =
-            |text: &str| text.contains("{variant}") || text.contains("IOTOLL_VARIANT");
-        if !variant.is_empty() && !with_variant.into_iter().any(names_variant) {
+        if !variant.is_empty() && !with_variant.into_iter().any(|text| names(text, VARIANT)) {
             return unsuited(
                 "a variant is given, but none of command, prepare and url contains {variant}; \
                  write {variant} where it belongs, as in --set 'serve.command=./serve --mode \
                  {variant} --port {port}'",
             );
         }
-        let url = text("url").replace("{variant}", variant);
+        let url = text("url").replace(VARIANT[0], variant);
         check_path("url", &url)?;
         let evidence = Some(text("evidence").to_owned()).filter(|path| !path.is_empty());
         evidence.iter().try_for_each(|path| check_path("evidence", path))?;
@@ -66,19 +63,14 @@ impl CommandServer {
     /// The shell's command that prepares the folder and then becomes the server, so that
     /// both are watched, and ended, as one.
     pub(super) fn shell(&self, folder: &Path, port: u16) -> Command {
-        let mut command = Command::new("/bin/sh");
-        command
-            .arg("-c")
-            .arg(self.script(folder, port))
-            .env("IOTOLL_PLACE", folder)
-            .env("IOTOLL_PORT", port.to_string())
-            .env("IOTOLL_VARIANT", &self.variant);
+        let mut command = shell(&self.script(folder, port), folder, &self.variant);
+        command.env(PORT[1], port.to_string());
         command
     }
 
     fn script(&self, folder: &Path, port: u16) -> String {
         let (folder, port) = (folder.display().to_string(), port.to_string());
-        let values = [("{variant}", &*self.variant), ("{place}", &folder), ("{port}", &port)];
+        let values = [(VARIANT[0], &*self.variant), (PLACE[0], &folder), (PORT[0], &port)];
         let [prepare, command] =
             [&self.prepare, &self.command].map(|text| filled_in(text, &values));
         if prepare.is_empty() {

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use model::guarantee::Guarantee;
 use model::study::{
-    AppliesWhen, Better, CauseSpec, FigureSpec, Fold, Is, ParamKind, ParamSpec, Score, ScoreWhen,
-    StudySpec, Unit,
+    AppliesWhen, Better, CauseSpec, FigureSpec, Fold, Is, ParamKind, Score, ScoreWhen, StudySpec,
+    Unit,
 };
 
 use crate::choices::{choices, strategies};
 use crate::page::spec::{FILES, SET, TOTAL};
 use crate::rules::{for_strategies, promise, relies, where_set};
+use crate::specs::{figure, param, time};
 use crate::sqlite::spec::{BROKEN, LAST, ROWS, SAFE, Strategy as Database, UNDONE};
 
 pub(super) const ERRORS: &str = "errors_percent";
@@ -61,15 +62,6 @@ choices! {
         Html = "html",
         None = "none",
     }
-}
-
-const fn param(
-    name: &'static str,
-    about: &'static str,
-    kind: ParamKind,
-    default: &'static str,
-) -> ParamSpec {
-    ParamSpec { name, about, kind, default }
 }
 
 const TEXT: ParamKind = ParamKind::Text("a text");
@@ -303,16 +295,6 @@ const FIGURES: &[FigureSpec] = &[
         )
     }),
 ];
-
-/// A number of which less is better.
-const fn figure(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    let (unit, better, fold) = (Unit::Count, Better::Less, Fold::Mean);
-    FigureSpec { name, title, about, unit, better, fold, shown: true }
-}
-
-const fn time(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { unit: Unit::Nanoseconds, ..figure(name, title, about) }
-}
 
 const fn hidden(figure: FigureSpec) -> FigureSpec {
     FigureSpec { shown: false, ..figure }
