@@ -73,7 +73,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["items", "blocks"])]
     quick: bool,
 
-    /// Do without `RocksDB`, which takes many minutes to build
+    /// Do without `RocksDB`, which must be installed
     #[arg(long)]
     without_rocksdb: bool,
 

@@ -24,13 +24,12 @@ impl Program {
     /// Builds it, without `RocksDB` where that is not wanted or cannot be built.
     pub(super) fn build(with_rocksdb: bool) -> Result<Self> {
         if with_rocksdb {
-            eprintln!("xtask: building the engines; RocksDB takes many minutes the first time");
             match built(&["--features", "rocksdb"]) {
                 Ok(path) => return Ok(Self { path, has_rocksdb: true }),
                 Err(error) => eprintln!(
-                    "xtask: going on without RocksDB, which could not be built: {error:#}. It \
-                     takes a C++ compiler and libclang; on Debian and Ubuntu \
-                     `apt-get install g++ libclang-dev` installs them."
+                    "xtask: going on without RocksDB, which could not be linked: {error:#}. It \
+                     takes the library of version 7.8 or later; on Debian and Ubuntu \
+                     `apt-get install librocksdb-dev` installs it."
                 ),
             }
         }
