@@ -66,6 +66,8 @@ impl FromStr for Name {
             "ours-best" => Self::Ours(ours::Way::Best),
             "ours-pages" => Self::Ours(ours::Way::Pages),
             "journal-best" => Self::Journal(ours::Way::Best),
+            "journal-fast" => Self::Journal(ours::Way::Fast),
+            "journal-pages-direct" => Self::Journal(ours::Way::PagesDirect),
             "journal-lz4" => Self::Journal(ours::Way::Lz4),
             "journal-pages" => Self::Journal(ours::Way::Pages),
             "sqlite" => Self::Sqlite,

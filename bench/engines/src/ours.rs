@@ -19,8 +19,13 @@ pub(crate) const CHECKPOINT_BYTES: u64 = 64 << 20;
 /// What is written for a transaction.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
-    /// What is fastest on most disks.
+    /// What writes least: differences, compressed by zstd.
     Best,
+    /// What is fastest on most disks: differences, compressed by LZ4, past the page cache to
+    /// space that was written before.
+    Fast,
+    /// Whole pages, written in that way.
+    PagesDirect,
     /// Whole pages, compressed by LZ4.
     Lz4,
     /// Whole pages as they are.
@@ -36,8 +41,11 @@ impl Way {
             space: Space::Preallocated,
             ..Options::default()
         };
+        let direct = Options { writing: Writing::Direct, space: Space::ZeroFilled, ..raw };
         match self {
             Self::Pages => raw,
+            Self::PagesDirect => direct,
+            Self::Fast => Options { differences: true, compression: Compression::Lz4, ..direct },
             Self::Lz4 => Options { compression: Compression::Lz4, ..raw },
             Self::Best => {
                 Options { differences: true, compression: Compression::Zstd { level: 1 }, ..raw }

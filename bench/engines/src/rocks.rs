@@ -66,8 +66,10 @@ mod c {
         ) -> c_int;
         pub(super) fn rocksdb_readoptions_create() -> *mut c_void;
         pub(super) fn rocksdb_readoptions_destroy(options: *mut c_void);
-        pub(super) fn rocksdb_create_iterator(db: *mut c_void, options: *const c_void)
-        -> *mut c_void;
+        pub(super) fn rocksdb_create_iterator(
+            db: *mut c_void,
+            options: *const c_void,
+        ) -> *mut c_void;
         pub(super) fn rocksdb_iter_destroy(iterator: *mut c_void);
         pub(super) fn rocksdb_iter_seek_to_first(iterator: *mut c_void);
         pub(super) fn rocksdb_iter_valid(iterator: *const c_void) -> c_uchar;

@@ -38,7 +38,16 @@ fn has_flag(mount: &Mount, flag: &str) -> bool {
 }
 
 fn by_kind(mount: &Mount) -> String {
-    format!("as {} does it", mount.filesystem)
+    format!("property of {}", mount.filesystem)
+}
+
+/// What ext3 and ext4 write to their journal.
+fn journaled(data: &str) -> String {
+    if data == "journal" {
+        "data and metadata".to_owned()
+    } else {
+        format!("metadata, data={data}")
+    }
 }
 
 fn journal(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail> {
@@ -48,14 +57,14 @@ fn journal(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail> {
             let source = format!("/sys/fs/ext4/{}/journal_task", device?);
             let value = match root.attribute(&source)?.as_str() {
                 "<none>" => "none".to_owned(),
-                _ => format!("of metadata, data={data}"),
+                _ => journaled(&data),
             };
             Some(Detail::new("journal", value, source))
         }
-        "ext3" => Some(Detail::new("journal", format!("of metadata, data={data}"), by_kind(mount))),
-        "xfs" | "jfs" => Some(Detail::new("journal", "of metadata", by_kind(mount))),
+        "ext3" => Some(Detail::new("journal", journaled(&data), by_kind(mount))),
+        "xfs" | "jfs" => Some(Detail::new("journal", "metadata", by_kind(mount))),
         "btrfs" => {
-            let value = "none: it writes to free space, with a log for fsync";
+            let value = "none: copy-on-write, with a log tree for fsync";
             Some(Detail::new("journal", value, by_kind(mount)))
         }
         "ext2" | "vfat" | "exfat" | "msdos" | "tmpfs" | "ramfs" => {
@@ -87,9 +96,9 @@ fn checksums(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail>
             let (kind, source) = btrfs_checksum(root, device?)?;
             let kind = kind.split_whitespace().next().unwrap_or_default().to_owned();
             let value = if has_flag(mount, "nodatasum") || has_flag(mount, "nodatacow") {
-                format!("of metadata ({kind}), not of data")
+                format!("metadata only ({kind})")
             } else {
-                format!("of data and metadata ({kind})")
+                format!("data and metadata ({kind})")
             };
             Some(Detail::new("checksums", value, source))
         }
@@ -104,7 +113,7 @@ fn checksums(root: &Root, mount: &Mount, device: Option<&str>) -> Option<Detail>
             };
             let is_xfs = mount.filesystem == "xfs";
             let has = if is_xfs { xfs_checks(&block) } else { ext4_checks(&block) };
-            let value = if has? { "of metadata, not of data" } else { "none" };
+            let value = if has? { "metadata only" } else { "none" };
             Some(Detail::new("checksums", value, format!("superblock of {node}")))
         }
         "tmpfs" | "ramfs" | "ext2" | "ext3" | "vfat" | "exfat" => {
@@ -149,7 +158,10 @@ fn large_pages(root: &Root, mount: &Mount) -> Option<Detail> {
     const SHMEM: &str = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
     let release = root.attribute("/proc/sys/kernel/osrelease")?;
     let since = |version: (u32, u32)| kernel_version(&release).is_some_and(|own| own >= version);
-    let known = || format!("known of Linux {}", release.split('-').next().unwrap_or_default());
+    let known = || {
+        let version = release.split('-').next().unwrap_or_default();
+        format!("inferred from the version, Linux {version}")
+    };
     let yes = |is_so: bool| if is_so { "yes" } else { "no" };
     match mount.filesystem.as_str() {
         "tmpfs" => {
@@ -157,7 +169,11 @@ fn large_pages(root: &Root, mount: &Mount) -> Option<Detail> {
             if let Some(word) =
                 ["deny", "force"].iter().find(|w| chosen.contains(&format!("[{w}]")))
             {
-                return Some(Detail::new("large pages", format!("{word} for every tmpfs"), SHMEM));
+                return Some(Detail::new(
+                    "large pages",
+                    format!("{word} (overrides every tmpfs mount)"),
+                    SHMEM,
+                ));
             }
             let huge = mount.super_option("huge").map_or("never".into(), OsStr::to_string_lossy);
             Some(Detail::new("large pages", format!("huge={huge}"), TABLE))
@@ -183,7 +199,7 @@ fn shown(mount: &Mount) -> Option<Detail> {
     match mount.filesystem.as_str() {
         _ if mount.root == Path::new("/") => None,
         "btrfs" => Some(Detail::new("subvolume", root.to_string(), TABLE)),
-        _ => Some(Detail::new("bind mount", format!("of {root} in that file system"), TABLE)),
+        _ => Some(Detail::new("bind mount", format!("{root} of that file system"), TABLE)),
     }
 }
 
@@ -205,7 +221,7 @@ pub(crate) fn of_device(dir: &Path, number: impl std::fmt::Display) -> Vec<Detai
     let sectors = || {
         let logical = attribute(&dir.join("queue/logical_block_size"))?;
         let physical = attribute(&dir.join("queue/physical_block_size"))?;
-        let value = format!("{logical} B, {physical} B physical");
+        let value = format!("{logical} B logical, {physical} B physical");
         Some(Detail::new("sectors", value, source("queue/physical_block_size")))
     };
     let named =
@@ -259,12 +275,9 @@ mod tests {
         fixture.write("/sys/fs/ext4/sda1/journal_task", "123\n");
         let line = "/ / rw - ext4 /dev/sda1 rw,data=writeback";
         let unread = told(&fixture, line, Some("sda1"));
-        assert_eq!(
-            unread[0],
-            "journal: of metadata, data=writeback [/sys/fs/ext4/sda1/journal_task]"
-        );
+        assert_eq!(unread[0], "journal: metadata, data=writeback [/sys/fs/ext4/sda1/journal_task]");
         assert!(unread[2].starts_with("checksums: unknown [the superblock of /dev/sda1 cannot"));
-        assert_eq!(unread[3], "large pages: no [known of Linux 6.12.5]");
+        assert_eq!(unread[3], "large pages: no [inferred from the version, Linux 6.12.5]");
         let mut block = vec![0; 8192];
         block[1024 + 0x38..1024 + 0x3A].copy_from_slice(&[0x53, 0xEF]);
         let mut checks = |features: u32| {
@@ -274,7 +287,7 @@ mod tests {
             told(&fixture, line, Some("sda1"))[2].clone()
         };
         assert_eq!(checks(0x3FF), "checksums: none [superblock of /dev/sda1]");
-        assert_eq!(checks(0x400), "checksums: of metadata, not of data [superblock of /dev/sda1]");
+        assert_eq!(checks(0x400), "checksums: metadata only [superblock of /dev/sda1]");
     }
 
     #[test]
@@ -285,11 +298,11 @@ mod tests {
         let line = "/@home /home rw - btrfs /dev/sda1 rw,compress=zstd:3,subvol=/@home";
         let known = told(&fixture, line, Some("sda1"));
         assert_eq!(known[1], "compression: compress=zstd:3 [/proc/self/mountinfo]");
-        let checksums = "checksums: of data and metadata (xxhash64) [/sys/fs/btrfs/f-1/checksum]";
+        let checksums = "checksums: data and metadata (xxhash64) [/sys/fs/btrfs/f-1/checksum]";
         assert_eq!(known[2], checksums);
         assert_eq!(known[3], "subvolume: /@home [/proc/self/mountinfo]");
         let without = told(&fixture, "/ /home rw - btrfs /dev/sda1 rw,nodatasum", Some("sda1"));
-        assert!(without[2].contains("of metadata (xxhash64), not of data"), "{without:?}");
+        assert!(without[2].contains("metadata only (xxhash64)"), "{without:?}");
     }
 
     #[test]
@@ -302,7 +315,9 @@ mod tests {
         assert_eq!(pages(""), "large pages: huge=never [/proc/self/mountinfo]");
         assert_eq!(pages(",huge=always"), "large pages: huge=always [/proc/self/mountinfo]");
         fixture.write("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "always [deny] force\n");
-        assert!(pages(",huge=always").starts_with("large pages: deny for every tmpfs"));
+        assert!(
+            pages(",huge=always").starts_with("large pages: deny (overrides every tmpfs mount)")
+        );
     }
 
     #[test]
@@ -316,7 +331,7 @@ mod tests {
             (3, "lower layer: /l/2 [/proc/self/mountinfo]")
         );
         let bound = told(&fixture, "/srv/data /mnt rw - xfs /dev/sda1 rw", None);
-        let expected = "bind mount: of /srv/data in that file system [/proc/self/mountinfo]";
+        let expected = "bind mount: /srv/data of that file system [/proc/self/mountinfo]";
         assert_eq!(bound.last().unwrap(), expected);
     }
 
@@ -333,6 +348,9 @@ mod tests {
         fixture.set("dm-0", "comp_algorithm", "lzo [zstd] lz4");
         let dir = fixture.root().locate("/sys/class/block/dm-0");
         let told: Vec<String> = of_device(&dir, "253:0").into_iter().map(|d| d.value).collect();
-        assert_eq!(told, ["512 B, 4096 B physical", "raid1", "vault", "CRYPT-LUKS2", "zstd"]);
+        assert_eq!(
+            told,
+            ["512 B logical, 4096 B physical", "raid1", "vault", "CRYPT-LUKS2", "zstd"]
+        );
     }
 }

@@ -32,17 +32,17 @@ const fn told(value: &'static str, source: &'static str) -> Told {
 
 /// Each machine finds the end of a file by itself.
 const fn own_end(source: &'static str) -> Told {
-    let value = "not kept between machines: each finds the end of the file by itself, so that \
-                 they may overwrite each other's records";
+    let value = "not atomic between machines: each determines the end of the file itself, so they \
+                 may overwrite each other's records";
     Told { value, source, lacking: &[Appends] }
 }
 
 const fn locked_by_server(source: &'static str) -> Told {
-    told("kept between machines, by the server", source)
+    told("shared between machines, by the server", source)
 }
 
 const fn locked_here(source: &'static str) -> Told {
-    let value = "not kept between machines: they hold on this one alone";
+    let value = "not shared between machines: they are local to this one";
     Told { value, source, lacking: &[Flock, FcntlLocks] }
 }
 
@@ -53,19 +53,21 @@ pub fn sharing(filesystem: &str, options: &[String]) -> Option<Sharing> {
         "nfs" | "nfs4" => nfs(options),
         "cifs" | "smb3" => cifs(options),
         "ceph" => [
-            told("kept between machines: the metadata server says who may append", "ceph"),
-            told("kept between machines, by the metadata server", "ceph"),
+            told("atomic between machines: the metadata server decides who may append", "ceph"),
+            told("shared between machines, by the metadata server", "ceph"),
             told(
-                "others see a write when it is done: the right to cache is given and taken",
+                "others see a write as soon as it returns: clients cache only with a capability, \
+                 which the server revokes",
                 "ceph",
             ),
             told("waits until all replicas have it", "ceph"),
         ],
         "fuse.glusterfs" => [
-            told("kept between machines: the bricks append", "storage/posix translator"),
-            told("kept between machines, by the bricks", "features/locks translator"),
+            told("atomic between machines: the bricks append", "storage/posix translator"),
+            told("shared between machines, by the bricks", "features/locks translator"),
             told(
-                "writes may wait here until fsync or close, and what is read may be a second old",
+                "writes may stay on this machine until fsync or close, and reads may be up to a \
+                 second stale",
                 "write-behind, io-cache and quick-read translators",
             ),
             told("waits for the bricks", "write-behind translator"),
@@ -73,10 +75,11 @@ pub fn sharing(filesystem: &str, options: &[String]) -> Option<Sharing> {
         "lustre" => lustre(options),
         "9p" => nine_p(options),
         "virtiofs" => [
-            told("kept between machines of one host: the host appends", "virtiofs"),
+            told("atomic between virtual machines of one host: the host appends", "virtiofs"),
             locked_here("virtiofsd"),
             told(
-                "as virtiofsd was told: with its cache=auto what is read may be a second old",
+                "depends on virtiofsd's --cache option: with auto, reads may be up to a second \
+                 stale",
                 "virtiofsd",
             ),
             told("waits for the host's fsync", "virtiofs"),
@@ -84,8 +87,8 @@ pub fn sharing(filesystem: &str, options: &[String]) -> Option<Sharing> {
         "fuse.sshfs" => [
             own_end("sshfs"),
             locked_here("sshfs"),
-            told("names and sizes may be 20 seconds old", "sshfs"),
-            told("waits for the server where it has OpenSSH's extension for it", "sshfs"),
+            told("names and sizes may be up to 20 seconds stale", "sshfs"),
+            told("waits for the server if that supports OpenSSH's fsync extension", "sshfs"),
         ],
         _ => return None,
     };
@@ -105,12 +108,12 @@ fn nfs(options: &[String]) -> [Told; 4] {
         () if has(options, "nolock") => locked_here("mount option nolock"),
         () if has(options, "local_lock=all") => locked_here("mount option local_lock"),
         () if has(options, "local_lock=flock") => Told {
-            value: "flock is not kept between machines, fcntl locks are kept by the server",
+            value: "flock locks are local to this machine; fcntl locks are held on the server",
             source: "mount option local_lock",
             lacking: &[Flock],
         },
         () if has(options, "local_lock=posix") => Told {
-            value: "fcntl locks are not kept between machines, flock is kept by the server",
+            value: "fcntl locks are local to this machine; flock locks are held on the server",
             source: "mount option local_lock",
             lacking: &[FcntlLocks],
         },
@@ -119,10 +122,14 @@ fn nfs(options: &[String]) -> [Told; 4] {
     let caching = if has(options, "noac") {
         told("others see a write when it is done", "mount option noac")
     } else {
-        told("others see a write once the file was closed here and opened there", "nfs(5)")
+        told(
+            "close-to-open: others see a write once the file is closed here and opened there",
+            "nfs(5)",
+        )
     };
     let fsync = told(
-        "waits for the server, which may answer before its disk where it exports async",
+        "waits for the server, which may answer before the data is on its disk if it exports with \
+         async",
         "nfs(5), exports(5)",
     );
     [own_end("open(2), O_APPEND"), locks, caching, fsync]
@@ -138,10 +145,11 @@ fn cifs(options: &[String]) -> [Told; 4] {
     let caching = match () {
         () if has(options, "cache=none") => told("each read asks the server", "mount option cache"),
         () if has(options, "cache=loose") => {
-            told("what is read may be out of date where others write", "mount option cache")
+            told("reads may be stale if other machines write", "mount option cache")
         }
         () => told(
-            "others see a write when it is done: the server grants and takes the right to cache",
+            "others see a write as soon as it returns: clients cache only with an oplock or lease, \
+             which the server breaks",
             "mount.cifs(8), cache=strict",
         ),
     };
@@ -153,13 +161,13 @@ fn lustre(options: &[String]) -> [Told; 4] {
         () if has(options, "localflock") => locked_here("mount option localflock"),
         () if has(options, "flock") => locked_by_server("mount option flock"),
         () => Told {
-            value: "not kept: they are refused; mount it with -o flock",
+            value: "not supported: locking fails; mount it with -o flock",
             source: "no option flock",
             lacking: &[Flock, FcntlLocks],
         },
     };
     [
-        told("kept between machines, by the lock manager", "lustre"),
+        told("atomic between machines, by the lock manager", "lustre"),
         locks,
         told("others see a write when it is done", "lustre"),
         told("waits for the object servers", "lustre"),
@@ -170,10 +178,10 @@ fn nine_p(options: &[String]) -> [Told; 4] {
     let caching = if has(options, "cache=loose") || has(options, "cache=fscache") {
         told("what is read may be out of date where others write", "mount option cache")
     } else {
-        told("each read asks the server", "9p, without a cache")
+        told("each read asks the server", "9p, without cache=loose or cache=fscache")
     };
     let locks = Told {
-        value: "not kept between machines by QEMU's server, which grants every lock",
+        value: "not shared between machines: QEMU's server grants every lock",
         source: "9p",
         lacking: &[Flock, FcntlLocks],
     };
@@ -220,7 +228,7 @@ mod tests {
         let nfs = sharing("nfs4", &[]).unwrap_or_default();
         let names: Vec<&str> = nfs.details.iter().map(|detail| detail.name.as_str()).collect();
         assert_eq!(names, ABOUT);
-        assert!(nfs.details[0].value.starts_with("not kept between machines: each finds the end"));
-        assert_eq!(nfs.details[1].value, "kept between machines, by the server");
+        assert!(nfs.details[0].value.starts_with("not atomic between machines: each determines"));
+        assert_eq!(nfs.details[1].value, "shared between machines, by the server");
     }
 }

@@ -126,7 +126,7 @@ impl Sites {
     /// Where every place is left out there is nothing to measure.
     fn check_some(&self) -> anyhow::Result<()> {
         if self.facts.is_empty() && !self.left_out.is_empty() {
-            bail!("none of the places can be created here; pass a directory, as in /dev/shm");
+            bail!("none of the places can be created here; pass a directory, such as /dev/shm");
         }
         Ok(())
     }

@@ -110,8 +110,8 @@ fn a_glusterfs_volume_is_known_and_measured() {
         let found = details.iter().find(|detail| detail["name"] == name);
         found.map(|detail| detail["value"].as_str().unwrap().to_owned()).unwrap()
     };
-    assert!(detail("appends").starts_with("kept between machines"), "{facts}");
-    assert!(detail("locks").starts_with("kept between machines"), "{facts}");
+    assert!(detail("appends").starts_with("atomic between machines"), "{facts}");
+    assert!(detail("locks").starts_with("shared between machines"), "{facts}");
 
     let study = ["--study", "log", "--strategy", "held,flock", "--set", "log.writers=2"];
     let measured = run([

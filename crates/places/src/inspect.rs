@@ -123,9 +123,9 @@ fn bounds(root: &Root, facts: &PlaceFacts) -> Vec<Detail> {
 fn after_reboot(facts: &PlaceFacts) -> Option<Detail> {
     let (value, source) = match facts.kind {
         StorageKind::Memory => ("the data is lost", "it is in memory"),
-        StorageKind::Disk => ("the data stays", "it is on a disk"),
+        StorageKind::Disk => ("the data survives", "it is on a disk"),
         StorageKind::Network => {
-            ("the data stays, if the server keeps it", "it is on another machine")
+            ("the data survives if the server keeps it", "it is on another machine")
         }
         StorageKind::Fuse | StorageKind::Other => return None,
     };

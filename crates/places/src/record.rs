@@ -185,7 +185,8 @@ fn remove(zram: Zram) -> Result<Option<String>, String> {
     match while_busy(|| zram.remove(&root)) {
         Ok(()) => Ok(Some(path.display().to_string())),
         Err(error) => Err(format!(
-            "{} could not be removed: {error}; end what uses it, and clean again",
+            "{} could not be removed: {error}; stop whatever uses it, then run `iotoll clean` \
+             again",
             path.display()
         )),
     }

@@ -179,20 +179,23 @@ fn of<'d>(all: &'d [Done], engine: &str) -> Result<&'d Done> {
 }
 
 fn by_itself(journals: &[Done], sequential: &[Done]) -> Result<Vec<(Outcome, String)>> {
-    let [best, lz4, pages] =
-        ["journal-best", "journal-lz4", "journal-pages"].map(|name| of(journals, name));
-    let (best, lz4, pages) = (best?, lz4?, pages?);
+    let (best, lz4) = (of(journals, "journal-best")?, of(journals, "journal-lz4")?);
+    let (fast, alike) = (of(journals, "journal-fast")?, of(journals, "journal-pages-direct")?);
+    let pages = of(journals, "journal-pages")?;
     let in_order = of(sequential, "journal-pages")?;
     let share = |done: &Done| done.journal_bytes() / pages.journal_bytes();
     let fraction = |share: f64| format!("1/{}", three_digits(1.0 / share));
-    let time_share = best.time_over(pages);
+    let time_share = fast.time_over(pages);
     let faster = Spread {
         median: 1.0 / time_share.median,
         low: 1.0 / time_share.high,
         high: 1.0 / time_share.low,
     };
     let amplification = pages.journal_bytes() / in_order.journal_bytes();
-    let slowest = journals.iter().map(recovery).fold(f64::INFINITY, f64::min);
+    // Whole pages that were written past the page cache are read from the device, which then
+    // is what the figure is about.
+    let read = journals.iter().filter(|done| done.engine != alike.engine);
+    let slowest = read.map(recovery).fold(f64::INFINITY, f64::min);
     Ok(vec![
         (
             Outcome::of(share(best) <= BYTES_SHARE_MAX),
@@ -206,8 +209,10 @@ fn by_itself(journals: &[Done], sequential: &[Done]) -> Result<Vec<(Outcome, Str
         (
             Outcome::at_least(&faster, 1.0 / TIME_SHARE_MAX),
             format!(
-                "a commit takes {TIME_SHARE_MAX} of the pages' time or less: {}",
-                time_share.show(three_digits)
+                "a commit takes {TIME_SHARE_MAX} of the pages' time or less: {}; of that of pages \
+                 written the same way: {}",
+                time_share.show(three_digits),
+                fast.time_over(alike).show(three_digits)
             ),
         ),
         (

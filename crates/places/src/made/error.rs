@@ -26,8 +26,8 @@ pub enum MadeError {
     NeedsRoot,
     /// The kernel cannot mount it.
     #[error(
-        "this kernel has no {0}; use another file system, or a directory that exists, such as \
-         /dev/shm for memory"
+        "this kernel does not support {0}; use another file system, or a directory that exists, \
+         such as /dev/shm for memory"
     )]
     NoFileSystem(&'static str),
     /// The program that makes the file system is missing.
@@ -51,8 +51,8 @@ pub enum MadeError {
     Interrupted,
     /// No loop device.
     #[error(
-        "no loop device could be had ({0}); load the module (`modprobe loop`), allow the container \
-         /dev/loop*, or use tmpfs:SIZE"
+        "no loop device is available ({0}); load the module (`modprobe loop`), give the container \
+         access to /dev/loop*, or use tmpfs:SIZE"
     )]
     NoLoop(io::Error),
     /// No zram.
@@ -63,13 +63,13 @@ pub enum MadeError {
     NoZram,
     /// No way to tell one zram device from another.
     #[error(
-        "this kernel does not number its disks (diskseq, since Linux 5.15), so that a zram device \
-         could not be told from another; use tmpfs:SIZE"
+        "this kernel does not number its disks (diskseq, since Linux 5.15), so iotoll could not \
+         tell its zram device from others; use tmpfs:SIZE"
     )]
     NoDiskNumbers,
     /// The directory cannot hold an image.
     #[error(
-        "{}: its file system cannot hold a file without a name (O_TMPFILE); name a directory on \
+        "{}: its file system does not support unnamed files (O_TMPFILE); name a directory on \
          another, as in image:xfs:1G@/var/tmp", .0.display()
     )]
     NoTemporary(PathBuf),
@@ -93,7 +93,7 @@ pub enum MadeError {
     },
     /// A device is in use, and so stays.
     #[error(
-        "{}: could not be removed: {source}; end what uses it, and run `iotoll clean`",
+        "{}: could not be removed: {source}; stop whatever uses it, then run `iotoll clean`",
         device.display()
     )]
     Held {
@@ -129,7 +129,7 @@ impl MadeError {
             Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT => {
                 Self::NoTemporary(directory.to_owned())
             }
-            _ => Self::Io { action: "creating the image's file", source: error.into() },
+            _ => Self::Io { action: "creating the image file", source: error.into() },
         }
     }
 

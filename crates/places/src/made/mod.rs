@@ -171,14 +171,14 @@ impl MadePlaces {
         if !zram::is_there(&root) {
             return Err(MadeError::NoZram);
         }
-        let lock = ZramLock::take().map_err(MadeError::io("locking zram's control"))?;
+        let lock = ZramLock::take().map_err(MadeError::io("locking zram-control"))?;
         let latest = zram::latest_disk(&root).ok_or(MadeError::NoDiskNumbers)?;
         self.record.adding_zram(latest).map_err(recording)?;
         let added = zram::add(&root).map_err(MadeError::io("adding a zram device"))?;
         standing.device = Device::Zram(added);
         self.record.added_zram(added).map_err(recording)?;
         let sized = added.set_size(&root, size_bytes);
-        sized.map_err(MadeError::io("giving a zram device its size"))?;
+        sized.map_err(MadeError::io("setting the size of a zram device"))?;
         drop(lock);
         mkfs::make(filesystem, &added.path(), stop)?;
         standing.mount(filesystem.name(), added.path().as_os_str(), "")
@@ -239,7 +239,7 @@ fn facts(label: &str, point: &Path, made: &MadePlace) -> Result<PlaceFacts, Made
 }
 
 fn recording(source: io::Error) -> MadeError {
-    MadeError::Io { action: "writing the record of what is created", source }
+    MadeError::Io { action: "recording what is created", source }
 }
 
 /// A file of that size without a name, as a block device.
