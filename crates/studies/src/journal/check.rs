@@ -110,3 +110,46 @@ fn holds_nothing_else(snapshot: &Snapshot, expected: &Expected<'_>) -> bool {
     let last = expected.last + expected.items.transactions() as u64;
     found == expected.base.with(expected.items) && snapshot.recovered().last == last
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use journal::{Options, Store};
+
+    use super::super::items::Kind;
+    use super::super::spec::{Keys, Values};
+    use super::*;
+
+    const KIND: Kind = Kind { keys: Keys::Random, values: Values::Json, value_bytes: 100 };
+
+    /// What is found in a store to which all of `put` was committed, each transaction from its
+    /// item `from` on, where the first three transactions of [`KIND`] are expected.
+    fn found(put: &Items, from: usize) -> Integrity {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = std::fs::File::open(folder.path()).unwrap();
+        let files = SliceFiles::new(opened.into(), None).unwrap();
+        let mut store = Store::open(files.clone(), &Options::default()).unwrap();
+        for number in 0..put.transactions() {
+            let mut transaction = store.begin(()).unwrap();
+            for (key, value) in put.of(number).skip(from) {
+                transaction.put(key, value).unwrap();
+            }
+            transaction.commit().unwrap();
+        }
+        drop(store);
+        let items = KIND.items(0..3);
+        let expected = Expected { base: Digest::default(), last: 0, items: &items };
+        account(&files, &expected, &Clock::new()).unwrap().integrity
+    }
+
+    #[test]
+    fn what_was_committed_otherwise_is_found() {
+        assert!(found(&KIND.items(0..3), 0).is_intact());
+        let others = Kind { values: Values::Zeros, ..KIND };
+        assert_eq!(found(&others.items(0..3), 0).overwritten, 3, "values are others");
+        assert_eq!(found(&KIND.items(0..3), 1).torn, 3, "an item of each is not there");
+        assert_eq!(found(&KIND.items(0..2), 0).lost, 1, "a transaction is not there");
+        assert_eq!(found(&KIND.items(0..4), 0).foreign, 1, "there is one too many");
+    }
+}
