@@ -32,17 +32,19 @@ pub(crate) fn apart(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec
             facts.take_places(old, new);
         }
     }
+    facts.take_materials(before, after);
     facts.0
 }
 
 /// What an arm timed and where, in a text that is the same in runs that repeat each other.
 /// Where files lie within a file system is no part of it, nor is how full that is.
 pub fn setting(run: &Run, arm: &ArmRecord) -> Option<String> {
-    let ArmRecord { study, strategy, params, .. } = arm;
+    let ArmRecord { study, strategy, params, material, .. } = arm;
     let place = run.places.get(arm.place)?;
     let machine = &run.machine;
     let params: Vec<String> =
         params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let own = material.as_ref().filter(|material| material.own);
     let parts = [
         format!("{study}/{strategy}"),
         params.join(", "),
@@ -56,7 +58,8 @@ pub fn setting(run: &Run, arm: &ArmRecord) -> Option<String> {
         devices(place),
         format!("gentle {}", run.plan.gentle),
     ];
-    Some(parts.join("\n"))
+    // A folder that has other files by now is another one.
+    Some(parts.into_iter().chain(own.map(ToString::to_string)).collect::<Vec<_>>().join("\n"))
 }
 
 fn gibibytes(machine: &Machine) -> u64 {
@@ -71,6 +74,21 @@ impl Facts {
         if before != after {
             let text = |text: &str| if text.is_empty() { "none" } else { text }.to_owned();
             self.0.push(Fact { what: what.to_owned(), before: text(before), after: text(after) });
+        }
+    }
+
+    /// A folder or database of the user's may have other contents by now.
+    fn take_materials(&mut self, before: &Run, after: &Run) {
+        let mut told: Vec<(&str, &str)> = Vec::new();
+        for new in &after.plan.arms {
+            let old = before.plan.arms.iter().find(|old| old.id == new.id);
+            let both = old.and_then(|old| old.material.as_ref()).zip(new.material.as_ref());
+            let Some((was, is)) = both else { continue };
+            if !told.contains(&(&new.study, &is.about)) {
+                told.push((&new.study, &is.about));
+                let what = format!("{}: data", new.study);
+                self.take(&what, &was.to_string(), &is.to_string());
+            }
         }
     }
 
@@ -120,4 +138,32 @@ fn is_numbered(layer: &DeviceLayer, place: &PlaceFacts) -> bool {
 
 fn free_share(place: &PlaceFacts) -> f64 {
     place.free_bytes as f64 / place.total_bytes.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use model::material::Material;
+
+    use super::*;
+    use crate::testing;
+
+    fn run_on(about: &str) -> Run {
+        let mut run = testing::run(2, Vec::new());
+        for arm in &mut run.plan.arms {
+            arm.material = Some(Material::own(about.to_owned(), 7));
+        }
+        run
+    }
+
+    #[test]
+    fn ones_own_files_that_are_others_by_now_are_told_once_and_are_another_setting() {
+        let [before, after] = ["3 files, 9 kB", "4 files, 9 kB"].map(run_on);
+        let facts = apart(&before, &after, &[]);
+        assert_eq!(facts.len(), 1, "{facts:?}");
+        assert_eq!(facts[0].what, "made: data");
+        assert_eq!(facts[0].after, "your files: 4 files, 9 kB");
+        assert_eq!(apart(&before, &before, &[]), []);
+        let [old, new] = [&before, &after].map(|run| setting(run, &run.plan.arms[0]));
+        assert_ne!(old, new);
+    }
 }

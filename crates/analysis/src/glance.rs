@@ -57,7 +57,7 @@ impl Glance {
     }
 
     fn arm(&self, index: usize) -> ArmResult {
-        let ArmRecord { id, study, strategy, place, params } = &self.run.plan.arms[index];
+        let ArmRecord { id, study, strategy, place, params, .. } = &self.run.plan.arms[index];
         let tolls_ns = &self.tolls_ns[index];
         ArmResult {
             id: id.clone(),

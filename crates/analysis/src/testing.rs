@@ -26,6 +26,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
         strategy: "plain".to_owned(),
         place,
         params: [].into(),
+        material: None,
     };
     let pair = |other| Pair { base: 0, other, axis: Axis::Place };
     Run {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use model::arm::{Arm, Pair, pairs};
+use model::material::Material;
 use model::plan::{Plan, StudyPlan};
 
 use crate::manners::Manners;
@@ -13,6 +14,8 @@ use crate::manners::Manners;
 pub struct Job {
     /// The arms.
     pub arms: Vec<Arm>,
+    /// What each of them works on, where its study has a say in that; none where nobody asked.
+    pub materials: Vec<Option<Material>>,
     /// Which of them are compared.
     pub pairs: Vec<Pair>,
     /// The smallest relative difference that matters.
@@ -38,6 +41,7 @@ impl Job {
         let rate = |study: &StudyPlan| Some((study.spec.name.to_owned(), study.per_second?));
         Self {
             arms,
+            materials: Vec::new(),
             pairs,
             worth: plan.worth,
             error_rate: plan.error_rate,

@@ -452,6 +452,7 @@ mod tests {
         let job = Job {
             arms,
             pairs,
+            materials: Vec::new(),
             worth: 0.05,
             error_rate: 0.05,
             budget: Duration::from_secs(2),

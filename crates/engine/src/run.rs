@@ -104,18 +104,19 @@ fn begun(
 }
 
 fn plan_record(job: &Job) -> PlanRecord {
-    let arm = |arm: &Arm| ArmRecord {
+    let arm = |(index, arm): (usize, &Arm)| ArmRecord {
         id: arm.id.clone(),
         study: arm.study.name.to_owned(),
         strategy: arm.strategy.name.to_owned(),
         place: arm.place,
         params: arm.params.written(),
+        material: job.materials.get(index).cloned().flatten(),
     };
     PlanRecord {
         worth: job.worth,
         error_rate: job.error_rate,
         budget_s: job.budget.as_secs_f64(),
-        arms: job.arms.iter().map(arm).collect(),
+        arms: job.arms.iter().enumerate().map(arm).collect(),
         pairs: job.pairs.clone(),
         gentle: job.manners.gentle,
         per_second: job.per_second.clone(),

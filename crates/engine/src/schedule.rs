@@ -88,6 +88,7 @@ mod tests {
         Job {
             arms,
             pairs,
+            materials: Vec::new(),
             worth: 0.05,
             error_rate: 0.05,
             budget: Duration::from_secs(60),

@@ -8,6 +8,7 @@
 
 use std::os::fd::BorrowedFd;
 
+use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 
@@ -29,6 +30,9 @@ pub trait Study: Sync {
 
 /// One arm's work: its parameters, and what it keeps from slice to slice.
 pub trait Workload {
+    /// What its operations are done on; nothing where that is no choice of the user's.
+    fn material(&self) -> Option<Material>;
+
     /// How many operations a slice may have.
     fn operations(&self) -> Operations;
 

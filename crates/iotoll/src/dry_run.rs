@@ -18,7 +18,7 @@ pub(crate) fn describe(
     width: usize,
 ) -> String {
     let mut out = report::places(places, &machine::describe(), width);
-    out += &report::planned(&job.arms, &job.pairs, places, width);
+    out += &report::planned(&job.arms, &job.materials, &job.pairs, places, width);
     let bold = anstyle::Style::new().bold();
     let _ = writeln!(out, "\n{bold}At most{bold:#}");
     out += &limit("time", &time(job), width);

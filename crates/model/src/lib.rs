@@ -16,6 +16,7 @@ pub mod guarantee;
 pub mod integrity;
 pub mod load;
 pub mod made;
+pub mod material;
 pub mod noise;
 pub mod ownership;
 pub mod param;

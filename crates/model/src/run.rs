@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arm::Pair;
 use crate::description::StudyDescription;
+use crate::material::Material;
 use crate::place::PlaceFacts;
 use crate::plan::DEFAULT_ERROR_RATE;
 use crate::slice::{Latencies, Phase, Slice};
@@ -212,6 +213,9 @@ pub struct ArmRecord {
     pub place: usize,
     /// The parameters, all of them, written as a plan file has them.
     pub params: BTreeMap<String, String>,
+    /// What its operations are done on, where the study has a say in that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<Material>,
 }
 
 /// A place once the last slice had run.

@@ -81,6 +81,10 @@ impl Group<'_> {
         if !params.is_empty() {
             out += &paragraph("  ", "  ", &params, width);
         }
+        // Arms with the same parameters work on the same.
+        if let Some(material) = arms.first().and_then(|arm| subject.material(arm)) {
+            out += &paragraph("  ", "  ", &material.to_string(), width);
+        }
         out += &table.indented();
         let ways = table::by_strategy(subject, arms, width);
         let figures = figures::tables(study, arms, width);

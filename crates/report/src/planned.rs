@@ -2,15 +2,22 @@
 //! arms of a study share is said once, and arms and comparisons only in what differs.
 
 use model::arm::{Arm, Pair};
+use model::material::Material;
 use model::place::PlaceFacts;
-use model::units::counted;
+use model::units::{count, counted};
 
-use crate::text::{Width, heading, paragraph};
+use crate::text::{Width, heading, paragraph, push_new};
 
 const INDENT: &str = "            ";
 
 /// Each study with its parameters, its arms and what is compared.
-pub fn planned(arms: &[Arm], pairs: &[Pair], places: &[PlaceFacts], width: Width) -> String {
+pub fn planned(
+    arms: &[Arm],
+    materials: &[Option<Material>],
+    pairs: &[Pair],
+    places: &[PlaceFacts],
+    width: Width,
+) -> String {
     let mut out = String::new();
     let mut told: Vec<&str> = Vec::new();
     for Arm { study, .. } in arms {
@@ -28,8 +35,26 @@ pub fn planned(arms: &[Arm], pairs: &[Pair], places: &[PlaceFacts], width: Width
         let compared = compared(arms, pairs, study.name, places).join("; ");
         let compared = if compared.is_empty() { "nothing" } else { &compared };
         out += &paragraph("  compared  ", INDENT, compared, width);
+        for data in worked_on(arms, materials, study.name) {
+            out += &paragraph("  data      ", INDENT, &data, width);
+        }
     }
     out
+}
+
+/// What a study's arms work on, each thing once, and how much of the user's own is copied.
+fn worked_on(arms: &[Arm], materials: &[Option<Material>], study: &str) -> Vec<String> {
+    let mut told = Vec::new();
+    let own = arms.iter().zip(materials).filter(|(arm, _)| arm.study.name == study);
+    for material in own.filter_map(|(_, material)| material.as_ref()) {
+        let more = match (&material.own_by, material.copied_bytes) {
+            (Some(param), _) => format!("; {study}.{param} takes your own"),
+            (None, 0) => String::new(),
+            (None, bytes) => format!("; a copy is {} bytes", count(bytes)),
+        };
+        push_new(&mut told, format!("{material}{more}"));
+    }
+    told
 }
 
 /// The parameters that are the same in all of a study's arms, and mean something to any.
@@ -78,12 +103,6 @@ fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
     let labels: Vec<&str> = places.iter().map(|place| place.label.as_str()).collect();
     parts.push(format!("on {} ({})", labels.join(", "), counted(arms.len() as u64, "arm")));
     parts.join("; ")
-}
-
-fn push_new<T: PartialEq>(all: &mut Vec<T>, one: T) {
-    if !all.contains(&one) {
-        all.push(one);
-    }
 }
 
 /// An arm's name without study and place: `held(sync=each)`.

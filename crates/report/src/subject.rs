@@ -3,6 +3,7 @@
 
 use model::analysis::{Analysis, ArmResult, Comparison};
 use model::description::{Score, StudyDescription};
+use model::material::Material;
 use model::run::Run;
 
 /// A run and its analysis, side by side.
@@ -21,6 +22,12 @@ impl<'a> Subject<'a> {
     /// The study that an arm is of.
     pub(crate) fn study_of(self, arm: &ArmResult) -> Option<&'a StudyDescription> {
         self.run.study(&arm.study)
+    }
+
+    /// What an arm worked on, where its study had a say in that.
+    pub(crate) fn material(self, arm: &ArmResult) -> Option<&'a Material> {
+        let record = self.run.plan.arms.iter().find(|record| record.id == arm.id)?;
+        record.material.as_ref()
     }
 
     /// What an arm's operation is: `record`.

@@ -34,6 +34,13 @@ pub(crate) fn styled_paragraph(first: &str, rest: &str, text: &str, width: Width
     out
 }
 
+/// Adds what is not there yet.
+pub(crate) fn push_new<T: PartialEq>(all: &mut Vec<T>, one: T) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

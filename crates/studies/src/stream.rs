@@ -16,6 +16,7 @@ use engine::study::{
     Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::integrity::Integrity;
+use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamKind, ParamSpec, Params, StudySpec};
 use model::units::exact_size;
@@ -88,6 +89,10 @@ struct Sequential {
 }
 
 impl Workload for Sequential {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         Operations::exactly(self.total_bytes / self.block_bytes)
     }

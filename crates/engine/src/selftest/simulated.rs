@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use host::clock::Clock;
 use model::arm::Arm;
+use model::material::Material;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::PlanError;
 use model::run::{Floor, LeftOut, Machine, PlaceAfter, Watch, Writes};
@@ -84,6 +85,10 @@ struct SimulatedWork {
 }
 
 impl Workload for SimulatedWork {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         Operations { granule: 1, max: 1_000 }
     }

@@ -8,6 +8,7 @@
 
 use std::hint::spin_loop;
 
+use model::material::Material;
 use model::slice::{Outcome, Slice};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -77,6 +78,10 @@ impl Stretched {
 }
 
 impl Workload for Stretched {
+    fn material(&self) -> Option<Material> {
+        self.workload.material()
+    }
+
     fn operations(&self) -> Operations {
         self.workload.operations()
     }
@@ -196,6 +201,10 @@ mod tests {
     }
 
     impl Workload for Counting {
+        fn material(&self) -> Option<Material> {
+            Some(Material::own("of one's own".to_owned(), 7))
+        }
+
         fn operations(&self) -> Operations {
             Operations { granule: 1, max: 77 }
         }
@@ -324,6 +333,7 @@ mod tests {
         assert_eq!(stretched.operations(), Operations { granule: 1, max: 77 });
         assert_eq!((stretched.warms_up(), stretched.footprint(5).files), (false, 15));
         assert_eq!(stretched.kept_footprint().files, 7);
+        assert_eq!(stretched.material().map(|material| material.copied_bytes), Some(7));
         let slow_client = Some("the client was the limit".to_owned());
         let (_, mut found) = slice(1.1, 100, slow_client.clone(), StopFlag::default()).unwrap();
         assert!([OWN_NS, WANTED_NS].iter().all(|name| found.evidence.remove(*name).is_some()));

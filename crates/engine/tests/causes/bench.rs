@@ -114,6 +114,7 @@ impl Bench {
         let job = Job {
             arms,
             pairs: Vec::new(),
+            materials: Vec::new(),
             worth: 0.05,
             error_rate: 0.05,
             budget: BUDGET,
@@ -179,6 +180,7 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
     let job = Job {
         arms: arms.to_vec(),
         pairs,
+        materials: Vec::new(),
         worth: 0.05,
         error_rate: 0.05,
         budget: COMPARE_BUDGET,

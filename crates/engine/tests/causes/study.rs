@@ -9,6 +9,7 @@ use engine::study::{
     Doing as _, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
     Workload,
 };
+use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
 use rustix::fs::{
@@ -93,6 +94,10 @@ struct Doing {
 }
 
 impl Workload for Doing {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         self.operations
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::{LEFT_OUT, left_out, machine, reason};
 use crate::description::{ParamDescription, ParamForm, StudyDescription};
 use crate::made::MadePlace;
+use crate::material::Material;
 use crate::place::{Detail, DeviceLayer, PlaceFacts};
 use crate::run::{ArmFailure, ArmRecord, Invocation, LeftOut, PlaceAfter, PlanRecord, Run, Watch};
 use crate::slice::{Outcome, Slice};
@@ -192,17 +193,25 @@ fn plan(
     let arms: Vec<ArmRecord> = arms
         .into_iter()
         .zip(params)
-        .map(|(ArmRecord { id: _, study, strategy, place, params: _ }, params)| ArmRecord {
-            id: String::new(),
-            study,
-            strategy,
-            place,
-            params,
+        .map(|(ArmRecord { id: _, study, strategy, place, params: _, material }, params)| {
+            ArmRecord {
+                id: String::new(),
+                study,
+                strategy,
+                place,
+                params,
+                material: material.map(unsaid),
+            }
         })
         .collect();
     let ids: Vec<String> = arms.iter().map(|arm| id(arm, &arms, studies, label_of)).collect();
     let arms = arms.into_iter().zip(ids).map(|(arm, id)| ArmRecord { id, ..arm }).collect();
     PlanRecord { worth, error_rate, budget_s, arms, pairs, gentle, per_second }
+}
+
+/// What an arm worked on, without the words for it.
+fn unsaid(Material { own, about: _, copied_bytes, own_by: _ }: Material) -> Material {
+    Material { own, about: left_out(), copied_bytes, own_by: None }
 }
 
 /// What an arm's parameter is; nothing where its study has none of that name.

@@ -11,13 +11,14 @@ use super::table;
 use super::{labelled, lines_at};
 use crate::risk;
 use crate::subject::Subject;
-use crate::text::Width;
+use crate::text::{Width, push_new};
 
 /// The word before what is wrong with data, which is red.
 pub(super) const BROKEN: &str = "Broken";
 /// Longer notes than so many lines are cut, with a word on where the rest is.
 const NAMES_MAX: usize = 5;
 const REWRITTEN_LINES: usize = 4;
+const DATA_LINES: usize = 3;
 const WHY_LINES: usize = 3;
 const OPEN_LINES: usize = 3;
 const NOISE_LINES: usize = 3;
@@ -58,6 +59,7 @@ pub(super) fn whole(subject: Subject, rows: &[Row<'_>], full: bool) -> Vec<Note>
         note(BROKEN, broken(subject), OPEN_LINES),
         note("Moved", moved(rows), REWRITTEN_LINES),
         note("Ways", ways(rows), REWRITTEN_LINES),
+        note("Data", data(subject), DATA_LINES),
         note("Why", why(rows), WHY_LINES),
         note("Open", open(rows), OPEN_LINES),
         note("Doubt", doubts(subject), OPEN_LINES),
@@ -142,6 +144,36 @@ fn together<'a>(told: impl Iterator<Item = (String, &'a Row<'a>)>) -> Vec<(Strin
         }
     }
     groups
+}
+
+/// Which studies worked on the user's own, and which on what was invented.
+fn data(subject: Subject) -> Vec<String> {
+    let mut own: Vec<(String, Vec<&str>)> = Vec::new();
+    let (mut invented, mut params) = (Vec::new(), Vec::new());
+    for arm in &subject.analysis.arms {
+        let Some(material) = subject.material(arm) else { continue };
+        if material.own {
+            let text = material.to_string();
+            match own.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, studies)) => push_new(studies, arm.study.as_str()),
+                None => own.push((text, vec![arm.study.as_str()])),
+            }
+        } else {
+            push_new(&mut invented, arm.study.clone());
+            let param = material.own_by.iter().map(|param| format!("{}.{param}", arm.study));
+            param.for_each(|param| push_new(&mut params, param));
+        }
+    }
+    let own = own.iter().map(|(text, studies)| format!("{}: {text}.", studies.join(", ")));
+    let mut told: Vec<String> = own.collect();
+    if !invented.is_empty() {
+        let yours = match params.as_slice() {
+            [] => String::new(),
+            params => format!(" For your own: --set {}.", params.join(", ")),
+        };
+        told.push(format!("invented: {}.{yours}", invented.join(", ")));
+    }
+    told
 }
 
 /// The causes in a few words, each with the rows that share it.

@@ -20,6 +20,7 @@ mod store;
 use engine::study::{
     Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
 };
+use model::material::Material;
 use model::study::{Params, StudySpec};
 
 use self::config::Config;
@@ -58,6 +59,10 @@ impl Arm {
 }
 
 impl Workload for Arm {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         Operations { granule: 1, max: self.config.blocks() }
     }

@@ -23,6 +23,7 @@ use engine::study::{
     Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::integrity::Integrity;
+use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
@@ -118,6 +119,10 @@ impl Config {
 }
 
 impl Workload for Config {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         // A second load would find the manifest in memory.
         let max = if self.is_cold() { 1 } else { OPERATIONS_MAX };

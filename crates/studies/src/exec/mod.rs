@@ -16,6 +16,7 @@ mod spec;
 mod tests;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use model::material::Material;
 use model::study::{Params, StudySpec};
 
 use self::command::Command;
@@ -46,6 +47,10 @@ struct Running {
 }
 
 impl Workload for Running {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         Operations::exactly(1)
     }

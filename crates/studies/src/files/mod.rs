@@ -20,6 +20,7 @@ use engine::study::{
     Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
 use model::integrity::Integrity;
+use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use rustix::fs::{AtFlags, FileType, OFlags, fstat, renameat, statat, unlinkat};
@@ -118,6 +119,10 @@ struct Filing {
 }
 
 impl Workload for Filing {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         let max = match self.config.operation {
             Operation::Write | Operation::Unlink => self.config.files_max(),

@@ -22,6 +22,7 @@ mod spec;
 use engine::study::{
     Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
 };
+use model::material::Material;
 use model::study::{Params, StudySpec};
 
 use self::config::Config;
@@ -42,6 +43,10 @@ impl Study for Journal {
 }
 
 impl Workload for Arm {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         self.config.operations()
     }

@@ -30,6 +30,7 @@ mod work;
 mod writer;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use model::material::Material;
 use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
@@ -59,6 +60,10 @@ struct Writers {
 }
 
 impl Workload for Writers {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         self.config.operations()
     }

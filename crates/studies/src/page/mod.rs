@@ -20,6 +20,7 @@ use engine::recorder::Recorder;
 use engine::study::{
     Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
 };
+use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
@@ -75,6 +76,10 @@ struct Requests {
 }
 
 impl Workload for Requests {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         let Config { parts, cache, .. } = &self.config;
         let (files, page_bytes) = (parts.count(), parts.bytes());

@@ -26,6 +26,7 @@ mod spec;
 mod switched;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use model::material::Material;
 use model::study::{Params, StudySpec};
 
 use self::config::{Config, ServerKind};
@@ -61,6 +62,10 @@ struct Serving {
 }
 
 impl Workload for Serving {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         Operations::exactly(self.config.connections)
     }

@@ -18,6 +18,7 @@ pub(crate) mod spec;
 mod traffic;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use model::material::Material;
 use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
@@ -64,6 +65,10 @@ struct Connections {
 const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 impl Workload for Connections {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
     fn operations(&self) -> Operations {
         let connections = self.config.connections;
         Operations { granule: connections, max: REQUESTS_MAX / connections * connections }
