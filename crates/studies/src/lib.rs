@@ -13,6 +13,7 @@ mod files;
 mod footprints;
 mod journal;
 mod log;
+mod own;
 mod page;
 pub mod power;
 mod put;

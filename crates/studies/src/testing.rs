@@ -30,6 +30,25 @@ pub(crate) fn in_memory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap()
 }
 
+/// A folder as a user may have one, with a folder in a folder and a link.
+pub(crate) fn own_folder() -> TempDir {
+    let own = on_disk();
+    fs::create_dir_all(own.path().join("deep/er")).unwrap();
+    fs::write(own.path().join("a.css"), own_contents(1000)).unwrap();
+    fs::write(own.path().join("deep/er/b.html"), own_contents(5000)).unwrap();
+    fs::write(own.path().join("deep/c.html"), own_contents(5001)).unwrap();
+    std::os::unix::fs::symlink("a.css", own.path().join("link")).unwrap();
+    own
+}
+
+/// What is in its files together.
+pub(crate) const OWN_BYTES: u64 = 1000 + 5000 + 5001;
+
+/// What is in one of its files.
+pub(crate) fn own_contents(bytes: usize) -> Vec<u8> {
+    b"<b>{{ user.name }}</b>\n".iter().copied().cycle().take(bytes).collect()
+}
+
 /// A recorder of no run.
 pub(crate) fn recorder() -> Recorder {
     Recorder::new(Clock::new(), StopFlag::default())

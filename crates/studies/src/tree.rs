@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 
 use engine::study::{Doing, StudyError};
-use rustix::fs::{Dir, FileType, Mode, OFlags, fsync, openat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fsync, openat, statat};
 use rustix::io::Errno;
 
 use crate::file::open_for_reading;
@@ -27,14 +27,47 @@ pub(crate) fn open_folder(folder: impl AsFd, name: &CStr) -> Result<OwnedFd, Err
 
 /// What is in a folder, in the file system's order.
 pub(crate) fn entries(folder: impl AsFd) -> Result<Vec<Entry>, Errno> {
+    listed(Dir::read_from(folder)?)
+}
+
+/// What is in a folder that was opened to be listed.
+pub(crate) fn listed(folder: Dir) -> Result<Vec<Entry>, Errno> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(folder)? {
+    for entry in folder {
         let entry = entry?;
         if entry.file_name() != c"." && entry.file_name() != c".." {
             entries.push(Entry { name: entry.file_name().to_owned(), kind: entry.file_type() });
         }
     }
     Ok(entries)
+}
+
+/// The paths of all below a folder that are no folders.
+pub(crate) fn files_below(folder: impl AsFd) -> Result<Vec<CString>, Errno> {
+    let (mut files, mut folders) = (Vec::new(), vec![c".".to_owned()]);
+    while let Some(within) = folders.pop() {
+        let opened = open_folder(&folder, &within)?;
+        for Entry { name, kind } in entries(&opened)? {
+            let is_folder = match kind {
+                FileType::Unknown => is_folder(&opened, &name)?,
+                kind => kind == FileType::Directory,
+            };
+            let path = if within.as_c_str() == c"." { name } else { joined(&within, &name) };
+            if is_folder { folders.push(path) } else { files.push(path) }
+        }
+    }
+    Ok(files)
+}
+
+fn is_folder(folder: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
+    let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+}
+
+/// A path within a folder.
+pub(crate) fn joined(folder: &CStr, path: &CStr) -> CString {
+    let path = [folder.to_bytes(), b"/", path.to_bytes()].concat();
+    CString::new(path).unwrap_or_else(|_| unreachable!("neither has a zero in it"))
 }
 
 /// Gets the data of all files below a folder to the device, all together, and then

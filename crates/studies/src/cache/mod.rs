@@ -28,15 +28,13 @@ use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use model::units::exact_size;
 
-use self::sources::{Shape, scan};
+use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
 use self::spec::Operation;
 use self::store::Entry;
 use crate::cold::{Cache as Memory, Residency};
 use crate::put::Put;
 use crate::tree::{each_file, sync_tree};
 
-/// More sources than this are no source tree but a data store.
-const TREE_BYTES_MAX: u64 = 64 << 20;
 /// Even the fastest loads take longer than a slice lasts.
 const OPERATIONS_MAX: u64 = 1 << 16;
 /// What there is beside sources or their compiled forms: folders, the manifest, and what is
@@ -44,6 +42,8 @@ const OPERATIONS_MAX: u64 = 1 << 16;
 const FILES_BESIDE: u64 = 16;
 /// Each source takes so much in the manifest at the most.
 const ENTRY_BYTES: u64 = 256;
+/// The same of one of the user's, whose path may be long, and of bytes that are no text.
+const OWN_ENTRY_BYTES: u64 = 12 << 10;
 
 /// The study.
 pub(crate) struct Cache;
@@ -59,11 +59,11 @@ impl Study for Cache {
 }
 
 /// What an arm is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 struct Config {
     put: Put,
     operation: Operation,
-    shape: Shape,
+    tree: Tree,
     /// Compiled templates that a page loads.
     used: usize,
     /// Whether memory holds what is loaded.
@@ -72,6 +72,19 @@ struct Config {
 
 impl Config {
     fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        let tree = match params.text("set") {
+            "" => Tree::Invented(Self::shape(params)?),
+            folder => Tree::of_folder(folder)?,
+        };
+        // Of one's own there may be fewer than is usual.
+        let used = params.count("used").min(tree.templates());
+        let operation = Operation::of(params.choice("operation"))?;
+        let memory = Memory::of(params.choice("cache"))?;
+        Ok(Self { put: Put::of(strategy)?, operation, tree, used: used as usize, memory })
+    }
+
+    /// What an invented tree is like.
+    fn shape(params: &Params) -> Result<Shape, StudyError> {
         let shape = Shape {
             templates: params.count("templates"),
             template_bytes: params.size("template"),
@@ -93,9 +106,7 @@ impl Config {
                 exact_size(TREE_BYTES_MAX)
             )));
         }
-        let operation = Operation::of(params.choice("operation"))?;
-        let memory = Memory::of(params.choice("cache"))?;
-        Ok(Self { put: Put::of(strategy)?, operation, shape, used: used as usize, memory })
+        Ok(shape)
     }
 
     /// Whether each load is the first of its slice.
@@ -106,21 +117,33 @@ impl Config {
     /// Compiled templates, which may be larger than they were, one more aside, and the
     /// manifest.
     fn cache_bytes(&self) -> u64 {
-        let shape = &self.shape;
-        2 * shape.bytes_on_disk() + shape.files() * ENTRY_BYTES
+        // What it compiles to may be larger, at the worst where a source is all braces.
+        let larger = match self.tree {
+            Tree::Invented(_) => 2,
+            Tree::Own(_) => 7,
+        };
+        larger * self.tree.bytes_on_disk() + self.tree.files() * self.entry_bytes()
+    }
+
+    /// What a source takes in the manifest, at the most.
+    fn entry_bytes(&self) -> u64 {
+        match self.tree {
+            Tree::Invented(_) => ENTRY_BYTES,
+            Tree::Own(_) => OWN_ENTRY_BYTES,
+        }
     }
 
     /// The cache, written once.
     fn cache_footprint(&self) -> Footprint {
         let bytes = self.cache_bytes();
-        let files = self.shape.files() + FILES_BESIDE;
+        let files = self.tree.files() + FILES_BESIDE;
         Footprint { space_bytes: bytes, files, written_bytes: bytes }
     }
 }
 
 impl Workload for Config {
     fn material(&self) -> Option<Material> {
-        None
+        Some(self.tree.material())
     }
 
     fn operations(&self) -> Operations {
@@ -145,9 +168,8 @@ impl Workload for Config {
     }
 
     fn kept_footprint(&self) -> Footprint {
-        let bytes = self.shape.bytes_on_disk();
-        // Folders have several sources each, or there are few.
-        let files = 2 * self.shape.files() + FILES_BESIDE;
+        let bytes = self.tree.bytes_on_disk();
+        let files = self.tree.entries() + FILES_BESIDE;
         let sources = Footprint { space_bytes: bytes, files, written_bytes: bytes };
         match self.operation {
             Operation::Rebuild => sources,
@@ -161,9 +183,9 @@ impl Workload for Config {
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let keep =
             |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
-        let (config, sources) = (*self, keep(folders.kept)?);
+        let (config, sources) = (self.clone(), keep(folders.kept)?);
         if folders.kept_is_new {
-            sources::make(&sources, &config.shape)?;
+            config.tree.make(&sources)?;
             sync_tree(&sources)?;
         }
         let (cache, is_built) = match config.operation {
@@ -199,17 +221,18 @@ impl Requests {
     fn rebuild(&self, recorder: &mut Recorder) -> Result<u64, StudyError> {
         let sources = scan(&self.sources)?;
         let read: u64 = sources.iter().map(|source| source.contents.len() as u64).sum();
-        Ok(read + store::write(&self.cache, &sources, self.config.put, recorder)?)
+        Ok(read
+            + store::write(&self.cache, &self.config.tree, &sources, self.config.put, recorder)?)
     }
 
     /// Loads what a page needs, other templates than the page before.
     fn load(&self, page: u64) -> Result<u64, StudyError> {
         let (entries, mut read) = store::load_manifest(&self.cache)?;
-        let templates: Vec<&Entry> = entries.iter().filter(|e| e.is_template()).collect();
-        let used = self.config.used;
-        for nth in 0..used {
+        let Config { tree, used, .. } = &self.config;
+        let templates: Vec<&Entry> = entries.iter().filter(|e| e.is_template(tree)).collect();
+        for nth in 0..*used {
             let entry = templates[(page as usize * used + nth) % templates.len()];
-            read += store::load_template(&self.cache, entry)?.len() as u64;
+            read += store::load_template(&self.cache, tree, entry)?.len() as u64;
         }
         Ok(read)
     }
@@ -223,6 +246,7 @@ impl Requests {
 
     /// Loads everything, and holds it against what building it again would give.
     fn account(&self) -> Result<Integrity, StudyError> {
+        let tree = &self.config.tree;
         let sources = scan(&self.sources)?;
         let mut integrity = Integrity { records: 1, ..Integrity::default() };
         let manifest = store::load_manifest(&self.cache);
@@ -231,9 +255,10 @@ impl Requests {
             integrity.torn += 1;
             integrity.example = Some("the manifest does not list the sources".to_owned());
         }
-        for (entry, source) in expected.iter().zip(&sources).filter(|(e, _)| e.is_template()) {
+        let templates = expected.iter().zip(&sources).filter(|(entry, _)| entry.is_template(tree));
+        for (entry, source) in templates {
             integrity.records += 1;
-            match store::load_template(&self.cache, entry) {
+            match store::load_template(&self.cache, tree, entry) {
                 Ok(compiled) if compiled == store::compile(&source.contents) => {}
                 Ok(_) => {
                     integrity.torn += 1;

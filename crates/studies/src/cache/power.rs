@@ -31,17 +31,18 @@ impl Rebuilt {
     }
 
     /// What is wrong with the first file that is neither the old one nor the new one.
-    fn damage(folders: SliceFolders<'_>) -> Result<Option<String>, StudyError> {
+    fn damage(&self, folders: SliceFolders<'_>) -> Result<Option<String>, StudyError> {
         let owned =
             |folder: BorrowedFd<'_>| folder.try_clone_to_owned().doing("keeping the folder open");
+        let tree = &self.config.tree;
         let (sources, cache) = (owned(folders.kept)?, owned(folders.fresh)?);
         let sources = scan(&sources)?;
         let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
         let mut wanted: Vec<_> = entries
             .iter()
             .zip(&sources)
-            .filter(|(entry, _)| entry.is_template())
-            .map(|(entry, source)| (entry.compiled(), store::compile(&source.contents)))
+            .filter(|(entry, _)| entry.is_template(tree))
+            .map(|(entry, source)| (entry.compiled(tree), store::compile(&source.contents)))
             .collect();
         wanted.push((store::MANIFEST.to_owned(), store::manifest(&entries)));
         Ok(wanted.iter().find_map(|(path, contents)| {
@@ -66,7 +67,7 @@ impl Trial for Rebuilt {
 
     fn look(&self, folders: SliceFolders<'_>, _done: u64) -> Result<Left, StudyError> {
         let allowed = self.config.put.may_leave_a_part();
-        Ok(Left::default().with_damage(Self::damage(folders)?, allowed))
+        Ok(Left::default().with_damage(self.damage(folders)?, allowed))
     }
 
     fn starts_settled(&self) -> bool {

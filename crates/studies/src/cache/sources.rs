@@ -1,15 +1,19 @@
 //! The source tree that a cache is built from: made once for an arm, and scanned
 //! by each rebuild as an application would, from the file system alone.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use engine::study::{Doing, StudyError};
+use model::material::Material;
+use model::units::{counted, exact_size};
 use rustix::fs::{OFlags, fstat};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};
-use crate::tree::{entries, open_folder};
+use crate::own::files::{Bounds, OwnFiles};
+use crate::tree::{files_below, open_folder};
 
 const SCANNING: &str = "scanning the source tree";
 const READING: &str = "reading a source";
@@ -19,7 +23,20 @@ const ROOT: &CStr = c"src";
 /// A folder of sources has no more than this.
 const FOLDER_FILES_MAX: u64 = 25;
 
-/// What the tree is like.
+/// What a user's tree of sources may have: with more it is a data store.
+const OWN: Bounds = Bounds { what: "a source tree", files: 5000, bytes: TREE_BYTES_MAX };
+/// The same of one that is invented.
+pub(super) const TREE_BYTES_MAX: u64 = 64 << 20;
+
+/// What the tree is made of.
+#[derive(Clone)]
+pub(super) enum Tree {
+    Invented(Shape),
+    /// The user's own files, all of them templates: which are is known to the application alone.
+    Own(Arc<OwnFiles>),
+}
+
+/// What an invented tree is like.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) templates: u64,
@@ -33,15 +50,87 @@ impl Shape {
     pub(super) fn bytes(&self) -> u64 {
         self.templates * self.template_bytes + self.classes * self.class_bytes
     }
+}
+
+impl Tree {
+    /// That of a folder of the user's, with all below it.
+    pub(super) fn of_folder(folder: &str) -> Result<Self, StudyError> {
+        OwnFiles::read(folder, OWN).map(Self::Own)
+    }
 
     /// All sources together, each rounded up to whole blocks.
     pub(super) fn bytes_on_disk(&self) -> u64 {
-        self.bytes() + self.files() * 4096
+        match self {
+            Self::Invented(shape) => shape.bytes() + self.files() * 4096,
+            Self::Own(own) => own.bytes_on_disk(),
+        }
     }
 
     /// How many sources there are.
     pub(super) fn files(&self) -> u64 {
-        self.templates + self.classes
+        match self {
+            Self::Invented(shape) => shape.templates + shape.classes,
+            Self::Own(own) => own.count(),
+        }
+    }
+
+    /// Sources and the folders that they are in.
+    pub(super) fn entries(&self) -> u64 {
+        match self {
+            // Folders have several sources each, or there are few.
+            Self::Invented(_) => 2 * self.files(),
+            Self::Own(own) => own.entries(),
+        }
+    }
+
+    /// How many of the sources are compiled.
+    pub(super) fn templates(&self) -> u64 {
+        match self {
+            Self::Invented(shape) => shape.templates,
+            Self::Own(own) => own.count(),
+        }
+    }
+
+    /// Whether the source of that path is compiled.
+    pub(super) fn is_template(&self, path: &str) -> bool {
+        match self {
+            Self::Invented(_) => path.strip_suffix(".tpl").is_some(),
+            Self::Own(_) => true,
+        }
+    }
+
+    /// What the compiled form of that source is called. A path of the user's may be too long
+    /// for a name.
+    pub(super) fn compiled(&self, path: &str) -> CString {
+        match self {
+            Self::Invented(_) => name(&format!("cache/{}", path.replace('/', "-"))),
+            Self::Own(_) => name(&format!("cache/{:016x}", xxh3_64(path.as_bytes()))),
+        }
+    }
+
+    /// What reports say of it.
+    pub(super) fn material(&self) -> Material {
+        match self {
+            Self::Invented(Shape { templates, template_bytes, classes, class_bytes }) => {
+                let about = format!(
+                    "{} of {} and {} of {}",
+                    counted(*templates, "template"),
+                    exact_size(*template_bytes),
+                    if *classes == 1 { "1 class".into() } else { format!("{classes} classes") },
+                    exact_size(*class_bytes)
+                );
+                Material::invented(about, "set")
+            }
+            Self::Own(own) => own.material(),
+        }
+    }
+
+    /// Makes it.
+    pub(super) fn make(&self, folder: &OwnedFd) -> Result<(), StudyError> {
+        match self {
+            Self::Invented(shape) => make(folder, shape),
+            Self::Own(own) => own.copy_to(folder, ROOT),
+        }
     }
 }
 
@@ -55,8 +144,8 @@ pub(super) struct Source {
     pub(super) contents: Vec<u8>,
 }
 
-/// Makes the tree.
-pub(super) fn make(folder: &OwnedFd, shape: &Shape) -> Result<(), StudyError> {
+/// Makes an invented tree.
+fn make(folder: &OwnedFd, shape: &Shape) -> Result<(), StudyError> {
     make_folder(folder, ROOT)?;
     let template = |n| text(n, "<li class=\"row\">{{ user.name }} owes {{ order.total }}</li>\n");
     make_kind(folder, ("templates", "tpl"), shape.templates, shape.template_bytes, template)?;
@@ -91,25 +180,22 @@ fn make_kind(
 
 /// Reads the whole tree, in the order of its paths.
 pub(super) fn scan(folder: &OwnedFd) -> Result<Vec<Source>, StudyError> {
-    let mut sources = Vec::new();
     let root = open_folder(folder, ROOT).doing(SCANNING)?;
-    for within in entries(&root).doing(SCANNING)? {
-        let inner = open_folder(&root, &within.name).doing(SCANNING)?;
-        for file in entries(&inner).doing(SCANNING)? {
-            sources.push(read(&inner, &within.name, &file.name)?);
-        }
-    }
-    sources.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    Ok(sources)
+    let mut paths = files_below(&root).doing(SCANNING)?;
+    paths.sort_unstable();
+    paths.iter().map(|path| read(&root, path)).collect()
 }
 
-fn read(folder: &OwnedFd, within: &CStr, file: &CStr) -> Result<Source, StudyError> {
-    let open = open_for_reading(folder, file).doing(READING)?;
+fn read(root: &OwnedFd, path: &CStr) -> Result<Source, StudyError> {
+    let open = open_for_reading(root, path).doing(READING)?;
     let stat = fstat(&open).doing(READING)?;
     let mut contents = vec![0; stat.st_size as usize];
     read_whole(open, &mut contents, READING)?;
     Ok(Source {
-        path: format!("{}/{}", within.to_string_lossy(), file.to_string_lossy()),
+        // A name need not be text.
+        path: path
+            .to_str()
+            .map_or_else(|_| path.to_bytes().escape_ascii().to_string(), str::to_owned),
         modified_ns: stat.st_mtime * 1_000_000_000 + stat.st_mtime_nsec as i64,
         hash: xxh3_64(&contents),
         contents,

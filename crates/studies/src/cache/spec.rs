@@ -36,7 +36,11 @@ pub(super) static SPEC: StudySpec = StudySpec {
     strategies: &STRATEGIES,
     // Nothing is written.
     promises: &[promise(&[], &[LOADING], "")],
-    applies: &[where_set(&["used", "cache"], &[LOADING])],
+    applies: &[
+        where_set(&["used", "cache"], &[LOADING]),
+        // A directory of the user's has its own files.
+        where_set(&["templates", "template", "classes", "class"], &[("set", Is::OneOf(&[""]))]),
+    ],
     params: &[
         ParamSpec {
             name: "operation",
@@ -45,11 +49,22 @@ pub(super) static SPEC: StudySpec = StudySpec {
             kind: ParamKind::Choice(Operation::NAMES),
             default: "load, rebuild",
         },
+        ParamSpec {
+            name: "set",
+            about: "a directory with templates of your own, which are copied with all below it; \
+                    each is compiled",
+            kind: ParamKind::Text("a directory, or empty to use generated files"),
+            default: "",
+        },
         count("templates", "templates in the source tree", "60"),
         size("template", "size of a template", "4 KiB"),
         count("classes", "classes in the source tree", "30"),
         size("class", "size of a class", "6 KiB"),
-        count("used", "load: compiled templates that a page loads", "10"),
+        count(
+            "used",
+            "load: compiled templates that a page loads; of your own, all where there are fewer",
+            "10",
+        ),
         cold::param(
             "load: whether the cache is in memory, or evicted from it before each load, as after \
              a reboot (checked in every slice); on a place in memory it is never cold",

@@ -9,8 +9,8 @@ use engine::study::{Doing, StudyError};
 use rustix::fs::fstat;
 use serde::{Deserialize, Serialize};
 
-use super::sources::Source;
-use crate::file::{name, open_for_reading, read_whole};
+use super::sources::{Source, Tree};
+use crate::file::{open_for_reading, read_whole};
 use crate::put::Put;
 use crate::tree::{entries, open_folder, sync_tree};
 
@@ -37,14 +37,14 @@ impl Entry {
         }
     }
 
-    pub(super) fn is_template(&self) -> bool {
-        self.path.strip_suffix(".tpl").is_some()
+    /// Whether it is compiled.
+    pub(super) fn is_template(&self, tree: &Tree) -> bool {
+        tree.is_template(&self.path)
     }
 
     /// Where its compiled form is.
-    pub(super) fn compiled(&self) -> CString {
-        let flat = self.path.replace('/', "-");
-        name(&format!("cache/{flat}"))
+    pub(super) fn compiled(&self, tree: &Tree) -> CString {
+        tree.compiled(&self.path)
     }
 }
 
@@ -68,15 +68,17 @@ pub(super) fn compile(template: &[u8]) -> Vec<u8> {
 /// Writes the compiled templates, and the manifest last; says how many bytes.
 pub(super) fn write(
     folder: &OwnedFd,
+    tree: &Tree,
     sources: &[Source],
     put: Put,
     recorder: &mut Recorder,
 ) -> Result<u64, StudyError> {
     let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
     let mut written = 0;
-    for (entry, source) in entries.iter().zip(sources).filter(|(entry, _)| entry.is_template()) {
+    let compiled = entries.iter().zip(sources).filter(|(entry, _)| entry.is_template(tree));
+    for (entry, source) in compiled {
         let compiled = compile(&source.contents);
-        put.file(folder, &entry.compiled(), &compiled, recorder)?;
+        put.file(folder, &entry.compiled(tree), &compiled, recorder)?;
         written += compiled.len() as u64;
     }
     let manifest = manifest(&entries);
@@ -114,8 +116,12 @@ pub(super) fn load_manifest(folder: &OwnedFd) -> Result<(Vec<Entry>, u64), Study
 }
 
 /// A compiled template.
-pub(super) fn load_template(folder: &OwnedFd, entry: &Entry) -> Result<Vec<u8>, StudyError> {
-    load_file(folder, &entry.compiled())
+pub(super) fn load_template(
+    folder: &OwnedFd,
+    tree: &Tree,
+    entry: &Entry,
+) -> Result<Vec<u8>, StudyError> {
+    load_file(folder, &entry.compiled(tree))
 }
 
 /// How many files there are.

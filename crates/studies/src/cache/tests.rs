@@ -103,3 +103,29 @@ fn trees_that_cannot_be_are_refused() {
         assert!(error.contains(says), "{error}");
     }
 }
+
+#[test]
+fn templates_of_the_users_own_are_compiled_and_loaded_whole_wherever_they_are() {
+    let own = testing::own_folder();
+    let set = own.path().to_str().unwrap();
+    for strategy in spec::SPEC.strategies {
+        for operation in ["rebuild", "load"] {
+            let folder = on_disk();
+            let given = [("set", set), ("operation", operation)];
+            let outcome = slice(&Cache, strategy.name, &given, folder.path(), 2).unwrap();
+            // All three, although a page loads ten otherwise, and the manifest.
+            assert_eq!((outcome.laps, outcome.integrity().records), (2, 4));
+            assert!(outcome.integrity().is_intact());
+            assert!(outcome.requested_bytes() > 2 * testing::OWN_BYTES, "{outcome:?}");
+            let copied = fs::read(folder.path().join("src/deep/er/b.html")).unwrap();
+            assert_eq!(copied, testing::own_contents(5000));
+            let manifest = fs::read_to_string(folder.path().join("cache/manifest.json")).unwrap();
+            assert!(manifest.contains("\"deep/er/b.html\""), "{manifest}");
+        }
+    }
+    let says = |given: &[(&str, &str)]| {
+        testing::workload(&Cache, "rename", given).material().unwrap().to_string()
+    };
+    assert_eq!(says(&[("set", set)]), "your files: 3 files, 11.0 kB; left out: 1 link");
+    assert_eq!(says(&[]), "invented: 60 templates of 4 KiB and 30 classes of 6 KiB");
+}

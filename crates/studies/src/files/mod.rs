@@ -10,9 +10,10 @@
 
 pub(crate) mod power;
 mod spec;
+mod stock;
 
 use std::collections::HashSet;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
@@ -23,24 +24,18 @@ use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
-use rustix::fs::{AtFlags, FileType, OFlags, fstat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use self::spec::Operation;
+use self::stock::{Contents, Document, Stock};
 use crate::cold::{Cache, Residency};
-use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole};
+use crate::file::{open_for_reading, open_for_writing, read_whole};
 use crate::put::Put;
-use crate::random::{self, stamp};
-use crate::tree::{entries, open_folder, sync_tree};
+use crate::tree::{files_below, sync_tree};
 
-/// All files of a slice together, or one that is larger.
-const SLICE_BYTES_MAX: u64 = 4 << 20;
-/// A slice has no more files than this, however small they are.
-const FILES_MAX: u64 = 4096;
 /// Even the fastest operation needs longer than a slice lasts for so many.
 const OPERATIONS_MAX: u64 = 1 << 17;
-/// An empty file's inode and name, and a folder.
-const NAME_BYTES: u64 = 8192;
 
 /// The study.
 pub(crate) struct Files;
@@ -57,49 +52,37 @@ impl Study for Files {
 }
 
 /// What an arm is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 struct Config {
     put: Put,
     operation: Operation,
-    size_bytes: u64,
-    folders: u64,
+    stock: Stock,
     /// Of what is read.
     cache: Cache,
 }
 
 impl Config {
     fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        let stock = match params.text("set") {
+            "" => Stock::Invented {
+                size_bytes: params.size("size"),
+                folders: params.count("folders"),
+            },
+            folder => Stock::of_folder(folder)?,
+        };
         Ok(Self {
             put: Put::of(strategy)?,
             operation: Operation::of(params.choice("operation"))?,
-            size_bytes: params.size("size"),
-            folders: params.count("folders"),
+            stock,
             cache: Cache::of(params.choice("cache"))?,
         })
     }
 
-    /// Files with contents that a slice has at the most.
-    fn files_max(&self) -> u64 {
-        (SLICE_BYTES_MAX / self.size_bytes).clamp(1, FILES_MAX)
-    }
-
     /// What the files of so many operations come to.
     fn footprint(&self, operations: u64) -> Footprint {
-        let bytes = self.bytes(operations);
-        // One more may be aside.
-        let files = operations.min(FILES_MAX) + self.folders + 1;
-        Footprint { space_bytes: bytes, files, written_bytes: bytes }
-    }
-
-    /// What they take.
-    fn bytes(&self, operations: u64) -> u64 {
-        let files = operations.min(self.files_max());
-        let bytes = match self.operation {
-            Operation::Create => 0,
-            // One more may be aside.
-            _ => (files + 1) * self.size_bytes,
-        };
-        bytes + (operations.min(FILES_MAX) + self.folders) * NAME_BYTES
+        let is_empty = self.operation == Operation::Create;
+        let most = if is_empty { self.stock.names_max() } else { self.stock.files_max() };
+        self.stock.footprint(operations.min(most), is_empty)
     }
 
     /// Whether the files that one slice finds serve the next one, too.
@@ -120,18 +103,22 @@ struct Filing {
 
 impl Workload for Filing {
     fn material(&self) -> Option<Material> {
-        None
+        Some(self.config.stock.material())
     }
 
     fn operations(&self) -> Operations {
-        let max = match self.config.operation {
-            Operation::Write | Operation::Unlink => self.config.files_max(),
-            Operation::Create => FILES_MAX,
+        let Config { operation, stock, cache, .. } = &self.config;
+        let granule = stock.granule();
+        let max = match operation {
+            Operation::Write | Operation::Unlink => stock.files_max(),
+            Operation::Create => stock.names_max(),
             // Each once, for then it is in memory.
-            Operation::Read if self.config.cache == Cache::Cold => self.config.files_max(),
-            Operation::Read | Operation::Stat | Operation::Rename => OPERATIONS_MAX,
+            Operation::Read if *cache == Cache::Cold => stock.files_max(),
+            Operation::Read | Operation::Stat | Operation::Rename => {
+                OPERATIONS_MAX / granule * granule
+            }
         };
-        Operations { granule: 1, max }
+        Operations { granule, max }
     }
 
     fn warms_up(&self) -> bool {
@@ -165,28 +152,7 @@ impl Workload for Filing {
             documents.clear();
         }
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        if documents.is_empty() {
-            (0..config.folders).try_for_each(|n| make_folder(&folder, &name(&format!("d{n}"))))?;
-        }
-        Ok(Box::new(Folders { config: *config, folder, documents }))
-    }
-}
-
-/// A document's names: the one that it has, and another to be renamed to.
-struct Document {
-    path: CString,
-    other: CString,
-    folder: CString,
-}
-
-impl Document {
-    fn new(number: u64, folders: u64) -> Self {
-        let within = number % folders;
-        Self {
-            path: name(&format!("d{within}/invoice-{number}.pdf")),
-            other: name(&format!("d{within}/paid-{number}.pdf")),
-            folder: name(&format!("d{within}")),
-        }
+        Ok(Box::new(Folders { config: config.clone(), folder, documents }))
     }
 }
 
@@ -207,8 +173,7 @@ struct Made<'d> {
 struct Documents<'d> {
     config: Config,
     folder: OwnedFd,
-    /// What is in every document; each has its number at the front.
-    contents: Vec<u8>,
+    contents: Contents,
     buffer: Vec<u8>,
     /// All that the arm keeps …
     documents: &'d mut [Document],
@@ -231,12 +196,12 @@ impl Documents<'_> {
     }
 
     fn write(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
-        stamp(&mut self.contents, number as u64);
+        let contents = self.contents.of(number as u64);
         let document = &self.documents[number];
         let put = self.config.put;
-        put.file(&self.folder, &document.path, &self.contents, recorder)?;
+        put.file(&self.folder, &document.path, contents, recorder)?;
         put.names(&self.folder, &document.folder, recorder)?;
-        Ok(self.contents.len() as u64)
+        Ok(contents.len() as u64)
     }
 
     fn read(&mut self, number: usize) -> Result<u64, StudyError> {
@@ -290,16 +255,14 @@ impl Documents<'_> {
             opened => opened.doing("checking a document")?,
         };
         let is_empty = self.config.operation == Operation::Create;
-        let expected = if is_empty { 0 } else { self.contents.len() };
+        let expected: &[u8] = if is_empty { &[] } else { self.contents.of(number as u64) };
         let size = fstat(&file).doing("checking a document")?.st_size as usize;
-        if size != expected {
+        if size != expected.len() {
             return Ok(if size == 0 { Found::Empty } else { Found::Cut { bytes: size } });
         }
         self.buffer.resize(size, 0);
         read_whole(file, &mut self.buffer, "checking a document")?;
-        stamp(&mut self.contents, number as u64);
-        let is_whole = self.buffer == self.contents[..expected];
-        Ok(if is_whole { Found::Whole } else { Found::Different })
+        Ok(if self.buffer == expected { Found::Whole } else { Found::Different })
     }
 
     /// Gets those that are used out of memory.
@@ -317,18 +280,9 @@ impl Documents<'_> {
     fn examine_names(&self, integrity: &mut Integrity) -> Result<(), StudyError> {
         const LOOKING: &str = "looking for files that nobody wrote";
         let known: HashSet<&CStr> = self.documents.iter().map(|d| d.path.as_c_str()).collect();
-        for within in entries(&self.folder).doing(LOOKING)? {
-            if within.kind != FileType::Directory && within.kind != FileType::Unknown {
-                integrity.foreign += 1;
-                continue;
-            }
-            let opened = open_folder(&self.folder, &within.name).doing(LOOKING)?;
-            for file in entries(opened).doing(LOOKING)? {
-                let path = [within.name.to_bytes(), file.name.to_bytes()].join(&b'/');
-                let is_known = CString::new(path).is_ok_and(|path| known.contains(path.as_c_str()));
-                integrity.foreign += u64::from(!is_known);
-            }
-        }
+        let found = files_below(&self.folder).doing(LOOKING)?;
+        let foreign = found.iter().filter(|path| !known.contains(path.as_c_str()));
+        integrity.foreign += foreign.count() as u64;
         Ok(())
     }
 }
@@ -355,15 +309,17 @@ impl Prepared for Folders<'_> {
         let Self { config, folder, documents } = *self;
         let (files, are_made) = match config.operation {
             Operation::Write | Operation::Create => (operations, false),
-            _ => (operations.min(config.files_max()), true),
+            _ => (operations.min(config.stock.files_max()), true),
         };
+        let is_cold = config.operation == Operation::Read && config.cache == Cache::Cold;
         let there = documents.len();
-        documents.extend((there as u64..files).map(|n| Document::new(n, config.folders)));
+        config.stock.make_folders(&folder, there as u64, files)?;
+        documents.extend((there as u64..files).map(|number| config.stock.document(number)));
         let is_short = there < files as usize;
         let mut documents = Documents {
+            contents: config.stock.contents(),
             config,
             folder,
-            contents: random::bytes(config.size_bytes as usize, 0),
             buffer: Vec::new(),
             documents,
             used: files as usize,
@@ -377,7 +333,7 @@ impl Prepared for Folders<'_> {
             }
             sync_tree(&documents.folder)?;
         }
-        if config.operation == Operation::Read && config.cache == Cache::Cold {
+        if is_cold {
             documents.evict()?;
         }
         Ok(Box::new(Made { documents, operations }))

@@ -7,7 +7,6 @@ use model::study::Params;
 use super::spec::Operation;
 use super::{Config, Document, Documents, Filing, Found};
 use crate::power::{Left, Trial};
-use crate::random;
 
 /// Documents that are written, each once.
 pub(crate) struct Written {
@@ -38,13 +37,13 @@ impl Trial for Written {
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {
-        let config = self.filing.config;
+        let config = &self.filing.config;
         let mut names: Vec<Document> =
-            (0..self.records).map(|number| Document::new(number, config.folders)).collect();
+            (0..self.records).map(|number| config.stock.document(number)).collect();
         let mut documents = Documents {
-            config,
+            config: config.clone(),
             folder: folders.fresh.try_clone_to_owned().doing("keeping the folder open")?,
-            contents: random::bytes(config.size_bytes as usize, 0),
+            contents: config.stock.contents(),
             buffer: Vec::new(),
             used: self.records as usize,
             documents: &mut names,

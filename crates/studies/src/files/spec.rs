@@ -38,7 +38,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
         ),
     ],
     applies: &[
-        where_set(&["size"], &[("operation", Is::Not("create"))]),
+        where_set(&["size"], &[("operation", Is::Not("create")), ("set", Is::OneOf(&[""]))]),
+        where_set(&["folders"], &[("set", Is::OneOf(&[""]))]),
         where_set(&["cache"], &[("operation", Is::OneOf(&["read"]))]),
     ],
     params: &[
@@ -60,6 +61,13 @@ pub(super) static SPEC: StudySpec = StudySpec {
             about: "folders that the files are spread over",
             kind: ParamKind::Count { min: 1, max: 1000 },
             default: "16",
+        },
+        ParamSpec {
+            name: "set",
+            about: "a directory with files of your own, which are copied with all below it, again \
+                    and again",
+            kind: ParamKind::Text("a directory, or empty to use generated files"),
+            default: "",
         },
         cold::param(
             "read: whether the files are in memory or evicted from it (checked in every slice); \

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::stock::{FILES_MAX, NAME_BYTES, SLICE_BYTES_MAX};
 use super::*;
 use crate::testing::{self, in_memory, on_disk, slice};
 
@@ -123,4 +124,46 @@ fn a_slice_stays_within_its_bounds() {
             );
         }
     }
+}
+
+#[test]
+fn files_of_the_users_own_are_written_read_and_removed_in_whole_sets() {
+    let own = testing::own_folder();
+    let set = own.path().to_str().unwrap();
+    for strategy in spec::SPEC.strategies {
+        for operation in OPERATIONS {
+            let folder = on_disk();
+            let given = [("operation", operation), ("set", set)];
+            let outcome = slice(&Files, strategy.name, &given, folder.path(), 6).unwrap();
+            let moved =
+                if matches!(operation, "write" | "read") { 2 * testing::OWN_BYTES } else { 0 };
+            assert_eq!((outcome.laps, outcome.requested_bytes()), (6, moved), "{operation}");
+            assert!(outcome.integrity().is_intact(), "{operation}: {outcome:?}");
+            let last = fs::read(folder.path().join("set1/deep/er/b.html"));
+            match operation {
+                "unlink" | "rename" => assert!(last.is_err(), "{operation}"),
+                "create" => assert!(last.unwrap().is_empty()),
+                _ => assert_eq!(last.unwrap(), testing::own_contents(5000)),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_of_the_users_own_that_is_cut_or_another_is_found() {
+    let own = testing::own_folder();
+    let folder = in_memory();
+    let given = [("operation", "write"), ("set", own.path().to_str().unwrap())];
+    let mut files = testing::workload(&Files, "direct", &given);
+    assert_eq!(files.operations().granule, 3);
+    let ready = testing::ready(files.as_mut(), folder.path(), 6).unwrap();
+    let (ran, ..) = testing::run(ready).unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::remove_file(path("set0/a.css")).unwrap();
+    fs::write(path("set0/deep/er/b.html"), "cut").unwrap();
+    fs::write(path("set1/deep/c.html"), vec![7; 5001]).unwrap();
+    fs::write(path("set1/deep/er/nobody's"), "").unwrap();
+    let found = ran.finish().unwrap().integrity.unwrap();
+    assert_eq!((found.records, found.lost, found.torn, found.overwritten), (6, 1, 1, 1));
+    assert_eq!(found.foreign, 1);
 }

@@ -1,10 +1,15 @@
 //! What an arm of the study is told: its strategy and parameters, understood.
 
+use std::sync::Arc;
+
 use engine::study::{Footprint, Operations, StudyError};
-use model::study::{Params, Rate, Sizes, SyncPolicy};
+use model::material::Material;
+use model::study::{ParamValue, Params, Rate, Sizes, SyncPolicy};
 use model::units::exact_size;
 
-use super::spec::{FullQueue, RingOrder, Strategy, WriterKind};
+use super::records::SHORT_MIN;
+use super::spec::{FullQueue, RECORD_BYTES_MAX, RingOrder, Strategy, WriterKind};
+use crate::own::lines::LineSizes;
 
 /// The records of a slice take this much memory at the most, all writers together.
 const SLICE_BYTES: u64 = 24 << 20;
@@ -25,7 +30,10 @@ const FILES_BESIDE: u64 = 8;
 #[derive(Clone, Debug)]
 pub(super) struct Config {
     pub(super) strategy: Strategy,
+    /// The smallest record and the largest.
     pub(super) record: Sizes,
+    /// Those of a log of the user's.
+    pub(super) sample: Option<Arc<LineSizes>>,
     pub(super) writers: u64,
     pub(super) kind: WriterKind,
     pub(super) sync: SyncPolicy,
@@ -41,9 +49,14 @@ pub(super) struct Config {
 
 impl Config {
     pub(super) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
+        let sample = match params.text("sample") {
+            "" => None,
+            log => Some(LineSizes::read(log, SHORT_MIN as u32, RECORD_BYTES_MAX as u32)?),
+        };
         let config = Self {
             strategy: Strategy::of(strategy)?,
-            record: params.sizes("record"),
+            record: sample.as_ref().map_or_else(|| params.sizes("record"), |own| own.range()),
+            sample,
             writers: params.count("writers"),
             kind: WriterKind::of(params.choice("kind"))?,
             sync: params.sync("sync"),
@@ -60,7 +73,7 @@ impl Config {
                 "a thread cannot be killed by itself: kill needs kind=processes".to_owned(),
             ));
         }
-        if config.granule().saturating_mul(config.record.max) > SLICE_BYTES_MAX {
+        if config.bytes(config.granule()) > SLICE_BYTES_MAX {
             return Err(StudyError::Unsuited(format!(
                 "{} writers that sync every {} records of {} would take more than {} a slice; \
                  sync more often or write smaller records",
@@ -75,7 +88,7 @@ impl Config {
 
     pub(super) fn operations(&self) -> Operations {
         let granule = self.granule();
-        let mut max = (SLICE_BYTES / self.record.max).min(SLICE_RECORDS);
+        let mut max = (SLICE_BYTES / self.usual_bytes()).min(SLICE_RECORDS);
         if let Rate::PerSecond(rate) = self.rate {
             max = max.min(rate.get() / SLICES_PER_S);
         }
@@ -85,9 +98,37 @@ impl Config {
     /// Twice the records, for those that are merged or written by those to be
     /// killed, and their times; and a page that is written again for each sync.
     pub(super) fn footprint(&self, operations: u64) -> Footprint {
-        let space_bytes = operations * (2 * self.record.max + size_of::<u64>() as u64);
+        let space_bytes = 2 * self.bytes(operations) + operations * size_of::<u64>() as u64;
         let written_bytes = space_bytes + self.syncs(operations) * PAGE_BYTES;
         Footprint { space_bytes, files: 2 * self.writers + FILES_BESIDE, written_bytes }
+    }
+
+    /// What so many records come to at the most. The sum of a sample's scatters about its mean
+    /// by less than this in all but one of a billion slices: no size is further from the mean
+    /// than the largest, so that its variance is at most their product.
+    fn bytes(&self, records: u64) -> u64 {
+        let Sizes { max, .. } = self.record;
+        let Some(sample) = &self.sample else { return records.saturating_mul(max) };
+        let sum = records as f64 * sample.mean();
+        (sum + 6.0 * (sum * max as f64).sqrt()) as u64 + max
+    }
+
+    /// What a record comes to on average.
+    pub(super) fn mean_bytes(&self) -> f64 {
+        self.sample.as_ref().map_or_else(|| self.record.mean(), |sample| sample.mean())
+    }
+
+    /// By which a slice's records are counted, so that they fit.
+    fn usual_bytes(&self) -> u64 {
+        let twice_mean = |sample: &Arc<LineSizes>| 2 * sample.mean().ceil() as u64;
+        self.sample.as_ref().map_or(self.record.max, twice_mean)
+    }
+
+    /// What reports say of its records.
+    pub(super) fn material(&self) -> Material {
+        let size = ParamValue::Sizes(self.record);
+        let invented = || Material::invented(format!("records of {size}"), "sample");
+        self.sample.as_ref().map_or_else(invented, |sample| sample.material())
     }
 
     /// How often a slice syncs at the most.

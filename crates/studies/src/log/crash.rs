@@ -116,7 +116,7 @@ fn logs(slice: &Slice<'_>, work: &Work, counts: &[u64]) -> Vec<(String, Vec<Expe
 }
 
 fn records_per_writer(slice: &Slice<'_>) -> u64 {
-    let mean = slice.work.format().sizes().mean();
+    let mean = slice.config.mean_bytes();
     ((TRIAL_BYTES / mean / slice.config.writers as f64) as u64).clamp(16, 20_000)
 }
 

@@ -61,7 +61,7 @@ struct Writers {
 
 impl Workload for Writers {
     fn material(&self) -> Option<Material> {
-        None
+        Some(self.config.material())
     }
 
     fn operations(&self) -> Operations {

@@ -143,6 +143,7 @@ pub(super) const APPLIES: &[AppliesWhen] = &[
     for_strategies(&["queue", "full"], &["queued"]),
     for_strategies(&["ring"], &["uring"]),
     where_set(&["kind"], &[("writers", Is::Not("1"))]),
+    where_set(&["record"], &[("sample", Is::OneOf(&[""]))]),
 ];
 
 #[cfg(test)]

@@ -15,7 +15,7 @@
 //! from run, writer and sequence: they cost a copy to make and a comparison to
 //! check, and compress as badly as they should.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use model::integrity::Checks;
 use model::study::Sizes;
@@ -59,6 +59,8 @@ pub struct Format {
     run: u32,
     run_tag: [u8; 9],
     sizes: Sizes,
+    /// From the smallest to the largest, each as likely as the next; else all are.
+    sample: Option<&'static [u32]>,
     checks: Checks,
 }
 
@@ -72,7 +74,15 @@ impl Format {
         };
         let mut run_tag = [b' '; 9];
         run_tag[..8].copy_from_slice(&hex_digits(run));
-        Self { run, run_tag, sizes, checks }
+        Self { run, run_tag, sizes, sample: None, checks }
+    }
+
+    /// Records of a run whose sizes are those of a sample, in order, each as likely as the
+    /// next.
+    pub(crate) fn sampled(run: u32, sample: &[u32]) -> Self {
+        let ends = [sample.first(), sample.last()].map(|size| size.copied().unwrap_or_default());
+        let [min, max] = ends.map(u64::from);
+        Self { sample: Some(kept_for_good(sample)), ..Self::new(run, Sizes { min, max }) }
     }
 
     /// What these records have room to show.
@@ -91,8 +101,11 @@ impl Format {
         if min == max {
             return min as usize;
         }
-        let spread = u128::from(max - min) + 1;
-        min as usize + ((u128::from(self.hash(name)) * spread) >> 64) as usize
+        let below = |bound: u64| ((u128::from(self.hash(name)) * u128::from(bound)) >> 64) as usize;
+        match self.sample {
+            Some(sample) => sample[below(sample.len() as u64)] as usize,
+            None => min as usize + below(max - min + 1),
+        }
     }
 
     /// Puts a record behind what is in `out`.
@@ -269,6 +282,19 @@ impl Records {
     }
 }
 
+/// The same sizes, as long as the process lives: a run has one sample or a few, and formats
+/// are copied wherever records are looked at.
+fn kept_for_good(sample: &[u32]) -> &'static [u32] {
+    static KEPT: Mutex<Vec<&'static [u32]>> = Mutex::new(Vec::new());
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = kept.iter().copied().find(|known| *known == sample);
+    known.unwrap_or_else(|| {
+        let new: &'static [u32] = Box::leak(sample.into());
+        kept.push(new);
+        new
+    })
+}
+
 fn text() -> &'static [u8] {
     static TEXT: OnceLock<Vec<u8>> = OnceLock::new();
     TEXT.get_or_init(|| {
@@ -418,5 +444,19 @@ mod tests {
         assert!(seen.iter().all(|times| (120..=280).contains(times)), "{seen:?}");
         let total: usize = (0..2000).map(|i| records.get(i).len()).sum();
         assert_eq!(total, records.bytes().len());
+    }
+
+    #[test]
+    fn sizes_of_a_sample_come_as_often_as_they_are_in_it() {
+        let sample = [11, 60, 60, 60, 5000];
+        let format = Format::sampled(9, &sample);
+        let records = Records::make(format, 3, 5000);
+        let named = |index| format.name_of_line(records.get(index));
+        assert!((0..5000).all(|n| named(n) == Some(Name { writer: 3, sequence: n as u64 })));
+        let times = |size| (0..5000).filter(|&index| records.get(index).len() == size).count();
+        let [small, usual, large] = [11, 60, 5000].map(times);
+        assert_eq!(small + usual + large, 5000);
+        assert!((850..1150).contains(&small) && (850..1150).contains(&large), "{small} {large}");
+        assert_eq!(Format::sampled(8, &sample).sample, format.sample);
     }
 }

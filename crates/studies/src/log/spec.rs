@@ -7,6 +7,8 @@ use super::promises::{APPLIES, PROMISES, RELIES_ON, SYNCED, WRITTEN};
 use crate::choices::{choices, strategies};
 use crate::specs::{figure, time};
 
+/// The largest record.
+pub(super) const RECORD_BYTES_MAX: u64 = 1 << 20;
 /// More writers than this have no numbers in their records.
 pub(super) const WRITERS_MAX: u64 = 64;
 
@@ -109,7 +111,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         ParamSpec {
             name: "record",
             about: "size of a record, its newline included",
-            kind: ParamKind::Sizes { min: 1, max: 1 << 20 },
+            kind: ParamKind::Sizes { min: 1, max: RECORD_BYTES_MAX },
             default: "70 B",
         },
         ParamSpec {
@@ -168,6 +170,12 @@ pub(super) static SPEC: StudySpec = StudySpec {
             about: "uring: whether each entry of the ring waits for the one before it",
             kind: ParamKind::Choice(RingOrder::NAMES),
             default: "linked",
+        },
+        ParamSpec {
+            name: "sample",
+            about: "a log of your own: records have the sizes of its lines, and invented contents",
+            kind: ParamKind::Text("a file, or empty to use the size given by record"),
+            default: "",
         },
         ParamSpec {
             name: "kill",

@@ -282,3 +282,44 @@ fn a_folder_that_was_exchanged_under_php_fails_the_slice() {
     // Others are in the folder, wherever it is.
     assert_eq!(said_after("held", exchange), "");
 }
+
+#[test]
+fn records_have_the_sizes_of_a_log_of_the_users_own_and_are_all_accounted_for() {
+    let own = testing::on_disk();
+    let log = own.path().join("access.log");
+    let line = |bytes: usize| [vec![b'x'; bytes - 1], b"\n".to_vec()].concat();
+    fs::write(&log, [line(5), line(60), line(60), line(400)].concat()).unwrap();
+    let sample = log.to_str().unwrap();
+    for strategy in ["held", "buffered", "per-writer", "queued"] {
+        for writers in ["1", "3"] {
+            let folder = testing::in_memory();
+            let given = [("sample", sample), ("writers", writers), ("kind", "threads")];
+            let outcome = testing::slice(&Log, strategy, &given, folder.path(), 300).unwrap();
+            // What several writers split by a buffer is mixed, as ever.
+            if !(strategy == "buffered" && writers == "3") {
+                assert!(outcome.integrity().is_intact(), "{strategy}: {outcome:?}");
+            }
+            assert_eq!((outcome.laps, outcome.integrity().records), (300, 300));
+        }
+    }
+    let folder = testing::in_memory();
+    testing::slice(&Log, "held", &[("sample", sample)], folder.path(), 400).unwrap();
+    let mut sizes: Vec<usize> = fs::read(folder.path().join("app.log"))
+        .unwrap()
+        .split_inclusive(|b| *b == b'\n')
+        .map(<[u8]>::len)
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    assert_eq!(sizes, [11, 60, 400]);
+    let says = testing::workload(&Log, "held", &[("sample", sample)]).material().unwrap();
+    assert_eq!(
+        says.to_string(),
+        "your files: record sizes of 4 lines, 5 B to 400 B, 131 B on average; contents are \
+         invented; 1 line of less than 11 B written as 11 B"
+    );
+    for (wrong, says) in [("/dev/null", "is a device"), ("/no/such", "cannot be read")] {
+        let refused = refusal(&Log, "held", &[("sample", wrong)]);
+        assert!(refused.contains(says), "{refused}");
+    }
+}

@@ -27,6 +27,8 @@ pub(crate) struct Work {
     pub(crate) size_min: u64,
     /// The largest.
     pub(crate) size_max: u64,
+    /// Sizes that are as likely as one another, where not all between these are.
+    pub(crate) sample: Vec<u32>,
     /// Records between syncs; 0 for none.
     pub(crate) sync_records: u64,
     /// Time between syncs; 0 for none.
@@ -76,6 +78,7 @@ impl Work {
             records: 0,
             size_min: min,
             size_max: max,
+            sample: config.sample.as_ref().map_or_else(Vec::new, |own| own.sizes.clone()),
             sync_records,
             sync_interval_ns,
             // A slice may begin at any moment of the interval: over many slices
@@ -101,6 +104,10 @@ impl Work {
 
     /// How its records look.
     pub(crate) fn format(&self) -> Format {
-        Format::new(self.run, Sizes { min: self.size_min, max: self.size_max })
+        if self.sample.is_empty() {
+            Format::new(self.run, Sizes { min: self.size_min, max: self.size_max })
+        } else {
+            Format::sampled(self.run, &self.sample)
+        }
     }
 }

@@ -77,7 +77,7 @@ struct Requests {
 
 impl Workload for Requests {
     fn material(&self) -> Option<Material> {
-        None
+        Some(self.config.parts.material())
     }
 
     fn operations(&self) -> Operations {
@@ -100,10 +100,7 @@ impl Workload for Requests {
 
     fn kept_footprint(&self) -> Footprint {
         let sets = self.config.sets(self.operations().max);
-        let bytes = self.config.parts.bytes() * sets;
-        // Each set may have a folder.
-        let files = (self.config.parts.count() + 1) * sets;
-        Footprint { space_bytes: bytes, files, written_bytes: bytes }
+        self.config.parts.footprint(sets)
     }
 
     fn prepare<'a>(
@@ -141,7 +138,7 @@ impl Config {
 pub(crate) fn parts(params: &Params) -> Result<Parts, StudyError> {
     let folder = params.text("set");
     if !folder.is_empty() {
-        return Parts::of_folder(folder).map_err(StudyError::Unsuited);
+        return Parts::of_folder(folder);
     }
     let (files, total_bytes) = (params.count("files"), params.size("total"));
     let sizes = sets::sizes(files, total_bytes);

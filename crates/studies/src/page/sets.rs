@@ -1,25 +1,27 @@
 //! The sets of files that pages are made of: made, evicted, and looked at.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use engine::study::{Doing, StudyError};
+use engine::study::{Doing, Footprint, StudyError};
 use model::integrity::Integrity;
-use model::units::exact_size;
+use model::material::Material;
+use model::units::{counted, rough_size};
 use rustix::fs::{OFlags, fstat};
 use rustix::io::Errno;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cold::Residency;
 use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
+use crate::own::files::{Bounds, OwnFile, OwnFiles};
 use crate::random;
+use crate::tree::joined;
 use host::page_cache::evict;
 
-/// A page of more files than this is not one.
-const COPIED_MAX: usize = 512;
-/// Nor one that is larger.
-const COPIED_BYTES_MAX: u64 = 64 << 20;
+/// A page of more files, or of larger ones, is not one.
+const OWN: Bounds = Bounds { what: "a page", files: 512, bytes: 64 << 20 };
 const EVICTING: &str = "evicting a page's file from memory";
 
 /// One file of a page.
@@ -33,54 +35,20 @@ pub(crate) struct PageFile {
 pub(crate) enum Parts {
     /// Made up, of these sizes.
     Made(Vec<u64>),
-    /// Copies of the user's own, with their sizes.
-    Copied(Vec<(PathBuf, u64)>),
+    /// Copies of the user's own.
+    Own(Arc<OwnFiles>),
 }
 
 impl Parts {
-    /// Those of a folder of the user's, in the order of their names; those in
-    /// folders within it are not a page's.
-    ///
-    /// # Errors
-    /// In words, where there are none.
-    pub(crate) fn of_folder(folder: &str) -> Result<Self, String> {
-        let wrong = |e: std::io::Error| {
-            format!("the page's files in {folder} cannot be read: {e}; name a folder of files")
-        };
-        let mut files = Vec::new();
-        for entry in std::fs::read_dir(folder).map_err(wrong)? {
-            let path = entry.map_err(wrong)?.path();
-            let facts = std::fs::metadata(&path).map_err(wrong)?;
-            if facts.is_file() && facts.len() > 0 {
-                files.push((path, facts.len()));
-            }
-        }
-        files.sort();
-        let total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        if total > COPIED_BYTES_MAX {
-            return Err(format!(
-                "the files in {folder} are {} together, and a page of more than {} is not \
-                 measured; name a folder with those of one page",
-                exact_size(total),
-                exact_size(COPIED_BYTES_MAX)
-            ));
-        }
-        match files.len() {
-            0 => Err(format!(
-                "{folder} contains no files that could be used as a page; name a folder that does"
-            )),
-            1..=COPIED_MAX => Ok(Self::Copied(files)),
-            many => Err(format!(
-                "{folder} has {many} files, and a page of more than {COPIED_MAX} is not measured; \
-                 name a folder with those of one page"
-            )),
-        }
+    /// Those of a folder of the user's, with all below it.
+    pub(crate) fn of_folder(folder: &str) -> Result<Self, StudyError> {
+        OwnFiles::read(folder, OWN).map(Self::Own)
     }
 
     pub(crate) fn sizes(&self) -> Vec<u64> {
         match self {
             Self::Made(sizes) => sizes.clone(),
-            Self::Copied(files) => files.iter().map(|(_, bytes)| *bytes).collect(),
+            Self::Own(own) => own.files().iter().map(OwnFile::bytes).collect(),
         }
     }
 
@@ -88,7 +56,7 @@ impl Parts {
     pub(crate) fn count(&self) -> u64 {
         match self {
             Self::Made(sizes) => sizes.len() as u64,
-            Self::Copied(files) => files.len() as u64,
+            Self::Own(own) => own.count(),
         }
     }
 
@@ -97,27 +65,61 @@ impl Parts {
         self.sizes().iter().sum()
     }
 
-    /// The contents, read or made up.
-    fn contents(&self) -> Result<Vec<Vec<u8>>, StudyError> {
+    /// What so many sets come to.
+    pub(crate) fn footprint(&self, sets: u64) -> Footprint {
+        let (bytes, files) = match self {
+            // Each set may have a folder.
+            Self::Made(_) => (self.bytes(), self.count() + 1),
+            Self::Own(own) => (own.bytes_on_disk(), own.entries()),
+        };
+        Footprint { space_bytes: bytes * sets, files: files * sets, written_bytes: bytes * sets }
+    }
+
+    /// What reports say of it.
+    pub(crate) fn material(&self) -> Material {
+        match self {
+            Self::Made(sizes) => {
+                let files = counted(sizes.len() as u64, "file");
+                let about = format!("{files} of {} together", rough_size(self.bytes()));
+                Material::invented(about, "set")
+            }
+            Self::Own(own) => own.material(),
+        }
+    }
+
+    /// The contents, the user's or made up.
+    fn contents(&self) -> Vec<Cow<'_, [u8]>> {
         match self {
             Self::Made(sizes) => {
                 let longest = sizes.iter().copied().max().unwrap_or_default();
                 let bytes = random::text(longest as usize, 0);
-                Ok(sizes.iter().map(|size| bytes[..*size as usize].to_vec()).collect())
+                sizes.iter().map(|size| bytes[..*size as usize].to_vec().into()).collect()
             }
-            Self::Copied(files) => files.iter().map(|(path, bytes)| copied(path, *bytes)).collect(),
+            Self::Own(own) => own.files().iter().map(|file| (&*file.contents).into()).collect(),
         }
     }
-}
 
-fn copied(path: &Path, wanted: u64) -> Result<Vec<u8>, StudyError> {
-    const COPYING: &str = "copying a page's file";
-    let contents = std::fs::read(path).doing(COPYING)?;
-    let (got, wanted) = (contents.len(), wanted as usize);
-    if got == wanted {
-        Ok(contents)
-    } else {
-        Err(StudyError::Ended { doing: COPYING, got, wanted })
+    /// Makes one set's files.
+    fn make(&self, folder: &OwnedFd, set: usize) -> Result<Vec<PageFile>, StudyError> {
+        let paths: Vec<CString> = match self {
+            Self::Made(sizes) => {
+                (0..sizes.len()).map(|index| name(&format!("page{set}-part{index}"))).collect()
+            }
+            Self::Own(own) => {
+                let within = name(&format!("page{set}"));
+                own.make_folders(folder, &within)?;
+                own.files().iter().map(|file| joined(&within, &file.path)).collect()
+            }
+        };
+        let files = paths.into_iter().zip(self.contents());
+        files
+            .map(|(path, contents)| {
+                let open =
+                    open_for_writing(folder, &path, OFlags::EXCL).doing("making a page's file")?;
+                write_whole(&open, &contents, "writing a page's file")?;
+                Ok(PageFile { path, bytes: contents.len() as u64 })
+            })
+            .collect()
     }
 }
 
@@ -183,27 +185,11 @@ impl Sets {
         if self.sets.len() >= self.needed {
             return Ok(false);
         }
-        let contents = self.parts.contents()?;
-        let hashes: Vec<u64> = contents.iter().map(|bytes| xxh3_64(bytes)).collect();
-        if !self.sets.is_empty() && hashes != self.hashes {
-            return Err(StudyError::Unsuited(
-                "the page's files changed during the run, so that its sets would differ; measure \
-                 a copy of them"
-                    .to_owned(),
-            ));
+        if self.hashes.is_empty() {
+            self.hashes = self.parts.contents().iter().map(|bytes| xxh3_64(bytes)).collect();
         }
-        self.hashes = hashes;
         for set in self.sets.len()..self.needed {
-            let mut files = Vec::new();
-            for (index, bytes) in contents.iter().enumerate() {
-                let path = name(&format!("page{set}-part{index}"));
-                let file = PageFile { path, bytes: bytes.len() as u64 };
-                let open = open_for_writing(&self.folder, &file.path, OFlags::EXCL)
-                    .doing("making a page's file")?;
-                write_whole(&open, bytes, "writing a page's file")?;
-                files.push(file);
-            }
-            self.sets.push(files);
+            self.sets.push(self.parts.make(&self.folder, set)?);
         }
         Ok(true)
     }

@@ -39,8 +39,8 @@ pub(crate) const TOTAL: ParamSpec = ParamSpec {
 };
 pub(crate) const SET: ParamSpec = ParamSpec {
     name: "set",
-    about: "a folder with the files of a page of your own, which are copied for each slice",
-    kind: ParamKind::Text("a folder, or empty to use generated files"),
+    about: "a directory with the files of a page of your own, which are copied with all below it",
+    kind: ParamKind::Text("a directory, or empty to use generated files"),
     default: "",
 };
 

@@ -127,22 +127,30 @@ fn a_cold_slice_stays_within_its_bounds() {
 }
 
 #[test]
-fn a_page_of_the_users_own_is_copied_and_read_whole() {
-    let own = tempfile::tempdir().unwrap();
-    fs::write(own.path().join("b.html"), [b'b'; 300]).unwrap();
-    fs::write(own.path().join("a.css"), [b'a'; 20]).unwrap();
-    fs::create_dir(own.path().join("not-a-part")).unwrap();
+fn a_page_of_the_users_own_is_copied_with_all_below_it_and_read_whole() {
+    let own = testing::own_folder();
     let set = own.path().to_str().unwrap();
-    for strategy in strategies().filter(|strategy| *strategy != "cached") {
-        let folder = in_memory();
-        let outcome = slice(&Page, strategy, &[("set", set)], folder.path(), 3).unwrap();
-        assert_eq!((outcome.laps, outcome.requested_bytes()), (3, 3 * 320), "{strategy}");
-        assert_eq!(fs::read(folder.path().join("page0-part1")).unwrap(), [b'b'; 300]);
+    for strategy in strategies() {
+        for cache in ["warm", "cold"] {
+            let folder = on_disk();
+            let given = [("set", set), ("cache", cache)];
+            let outcome = slice(&Page, strategy, &given, folder.path(), 3).unwrap();
+            let asked = if strategy == "cached" { 0 } else { 3 * testing::OWN_BYTES };
+            assert_eq!((outcome.laps, outcome.requested_bytes()), (3, asked), "{strategy}");
+            assert!(outcome.integrity().is_intact());
+            let copied = fs::read(folder.path().join("page0/deep/er/b.html")).unwrap();
+            assert_eq!(copied, testing::own_contents(5000));
+        }
     }
-    let nested = own.path().join("not-a-part");
-    let empty = nested.to_str().unwrap();
-    for (wrong, says) in [("/no/such", "cannot be read"), (empty, "no file")] {
-        let refused = testing::refusal(&Page, "read", &[("set", wrong)]);
-        assert!(refused.contains(says) && refused.contains(wrong), "{refused}");
-    }
+    let says = testing::workload(&Page, "read", &[("set", set)]).material().unwrap();
+    assert_eq!(says.to_string(), "your files: 3 files, 11.0 kB; left out: 1 link");
+    let refused = testing::refusal(&Page, "read", &[("set", "/no/such")]);
+    assert!(refused.contains("/no/such cannot be read"), "{refused}");
+}
+
+#[test]
+fn what_is_invented_is_said_to_be() {
+    let says = testing::workload(&Page, "read", &[]).material().unwrap();
+    assert_eq!(says.to_string(), "invented: 5 files of 212 kB together");
+    assert_eq!(says.own_by.as_deref(), Some("set"));
 }

@@ -8,7 +8,7 @@
 //! besides, for what the server itself takes is a toll on every figure; it is
 //! measured as the cost of an empty reply.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -71,7 +71,7 @@ pub(super) enum Answer {
     /// Nothing.
     Empty,
     /// The contents of files, with their sizes.
-    Page { files: Vec<(String, u64)>, rendered: bool },
+    Page { files: Vec<(OsString, u64)>, rendered: bool },
     /// What is left of the study sqlite's request.
     Sqlite { strategy: Strategy, rows: u64 },
 }
@@ -406,7 +406,7 @@ mod tests {
     fn a_page_is_what_its_files_say_and_a_lost_file_is_a_server_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("part"), "a part").unwrap();
-        let answer = Answer::Page { files: vec![("part".to_owned(), 6)], rendered: true };
+        let answer = Answer::Page { files: vec![("part".into(), 6)], rendered: true };
         let port = serving(folder.path(), answer, 0, LogWhen::Always);
         let reply = get(port, "/");
         assert_eq!(reply.status, 200);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use engine::study::{Footprint, StudyError};
 use load::RateBounds;
+use model::material::Material;
 use model::study::{Params, Rate};
 use model::units::exact_duration;
 
@@ -119,11 +120,7 @@ impl Config {
         let log = Footprint { space_bytes: bytes, files: BUILT_IN_FILES, written_bytes: bytes };
         log.and(match &server.content {
             Content::Empty => Footprint::NOTHING,
-            Content::Page { parts, .. } => Footprint {
-                space_bytes: parts.bytes(),
-                files: parts.count(),
-                written_bytes: parts.bytes(),
-            },
+            Content::Page { parts, .. } => parts.footprint(1),
             Content::Sqlite { rows, .. } => {
                 sqlite::footprint(*rows, connections.min(operations.max(SEARCH_TRANSACTIONS)))
             }
@@ -140,6 +137,14 @@ impl Config {
 }
 
 impl Content {
+    /// What reports say of it, where it may be the user's own.
+    pub(super) fn material(&self) -> Option<Material> {
+        match self {
+            Self::Page { parts, .. } => Some(parts.material()),
+            Self::Empty | Self::Sqlite { .. } => None,
+        }
+    }
+
     /// Rows of the database, where there is one.
     pub(super) fn rows(&self) -> u64 {
         match self {

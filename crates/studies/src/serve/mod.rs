@@ -63,7 +63,8 @@ struct Serving {
 
 impl Workload for Serving {
     fn material(&self) -> Option<Material> {
-        None
+        let ServerKind::BuiltIn(server) = &self.config.server else { return None };
+        server.content.material()
     }
 
     fn operations(&self) -> Operations {

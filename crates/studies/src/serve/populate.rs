@@ -1,7 +1,9 @@
 //! What a slice's folder holds before its server is started, and what a server of
 //! ours is told to do with it.
 
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
 
 use engine::study::{Doing, StudyError};
 
@@ -31,11 +33,12 @@ pub(super) fn populate(
 }
 
 /// Names and sizes, in the order in which a page shows them.
-fn page_files(parts: Parts, folder: &OwnedFd) -> Result<Vec<(String, u64)>, StudyError> {
+fn page_files(parts: Parts, folder: &OwnedFd) -> Result<Vec<(OsString, u64)>, StudyError> {
     let folder = folder.try_clone().doing("keeping the folder open")?;
     let mut sets = Sets::new(folder, parts);
     sets.make(1)?;
-    let file = |file: &PageFile| (file.path.to_string_lossy().into_owned(), file.bytes);
+    let path = |file: &PageFile| OsString::from_vec(file.path.to_bytes().to_vec());
+    let file = |file: &PageFile| (path(file), file.bytes);
     Ok(sets.files(0).iter().map(file).collect())
 }
 

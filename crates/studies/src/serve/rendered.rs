@@ -2,13 +2,15 @@
 //! rendered by a template into HTML, or sent as they are.
 
 use std::borrow::Cow;
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
+use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 
 use askama::Template;
 use engine::study::{Doing, StudyError};
 
-use crate::file::{name, open_for_reading, read_whole};
+use crate::file::{open_for_reading, read_whole};
 
 /// A page's files.
 pub(super) struct Page {
@@ -32,12 +34,16 @@ struct Markup<'a> {
 impl Page {
     pub(super) fn new(
         folder: &OwnedFd,
-        files: &[(String, u64)],
+        files: &[(OsString, u64)],
         rendered: bool,
     ) -> Result<Self, StudyError> {
+        let file = |(path, bytes): &(OsString, u64)| {
+            let path = CString::new(path.as_bytes()).map_err(io::Error::from);
+            Ok((path.doing("reading a page's path")?, *bytes as usize))
+        };
         Ok(Self {
             folder: folder.try_clone().doing("keeping the page's folder open")?,
-            files: files.iter().map(|(path, bytes)| (name(path), *bytes as usize)).collect(),
+            files: files.iter().map(file).collect::<Result<_, StudyError>>()?,
             rendered,
             contents: files.iter().map(|(_, bytes)| vec![0; *bytes as usize]).collect(),
             made: Vec::new(),
@@ -79,7 +85,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "1 < 2").unwrap();
         std::fs::write(folder.path().join("b"), "end").unwrap();
-        let files = [("a".to_owned(), 5), ("b".to_owned(), 3)];
+        let files = [(OsString::from("a"), 5), (OsString::from("b"), 3)];
         let opened = std::fs::File::open(folder.path()).unwrap().into();
         let mut page = Page::new(&opened, &files, true).unwrap();
         for _ in 0..2 {

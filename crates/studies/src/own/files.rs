@@ -1,0 +1,274 @@
+//! A folder of the user's with all below it.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use engine::study::{Doing, StudyError};
+use model::material::Material;
+use model::units::{counted, exact_size, rough_size};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, OFlags, Stat, fstat, statat};
+use rustix::io::Errno;
+
+use super::Shared;
+use super::source::{below, open_untouched, read_most, shown, unreadable};
+use crate::file::{make_folder, open_for_writing, write_whole};
+use crate::tree::{Entry, joined, listed};
+
+/// Folders within folders deeper than this are no longer read.
+const DEPTH_MAX: usize = 32;
+/// More folders than this are a tree to choose a part of, however few files are in them.
+const FOLDERS_MAX: usize = 4096;
+/// A longer path could not be made below a place.
+const PATH_BYTES_MAX: usize = 2048;
+/// What a file or folder takes beside its contents, rounded up to whole blocks.
+const BLOCK_BYTES: u64 = 4096;
+
+/// What a study takes of a folder at the most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// What the files are together: `a page`.
+    pub(crate) what: &'static str,
+    pub(crate) files: usize,
+    pub(crate) bytes: u64,
+}
+
+/// A folder's files as they were when they were read.
+pub(crate) struct OwnFiles {
+    /// In the order of their paths.
+    files: Vec<OwnFile>,
+    /// Folders within the folder, each after those that it is in.
+    folders: Vec<CString>,
+    left_out: LeftOut,
+}
+
+/// One of them.
+pub(crate) struct OwnFile {
+    /// Below the folder.
+    pub(crate) path: CString,
+    pub(crate) contents: Vec<u8>,
+}
+
+/// What is in the folder and was not taken.
+#[derive(Default)]
+struct LeftOut {
+    links: u64,
+    special: u64,
+    empty: u64,
+    /// Files that were taken as far as they were there.
+    changed: u64,
+}
+
+impl OwnFiles {
+    /// Reads a folder, or shares what another arm has read of it.
+    pub(crate) fn read(folder: &str, bounds: Bounds) -> Result<Arc<Self>, StudyError> {
+        static READ: Shared<OwnFiles> = Shared::new();
+        READ.get(&[folder, bounds.what], || Reading::read(folder, bounds))
+    }
+
+    pub(crate) fn files(&self) -> &[OwnFile] {
+        &self.files
+    }
+
+    /// How many files there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.files.len() as u64
+    }
+
+    /// Files and folders, the one that they are all in included.
+    pub(crate) fn entries(&self) -> u64 {
+        self.count() + self.folders.len() as u64 + 1
+    }
+
+    /// All files together.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(OwnFile::bytes).sum()
+    }
+
+    /// The largest file.
+    pub(crate) fn largest(&self) -> u64 {
+        self.files.iter().map(OwnFile::bytes).max().unwrap_or_default()
+    }
+
+    /// What a copy takes, in whole blocks.
+    pub(crate) fn bytes_on_disk(&self) -> u64 {
+        let files = self.files.iter().map(|file| file.bytes().next_multiple_of(BLOCK_BYTES));
+        files.sum::<u64>() + (self.folders.len() as u64 + 1) * BLOCK_BYTES
+    }
+
+    /// What reports say of it.
+    pub(crate) fn material(&self) -> Material {
+        let LeftOut { links, special, empty, changed } = self.left_out;
+        let left_out: Vec<String> =
+            [(links, "link"), (special, "special file"), (empty, "empty file")]
+                .iter()
+                .filter(|(number, _)| *number > 0)
+                .map(|(number, what)| counted(*number, what))
+                .collect();
+        let mut about = format!("{}, {}", counted(self.count(), "file"), rough_size(self.bytes()));
+        if !left_out.is_empty() {
+            about += &format!("; left out: {}", left_out.join(", "));
+        }
+        if changed > 0 {
+            about += &format!("; {} changed while being copied", counted(changed, "file"));
+        }
+        Material::own(about, self.bytes())
+    }
+
+    /// Makes the folder and those within it.
+    pub(crate) fn make_folders(&self, place: impl AsFd, within: &CStr) -> Result<(), StudyError> {
+        make_folder(&place, within)?;
+        self.folders.iter().try_for_each(|folder| make_folder(&place, &joined(within, folder)))
+    }
+
+    /// Copies all of it into a folder that is made for it.
+    pub(crate) fn copy_to(&self, place: impl AsFd, within: &CStr) -> Result<(), StudyError> {
+        self.make_folders(&place, within)?;
+        self.files.iter().try_for_each(|OwnFile { path, contents }| {
+            let file = open_for_writing(&place, &joined(within, path), OFlags::EXCL);
+            write_whole(file.doing(COPYING)?, contents, COPYING)
+        })
+    }
+}
+
+const COPYING: &str = "copying one of your files";
+
+impl OwnFile {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.contents.len() as u64
+    }
+}
+
+/// A folder that is being read.
+struct Reading<'f> {
+    folder: &'f str,
+    bounds: Bounds,
+    bytes: u64,
+    found: OwnFiles,
+}
+
+impl Reading<'_> {
+    fn read(folder: &str, bounds: Bounds) -> Result<OwnFiles, String> {
+        let found =
+            OwnFiles { files: Vec::new(), folders: Vec::new(), left_out: LeftOut::default() };
+        let mut reading = Reading { folder, bounds, bytes: 0, found };
+        let root = open_untouched(CWD, folder, OFlags::DIRECTORY)
+            .map_err(|e| unreadable(&below(folder, b""), e))?;
+        reading.walk(&root, &[], 0)?;
+        let mut found = reading.found;
+        if found.files.is_empty() {
+            let what = bounds.what;
+            return Err(format!(
+                "{} has no files that {what} could be made of{}; name a directory that has some",
+                shown(&below(folder, b"")),
+                if found.left_out.empty > 0 { ", only empty ones" } else { "" }
+            ));
+        }
+        found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
+    fn walk(&mut self, folder: &OwnedFd, path: &[u8], depth: usize) -> Result<(), String> {
+        let wrong = |e: Errno| unreadable(&below(self.folder, path), e);
+        let listing = open_untouched(folder, c".", OFlags::DIRECTORY).map_err(wrong)?;
+        let mut entries = Dir::new(listing).and_then(listed).map_err(wrong)?;
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        for Entry { name, .. } in entries {
+            let within = if path.is_empty() {
+                name.to_bytes().to_vec()
+            } else {
+                [path, b"/", name.to_bytes()].concat()
+            };
+            let stat = match statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => continue,
+                stat => stat.map_err(|e| unreadable(&below(self.folder, &within), e))?,
+            };
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Directory => self.folder(folder, &name, &within, depth + 1)?,
+                FileType::RegularFile if stat.st_size == 0 => self.found.left_out.empty += 1,
+                FileType::RegularFile => self.file(folder, &name, &within, &stat)?,
+                FileType::Symlink => self.found.left_out.links += 1,
+                _ => self.found.left_out.special += 1,
+            }
+        }
+        Ok(())
+    }
+
+    fn folder(
+        &mut self,
+        folder: &OwnedFd,
+        name: &CStr,
+        within: &[u8],
+        depth: usize,
+    ) -> Result<(), String> {
+        if depth > DEPTH_MAX || within.len() > PATH_BYTES_MAX {
+            return Err(self.too_much(&format!("directories nested more than {DEPTH_MAX} deep")));
+        }
+        if self.found.folders.len() == FOLDERS_MAX {
+            return Err(self.too_much(&format!("more than {FOLDERS_MAX} directories")));
+        }
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let opened = open_untouched(folder, name, flags)
+            .map_err(|e| unreadable(&below(self.folder, within), e))?;
+        self.found.folders.push(path_of(within));
+        self.walk(&opened, within, depth)
+    }
+
+    fn file(
+        &mut self,
+        folder: &OwnedFd,
+        name: &CStr,
+        within: &[u8],
+        stat: &Stat,
+    ) -> Result<(), String> {
+        let Bounds { files, bytes, .. } = self.bounds;
+        if self.found.files.len() == files {
+            return Err(self.too_much(&format!("more than {files} files")));
+        }
+        self.bytes = self.bytes.saturating_add(stat.st_size as u64);
+        if self.bytes > bytes {
+            return Err(self.too_much(&format!("files of more than {}", exact_size(bytes))));
+        }
+        let wrong = |e: std::io::Error| unreadable(&below(self.folder, within), e);
+        let file = match open_untouched(folder, name, OFlags::NOFOLLOW) {
+            // It was removed meanwhile.
+            Err(Errno::NOENT) => return Ok(()),
+            opened => opened.map_err(|e| wrong(e.into()))?,
+        };
+        let before = fstat(&file).map_err(|e| wrong(e.into()))?;
+        if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
+            self.found.left_out.special += 1;
+            return Ok(());
+        }
+        let again = file.try_clone().map_err(wrong)?;
+        let contents = read_most(file, stat.st_size as u64).map_err(wrong)?;
+        let after = fstat(again).map_err(|e| wrong(e.into()))?;
+        let is_whole = contents.len() as i64 == after.st_size;
+        self.found.left_out.changed += u64::from(!is_whole || stamp(stat) != stamp(&after));
+        if contents.is_empty() {
+            self.found.left_out.empty += 1;
+        } else {
+            self.found.files.push(OwnFile { path: path_of(within), contents });
+        }
+        Ok(())
+    }
+
+    /// That there is too much of something, and how to choose less.
+    fn too_much(&self, what: &str) -> String {
+        format!(
+            "{} has {what}, too much for {}; name a directory further down, or copy the files that \
+             matter into one of their own",
+            shown(&below(self.folder, b"")),
+            self.bounds.what
+        )
+    }
+}
+
+/// What changes with a file.
+fn stamp(stat: &Stat) -> (u64, i64, i64, i64) {
+    (stat.st_ino, stat.st_size, stat.st_mtime, stat.st_mtime_nsec as i64)
+}
+
+fn path_of(within: &[u8]) -> CString {
+    CString::new(within).unwrap_or_else(|_| unreachable!("no name has a zero in it"))
+}
