@@ -15,7 +15,7 @@ use crate::log::Log;
 use crate::page::Page;
 use crate::sqlite::Sqlite;
 use crate::stream::Stream;
-use crate::testing::{finish, on_disk, ready_in, workload};
+use crate::testing::{finish, on_disk, own_folder, ready_in, workload};
 
 /// A study, its strategy, parameters and operations.
 type Given = (&'static dyn Study, &'static str, &'static [(&'static str, &'static str)], u64);
@@ -60,18 +60,44 @@ const EMPTY_RECYCLED: [(&str, &str); 5] = [
 #[test]
 fn no_slice_leaves_or_writes_more_than_its_workload_says() {
     for (study, strategy, given, operations) in SLICES {
-        let name = format!("{}/{strategy} {given:?}", study.spec().name);
-        let mut workload = workload(study, strategy, given);
-        let operations = workload.operations().fit(operations as f64);
-        let (own, keeps) = (workload.footprint(operations), workload.kept_footprint());
-        let (fresh, kept) = (on_disk(), on_disk());
-        let folders = [fresh.path(), kept.path()];
-        let slice = finish(ready_in(workload.as_mut(), folders, operations).unwrap()).unwrap();
-        assert!(is_within(found(fresh.path()), own), "{name}: {:?} {own:?}", found(fresh.path()));
-        assert!(is_within(found(kept.path()), keeps), "{name}: {:?} {keeps:?}", found(kept.path()));
-        let reads = given.iter().any(|(_, value)| ["read", "load", "warm", "cold"].contains(value));
-        assert!(reads || slice.requested_bytes() <= own.written_bytes, "{name}: {slice:?} {own:?}");
+        check(study, strategy, given, operations);
     }
+}
+
+#[test]
+fn no_slice_on_the_users_own_does_either() {
+    let own = own_folder();
+    let set = ("set", own.path().to_str().unwrap());
+    check(&Page, "read", &[set, ("cache", "cold")], 5);
+    check(&Cache, "rename", &[set, ("operation", "rebuild")], 2);
+    check(&Cache, "rename", &[set, ("operation", "load")], 2);
+    for operation in ["write", "read", "create", "unlink", "rename"] {
+        check(&Files, "rename", &[set, ("operation", operation)], 300);
+    }
+    let log = own.path().join("deep/er/b.html");
+    check(&Log, "held", &[("sample", log.to_str().unwrap())], 500);
+    let [database, statements] = ["shop.db", "request.sql"].map(|name| own.path().join(name));
+    let shop = rusqlite::Connection::open(&database).unwrap();
+    shop.execute_batch("CREATE TABLE item (name TEXT, data BLOB)").unwrap();
+    fs::write(&statements, "INSERT INTO item VALUES (hex(randomblob(9)), zeroblob(3000))").unwrap();
+    let [database, statements] = [&database, &statements].map(|path| path.to_str().unwrap());
+    for strategy in ["delete-full", "wal-normal"] {
+        check(&Sqlite, strategy, &[("database", database), ("statements", statements)], 200);
+    }
+}
+
+fn check(study: &dyn Study, strategy: &str, given: &[(&str, &str)], operations: u64) {
+    let name = format!("{}/{strategy} {given:?}", study.spec().name);
+    let mut workload = workload(study, strategy, given);
+    let operations = workload.operations().fit(operations as f64);
+    let (own, keeps) = (workload.footprint(operations), workload.kept_footprint());
+    let (fresh, kept) = (on_disk(), on_disk());
+    let folders = [fresh.path(), kept.path()];
+    let slice = finish(ready_in(workload.as_mut(), folders, operations).unwrap()).unwrap();
+    assert!(is_within(found(fresh.path()), own), "{name} {own:?}");
+    assert!(is_within(found(kept.path()), keeps), "{name} {keeps:?}");
+    let reads = given.iter().any(|(_, value)| ["read", "load", "warm", "cold"].contains(value));
+    assert!(reads || slice.requested_bytes() <= own.written_bytes, "{name} {slice:?}");
 }
 
 fn is_within(found: Footprint, most: Footprint) -> bool {

@@ -36,6 +36,8 @@ impl Answered {
             strategy,
             author: 1,
             rows: ROWS,
+            statements: Vec::new(),
+            writes: true,
             requests: REQUESTS,
             connects_each_time: false,
             busy_timeout: Duration::from_secs(1),

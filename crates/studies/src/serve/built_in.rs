@@ -205,6 +205,8 @@ impl Worker {
                 strategy: *strategy,
                 author: number,
                 rows: *rows,
+                statements: Vec::new(),
+                writes: true,
                 requests: 0,
                 connects_each_time: false,
                 busy_timeout: database::BUSY_TIMEOUT,

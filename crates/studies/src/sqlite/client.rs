@@ -1,7 +1,7 @@
 //! One connection that makes requests, wherever it runs.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::recorder::Recorder;
 use engine::study::{Doing as _, StudyError};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::database::{self, RARE, body, connect, refused};
 use super::folder::file_bytes;
+use super::own::Statement;
 use super::spec::{Mode, Strategy};
 use super::traffic::Traffic;
 use crate::workers::with_latencies;
@@ -22,8 +23,13 @@ pub(crate) const WRITES: u64 = 10;
 /// Selects of the whole table, and by LIKE.
 const SCANS: u64 = 5;
 
-/// A page in a write-ahead log, with its header.
-const FRAME_BYTES: f64 = 4096.0 + 24.0;
+/// Columns of the invented table.
+const COLUMNS: usize = 5;
+
+/// What a page has before it in a write-ahead log.
+const FRAME_HEADER_BYTES: f64 = 24.0;
+/// Requests are made for so long, at the most, to bring a log on its way.
+const FILLING_MAX: Duration = Duration::from_millis(500);
 
 const ANSWERING: &str = "answering a request from the database";
 
@@ -36,6 +42,10 @@ pub(crate) struct Work {
     /// From 1: who inserted a row.
     pub(crate) author: u64,
     pub(crate) rows: u64,
+    /// The user's; none for those of the study.
+    pub(crate) statements: Vec<Statement>,
+    /// Whether a request writes.
+    pub(crate) writes: bool,
     pub(crate) requests: u64,
     pub(crate) connects_each_time: bool,
     pub(crate) busy_timeout: Duration,
@@ -53,7 +63,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn ready(work: Work) -> Result<Self, StudyError> {
         let mode = work.strategy.mode();
-        let connection = connect(&work.file, &mode, work.busy_timeout)?;
+        let connection = connected(&work, &mode)?;
         let kept = (!work.connects_each_time).then_some(connection);
         Ok(Self { work, mode, answered: 0, kept })
     }
@@ -76,16 +86,25 @@ impl Client {
     /// last one to close merges the log.
     pub(crate) fn fill_log(&mut self, share: f64) -> Result<u64, StudyError> {
         let Some(kept) = &self.kept else { return Ok(0) };
-        let checkpoint_pages: i64 = kept
-            .pragma_query_value(None, "wal_autocheckpoint", |row| row.get(0))
-            .map_err(|e| refused(ANSWERING, &e))?;
+        if !self.work.writes {
+            return Ok(0);
+        }
+        let number = |name| {
+            let number = kept.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            number.map_err(|e| refused(ANSWERING, &e))
+        };
+        let log_pages = number("wal_autocheckpoint")? as f64;
+        let log_bytes = log_pages * (number("page_size")? as f64 + FRAME_HEADER_BYTES);
         self.answer()?;
         let log = self.work.file.with_extension("db-wal");
         let request_bytes = file_bytes(&log).doing("looking at the write-ahead log")?;
-        let between = checkpoint_pages as f64 * FRAME_BYTES / request_bytes.max(1) as f64;
-        let more = (share * between) as u64;
-        (0..more).try_for_each(|_| self.answer())?;
-        Ok(1 + more)
+        let more = (share * log_bytes / request_bytes.max(1) as f64) as u64;
+        let (until, mut made) = (Instant::now() + FILLING_MAX, 1);
+        while made <= more && Instant::now() < until {
+            self.answer()?;
+            made += 1;
+        }
+        Ok(made)
     }
 
     /// Answers one request.
@@ -94,23 +113,75 @@ impl Client {
         let mut own = None;
         let connection = match kept {
             Some(kept) => kept,
-            None => own.insert(connect(&work.file, mode, work.busy_timeout)?),
+            None => own.insert(connected(work, mode)?),
         };
         let first = answered.wrapping_mul(WRITES);
         *answered += 1;
         let outcome = if mode.one_transaction {
-            // Immediate: one that reads first and then wants to write can be refused
-            // without waiting.
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|tx| {
-                statements(&tx, work, first)?;
-                tx.commit()
-            })
+            in_transaction(connection, work, first)
         } else {
-            statements(connection, work, first)
+            request(connection, work, first)
         };
-        outcome.map_err(|e| refused(ANSWERING, &e))?;
+        outcome.map_err(Failed::told)?;
         own.map_or(Ok(()), Connection::close).map_err(|(_, e)| refused(ANSWERING, &e))
     }
+}
+
+/// Connects, with room to keep every statement prepared.
+fn connected(work: &Work, mode: &Mode) -> Result<Connection, StudyError> {
+    let connection = connect(&work.file, mode, work.busy_timeout)?;
+    if !work.statements.is_empty() {
+        connection.set_prepared_statement_cache_capacity(work.statements.len());
+    }
+    Ok(connection)
+}
+
+/// A request that was refused, by the statement on a line of the user's file where it was one.
+struct Failed {
+    line: Option<u64>,
+    error: rusqlite::Error,
+}
+
+impl Failed {
+    fn told(self) -> StudyError {
+        let Self { line, error } = self;
+        match (line, refused(ANSWERING, &error)) {
+            (Some(line), StudyError::Refused { doing, why }) => {
+                StudyError::Refused { doing, why: format!("the statement in line {line}: {why}") }
+            }
+            (_, told) => told,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Self {
+        Self { line: None, error }
+    }
+}
+
+fn in_transaction(connection: &mut Connection, work: &Work, first: u64) -> Result<(), Failed> {
+    // Immediate: one that reads first and then wants to write can be refused without waiting.
+    let behavior =
+        if work.writes { TransactionBehavior::Immediate } else { TransactionBehavior::Deferred };
+    let transaction = connection.transaction_with_behavior(behavior)?;
+    request(&transaction, work, first)?;
+    Ok(transaction.commit()?)
+}
+
+fn request(db: &Connection, work: &Work, first: u64) -> Result<(), Failed> {
+    if work.statements.is_empty() {
+        return Ok(statements(db, work, first)?);
+    }
+    work.statements.iter().try_for_each(|Statement { line, sql }| {
+        own_statement(db, sql).map_err(|error| Failed { line: Some(*line), error })
+    })
+}
+
+fn own_statement(db: &Connection, sql: &str) -> rusqlite::Result<()> {
+    let mut statement = db.prepare_cached(sql)?;
+    let columns = statement.column_count();
+    read_through(&mut statement.query([])?, columns)
 }
 
 /// The statements of a request: it writes, changes and looks up messages, lists and
@@ -133,11 +204,11 @@ fn statements(db: &Connection, work: &Work, first: u64) -> rusqlite::Result<()> 
     }
     let mut all = db.prepare_cached("SELECT * FROM message")?;
     for _ in 0..SCANS {
-        read_through(&mut all.query([])?)?;
+        read_through(&mut all.query([])?, COLUMNS)?;
     }
     let mut like = db.prepare_cached("SELECT * FROM message WHERE body LIKE ?1")?;
     for _ in 0..SCANS {
-        read_through(&mut like.query([RARE])?)?;
+        read_through(&mut like.query([RARE])?, COLUMNS)?;
     }
     let mut delete = db.prepare_cached("DELETE FROM message WHERE author = ?1")?;
     delete.execute([work.author as i64])?;
@@ -145,9 +216,9 @@ fn statements(db: &Connection, work: &Work, first: u64) -> rusqlite::Result<()> 
 }
 
 /// Reads every column of every row, as an application does that shows them.
-fn read_through(rows: &mut rusqlite::Rows<'_>) -> rusqlite::Result<()> {
+fn read_through(rows: &mut rusqlite::Rows<'_>, columns: usize) -> rusqlite::Result<()> {
     while let Some(row) = rows.next()? {
-        for column in 0..5 {
+        for column in 0..columns {
             std::hint::black_box(row.get_ref(column)?);
         }
     }

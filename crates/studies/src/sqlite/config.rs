@@ -3,13 +3,14 @@
 use engine::study::StudyError;
 use model::study::Params;
 
+use super::data::Data;
 use super::spec::{Connect, Strategy};
 
 /// What an arm does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub(super) struct Config {
     pub(super) strategy: Strategy,
-    pub(super) rows: u64,
+    pub(super) data: Data,
     pub(super) connections: u64,
     pub(super) connect: Connect,
 }
@@ -18,7 +19,7 @@ impl Config {
     pub(super) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         Ok(Self {
             strategy: Strategy::of(strategy)?,
-            rows: params.count("rows"),
+            data: Data::new(params)?,
             connections: params.count("connections"),
             connect: Connect::of(params.choice("connect"))?,
         })

@@ -4,6 +4,7 @@
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::study::{Doing, StudyError};
@@ -11,6 +12,7 @@ use model::integrity::Integrity;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, params};
 use rustix::fs::OFlags;
 
+use super::own::OwnDatabase;
 use super::spec::Mode;
 use super::traffic;
 use crate::file::{open_for_writing, write_whole};
@@ -44,20 +46,35 @@ pub(crate) fn body(number: u64) -> &'static str {
 /// The file of a database with so many rows, made when it is first wanted and then
 /// kept, for each slice starts from it.
 pub(crate) struct Template {
-    rows: u64,
+    origin: Origin,
     bytes: Option<Vec<u8>>,
+}
+
+/// What it is made from.
+enum Origin {
+    Rows(u64),
+    Own(Arc<OwnDatabase>),
 }
 
 impl Template {
     pub(crate) fn new(rows: u64) -> Self {
-        Self { rows, bytes: None }
+        Self { origin: Origin::Rows(rows), bytes: None }
+    }
+
+    /// That of a user's database.
+    pub(super) fn of(own: Arc<OwnDatabase>) -> Self {
+        Self { origin: Origin::Own(own), bytes: None }
     }
 
     /// The file's contents.
     pub(crate) fn bytes(&mut self) -> Result<&[u8], StudyError> {
+        let rows = match &self.origin {
+            Origin::Own(own) => return Ok(&own.contents),
+            Origin::Rows(rows) => *rows,
+        };
         let bytes = match self.bytes.take() {
             Some(bytes) => bytes,
-            None => make(self.rows).map_err(|e| refused("making the database's template", &e))?,
+            None => make(rows).map_err(|e| refused("making the database's template", &e))?,
         };
         Ok(self.bytes.insert(bytes))
     }
@@ -88,9 +105,7 @@ fn make(rows: u64) -> rusqlite::Result<Vec<u8>> {
 /// Opens the database, for whom others' locks are waited for so long.
 pub(super) fn open(file: &Path, busy_timeout: Duration) -> rusqlite::Result<Connection> {
     if !traffic::register() {
-        let why = "SQLite rejected the file functions (VFS) that iotoll gave it".to_owned();
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR);
-        return Err(rusqlite::Error::SqliteFailure(code, Some(why)));
+        return Err(traffic::not_registered());
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags_and_vfs(file, flags, traffic::VFS)?;
@@ -194,6 +209,24 @@ pub(crate) fn account(file: &Path, expected: &Expected) -> Result<Integrity, Stu
     }
 }
 
+/// Looks into a copy of the user's database: of what should be in it SQLite's own check alone
+/// knows.
+pub(crate) fn account_own(file: &Path) -> Result<Integrity, StudyError> {
+    let said = open(file, BUSY_TIMEOUT).and_then(|connection| complaint(&connection));
+    let complaint = match said {
+        Err(error) if is_broken(&error) => Some(error.to_string()),
+        said => said.map_err(|e| refused("checking the database", &e))?,
+    };
+    let torn = u64::from(complaint.is_some());
+    Ok(Integrity { records: 1, torn, example: complaint, ..Integrity::default() })
+}
+
+/// The first of what SQLite's own check has to say, unless that is "ok".
+fn complaint(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let said: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+    Ok((said != "ok").then_some(said))
+}
+
 /// What is in a database.
 pub(super) struct Found {
     /// The first of what SQLite's own check has to say, unless that is "ok".
@@ -217,13 +250,13 @@ const FOREIGN: &str = "SELECT (SELECT count(*) FROM sqlite_schema WHERE sql IS N
 /// Looks into a database by a connection of its own.
 pub(super) fn look(file: &Path, template_rows: u64) -> rusqlite::Result<Found> {
     let connection = open(file, BUSY_TIMEOUT)?;
-    let said: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+    let complaint = complaint(&connection)?;
     let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
     let (rows, changed) = look_at_rows(&connection, template_rows)?;
     let foreign = connection
         .query_row(FOREIGN, params![SCHEMA, template_rows as i64], |row| row.get::<_, i64>(0))?;
     Ok(Found {
-        complaint: (said != "ok").then_some(said),
+        complaint,
         rows,
         changed,
         foreign: foreign as u64,

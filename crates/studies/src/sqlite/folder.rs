@@ -16,14 +16,16 @@ use std::path::{Path, PathBuf};
 use rusqlite::ffi;
 
 /// What a path of ours begins with; the descriptor and the file's name follow.
-const PREFIX: &[u8] = b"/iotoll-descriptor/";
+const PREFIX: &str = "/iotoll-descriptor/";
+/// The same of a database of the user's, of which nothing is opened for writing or made.
+pub(crate) const SOURCE_PREFIX: &str = "/iotoll-source/";
 
 /// A path by which SQLite opens a file in a folder, as long as the folder stays open
 /// under the same descriptor.
 pub(crate) fn path_in(folder: impl AsFd, name: &CStr) -> PathBuf {
     let folder = folder.as_fd().as_raw_fd();
     let name = name.to_string_lossy();
-    PathBuf::from(format!("{}{folder}/{name}", String::from_utf8_lossy(PREFIX)))
+    PathBuf::from(format!("{PREFIX}{folder}/{name}"))
 }
 
 /// How long such a file is.
@@ -64,6 +66,8 @@ pub(super) unsafe fn replace_calls(vfs: *mut ffi::sqlite3_vfs) -> bool {
             (c"access", std::mem::transmute::<Test, unsafe extern "C" fn()>(access)),
             (c"stat", std::mem::transmute::<Stat, unsafe extern "C" fn()>(stat)),
             (c"unlink", std::mem::transmute::<Remove, unsafe extern "C" fn()>(unlink)),
+            (c"fchown", std::mem::transmute::<Own, unsafe extern "C" fn()>(fchown)),
+            (c"fchmod", std::mem::transmute::<Permit, unsafe extern "C" fn()>(fchmod)),
         ];
         calls.iter().all(|(name, call)| set(vfs, name.as_ptr(), Some(*call)) == ffi::SQLITE_OK)
     }
@@ -74,10 +78,14 @@ pub(super) unsafe fn replace_calls(vfs: *mut ffi::sqlite3_vfs) -> bool {
 struct FileIn<'p> {
     folder: c_int,
     name: &'p CStr,
+    is_source: bool,
 }
 
 fn file_of(path: &CStr) -> Option<FileIn<'_>> {
-    let rest = path.to_bytes_with_nul().strip_prefix(PREFIX)?;
+    let path = path.to_bytes_with_nul();
+    let ours = path.strip_prefix(PREFIX.as_bytes()).map(|rest| (rest, false));
+    let source = || path.strip_prefix(SOURCE_PREFIX.as_bytes()).map(|rest| (rest, true));
+    let (rest, is_source) = ours.or_else(source)?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let folder = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
     let name = CStr::from_bytes_with_nul(&rest[digits..]).ok()?;
@@ -88,7 +96,7 @@ fn file_of(path: &CStr) -> Option<FileIn<'_>> {
     };
     // Only a plain name stays within the folder.
     let is_plain = !name.is_empty() && name != c".." && !name.to_bytes().contains(&b'/');
-    is_plain.then_some(FileIn { folder, name })
+    is_plain.then_some(FileIn { folder, name, is_source })
 }
 
 const NOFOLLOW: c_int = libc::AT_SYMLINK_NOFOLLOW;
@@ -97,17 +105,59 @@ type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 type Test = unsafe extern "C" fn(*const c_char, c_int) -> c_int;
 type Stat = unsafe extern "C" fn(*const c_char, *mut libc::stat64) -> c_int;
 type Remove = unsafe extern "C" fn(*const c_char) -> c_int;
+type Own = unsafe extern "C" fn(c_int, libc::uid_t, libc::gid_t) -> c_int;
+type Permit = unsafe extern "C" fn(c_int, libc::mode_t) -> c_int;
 
 unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
     // SAFETY: SQLite's path is a string that ends with a zero.
     unsafe {
         match file_of(CStr::from_ptr(path)) {
             None => libc::open(path, flags, mode),
-            Some(FileIn { folder, name }) => {
+            Some(FileIn { folder, name, is_source: false }) => {
                 libc::openat(folder, name.as_ptr(), flags | libc::O_NOFOLLOW, mode)
             }
+            Some(FileIn { folder, name, is_source: true }) => open_source(folder, name),
         }
     }
+}
+
+/// Whatever it is to be opened for.
+fn open_source(folder: c_int, name: &CStr) -> c_int {
+    let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC | libc::O_NONBLOCK;
+    // SAFETY: the name ends with a zero.
+    unsafe {
+        match libc::openat(folder, name.as_ptr(), flags | libc::O_NOATIME) {
+            // Only a file's owner may leave the time of its last access as it is.
+            -1 if *libc::__errno_location() == libc::EPERM => {
+                libc::openat(folder, name.as_ptr(), flags)
+            }
+            opened => opened,
+        }
+    }
+}
+
+/// SQLite gives a journal or log to the owner of its database, and the same permissions, when
+/// it opens one. Of a user's database it has them open for reading alone.
+unsafe extern "C" fn fchown(file: c_int, user: libc::uid_t, group: libc::gid_t) -> c_int {
+    if is_for_reading(file) {
+        return 0;
+    }
+    // SAFETY: the arguments are numbers.
+    unsafe { libc::fchown(file, user, group) }
+}
+
+unsafe extern "C" fn fchmod(file: c_int, mode: libc::mode_t) -> c_int {
+    if is_for_reading(file) {
+        return 0;
+    }
+    // SAFETY: the arguments are numbers.
+    unsafe { libc::fchmod(file, mode) }
+}
+
+fn is_for_reading(file: c_int) -> bool {
+    // SAFETY: the arguments are numbers.
+    let flags = unsafe { libc::fcntl(file, libc::F_GETFL) };
+    flags & libc::O_ACCMODE == libc::O_RDONLY
 }
 
 unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
@@ -115,7 +165,7 @@ unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
     unsafe {
         match file_of(CStr::from_ptr(path)) {
             None => libc::access(path, mode),
-            Some(FileIn { folder, name }) => libc::faccessat(folder, name.as_ptr(), mode, 0),
+            Some(FileIn { folder, name, .. }) => libc::faccessat(folder, name.as_ptr(), mode, 0),
         }
     }
 }
@@ -125,7 +175,9 @@ unsafe extern "C" fn stat(path: *const c_char, into: *mut libc::stat64) -> c_int
     unsafe {
         match file_of(CStr::from_ptr(path)) {
             None => libc::stat64(path, into),
-            Some(FileIn { folder, name }) => libc::fstatat64(folder, name.as_ptr(), into, NOFOLLOW),
+            Some(FileIn { folder, name, .. }) => {
+                libc::fstatat64(folder, name.as_ptr(), into, NOFOLLOW)
+            }
         }
     }
 }
@@ -135,7 +187,11 @@ unsafe extern "C" fn unlink(path: *const c_char) -> c_int {
     unsafe {
         match file_of(CStr::from_ptr(path)) {
             None => libc::unlink(path),
-            Some(FileIn { folder, name }) => libc::unlinkat(folder, name.as_ptr(), 0),
+            Some(FileIn { is_source: true, .. }) => {
+                *libc::__errno_location() = libc::EROFS;
+                -1
+            }
+            Some(FileIn { folder, name, .. }) => libc::unlinkat(folder, name.as_ptr(), 0),
         }
     }
 }
@@ -160,9 +216,12 @@ mod tests {
         let folder = File::open(folder.path()).unwrap();
         let path = path_in(&folder, c"app.db");
         let path = CString::new(path.to_str().unwrap()).unwrap();
-        assert_eq!(file_of(&path), Some(FileIn { folder: folder.as_raw_fd(), name: c"app.db" }));
+        assert_eq!(
+            file_of(&path),
+            Some(FileIn { folder: folder.as_raw_fd(), name: c"app.db", is_source: false })
+        );
         let itself = c"/iotoll-descriptor/7";
-        assert_eq!(file_of(itself), Some(FileIn { folder: 7, name: c"." }));
+        assert_eq!(file_of(itself), Some(FileIn { folder: 7, name: c".", is_source: false }));
         for other in [
             c"/iotoll-descriptor/7/..",
             c"/iotoll-descriptor/7/a/b",

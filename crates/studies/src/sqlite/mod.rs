@@ -1,6 +1,7 @@
 //! `sqlite`: a request of a web application that keeps its data in SQLite: 10
 //! inserts, 10 updates and 10 selects, the whole table read 5 times and searched 5
-//! times, and what was inserted deleted again.
+//! times, and what was inserted deleted again. Or the statements of a file, made to a copy
+//! of a database of the user's.
 //!
 //! Strategies are named by what SQLite is told: journal mode, `synchronous`, and
 //! whether the request is one transaction (`-tx`). Each slice starts from the same
@@ -10,8 +11,10 @@
 
 pub(crate) mod client;
 mod config;
+mod data;
 pub(crate) mod database;
 pub(crate) mod folder;
+mod own;
 pub(crate) mod power;
 mod slice;
 pub(crate) mod spec;
@@ -23,19 +26,12 @@ use model::study::{Params, StudySpec};
 use process::worker::WorkerPool;
 
 use self::config::Config;
+pub(crate) use self::data::footprint;
 use self::database::Template;
 use self::slice::Database;
 
 /// Even the fastest requests fill a slice sooner.
 const REQUESTS_MAX: u64 = 1 << 14;
-/// What a row takes, in the table, the journal and the write-ahead log together.
-const ROW_BYTES: u64 = 1024;
-/// What a request writes, into the journal or the log and from there into the table: some
-/// ten statements with some pages each.
-const REQUEST_BYTES: u64 = 1 << 20;
-/// SQLite merges its write-ahead log beyond 1,000 pages of 4 KiB; readers delay that.
-const LOG_BYTES: u64 = 16 << 20;
-
 /// The study.
 pub(crate) struct Sqlite;
 
@@ -46,7 +42,7 @@ impl Study for Sqlite {
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let config = Config::new(strategy, params)?;
-        let template = Template::new(config.rows);
+        let template = config.data.template();
         Ok(Box::new(Connections { config, template, pool: WorkerPool::new(), slices: 0 }))
     }
 }
@@ -66,12 +62,13 @@ const GOLDEN: f64 = 0.618_033_988_749_894_8;
 
 impl Workload for Connections {
     fn material(&self) -> Option<Material> {
-        None
+        Some(self.config.data.material())
     }
 
     fn operations(&self) -> Operations {
-        let connections = self.config.connections;
-        Operations { granule: connections, max: REQUESTS_MAX / connections * connections }
+        let Config { connections, data, .. } = &self.config;
+        let max = REQUESTS_MAX.min(data.requests_max()) / connections;
+        Operations { granule: *connections, max: max.max(1) * connections }
     }
 
     fn warms_up(&self) -> bool {
@@ -79,7 +76,7 @@ impl Workload for Connections {
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
-        footprint(self.config.rows, operations)
+        self.config.data.footprint(operations)
     }
 
     fn kept_footprint(&self) -> Footprint {
@@ -93,16 +90,8 @@ impl Workload for Connections {
         let Self { config, template, pool, slices } = self;
         let log_filled = (f64::from(*slices) * GOLDEN).fract();
         *slices = slices.wrapping_add(1);
-        Ok(Box::new(Database::create(*config, template, pool, folders.fresh, log_filled)?))
+        Ok(Box::new(Database::create(config, template, pool, folders.fresh, log_filled)?))
     }
-}
-
-/// What a database of so many rows comes to at the most, its journal or log included,
-/// and what so many requests write to it.
-pub(crate) fn footprint(rows: u64, requests: u64) -> Footprint {
-    let space_bytes = rows * ROW_BYTES + LOG_BYTES;
-    let written_bytes = space_bytes + requests.saturating_mul(REQUEST_BYTES);
-    Footprint { space_bytes, files: 4, written_bytes }
 }
 
 #[cfg(test)]

@@ -32,7 +32,12 @@ impl Changed {
                         connections=1 and connect=once";
             return Err(StudyError::Unsuited(text.to_owned()));
         }
-        let template = Template::new(config.rows);
+        if config.data.is_own() {
+            let text = "the power failure test knows what should be in the invented database \
+                        alone: leave out database and statements";
+            return Err(StudyError::Unsuited(text.to_owned()));
+        }
+        let template = config.data.template();
         Ok(Self { config, template, pool: WorkerPool::new(), updates_before: 0 })
     }
 
@@ -42,8 +47,8 @@ impl Changed {
         if let Some(complaint) = complaint {
             return Some(complaint.clone());
         }
-        if *rows != self.config.rows {
-            return Some(format!("{rows} of {} rows are there", self.config.rows));
+        if *rows != self.config.data.rows() {
+            return Some(format!("{rows} of {} rows are there", self.config.data.rows()));
         }
         if changed + foreign > 0 {
             return Some(format!(
@@ -76,9 +81,9 @@ impl Trial for Changed {
         recorder: &Recorder,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         let Self { config, template, pool, updates_before } = self;
-        let database = Database::create(*config, template, pool, folders.fresh, 0.0)?;
+        let database = Database::create(config, template, pool, folders.fresh, 0.0)?;
         let ready = Box::new(database).ready(operations, recorder)?;
-        let found = database::look(&path_in(folders.fresh, NAME), config.rows);
+        let found = database::look(&path_in(folders.fresh, NAME), config.data.rows());
         *updates_before = found.map_err(|e| refused(LOOKING, &e))?.updates;
         Ok(ready)
     }
@@ -86,7 +91,7 @@ impl Trial for Changed {
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {
         let may = self.config.strategy.at_power_failure();
         let breaks = may == AtPowerFailure::Breaks;
-        let found = match database::look(&path_in(folders.fresh, NAME), self.config.rows) {
+        let found = match database::look(&path_in(folders.fresh, NAME), self.config.data.rows()) {
             Ok(found) => found,
             Err(e) => return Ok(Left::lost(done, done).with_damage(Some(e.to_string()), breaks)),
         };

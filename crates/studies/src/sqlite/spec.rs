@@ -1,10 +1,10 @@
 //! The study's names and numbers, as the user meets them.
 
 use model::guarantee::Guarantee;
-use model::study::{Better, FigureSpec, Fold, ParamKind, ParamSpec, StudySpec, Unit};
+use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
 
 use crate::choices::{choices, strategies};
-use crate::rules::relies;
+use crate::rules::{relies, where_set};
 
 /// How many rows a template has at the most.
 const ROWS_MAX: u64 = 100_000;
@@ -127,8 +127,21 @@ pub(crate) static SPEC: StudySpec = StudySpec {
     compared: &["connect"],
     strategies: Strategy::SPECS,
     relies_on: &[relies(Guarantee::FcntlLocks, &[], &[])],
+    applies: &[where_set(&["rows"], &[("database", Is::OneOf(&[""]))])],
     params: &[
         ROWS,
+        ParamSpec {
+            name: "database",
+            about: "a SQLite database of your own, of which each slice gets a copy",
+            kind: ParamKind::Text("a file, or empty to use a generated database"),
+            default: "",
+        },
+        ParamSpec {
+            name: "statements",
+            about: "with database: a file of the SQL statements that a request makes to it",
+            kind: ParamKind::Text("a file, or empty to use the statements of the study"),
+            default: "",
+        },
         ParamSpec {
             name: "connections",
             about: "connections that make requests at the same time, each in a thread",

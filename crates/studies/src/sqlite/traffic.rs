@@ -82,6 +82,13 @@ pub(super) fn register() -> bool {
     ORIGINAL.get_or_init(register_once).is_some()
 }
 
+/// The error where SQLite would not.
+pub(super) fn not_registered() -> rusqlite::Error {
+    let why = "SQLite rejected the file functions (VFS) that iotoll gave it".to_owned();
+    let code = ffi::Error::new(ffi::SQLITE_ERROR);
+    rusqlite::Error::SqliteFailure(code, Some(why))
+}
+
 fn register_once() -> Option<Original> {
     // SAFETY: sqlite3_vfs_find(NULL) gives the default VFS or NULL, and what it gives
     // lives as long as the process. The copy that is registered is never freed. Its
