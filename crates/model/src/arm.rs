@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, StudyPlan};
-use crate::study::{ParamSpec, ParamValue, Params, StrategySpec, StudySpec};
+use crate::study::{Params, StrategySpec, StudySpec};
 
 /// What is timed: a study, its strategy and parameters, and a place.
 #[derive(Clone, Debug)]
@@ -62,42 +62,39 @@ impl Plan {
                     if study.has_another_idle_value(&params, &applies) {
                         continue;
                     }
-                    let way = self.way(study.spec, strategy, &params, &applies);
-                    for (place, request) in self.places.iter().enumerate() {
-                        let id = format!("{way}@{}", request.label);
-                        let params = params.clone();
-                        arms.push(Arm { id, study: study.spec, strategy, place, params });
+                    let told: Vec<bool> = params.0.iter().map(|(name, _)| applies(name)).collect();
+                    for place in 0..self.places.len() {
+                        let (id, params) = (String::new(), params.clone());
+                        let arm = Arm { id, study: study.spec, strategy, place, params };
+                        arms.push((arm, told.clone()));
                     }
                 }
             }
         }
-        arms
+        let ids: Vec<String> = arms.iter().map(|arm| self.id(arm, &arms)).collect();
+        arms.into_iter().zip(ids).map(|((arm, _), id)| Arm { id, ..arm }).collect()
     }
 
-    /// `log/held(sync=each)`: study and strategy, with the parameters that vary and mean
-    /// something.
-    fn way(
-        &self,
-        study: &StudySpec,
-        strategy: &StrategySpec,
-        params: &Params,
-        applies: &dyn Fn(&str) -> bool,
-    ) -> String {
-        let same_study: Vec<&StudyPlan> =
-            self.studies.iter().filter(|s| s.spec.name == study.name).collect();
-        let has_others = |param: &ParamSpec, value: &ParamValue| {
-            same_study.iter().flat_map(|s| s.values(param)).any(|other| other != *value)
+    /// `log/held(sync=each)@disk`: with the parameters that mean something to the arm, and
+    /// vary among those of its study to which they do. Each arm has, parameter by parameter,
+    /// whether it means something.
+    fn id(&self, (arm, told): &(Arm, Vec<bool>), arms: &[(Arm, Vec<bool>)]) -> String {
+        let same_study = || arms.iter().filter(|(other, _)| other.study.name == arm.study.name);
+        let varies = |at: usize| {
+            let values = same_study().filter(|(_, told)| told[at]).map(|(o, _)| &o.params.0[at]);
+            values.into_iter().any(|value| *value != arm.params.0[at])
         };
-        let varying: Vec<String> = params
-            .0
-            .iter()
-            .filter(|(name, value)| study.param(name).is_some_and(|param| has_others(param, value)))
-            .filter(|(name, _)| applies(name))
-            .map(|(name, value)| format!("{name}={value}"))
+        let shown = (0..told.len()).filter(|at| told[*at] && varies(*at));
+        let shown: Vec<String> = shown
+            .map(|at| {
+                let (name, value) = &arm.params.0[at];
+                format!("{name}={value}")
+            })
             .collect();
         let params =
-            if varying.is_empty() { String::new() } else { format!("({})", varying.join(", ")) };
-        format!("{}/{}{params}", study.name, strategy.name)
+            if shown.is_empty() { String::new() } else { format!("({})", shown.join(", ")) };
+        let label = &self.places[arm.place].label;
+        format!("{}/{}{params}@{label}", arm.study.name, arm.strategy.name)
     }
 }
 
@@ -151,7 +148,7 @@ mod tests {
     use super::*;
     use crate::place::PlaceRequest;
     use crate::plan::Draft;
-    use crate::study::{AppliesWhen, ParamKind, When};
+    use crate::study::{AppliesWhen, ParamKind, ParamSpec, ParamValue, When};
 
     const fn count(name: &'static str, default: &'static str) -> ParamSpec {
         ParamSpec { name, about: "", kind: ParamKind::Count { min: 0, max: 999 }, default }
@@ -227,6 +224,34 @@ mod tests {
         let expected =
             ["made/one@a", "made/two(lines=0)@a", "made/two(lines=1)@a", "made/two(lines=20)@a"];
         assert_eq!(ids, expected);
+    }
+
+    #[test]
+    fn a_value_is_told_from_those_of_arms_that_have_a_use_for_it_alone() {
+        static PARTLY: StudySpec = StudySpec {
+            applies: &[AppliesWhen {
+                params: &["command"],
+                when: When { strategies: &["two"], params: &[] },
+            }],
+            ..SPEC
+        };
+        let study = |strategy: &str, command: &str| {
+            let mut study = StudyPlan::new(&PARTLY);
+            study.strategies.extend(PARTLY.strategy(strategy));
+            study.set("rate", vec![ParamValue::Count(1)]);
+            study.set("lines", vec![ParamValue::Count(0)]);
+            study.set("command", vec![ParamValue::text(command)]);
+            study
+        };
+        let places = vec![PlaceRequest::directory("a", "/")];
+        let ids = |studies: Vec<StudyPlan>| -> Vec<String> {
+            let draft = Draft { places: places.clone(), studies, ..Draft::default() };
+            let arms = draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms();
+            arms.into_iter().map(|arm| arm.id).collect()
+        };
+        assert_eq!(ids(vec![study("one", ""), study("two", "x")]), ["made/one@a", "made/two@a"]);
+        let several = ids(vec![study("one", ""), study("two", "x"), study("two", "y")]);
+        assert_eq!(several, ["made/one@a", "made/two(command=x)@a", "made/two(command=y)@a"]);
     }
 
     #[test]

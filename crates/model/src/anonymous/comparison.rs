@@ -265,12 +265,14 @@ fn id(
 ) -> String {
     let study = studies.iter().find(|study| study.name == arm.study);
     let order = study.map(|study| study.params.iter().map(|param| param.name.as_str()));
+    let applies_to = |name: &str, arm: &ArmRecord| {
+        study.is_some_and(|study| study.applies(name, &arm.strategy, &arm.params))
+    };
+    let applies = |name: &str| applies_to(name, arm);
     let varies = |name: &str| {
-        let others = arms.iter().filter(|other| other.study == arm.study);
+        let others = arms.iter().filter(|o| o.study == arm.study && applies_to(name, o));
         others.into_iter().any(|other| other.params.get(name) != arm.params.get(name))
     };
-    let applies =
-        |name: &str| study.is_some_and(|study| study.applies(name, &arm.strategy, &arm.params));
     let told: Vec<String> = order
         .into_iter()
         .flatten()
