@@ -8,15 +8,15 @@ use model::study::{ParamValue, Params, Rate, Sizes, SyncPolicy};
 use model::units::exact_size;
 
 use super::records::SHORT_MIN;
-use super::spec::{FullQueue, RECORD_BYTES_MAX, RingOrder, Strategy, WriterKind};
+use super::spec::{FullQueue, RECORD_BYTES_MAX, RECORDS_MAX, RingOrder, Strategy, WriterKind};
 use crate::own::lines::LineSizes;
 
 /// The records of a slice take this much memory at the most, all writers together.
 const SLICE_BYTES: u64 = 24 << 20;
 /// What has to be in one slice may take it up to here.
 const SLICE_BYTES_MAX: u64 = 64 << 20;
-/// More records than this say no more about a slice.
-const SLICE_RECORDS: u64 = 1_000_000;
+/// A number of records that was asked for may take it up to here.
+const ASKED_BYTES_MAX: u64 = 128 << 20;
 /// Where records come at a rate, a slice lasts this long at the most.
 const SLICES_PER_S: u64 = 20;
 
@@ -35,6 +35,8 @@ pub(super) struct Config {
     /// Those of a log of the user's.
     pub(super) sample: Option<Arc<LineSizes>>,
     pub(super) writers: u64,
+    /// What each writer appends in a slice; 0 where that is left open.
+    pub(super) records: u64,
     pub(super) kind: WriterKind,
     pub(super) sync: SyncPolicy,
     pub(super) rate: Rate,
@@ -58,6 +60,7 @@ impl Config {
             record: sample.as_ref().map_or_else(|| params.sizes("record"), |own| own.range()),
             sample,
             writers: params.count("writers"),
+            records: params.count("records"),
             kind: WriterKind::of(params.choice("kind"))?,
             sync: params.sync("sync"),
             rate: params.rate("rate"),
@@ -83,12 +86,36 @@ impl Config {
                 exact_size(SLICE_BYTES_MAX)
             )));
         }
+        config.check_records()?;
         Ok(config)
     }
 
+    /// Refuses a number of records that a slice cannot have.
+    fn check_records(&self) -> Result<(), StudyError> {
+        let Self { records, record, writers, .. } = self;
+        if self.bytes(records.saturating_mul(*writers)) > ASKED_BYTES_MAX {
+            return Err(StudyError::Unsuited(format!(
+                "{records} records of {} by each of {writers} writers are more than {} a slice; \
+                 write fewer or smaller ones",
+                exact_size(record.max),
+                exact_size(ASKED_BYTES_MAX)
+            )));
+        }
+        if !records.is_multiple_of(self.records_per_sync()) {
+            return Err(StudyError::Unsuited(format!(
+                "{records} records are no multiple of the {} after which each writer syncs",
+                self.records_per_sync()
+            )));
+        }
+        Ok(())
+    }
+
     pub(super) fn operations(&self) -> Operations {
+        if self.records > 0 {
+            return Operations::exactly(self.records * self.writers);
+        }
         let granule = self.granule();
-        let mut max = (SLICE_BYTES / self.usual_bytes()).min(SLICE_RECORDS);
+        let mut max = (SLICE_BYTES / self.usual_bytes()).min(RECORDS_MAX);
         if let Rate::PerSecond(rate) = self.rate {
             max = max.min(rate.get() / SLICES_PER_S);
         }

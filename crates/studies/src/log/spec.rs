@@ -9,6 +9,8 @@ use crate::specs::{figure, time};
 
 /// The largest record.
 pub(super) const RECORD_BYTES_MAX: u64 = 1 << 20;
+/// More records than this say no more about a slice.
+pub(super) const RECORDS_MAX: u64 = 1_000_000;
 /// More writers than this have no numbers in their records.
 pub(super) const WRITERS_MAX: u64 = 64;
 
@@ -119,6 +121,13 @@ pub(super) static SPEC: StudySpec = StudySpec {
             about: "how many writers append to the file at the same time",
             kind: ParamKind::Count { min: 1, max: WRITERS_MAX },
             default: "1",
+        },
+        ParamSpec {
+            name: "records",
+            about: "how many records each writer appends in a slice; 0 for as many as take some \
+                    20 ms",
+            kind: ParamKind::Count { min: 0, max: RECORDS_MAX },
+            default: "0",
         },
         ParamSpec {
             name: "kind",
