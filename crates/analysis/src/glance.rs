@@ -53,6 +53,7 @@ impl Glance {
             carry_over: Vec::new(),
             picks: Vec::new(),
             answers,
+            reproduction: None,
         }
     }
 

@@ -22,6 +22,7 @@ mod noise;
 mod pair_state;
 mod picks;
 mod remaining;
+mod reproduction;
 mod stalls;
 mod tails;
 #[cfg(test)]
@@ -49,6 +50,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
     let answers = answers::of(run, &arms, &comparisons);
     let noise = noise_between(&run.watch.before, &run.watch.after);
+    let reproduction = reproduction::of(run, &blocks, &arms, &comparisons, &totals);
     Analysis {
         blocks: run.blocks().count() as u64,
         arms,
@@ -57,5 +59,6 @@ pub fn analyse(run: &Run) -> Analysis {
         carry_over: carry_over::found(run),
         picks,
         answers,
+        reproduction,
     }
 }

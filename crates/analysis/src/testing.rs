@@ -54,6 +54,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
             gentle: false,
             per_second: BTreeMap::new(),
         },
+        article: None,
         studies: vec![study()],
         places: names.iter().enumerate().map(place).collect(),
         places_after: Vec::new(),

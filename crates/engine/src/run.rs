@@ -2,6 +2,7 @@
 //! reader needs to understand it.
 
 use model::arm::Arm;
+use model::article::Article;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
 use model::run::{
@@ -21,6 +22,8 @@ pub struct Header {
     pub started: String,
     /// The version of iotoll.
     pub version: String,
+    /// The published measurement that the run repeats, if any.
+    pub article: Option<Article>,
 }
 
 /// What surrounds a run: the machine and the places, looked at before its first
@@ -93,6 +96,7 @@ fn begun(
         machine: environment.machine(),
         floor,
         plan: plan_record(job),
+        article: header.article,
         studies: descriptions(job),
         places: environment.places(),
         places_after: Vec::new(),

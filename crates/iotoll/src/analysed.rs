@@ -61,6 +61,14 @@ impl Analysed {
         }
     }
 
+    /// The run, where it is a comparison.
+    pub(crate) fn comparison(&self) -> Option<(&Run, &Analysis)> {
+        match self {
+            Self::Comparison(both) => Some((&both.0, &both.1)),
+            Self::Load(_) => None,
+        }
+    }
+
     /// As `--json` writes it.
     pub(crate) fn json(&self) -> anyhow::Result<Vec<u8>> {
         match self {

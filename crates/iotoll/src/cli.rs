@@ -1,6 +1,7 @@
 //! The command line: one definition for parsing, help, completions and man page.
 
 mod outputs;
+mod reproduce;
 mod runs;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
 
 pub(crate) use self::outputs::{Form, OutputArgs};
+pub(crate) use self::reproduce::ReproduceArgs;
 pub(crate) use self::runs::{DiffArgs, HistoryArgs, PruneArgs, RerunArgs, ShareArgs};
 use crate::load::{LayoutArg, LoadArgs};
 
@@ -77,11 +79,13 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     /// Measure again what a saved run measured, with its plan and seed
     Rerun(Box<RerunArgs>),
+    /// Repeat a published measurement, and say whether its conclusions hold here
+    Reproduce(Box<ReproduceArgs>),
     /// Remove saved runs
     Prune(PruneArgs),
     /// Write a saved result as one file to post, without paths and names
     Share(ShareArgs),
-    /// Write the report of one or several saved results as one HTML file with charts
+    /// Write the report of one or several saved results as one file with charts
     Report(ReportArgs),
     /// List the studies with their strategies and parameters
     Studies,
@@ -229,6 +233,11 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "N", value_parser = parse_per_second)]
     pub(crate) per_second: Option<f64>,
 
+    /// For a run that repeats an article: show another run of it beside this one
+    #[arg(long, value_name = "FILE|RUN")]
+    #[arg(conflicts_with_all = ["full", "json", "csv", "openmetrics", "html", "markdown"])]
+    pub(crate) beside: Option<PathBuf>,
+
     /// For a load: the layout of the report [default: plain]
     #[arg(long, value_enum)]
     pub(crate) layout: Option<LayoutArg>,
@@ -244,7 +253,8 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "FILE|RUN")]
     pub(crate) runs: Vec<PathBuf>,
 
-    /// Where to write it; - prints it [default: iotoll-RUN.html here]
+    /// Where to write it, as Markdown where the name ends in .md; - prints it [default:
+    /// iotoll-RUN.html here]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -9,10 +9,12 @@ use engine::folders::Folders as _;
 use engine::job::Job;
 use engine::measure::Event;
 use engine::needs::{PlaceNeeds, needs};
+use engine::run::Header;
 use engine::runner::SliceRunner;
 use engine::study::Workload;
 use model::analysis::{Analysis, Verdict};
 use model::arm::Arm;
+use model::article::Article;
 use model::plan::Plan;
 use model::run::Run;
 use store::Store;
@@ -31,11 +33,16 @@ use crate::sites::Sites;
 use crate::{dry_run, plan, preflight, signals, summaries};
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
-    measured(args, &plan::from_args(args)?)
+    measured(args, &plan::from_args(args)?, &|_| None)
 }
 
-/// The same of a plan that is made; of the flags, what is no part of a plan.
-pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> {
+/// The same of a plan that is made; of the flags, what is no part of a plan. What is
+/// measured in the end may repeat an article.
+pub(crate) fn measured(
+    args: &CompareArgs,
+    plan: &Plan,
+    article: &dyn Fn(&Plan) -> Option<Article>,
+) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let work = Work::of(plan, args)?;
     if args.require_verdict && work.job.pairs.is_empty() {
@@ -76,7 +83,8 @@ pub(crate) fn measured(args: &CompareArgs, plan: &Plan) -> anyhow::Result<Exit> 
     let mut runner = session.runner(&job.arms, workloads);
     let shown = if args.quiet { Shown::Line } else { Shown::Table };
     let progress = Progress::new(began, job.budget, shown);
-    let watched = Watched { keeper, progress, tells_blocks: args.tell_blocks };
+    let header = Header { article: article(&sites.plan), ..session::header() };
+    let watched = Watched { header, keeper, progress, tells_blocks: args.tell_blocks };
     let (facts, left_out) = (sites.facts.clone(), sites.left_out.clone());
     let environment = LocalEnvironment::new(facts, left_out, halt.clone());
     let (run, store) = measure(&job, &mut *runner, environment, watched);
@@ -146,8 +154,9 @@ fn step_back() {
     }
 }
 
-/// Who is told what happens while measuring.
+/// What a run is called, and who is told what happens while measuring.
 struct Watched {
+    header: Header,
     keeper: Keeper,
     progress: Progress,
     tells_blocks: bool,
@@ -161,7 +170,7 @@ fn measure(
     mut environment: LocalEnvironment,
     mut watched: Watched,
 ) -> (Run, Option<Store>) {
-    let Watched { keeper, progress, tells_blocks } = &mut watched;
+    let Watched { header, keeper, progress, tells_blocks } = &mut watched;
     let mut happens = |event: Event<'_>| {
         if let Some(trouble) = keeper.take(&event) {
             progress.note(&trouble);
@@ -173,7 +182,7 @@ fn measure(
             output::note(&format!("block {blocks}"));
         }
     };
-    let header = session::header();
+    let header = std::mem::take(header);
     let run = engine::run::run(job, header, &mut environment, runner, &mut happens);
     watched.progress.finish();
     let store = watched.keeper.finish(&run);

@@ -22,16 +22,19 @@ mod destination;
 mod live;
 mod load;
 mod man;
+mod originals;
 mod output;
 mod place_handle;
 mod places_command;
 mod plan;
 mod preflight;
+mod programs;
 mod progress;
 mod prune;
 mod quiet;
 mod replacement;
 mod report_command;
+mod reproduce;
 mod rerun;
 mod saving;
 mod selftest;
@@ -72,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Rerun(args) => rerun::run(*args)?,
         Command::Prune(args) => prune::run(&args)?,
         Command::Share(args) => share::run(&args)?,
+        Command::Reproduce(args) => reproduce::run(&args)?,
         Command::Report(args) => report_command::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,

@@ -1,5 +1,6 @@
-//! `iotoll report`: saved results as one HTML file with charts.
+//! `iotoll report`: saved results as one HTML file with charts, or as Markdown.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use report::html::Sheet;
@@ -7,7 +8,7 @@ use report::html::Sheet;
 use crate::analysed::Analysed;
 use crate::cli::ReportArgs;
 use crate::destination::Destination;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::output;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
@@ -22,9 +23,23 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let file = args.output.clone().or(usual).unwrap_or_default();
     let destination = Destination::open(&file)?;
     let is_file = !destination.is_stdout();
-    destination.write(report::html::page(&sheets).as_bytes())?;
+    let is_markdown = file.extension() == Some(OsStr::new("md"));
+    let text = if is_markdown { markdown(&runs)? } else { report::html::page(&sheets) };
+    destination.write(text.as_bytes())?;
     if is_file {
         output::note(&format!("the report is in {}", file.display()));
     }
     Ok(Exit::Done)
+}
+
+/// The runs as Markdown: those that repeat articles as a page of these, article by article.
+fn markdown(runs: &[Analysed]) -> Result<String, UsageError> {
+    let comparisons: Option<Vec<_>> = runs.iter().map(Analysed::comparison).collect();
+    let comparisons = comparisons.ok_or_else(|| {
+        UsageError("only comparisons can be written as Markdown; name a file .html".to_owned())
+    })?;
+    Ok(report::articles(&comparisons).unwrap_or_else(|| {
+        let texts = comparisons.iter().map(|(run, analysis)| report::markdown::text(run, analysis));
+        texts.collect::<Vec<_>>().join("\n")
+    }))
 }

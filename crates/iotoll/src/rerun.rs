@@ -27,7 +27,10 @@ pub(crate) fn run(args: RerunArgs) -> anyhow::Result<Exit> {
         dry_run: args.dry_run,
         ..CompareArgs::default()
     };
-    compare::measured(&as_compare, &plan)
+    // Where a place cannot be made, its arms are others than the article's.
+    let has_its_arms = |plan: &Plan| plan.arms().len() == run.plan.arms.len();
+    let article = |plan: &Plan| run.article.clone().filter(|_| has_its_arms(plan));
+    compare::measured(&as_compare, &plan, &article)
 }
 
 fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {

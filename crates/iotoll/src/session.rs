@@ -25,6 +25,7 @@ pub(crate) fn header() -> Header {
         id: format!("{:016x}", rand::random::<u64>()),
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        article: None,
     }
 }
 

@@ -32,6 +32,9 @@ const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     let targets = Targets::open(&args.output)?;
     let what = args.run.as_deref().map_or("the last run".into(), Path::to_string_lossy);
+    if let Some(other) = &args.beside {
+        return beside(args.run.as_deref(), other);
+    }
     let shown = shown(args).map_err(|why| UsageError(format!("cannot show {what}: {why:#}")))?;
     match shown {
         Shown::Analysed(kept) => {
@@ -72,6 +75,25 @@ fn needs_no_slices(args: &ShowArgs) -> bool {
     args.worth.or(args.error_rate).or(args.per_second).is_none()
         && args.output.files().all(|(form, _)| matches!(form, Form::Markdown))
         && args.layout.is_none()
+}
+
+/// Shows two runs of one article.
+fn beside(given: Option<&Path>, other: &Path) -> anyhow::Result<Exit> {
+    let name = |given: &Path| given.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let names = [given.unwrap_or(Path::new("last")), other].map(name);
+    let repeated = |given: &Path| {
+        let analysis = comparison(given).map(|run| analyse(&run));
+        let none = || anyhow!("it repeats no article");
+        let found = analysis.and_then(|analysis| analysis.reproduction.ok_or_else(none));
+        found.map_err(|why| UsageError(format!("cannot show {}: {why:#}", given.display())))
+    };
+    let runs = [repeated(given.unwrap_or(Path::new("last")))?, repeated(other)?];
+    let both = [(names[0].as_str(), &runs[0]), (names[1].as_str(), &runs[1])];
+    let text = report::beside(both, output::width()).ok_or_else(|| {
+        UsageError(format!("{} repeats {}, not {}", names[1], runs[1].article, runs[0].article))
+    })?;
+    output::result(&text)?;
+    Ok(Exit::Done)
 }
 
 /// What is in a file, or what the store has under a name, the last where none is given.

@@ -13,6 +13,7 @@ use crate::description::{ParamForm, StudyDescription};
 use crate::guarantee::Guarantee;
 use crate::integrity::Integrity;
 use crate::noise::Noise;
+use crate::reproduction::Reproduction;
 use crate::run::Run;
 pub use crate::time_part::{TimeKind, TimePart};
 
@@ -39,6 +40,9 @@ pub struct Analysis {
     /// What to do about each thing that an application does with files.
     #[serde(default)]
     pub answers: Vec<Answer>,
+    /// What the run says of the published measurement that it repeats, if any.
+    #[serde(default)]
+    pub reproduction: Option<Reproduction>,
 }
 
 /// What to do about one thing that an application does with files: what it costs as it is

@@ -48,7 +48,7 @@ pub struct Pair {
 }
 
 impl Plan {
-    /// The arms: for each study the product of parameters, strategies and places. Of values
+    /// The arms: for each study the product of parameters, strategies and its places. Of values
     /// that mean nothing to a strategy there is the first alone: with the others, the same
     /// would be done again.
     pub fn arms(&self) -> Vec<Arm> {
@@ -63,7 +63,8 @@ impl Plan {
                         continue;
                     }
                     let told: Vec<bool> = params.0.iter().map(|(name, _)| applies(name)).collect();
-                    for place in 0..self.places.len() {
+                    let places = self.places.iter().enumerate();
+                    for (place, _) in places.filter(|(_, place)| study.is_at(&place.label)) {
                         let (id, params) = (String::new(), params.clone());
                         let arm = Arm { id, study: study.spec, strategy, place, params };
                         arms.push((arm, told.clone()));
@@ -99,6 +100,11 @@ impl Plan {
 }
 
 impl StudyPlan {
+    /// Whether it is measured at the place of that label.
+    fn is_at(&self, label: &str) -> bool {
+        self.not_at.iter().all(|other| other != label)
+    }
+
     /// Whether a parameter that means nothing has another value than its first.
     fn has_another_idle_value(&self, params: &Params, applies: &dyn Fn(&str) -> bool) -> bool {
         let mut values = self.spec.params.iter().zip(&params.0);
@@ -252,6 +258,20 @@ mod tests {
         assert_eq!(ids(vec![study("one", ""), study("two", "x")]), ["made/one@a", "made/two@a"]);
         let several = ids(vec![study("one", ""), study("two", "x"), study("two", "y")]);
         assert_eq!(several, ["made/one@a", "made/two(command=x)@a", "made/two(command=y)@a"]);
+    }
+
+    #[test]
+    fn a_study_that_is_not_measured_everywhere_has_arms_elsewhere_alone() {
+        let mut study = StudyPlan::new(&SPEC);
+        study.strategies.extend(SPEC.strategy("one"));
+        study.set("rate", vec![ParamValue::Count(1)]);
+        study.set("lines", vec![ParamValue::Count(0)]);
+        study.not_at = vec!["b".to_owned()];
+        let places = ["a", "b", "c"].map(|label| PlaceRequest::directory(label, "/")).to_vec();
+        let draft = Draft { places, studies: vec![study], ..Draft::default() };
+        let arms = draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms();
+        let ids: Vec<String> = arms.into_iter().map(|arm| arm.id).collect();
+        assert_eq!(ids, ["made/one@a", "made/one@c"]);
     }
 
     #[test]

@@ -8,9 +8,11 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use thiserror::Error;
 
 use crate::analysis::{Analysis, ArmResult, Comparison};
+use crate::article::Article;
 use crate::description::StudyDescription;
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
+use crate::reproduction::Reproduction;
 use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
 use crate::slice::Slice;
 use crate::sums;
@@ -33,6 +35,12 @@ pub struct Document<'a> {
     floor: &'a Floor,
     /// What was to be timed.
     plan: &'a PlanRecord,
+    /// The published measurement that it repeats, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    article: Option<&'a Article>,
+    /// What follows for that measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reproduction: Option<&'a Reproduction>,
     /// The studies that the arms are of.
     studies: &'a [StudyDescription],
     /// The places before the first slice; the first is the base.
@@ -140,6 +148,7 @@ impl Run {
             ));
         }
         let arms = self.plan.arms.len();
+        self.article.as_ref().map_or(Ok(()), |article| article.check(arms))?;
         let missing = |what: &str, arm: usize| format!("{what} refers to arm {arm} of {arms}");
         if let Some(slice) = self.slices.iter().find(|slice| slice.arm >= arms) {
             return Err(missing("a slice", slice.arm));
@@ -167,6 +176,8 @@ impl<'a> Document<'a> {
             machine: &run.machine,
             floor: &run.floor,
             plan: &run.plan,
+            article: run.article.as_ref(),
+            reproduction: analysis.reproduction.as_ref(),
             studies: &run.studies,
             places: &run.places,
             places_after: &run.places_after,

@@ -42,6 +42,8 @@ pub struct StudyPlan {
     pub factors: Vec<(&'static str, Vec<ParamValue>)>,
     /// How many of its operations the application does in a second, where that was said.
     pub per_second: Option<f64>,
+    /// The labels of places at which it is not measured.
+    pub not_at: Vec<String>,
 }
 
 /// What was asked for so far.
@@ -81,7 +83,8 @@ pub struct Plan {
 impl StudyPlan {
     /// A study with its default strategies and parameters.
     pub fn new(spec: &'static StudySpec) -> Self {
-        Self { spec, strategies: Vec::new(), factors: Vec::new(), per_second: None }
+        let (strategies, factors, not_at) = Default::default();
+        Self { spec, strategies, factors, per_second: None, not_at }
     }
 
     /// Gives a parameter one value or several, replacing what it had.

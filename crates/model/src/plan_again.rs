@@ -39,7 +39,8 @@ impl Draft {
             }
             known.push(arm);
             let rate = per_second.get(&arm.study).copied();
-            studies.push(StudyPlan { per_second: rate, ..way(arm, registry)? });
+            let not_at = places_without(arm, run);
+            studies.push(StudyPlan { per_second: rate, not_at, ..way(arm, registry)? });
         }
         let place = |facts: &PlaceFacts| {
             let target = facts.made.clone();
@@ -92,6 +93,14 @@ impl Plan {
         }
         found
     }
+}
+
+/// The places at which a way was not measured.
+fn places_without(arm: &ArmRecord, run: &Run) -> Vec<String> {
+    let places = run.places.iter().enumerate();
+    let is_there =
+        |place| run.plan.arms.iter().any(|own| own.place == place && is_same_way(own, arm));
+    places.filter(|(at, _)| !is_there(*at)).map(|(_, place)| place.label.clone()).collect()
 }
 
 fn is_same_way(a: &ArmRecord, b: &ArmRecord) -> bool {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::arm::Pair;
+use crate::article::Article;
 use crate::description::StudyDescription;
 use crate::material::Material;
 use crate::place::PlaceFacts;
@@ -25,6 +26,9 @@ pub struct Run {
     pub floor: Floor,
     /// What was to be timed.
     pub plan: PlanRecord,
+    /// The published measurement that it repeats, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub article: Option<Article>,
     /// The studies that the arms are of.
     pub studies: Vec<StudyDescription>,
     /// The places before the first slice; the first is the base.
@@ -264,6 +268,7 @@ impl Run {
             machine: self.machine.clone(),
             floor: self.floor.clone(),
             plan: self.plan.clone(),
+            article: self.article.clone(),
             studies: self.studies.clone(),
             places: self.places.clone(),
             places_after: self.places_after.clone(),

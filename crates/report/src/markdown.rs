@@ -4,6 +4,7 @@
 use model::analysis::Analysis;
 use model::run::Run;
 
+use crate::reproduction;
 use crate::terminal;
 use crate::text::WIDTH;
 
@@ -14,10 +15,11 @@ pub fn text(run: &Run, analysis: &Analysis) -> String {
         let styled = terminal::report(run, analysis, full, WIDTH);
         anstream::adapter::strip_str(&styled).to_string()
     };
+    let answer = reproduction::markdown(run, analysis).unwrap_or_else(|| fenced(&plain(false)));
     format!(
         "{}\n<details><summary>All figures, causes and facts</summary>\n\n{}\n</details>\n\n\
          Measured by `iotoll {}` at {}, seed {}.\n",
-        fenced(&plain(false)),
+        answer,
         fenced(&plain(true)),
         run.run.version.replace('`', ""),
         run.run.started.replace('`', ""),

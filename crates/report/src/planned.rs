@@ -90,6 +90,11 @@ fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
             }
         }
     }
+    if arms.len() != ways.len() * places.len() {
+        // Not everything is measured everywhere.
+        let all: Vec<&str> = arms.iter().map(|arm| without_study(&arm.id)).collect();
+        return format!("{} ({})", all.join(", "), counted(arms.len() as u64, "arm"));
+    }
     varying.retain(|(_, values)| values.len() > 1);
     let product: usize = varying.iter().map(|(_, values)| values.len()).product();
     let mut parts = if product * strategies.len() == ways.len() {
@@ -107,8 +112,13 @@ fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
 
 /// An arm's name without study and place: `held(sync=each)`.
 fn way(arm: &Arm) -> &str {
-    let way = arm.id.split_once('/').map_or(arm.id.as_str(), |(_, way)| way);
+    let way = without_study(&arm.id);
     way.rsplit_once('@').map_or(way, |(way, _)| way)
+}
+
+/// An arm's name without its study: `held(sync=each)@disk`.
+fn without_study(id: &str) -> &str {
+    id.split_once('/').map_or(id, |(_, way)| way)
 }
 
 /// What is held against what: `ram against disk`, `held, flock against reopen`.

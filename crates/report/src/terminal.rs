@@ -6,11 +6,18 @@ use model::run::Run;
 
 use crate::answer::answer;
 use crate::detail::detail;
+use crate::reproduction;
 use crate::text::PROSE;
 pub use crate::text::{WIDTH, Width};
 
-/// The answer and, where it is asked for, all the detail.
+/// The answer and, where it is asked for, all the detail. Where the run repeats an article,
+/// what holds of that comes first, and the answer is part of the detail.
 pub fn report(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
-    let answer = answer(run, analysis, full, width);
-    if full { format!("{answer}\n{}", detail(run, analysis, width.min(PROSE))) } else { answer }
+    let repeated = reproduction::text(run, analysis, full, width.min(PROSE));
+    let answer = || answer(run, analysis, full, width);
+    if !full {
+        return repeated.unwrap_or_else(answer);
+    }
+    let before = repeated.map_or_else(String::new, |repeated| repeated + "\n");
+    format!("{before}{}\n{}", answer(), detail(run, analysis, width.min(PROSE)))
 }

@@ -35,6 +35,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+/// The folder of the user's own that runs are kept in, made where it lacks: for what else
+/// must be where nobody but the user can exchange it.
+pub fn own_folder(folder: &Path) -> Result<PathBuf, Error> {
+    folder::make(folder)
+}
+
 /// The database, open.
 pub struct Store {
     connection: Connection,

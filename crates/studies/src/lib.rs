@@ -1,5 +1,6 @@
 //! What is timed: one file per study, its strategies beside it.
 
+pub mod articles;
 mod blocks;
 mod cache;
 mod choices;

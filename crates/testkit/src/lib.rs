@@ -12,6 +12,6 @@ mod runner;
 mod signals;
 
 pub use plan::plan;
-pub use run::{run, run_watched};
+pub use run::{run, run_article, run_watched};
 pub use runner::{ArmBehaviour, SimulatedRunner};
 pub use signals::default_signals;

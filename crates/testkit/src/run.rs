@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use engine::job::Job;
 use engine::measure::Event;
 use engine::run::{Environment, Header};
+use model::article::Article;
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
 use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
@@ -17,9 +18,23 @@ pub fn run(plan: &Plan, runner: &mut SimulatedRunner) -> Run {
     run_watched(plan, runner, &mut |_| {})
 }
 
+/// The same of a plan that repeats an article.
+pub fn run_article(plan: &Plan, article: Article, runner: &mut SimulatedRunner) -> Run {
+    measured(plan, Some(article), runner, &mut |_| {})
+}
+
 /// The same, for whoever wants to know what happens meanwhile.
 pub fn run_watched(
     plan: &Plan,
+    runner: &mut SimulatedRunner,
+    events: &mut dyn FnMut(Event<'_>),
+) -> Run {
+    measured(plan, None, runner, events)
+}
+
+fn measured(
+    plan: &Plan,
+    article: Option<Article>,
     runner: &mut SimulatedRunner,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Run {
@@ -27,6 +42,7 @@ pub fn run_watched(
         id: "0".repeat(16),
         started: "2026-01-01T00:00:00Z".to_owned(),
         version: "0.0.0".to_owned(),
+        article,
     };
     let mut environment = Simulated { places: places(plan) };
     engine::run::run(&Job::of(plan), header, &mut environment, runner, events)

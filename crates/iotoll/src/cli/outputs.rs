@@ -29,7 +29,7 @@ impl Form {
 }
 
 // Not a comment of documentation, which would become the help text of each command.
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct OutputArgs {
     /// Print every table, cause and check after the answer
     #[arg(long)]

@@ -17,7 +17,7 @@ use model::analysis::Analysis;
 use model::run::Run;
 use model::units::counted;
 
-pub use short::in_short;
+pub(crate) use short::in_short;
 
 use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading};
@@ -53,6 +53,12 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
     shorter.unwrap_or_else(|| screen(&SHORTEST))
 }
 
+/// What one must know of a run before relying on what it says, whatever that is.
+pub(crate) fn cautions(run: &Run, analysis: &Analysis, width: Width) -> String {
+    let subject = Subject { run, analysis };
+    notes::cautions(subject, &row::all(subject), width)
+}
+
 /// What is said where no block is complete.
 fn nothing_known(run: &Run, width: Width) -> String {
     let failures: String =
@@ -83,7 +89,7 @@ fn title(subject: Subject) -> String {
 }
 
 /// `28 arms, 109 blocks, took 60 s`.
-fn extent(Subject { run, analysis }: Subject) -> String {
+pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
     let state = if run.run.interrupted { "interrupted after" } else { "took" };
     let arms = counted(analysis.arms.len() as u64, "arm");
     let blocks = counted(analysis.blocks, "block");

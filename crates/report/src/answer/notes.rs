@@ -15,6 +15,9 @@ use crate::text::{Width, push_new};
 
 /// The word before what is wrong with data, which is red.
 pub(super) const BROKEN: &str = "Broken";
+/// The words before what is not to be trusted, and what disturbed the run.
+const DOUBT: &str = "Doubt";
+const NOISE: &str = "Noise";
 /// Longer notes than so many lines are cut, with a word on where the rest is.
 const NAMES_MAX: usize = 5;
 const REWRITTEN_LINES: usize = 4;
@@ -32,14 +35,21 @@ pub(super) fn all(
     width: Width,
     lines_max: usize,
 ) -> String {
+    whole(subject, rows, full).into_iter().map(|note| shown(&note, lines_max, width)).collect()
+}
+
+/// Those on whether what was measured can be relied on.
+pub(super) fn cautions(subject: Subject, rows: &[Row<'_>], width: Width) -> String {
+    let notes = whole(subject, rows, false).into_iter();
+    let cautions = notes.filter(|note| [BROKEN, DOUBT, NOISE].contains(&note.label));
+    cautions.map(|note| shown(&note, usize::MAX, width)).collect()
+}
+
+/// A note, of no more lines of 80 columns than that.
+fn shown(Note { label, parts, lines }: &Note, lines_max: usize, width: Width) -> String {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
-    let notes = whole(subject, rows, full).into_iter();
-    notes
-        .map(|Note { label, parts, lines }| {
-            let style = if label == BROKEN { red } else { Style::new().bold() };
-            fitting(label, style, &parts, lines.min(lines_max), width)
-        })
-        .collect()
+    let style = if *label == BROKEN { red } else { Style::new().bold() };
+    fitting(label, style, parts, (*lines).min(lines_max), width)
 }
 
 /// A note, all of it.
@@ -62,8 +72,8 @@ pub(super) fn whole(subject: Subject, rows: &[Row<'_>], full: bool) -> Vec<Note>
         note("Data", data(subject), DATA_LINES),
         note("Why", why(rows), WHY_LINES),
         note("Open", open(rows), OPEN_LINES),
-        note("Doubt", doubts(subject), OPEN_LINES),
-        note("Noise", noise(subject), NOISE_LINES),
+        note(DOUBT, doubts(subject), OPEN_LINES),
+        note(NOISE, noise(subject), NOISE_LINES),
         note("Risk", risks(subject), RISK_LINES),
         note("More", more(subject, full), 3),
     ];

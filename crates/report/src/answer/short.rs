@@ -1,7 +1,6 @@
 //! The answer in a few words, for a list of many runs.
 
 use model::analysis::{Advice, Analysis};
-use model::printable::printable;
 use model::run::Run;
 
 use super::advice::{saves_ns, what};
@@ -10,12 +9,7 @@ use crate::subject::Subject;
 
 /// The change that saves most of those advised, and how many others there are of each kind;
 /// where nothing is compared, what was timed.
-pub fn in_short(run: &Run, analysis: &Analysis) -> String {
-    // Of another's record, whose names may be anything.
-    printable(&told(run, analysis)).into_owned()
-}
-
-fn told(run: &Run, analysis: &Analysis) -> String {
+pub(crate) fn in_short(run: &Run, analysis: &Analysis) -> String {
     let rows = row::all(Subject { run, analysis });
     if analysis.blocks == 0 {
         return "nothing was measured".to_owned();

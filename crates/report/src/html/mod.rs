@@ -25,6 +25,7 @@ mod parameters;
 mod parts;
 pub mod picture;
 pub mod record;
+mod reproduction;
 mod scale;
 mod side_by_side;
 mod table;
@@ -139,7 +140,11 @@ fn comparison(subject: Subject, ids: &mut Ids, prefix: &str) -> Element {
         let link = el("a").attr("href", format!("#{}", id(number))).text(&study.name);
         el("li").child(link)
     });
-    let mut section = classed("section", "run").attr("id", prefix).child(opening::opening(subject));
+    let mut section = classed("section", "run")
+        .attr("id", prefix)
+        .child(opening::title_and_warnings(subject))
+        .child(reproduction::section(subject, ids))
+        .child(opening::answer(subject));
     if studies.len() > 1 {
         let nav =
             el("nav").attr("aria-label", "Studies of this run").child(el("ul").children(links));

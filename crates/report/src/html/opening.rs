@@ -10,8 +10,8 @@ use crate::answer::{Screen, ScreenRow, Toll};
 use crate::manners;
 use crate::subject::Subject;
 
-/// The title, the advice, the table and the notes.
-pub(super) fn opening(subject: Subject) -> Markup {
+/// The title, and what must be known of the run as a whole.
+pub(super) fn title_and_warnings(subject: Subject) -> Markup {
     let Subject { run, analysis } = subject;
     let screen = Screen::of(run, analysis);
     let mut out = Markup::from(title(run, &screen));
@@ -24,6 +24,13 @@ pub(super) fn opening(subject: Subject) -> Markup {
         let text = "The run was interrupted: these are its results so far.";
         out.push(classed("p", "warning").text(text));
     }
+    out
+}
+
+/// The advice, the table and the notes.
+pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
+    let screen = Screen::of(run, analysis);
+    let mut out = Markup::default();
     out.push(screen.nothing_known.iter().map(|text| el("p").text(text)).collect::<Markup>());
     if !screen.advice.is_empty() {
         out.push(advice(&screen));

@@ -12,6 +12,7 @@ use super::chart::{Chart, Ids, Rows, level, percent, ticks, upright};
 use super::forest;
 use super::markup::{Markup, classed, el};
 use super::opening::{day, subject_line};
+use super::reproduction;
 use super::scale::{Scale, ratio_ticks};
 use super::table::Table;
 use crate::subject::Subject;
@@ -42,6 +43,10 @@ pub(super) fn overview(sheets: &[Sheet], ids: &mut Ids) -> Markup {
                     state may have changed between them. `iotoll diff` shows what differs by more \
                     than the usual variation between runs.";
         section = section.child(el("p").text(text));
+        let repeated = runs
+            .iter()
+            .filter_map(|(number, _, analysis)| Some((*number, analysis.reproduction.as_ref()?)));
+        section = section.child(reproduction::beside(&repeated.collect::<Vec<_>>()));
         section = section.child(el("h2").text("Tolls")).child(tolls(&runs).scrolling("Tolls"));
         section = section.children(comparisons(&runs).map(|chart| chart.figure(ids)));
     }

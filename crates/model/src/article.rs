@@ -1,0 +1,212 @@
+//! A published measurement that a run repeats: its question, its figures and its
+//! conclusions, each with the arms that it is about. It is part of the run's record, so
+//! that a reader needs nothing else to hold what was measured against what was published.
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure::Unit;
+
+/// An article, as a run has it that repeats its measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Article {
+    /// Its name: `log-locking`.
+    pub name: String,
+    /// What it is called.
+    pub title: String,
+    /// When it was published.
+    pub year: u32,
+    /// What it measured with, as its arms are called here: `PHP`.
+    pub original: String,
+    /// What it asked.
+    pub question: String,
+    /// Whether only a tenth of its counts was to be measured.
+    pub is_quick: bool,
+    /// What it published.
+    pub figures: Vec<PublishedFigure>,
+    /// What it concluded.
+    pub conclusions: Vec<PublishedConclusion>,
+    /// Programs that were not there, without which some of its arms are not measured.
+    pub missing: Vec<MissingProgram>,
+}
+
+/// A figure that was published, and what is held against it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PublishedFigure {
+    /// The chart or table that it is part of.
+    pub group: String,
+    /// What it is of.
+    pub what: String,
+    /// What it is in.
+    pub unit: Unit,
+    /// The figure; `null` where the article tells it in words alone, or has none there.
+    pub published: Option<f64>,
+    /// The figure that it is held against, as an index: their ratio can be compared from
+    /// one machine to another.
+    pub against: Option<usize>,
+    /// The same here, measured as the article did; `null` where it cannot be.
+    pub original: Option<Quantity>,
+    /// The same here, measured natively; `null` where there is no such arm.
+    pub native: Option<Quantity>,
+}
+
+/// What is taken of an arm, or of two.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Quantity {
+    /// What is taken of the arm.
+    pub measure: Measure,
+    /// How many times: 10,000 for the time that 10,000 operations take.
+    pub times: f64,
+    /// The arm, as an index into the plan's arms.
+    pub arm: usize,
+    /// The arm that it is set against, if any.
+    pub set_against: Option<SetAgainst>,
+}
+
+/// What may be taken of an arm.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// Its toll.
+    Toll,
+    /// The mean time per operation.
+    MeanTime,
+    /// Megabytes moved per second.
+    Throughput,
+    /// Operations that failed, over all slices.
+    Failed,
+    /// A figure of its study, by its name.
+    Figure(String),
+    /// Several of them together.
+    Sum(Vec<String>),
+    /// How much of its operations' time several of them are, in percent.
+    Share(Vec<String>),
+}
+
+/// An arm that another is set against, as an index into the plan's arms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SetAgainst {
+    /// The quantity is a ratio: of the arm over this one.
+    Over(usize),
+    /// The quantity is a difference: the arm less this one.
+    Minus(usize),
+}
+
+/// A conclusion, and what has to be so where it holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PublishedConclusion {
+    /// The conclusion, as a sentence.
+    pub says: String,
+    /// All of these must be so of the arms that the article measured; empty where they
+    /// cannot be measured.
+    pub original: Vec<Test>,
+    /// The same of native arms; empty where there are none.
+    pub native: Vec<Test>,
+}
+
+/// What has to be so of a quantity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Test {
+    /// The quantity.
+    pub of: Quantity,
+    /// Where it has to lie.
+    pub is: Is,
+}
+
+/// Where a quantity has to lie. What is `faster`, `slower` or the `same` differs, or does
+/// not, by the smallest difference that matters in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Is {
+    /// At least this.
+    AtLeast(f64),
+    /// At most this.
+    AtMost(f64),
+    /// Within these.
+    Between(f64, f64),
+    /// A ratio that is surely less than 1.
+    Faster,
+    /// A ratio that is surely more than 1.
+    Slower,
+    /// A ratio that is surely about 1.
+    Same,
+    /// A ratio that is surely about 1 or more.
+    NotFaster,
+    /// Of an arm: all that it wrote could be read back.
+    Intact,
+}
+
+/// A program that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MissingProgram {
+    /// What it is called.
+    pub what: String,
+    /// The command that installs it.
+    pub install: String,
+}
+
+impl Article {
+    /// Whether what it refers to is there, in a plan of so many arms.
+    pub(crate) fn check(&self, arms: usize) -> Result<(), String> {
+        let tests = self.conclusions.iter().flat_map(|c| c.original.iter().chain(&c.native));
+        let of_figures = self.figures.iter().flat_map(|f| f.original.iter().chain(&f.native));
+        let mut quantities = of_figures.chain(tests.map(|test| &test.of));
+        if let Some(arm) = quantities.find_map(|quantity| quantity.arms().find(|arm| *arm >= arms))
+        {
+            return Err(format!("the article {} refers to arm {arm} of {arms}", self.name));
+        }
+        let figures = self.figures.len();
+        let mut against = self.figures.iter().filter_map(|figure| figure.against);
+        match against.find(|index| *index >= figures) {
+            Some(index) => {
+                Err(format!("the article {} refers to figure {index} of {figures}", self.name))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl SetAgainst {
+    /// The arm.
+    pub fn arm(self) -> usize {
+        match self {
+            Self::Over(arm) | Self::Minus(arm) => arm,
+        }
+    }
+}
+
+impl Quantity {
+    /// The arms that it is taken of.
+    pub fn arms(&self) -> impl Iterator<Item = usize> {
+        let other = self.set_against.map(SetAgainst::arm);
+        std::iter::once(self.arm).chain(other)
+    }
+}
+
+impl Is {
+    /// From where to where it has to lie, given the smallest difference that matters.
+    /// Nothing for what is no matter of a number.
+    pub fn range(self, worth: f64) -> Option<[f64; 2]> {
+        let more = 1.0 + worth;
+        let any = f64::INFINITY;
+        Some(match self {
+            Self::AtLeast(least) => [least, any],
+            Self::AtMost(most) => [-any, most],
+            Self::Between(least, most) => [least, most],
+            Self::Faster => [-any, 1.0 / more],
+            Self::Slower => [more, any],
+            Self::Same => [1.0 / more, more],
+            Self::NotFaster => [1.0 / more, any],
+            Self::Intact => return None,
+        })
+    }
+}

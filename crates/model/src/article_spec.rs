@@ -1,0 +1,302 @@
+//! A published measurement as it is kept in the program: a plan that repeats it, and what
+//! it found, in terms of that plan's arms.
+//!
+//! Arms are named by what tells them from others, `log/php-held writers=1 @disk`: study and
+//! strategy, parameters as a plan file has them, and a place: `@disk` for the first, `@ram`
+//! for the second, and the label of one that is made for the article. Two arms may be set
+//! against each other: `A over B`, `A minus B`.
+
+use crate::arm::Arm;
+use crate::article::{
+    Article, Is, Measure, MissingProgram, PublishedConclusion, PublishedFigure, Quantity,
+    SetAgainst, Test,
+};
+use crate::figure::Unit;
+use crate::place::PlaceRequest;
+use crate::plan::{Draft, Plan, PlanError};
+use crate::plan_file;
+use crate::study::{ParamValue, StudySpec};
+
+/// A published measurement.
+#[derive(Debug)]
+pub struct ArticleSpec {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is called.
+    pub title: &'static str,
+    /// When it was published.
+    pub year: u32,
+    /// What it measured with: `PHP`.
+    pub original: &'static str,
+    /// What it asked.
+    pub question: &'static str,
+    /// The plan that repeats it, as a plan file.
+    pub plan: &'static str,
+    /// Places that are made for it, besides the two.
+    pub places: &'static [MadeFor],
+    /// The counts of which a quick run takes a tenth.
+    pub tenth: &'static [&'static str],
+    /// What some of the plan's studies need.
+    pub needs: &'static [Need],
+    /// What it published.
+    pub figures: &'static [FigureOf],
+    /// What it concluded.
+    pub conclusions: &'static [Conclusion],
+}
+
+/// A place that is made for an article.
+#[derive(Clone, Copy, Debug)]
+pub struct MadeFor {
+    /// What it is called.
+    pub label: &'static str,
+    /// What it is: `image:btrfs:2G`.
+    pub target: &'static str,
+    /// The studies of the plan that are measured there, from 0.
+    pub studies: &'static [usize],
+}
+
+/// Programs without which studies of the plan, or at places, cannot be measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    /// The studies of the plan that need it, from 0.
+    pub studies: &'static [usize],
+    /// The labels of the places that it makes.
+    pub places: &'static [&'static str],
+    /// What it is called.
+    pub what: &'static str,
+    /// A command for the shell that succeeds where it is there.
+    pub test: &'static str,
+    /// The command that installs it.
+    pub install: &'static str,
+}
+
+/// A figure that was published.
+#[derive(Clone, Copy, Debug)]
+pub struct FigureOf {
+    /// The chart or table that it is part of.
+    pub group: &'static str,
+    /// What it is of.
+    pub what: &'static str,
+    /// What it is in.
+    pub unit: Unit,
+    /// The figure in that unit: times in nanoseconds, sizes in bytes.
+    pub published: Option<f64>,
+    /// What the figure is of that it is held against, in the same group; empty for none.
+    pub against: &'static str,
+    /// What is taken of the arms.
+    pub measure: Of,
+    /// How many times.
+    pub times: f64,
+    /// The arms that measure as the article did; empty for none.
+    pub original: &'static str,
+    /// Native arms; empty for none.
+    pub native: &'static str,
+}
+
+/// What is taken of an arm: [`Measure`], as a constant may have it.
+#[derive(Clone, Copy, Debug)]
+pub enum Of {
+    /// Its toll.
+    Toll,
+    /// The mean time per operation.
+    MeanTime,
+    /// Megabytes moved per second.
+    Throughput,
+    /// Operations that failed.
+    Failed,
+    /// A figure of its study.
+    Figure(&'static str),
+    /// Several of them together.
+    Sum(&'static [&'static str]),
+    /// How much of the operations' time several of them are.
+    Share(&'static [&'static str]),
+}
+
+/// A conclusion.
+#[derive(Clone, Copy, Debug)]
+pub struct Conclusion {
+    /// The conclusion, as a sentence.
+    pub says: &'static str,
+    /// What must be so where it holds.
+    pub tests: &'static [TestOf],
+}
+
+/// What must be so of arms.
+#[derive(Clone, Copy, Debug)]
+pub struct TestOf {
+    /// What is taken of the arms.
+    pub measure: Of,
+    /// The arms that measure as the article did; empty for none.
+    pub original: &'static str,
+    /// Native arms; empty for none.
+    pub native: &'static str,
+    /// Where it has to lie.
+    pub is: Is,
+}
+
+/// An article that is to be repeated.
+#[derive(Clone, Debug)]
+pub struct Repetition {
+    /// Which.
+    pub spec: &'static ArticleSpec,
+    /// What the places are called that stand for the article's disk and RAM.
+    pub labels: [String; 2],
+    /// Whether a tenth of its counts is enough.
+    pub is_quick: bool,
+    /// Programs that are not there.
+    pub missing: Vec<MissingProgram>,
+}
+
+/// How much of an article a quick run takes.
+const TENTH: u64 = 10;
+
+impl ArticleSpec {
+    /// What is to be measured, without the studies of the plan that need what is missing.
+    ///
+    /// # Errors
+    /// Where the plan is wrong, which is a defect of the program.
+    pub fn draft(
+        &self,
+        registry: &[&'static StudySpec],
+        is_quick: bool,
+        missing: &[&Need],
+    ) -> Result<Draft, PlanError> {
+        let parsed = plan_file::parse(self.plan, self.name, registry);
+        let mut draft = parsed.map_err(|error| PlanError(error.to_string()))?;
+        for (index, study) in draft.studies.iter_mut().enumerate() {
+            let elsewhere = self.places.iter().filter(|place| !place.studies.contains(&index));
+            study.not_at = elsewhere.map(|place| place.label.to_owned()).collect();
+        }
+        let studies = std::mem::take(&mut draft.studies).into_iter().enumerate();
+        let is_there = |index: usize| missing.iter().all(|need| !need.studies.contains(&index));
+        draft.studies = studies.filter(|(i, _)| is_there(*i)).map(|(_, study)| study).collect();
+        if is_quick {
+            draft.budget = draft.budget.map(|budget| budget / TENTH as u32);
+            for study in &mut draft.studies {
+                for (_, values) in study.factors.iter_mut().filter(|(n, _)| self.tenth.contains(n))
+                {
+                    for value in values {
+                        if let ParamValue::Count(count) = value {
+                            *count /= TENTH;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(draft)
+    }
+
+    /// The places that are made for it, besides those that need what is missing.
+    pub fn places_without(&self, missing: &[&Need]) -> impl Iterator<Item = &'static MadeFor> {
+        let lacks = |label: &str| missing.iter().any(|need| need.places.contains(&label));
+        self.places.iter().filter(move |place| !lacks(place.label))
+    }
+}
+
+impl Repetition {
+    /// What the record of a run of this plan has of the article.
+    pub fn article(&self, plan: &Plan) -> Article {
+        let spec = self.spec;
+        let arms = Arms { all: plan.arms(), places: &plan.places, labels: &self.labels };
+        let figure = |figure: &FigureOf| PublishedFigure {
+            group: figure.group.to_owned(),
+            what: figure.what.to_owned(),
+            unit: figure.unit,
+            published: figure.published,
+            against: spec.index_of(figure.group, figure.against),
+            original: arms.quantity(figure.measure, figure.times, figure.original),
+            native: arms.quantity(figure.measure, figure.times, figure.native),
+        };
+        let conclusion = |conclusion: &Conclusion| PublishedConclusion {
+            says: conclusion.says.to_owned(),
+            original: arms.tests(conclusion.tests, |test| test.original),
+            native: arms.tests(conclusion.tests, |test| test.native),
+        };
+        Article {
+            name: spec.name.to_owned(),
+            title: spec.title.to_owned(),
+            year: spec.year,
+            original: spec.original.to_owned(),
+            question: spec.question.to_owned(),
+            is_quick: self.is_quick,
+            figures: spec.figures.iter().map(figure).collect(),
+            conclusions: spec.conclusions.iter().map(conclusion).collect(),
+            missing: self.missing.clone(),
+        }
+    }
+}
+
+impl ArticleSpec {
+    fn index_of(&self, group: &str, what: &str) -> Option<usize> {
+        self.figures.iter().position(|figure| figure.group == group && figure.what == what)
+    }
+}
+
+/// The arms of a plan, to be found by what tells them apart.
+struct Arms<'a> {
+    all: Vec<Arm>,
+    places: &'a [PlaceRequest],
+    labels: &'a [String; 2],
+}
+
+impl Arms<'_> {
+    /// The tests of one kind of arms; none where one of them cannot be made.
+    fn tests(&self, tests: &[TestOf], side: impl Fn(&TestOf) -> &'static str) -> Vec<Test> {
+        let test = |test: &TestOf| {
+            Some(Test { of: self.quantity(test.measure, 1.0, side(test))?, is: test.is })
+        };
+        tests.iter().map(test).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    fn quantity(&self, measure: Of, times: f64, text: &str) -> Option<Quantity> {
+        let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let measure = match measure {
+            Of::Toll => Measure::Toll,
+            Of::MeanTime => Measure::MeanTime,
+            Of::Throughput => Measure::Throughput,
+            Of::Failed => Measure::Failed,
+            Of::Figure(name) => Measure::Figure(name.to_owned()),
+            Of::Sum(names) => Measure::Sum(owned(names)),
+            Of::Share(names) => Measure::Share(owned(names)),
+        };
+        let set_against = |arm: &str, how: fn(usize) -> SetAgainst| self.find(arm).map(how);
+        let (arm, set_against) = if let Some((arm, base)) = text.split_once(" over ") {
+            (arm, Some(set_against(base, SetAgainst::Over)?))
+        } else if let Some((arm, base)) = text.split_once(" minus ") {
+            (arm, Some(set_against(base, SetAgainst::Minus)?))
+        } else {
+            (text, None)
+        };
+        Some(Quantity { measure, times, arm: self.find(arm)?, set_against })
+    }
+
+    /// The one arm that a text names; nothing where the plan has none or several such.
+    fn find(&self, text: &str) -> Option<usize> {
+        let mut words = text.split_whitespace();
+        let (study, strategy) = words.next()?.split_once('/')?;
+        let wanted: Vec<&str> = words.collect();
+        let fits = |arm: &Arm, word: &str| match (word.strip_prefix('@'), word.split_once('=')) {
+            (Some(place), _) => {
+                let label = match place {
+                    "disk" => self.labels[0].as_str(),
+                    "ram" => self.labels[1].as_str(),
+                    made => made,
+                };
+                self.places[arm.place].label == label
+            }
+            (None, Some((name, value))) => {
+                let written = arm.params.written();
+                written.get(name).is_some_and(|written| written == value)
+            }
+            (None, None) => false,
+        };
+        let is_it = |arm: &Arm| {
+            arm.study.name == study
+                && arm.strategy.name == strategy
+                && wanted.iter().all(|word| fits(arm, word))
+        };
+        let mut found = self.all.iter().enumerate().filter(|(_, arm)| is_it(arm));
+        let (index, _) = found.next()?;
+        found.next().is_none().then_some(index)
+    }
+}

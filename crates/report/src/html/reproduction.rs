@@ -1,0 +1,222 @@
+//! A published measurement beside the same here: a chart of each group of figures, and what
+//! holds of the conclusions. Of several runs of one article, the figures side by side.
+
+use model::figure::Unit;
+use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction};
+
+use super::chart::{Chart, Ids, Rows, percent, ticks, upright};
+use super::forest;
+use super::markup::{Element, Markup, classed, el};
+use super::scale::{Scale, ratio_ticks};
+use super::table::Table;
+use crate::reproduction::words::{self, same};
+use crate::subject::Subject;
+
+const HEIGHT: f64 = 16.0;
+/// How large a ring is, and a dot.
+const RING: f64 = 6.5;
+const DOT: f64 = 4.5;
+
+/// All that is said of the article that a run repeats; nothing where it repeats none.
+pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
+    let Some(reproduction) = &subject.analysis.reproduction else { return Markup::default() };
+    let Reproduction { article, title, year, original, question, .. } = reproduction;
+    let about = format!("{title}, {year}, measured with {original}. {question}");
+    let how = if reproduction.is_quick { " in a tenth of the time" } else { "" };
+    let missing = words::missing(reproduction).map(|text| classed("p", "warning").text(text));
+    let charts: Vec<Markup> =
+        words::groups(reproduction).map(|group| chart(reproduction, group).figure(ids)).collect();
+    el("section")
+        .child(el("h2").text(article))
+        .child(el("p").text(about))
+        .child(el("p").text(format!("Repeated here{how}.")))
+        .children(missing)
+        .child(conclusions(reproduction))
+        .children(charts)
+        .into()
+}
+
+fn conclusions(reproduction: &Reproduction) -> Element {
+    let entry = |conclusion: &ConclusionHere| {
+        let reasons = words::reasons(conclusion).into_iter();
+        let reasons = reasons.map(|text| classed("div", "evidence").text(text));
+        let decision = conclusion.decision;
+        let held = el("dt").attr("class", class(decision)).text(decision.as_str());
+        [held, el("dd").text(&conclusion.says).children(reasons)]
+    };
+    classed("dl", "advice").children(reproduction.conclusions.iter().flat_map(entry))
+}
+
+fn class(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Holds => "faster",
+        Decision::DoesNotHold => "slower",
+        Decision::Unclear => "unclear",
+    }
+}
+
+/// The figures of a group along one axis.
+fn chart(reproduction: &Reproduction, group: &[FigureHere]) -> Chart {
+    let unit = group[0].unit;
+    let measured = |figure: &FigureHere| {
+        let of = |measured: &Option<Measured>| measured.as_ref().and_then(|m| m.value);
+        [figure.published, of(&figure.original), of(&figure.native)]
+    };
+    // What is of another kind than the first, as a difference among ratios, has no place.
+    let drawn: Vec<(&FigureHere, [Option<f64>; 3])> = group
+        .iter()
+        .filter(|figure| figure.unit == unit)
+        .map(|figure| (figure, measured(figure)))
+        .collect();
+    let values = || drawn.iter().flat_map(|(_, values)| values).flatten().copied();
+    let scale = if values().any(|value| value <= 0.0) {
+        Scale::from_zero(values().chain([1.0]))
+    } else {
+        Scale::log(values())
+    };
+    let scale = scale.or_else(|| Scale::log([1.0]));
+    let rows = scale.map_or_else(
+        || Rows::new(Vec::new()),
+        |scale| {
+            let marks = if unit == Unit::Ratio { ratio_ticks(&scale) } else { scale.ticks() };
+            let label = |value: f64| match unit {
+                Unit::Ratio => forest::mark(value),
+                unit => words::figure_text(unit, value),
+            };
+            let mut rows = Rows::new(ticks(&scale, &marks, label));
+            for (figure, values) in &drawn {
+                let told = figures(reproduction, figure);
+                rows.row(&figure.what, &told, HEIGHT, |y| draw(*values, &scale, y));
+            }
+            rows
+        },
+    );
+    Chart {
+        title: group[0].group.clone(),
+        about: about(reproduction, group),
+        drawing: rows.finish(),
+        table: table(reproduction, group),
+    }
+}
+
+/// What is drawn of the figures.
+fn about(reproduction: &Reproduction, group: &[FigureHere]) -> String {
+    let as_it_was = group.iter().any(|figure| figure.original.is_some());
+    let natively = group.iter().any(|figure| figure.native.is_some());
+    let mut told = "The ring is what was published".to_owned();
+    if as_it_was {
+        told += &format!(", the dot what was measured with {} here", reproduction.original);
+    }
+    if natively {
+        told += ", the upright line what was measured natively";
+    }
+    told + "."
+}
+
+/// What stands at the right of a row.
+fn figures(reproduction: &Reproduction, figure: &FigureHere) -> Vec<(&'static str, String)> {
+    let columns = words::columns(reproduction, std::slice::from_ref(figure)).into_iter();
+    let told = columns.map(|column| {
+        let class = if column.is_published { "dim" } else { "strong" };
+        let text: String = column.cells.iter().map(|cells| cells.value.as_str()).collect();
+        (class, format!("{} {text}", column.short_name()))
+    });
+    told.collect()
+}
+
+fn draw([published, original, native]: [Option<f64>; 3], scale: &Scale, y: f64) -> Markup {
+    let middle = y + HEIGHT / 2.0;
+    let circle = |class, radius: f64, value: f64| {
+        let circle = classed("circle", class).attr("cx", percent(scale.at(value)));
+        circle.attr("cy", middle).attr("r", radius)
+    };
+    let mut all = Markup::default();
+    all.push(
+        native
+            .map(|value| upright(scale.at(value), y, y + HEIGHT, "median"))
+            .into_iter()
+            .collect::<Markup>(),
+    );
+    all.push(published.map(|value| circle("ring", RING, value)).into_iter().collect::<Markup>());
+    let dot = original.map(|value| classed("g", "faster").child(circle("centre", DOT, value)));
+    all.push(dot.into_iter().collect::<Markup>());
+    all
+}
+
+fn table(reproduction: &Reproduction, group: &[FigureHere]) -> Table {
+    let columns = words::columns(reproduction, group);
+    let heads = columns.iter().flat_map(|column| [column.name.clone(), "ratio".to_owned()]);
+    let mut table = Table::new(1, std::iter::once("figure".to_owned()).chain(heads));
+    for (row, figure) in group.iter().enumerate() {
+        let cells = columns.iter().filter_map(|column| column.cells.get(row));
+        let figures = cells.flat_map(|cells| [cells.value.clone(), cells.ratio.clone()]);
+        table.add_row(std::iter::once(figure.what.clone()).chain(figures));
+    }
+    table
+}
+
+/// A run's reproduction with its number on the page.
+type Numbered<'a> = (usize, &'a Reproduction);
+
+/// What several runs of the same article found, side by side.
+pub(super) fn beside(runs: &[Numbered]) -> Markup {
+    let mut out = Markup::default();
+    let mut told: Vec<&str> = Vec::new();
+    for (_, first) in runs {
+        let own: Vec<Numbered> =
+            runs.iter().filter(|(_, other)| other.article == first.article).copied().collect();
+        if own.len() < 2 || told.contains(&first.article.as_str()) {
+            continue;
+        }
+        told.push(&first.article);
+        out.push(el("h2").text(&first.article));
+        out.push(decisions(&own).scrolling("Conclusions"));
+        for group in words::groups(first) {
+            out.push(el("h3").text(&group[0].group));
+            out.push(figures_beside(&own, group).scrolling(&group[0].group));
+        }
+    }
+    out
+}
+
+fn decisions(runs: &[Numbered]) -> Table {
+    let heads = runs.iter().map(|(number, _)| format!("run {number}"));
+    let mut table = Table::new(1, std::iter::once("conclusion".to_owned()).chain(heads));
+    let Some((_, first)) = runs.first() else { return table };
+    for conclusion in &first.conclusions {
+        let decided = runs.iter().map(|(_, run)| {
+            let own = run.conclusions.iter().find(|own| own.says == conclusion.says);
+            own.map_or_else(String::new, |own| own.decision.as_str().to_owned())
+        });
+        table.add_row(std::iter::once(conclusion.says.clone()).chain(decided));
+    }
+    table
+}
+
+fn figures_beside(runs: &[Numbered], group: &[FigureHere]) -> Table {
+    let mut heads = vec!["figure".to_owned()];
+    let mut rows: Vec<Vec<String>> = group.iter().map(|figure| vec![figure.what.clone()]).collect();
+    for (position, (number, run)) in runs.iter().enumerate() {
+        let own: Vec<FigureHere> =
+            group.iter().filter_map(|figure| same(run, figure)).cloned().collect();
+        if own.len() != group.len() {
+            continue;
+        }
+        let columns = words::columns(run, &own).into_iter();
+        for column in columns.filter(|column| position == 0 || !column.is_published) {
+            heads.push(if column.is_published {
+                column.name.clone()
+            } else {
+                format!("run {number}: {}", column.short_name())
+            });
+            for (row, cells) in rows.iter_mut().zip(&column.cells) {
+                row.push(format!("{} {}", cells.value, cells.ratio));
+            }
+        }
+    }
+    let mut table = Table::new(1, heads);
+    for row in rows {
+        table.add_row(row);
+    }
+    table
+}

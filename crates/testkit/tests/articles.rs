@@ -1,0 +1,257 @@
+//! Every conclusion of every article, with data planted for which it holds, for which it does
+//! not, and from which it cannot be told; and what is printed of it.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::time::Duration;
+
+use analysis::analyse;
+use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run_article};
+use model::analysis::Analysis;
+use model::anonymous::without_names;
+use model::article::{Is, Measure, Quantity, SetAgainst, Test};
+use model::article_spec::{ArticleSpec, Repetition};
+use model::figure::Fold;
+use model::integrity::Integrity;
+use model::place::PlaceRequest;
+use model::reproduction::Decision;
+use model::run::Run;
+use model::slice::{Phase, Slice};
+use report::terminal;
+use studies::articles;
+
+/// Far above what timing an operation takes.
+const TOLL_NS: f64 = 2000.0;
+const BLOCKS: usize = 40;
+
+/// A run of an article in which nothing differs.
+fn even(spec: &'static ArticleSpec) -> Run {
+    let mut draft = spec.draft(&studies::specs(), true, &[]).unwrap();
+    draft.budget = Some(Duration::from_secs(1));
+    let made = spec.places_without(&[]).map(|place| place.label);
+    let labels = ["disk", "ram"].into_iter().chain(made);
+    draft.places = labels.map(|label| PlaceRequest::directory(label, "/")).collect();
+    let plan = draft.finish(1).unwrap();
+    let labels = ["disk", "ram"].map(str::to_owned);
+    let repetition = Repetition { spec, labels, is_quick: true, missing: Vec::new() };
+    let arms = vec![ArmBehaviour::steady(TOLL_NS, 0.01); plan.arms().len()];
+    let mut runner = SimulatedRunner::new(arms, 1).interrupted_at(Duration::from_millis(1));
+    let mut run = run_article(&plan, repetition.article(&plan), &mut runner);
+    run.run.interrupted = false;
+    run.slices = slices(&run, &Planted::default());
+    run
+}
+
+/// What is planted besides tolls of one size.
+#[derive(Default)]
+struct Planted {
+    tolls_ns: BTreeMap<usize, f64>,
+    figures: BTreeMap<(usize, String), f64>,
+    integrity: BTreeMap<usize, Integrity>,
+    /// By how much all of that scatters.
+    noise: f64,
+}
+
+/// From -2 to 2, another number for each slice.
+fn scatter(slice: [usize; 3]) -> f64 {
+    let mut hasher = DefaultHasher::new();
+    slice.hash(&mut hasher);
+    hasher.finish() as f64 / u64::MAX as f64 * 4.0 - 2.0
+}
+
+fn slices(run: &Run, planted: &Planted) -> Vec<Slice> {
+    let slice = |block: usize, arm: usize| {
+        let noise = (planted.noise + 0.004) * scatter([block, arm, 0]);
+        let toll_ns = planted.tolls_ns.get(&arm).unwrap_or(&TOLL_NS) * noise.exp();
+        let mut slice =
+            Slice { arm, phase: Phase::Block(block), operations: 1000, ..Slice::default() };
+        slice.position = arm;
+        slice.spent.elapsed_ns = (toll_ns * 1000.0) as u64;
+        // Figures scatter otherwise than tolls, so that shares of them do as well.
+        let noise = (planted.noise + 0.004) * scatter([block, arm, 1]);
+        for ((of, name), value) in planted.figures.iter().filter(|((of, _), _)| *of == arm) {
+            // A figure that may be 0 scatters by being something now and then.
+            let value = match *value {
+                0.0 if planted.noise > 0.0 => (block % 2) as f64,
+                value => value * noise.exp(),
+            };
+            let study = run.study(&run.plan.arms[*of].study).unwrap();
+            let fold = study.figure(name).map(|figure| figure.fold);
+            let value = if fold == Some(Fold::PerOperation) { value * 1000.0 } else { value };
+            slice.outcome.figures.insert(name.clone(), value);
+        }
+        slice.outcome.integrity = planted.integrity.get(&arm).cloned();
+        slice
+    };
+    let arms = run.plan.arms.len();
+    (0..BLOCKS)
+        .flat_map(|block| (0..arms).map(move |arm| (block, arm)))
+        .map(|(b, a)| slice(b, a))
+        .collect()
+}
+
+/// What has to be planted for a test to be decided so.
+fn target(is: Is, decision: Decision) -> f64 {
+    let [holds, does_not, unclear] = match is {
+        Is::AtLeast(least) => [least * 2.0, least / 2.0, least],
+        Is::AtMost(0.0) => [0.0, 5.0, 0.0],
+        Is::AtMost(most) => [most / 2.0, most * 2.0, most],
+        Is::Between(least, most) => [(least * most).sqrt(), most * 2.0, most],
+        Is::Faster => [0.5, 2.0, 0.9524],
+        Is::Slower => [2.0, 0.5, 1.05],
+        Is::Same => [1.0, 2.0, 1.05],
+        Is::NotFaster => [1.0, 0.5, 0.9524],
+        Is::Intact => [0.0, 1.0, 0.0],
+    };
+    match decision {
+        Decision::Holds => holds,
+        Decision::DoesNotHold => does_not,
+        Decision::Unclear => unclear,
+    }
+}
+
+fn plant(test: &Test, decision: Decision, planted: &mut Planted) {
+    let Test { of: Quantity { measure, arm, set_against, .. }, is } = test;
+    let target = target(*is, decision);
+    if *is == Is::Intact {
+        let torn = target as u64;
+        let whole = Integrity { records: 1000, torn, ..Integrity::default() };
+        planted.integrity.extend((decision != Decision::Unclear).then_some((*arm, whole)));
+        return;
+    }
+    match (measure, *set_against) {
+        (Measure::Toll, Some(SetAgainst::Over(_))) => {
+            planted.tolls_ns.insert(*arm, TOLL_NS * target);
+        }
+        (Measure::Toll, Some(SetAgainst::Minus(_))) => {
+            planted.tolls_ns.insert(*arm, TOLL_NS + target);
+        }
+        (Measure::Figure(name), Some(SetAgainst::Over(base))) => {
+            planted.figures.insert((base, name.clone()), 1.0);
+            planted.figures.insert((*arm, name.clone()), target);
+        }
+        (Measure::Figure(name), None) => {
+            planted.figures.insert((*arm, name.clone()), target);
+        }
+        (Measure::Sum(names), Some(SetAgainst::Over(base))) => {
+            let each = 1.0 / names.len() as f64;
+            for name in names {
+                planted.figures.insert((base, name.clone()), each);
+                planted.figures.insert((*arm, name.clone()), each * target);
+            }
+        }
+        (Measure::Share(names), None) => {
+            let each = target / 100.0 * TOLL_NS / names.len() as f64;
+            let figures = names.iter().map(|name| ((*arm, name.clone()), each));
+            planted.figures.extend(figures);
+        }
+        other => panic!("no conclusion is about {other:?} so far"),
+    }
+}
+
+/// The article's run, with one of its conclusions planted to be decided so.
+fn planted(spec: &'static ArticleSpec, conclusion: usize, decision: Decision) -> (Run, Analysis) {
+    let mut run = even(spec);
+    let conclusion = run.article.as_ref().unwrap().conclusions[conclusion].clone();
+    let noise = if decision == Decision::Unclear { 0.05 } else { 0.0 };
+    let mut planted = Planted { noise, ..Planted::default() };
+    for test in conclusion.original.iter().chain(&conclusion.native) {
+        plant(test, decision, &mut planted);
+    }
+    run.slices = slices(&run, &planted);
+    let analysis = analyse(&run);
+    (run, analysis)
+}
+
+#[test]
+fn each_conclusion_is_decided_by_what_is_planted() {
+    for spec in articles::ALL {
+        for (number, of) in spec.conclusions.iter().enumerate() {
+            for decision in [Decision::Holds, Decision::DoesNotHold, Decision::Unclear] {
+                let (_, analysis) = planted(spec, number, decision);
+                let found = &analysis.reproduction.unwrap().conclusions[number];
+                let name = format!("{}: {} {decision:?}\n{:#?}", spec.name, of.says, found.tests);
+                assert_eq!(found.decision, decision, "{name}");
+                assert!(found.native.is_none_or(|native| native == decision), "{name}");
+            }
+        }
+    }
+}
+
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+#[test]
+fn what_is_printed_has_every_figure_and_conclusion_in_80_columns() {
+    for spec in articles::ALL {
+        let (run, analysis) = planted(spec, 0, Decision::DoesNotHold);
+        let text = plain(&terminal::report(&run, &analysis, false, 80));
+        let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let all = spec.conclusions.iter().map(|conclusion| conclusion.says);
+        for said in all.chain(spec.figures.iter().map(|figure| figure.group)) {
+            assert!(flowing.contains(said), "{said}\n{text}");
+        }
+        assert!(flowing.contains("does not hold here: "), "{text}");
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= 80, "{widest} columns\n{text}");
+    }
+}
+
+#[test]
+fn a_screen_of_an_article() {
+    let spec = articles::find("log-locking").unwrap();
+    let (run, analysis) = planted(spec, 2, Decision::DoesNotHold);
+    insta::assert_snapshot!(plain(&terminal::report(&run, &analysis, false, 80)));
+    insta::assert_snapshot!(report::articles(&[(&run, &analysis)]).unwrap());
+}
+
+#[test]
+fn a_page_has_a_chart_of_each_group_with_a_table_of_the_same() {
+    for spec in articles::ALL {
+        let (run, analysis) = planted(spec, 0, Decision::Holds);
+        let sheet = || report::html::Sheet::Comparison { run: &run, analysis: &analysis };
+        let page = report::html::page(&[sheet()]);
+        for figure in spec.figures {
+            assert!(page.contains(&figure.group.replace('\'', "&#39;")), "{}", figure.group);
+            let what = figure.what.replace('\'', "&#39;");
+            assert!(page.matches(&what).count() > 1, "{what}");
+        }
+        let both = report::html::page(&[sheet(), sheet()]);
+        assert!(both.contains("run 2: native"), "theirs and ours are side by side");
+    }
+}
+
+#[test]
+fn what_is_shared_says_the_same_of_the_article() {
+    for spec in articles::ALL {
+        let (run, analysis) = planted(spec, 1, Decision::DoesNotHold);
+        let shared = without_names(run);
+        let decisions = |analysis: &Analysis| -> Vec<Decision> {
+            let reproduction = analysis.reproduction.as_ref().unwrap();
+            reproduction.conclusions.iter().map(|conclusion| conclusion.decision).collect()
+        };
+        assert_eq!(decisions(&analyse(&shared)), decisions(&analysis));
+        // What is written is read again.
+        let document = model::document::Document::new(&shared, &analysis);
+        let text = serde_json::to_string(&document).unwrap();
+        assert!(text.contains("\"reproduction\":{\"article\":"));
+        assert_eq!(Run::read(&text).unwrap(), shared);
+    }
+}
+
+#[test]
+fn an_article_that_refers_to_what_is_not_there_is_refused() {
+    let mut run = even(articles::ALL[0]);
+    let text = |run: &Run| {
+        let analysis = Analysis { reproduction: None, ..analyse(&even(articles::ALL[0])) };
+        serde_json::to_string(&model::document::Document::new(run, &analysis)).unwrap()
+    };
+    run.article.as_mut().unwrap().figures[0].native.as_mut().unwrap().arm = 99;
+    assert!(Run::read(&text(&run)).is_err());
+    let mut run = even(articles::ALL[0]);
+    run.article.as_mut().unwrap().figures[0].against = Some(99);
+    assert!(Run::read(&text(&run)).is_err());
+}
