@@ -10,6 +10,11 @@ use std::time::Duration;
 
 use analysis::analyse;
 use anyhow::{Context as _, Result, anyhow, ensure};
+use model::article::{
+    Article, Is, Measure, MissingProgram, PublishedConclusion, PublishedFigure, Quantity,
+    SetAgainst, Test,
+};
+use model::figure::Unit;
 use model::plan::Plan;
 use model::run::Run;
 use model::slice::Slice;
@@ -124,7 +129,7 @@ fn provide(folder: &Path) -> Result<()> {
 }
 
 /// Reports of runs on this machine: one arm, several studies, four places, rates, two side by
-/// side, and a server under load.
+/// side, an article alone and beside itself, and a server under load.
 fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> {
     let disk = tempfile::tempdir_in(process::root().join("target"))?;
     let place = format!("disk={}", disk.path().display());
@@ -160,8 +165,14 @@ fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> 
         Ok(html)
     };
     let both = report("side-by-side.html", &[&several, &several])?;
+    let article = file("article.html");
+    let mut reproduce = Command::new(iotoll);
+    reproduce.args(["reproduce", "log-locking", "--quick", "--budget", "8s", &place]);
+    reproduce.args(["ram=/dev/shm", "--no-save", "--quiet", "--html"]).arg(&article);
+    process::output(&mut reproduce)?;
+    let articles = report("articles.html", &[&article, &article])?;
     let under_load = report("load.html", &[&loaded(iotoll, folder)?])?;
-    Ok(vec![one, several, four, rates, both, under_load])
+    Ok(vec![one, several, four, rates, both, article, articles, under_load])
 }
 
 /// The result of a load at three rates of a server that is started for it.
@@ -255,9 +266,45 @@ fn hostile(mut run: Run) -> Run {
     HOSTILE.clone_into(&mut run.run.id);
     HOSTILE.clone_into(&mut run.run.version);
     run.run.ended_early = Some(HOSTILE.to_owned());
+    run.article = Some(hostile_article());
     for study in &mut run.studies {
         HOSTILE.clone_into(&mut study.about);
         study.strategies.iter_mut().for_each(|strategy| HOSTILE.clone_into(&mut strategy.promise));
     }
     run
+}
+
+fn hostile_article() -> Article {
+    let text = || HOSTILE.to_owned();
+    let ratio = Quantity {
+        measure: Measure::Toll,
+        times: 1.0,
+        arm: 1,
+        set_against: Some(SetAgainst::Over(0)),
+    };
+    let figure = PublishedFigure {
+        group: text(),
+        what: text(),
+        unit: Unit::Ratio,
+        published: Some(-1.0),
+        against: None,
+        original: Some(ratio.clone()),
+        native: Some(ratio.clone()),
+    };
+    let conclusion = PublishedConclusion {
+        says: text(),
+        original: vec![Test { of: ratio, is: Is::AtLeast(1e9) }],
+        native: Vec::new(),
+    };
+    Article {
+        name: text(),
+        title: text(),
+        year: 2001,
+        original: text(),
+        question: text(),
+        is_quick: false,
+        figures: vec![figure],
+        conclusions: vec![conclusion],
+        missing: vec![MissingProgram { what: text(), install: text() }],
+    }
 }
