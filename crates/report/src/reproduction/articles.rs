@@ -114,7 +114,11 @@ fn advice(Repeated { run, analysis, .. }: &Repeated) -> String {
         format!("- **{}** {}\n", escaped(word), escaped(text))
     };
     let lines: String = screen.advice.iter().map(line).collect();
-    if lines.is_empty() { "- Nothing is advised.\n\n".to_owned() } else { lines + "\n" }
+    if lines.is_empty() {
+        "- Nothing is sure enough to be advised.\n\n".to_owned()
+    } else {
+        lines + "\n"
+    }
 }
 
 /// Where and when, and what was missing.
