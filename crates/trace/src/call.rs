@@ -1,0 +1,83 @@
+//! One system call.
+
+use crate::op::Op;
+
+/// A descriptor that a call does not have.
+pub const NO_FD: i32 = -1;
+/// In place of a descriptor: the working folder (`AT_FDCWD`).
+pub const WORKING_FOLDER: i32 = -100;
+/// In place of an offset: the descriptor's current position.
+pub const HERE: i64 = -1;
+
+/// The number of a path that an [`Entry::Path`](crate::Entry::Path) before has told.
+///
+/// Numbers count up from 0 and are never used again. A path may be told again under a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u32);
+
+/// One system call, as the kernel was asked and as it answered.
+///
+/// What an operation does not have is at its default: [`NO_FD`], `None`, [`HERE`], 0. Which
+/// field means what for which operation is told at [`Op`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The thread's number in the outermost PID namespace that the recorder sees.
+    pub thread: u32,
+    /// When it began, since the recording did.
+    pub began_ns: u64,
+    /// How long it took, with what of the recorder's own time falls within it
+    /// ([`Header::toll_within_ns`](crate::Header::toll_within_ns)).
+    pub took_ns: u64,
+    /// What was called.
+    pub op: Op,
+    /// The descriptor it acts on, or the folder that `path` is relative to.
+    pub fd: i32,
+    /// A second descriptor, or the folder that `to` is relative to.
+    pub other: i32,
+    /// The path as it was given to the call, and may be relative; none where the call has none,
+    /// or where it could not be read.
+    pub path: Option<PathId>,
+    /// A second path.
+    pub to: Option<PathId>,
+    /// Where in the file, or [`HERE`].
+    pub offset: i64,
+    /// How many bytes were asked for; buffers of a vector added up.
+    pub length: u64,
+    /// The flags, command or operation that was asked for.
+    pub flags: u64,
+    /// Permissions that were asked for.
+    pub mode: u32,
+    /// What the kernel returned: -errno for a failure.
+    pub result: i64,
+}
+
+impl Call {
+    /// A call that has nothing but its operation, and took no time.
+    pub const fn new(thread: u32, op: Op) -> Self {
+        Self {
+            thread,
+            began_ns: 0,
+            took_ns: 0,
+            op,
+            fd: NO_FD,
+            other: NO_FD,
+            path: None,
+            to: None,
+            offset: HERE,
+            length: 0,
+            flags: 0,
+            mode: 0,
+            result: 0,
+        }
+    }
+
+    /// When it ended, since the recording began.
+    pub const fn ended_ns(&self) -> u64 {
+        self.began_ns.saturating_add(self.took_ns)
+    }
+
+    /// Whether the kernel refused it.
+    pub const fn failed(&self) -> bool {
+        self.result < 0
+    }
+}

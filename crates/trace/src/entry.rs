@@ -1,0 +1,182 @@
+//! What a trace is made of.
+
+use std::sync::Arc;
+
+use crate::call::{Call, PathId};
+
+/// One entry of a trace.
+///
+/// Entries of one thread are in the order of time. Those of several are in the order in which
+/// they ended, as far as the recorder could tell: of two calls that overlap, either may come
+/// first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// A system call.
+    Call(Call),
+    /// A path that entries after it name by its number.
+    Path {
+        /// One more than that of the path before.
+        id: PathId,
+        /// As the kernel has it: any bytes but 0.
+        bytes: Arc<[u8]>,
+    },
+    /// A thread or a process has begun.
+    ///
+    /// What was there when the recording began has such an entry, too: a process with the
+    /// parent 0, and its further threads with the process as their parent.
+    Fork {
+        /// When, since the recording began.
+        at_ns: u64,
+        /// The thread that made it, or 0.
+        parent: u32,
+        /// The new one. Of a process it is its first thread's number, and the process's own.
+        child: u32,
+        /// Whether it is a thread of the parent's process.
+        thread: bool,
+        /// Whether it shares the parent's table of descriptors rather than having a copy.
+        shares_files: bool,
+        /// Whether it shares the parent's working folder rather than having a copy.
+        shares_folder: bool,
+    },
+    /// A process runs another program from here on; its other threads have ended.
+    Exec {
+        /// When, since the recording began.
+        at_ns: u64,
+        /// The process: whichever thread called, it is its first thread's number afterwards.
+        thread: u32,
+        /// The program's file.
+        program: Option<PathId>,
+    },
+    /// A thread has ended, and with its last thread a process.
+    Exit {
+        /// When, since the recording began.
+        at_ns: u64,
+        /// Which.
+        thread: u32,
+        /// As wait(2) has it.
+        status: i32,
+        /// Processor time of the thread outside the kernel; 0 where it is not known.
+        user_ns: u64,
+        /// Processor time of the thread within the kernel.
+        system_ns: u64,
+    },
+    /// A descriptor that a process had when the recording began, or its working folder.
+    Inherited {
+        /// The process, which a `Fork` before has told.
+        process: u32,
+        /// The descriptor, or [`WORKING_FOLDER`](crate::WORKING_FOLDER).
+        fd: i32,
+        /// The absolute path of what it stands for, or what `/proc` has in its place, such as
+        /// `pipe:[4711]`. Descriptors of one open file have one path, flags and offset.
+        path: PathId,
+        /// As open(2) has them, `O_CLOEXEC` included.
+        flags: u64,
+        /// Its position.
+        offset: u64,
+    },
+    /// What a path stands for, as soon as the recorder could look.
+    File(FileFacts),
+    /// What the recorder cannot see was met.
+    Unseen {
+        /// What it was.
+        kind: Unseen,
+        /// How often since the last such entry.
+        count: u64,
+    },
+    /// Entries that could not be kept.
+    Lost {
+        /// How many since the last such entry.
+        count: u64,
+    },
+}
+
+/// What a path stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    /// When it was looked at, since the recording began.
+    pub at_ns: u64,
+    /// Absolute, or relative to the working folder of the thread that used it last.
+    pub path: PathId,
+    /// What kind of file.
+    pub kind: FileKind,
+    /// Its length; of a symbolic link, that of its target's name.
+    pub bytes: u64,
+    /// The file system's number: with the inode's, whether two paths are one file.
+    pub device: u64,
+    /// The inode's number.
+    pub inode: u64,
+    /// Permissions.
+    pub mode: u32,
+    /// Of how much of the contents a sample was compressed; 0 for none. The sample is not kept.
+    pub sample_bytes: u32,
+    /// How small the sample became.
+    pub compressed_bytes: u32,
+    /// What a symbolic link says.
+    pub target: Option<PathId>,
+}
+
+/// What kind of file a path stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum FileKind {
+    /// A file with contents.
+    Regular = 0,
+    /// A folder.
+    Folder = 1,
+    /// A symbolic link.
+    Link = 2,
+    /// A pipe.
+    Pipe = 3,
+    /// A socket.
+    Socket = 4,
+    /// A device.
+    Device = 5,
+    /// Nothing was there.
+    Missing = 6,
+    /// Anything else, such as a file of `/proc`.
+    Other = 7,
+}
+
+impl FileKind {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::Regular,
+        Self::Folder,
+        Self::Link,
+        Self::Pipe,
+        Self::Socket,
+        Self::Device,
+        Self::Missing,
+        Self::Other,
+    ];
+}
+
+/// What a recorder can meet and not see into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Unseen {
+    /// Pages of mapped files that were touched first: reads and writes without a call.
+    MappedPages = 0,
+    /// Operations by `io_uring`.
+    IoUring = 1,
+    /// Processes with mounts of their own, whose paths mean other files.
+    Namespaces = 2,
+    /// Programs that were not followed, such as those with more rights than the recorder.
+    Programs = 3,
+    /// Paths that could not be read from the program's memory.
+    Paths = 4,
+    /// System calls that act on files and that the recorder does not know.
+    Calls = 5,
+}
+
+impl Unseen {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::MappedPages,
+        Self::IoUring,
+        Self::Namespaces,
+        Self::Programs,
+        Self::Paths,
+        Self::Calls,
+    ];
+}

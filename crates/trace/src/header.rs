@@ -1,0 +1,64 @@
+//! What stands at a trace's beginning and at its end.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What was recorded, how, and at what cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Header {
+    /// What saw the calls.
+    pub mechanism: Mechanism,
+    /// Whether it was attached to a running process (`iotoll watch`), so that the trace begins
+    /// in the middle of what the program does.
+    pub attached: bool,
+    /// The name of the command's program, without its folder and arguments.
+    pub program: String,
+    /// When it began, in seconds since 1970.
+    pub started_s: u64,
+    /// As uname(2) has it: `6.8.0-45-generic`.
+    pub kernel: String,
+    /// How many processors the program could use.
+    pub processors: u32,
+    /// The size of a page of memory.
+    pub page_bytes: u32,
+    /// How much longer the program took for each call because it was recorded.
+    pub toll_ns: TollNs,
+    /// How much of that falls within the recorded time of the call.
+    pub toll_within_ns: TollNs,
+}
+
+/// How calls were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mechanism {
+    /// Programs in the kernel, on its tracepoints.
+    Ebpf,
+    /// A preloaded library, and ptrace for what does not go through it.
+    Hybrid,
+    /// Every call stops at the recorder.
+    Ptrace,
+    /// Nothing: the trace was made up, as by a test.
+    Planted,
+}
+
+/// What one call costs, as measured on this machine: between these two.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TollNs {
+    /// At the least.
+    pub low: u64,
+    /// At the most.
+    pub high: u64,
+}
+
+/// What the whole recording amounted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// From the recording's beginning to its end.
+    pub wall_ns: u64,
+    /// Processor time outside the kernel, of all processes.
+    pub user_ns: u64,
+    /// Processor time within the kernel.
+    pub system_ns: u64,
+    /// The command's end, as wait(2) has it; none where it had not ended.
+    pub status: Option<i32>,
+}

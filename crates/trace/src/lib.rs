@@ -1,0 +1,18 @@
+//! Traces of what programs do with files: the format, which file each call acted on, what it
+//! all cost, and the patterns in it.
+//!
+//! A trace is a stream of [`Entry`] values, of which most are a [`Call`]. It has no contents of
+//! files, no arguments and no environment of programs. A recorder writes it as it goes.
+//!
+//! The crate touches no machine: it reads from what implements [`std::io::Read`] and writes to
+//! what implements [`std::io::Write`].
+
+mod call;
+mod entry;
+mod header;
+mod op;
+
+pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
+pub use entry::{Entry, FileFacts, FileKind, Unseen};
+pub use header::{Header, Mechanism, Summary, TollNs};
+pub use op::Op;
