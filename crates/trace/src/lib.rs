@@ -8,11 +8,21 @@
 //! what implements [`std::io::Write`].
 
 mod call;
+mod chunk;
+mod coder;
 mod entry;
+mod error;
 mod header;
 mod op;
+mod paths;
+mod reader;
+mod varint;
+mod writer;
 
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
 pub use entry::{Entry, FileFacts, FileKind, Unseen};
+pub use error::Error;
 pub use header::{Header, Mechanism, Summary, TollNs};
 pub use op::Op;
+pub use reader::{TraceReader, is_trace};
+pub use writer::TraceWriter;

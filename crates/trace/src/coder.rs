@@ -1,0 +1,380 @@
+//! How entries become bytes, before these are compressed.
+//!
+//! Calls repeat each other: a program reads again from the same descriptor, as much as before,
+//! where it stopped. Both sides keep the last call of each operation, and what is as expected
+//! from it takes no room: a mask says which fields follow. Times are differences to the thread's
+//! last call. What is kept is of fixed size: threads whose numbers fall together only have
+//! larger differences.
+
+use std::sync::Arc;
+
+use crate::call::{Call, HERE, PathId};
+use crate::entry::{Entry, FileFacts, FileKind, Unseen};
+use crate::op::Op;
+use crate::paths::{self, Paths};
+use crate::varint::{put, put_difference, take, take_difference};
+
+/// Calls have their operation's number in place of these.
+const PATH: u8 = 128;
+const FORK: u8 = 129;
+const EXEC: u8 = 130;
+const EXIT: u8 = 131;
+const INHERITED: u8 = 132;
+const FILE: u8 = 133;
+const UNSEEN: u8 = 134;
+const LOST: u8 = 135;
+
+/// The fields of a call that may follow, the frequent ones first.
+mod field {
+    pub(super) const RESULT: u64 = 1;
+    pub(super) const THREAD: u64 = 1 << 1;
+    pub(super) const FD: u64 = 1 << 2;
+    pub(super) const LENGTH: u64 = 1 << 3;
+    pub(super) const PATH: u64 = 1 << 4;
+    pub(super) const OFFSET: u64 = 1 << 5;
+    pub(super) const FLAGS: u64 = 1 << 6;
+    pub(super) const OTHER: u64 = 1 << 7;
+    pub(super) const TO: u64 = 1 << 8;
+    pub(super) const MODE: u64 = 1 << 9;
+    pub(super) const ALL: u64 = (1 << 10) - 1;
+}
+
+/// Threads whose calls are kept apart.
+const THREADS: usize = 32;
+/// Threads whose times are kept apart.
+const TIMES: usize = 1024;
+
+/// What both sides know of the entries before.
+pub(crate) struct Coder {
+    /// By thread and operation.
+    calls: Box<[Call]>,
+    /// When the last call ended, by thread.
+    times: Box<[u64]>,
+    /// The thread of the last call.
+    thread: u32,
+}
+
+impl Coder {
+    pub(crate) fn new() -> Self {
+        let calls = (0..THREADS).flat_map(|_| Op::ALL.iter().map(|op| Call::new(0, *op)));
+        Self { calls: calls.collect(), times: vec![0; TIMES].into(), thread: 0 }
+    }
+
+    fn call_before(&mut self, thread: u32, op: Op) -> &mut Call {
+        &mut self.calls[thread as usize % THREADS * Op::ALL.len() + op as usize]
+    }
+
+    fn time_before(&mut self, thread: u32) -> &mut u64 {
+        &mut self.times[thread as usize % TIMES]
+    }
+
+    /// Appends an entry whose paths are known.
+    pub(crate) fn put(&mut self, out: &mut Vec<u8>, entry: &Entry, paths: &Paths) {
+        match entry {
+            Entry::Call(call) => self.put_call(out, call, paths),
+            Entry::Path { id: _, bytes } => {
+                out.push(PATH);
+                put(out, bytes.len() as u64);
+                out.extend_from_slice(bytes);
+            }
+            Entry::Fork { at_ns, parent, child, thread, shares_files, shares_folder } => {
+                out.push(FORK);
+                self.put_time(out, *parent, *at_ns);
+                put(out, u64::from(*child));
+                let flags = [*thread, *shares_files, *shares_folder];
+                out.push((0..).zip(flags).map(|(bit, set)| u8::from(set) << bit).sum());
+            }
+            Entry::Exec { at_ns, thread, program } => {
+                out.push(EXEC);
+                self.put_time(out, *thread, *at_ns);
+                put_path(out, *program, paths);
+            }
+            Entry::Exit { at_ns, thread, status, user_ns, system_ns } => {
+                out.push(EXIT);
+                self.put_time(out, *thread, *at_ns);
+                put(out, u64::from(*status as u32));
+                put(out, *user_ns);
+                put(out, *system_ns);
+            }
+            Entry::Inherited { process, fd, path, flags, offset } => {
+                out.push(INHERITED);
+                put(out, u64::from(*process));
+                put(out, u64::from(*fd as u32));
+                put_path(out, Some(*path), paths);
+                put(out, *flags);
+                put(out, *offset);
+            }
+            Entry::File(facts) => put_file(out, facts, paths),
+            Entry::Unseen { kind, count } => {
+                out.extend([UNSEEN, *kind as u8]);
+                put(out, *count);
+            }
+            Entry::Lost { count } => {
+                out.push(LOST);
+                put(out, *count);
+            }
+        }
+    }
+
+    fn put_time(&mut self, out: &mut Vec<u8>, thread: u32, at_ns: u64) {
+        put(out, u64::from(thread));
+        let before = self.time_before(thread);
+        put_difference(out, at_ns, *before);
+        *before = at_ns;
+    }
+
+    fn take_time(&mut self, bytes: &mut &[u8]) -> Option<(u32, u64)> {
+        let thread = take_u32(bytes)?;
+        let before = self.time_before(thread);
+        *before = take_difference(bytes, *before)?;
+        Some((thread, *before))
+    }
+
+    fn put_call(&mut self, out: &mut Vec<u8>, call: &Call, paths: &Paths) {
+        let last_thread = std::mem::replace(&mut self.thread, call.thread);
+        let before = self.call_before(call.thread, call.op);
+        let result = expected_result(before, call.length);
+        let offset = expected_offset(before);
+        let fields = [
+            (field::RESULT, call.result != result),
+            (field::THREAD, call.thread != last_thread),
+            (field::FD, call.fd != before.fd),
+            (field::LENGTH, call.length != before.length),
+            (field::PATH, call.path != before.path),
+            (field::OFFSET, call.offset != offset),
+            (field::FLAGS, call.flags != before.flags),
+            (field::OTHER, call.other != before.other),
+            (field::TO, call.to != before.to),
+            (field::MODE, call.mode != before.mode),
+        ];
+        let has = |field: u64| fields.contains(&(field, true));
+        out.push(call.op as u8);
+        put(out, fields.iter().filter(|(_, differs)| *differs).map(|(bit, _)| bit).sum());
+        if has(field::THREAD) {
+            put_difference(out, u64::from(call.thread), u64::from(last_thread));
+        }
+        if has(field::FD) {
+            put_difference(out, call.fd as u64, before.fd as u64);
+        }
+        if has(field::OTHER) {
+            put_difference(out, call.other as u64, before.other as u64);
+        }
+        if has(field::PATH) {
+            put_path(out, call.path, paths);
+        }
+        if has(field::TO) {
+            put_path(out, call.to, paths);
+        }
+        if has(field::OFFSET) {
+            put_difference(out, call.offset as u64, offset as u64);
+        }
+        if has(field::LENGTH) {
+            put(out, call.length);
+        }
+        if has(field::FLAGS) {
+            put(out, call.flags);
+        }
+        if has(field::MODE) {
+            put(out, u64::from(call.mode));
+        }
+        if has(field::RESULT) {
+            put_difference(out, call.result as u64, result as u64);
+        }
+        *before = *call;
+        let time = self.time_before(call.thread);
+        put_difference(out, call.began_ns, *time);
+        put(out, call.took_ns);
+        *time = call.ended_ns();
+    }
+
+    /// Takes an entry from the front; none where there is none that could have been put there.
+    pub(crate) fn take(&mut self, bytes: &mut &[u8], paths: &Paths) -> Option<Entry> {
+        let tag = take_byte(bytes)?;
+        Some(match tag {
+            PATH => {
+                let length = usize::try_from(take(bytes)?).ok()?;
+                let path = take_bytes(bytes, length)?;
+                Entry::Path { id: paths.next()?, bytes: may_be_path(path).then(|| path.into())? }
+            }
+            FORK => {
+                let (parent, at_ns) = self.take_time(bytes)?;
+                let child = take_u32(bytes)?;
+                let flags = take_byte(bytes).filter(|flags| *flags < 8)?;
+                let [thread, shares_files, shares_folder] = [1, 2, 4].map(|bit| flags & bit > 0);
+                Entry::Fork { at_ns, parent, child, thread, shares_files, shares_folder }
+            }
+            EXEC => {
+                let (thread, at_ns) = self.take_time(bytes)?;
+                Entry::Exec { at_ns, thread, program: take_path(bytes, paths)? }
+            }
+            EXIT => {
+                let (thread, at_ns) = self.take_time(bytes)?;
+                let status = take_u32(bytes)? as i32;
+                let (user_ns, system_ns) = (take(bytes)?, take(bytes)?);
+                Entry::Exit { at_ns, thread, status, user_ns, system_ns }
+            }
+            INHERITED => Entry::Inherited {
+                process: take_u32(bytes)?,
+                fd: take_u32(bytes)? as i32,
+                path: take_path(bytes, paths)??,
+                flags: take(bytes)?,
+                offset: take(bytes)?,
+            },
+            FILE => Entry::File(take_file(bytes, paths)?),
+            UNSEEN => {
+                let number = take_byte(bytes)?;
+                let kind = Unseen::ALL.iter().find(|kind| **kind as u8 == number)?;
+                Entry::Unseen { kind: *kind, count: take(bytes)? }
+            }
+            LOST => Entry::Lost { count: take(bytes)? },
+            op => Entry::Call(self.take_call(Op::of_number(op)?, bytes, paths)?),
+        })
+    }
+
+    fn take_call(&mut self, op: Op, bytes: &mut &[u8], paths: &Paths) -> Option<Call> {
+        let fields = take(bytes).filter(|fields| *fields <= field::ALL)?;
+        let has = |field: u64| fields & field > 0;
+        if has(field::THREAD) {
+            self.thread = u32::try_from(take_difference(bytes, u64::from(self.thread))?).ok()?;
+        }
+        let thread = self.thread;
+        let before = *self.call_before(thread, op);
+        let mut call = Call { thread, offset: expected_offset(&before), ..before };
+        if has(field::FD) {
+            call.fd = take_fd(bytes, before.fd)?;
+        }
+        if has(field::OTHER) {
+            call.other = take_fd(bytes, before.other)?;
+        }
+        if has(field::PATH) {
+            call.path = take_path(bytes, paths)?;
+        }
+        if has(field::TO) {
+            call.to = take_path(bytes, paths)?;
+        }
+        if has(field::OFFSET) {
+            call.offset = take_difference(bytes, call.offset as u64)? as i64;
+        }
+        if has(field::LENGTH) {
+            call.length = take(bytes)?;
+        }
+        if has(field::FLAGS) {
+            call.flags = take(bytes)?;
+        }
+        if has(field::MODE) {
+            call.mode = take_u32(bytes)?;
+        }
+        call.result = expected_result(&before, call.length);
+        if has(field::RESULT) {
+            call.result = take_difference(bytes, call.result as u64)? as i64;
+        }
+        let time = *self.time_before(thread);
+        call.began_ns = take_difference(bytes, time)?;
+        call.took_ns = take(bytes)?;
+        *self.call_before(thread, op) = call;
+        *self.time_before(thread) = call.ended_ns();
+        // A path that was known when it was used before may be forgotten by now.
+        [call.path, call.to].iter().flatten().all(|id| paths.get(*id).is_some()).then_some(call)
+    }
+}
+
+/// Where it goes on, if it does.
+fn expected_offset(before: &Call) -> i64 {
+    if before.offset == HERE { HERE } else { before.offset.wrapping_add(before.result) }
+}
+
+/// All that was asked for, if it was the last time; or the same.
+fn expected_result(before: &Call, length: u64) -> i64 {
+    if before.result == before.length as i64 { length as i64 } else { before.result }
+}
+
+/// Whether the kernel could have been given it as a path.
+pub(crate) fn may_be_path(bytes: &[u8]) -> bool {
+    bytes.len() <= paths::BYTES_MAX && !bytes.contains(&0)
+}
+
+/// How far back it was told; 0 for none.
+fn put_path(out: &mut Vec<u8>, path: Option<PathId>, paths: &Paths) {
+    let next = paths.next().map_or(u32::MAX, |id| id.0);
+    put(out, path.map_or(0, |id| u64::from(next.saturating_sub(id.0))));
+}
+
+fn take_path(bytes: &mut &[u8], paths: &Paths) -> Option<Option<PathId>> {
+    let next = paths.next().map_or(u32::MAX, |id| id.0);
+    let back = take_u32(bytes)?;
+    if back == 0 {
+        return Some(None);
+    }
+    let id = PathId(next.checked_sub(back)?);
+    paths.get(id).is_some().then_some(Some(id))
+}
+
+fn put_file(out: &mut Vec<u8>, facts: &FileFacts, paths: &Paths) {
+    out.extend([FILE, facts.kind as u8]);
+    put(out, facts.at_ns);
+    put_path(out, Some(facts.path), paths);
+    put_path(out, facts.target, paths);
+    put(out, facts.bytes);
+    put(out, facts.device);
+    put(out, facts.inode);
+    put(out, u64::from(facts.mode));
+    put(out, u64::from(facts.sample_bytes));
+    put(out, u64::from(facts.compressed_bytes));
+}
+
+fn take_file(bytes: &mut &[u8], paths: &Paths) -> Option<FileFacts> {
+    let kind = take_byte(bytes)?;
+    Some(FileFacts {
+        kind: *FileKind::ALL.iter().find(|known| **known as u8 == kind)?,
+        at_ns: take(bytes)?,
+        path: take_path(bytes, paths)??,
+        target: take_path(bytes, paths)?,
+        bytes: take(bytes)?,
+        device: take(bytes)?,
+        inode: take(bytes)?,
+        mode: take_u32(bytes)?,
+        sample_bytes: take_u32(bytes)?,
+        compressed_bytes: take_u32(bytes)?,
+    })
+}
+
+fn take_byte(bytes: &mut &[u8]) -> Option<u8> {
+    take_bytes(bytes, 1).map(|byte| byte[0])
+}
+
+fn take_bytes<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
+    let (first, rest) = bytes.split_at_checked(count)?;
+    *bytes = rest;
+    Some(first)
+}
+
+fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
+    u32::try_from(take(bytes)?).ok()
+}
+
+fn take_fd(bytes: &mut &[u8], before: i32) -> Option<i32> {
+    i32::try_from(take_difference(bytes, before as u64)? as i64).ok()
+}
+
+/// The paths that an entry names.
+pub(crate) fn named(entry: &Entry) -> [Option<PathId>; 2] {
+    match entry {
+        Entry::Call(call) => [call.path, call.to],
+        Entry::Exec { program, .. } => [*program, None],
+        Entry::Inherited { path, .. } => [Some(*path), None],
+        Entry::File(facts) => [Some(facts.path), facts.target],
+        Entry::Path { .. }
+        | Entry::Fork { .. }
+        | Entry::Exit { .. }
+        | Entry::Unseen { .. }
+        | Entry::Lost { .. } => [None, None],
+    }
+}
+
+/// What an entry that tells of a path has.
+pub(crate) fn told(entry: &Entry) -> Option<(PathId, &Arc<[u8]>)> {
+    match entry {
+        Entry::Path { id, bytes } => Some((*id, bytes)),
+        _ => None,
+    }
+}
