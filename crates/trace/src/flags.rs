@@ -1,0 +1,61 @@
+//! The values of Linux's flags that mean something here; they are the same on all processors
+//! that iotoll runs on, and crates that have them bring system calls.
+
+/// open(2): the file's end is where each write goes.
+pub(crate) const O_APPEND: u64 = 0o2000;
+/// open(2): only to write.
+pub(crate) const O_WRONLY: u64 = 0o1;
+/// open(2): to read and to write.
+pub(crate) const O_RDWR: u64 = 0o2;
+/// open(2): made if it is missing.
+pub(crate) const O_CREAT: u64 = 0o100;
+/// open(2): emptied.
+pub(crate) const O_TRUNC: u64 = 0o1000;
+/// open(2): each write is on the device when it returns. `O_SYNC` has this bit, too.
+pub(crate) const O_DSYNC: u64 = 0o10000;
+/// open(2): closed by exec.
+pub(crate) const O_CLOEXEC: u64 = 0o2_000_000;
+/// open(2): only names the file.
+pub(crate) const O_PATH: u64 = 0o10_000_000;
+
+/// fcntl(2): another descriptor for the same.
+pub(crate) const F_DUPFD: u64 = 0;
+/// fcntl(2): whether exec closes it.
+pub(crate) const F_SETFD: u64 = 2;
+/// fcntl(2): its flags.
+pub(crate) const F_SETFL: u64 = 4;
+/// fcntl(2): another descriptor for the same, closed by exec.
+pub(crate) const F_DUPFD_CLOEXEC: u64 = 1030;
+/// The argument of `F_SETFD`.
+pub(crate) const FD_CLOEXEC: i64 = 1;
+/// fcntl(2): take a lock, and wait for it.
+pub(crate) const F_SETLKW: u64 = 7;
+/// fcntl(2): the same, of the open file rather than of the process.
+pub(crate) const F_OFD_SETLKW: u64 = 38;
+/// fcntl(2), the kind of a lock: none.
+pub(crate) const F_UNLCK: u32 = 2;
+
+/// flock(2): do not wait.
+pub(crate) const LOCK_NB: u64 = 4;
+/// flock(2): let go of it.
+pub(crate) const LOCK_UN: u64 = 8;
+
+/// ioctl(2): not closed by exec.
+pub(crate) const FIONCLEX: u64 = 0x5450;
+/// ioctl(2): closed by exec.
+pub(crate) const FIOCLEX: u64 = 0x5451;
+
+/// `close_range`(2): not from the table that others share.
+pub(crate) const CLOSE_RANGE_UNSHARE: u64 = 2;
+/// `close_range`(2): not closed now, but by exec.
+pub(crate) const CLOSE_RANGE_CLOEXEC: u64 = 4;
+
+/// unshare(2): the working folder.
+pub(crate) const CLONE_FS: u64 = 0x200;
+/// unshare(2): the descriptors.
+pub(crate) const CLONE_FILES: u64 = 0x400;
+
+/// The descriptor is none: closing did nothing.
+pub(crate) const EBADF: i64 = -9;
+/// There is no such file.
+pub(crate) const ENOENT: i64 = -2;
