@@ -205,7 +205,7 @@ impl Coder {
             }
             EXEC => {
                 let (thread, at_ns) = self.take_time(bytes)?;
-                Entry::Exec { at_ns, thread, program: take_path(bytes, paths)? }
+                Entry::Exec { at_ns, thread, program: take_path(bytes, paths).ok()? }
             }
             EXIT => {
                 let (thread, at_ns) = self.take_time(bytes)?;
@@ -216,7 +216,7 @@ impl Coder {
             INHERITED => Entry::Inherited {
                 process: take_u32(bytes)?,
                 fd: take_u32(bytes)? as i32,
-                path: take_path(bytes, paths)??,
+                path: take_path(bytes, paths).ok()??,
                 flags: take(bytes)?,
                 offset: take(bytes)?,
             },
@@ -247,10 +247,10 @@ impl Coder {
             call.other = take_fd(bytes, before.other)?;
         }
         if has(field::PATH) {
-            call.path = take_path(bytes, paths)?;
+            call.path = take_path(bytes, paths).ok()?;
         }
         if has(field::TO) {
-            call.to = take_path(bytes, paths)?;
+            call.to = take_path(bytes, paths).ok()?;
         }
         if has(field::OFFSET) {
             call.offset = take_difference(bytes, call.offset as u64)? as i64;
@@ -293,20 +293,23 @@ pub(crate) fn may_be_path(bytes: &[u8]) -> bool {
     bytes.len() <= paths::BYTES_MAX && !bytes.contains(&0)
 }
 
+/// No recorder writes this.
+struct Wrong;
+
 /// How far back it was told; 0 for none.
 fn put_path(out: &mut Vec<u8>, path: Option<PathId>, paths: &Paths) {
     let next = paths.next().map_or(u32::MAX, |id| id.0);
     put(out, path.map_or(0, |id| u64::from(next.saturating_sub(id.0))));
 }
 
-fn take_path(bytes: &mut &[u8], paths: &Paths) -> Option<Option<PathId>> {
+fn take_path(bytes: &mut &[u8], paths: &Paths) -> Result<Option<PathId>, Wrong> {
     let next = paths.next().map_or(u32::MAX, |id| id.0);
-    let back = take_u32(bytes)?;
+    let back = take_u32(bytes).ok_or(Wrong)?;
     if back == 0 {
-        return Some(None);
+        return Ok(None);
     }
-    let id = PathId(next.checked_sub(back)?);
-    paths.get(id).is_some().then_some(Some(id))
+    let id = next.checked_sub(back).map(PathId).ok_or(Wrong)?;
+    paths.get(id).is_some().then_some(Some(id)).ok_or(Wrong)
 }
 
 fn put_file(out: &mut Vec<u8>, facts: &FileFacts, paths: &Paths) {
@@ -327,8 +330,8 @@ fn take_file(bytes: &mut &[u8], paths: &Paths) -> Option<FileFacts> {
     Some(FileFacts {
         kind: *FileKind::ALL.iter().find(|known| **known as u8 == kind)?,
         at_ns: take(bytes)?,
-        path: take_path(bytes, paths)??,
-        target: take_path(bytes, paths)?,
+        path: take_path(bytes, paths).ok()??,
+        target: take_path(bytes, paths).ok()?,
         bytes: take(bytes)?,
         device: take(bytes)?,
         inode: take(bytes)?,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::call::{Call, PathId};
 
 /// One entry of a trace.
@@ -152,7 +154,9 @@ impl FileKind {
 }
 
 /// What a recorder can meet and not see into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[repr(u8)]
 pub enum Unseen {
     /// Pages of mapped files that were touched first: reads and writes without a call.

@@ -8,15 +8,12 @@ pub(crate) const O_WRONLY: u64 = 0o1;
 /// open(2): to read and to write.
 pub(crate) const O_RDWR: u64 = 0o2;
 /// open(2): made if it is missing.
+#[cfg(test)]
 pub(crate) const O_CREAT: u64 = 0o100;
 /// open(2): emptied.
 pub(crate) const O_TRUNC: u64 = 0o1000;
-/// open(2): each write is on the device when it returns. `O_SYNC` has this bit, too.
-pub(crate) const O_DSYNC: u64 = 0o10000;
 /// open(2): closed by exec.
 pub(crate) const O_CLOEXEC: u64 = 0o2_000_000;
-/// open(2): only names the file.
-pub(crate) const O_PATH: u64 = 0o10_000_000;
 
 /// fcntl(2): another descriptor for the same.
 pub(crate) const F_DUPFD: u64 = 0;
@@ -29,14 +26,11 @@ pub(crate) const F_DUPFD_CLOEXEC: u64 = 1030;
 /// The argument of `F_SETFD`.
 pub(crate) const FD_CLOEXEC: i64 = 1;
 /// fcntl(2): take a lock, and wait for it.
+#[cfg(test)]
 pub(crate) const F_SETLKW: u64 = 7;
-/// fcntl(2): the same, of the open file rather than of the process.
-pub(crate) const F_OFD_SETLKW: u64 = 38;
 /// fcntl(2), the kind of a lock: none.
 pub(crate) const F_UNLCK: u32 = 2;
 
-/// flock(2): do not wait.
-pub(crate) const LOCK_NB: u64 = 4;
 /// flock(2): let go of it.
 pub(crate) const LOCK_UN: u64 = 8;
 

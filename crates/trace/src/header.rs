@@ -1,10 +1,10 @@
 //! What stands at a trace's beginning and at its end.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What was recorded, how, and at what cost.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Header {
     /// What saw the calls.
     pub mechanism: Mechanism,
@@ -28,7 +28,8 @@ pub struct Header {
 }
 
 /// How calls were seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Mechanism {
     /// Programs in the kernel, on its tracepoints.
@@ -42,7 +43,8 @@ pub enum Mechanism {
 }
 
 /// What one call costs, as measured on this machine: between these two.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TollNs {
     /// At the least.
     pub low: u64,
@@ -51,7 +53,8 @@ pub struct TollNs {
 }
 
 /// What the whole recording amounted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// From the recording's beginning to its end.
     pub wall_ns: u64,

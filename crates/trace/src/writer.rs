@@ -76,8 +76,9 @@ impl<W: Write> TraceWriter<W> {
             self.paths.add(bytes, id);
         }
         let at_ns = at_ns(entry);
-        let since_ns = *self.since_ns.get_or_insert(at_ns.unwrap_or_default());
-        let is_due = at_ns.is_some_and(|at_ns| at_ns.saturating_sub(since_ns) >= CHUNK_NS);
+        self.since_ns = self.since_ns.or(at_ns);
+        let age_ns = at_ns.zip(self.since_ns).map(|(at, since)| at.saturating_sub(since));
+        let is_due = age_ns.is_some_and(|age_ns| age_ns >= CHUNK_NS);
         if is_due || self.raw.len() >= CHUNK_BYTES { self.write_chunk() } else { Ok(()) }
     }
 
@@ -98,6 +99,12 @@ impl<W: Write> TraceWriter<W> {
         let text = serde_json::to_vec(summary).map_err(|error| Error::Write(error.into()))?;
         self.chunks.write(Kind::Summary, &text)?;
         self.chunks.flush()?;
+        Ok(self.chunks.into_inner())
+    }
+
+    /// Writes what is not written yet, and leaves the trace as one that was cut short.
+    pub(crate) fn abandon(mut self) -> Result<W, Error> {
+        self.flush()?;
         Ok(self.chunks.into_inner())
     }
 

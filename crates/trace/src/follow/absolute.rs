@@ -11,7 +11,7 @@ pub(super) fn absolute(folder: Option<&[u8]>, path: &[u8]) -> Vec<u8> {
     let folder = folder.filter(|_| !is_absolute).unwrap_or_default();
     let from_root = is_absolute || folder.starts_with(b"/");
     let mut parts: Vec<&[u8]> = Vec::new();
-    for part in folder.split(is_slash).chain(path.split(is_slash)) {
+    for part in parts_of(folder).chain(parts_of(path)) {
         match part {
             b"" | b"." => {}
             b".." if parts.last().is_some_and(|last| *last != b"..") => {
@@ -26,8 +26,8 @@ pub(super) fn absolute(folder: Option<&[u8]>, path: &[u8]) -> Vec<u8> {
     if whole.is_empty() { b".".to_vec() } else { whole }
 }
 
-fn is_slash(byte: &u8) -> bool {
-    *byte == b'/'
+fn parts_of(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/')
 }
 
 #[cfg(test)]

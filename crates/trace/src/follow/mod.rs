@@ -233,7 +233,9 @@ impl Follower {
         }
         match call.op {
             Op::Fcntl if call.flags == F_SETFL => {
-                on.into_iter().for_each(|open| open.set_flags(call.offset as u64));
+                if let Some(open) = on {
+                    open.set_flags(call.offset as u64);
+                }
             }
             Op::CloseRange => {
                 if call.flags & CLOSE_RANGE_UNSHARE > 0 {

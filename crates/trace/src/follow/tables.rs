@@ -39,7 +39,7 @@ struct Table {
 /// All tables.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    tables: HashMap<TableId, Table>,
+    by_id: HashMap<TableId, Table>,
     next: u64,
     /// How many descriptors there are.
     held: usize,
@@ -57,14 +57,14 @@ impl Tables {
     pub(super) fn empty(&mut self) -> TableId {
         let id = TableId(self.next);
         self.next += 1;
-        self.tables.insert(id, Table { users: 1, ..Table::default() });
+        self.by_id.insert(id, Table { users: 1, ..Table::default() });
         id
     }
 
     /// A copy with one user.
     pub(super) fn copy(&mut self, of: TableId) -> TableId {
         let id = self.empty();
-        let slots = self.tables.get(&of).map(|table| &table.slots);
+        let slots = self.by_id.get(&of).map(|table| &table.slots);
         let count = slots.map_or(0, HashMap::len);
         if self.held + count > SLOTS_MAX {
             self.missed += count as u64;
@@ -72,13 +72,13 @@ impl Tables {
         }
         let slots = slots.cloned().unwrap_or_default();
         self.held += count;
-        self.tables.insert(id, Table { slots, users: 1 });
+        self.by_id.insert(id, Table { slots, users: 1 });
         id
     }
 
     /// The same, with one more user.
     pub(super) fn share(&mut self, id: TableId) -> TableId {
-        if let Some(table) = self.tables.get_mut(&id) {
+        if let Some(table) = self.by_id.get_mut(&id) {
             table.users += 1;
         }
         id
@@ -86,7 +86,7 @@ impl Tables {
 
     /// The table for a user of this one alone.
     pub(super) fn unshare(&mut self, id: TableId) -> TableId {
-        if self.tables.get(&id).is_some_and(|table| table.users == 1) {
+        if self.by_id.get(&id).is_some_and(|table| table.users == 1) {
             return id;
         }
         let copy = self.copy(id);
@@ -96,25 +96,25 @@ impl Tables {
 
     /// One user less; without any it is gone.
     pub(super) fn leave(&mut self, id: TableId) {
-        let Some(table) = self.tables.get_mut(&id) else { return };
+        let Some(table) = self.by_id.get_mut(&id) else { return };
         table.users -= 1;
         if table.users == 0 {
             self.held -= table.slots.len();
-            self.tables.remove(&id);
+            self.by_id.remove(&id);
         }
     }
 
     pub(super) fn get(&self, id: TableId, fd: i32) -> Option<&Slot> {
-        self.tables.get(&id)?.slots.get(&fd)
+        self.by_id.get(&id)?.slots.get(&fd)
     }
 
     pub(super) fn get_mut(&mut self, id: TableId, fd: i32) -> Option<&mut Slot> {
-        self.tables.get_mut(&id)?.slots.get_mut(&fd)
+        self.by_id.get_mut(&id)?.slots.get_mut(&fd)
     }
 
     /// Puts a descriptor there, in the place of what it stood for.
     pub(super) fn put(&mut self, id: TableId, fd: i32, mut slot: Slot) {
-        let Some(table) = self.tables.get_mut(&id).filter(|_| fd >= 0) else { return };
+        let Some(table) = self.by_id.get_mut(&id).filter(|_| fd >= 0) else { return };
         if let Some(known) = table.slots.get_mut(&fd) {
             slot.before = Some(Rc::clone(&known.open));
             *known = slot;
@@ -131,7 +131,7 @@ impl Tables {
     /// The kernel gives a descriptor's number away before the call that closes it has ended, so
     /// another thread's open may have been seen before.
     pub(super) fn close(&mut self, id: TableId, fd: i32, began_ns: u64) -> Option<Rc<Description>> {
-        let table = self.tables.get_mut(&id)?;
+        let table = self.by_id.get_mut(&id)?;
         let slot = table.slots.get_mut(&fd)?;
         if slot.since_ns > began_ns && slot.before.is_some() {
             return slot.before.take();
@@ -142,7 +142,7 @@ impl Tables {
 
     /// Closes those that it says this of.
     pub(super) fn close_where(&mut self, id: TableId, is_closed: impl Fn(i32, &Slot) -> bool) {
-        let Some(table) = self.tables.get_mut(&id) else { return };
+        let Some(table) = self.by_id.get_mut(&id) else { return };
         let before = table.slots.len();
         table.slots.retain(|fd, slot| !is_closed(*fd, slot));
         self.held -= before - table.slots.len();
@@ -150,7 +150,7 @@ impl Tables {
 
     /// Has exec close those.
     pub(super) fn close_by_exec(&mut self, id: TableId, first: i32, last: i32) {
-        let Some(table) = self.tables.get_mut(&id) else { return };
+        let Some(table) = self.by_id.get_mut(&id) else { return };
         let meant = table.slots.iter_mut().filter(|(fd, _)| (first..=last).contains(*fd));
         meant.for_each(|(_, slot)| slot.closed_by_exec = true);
     }

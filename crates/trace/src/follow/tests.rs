@@ -14,11 +14,11 @@ struct Told {
 }
 
 impl Told {
-    fn path(&mut self, text: &str) -> Option<PathId> {
+    fn path(&mut self, text: &str) -> PathId {
         let id = PathId(self.paths);
         self.paths += 1;
         self.follower.follow(&Entry::Path { id, bytes: text.as_bytes().into() });
-        Some(id)
+        id
     }
 
     fn call(&mut self, thread: u32, op: Op, change: impl FnOnce(&mut Call)) -> Followed {
@@ -29,7 +29,7 @@ impl Told {
     }
 
     fn open(&mut self, thread: u32, path: &str, fd: i64, flags: u64) {
-        let path = self.path(path);
+        let path = Some(self.path(path));
         self.call(thread, Op::Open, |call| {
             (call.fd, call.path, call.result, call.flags) = (WORKING_FOLDER, path, fd, flags);
         });
@@ -57,7 +57,7 @@ impl Told {
     }
 
     fn inherit(&mut self, process: u32, fd: i32, path: &str) {
-        let path = self.path(path).unwrap();
+        let path = self.path(path);
         self.follower.follow(&Entry::Inherited { process, fd, path, flags: 0, offset: 100 });
     }
 }
@@ -71,7 +71,7 @@ fn paths_are_of_the_working_folder_and_of_folders_that_are_open() {
     let mut told = Told::default();
     told.inherit(1, WORKING_FOLDER, "/srv");
     told.open(1, "data", 3, 0);
-    let name = told.path("x");
+    let name = Some(told.path("x"));
     let stat = told.call(1, Op::Stat, |call| (call.fd, call.path) = (3, name));
     assert_eq!(text(stat.about), "/srv/data/x");
     told.call(1, Op::Chdir, |call| call.fd = 3);
@@ -79,7 +79,7 @@ fn paths_are_of_the_working_folder_and_of_folders_that_are_open() {
     assert_eq!(text(unlink.path), "/srv/data/x");
     // What was opened before is where it was.
     assert_eq!(told.on(1, 3), "/srv/data");
-    let to = told.path("/y");
+    let to = Some(told.path("/y"));
     let rename = told.call(1, Op::Rename, |call| (call.path, call.to) = (name, to));
     assert_eq!((text(rename.about), text(rename.to)), ("/srv/data/x".into(), "/y".into()));
     let link = told.call(1, Op::Symlink, |call| (call.path, call.to) = (name, to));

@@ -1,0 +1,108 @@
+//! Kinds of file calls, as a bill adds them up.
+
+use serde::Serialize;
+
+use crate::op::Op;
+
+/// What kind of call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Kind {
+    /// Opening and closing files.
+    Open,
+    /// Reading, also by sendfile(2) and its like.
+    Read,
+    /// Writing.
+    Write,
+    /// Forcing data to the device.
+    Sync,
+    /// Looking at names and facts: stat(2), access(2), readlink(2), listing folders.
+    Look,
+    /// Making, renaming and removing names, and changing facts of files.
+    Change,
+    /// Locks, mostly waiting for them.
+    Lock,
+    /// Mapping files into memory. What is then read and written needs no call.
+    Map,
+    /// Anything else that acts on a file: seeks, sizes, advice.
+    Other,
+}
+
+/// How many kinds there are.
+pub(crate) const KINDS: usize = Kind::ALL.len();
+
+impl Kind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 9] = [
+        Self::Open,
+        Self::Read,
+        Self::Write,
+        Self::Sync,
+        Self::Look,
+        Self::Change,
+        Self::Lock,
+        Self::Map,
+        Self::Other,
+    ];
+
+    /// What a program does meanwhile, as it goes on after "time spent".
+    pub const fn doing(self) -> &'static str {
+        match self {
+            Self::Open => "opening and closing files",
+            Self::Read => "reading",
+            Self::Write => "writing",
+            Self::Sync => "waiting for fsync",
+            Self::Look => "looking at names (stat)",
+            Self::Change => "making, renaming and removing files",
+            Self::Lock => "waiting for locks",
+            Self::Map => "mapping files",
+            Self::Other => "other file calls",
+        }
+    }
+
+    /// The kind of an operation; none of those that act on no file.
+    pub(crate) const fn of(op: Op) -> Option<Self> {
+        Some(match op {
+            Op::Open | Op::Close => Self::Open,
+            Op::Read | Op::Sendfile | Op::CopyRange | Op::Splice => Self::Read,
+            Op::Write => Self::Write,
+            Op::Fsync | Op::Fdatasync | Op::SyncRange | Op::Syncfs | Op::Sync | Op::Msync => {
+                Self::Sync
+            }
+            Op::Stat | Op::Access | Op::Readlink | Op::Statfs | Op::Getdents | Op::Getxattr => {
+                Self::Look
+            }
+            Op::Mkdir
+            | Op::Mknod
+            | Op::Rmdir
+            | Op::Unlink
+            | Op::Rename
+            | Op::Link
+            | Op::Symlink
+            | Op::Chmod
+            | Op::Chown
+            | Op::Utime
+            | Op::Setxattr => Self::Change,
+            Op::Lock | Op::Flock => Self::Lock,
+            Op::Map => Self::Map,
+            Op::Seek
+            | Op::Truncate
+            | Op::Allocate
+            | Op::Advise
+            | Op::Ioctl
+            | Op::Chdir
+            | Op::Duplicate
+            | Op::Fcntl => Self::Other,
+            Op::CloseRange
+            | Op::Pipe
+            | Op::Socket
+            | Op::Socketpair
+            | Op::Special
+            | Op::Chroot
+            | Op::Umask
+            | Op::Wait
+            | Op::Unshare => return None,
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! The bill: what file calls cost a program, and what no change to them can beat.
+//!
+//! From a trace's entries alone, in bounded memory. Time is counted twice: added up over
+//! threads, and once, however many threads are in a call at the same time. The latter bounds
+//! what can be saved: were all these calls to take no time, the program could not be faster by
+//! more than the time in which at least one of them was under way. The recorder's own part is
+//! taken out, as far as it is known.
+
+mod cost;
+mod cover;
+mod folders;
+mod kind;
+mod maker;
+mod nature;
+mod order;
+mod uses;
+
+use serde::Serialize;
+
+pub use self::cost::{Cost, RangeNs, Share};
+pub(crate) use self::folders::above;
+pub use self::kind::Kind;
+pub(crate) use self::maker::{Maker, text};
+pub(crate) use self::uses::{FileUse, Uses};
+use crate::entry::Unseen;
+use crate::header::Header;
+use crate::pattern::Pattern;
+
+/// The version of a bill as JSON.
+pub const SCHEMA: &str = "iotoll.bill/1";
+
+/// What a recording comes to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "iotoll.bill/1"))]
+pub struct Bill {
+    /// `iotoll.bill/1`.
+    pub schema: &'static str,
+    /// What was recorded, and how.
+    pub header: Header,
+    /// How long the recording took.
+    pub wall_ns: u64,
+    /// How long it would have taken without the recorder. Shares are of this.
+    pub own_wall_ns: RangeNs,
+    /// Processor time outside the kernel, of all processes; none where the trace was cut short.
+    pub user_ns: Option<u64>,
+    /// Processor time within the kernel, with the recorder's own part.
+    pub system_ns: Option<u64>,
+    /// The command's end, as wait(2) has it; none where it had not ended, or where the trace was
+    /// cut short.
+    pub status: Option<i32>,
+    /// Whether the trace stopped before the recording's end.
+    pub cut_short: bool,
+    /// How many entries could not be kept.
+    pub lost: u64,
+    /// How many processes there were.
+    pub processes: u64,
+    /// How many threads there were, those of processes included.
+    pub threads: u64,
+    /// How many calls were recorded, also those on no file.
+    pub calls: u64,
+    /// The working folder of the first process.
+    pub working_folder: Option<String>,
+    /// All calls on stored files. The share is what no move can beat.
+    pub files: Cost,
+    /// The same by kind of call, the one with the most time first; those that there were.
+    pub kinds: Vec<KindCost>,
+    /// The folders that matter, each with all below it and none within another.
+    pub folders: Vec<FolderCost>,
+    /// The files with the most time, at most 20.
+    pub top_files: Vec<FileCost>,
+    /// How many files were forgotten, so as to remember others.
+    pub files_forgotten: u64,
+    /// Calls on files of the kernel, as those of `/proc`, and on devices: nothing to be moved,
+    /// and no part of `files`.
+    pub kernel_files: Cost,
+    /// Calls on descriptors of which the trace does not say what they stand for: no part of
+    /// `files`.
+    pub unknown: Cost,
+    /// What the recorder met and could not see into.
+    pub unseen: Vec<UnseenCount>,
+    /// What the program does with its files that may pay to be done another way, the one with
+    /// the most time first.
+    pub patterns: Vec<Pattern>,
+}
+
+/// What calls of one kind cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KindCost {
+    /// Which kind.
+    pub kind: Kind,
+    /// What they cost.
+    #[serde(flatten)]
+    pub cost: Cost,
+    /// The folder with nearly all of that, if it is not everything.
+    pub folder: Option<String>,
+}
+
+/// What calls in one folder cost, and below it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FolderCost {
+    /// Its absolute path.
+    pub path: String,
+    /// What they cost. The share is what moving this folder cannot beat.
+    #[serde(flatten)]
+    pub cost: Cost,
+    /// The kind of call with the most time there.
+    pub most: Kind,
+    /// What that kind costs there, as a share of the program's wall time.
+    pub most_share: Share,
+}
+
+/// What calls on one file cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileCost {
+    /// Its absolute path.
+    pub path: String,
+    /// How many calls.
+    pub calls: u64,
+    /// How often it was opened.
+    pub opens: u64,
+    /// How many bytes were read.
+    pub read_bytes: u64,
+    /// How many bytes were written.
+    pub written_bytes: u64,
+    /// How often it was forced to the device.
+    pub syncs: u64,
+    /// Time, threads in parallel added up.
+    pub summed_ns: u64,
+    /// This as a share of the program's wall time; beyond 1 where threads do it in parallel.
+    pub share: f64,
+}
+
+/// How often something was met that the recorder cannot see into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnseenCount {
+    /// What it was.
+    pub kind: Unseen,
+    /// How often.
+    pub count: u64,
+}
+
+#[cfg(feature = "schema")]
+impl Bill {
+    /// The format as a JSON Schema.
+    pub fn json_schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+}

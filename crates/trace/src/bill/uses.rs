@@ -1,0 +1,291 @@
+//! What was done with each file: what patterns are recognised from.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::kind::{KINDS, Kind};
+use crate::call::Call;
+use crate::flags::{ENOENT, F_UNLCK, LOCK_UN, O_RDWR, O_TRUNC, O_WRONLY};
+use crate::follow::{Followed, OpenFile, Place};
+use crate::op::Op;
+
+/// How many files are told apart. When there are more, the half in which the least time was
+/// spent is forgotten.
+const FILES_MAX: usize = 8192;
+/// How many open files are.
+const OPEN_MAX: usize = 1 << 16;
+/// How many threads of a file are told apart.
+const THREADS_MAX: usize = 64;
+/// A record is written at once, or its text and its newline apart.
+const BRIEF_WRITES_MAX: u64 = 2;
+/// mmap(2): pages may be run, as those of libraries.
+const PROT_EXEC: u64 = 4;
+/// Where SQLite locks a database for one that writes (`RESERVED_BYTE` in its os.h), and the same
+/// in the index of a write-ahead log (`WAL_WRITE_LOCK` at `UNIX_SHM_BASE`).
+const SQLITE_WRITER: i64 = 0x4000_0001;
+const SQLITE_WAL_WRITER: i64 = 120;
+/// fcntl(2): a lock that nobody shares.
+const F_WRLCK: u32 = 1;
+/// How much of a journal SQLite overwrites with zeros to end a transaction (`zeroHdr`).
+const SQLITE_ZEROED_BYTES: i64 = 28;
+
+/// What was done with one file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileUse {
+    /// Time by kind of call, threads in parallel added up.
+    pub(crate) time_ns: [u64; KINDS],
+    pub(crate) calls: u64,
+    pub(crate) opens: u64,
+    /// Times that it was looked at by its name.
+    pub(crate) looks: u64,
+    /// Times that it was looked for, opened or removed, and not there.
+    pub(crate) missing: u64,
+    pub(crate) reads: u64,
+    pub(crate) read_bytes: u64,
+    pub(crate) writes: u64,
+    pub(crate) written_bytes: u64,
+    /// Writes at the end, or where the one before had stopped.
+    pub(crate) writes_in_order: u64,
+    pub(crate) syncs: u64,
+    /// Syncs after a single write.
+    pub(crate) syncs_of_one: u64,
+    /// Times that it was opened, had one or two writes, and was closed.
+    pub(crate) brief: u64,
+    /// Those with a sync.
+    pub(crate) brief_synced: u64,
+    /// Times that it was opened and read although it had been, and had not changed.
+    pub(crate) again: u64,
+    pub(crate) again_bytes: u64,
+    pub(crate) again_ns: u64,
+    /// Calls that took a lock.
+    pub(crate) locks: u64,
+    pub(crate) longest_lock_ns: u64,
+    /// Threads that wrote to it or took a lock on it.
+    pub(crate) writers: BTreeSet<u32>,
+    pub(crate) removed: u64,
+    /// Times that it was cut to nothing.
+    pub(crate) emptied: u64,
+    /// Writes over its beginning of as much as ends a journal of SQLite.
+    pub(crate) zeroed: u64,
+    /// Locks as SQLite takes them to write.
+    pub(crate) sqlite_writer_locks: u64,
+    /// Whether it has been read to a close.
+    was_read: bool,
+    /// Whether it changed since.
+    changed: bool,
+}
+
+impl FileUse {
+    /// Time of all kinds.
+    pub(crate) fn all_ns(&self) -> u64 {
+        self.time_ns.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
+    }
+
+    pub(crate) fn kind_ns(&self, kind: Kind) -> u64 {
+        self.time_ns[kind as usize]
+    }
+}
+
+/// What was done through one open file so far.
+#[derive(Debug, Default)]
+struct OpenUse {
+    ns: u64,
+    writes: u64,
+    /// Those since the last sync.
+    unsynced: u64,
+    syncs: u64,
+    read_bytes: u64,
+    is_program: bool,
+    /// Where the last write stopped.
+    next: Option<u64>,
+}
+
+/// What was done with all files.
+#[derive(Default)]
+pub(crate) struct Uses {
+    files: HashMap<Arc<[u8]>, FileUse>,
+    open: HashMap<u64, OpenUse>,
+    forgotten: u64,
+}
+
+impl Uses {
+    /// Each file that is told apart.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&[u8], &FileUse)> {
+        self.files.iter().map(|(path, file)| (&**path, file))
+    }
+
+    pub(crate) fn get(&self, path: &[u8]) -> Option<&FileUse> {
+        self.files.get(path)
+    }
+
+    /// How many were forgotten.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.forgotten
+    }
+
+    /// Takes a call on a stored file that took so long.
+    pub(crate) fn take(&mut self, call: &Call, followed: &Followed, kind: Kind, ns: u64) {
+        let Some(path) = &followed.about else { return };
+        let is_known = self.files.contains_key(path);
+        if !is_known && self.files.len() >= FILES_MAX {
+            self.forget();
+        }
+        let file = self.files.entry(Arc::clone(path)).or_default();
+        file.calls += 1;
+        let time = &mut file.time_ns[kind as usize];
+        *time = time.saturating_add(ns);
+        file.missing += u64::from(call.result == ENOENT);
+        file.looks += u64::from(kind == Kind::Look);
+        let on = if call.op == Op::Open { &followed.made[0] } else { &followed.file };
+        let mut open = match on {
+            Some(open) if followed.path.is_none() || call.op == Op::Open => {
+                Some(Self::open(&mut self.open, open))
+            }
+            _ => None,
+        };
+        if let Some(open) = &mut open {
+            open.ns = open.ns.saturating_add(ns);
+        }
+        if !call.failed() {
+            match kind {
+                Kind::Read => file.read(call, open),
+                Kind::Write => file.write(call, followed.place, open),
+                Kind::Sync => file.sync(open),
+                Kind::Lock => file.lock(call, ns),
+                Kind::Look => {}
+                _ => file.other(call, open),
+            }
+        }
+        if let (Op::Close, Some(closed)) = (call.op, &followed.file)
+            && let Some(closed) = self.open.remove(&closed.number)
+        {
+            file.close(&closed);
+        }
+        if let (Op::Rename | Op::Link, Some(to)) = (call.op, &followed.to)
+            && let Some(to) = self.files.get_mut(to)
+        {
+            to.changed = true;
+        }
+    }
+
+    fn open<'a>(all: &'a mut HashMap<u64, OpenUse>, open: &OpenFile) -> &'a mut OpenUse {
+        if all.len() >= OPEN_MAX && !all.contains_key(&open.number) {
+            // Those that nobody closed are of programs that ended.
+            all.clear();
+        }
+        all.entry(open.number).or_default()
+    }
+
+    fn forget(&mut self) {
+        let mut times: Vec<u64> = self.files.values().map(FileUse::all_ns).collect();
+        times.sort_unstable_by_key(|ns| Reverse(*ns));
+        let least = times.get(FILES_MAX / 2).copied().unwrap_or_default();
+        let before = self.files.len();
+        self.files.retain(|_, file| file.all_ns() > least);
+        self.forgotten += (before - self.files.len()) as u64;
+    }
+}
+
+impl FileUse {
+    fn read(&mut self, call: &Call, open: Option<&mut OpenUse>) {
+        let bytes = call.result as u64;
+        self.reads += 1;
+        self.read_bytes = self.read_bytes.saturating_add(bytes);
+        if let Some(open) = open {
+            open.read_bytes = open.read_bytes.saturating_add(bytes);
+        }
+    }
+
+    fn write(&mut self, call: &Call, place: Place, open: Option<&mut OpenUse>) {
+        let bytes = call.result as u64;
+        self.writes += 1;
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        self.changed = true;
+        self.add_writer(call.thread);
+        let at = match place {
+            Place::At(at) => Some(at),
+            Place::End | Place::None | Place::Unknown => None,
+        };
+        self.zeroed += u64::from(at == Some(0) && call.result == SQLITE_ZEROED_BYTES);
+        let Some(open) = open else { return };
+        let goes_on = at.is_some() && (open.next == at || open.writes == 0);
+        self.writes_in_order += u64::from(goes_on || place == Place::End);
+        open.next = at.and_then(|at| at.checked_add(bytes));
+        open.writes += 1;
+        open.unsynced += 1;
+    }
+
+    fn sync(&mut self, open: Option<&mut OpenUse>) {
+        self.syncs += 1;
+        let Some(open) = open else { return };
+        open.syncs += 1;
+        self.syncs_of_one += u64::from(open.unsynced == 1);
+        open.unsynced = 0;
+    }
+
+    fn lock(&mut self, call: &Call, ns: u64) {
+        let lets_go = match call.op {
+            Op::Flock => call.flags & LOCK_UN > 0,
+            _ => call.mode == F_UNLCK,
+        };
+        if lets_go {
+            return;
+        }
+        self.locks += 1;
+        self.longest_lock_ns = self.longest_lock_ns.max(ns);
+        self.add_writer(call.thread);
+        let for_writing = call.op == Op::Lock && call.mode == F_WRLCK;
+        if for_writing && [SQLITE_WRITER, SQLITE_WAL_WRITER].contains(&call.offset) {
+            self.sqlite_writer_locks += 1;
+        }
+    }
+
+    fn other(&mut self, call: &Call, open: Option<&mut OpenUse>) {
+        match call.op {
+            Op::Open => {
+                self.opens += 1;
+                let writes = call.flags & (O_WRONLY | O_RDWR) > 0;
+                self.changed |= writes && call.flags & O_TRUNC > 0;
+            }
+            Op::Map => {
+                if let Some(open) = open {
+                    open.is_program |= call.flags & PROT_EXEC > 0;
+                    open.read_bytes = open.read_bytes.saturating_add(call.length);
+                }
+            }
+            Op::Truncate => {
+                self.changed = true;
+                self.emptied += u64::from(call.length == 0);
+            }
+            Op::Unlink => {
+                self.changed = true;
+                self.removed += 1;
+            }
+            Op::Rename | Op::Allocate => self.changed = true,
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, closed: &OpenUse) {
+        if (1..=BRIEF_WRITES_MAX).contains(&closed.writes) {
+            self.brief += 1;
+            self.brief_synced += u64::from(closed.syncs > 0);
+        }
+        if closed.writes > 0 || closed.read_bytes == 0 || closed.is_program {
+            return;
+        }
+        if self.was_read && !self.changed {
+            self.again += 1;
+            self.again_bytes = self.again_bytes.saturating_add(closed.read_bytes);
+            self.again_ns = self.again_ns.saturating_add(closed.ns);
+        }
+        (self.was_read, self.changed) = (true, false);
+    }
+
+    fn add_writer(&mut self, thread: u32) {
+        if self.writers.len() < THREADS_MAX {
+            self.writers.insert(thread);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What a program does with its files that may pay to be done another way.
+
+use serde::Serialize;
+
+/// A pattern that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pattern {
+    /// Which one, in the program's own numbers.
+    #[serde(flatten)]
+    pub what: What,
+    /// How long the calls took that are meant, those of threads in parallel added up.
+    pub summed_ns: u64,
+    /// This as a share of the program's wall time, 1 at the most.
+    pub share: f64,
+    /// What compares it with what could be done instead, to be pasted into a shell.
+    pub command: String,
+}
+
+/// Which pattern.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "pattern", rename_all = "kebab-case")]
+pub enum What {
+    /// A file is opened, written and closed for each record.
+    Reopened {
+        /// The file.
+        path: String,
+        /// How often.
+        times: u64,
+        /// A record's size, on average.
+        record_bytes: u64,
+        /// How many records a second.
+        per_second: f64,
+        /// Whether each is forced to the device.
+        synced: bool,
+    },
+    /// A file is forced to the device after each write.
+    SyncedEach {
+        /// The file.
+        path: String,
+        /// How often.
+        syncs: u64,
+        /// A write's size, on average.
+        record_bytes: u64,
+        /// How many syncs a second.
+        per_second: f64,
+    },
+    /// A file is written a few bytes at a time.
+    SmallWrites {
+        /// The file.
+        path: String,
+        /// How many writes.
+        writes: u64,
+        /// Their size, on average.
+        write_bytes: u64,
+        /// How many a second.
+        per_second: f64,
+    },
+    /// Files are opened and read although they were before and have not changed.
+    ReadAgain {
+        /// The file, or the folder with all of them.
+        path: String,
+        /// How many files.
+        files: u64,
+        /// How often a file was read again, all of them together.
+        times: u64,
+        /// What one reading of all of them comes to.
+        total_bytes: u64,
+        /// How often a second each was read again, on average.
+        per_second: f64,
+    },
+    /// Names are looked up again and again.
+    Looks {
+        /// The folder with nearly all of them.
+        path: String,
+        /// How often.
+        looks: u64,
+        /// How many of these were for names that had been looked up before.
+        again: u64,
+        /// How many found nothing.
+        missing: u64,
+        /// How many a second.
+        per_second: f64,
+    },
+    /// Threads or processes wait for a lock.
+    Locks {
+        /// The file.
+        path: String,
+        /// How many locks were taken.
+        locks: u64,
+        /// How many threads took them.
+        threads: u64,
+        /// The longest wait.
+        longest_ns: u64,
+        /// How many locks a second.
+        per_second: f64,
+    },
+    /// A database of SQLite is written to.
+    Sqlite {
+        /// The database.
+        path: String,
+        /// How its transactions are kept whole.
+        journal: Journal,
+        /// How many transactions.
+        transactions: u64,
+        /// Writes per transaction, to the database and its journal.
+        writes_per_transaction: f64,
+        /// Syncs per transaction.
+        syncs_per_transaction: f64,
+        /// How many transactions a second.
+        per_second: f64,
+    },
+}
+
+/// How a database keeps its transactions whole (`PRAGMA journal_mode`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Journal {
+    /// A rollback journal that is deleted when a transaction ends.
+    Delete,
+    /// One that is cut to nothing.
+    Truncate,
+    /// One whose beginning is overwritten.
+    Persist,
+    /// A write-ahead log.
+    Wal,
+    /// None in a file: in memory, or none at all.
+    None,
+}
+
+impl Journal {
+    /// As the pragma calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delete => "delete",
+            Self::Truncate => "truncate",
+            Self::Persist => "persist",
+            Self::Wal => "wal",
+            Self::None => "off or memory",
+        }
+    }
+}

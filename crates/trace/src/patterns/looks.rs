@@ -1,0 +1,30 @@
+//! Names are looked up again and again.
+
+use super::{Command, Evidence};
+use crate::bill::{Kind, text};
+use crate::pattern::{Pattern, What};
+
+/// A program that starts looks for its libraries and settings some hundred times.
+const MANY: u64 = 1000;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
+    let Some(kind) = evidence.bill.kinds.iter().find(|kind| kind.kind == Kind::Look) else {
+        return Vec::new();
+    };
+    let looks = kind.cost.calls;
+    if looks < MANY {
+        return Vec::new();
+    }
+    let again = evidence.uses.files().map(|(_, file)| file.looks.saturating_sub(1)).sum();
+    let per_second = evidence.per_second(looks);
+    let command = Command::new("files", "").set("operation", "stat").per_second(per_second);
+    let command = match &kind.folder {
+        Some(folder) => command.at(folder.clone()),
+        None => command,
+    };
+    let path = kind.folder.clone().unwrap_or_else(|| text(b"/"));
+    let missing = kind.cost.failed;
+    let what = What::Looks { path, looks, again, missing, per_second };
+    let summed_ns = kind.cost.summed_ns.low.midpoint(kind.cost.summed_ns.high);
+    vec![evidence.pattern(what, summed_ns, &command)]
+}

@@ -1,0 +1,63 @@
+//! Files are opened and read again and again, and have not changed.
+
+use super::{Command, Evidence};
+use crate::bill::{FileUse, above, text};
+use crate::pattern::{Pattern, What};
+
+/// A file that is read again fewer times may be read by as many programs.
+const TIMES: u64 = 9;
+/// What a page of the study `page` may have.
+const FILES_MAX: u64 = 256;
+const TOTAL_BYTES_MAX: u64 = 64 << 20;
+
+pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
+    let files: Vec<_> = evidence.files().filter(|(_, file)| file.again >= TIMES).collect();
+    let Some((first, _)) = files.first() else { return Vec::new() };
+    let sum = |of: fn(&FileUse) -> u64| {
+        files.iter().fold(0, |sum: u64, (_, file)| sum.saturating_add(of(file)))
+    };
+    let count = files.len() as u64;
+    let times = sum(|file| file.again);
+    let total_bytes = sum(|file| file.again_bytes / file.again);
+    let per_second = evidence.per_second(times) / count as f64;
+    let command = Command::new("page", "read,cached")
+        .set("files", count.min(FILES_MAX))
+        .set("total", total_bytes.clamp(count.min(FILES_MAX), TOTAL_BYTES_MAX))
+        .set("cache", "warm")
+        .per_second(per_second);
+    let common = files.iter().fold(*first, |common, (path, _)| in_common(common, path));
+    let path = text(common);
+    let what = What::ReadAgain { path, files: count, times, total_bytes, per_second };
+    vec![evidence.pattern(what, sum(|file| file.again_ns), &command)]
+}
+
+/// The path of both, or the folder that both are in.
+fn in_common<'a>(mut one: &'a [u8], other: &[u8]) -> &'a [u8] {
+    let is_in = |folder: &[u8]| {
+        folder == b"/"
+            || other.strip_prefix(folder).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
+    };
+    while !is_in(one) {
+        one = above(one);
+    }
+    one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_the_deepest_folder_in_common() {
+        for (one, other, common) in [
+            ("/a/b/c", "/a/b/d", "/a/b"),
+            ("/a/b", "/a/b", "/a/b"),
+            ("/a/bc", "/a/b", "/a"),
+            ("/a/b", "/a/bc", "/a"),
+            ("/a", "/b", "/"),
+            ("a", "b", "/"),
+        ] {
+            assert_eq!(in_common(one.as_bytes(), other.as_bytes()), common.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Bills, by traces whose sums are known.
+
+use super::bill;
+use crate::flags::{O_RDWR, O_WRONLY};
+use crate::planted::{Planted, header};
+use crate::{Entry, Header, Kind, Op, RangeNs, Share, TollNs, Unseen};
+
+const US: u64 = 1000;
+const MS: u64 = 1_000_000;
+
+fn exactly(ns: u64) -> RangeNs {
+    RangeNs { low: ns, high: ns }
+}
+
+fn permille(share: Share) -> [u64; 2] {
+    [share.low, share.high].map(|share| (share * 1e3).round() as u64)
+}
+
+/// One second, of which 90 ms are fsync in `data`, 20 ms writes there and 10 ms reads elsewhere.
+fn a_second(header: &Header) -> Planted {
+    let mut planted = Planted::with(header, "/srv/app");
+    let began = planted.now_ns;
+    planted.call(1, Op::Open, 0, |call| call.result = 9);
+    for name in ["data/a.log", "data/b.log", "/etc/app.conf"] {
+        let fd = 3 + i32::from(name.contains('b')) + 2 * i32::from(name.contains("etc"));
+        let path = Some(planted.path(name));
+        planted.call(1, Op::Open, 0, |call| {
+            (call.fd, call.path, call.flags) = (crate::WORKING_FOLDER, path, O_RDWR);
+            call.result = fd.into();
+        });
+    }
+    for _ in 0..10 {
+        planted.moved(Op::Write, 3, 100, 2 * MS);
+        planted.on(Op::Fsync, 4, 9 * MS);
+        planted.moved(Op::Read, 5, 4096, MS);
+    }
+    planted.now_ns = began + 1000 * MS;
+    planted
+}
+
+#[test]
+fn a_bill_says_what_files_cost_by_kind_and_by_folder() {
+    let bill = bill(&a_second(&header()).finish());
+    assert_eq!(bill.wall_ns, 1000 * MS);
+    assert_eq!(bill.own_wall_ns, exactly(1000 * MS));
+    assert_eq!(permille(bill.files.share), [120, 120]);
+    assert_eq!(bill.files.once_ns, exactly(120 * MS));
+    assert_eq!((bill.files.read_bytes, bill.files.written_bytes), (40_960, 1000));
+    let kinds: Vec<_> =
+        bill.kinds.iter().map(|k| (k.kind, k.cost.calls, k.folder.as_deref())).collect();
+    assert_eq!(kinds[0], (Kind::Sync, 10, Some("/srv/app/data")));
+    assert_eq!(kinds[1], (Kind::Write, 10, Some("/srv/app/data")));
+    assert_eq!(kinds[2], (Kind::Read, 10, Some("/etc")));
+    let folders: Vec<_> =
+        bill.folders.iter().map(|f| (&*f.path, permille(f.cost.share)[1], f.most)).collect();
+    assert_eq!(folders, [("/srv/app/data", 110, Kind::Sync), ("/etc", 10, Kind::Read)]);
+    assert_eq!(permille(bill.folders[0].most_share), [90, 90]);
+    assert_eq!(bill.top_files[0].path, "/srv/app/data/b.log");
+    assert_eq!((bill.top_files[0].syncs, bill.top_files[0].summed_ns), (10, 90 * MS));
+    assert_eq!((bill.processes, bill.threads, bill.calls), (1, 1, 34));
+    assert_eq!(bill.working_folder.as_deref(), Some("/srv/app"));
+    assert!(!bill.cut_short && bill.lost == 0);
+}
+
+/// Fails where the union is taken for the sum, or the other way round.
+#[test]
+fn threads_in_parallel_are_counted_once_and_added_up() {
+    let mut planted = Planted::new("/srv");
+    planted.open("a", O_RDWR, 3);
+    planted.open("/var/b", O_RDWR, 4);
+    planted.begin(1, 2, true);
+    planted.now_ns = 10 * MS;
+    for (thread, fd, began_ms, took_ms) in
+        [(2, 4, 14, 2), (1, 3, 10, 8), (2, 4, 16, 10), (1, 3, 30, 5)]
+    {
+        planted.now_ns = began_ms * MS;
+        planted.call(thread, Op::Fsync, took_ms * MS, |call| call.fd = fd);
+    }
+    planted.now_ns = 40 * MS;
+    let bill = bill(&planted.finish());
+    let sync = &bill.kinds[0];
+    assert_eq!(sync.cost.summed_ns, exactly(25 * MS));
+    assert_eq!(sync.cost.once_ns, exactly(21 * MS));
+    assert_eq!(sync.folder, None);
+    let folder = |path: &str| bill.folders.iter().find(|f| f.path == path).unwrap().cost.once_ns;
+    assert!(folder("/srv").high - 13 * MS < 5 * US);
+    assert!(folder("/var").high - 12 * MS < 5 * US);
+    assert_eq!(bill.threads, 2);
+}
+
+/// Fails where the recorder's time is charged to the program, or taken out twice.
+#[test]
+fn the_recorders_own_time_is_taken_out_as_far_as_it_is_known() {
+    let toll = |low, high| TollNs { low: low * US, high: high * US };
+    let header = Header { toll_ns: toll(300, 500), toll_within_ns: toll(100, 200), ..header() };
+    let bill = bill(&a_second(&header).finish());
+    // 30 calls with some time, and 34 in all.
+    assert_eq!(bill.files.summed_ns, RangeNs { low: 114 * MS, high: 117 * MS });
+    assert_eq!(bill.files.once_ns, bill.files.summed_ns);
+    assert_eq!(bill.own_wall_ns, RangeNs { low: 983 * MS, high: 989_800 * US });
+    let Share { low, high } = bill.files.share;
+    assert!((low - 114.0 / 989.8).abs() < 1e-9 && (high - 117.0 / 983.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_cannot_be_moved_is_no_part_of_the_bound() {
+    let mut planted = Planted::new("/srv");
+    planted.open("/proc/stat", 0, 3);
+    planted.moved(Op::Read, 3, 1000, 5 * MS);
+    planted.open("/dev/shm/x", 0, 4);
+    planted.moved(Op::Read, 4, 1000, 7 * MS);
+    planted.call(1, Op::Pipe, US, |call| (call.fd, call.other) = (5, 6));
+    planted.moved(Op::Read, 5, 1000, 11 * MS);
+    // From a descriptor that nobody saw being made.
+    planted.moved(Op::Write, 77, 1000, 13 * MS);
+    let bill = bill(&planted.finish());
+    assert_eq!(bill.kernel_files.once_ns, exactly(5 * MS + 2 * US));
+    assert_eq!(bill.files.once_ns, exactly(7 * MS + 2 * US));
+    assert_eq!((bill.unknown.calls, bill.unknown.once_ns), (1, exactly(13 * MS)));
+}
+
+#[test]
+fn a_trace_that_was_cut_short_has_a_bill_of_what_there_is() {
+    let bill = bill(&a_second(&header()).cut());
+    assert!(bill.cut_short);
+    assert_eq!((bill.wall_ns, bill.user_ns, bill.status), (120 * MS, None, None));
+    assert_eq!(permille(bill.files.share), [1000, 1000]);
+}
+
+#[test]
+fn what_was_not_seen_is_counted() {
+    let mut planted = Planted::new("/srv");
+    for (kind, count) in [(Unseen::MappedPages, 7), (Unseen::IoUring, 1), (Unseen::MappedPages, 3)]
+    {
+        planted.push(&Entry::Unseen { kind, count });
+    }
+    planted.push(&Entry::Lost { count: 2 });
+    let bill = bill(&planted.finish());
+    let unseen: Vec<_> = bill.unseen.iter().map(|unseen| (unseen.kind, unseen.count)).collect();
+    assert_eq!(unseen, [(Unseen::MappedPages, 10), (Unseen::IoUring, 1)]);
+    assert_eq!(bill.lost, 2);
+}
+
+#[test]
+fn an_empty_trace_has_a_bill() {
+    let bill = bill(&Planted::new("/srv").cut());
+    assert_eq!((bill.calls, bill.wall_ns), (0, 0));
+    assert_eq!(permille(bill.files.share), [0, 0]);
+    assert!(bill.kinds.is_empty() && bill.folders.is_empty() && bill.patterns.is_empty());
+}
+
+/// Fails where something grows with the files, folders or threads that a program has.
+#[test]
+fn what_a_bill_remembers_is_bounded() {
+    let mut planted = Planted::new("/srv");
+    for number in 0..20_000_u64 {
+        planted.begin(1, number as u32 + 2, number % 2 == 0);
+        planted.open(&format!("folder{number}/file"), O_WRONLY, 3);
+        planted.moved(Op::Write, 3, 1, number);
+        planted.on(Op::Close, 3, US);
+    }
+    let bill = bill(&planted.finish());
+    assert!(bill.files_forgotten >= 8000, "{}", bill.files_forgotten);
+    // The files with the most time are among those that are kept.
+    assert_eq!(bill.top_files[0].path, "/srv/folder19999/file");
+    assert_eq!(bill.top_files.len(), 20);
+}

@@ -1,0 +1,26 @@
+//! Whole traces, planted.
+
+#![allow(clippy::unwrap_used)]
+
+mod anonymous;
+mod bills;
+mod damage;
+mod patterns;
+mod round_trip;
+mod sizes;
+
+use crate::{Bill, Entry, Error, TraceReader, bill_of};
+
+/// All entries of a trace; an error where it is damaged.
+fn entries(trace: &[u8]) -> Result<Vec<Entry>, Error> {
+    let mut reader = TraceReader::new(trace)?;
+    let mut entries = Vec::new();
+    while let Some(entry) = reader.next_entry()? {
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+fn bill(trace: &[u8]) -> Bill {
+    bill_of(&mut TraceReader::new(trace).unwrap()).unwrap()
+}

@@ -1,0 +1,368 @@
+//! Each pattern planted, and what is like it and is none.
+
+use super::bill;
+use crate::flags::{ENOENT, F_SETLKW, F_UNLCK, O_APPEND, O_CREAT, O_RDWR, O_WRONLY};
+use crate::planted::Planted;
+use crate::{Journal, Op, Pattern, What};
+
+const HOME: &str = "/home/eva/orders";
+const US: u64 = 1000;
+const MS: u64 = 1_000_000;
+const LOG: u64 = O_WRONLY | O_APPEND | O_CREAT;
+
+fn planted() -> Planted {
+    Planted::new(HOME)
+}
+
+fn found(planted: Planted) -> Vec<Pattern> {
+    bill(&planted.finish()).patterns
+}
+
+/// A trace with each of the patterns.
+pub(super) fn all() -> Vec<Vec<u8>> {
+    let mut all = vec![
+        reopened(300, false, 1),
+        reopened(300, true, 1),
+        synced(100, 1),
+        small(2000, 70),
+        read_again(30, false),
+        looks(2000),
+        locks(100, 200 * US),
+    ];
+    for journal in
+        [Journal::Delete, Journal::Truncate, Journal::Persist, Journal::Wal, Journal::None]
+    {
+        all.push(sqlite(journal, 50, 4));
+    }
+    all.into_iter().map(Planted::finish).collect()
+}
+
+fn reopened(times: u64, sync: bool, records: u64) -> Planted {
+    let mut planted = planted();
+    for _ in 0..times {
+        planted.open("logs/app.log", LOG, 3);
+        for _ in 0..records {
+            planted.moved(Op::Write, 3, 137, US);
+        }
+        if sync {
+            planted.on(Op::Fdatasync, 3, 50 * US);
+        }
+        planted.on(Op::Close, 3, US);
+        planted.think(100 * US);
+    }
+    planted
+}
+
+#[test]
+fn a_file_that_is_reopened_for_each_record() {
+    let patterns = found(reopened(300, false, 1));
+    let [
+        Pattern {
+            what: What::Reopened { path, times, record_bytes, synced, .. },
+            command,
+            share,
+            ..
+        },
+    ] = &patterns[..]
+    else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((path.as_str(), *times, *record_bytes), ("/home/eva/orders/logs/app.log", 300, 137));
+    assert!(!synced && (0.02..0.04).contains(share), "{share}");
+    assert_eq!(
+        command,
+        "iotoll compare disk=logs ram=/dev/shm --study log --strategy reopen,held \
+         --set log.record=137 --per-second 9600"
+    );
+    // With a sync of each, both are told, and each has its own command.
+    let patterns = found(reopened(300, true, 1));
+    let [forced, opened] = &patterns[..] else { panic!("{patterns:?}") };
+    assert!(matches!(forced.what, What::SyncedEach { syncs: 300, .. }));
+    assert!(matches!(opened.what, What::Reopened { synced: true, .. }));
+    assert!(opened.command.contains("--strategy reopen,held --set log.sync=each "));
+    assert!(forced.command.contains("--strategy reopen --set 'log.sync=each,every 100,never'"));
+    // Once at a start, or for many records each, is none.
+    assert_eq!(found(reopened(10, false, 1)), []);
+    assert_eq!(found(reopened(300, false, 3)), []);
+}
+
+fn synced(syncs: u64, writes_between: u64) -> Planted {
+    let mut planted = planted();
+    planted.open("journal", O_RDWR | O_CREAT, 3);
+    for _ in 0..syncs {
+        for _ in 0..writes_between {
+            planted.moved(Op::Write, 3, 4096, 2 * US);
+        }
+        planted.on(Op::Fsync, 3, MS);
+    }
+    planted
+}
+
+#[test]
+fn a_file_that_is_forced_to_the_device_after_each_write() {
+    let patterns = found(synced(100, 1));
+    let [Pattern { what: What::SyncedEach { syncs, record_bytes, .. }, command, .. }] =
+        &patterns[..]
+    else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((*syncs, *record_bytes), (100, 4096));
+    assert_eq!(
+        command,
+        "iotoll compare --study log --strategy held --set 'log.sync=each,every 100,never' \
+         --set log.record=4096 --per-second 1000"
+    );
+    assert_eq!(found(synced(100, 10)), []);
+    assert_eq!(found(synced(10, 1)), []);
+}
+
+fn small(writes: u64, bytes: u64) -> Planted {
+    let mut planted = planted();
+    planted.open("out.csv", O_WRONLY | O_CREAT, 3);
+    for _ in 0..writes {
+        planted.moved(Op::Write, 3, bytes, 800);
+        planted.think(2 * US);
+    }
+    planted
+}
+
+#[test]
+fn a_file_that_is_written_a_few_bytes_at_a_time() {
+    let patterns = found(small(2000, 70));
+    let [Pattern { what: What::SmallWrites { writes, write_bytes, .. }, command, .. }] =
+        &patterns[..]
+    else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((*writes, *write_bytes), (2000, 70));
+    assert!(command.contains("--strategy held,buffered --set log.record=70 "), "{command}");
+    assert_eq!(found(small(2000, 4096)), []);
+    assert_eq!(found(small(500, 70)), []);
+    // Here and there in a file, they cannot be gathered.
+    let mut anywhere = planted();
+    anywhere.open("table", O_RDWR, 3);
+    for number in 0..2000 {
+        anywhere.call(1, Op::Write, 800, |call| {
+            (call.fd, call.length, call.result) = (3, 70, 70);
+            call.offset = i64::from(number * 7919 % 2000) * 100;
+        });
+    }
+    assert_eq!(found(anywhere), []);
+}
+
+fn read_again(times: u64, changes: bool) -> Planted {
+    let mut planted = planted();
+    for _ in 0..times {
+        for (name, bytes) in [("conf/a.json", 2000), ("conf/b.json", 3000)] {
+            planted.open(name, 0, 3);
+            planted.moved(Op::Read, 3, bytes, 3 * US);
+            planted.moved(Op::Read, 3, 0, 300);
+            planted.on(Op::Close, 3, 300);
+            if changes {
+                planted.open(name, LOG, 3);
+                planted.moved(Op::Write, 3, 1, US);
+                planted.moved(Op::Write, 3, 1, US);
+                planted.moved(Op::Write, 3, 1, US);
+                planted.on(Op::Close, 3, 300);
+            }
+        }
+        planted.think(100 * US);
+    }
+    planted
+}
+
+#[test]
+fn files_that_are_read_again_and_have_not_changed() {
+    let patterns = found(read_again(30, false));
+    let [Pattern { what: What::ReadAgain { path, files, times, total_bytes, .. }, command, .. }] =
+        &patterns[..]
+    else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((*files, *times, *total_bytes), (2, 58, 5000));
+    assert_eq!(path, "/home/eva/orders/conf");
+    assert!(
+        command.contains(
+            "--study page --strategy read,cached --set page.files=2 --set page.total=5000"
+        )
+    );
+    assert_eq!(found(read_again(30, true)), []);
+    assert_eq!(found(read_again(5, false)), []);
+}
+
+/// Fails where each program's libraries are taken for its data.
+#[test]
+fn libraries_that_each_program_maps_are_not_read_again() {
+    let mut planted = planted();
+    for _ in 0..50 {
+        planted.open("/usr/lib/libeva.so", 0, 3);
+        planted.moved(Op::Read, 3, 832, 20 * US);
+        planted.call(1, Op::Map, 20 * US, |call| {
+            (call.fd, call.length, call.flags) = (3, 100_000, 5);
+        });
+        planted.on(Op::Close, 3, US);
+    }
+    assert_eq!(found(planted), []);
+}
+
+fn looks(looks: u64) -> Planted {
+    let mut planted = planted();
+    for number in 0..looks {
+        let (path, result) =
+            if number % 4 == 0 { ("themes/missing", ENOENT) } else { ("themes/a.css", 0) };
+        planted.named(Op::Stat, path, US, result);
+        planted.think(10 * US);
+    }
+    planted
+}
+
+#[test]
+fn names_that_are_looked_up_again_and_again() {
+    let patterns = found(looks(2000));
+    let [Pattern { what: What::Looks { path, looks: count, again, missing, .. }, command, .. }] =
+        &patterns[..]
+    else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((path.as_str(), *count, *missing), ("/home/eva/orders/themes", 2000, 500));
+    assert_eq!(*again, 1998);
+    assert!(command.contains("disk=themes ram=/dev/shm --study files --set files.operation=stat"));
+    assert_eq!(found(looks(900)), []);
+}
+
+fn locks(times: u64, waited_ns: u64) -> Planted {
+    let mut planted = planted();
+    planted.open("logs/app.log", LOG, 3);
+    planted.begin(1, 2, true);
+    for number in 0..times {
+        let thread = (number % 2) as u32 + 1;
+        planted.call(thread, Op::Flock, waited_ns, |call| (call.fd, call.flags) = (3, 2));
+        planted.call(thread, Op::Write, US, |call| {
+            (call.fd, call.length, call.result) = (3, 137, 137);
+        });
+        planted.call(thread, Op::Flock, 300, |call| (call.fd, call.flags) = (3, 8));
+        planted.think(300 * US);
+    }
+    planted
+}
+
+#[test]
+fn a_lock_that_is_waited_for() {
+    let patterns = found(locks(100, 200 * US));
+    let [Pattern { what: What::Locks { locks: count, threads, longest_ns, .. }, command, .. }] =
+        &patterns[..]
+    else {
+        panic!("{patterns:?}")
+    };
+    assert_eq!((*count, *threads, *longest_ns), (100, 2, 200 * US));
+    assert!(
+        command
+            .contains("--strategy flock,held,per-writer --set log.writers=2 --set log.record=137")
+    );
+    assert_eq!(found(locks(100, 600)), []);
+}
+
+/// Transactions as SQLite does them, each of so many pages.
+fn sqlite(journal: Journal, transactions: u64, pages: u64) -> Planted {
+    let mut planted = planted();
+    planted.open("orders.db", O_RDWR | O_CREAT, 3);
+    if journal == Journal::Wal {
+        planted.open("orders.db-wal", O_RDWR | O_CREAT, 4);
+        planted.open("orders.db-shm", O_RDWR | O_CREAT, 5);
+    }
+    for number in 0..transactions {
+        let (locked, at) = if journal == Journal::Wal { (5, 120) } else { (3, 0x4000_0001) };
+        for kind in [1, F_UNLCK] {
+            if kind == F_UNLCK {
+                transaction(&mut planted, journal, number, pages);
+            }
+            planted.call(1, Op::Lock, 500, |call| {
+                (call.fd, call.flags, call.mode) = (locked, F_SETLKW, kind);
+                (call.offset, call.length) = (at, 1);
+            });
+        }
+        planted.think(200 * US);
+    }
+    planted
+}
+
+fn write_at(planted: &mut Planted, fd: i32, at: u64, bytes: u64) {
+    planted.call(1, Op::Write, 3 * US, |call| {
+        (call.fd, call.offset, call.length) = (fd, at as i64, bytes);
+        call.result = bytes as i64;
+    });
+}
+
+fn transaction(planted: &mut Planted, journal: Journal, number: u64, pages: u64) {
+    let beside = journal != Journal::None && journal != Journal::Wal;
+    let kept = beside && journal != Journal::Delete;
+    if beside && (!kept || number == 0) {
+        planted.open("orders.db-journal", O_RDWR | O_CREAT, 4);
+    }
+    for page in 0..pages {
+        match journal {
+            Journal::Wal => write_at(planted, 4, (number * pages + page) * 4120, 4120),
+            Journal::None => write_at(planted, 3, page * 4096, 4096),
+            _ => {
+                write_at(planted, 4, 512 + page * 4104, 4104);
+                write_at(planted, 3, page * 4096, 4096);
+            }
+        }
+    }
+    if journal == Journal::Wal {
+        planted.on(Op::Fdatasync, 4, 200 * US);
+    } else if beside {
+        for fd in [4, 4, 3] {
+            planted.on(Op::Fdatasync, fd, 200 * US);
+        }
+    }
+    match journal {
+        Journal::Delete => {
+            planted.on(Op::Close, 4, US);
+            planted.named(Op::Unlink, "orders.db-journal", 5 * US, 0);
+        }
+        Journal::Truncate => planted.on(Op::Truncate, 4, 5 * US),
+        Journal::Persist => write_at(planted, 4, 0, 28),
+        Journal::Wal | Journal::None => {}
+    }
+}
+
+/// Fails where a journal mode is taken for another, or other patterns speak of a database, too.
+#[test]
+fn a_database_with_its_journal_and_its_transactions() {
+    let expected = [
+        (Journal::Delete, 8.0, 3.0, "delete-full,delete-full-tx,wal-normal"),
+        (Journal::Truncate, 8.0, 3.0, "truncate-full,truncate-full-tx,wal-normal"),
+        (Journal::Persist, 9.0, 3.0, "truncate-full,truncate-full-tx,wal-normal"),
+        (Journal::Wal, 4.0, 1.0, "wal-full,wal-full-tx,wal-normal"),
+        (Journal::None, 4.0, 0.0, "off,off-tx,wal-normal-tx"),
+    ];
+    for (mode, writes, syncs, strategies) in expected {
+        let patterns = found(sqlite(mode, 50, 4));
+        let [Pattern { what, command, .. }] = &patterns[..] else { panic!("{patterns:?}") };
+        let What::Sqlite {
+            path,
+            journal,
+            transactions,
+            writes_per_transaction,
+            syncs_per_transaction,
+            per_second: _,
+        } = what
+        else {
+            panic!("{what:?}")
+        };
+        assert_eq!((path.as_str(), *journal), ("/home/eva/orders/orders.db", mode));
+        assert_eq!(*transactions, 50);
+        assert_eq!((*writes_per_transaction, *syncs_per_transaction), (writes, syncs));
+        assert!(command.contains(&format!("--study sqlite --strategy {strategies} ")), "{command}");
+    }
+    assert_eq!(found(sqlite(Journal::Delete, 10, 4)), []);
+    // A file beside another that is merely called so.
+    let mut planted = planted();
+    for _ in 0..100 {
+        planted.open("orders-journal", LOG, 3);
+        planted.moved(Op::Write, 3, 137, US);
+        planted.on(Op::Close, 3, 10 * US);
+    }
+    assert!(found(planted).iter().all(|pattern| !matches!(pattern.what, What::Sqlite { .. })));
+}
