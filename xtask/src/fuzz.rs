@@ -11,6 +11,7 @@ mod outcome;
 mod records;
 mod target;
 mod targets;
+mod traces;
 
 use std::collections::BTreeMap;
 use std::fs;

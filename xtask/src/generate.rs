@@ -13,6 +13,7 @@ use model::load::LoadRun;
 use model::printable::shortened;
 use model::selftest::SelftestResult;
 use model::study::StudySpec;
+use trace::Bill;
 
 use crate::{example, process, sentences};
 
@@ -72,6 +73,7 @@ fn all(iotoll: &Path) -> Result<Vec<Generated>> {
             text: text(SelftestResult::json_schema())?,
         },
         Generated { path: "docs/schema/diff-1.json", text: text(Diff::json_schema())? },
+        Generated { path: "docs/schema/bill-1.json", text: text(Bill::json_schema())? },
         Generated { path: "xtask/sentences.txt", text: sentences::list()? },
         Generated { path: "docs/reference.md", text: reference(iotoll)? },
     ];

@@ -216,8 +216,8 @@ impl CompareArgs {
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// A file written by --json or --html, or a saved run: the beginning of its name, `last`,
-    /// or `last~1` for the one before [default: last]
+    /// A file written by --json or --html, the trace of a recording, or a saved run: the beginning
+    /// of its name, `last`, or `last~1` for the one before [default: last]
     #[arg(value_name = "FILE|RUN")]
     pub(crate) run: Option<PathBuf>,
 

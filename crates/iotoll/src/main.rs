@@ -6,6 +6,7 @@
 
 mod analysed;
 mod baseline;
+mod billed;
 mod clean;
 mod cli;
 mod compare;

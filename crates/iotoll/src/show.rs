@@ -1,4 +1,4 @@
-//! `iotoll show`: a saved result, printed as it was then.
+//! `iotoll show`: a saved result, printed as it was then, or the bill of a trace.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -14,13 +14,14 @@ use model::selftest::{self, SelftestResult};
 use report::html::record;
 use report::load::Layout;
 use store::{Analysed, Content, Entry, State, Store};
+use trace::Bill;
 
 use crate::cli::{Form, ShowArgs};
 use crate::delivery::{Targets, deliver_comparison, deliver_document};
 use crate::exit::{Exit, UsageError};
 use crate::identity::this_program;
 use crate::load::layout_of;
-use crate::{output, saving};
+use crate::{billed, output, saving};
 
 /// A run of a day with many arms is smaller.
 const RESULT_BYTES_MAX: u64 = 1 << 30;
@@ -41,19 +42,29 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
             deliver_comparison(targets, &kept.run, &kept.analysis, args.output.full)?;
         }
         Shown::Saved(saved) => saved.deliver(args, targets)?,
+        Shown::Billed(bill) => {
+            deliver_document(targets, &*bill, |width| {
+                report::bill(&bill, args.output.full, width)
+            })?;
+        }
     }
     Ok(Exit::Done)
 }
 
-/// What is shown: what followed from a run when it was measured, or a result to be looked at
-/// anew.
+/// What is shown: what followed from a run when it was measured, a result to be looked at anew,
+/// or what a trace comes to.
 enum Shown {
     Analysed(Box<Analysed>),
     Saved(Saved),
+    Billed(Box<Bill>),
 }
 
 fn shown(args: &ShowArgs) -> anyhow::Result<Shown> {
     let given = args.run.as_deref();
+    if let Some(trace) = given.and_then(billed::trace_in) {
+        trace_fits(args)?;
+        return Ok(Shown::Billed(Box::new(billed::bill_in(trace)?)));
+    }
     let saved = if given.is_some_and(is_file) {
         found(given)?
     } else {
@@ -67,6 +78,17 @@ fn shown(args: &ShowArgs) -> anyhow::Result<Shown> {
     };
     saved.fits(args)?;
     Ok(Shown::Saved(saved))
+}
+
+/// Whether what is asked for is of a trace.
+fn trace_fits(args: &ShowArgs) -> anyhow::Result<()> {
+    ensure!(
+        args.worth.or(args.error_rate).or(args.per_second).is_none()
+            && args.layout.is_none()
+            && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
+        "it is a trace: --full and --json apply to it, and no other option"
+    );
+    Ok(())
 }
 
 /// Whether nothing is decided anew and all is text, which needs no slices: they are most of a

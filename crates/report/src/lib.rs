@@ -6,6 +6,7 @@
 //! belong.
 
 mod answer;
+mod bill;
 pub mod ci;
 mod columns;
 pub mod csv;
@@ -41,6 +42,7 @@ mod why;
 mod words;
 
 pub use answer::so_far;
+pub use bill::bill;
 pub use diff::diff;
 pub use history::{Listed, history};
 pub use place::places;

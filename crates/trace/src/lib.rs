@@ -42,7 +42,7 @@ pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};
 pub use header::{Header, Mechanism, Summary, TollNs};
 pub use op::Op;
-pub use pattern::{Journal, Pattern, What};
+pub use pattern::{Database, Journal, Pattern, What};
 pub use reader::{TraceReader, is_trace};
 pub use reckon::bill_of;
 pub use writer::TraceWriter;

@@ -97,20 +97,25 @@ pub enum What {
         per_second: f64,
     },
     /// A database of SQLite is written to.
-    Sqlite {
-        /// The database.
-        path: String,
-        /// How its transactions are kept whole.
-        journal: Journal,
-        /// How many transactions.
-        transactions: u64,
-        /// Writes per transaction, to the database and its journal.
-        writes_per_transaction: f64,
-        /// Syncs per transaction.
-        syncs_per_transaction: f64,
-        /// How many transactions a second.
-        per_second: f64,
-    },
+    Sqlite(Database),
+}
+
+/// What is done with a database of SQLite.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Database {
+    /// Its file.
+    pub path: String,
+    /// How its transactions are kept whole.
+    pub journal: Journal,
+    /// How many transactions.
+    pub transactions: u64,
+    /// Writes per transaction, to the database and its journal.
+    pub writes_per_transaction: f64,
+    /// Syncs per transaction.
+    pub syncs_per_transaction: f64,
+    /// How many transactions a second.
+    pub per_second: f64,
 }
 
 /// How a database keeps its transactions whole (`PRAGMA journal_mode`).

@@ -16,6 +16,7 @@ use studies::records::{Expected, Format, Name, account};
 
 use super::records;
 use super::target::Target;
+use super::traces;
 
 const UNITS: &[&str] = &["KiB", " MiB", "GB", "ms", "s", "min", "h", "%", ".", "inf", "nan", "e9"];
 const PLAN: &[&str] = &[
@@ -163,6 +164,7 @@ pub(super) fn all() -> Vec<Target> {
     let messages = Target { is_json: true, ..text("worker", 700, messages, WORKER, worker) };
     all.push(messages);
     all.extend(records::all());
+    all.extend(traces::all());
     all
 }
 

@@ -26,7 +26,11 @@ kernel version, file systems and their mount options, and when it ran. Removed:
 paths, labels that do not merely name a kind of storage, names of hosts, servers
 and programs, addresses, commands and other text that was given, and error
 messages. The file gives the same verdicts as the run: `iotoll show`, `diff` and
-`report` read it.";
+`report` read it.
+
+A trace of a recording keeps its calls with their times and sizes, and the
+structure of folders. Names become numbers, but for those that every machine has
+and endings such as .log.";
 
 const RERUN_NOTES: &str = "\
   iotoll rerun last                       the same again
@@ -87,12 +91,12 @@ pub(crate) struct DiffArgs {
 #[derive(Args)]
 #[command(after_help = SHARE_NOTES)]
 pub(crate) struct ShareArgs {
-    /// The run: a file written by --json, or a saved run [default: last]
+    /// The run: a file written by --json, a saved run, or the trace of a recording [default: last]
     #[arg(value_name = "FILE|RUN")]
     pub(crate) run: Option<PathBuf>,
 
     /// Where it goes: a result as JSON, or a report where the name ends in .html; - prints
-    /// the result [default: iotoll-RUN.json]
+    /// the result [default: iotoll-RUN.json, and iotoll-shared.trace for a trace]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -97,7 +97,7 @@ pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
 }
 
 /// A paragraph with a word before it, in a column of its own.
-fn labelled(label: &str, style: anstyle::Style, text: &str, width: Width) -> String {
+pub(crate) fn labelled(label: &str, style: anstyle::Style, text: &str, width: Width) -> String {
     let indent = " ".repeat(LABEL);
     let width = width.min(PROSE);
     let text = text::paragraph(&format!("{label:<LABEL$}"), &indent, text, width);

@@ -3,7 +3,7 @@
 use super::bill;
 use crate::flags::{ENOENT, F_SETLKW, F_UNLCK, O_APPEND, O_CREAT, O_RDWR, O_WRONLY};
 use crate::planted::Planted;
-use crate::{Journal, Op, Pattern, What};
+use crate::{Database, Journal, Op, Pattern, What};
 
 const HOME: &str = "/home/eva/orders";
 const US: u64 = 1000;
@@ -331,29 +331,21 @@ fn transaction(planted: &mut Planted, journal: Journal, number: u64, pages: u64)
 #[test]
 fn a_database_with_its_journal_and_its_transactions() {
     let expected = [
-        (Journal::Delete, 8.0, 3.0, "delete-full,delete-full-tx,wal-normal"),
-        (Journal::Truncate, 8.0, 3.0, "truncate-full,truncate-full-tx,wal-normal"),
-        (Journal::Persist, 9.0, 3.0, "truncate-full,truncate-full-tx,wal-normal"),
-        (Journal::Wal, 4.0, 1.0, "wal-full,wal-full-tx,wal-normal"),
-        (Journal::None, 4.0, 0.0, "off,off-tx,wal-normal-tx"),
+        (Journal::Delete, 8, 3, "delete-full,delete-full-tx,wal-normal"),
+        (Journal::Truncate, 8, 3, "truncate-full,truncate-full-tx,wal-normal"),
+        (Journal::Persist, 9, 3, "truncate-full,truncate-full-tx,wal-normal"),
+        (Journal::Wal, 4, 1, "wal-full,wal-full-tx,wal-normal"),
+        (Journal::None, 4, 0, "off,off-tx,wal-normal-tx"),
     ];
     for (mode, writes, syncs, strategies) in expected {
         let patterns = found(sqlite(mode, 50, 4));
         let [Pattern { what, command, .. }] = &patterns[..] else { panic!("{patterns:?}") };
-        let What::Sqlite {
-            path,
-            journal,
-            transactions,
-            writes_per_transaction,
-            syncs_per_transaction,
-            per_second: _,
-        } = what
-        else {
-            panic!("{what:?}")
-        };
+        let What::Sqlite(database) = what else { panic!("{what:?}") };
+        let Database { path, journal, transactions, .. } = database;
         assert_eq!((path.as_str(), *journal), ("/home/eva/orders/orders.db", mode));
         assert_eq!(*transactions, 50);
-        assert_eq!((*writes_per_transaction, *syncs_per_transaction), (writes, syncs));
+        let each = [database.writes_per_transaction, database.syncs_per_transaction];
+        assert_eq!(each.map(|number| number as u64), [writes, syncs]);
         assert!(command.contains(&format!("--study sqlite --strategy {strategies} ")), "{command}");
     }
     assert_eq!(found(sqlite(Journal::Delete, 10, 4)), []);
@@ -364,5 +356,5 @@ fn a_database_with_its_journal_and_its_transactions() {
         planted.moved(Op::Write, 3, 137, US);
         planted.on(Op::Close, 3, 10 * US);
     }
-    assert!(found(planted).iter().all(|pattern| !matches!(pattern.what, What::Sqlite { .. })));
+    assert!(found(planted).iter().all(|pattern| !matches!(pattern.what, What::Sqlite(_))));
 }

@@ -1,0 +1,122 @@
+//! What a bill does not have, and how far it can be trusted.
+
+use anstyle::Style;
+use model::units::{count, counted, percent, time};
+use trace::{Bill, Mechanism, TollNs, Unseen};
+
+use crate::answer::labelled;
+use crate::text::Width;
+
+/// Time with files of the kernel is told from this share on.
+const KERNEL: f64 = 0.005;
+/// Exit statuses as wait(2) has them.
+const SIGNALS: i32 = 0x7f;
+
+pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
+    let bold = Style::new().bold();
+    let notes = [
+        Some(("Unseen", unseen(bill))),
+        recorder(bill).map(|text| ("Toll", text)),
+        beside(bill).map(|text| ("Beside", text)),
+        broken(bill).map(|text| ("Broken", text)),
+        (!full)
+            .then(|| ("More", "--full has every row and pattern, --json all figures.".to_owned())),
+    ];
+    let told = notes.into_iter().flatten().map(|(label, text)| labelled(label, bold, &text, width));
+    format!("\n{}", told.collect::<String>())
+}
+
+/// What no recorder of calls sees is said always, and counted where it can be.
+fn unseen(bill: &Bill) -> String {
+    let of = |kind: Unseen| {
+        let found = bill.unseen.iter().find(|unseen| unseen.kind == kind);
+        found.map_or(0, |unseen| unseen.count)
+    };
+    let met = |kind: Unseen, name: &str| match of(kind) {
+        0 => String::new(),
+        number => format!(" ({})", counted(number, name)),
+    };
+    let mut text = format!(
+        "Reads and writes of mapped files{} and by io_uring{} need no call and are not in this.",
+        met(Unseen::MappedPages, "page"),
+        met(Unseen::IoUring, "operation")
+    );
+    for (kind, name, what) in [
+        (Unseen::Namespaces, "process", "with mounts of their own, whose paths mean other files"),
+        (Unseen::Programs, "program", "could not be followed, as those with more rights"),
+        (Unseen::Paths, "path", "could not be read"),
+        (Unseen::Calls, "call", "of kinds that the recorder does not know"),
+    ] {
+        if of(kind) > 0 {
+            let number = if of(kind) == 1 || name != "process" {
+                counted(of(kind), name)
+            } else {
+                format!("{} processes", count(of(kind)))
+            };
+            text += &format!(" Besides: {number} {what}.");
+        }
+    }
+    if bill.unknown.calls > 0 {
+        text += &format!(
+            " {} on descriptors of unknown files took {}.",
+            counted(bill.unknown.calls, "call"),
+            time(bill.unknown.summed_ns.high as f64)
+        );
+    }
+    text
+}
+
+/// What recorded it, and at what cost.
+fn recorder(bill: &Bill) -> Option<String> {
+    let by = match bill.header.mechanism {
+        Mechanism::Ebpf => "eBPF",
+        Mechanism::Hybrid => "a preloaded library, and ptrace for what passes it by",
+        Mechanism::Ptrace => "ptrace",
+        Mechanism::Planted => return None,
+    };
+    let TollNs { low, high } = bill.header.toll_ns;
+    let [low, high] = [low, high].map(|ns| time(ns as f64));
+    let each = if low == high { high } else { format!("{low} to {high}") };
+    Some(format!(
+        "Recorded by {by}, each call took {each} longer; that is taken out, as far as it is known."
+    ))
+}
+
+fn beside(bill: &Bill) -> Option<String> {
+    let share = bill.kernel_files.share.high;
+    (share >= KERNEL).then(|| {
+        format!(
+            "{} with files of the kernel and devices (/proc, /sys, /dev), which nobody can move.",
+            percent(share)
+        )
+    })
+}
+
+/// What went wrong with the recording or in it.
+fn broken(bill: &Bill) -> Option<String> {
+    let mut parts = Vec::new();
+    if bill.cut_short {
+        parts.push("The recording was cut short; this is what it has until then.".to_owned());
+    }
+    if bill.lost > 0 {
+        parts.push(format!(
+            "{} could not be kept: all sums are too small by them, and the trace cannot be \
+             replayed.",
+            counted_entries(bill.lost)
+        ));
+    }
+    match bill.status {
+        Some(0) | None => {}
+        Some(status) if status & SIGNALS == 0 => {
+            parts.push(format!("The command ended with exit status {}.", status >> 8 & 0xff));
+        }
+        Some(status) => {
+            parts.push(format!("The command was ended by signal {}.", status & SIGNALS));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+fn counted_entries(number: u64) -> String {
+    if number == 1 { "1 entry".to_owned() } else { format!("{} entries", count(number)) }
+}

@@ -1,0 +1,45 @@
+//! Names and numbers of a bill.
+
+use model::units::percent;
+use trace::{Bill, Share};
+
+/// A file as it is named from the working folder.
+pub(super) fn file(bill: &Bill, path: &str) -> String {
+    match inner(bill, path) {
+        Some("") => ".".to_owned(),
+        Some(inner) => inner.to_owned(),
+        None => path.to_owned(),
+    }
+}
+
+/// A folder, the same way.
+pub(super) fn folder(bill: &Bill, path: &str) -> String {
+    match inner(bill, path) {
+        Some("") => "./".to_owned(),
+        Some(inner) => format!("{inner}/"),
+        None if path.ends_with('/') => path.to_owned(),
+        None => format!("{path}/"),
+    }
+}
+
+/// What is left of a path behind the working folder.
+fn inner<'a>(bill: &Bill, path: &'a str) -> Option<&'a str> {
+    let rest = path.strip_prefix(bill.working_folder.as_deref()?)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// The end of a name that is too long, which tells more than its beginning.
+pub(super) fn shortened(name: &str, chars_max: usize) -> String {
+    let chars = name.chars().count();
+    if chars <= chars_max {
+        return name.to_owned();
+    }
+    let kept = name.chars().skip(chars - chars_max.saturating_sub(1));
+    std::iter::once('…').chain(kept).collect()
+}
+
+/// `12%`, or `11% to 13%` where it is known no better.
+pub(super) fn share(share: Share) -> String {
+    let [low, high] = [share.low, share.high].map(percent);
+    if low == high { high } else { format!("{low} to {high}") }
+}

@@ -1,0 +1,79 @@
+//! What a bill begins with: the whole of it in a sentence, and what was recorded.
+
+use model::units::{count, counted, percent, time};
+use trace::{Bill, KindCost, RangeNs};
+
+use super::names::{folder, share};
+
+/// A kind of call beside the first one is named from this part of its share on.
+const SECOND: f64 = 0.25;
+/// Less of the time is not worth naming.
+const NAMED: f64 = 0.005;
+
+/// `app spends 12% of its time with files: 9% waiting for fsync in data/.`
+pub(super) fn sentence(bill: &Bill) -> String {
+    let program = &bill.header.program;
+    if bill.files.calls == 0 {
+        return format!("{program} did nothing with files that could be recorded.");
+    }
+    let spends = if bill.header.attached { "spent" } else { "spends" };
+    let named: Vec<String> = named(bill).map(|kind| part(bill, kind)).collect();
+    let parts = if named.is_empty() { String::new() } else { format!(": {}", named.join(", ")) };
+    format!(
+        "{program} {spends} {} of its time with files{parts}. No move of files can save more than \
+         {}.",
+        share(bill.files.share),
+        percent(bill.files.share.high)
+    )
+}
+
+fn named(bill: &Bill) -> impl Iterator<Item = &KindCost> {
+    let most = bill.kinds.first().map_or(0.0, |kind| kind.cost.share.middle());
+    let is_named = move |kind: &&KindCost| {
+        let share = kind.cost.share.middle();
+        share >= NAMED && share >= most * SECOND
+    };
+    bill.kinds.iter().filter(is_named).take(2)
+}
+
+fn part(bill: &Bill, kind: &KindCost) -> String {
+    let place = kind.folder.as_ref().map(|path| format!(" in {}", folder(bill, path)));
+    format!("{} {}{}", share(kind.cost.share), kind.kind.doing(), place.unwrap_or_default())
+}
+
+/// How long it took, and how much there was.
+pub(super) fn facts(bill: &Bill) -> String {
+    let mut text = format!(
+        "Recorded: {} with {}, {} and {}.",
+        time(bill.wall_ns as f64),
+        counted_as(bill.processes, "process", "processes"),
+        counted(bill.threads, "thread"),
+        counted(bill.calls, "call")
+    );
+    if let (Some(user_ns), Some(system_ns)) = (bill.user_ns, bill.system_ns) {
+        text += &format!(
+            " Processor time: {} in programs, {} in the kernel.",
+            time(user_ns as f64),
+            time(system_ns as f64)
+        );
+    }
+    let (once, summed) = (middle(bill.files.once_ns), middle(bill.files.summed_ns));
+    if summed > once * 1.02 {
+        text += &format!(
+            " Its file calls take {} added up over threads, and {} with those in parallel counted \
+             once, as in all shares here.",
+            time(summed),
+            time(once)
+        );
+    }
+    text
+}
+
+pub(super) fn middle(range: RangeNs) -> f64 {
+    f64::midpoint(range.low as f64, range.high as f64)
+}
+
+/// A number of things with their name, for those whose plural is not formed by an s.
+fn counted_as(number: u64, one: &str, several: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { several })
+}

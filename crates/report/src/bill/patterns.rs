@@ -1,0 +1,167 @@
+//! What a program does that may pay to be done another way, each with the command that tells.
+
+use model::printable::printable;
+use model::units::{count, counted, percent, rough_size, time, two_digits};
+use trace::{Bill, Database, Pattern, What};
+
+use super::names::{file, folder};
+use crate::text::{Width, heading, paragraph};
+
+/// How many are told where not all of them are asked for.
+const TOLD: usize = 3;
+/// What stands before a command.
+const INDENT: &str = "    ";
+
+pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
+    let Some(first) = bill.patterns.first() else { return String::new() };
+    let told = if full { bill.patterns.len() } else { TOLD };
+    let mut out = format!("\n{}", heading("What it does that may pay to be done another way"));
+    for pattern in std::iter::once(first).chain(&bill.patterns[1..]).take(told) {
+        out += &paragraph("• ", "  ", &sentence(bill, pattern), width);
+        out += &command(&pattern.command, width);
+    }
+    if bill.patterns.len() > told {
+        let more = (bill.patterns.len() - told) as u64;
+        out +=
+            &paragraph("", "", &format!("And {}: --full.", counted(more, "more pattern")), width);
+    }
+    out
+}
+
+fn sentence(bill: &Bill, pattern: &Pattern) -> String {
+    let share = percent(pattern.share);
+    match &pattern.what {
+        What::Reopened { path, times, record_bytes, per_second, synced } => format!(
+            "{} is opened, written{} and closed for each record: {} of {}, {}. Opening and closing \
+             take {share} of the time.",
+            file(bill, path),
+            if *synced { ", forced to the device" } else { "" },
+            counted(*times, "record"),
+            rough_size(*record_bytes),
+            rate(*per_second)
+        ),
+        What::SyncedEach { path, syncs, record_bytes, per_second } => format!(
+            "{} is forced to the device after each write: {}, {}, of writes of {} on average. \
+             Waiting for that takes {share} of the time.",
+            file(bill, path),
+            counted(*syncs, "sync"),
+            rate(*per_second),
+            rough_size(*record_bytes)
+        ),
+        What::SmallWrites { path, writes, write_bytes, per_second } => format!(
+            "{} is written {} at a time: {}, {}, which take {share} of the time.",
+            file(bill, path),
+            rough_size(*write_bytes),
+            counted(*writes, "write"),
+            rate(*per_second)
+        ),
+        What::ReadAgain { path, files, times, total_bytes, per_second: _ } => {
+            let one = *files == 1;
+            let [are, have] = if one { ["is", "it has"] } else { ["are", "they have"] };
+            let what = if one {
+                file(bill, path)
+            } else {
+                format!("{} files in {}", count(*files), folder(bill, path))
+            };
+            format!(
+                "{what} {are} opened and read again although {have} not changed: {}, {} for all of \
+                 it, which takes {share} of the time.",
+                counted(*times, "time"),
+                rough_size(*total_bytes)
+            )
+        }
+        What::Looks { path, looks, again, missing, per_second } => format!(
+            "Names are looked up again and again, mostly in {}: {}, {}; at least {} for a name \
+             looked up before, {} without success. That takes {share} of the time.",
+            folder(bill, path),
+            counted(*looks, "time"),
+            rate(*per_second),
+            count(*again),
+            count(*missing)
+        ),
+        What::Locks { path, locks, threads, longest_ns, per_second } => format!(
+            "{} for the lock on {}: {}, {}, the longest wait {}. That takes {share} of the time.",
+            if *threads == 1 {
+                "1 thread waits".to_owned()
+            } else {
+                format!("{threads} threads wait")
+            },
+            file(bill, path),
+            counted(*locks, "lock"),
+            rate(*per_second),
+            time(*longest_ns as f64)
+        ),
+        What::Sqlite(database) => of_database(bill, database, &share),
+    }
+}
+
+fn of_database(bill: &Bill, database: &Database, share: &str) -> String {
+    format!(
+        "{} is a database of SQLite, journal mode {}: {}, {}, each with {} writes and {} syncs on \
+         average. All calls on it take {share} of the time.",
+        file(bill, &database.path),
+        database.journal.name(),
+        counted(database.transactions, "transaction"),
+        rate(database.per_second),
+        two_digits(database.writes_per_transaction),
+        two_digits(database.syncs_per_transaction)
+    )
+}
+
+fn rate(per_second: f64) -> String {
+    format!("{} a second", two_digits(per_second))
+}
+
+/// A command that can be pasted, over several lines if it must.
+fn command(command: &str, width: Width) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let room = width.saturating_sub(INDENT.len() + " \\".len());
+    for word in words(&printable(command)) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                *line += &format!(" {word}");
+            }
+            _ => lines.push(word),
+        }
+    }
+    lines.iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>().join(" \\\n") + "\n"
+}
+
+/// The words of a command, quoted as they are, and each flag with its value.
+fn words(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut in_quotes = false;
+    let mut goes_on = false;
+    for part in command.split(' ') {
+        let quotes = part.matches('\'').count() - part.matches(r"\'").count();
+        match words.last_mut() {
+            Some(word) if goes_on => *word += &format!(" {part}"),
+            _ => words.push(part.to_owned()),
+        }
+        in_quotes ^= quotes % 2 == 1;
+        goes_on = in_quotes || part.starts_with("--");
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_command_can_still_be_pasted() {
+        let long =
+            "iotoll compare --study log --set 'log.sync=each,every 100,never' --set log.record=137";
+        let expected = "    iotoll compare --study log \\\n    --set 'log.sync=each,every 100,never' \\\n    \
+                        --set log.record=137\n";
+        assert_eq!(command(long, 45), expected);
+        let joined =
+            |text: &str| text.replace(" \\\n", "").split_whitespace().collect::<Vec<_>>().join(" ");
+        for width in 44..120 {
+            let text = command(long, width);
+            assert_eq!(joined(&text), long);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        }
+        assert_eq!(words(r"a 'it'\''s so' b"), ["a", r"'it'\''s so'", "b"]);
+    }
+}

@@ -1,0 +1,117 @@
+//! A bill as it is printed.
+
+#![allow(clippy::unwrap_used)]
+
+use trace::planted::{Planted, header};
+use trace::{Bill, Entry, Header, Mechanism, Op, TollNs, TraceReader, Unseen, bill_of};
+
+use super::bill as printed;
+
+const MS: u64 = 1_000_000;
+const APPEND: u64 = 0o2101;
+
+fn billed(trace: &[u8]) -> Bill {
+    bill_of(&mut TraceReader::new(trace).unwrap()).unwrap()
+}
+
+fn plain(bill: &Bill, full: bool, width: usize) -> String {
+    anstream::adapter::strip_str(&printed(bill, full, width)).to_string()
+}
+
+/// One second: records that are appended with a sync each, and reads elsewhere.
+fn a_second(header: &Header) -> Planted {
+    let mut planted = Planted::with(header, "/srv/app");
+    planted.open("/etc/app.conf", 0, 5);
+    for _ in 0..50 {
+        planted.open("data/app.log", APPEND, 3);
+        planted.moved(Op::Write, 3, 137, 100_000);
+        planted.on(Op::Fsync, 3, 2 * MS);
+        planted.on(Op::Close, 3, 400_000);
+        planted.moved(Op::Read, 5, 100, 20_000);
+        planted.think(17 * MS);
+    }
+    planted
+}
+
+#[test]
+fn a_bill_opens_with_the_whole_of_it_in_a_sentence() {
+    let bill = billed(&a_second(&header()).finish());
+    let text = plain(&bill, false, 80);
+    let opening: Vec<&str> = text.lines().take(2).collect();
+    assert_eq!(
+        opening.join(" "),
+        "app spends 13% of its time with files: 10% waiting for fsync in data/. No move of files \
+         can save more than 13%."
+    );
+    for part in [
+        "• data/app.log is forced to the device after each write: 50 syncs, 51 a second, of writes",
+        "iotoll compare disk=data ram=/dev/shm --study log --strategy reopen",
+        "Reads and writes of mapped files and by io_uring need no call",
+    ] {
+        assert!(
+            text.split_whitespace().collect::<Vec<_>>().join(" ").replace("\\ ", "").contains(part),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
+    let toll_within_ns = TollNs { low: 0, high: 300_000 };
+    let toll_ns = TollNs { low: 420, high: 480 };
+    let bill = billed(
+        &a_second(&Header { mechanism: Mechanism::Ebpf, toll_ns, toll_within_ns, ..header() })
+            .finish(),
+    );
+    let text = plain(&bill, false, 80);
+    assert!(text.starts_with("app spends 9.1% to 13% of its time with files"), "{text}");
+    assert!(text.contains("Recorded by eBPF, each call took 420 ns to 480 ns longer"), "{text}");
+}
+
+/// Fails where something is printed at any length.
+#[test]
+fn the_longest_bill_fits_a_screen_and_its_width() {
+    let mut planted = a_second(&header());
+    for number in 0..40 {
+        let folder = format!(
+            "/a/very/long/path/of/a/folder/with/the/number/{number}/in/its/name/{}",
+            "x".repeat(90)
+        );
+        for _ in 0..30 {
+            planted.open(&format!("{folder}/file\u{1b}[2J.log"), APPEND, 3);
+            planted.moved(Op::Write, 3, 137, 100_000);
+            planted.on(Op::Fsync, 3, 2 * MS);
+            planted.on(Op::Close, 3, 400_000);
+        }
+    }
+    for kind in Unseen::ALL {
+        planted.push(&Entry::Unseen { kind: *kind, count: 1_234_567 });
+    }
+    planted.push(&Entry::Lost { count: 12 });
+    planted.moved(Op::Write, 99, 1, 10 * MS);
+    let bill = billed(&planted.cut());
+    for width in [60, 80, 120] {
+        let text = plain(&bill, false, width);
+        let lines = text.lines().count();
+        assert!(width < 80 || lines <= 40, "{lines} lines:\n{text}");
+        let is_text = |line: &&str| !line.contains("iotoll compare") && !line.contains("disk=");
+        for line in text.lines().filter(is_text) {
+            assert!(line.chars().count() <= width, "{line}");
+        }
+        assert!(!text.contains('\u{1b}'));
+    }
+    let full = plain(&bill, true, 80);
+    assert!(full.lines().count() > plain(&bill, false, 80).lines().count());
+    assert!(full.contains("12 entries could not be kept") && full.contains("cut short"));
+    assert!(full.contains("(1,234,567 pages)") && full.contains("(1,234,567 operations)"));
+}
+
+#[test]
+fn a_command_that_failed_says_so() {
+    let mut bill = billed(&a_second(&header()).finish());
+    assert!(!plain(&bill, false, 80).contains("Broken"));
+    bill.status = Some(3 << 8);
+    assert!(plain(&bill, false, 80).contains("The command ended with exit status 3."));
+    bill.status = Some(9);
+    assert!(plain(&bill, false, 80).contains("The command was ended by signal 9."));
+}
