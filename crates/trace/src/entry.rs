@@ -159,11 +159,11 @@ impl FileKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[repr(u8)]
 pub enum Unseen {
-    /// Pages of mapped files that were touched first: reads and writes without a call.
+    /// Pages that had to be read for mapped files: reads without a call.
     MappedPages = 0,
-    /// Operations by `io_uring`.
+    /// Calls that hand operations to `io_uring`, or operations where they can be counted.
     IoUring = 1,
-    /// Processes with mounts of their own, whose paths mean other files.
+    /// Calls that change what is mounted, or for whom: paths mean other files after them.
     Namespaces = 2,
     /// Programs that were not followed, such as those with more rights than the recorder.
     Programs = 3,

@@ -4,6 +4,42 @@
 //! A trace is a stream of [`Entry`] values, of which most are a [`Call`]. It has no contents of
 //! files, no arguments and no environment of programs. A recorder writes it as it goes.
 //!
+//! ```
+//! use iotoll_trace::{Call, Entry, Header, Mechanism, Op, Summary, TollNs};
+//! use iotoll_trace::{TraceReader, TraceWriter, WORKING_FOLDER, bill_of};
+//!
+//! let toll = TollNs { low: 410, high: 450 };
+//! let header = Header {
+//!     mechanism: Mechanism::Ebpf,
+//!     attached: false,
+//!     program: "app".to_owned(),
+//!     started_s: 1_795_420_800,
+//!     kernel: "6.8.0".to_owned(),
+//!     processors: 2,
+//!     page_bytes: 4096,
+//!     toll_ns: toll,
+//!     toll_within_ns: TollNs { low: 30, high: 40 },
+//! };
+//! let mut writer = TraceWriter::new(Vec::new(), &header)?;
+//! let path = Some(writer.path(b"data/app.log")?);
+//! let call = Call { fd: WORKING_FOLDER, path, took_ns: 2_000, ..Call::new(1, Op::Stat) };
+//! writer.push(&Entry::Call(call))?;
+//! let summary = Summary { wall_ns: 10_000, user_ns: 5_000, system_ns: 2_000, status: Some(0) };
+//! let trace = writer.finish(&summary)?;
+//!
+//! let bill = bill_of(&mut TraceReader::new(&trace[..])?)?;
+//! assert_eq!(bill.files.calls, 1);
+//! assert!(bill.files.share.high < 0.21);
+//! # Ok::<(), iotoll_trace::Error>(())
+//! ```
+//!
+//! # Bounds
+//!
+//! Neither side's memory grows with a trace, and a bill takes some 50 MB at the most. What is read
+//! is what was written, or an error: each chunk has a checksum, and no length is believed before
+//! it is held against its bound. Checksums find damage, not forgery. [`Follower`] keeps what is
+//! open at a time.
+//!
 //! The crate touches no machine: it reads from what implements [`std::io::Read`] and writes to
 //! what implements [`std::io::Write`].
 

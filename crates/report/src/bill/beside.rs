@@ -42,18 +42,13 @@ fn unseen(bill: &Bill) -> String {
         met(Unseen::IoUring, "operation")
     );
     for (kind, name, what) in [
-        (Unseen::Namespaces, "process", "with mounts of their own, whose paths mean other files"),
-        (Unseen::Programs, "program", "could not be followed, as those with more rights"),
+        (Unseen::Namespaces, "call", "changed mounts, after which paths may mean other files"),
+        (Unseen::Programs, "program", "could not be followed, as those with rights of their own"),
         (Unseen::Paths, "path", "could not be read"),
-        (Unseen::Calls, "call", "of kinds that the recorder does not know"),
+        (Unseen::Calls, "call", "acted on files in ways that the recorder does not know"),
     ] {
         if of(kind) > 0 {
-            let number = if of(kind) == 1 || name != "process" {
-                counted(of(kind), name)
-            } else {
-                format!("{} processes", count(of(kind)))
-            };
-            text += &format!(" Besides: {number} {what}.");
+            text += &format!(" {} {what}.", counted(of(kind), name));
         }
     }
     if bill.unknown.calls > 0 {

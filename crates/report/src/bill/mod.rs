@@ -13,15 +13,19 @@ use trace::Bill;
 
 use crate::text::{Width, heading, paragraph};
 
-/// The whole of it: with `full`, every row and pattern that there is.
+/// A screen, of which patterns take what the rest leaves.
+const LINES: usize = 40;
+
+/// The whole of it on a screen; with `full`, every row and pattern that there is.
 pub fn bill(bill: &Bill, full: bool, width: Width) -> String {
-    let mut out = String::new();
-    out += &heading_of(&opening::sentence(bill), width);
-    out += &paragraph("", "", &opening::facts(bill), width);
-    out += &tables::all(bill, full, width);
-    out += &patterns::all(bill, full, width);
-    out += &beside::all(bill, full, width);
-    out
+    let opening = heading_of(&opening::sentence(bill), width);
+    let facts = paragraph("", "", &opening::facts(bill), width);
+    let tables = tables::all(bill, full, width);
+    let beside = beside::all(bill, full, width);
+    let taken: usize =
+        [&opening, &facts, &tables, &beside].map(|text| text.lines().count()).iter().sum();
+    let room = if full { usize::MAX } else { LINES.saturating_sub(taken) };
+    [opening, facts, tables, patterns::all(bill, room, width), beside].concat()
 }
 
 /// The opening sentence, which wraps.

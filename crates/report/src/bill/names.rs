@@ -1,5 +1,6 @@
 //! Names and numbers of a bill.
 
+use model::printable::printable;
 use model::units::percent;
 use trace::{Bill, Share};
 
@@ -28,11 +29,12 @@ fn inner<'a>(bill: &Bill, path: &'a str) -> Option<&'a str> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
-/// The end of a name that is too long, which tells more than its beginning.
+/// The end of a name that is too long, which tells more than its beginning, as it is printed.
 pub(super) fn shortened(name: &str, chars_max: usize) -> String {
+    let name = printable(name);
     let chars = name.chars().count();
     if chars <= chars_max {
-        return name.to_owned();
+        return name.into_owned();
     }
     let kept = name.chars().skip(chars - chars_max.saturating_sub(1));
     std::iter::once('…').chain(kept).collect()

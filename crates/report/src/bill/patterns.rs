@@ -4,26 +4,35 @@ use model::printable::printable;
 use model::units::{count, counted, percent, rough_size, time, two_digits};
 use trace::{Bill, Database, Pattern, What};
 
-use super::names::{file, folder};
+use super::names::{file, folder, shortened};
 use crate::text::{Width, heading, paragraph};
 
-/// How many are told where not all of them are asked for.
-const TOLD: usize = 3;
+/// The longest that a name is within a sentence.
+const NAME_CHARS: usize = 60;
 /// What stands before a command.
 const INDENT: &str = "    ";
 
-pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
-    let Some(first) = bill.patterns.first() else { return String::new() };
-    let told = if full { bill.patterns.len() } else { TOLD };
-    let mut out = format!("\n{}", heading("What it does that may pay to be done another way"));
-    for pattern in std::iter::once(first).chain(&bill.patterns[1..]).take(told) {
-        out += &paragraph("• ", "  ", &sentence(bill, pattern), width);
-        out += &command(&pattern.command, width);
+/// As many as there is room for, the first in any case.
+pub(super) fn all(bill: &Bill, lines_max: usize, width: Width) -> String {
+    if bill.patterns.is_empty() {
+        return String::new();
     }
-    if bill.patterns.len() > told {
+    let mut out = format!("\n{}", heading("What it does that may pay to be done another way"));
+    let mut told = 0;
+    for pattern in &bill.patterns {
+        let text = paragraph("• ", "  ", &sentence(bill, pattern), width)
+            + &command(&pattern.command, width);
+        // The last line is for what is left out.
+        let lines = out.lines().count() + text.lines().count() + 1;
+        if told > 0 && lines > lines_max {
+            break;
+        }
+        out += &text;
+        told += 1;
+    }
+    if told < bill.patterns.len() {
         let more = (bill.patterns.len() - told) as u64;
-        out +=
-            &paragraph("", "", &format!("And {}: --full.", counted(more, "more pattern")), width);
+        out += &format!("And {}: --full.\n", counted(more, "more pattern"));
     }
     out
 }
@@ -34,7 +43,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
         What::Reopened { path, times, record_bytes, per_second, synced } => format!(
             "{} is opened, written{} and closed for each record: {} of {}, {}. Opening and closing \
              take {share} of the time.",
-            file(bill, path),
+            named(bill, path),
             if *synced { ", forced to the device" } else { "" },
             counted(*times, "record"),
             rough_size(*record_bytes),
@@ -43,14 +52,14 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
         What::SyncedEach { path, syncs, record_bytes, per_second } => format!(
             "{} is forced to the device after each write: {}, {}, of writes of {} on average. \
              Waiting for that takes {share} of the time.",
-            file(bill, path),
+            named(bill, path),
             counted(*syncs, "sync"),
             rate(*per_second),
             rough_size(*record_bytes)
         ),
         What::SmallWrites { path, writes, write_bytes, per_second } => format!(
             "{} is written {} at a time: {}, {}, which take {share} of the time.",
-            file(bill, path),
+            named(bill, path),
             rough_size(*write_bytes),
             counted(*writes, "write"),
             rate(*per_second)
@@ -59,7 +68,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             let one = *files == 1;
             let [are, have] = if one { ["is", "it has"] } else { ["are", "they have"] };
             let what = if one {
-                file(bill, path)
+                named(bill, path)
             } else {
                 format!("{} files in {}", count(*files), folder(bill, path))
             };
@@ -86,7 +95,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             } else {
                 format!("{threads} threads wait")
             },
-            file(bill, path),
+            named(bill, path),
             counted(*locks, "lock"),
             rate(*per_second),
             time(*longest_ns as f64)
@@ -99,13 +108,18 @@ fn of_database(bill: &Bill, database: &Database, share: &str) -> String {
     format!(
         "{} is a database of SQLite, journal mode {}: {}, {}, each with {} writes and {} syncs on \
          average. All calls on it take {share} of the time.",
-        file(bill, &database.path),
+        named(bill, &database.path),
         database.journal.name(),
         counted(database.transactions, "transaction"),
         rate(database.per_second),
         two_digits(database.writes_per_transaction),
         two_digits(database.syncs_per_transaction)
     )
+}
+
+/// A file, with as much of its path as a sentence bears.
+fn named(bill: &Bill, path: &str) -> String {
+    shortened(&file(bill, path), NAME_CHARS)
 }
 
 fn rate(per_second: f64) -> String {

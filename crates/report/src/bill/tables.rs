@@ -10,87 +10,111 @@ use crate::columns::{Cell, Table};
 use crate::text::Width;
 
 /// Rows of each table where not all of them are asked for.
-const KINDS: usize = 5;
-const FOLDERS: usize = 5;
+const KINDS: usize = 4;
+const FOLDERS: usize = 4;
 const FILES: usize = 3;
 /// Less of the time than this has no row then.
 const SHOWN: f64 = 0.001;
 /// What the other columns take at the most.
-const OTHER_COLUMNS: usize = 54;
+const OTHER_COLUMNS: usize = 58;
 /// The least that is left for a name.
 const NAME_MIN: usize = 16;
+/// Narrower than this there is no room for the last columns.
+const WIDTH_FULL: usize = 76;
 
 pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
     let room = width.saturating_sub(OTHER_COLUMNS).max(NAME_MIN);
-    let tables = [kinds(bill, full, room), folders(bill, full, room), files(bill, full, room)];
-    let texts = tables.into_iter().flatten().map(|table| format!("\n{}", table.flush()));
-    texts.collect()
+    let is_narrow = width < WIDTH_FULL;
+    [kinds(bill, full, room), folders(bill, full, room), files(bill, full, room)]
+        .into_iter()
+        .filter(|rows| rows.lines.len() > 1)
+        .map(|rows| format!("\n{}", rows.table(is_narrow).flush()))
+        .collect()
 }
 
-fn table(heads: &[&str], right: std::ops::Range<usize>) -> Table {
-    let mut table = Table::new(heads.iter().map(|head| dim(head)));
-    table.align_right(right);
-    table
+/// The rows of a table, the first of which are its heads.
+struct Rows {
+    lines: Vec<Vec<Cell>>,
+    /// Columns of numbers.
+    right: std::ops::Range<usize>,
+    /// How many columns there are where there is no room for all.
+    narrow: usize,
 }
 
-fn dim(text: &str) -> Cell {
-    Cell::new(text).styled(Style::new().dimmed())
+impl Rows {
+    fn new(heads: &[&str], right: std::ops::Range<usize>, narrow: usize) -> Self {
+        let dim = |head: &&str| Cell::new(head).styled(Style::new().dimmed());
+        Self { lines: vec![heads.iter().map(dim).collect()], right, narrow }
+    }
+
+    fn add<const COLUMNS: usize>(&mut self, cells: [String; COLUMNS]) {
+        self.lines.push(cells.into_iter().map(Cell::new).collect());
+    }
+
+    fn table(self, is_narrow: bool) -> Table {
+        let columns = if is_narrow { self.narrow } else { usize::MAX };
+        let mut rows = self.lines.into_iter().map(|row| row.into_iter().take(columns));
+        let mut table = Table::new(rows.next().into_iter().flatten());
+        rows.for_each(|row| table.add_row(row));
+        table.align_right(self.right);
+        table
+    }
 }
 
-/// The rows that are shown, if there are any.
-fn shown<T>(rows: &[T], full: bool, rows_max: usize, share: fn(&T) -> f64) -> Option<&[T]> {
+/// The rows that are shown.
+fn shown<T>(rows: &[T], full: bool, rows_max: usize, share: fn(&T) -> f64) -> &[T] {
     let matter = rows.iter().take_while(|row| full || share(row) >= SHOWN).count();
-    let rows = &rows[..if full { matter } else { matter.min(rows_max) }];
-    (!rows.is_empty()).then_some(rows)
+    &rows[..if full { matter } else { matter.min(rows_max) }]
 }
 
-fn kinds(bill: &Bill, full: bool, room: usize) -> Option<Table> {
-    let rows = shown(&bill.kinds, full, KINDS, |kind| kind.cost.share.high)?;
-    let mut table = table(&["time spent", "calls", "time", "share", "where"], 1..4);
-    for KindCost { kind, cost, folder: place } in rows {
+fn kinds(bill: &Bill, full: bool, room: usize) -> Rows {
+    let mut rows = Rows::new(&["time spent", "calls", "time", "share", "where"], 1..4, 4);
+    for KindCost { kind, cost, folder: place } in
+        shown(&bill.kinds, full, KINDS, |kind| kind.cost.share.high)
+    {
         let place = place.as_ref().map_or(String::new(), |path| folder(bill, path));
-        table.add_row([
-            Cell::new(kind.doing()),
-            Cell::new(count(cost.calls)),
-            Cell::new(time(middle(cost.once_ns))),
-            Cell::new(share(cost.share)),
-            Cell::new(shortened(&place, room)),
+        rows.add([
+            kind.doing().to_owned(),
+            count(cost.calls),
+            time(middle(cost.once_ns)),
+            share(cost.share),
+            shortened(&place, room),
         ]);
     }
-    Some(table)
+    rows
 }
 
-fn folders(bill: &Bill, full: bool, room: usize) -> Option<Table> {
-    let rows = shown(&bill.folders, full, FOLDERS, |folder| folder.cost.share.high)?;
-    let mut table = table(&["folder", "calls", "time", "share", "mostly"], 1..4);
-    for FolderCost { path, cost, most, most_share: _ } in rows {
-        table.add_row([
-            Cell::new(shortened(&folder(bill, path), room)),
-            Cell::new(count(cost.calls)),
-            Cell::new(time(middle(cost.once_ns))),
-            Cell::new(share(cost.share)),
-            Cell::new(most.doing()),
+fn folders(bill: &Bill, full: bool, room: usize) -> Rows {
+    let mut rows = Rows::new(&["folder", "calls", "time", "share", "mostly"], 1..4, 4);
+    for FolderCost { path, cost, most, most_share: _ } in
+        shown(&bill.folders, full, FOLDERS, |folder| folder.cost.share.high)
+    {
+        rows.add([
+            shortened(&folder(bill, path), room),
+            count(cost.calls),
+            time(middle(cost.once_ns)),
+            share(cost.share),
+            most.doing().to_owned(),
         ]);
     }
-    Some(table)
+    rows
 }
 
-fn files(bill: &Bill, full: bool, room: usize) -> Option<Table> {
-    let rows = shown(&bill.top_files, full, FILES, |file| file.share)?;
-    let heads = ["file", "opens", "read", "written", "syncs", "time", "share"];
-    let mut table = table(&heads, 1..heads.len());
+fn files(bill: &Bill, full: bool, room: usize) -> Rows {
+    let heads = ["file", "time", "share", "opens", "syncs", "read", "written"];
+    let mut rows = Rows::new(&heads, 1..heads.len(), 5);
     let some = |number: u64, text: String| if number == 0 { "–".to_owned() } else { text };
-    for cost in rows {
+    for cost in shown(&bill.top_files, full, FILES, |file| file.share) {
         let FileCost { opens, read_bytes, written_bytes, syncs, .. } = *cost;
-        table.add_row([
-            Cell::new(shortened(&file(bill, &cost.path), room)),
-            Cell::new(some(opens, count(opens))),
-            Cell::new(some(read_bytes, rough_size(read_bytes))),
-            Cell::new(some(written_bytes, rough_size(written_bytes))),
-            Cell::new(some(syncs, count(syncs))),
-            Cell::new(time(cost.summed_ns as f64)),
-            Cell::new(percent(cost.share)),
+        rows.add([
+            shortened(&file(bill, &cost.path), room),
+            time(cost.summed_ns as f64),
+            percent(cost.share),
+            some(opens, count(opens)),
+            some(syncs, count(syncs)),
+            some(read_bytes, rough_size(read_bytes)),
+            some(written_bytes, rough_size(written_bytes)),
         ]);
     }
-    Some(table)
+    rows
 }

@@ -37,6 +37,7 @@ fn a_second(header: &Header) -> Planted {
 fn a_bill_opens_with_the_whole_of_it_in_a_sentence() {
     let bill = billed(&a_second(&header()).finish());
     let text = plain(&bill, false, 80);
+    assert!(text.lines().count() <= 40, "{text}");
     let opening: Vec<&str> = text.lines().take(2).collect();
     assert_eq!(
         opening.join(" "),
@@ -64,7 +65,7 @@ fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
             .finish(),
     );
     let text = plain(&bill, false, 80);
-    assert!(text.starts_with("app spends 9.1% to 13% of its time with files"), "{text}");
+    assert!(text.starts_with("app spends 9.2% to 13% of its time with files"), "{text}");
     assert!(text.contains("Recorded by eBPF, each call took 420 ns to 480 ns longer"), "{text}");
 }
 
@@ -93,7 +94,8 @@ fn the_longest_bill_fits_a_screen_and_its_width() {
     for width in [60, 80, 120] {
         let text = plain(&bill, false, width);
         let lines = text.lines().count();
-        assert!(width < 80 || lines <= 40, "{lines} lines:\n{text}");
+        // With everything that can go wrong at once.
+        assert!(width < 80 || lines <= 45, "{lines} lines:\n{text}");
         let is_text = |line: &&str| !line.contains("iotoll compare") && !line.contains("disk=");
         for line in text.lines().filter(is_text) {
             assert!(line.chars().count() <= width, "{line}");

@@ -28,7 +28,8 @@ impl Cover {
             let covered = self.high.until_ns.min(began_ns.saturating_add(took.high));
             let unknown = before.until_ns.min(covered).saturating_sub(began_ns);
             // No more can be covered than has gone by.
-            self.high.total_ns = (self.high.total_ns + unknown).min(self.high.until_ns);
+            let most = self.high.total_ns.saturating_add(unknown);
+            self.high.total_ns = most.min(self.high.until_ns);
         }
     }
 

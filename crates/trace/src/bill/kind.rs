@@ -49,12 +49,12 @@ impl Kind {
     /// What a program does meanwhile, as it goes on after "time spent".
     pub const fn doing(self) -> &'static str {
         match self {
-            Self::Open => "opening and closing files",
+            Self::Open => "opening and closing",
             Self::Read => "reading",
             Self::Write => "writing",
             Self::Sync => "waiting for fsync",
-            Self::Look => "looking at names (stat)",
-            Self::Change => "making, renaming and removing files",
+            Self::Look => "looking up names",
+            Self::Change => "changing names",
             Self::Lock => "waiting for locks",
             Self::Map => "mapping files",
             Self::Other => "other file calls",

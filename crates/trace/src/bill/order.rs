@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 
 use super::cost::RangeNs;
 
-/// How many calls wait for one that began before them: 8 MiB. Longer ones come late, and widen
-/// what is said of parallel threads.
-const WAITING_MAX: usize = 1 << 18;
+/// How many calls wait for one that began before them: with the one that comes, 10 MiB. Longer
+/// ones come late, and widen what is said of parallel threads.
+const WAITING_MAX: usize = (1 << 18) - 1;
 
 /// When a call was under way, and what of.
 #[derive(Clone, Copy, Debug)]

@@ -380,7 +380,10 @@ impl Follower {
         let kind = match path.as_deref() {
             Some(path) if path.starts_with(b"pipe:") => OpenKind::Pipe,
             Some(path) if path.starts_with(b"socket:") => OpenKind::Socket,
-            Some(path) if path.starts_with(b"/") => OpenKind::Named,
+            // Memory with a name is no file either.
+            Some(path) if path.starts_with(b"/") && !path.starts_with(b"/memfd:") => {
+                OpenKind::Named
+            }
             _ => OpenKind::Special,
         };
         let table = self.thread(process).table;
