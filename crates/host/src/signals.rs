@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
@@ -35,6 +35,51 @@ pub fn raise_then_exit(
         unsafe { low_level::register(signal, action) }?;
     }
     Ok(())
+}
+
+/// Has these signals do nothing; a program that is started from here is ended by them as ever.
+pub fn survive(signals: impl IntoIterator<Item = i32>) -> io::Result<()> {
+    for signal in signals {
+        // SAFETY: the handler does nothing.
+        unsafe { low_level::register(signal, || {}) }?;
+    }
+    Ok(())
+}
+
+/// Has a process be sent each of these signals that comes, once its number is not 0. One that
+/// is ignored already stays so.
+pub fn pass_on(signals: impl IntoIterator<Item = i32>, process: &Arc<AtomicI32>) -> io::Result<()> {
+    for signal in signals.into_iter().filter(|signal| !is_ignored(*signal)) {
+        let process = Arc::clone(process);
+        let action = move || {
+            let process = process.load(Ordering::SeqCst);
+            if process > 0 {
+                // SAFETY: kill(2) may be called in a signal handler (signal-safety(7)).
+                unsafe { libc::kill(process, signal) };
+            }
+        };
+        // SAFETY: it reads an atomic and makes one system call.
+        unsafe { low_level::register(signal, action) }?;
+    }
+    Ok(())
+}
+
+/// Ends this process by a signal, as if nobody had caught it, and without a core: whoever
+/// started it sees that. Returns where the signal ends nothing.
+pub fn end_by(signal: i32) {
+    use rustix::process::{Resource, Rlimit, getpid, setrlimit};
+    // What would be in it is not what ended.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    // SAFETY: the default action runs no code of this process; the set is filled in before it
+    // is used; and no other thread is left that could mind.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+        libc::kill(getpid().as_raw_nonzero().get(), signal);
+    }
 }
 
 /// Since the machine was started, and never 0.

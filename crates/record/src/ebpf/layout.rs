@@ -1,0 +1,190 @@
+//! What the programs write to the ring, and how it is read.
+//!
+//! All records begin alike: two times, a thread and a number. Of calls the number is the system
+//! call's, with [`LARGE`] where all arguments and what they point to follow; other events have
+//! [`EVENT`] and one of the constants below.
+
+use crate::seen::{Event, Forked, Seen};
+use crate::sys::share;
+
+/// `u64`: when the call began, or when the event was.
+pub(super) const BEGAN: i16 = 0;
+/// `u64`: when the call returned.
+pub(super) const ENDED: i16 = 8;
+/// `u32`: the thread.
+pub(super) const THREAD: i16 = 16;
+/// `u32`: what it is.
+pub(super) const NUMBER: i16 = 20;
+/// `i64`: what the call returned.
+pub(super) const RESULT: i16 = 24;
+/// `[u64; 4]`, or `[u64; 6]` of a large record.
+pub(super) const ARGUMENTS: i16 = 32;
+/// A small record's length.
+pub(super) const SMALL_BYTES: i16 = 64;
+
+/// `u16`: how much of the block could be read.
+pub(super) const BLOCK_LENGTH: i16 = 80;
+/// `u16`: the path's length, with the 0 at its end; 0 where it could not be read.
+pub(super) const PATH_LENGTH: i16 = 82;
+/// `u16`: the second path's.
+pub(super) const TO_LENGTH: i16 = 84;
+/// `u16`: nothing.
+pub(super) const UNUSED: i16 = 86;
+/// Block and paths, one behind the other.
+pub(super) const PAYLOAD: i16 = 88;
+
+pub(super) const LARGE: u32 = 1 << 30;
+pub(super) const EVENT: u32 = 1 << 31;
+pub(super) const FORKED: u32 = EVENT | 1;
+pub(super) const EXECUTED: u32 = EVENT | 2;
+pub(super) const ENDED_THREAD: u32 = EVENT | 3;
+
+/// `u32`: the new thread, and its process.
+pub(super) const FORK_CHILD: i16 = 24;
+pub(super) const FORK_CHILD_PROCESS: i16 = 28;
+/// `u32`: the process of the one that made it.
+pub(super) const FORK_PARENT_PROCESS: i16 = 32;
+/// `u32`: bits.
+pub(super) const FORK_SHARES: i16 = 36;
+pub(super) const FORK_BYTES: i16 = 40;
+pub(super) const SHARES_FILES: i32 = 1;
+pub(super) const SHARES_FOLDER: i32 = 2;
+
+/// `u64`: the program's length, and it behind.
+pub(super) const EXEC_LENGTH: i16 = 24;
+pub(super) const EXEC_PROGRAM: i16 = 32;
+
+/// `u64`: time on a processor; the ticks of it outside and within the kernel.
+pub(super) const EXIT_SUM: i16 = 24;
+pub(super) const EXIT_USER: i16 = 32;
+pub(super) const EXIT_SYSTEM: i16 = 40;
+/// `u32`: as wait(2) has it.
+pub(super) const EXIT_STATUS: i16 = 48;
+pub(super) const EXIT_BYTES: i16 = 56;
+
+/// `PATH_MAX`.
+pub(super) const PATH_BYTES: i32 = 4096;
+/// What a program has to write a large record to: the head, a vector and two paths.
+pub(super) const SCRATCH_BYTES: u32 = 9 << 10;
+
+/// A record of the ring; nothing for one that cannot be understood.
+pub(super) fn event(record: &[u8]) -> Option<Event<'_>> {
+    let (at_ns, thread) = (eight(record, BEGAN)?, four(record, THREAD)?);
+    match four(record, NUMBER)? {
+        FORKED => {
+            let shares = four(record, FORK_SHARES)? as i32;
+            Some(Event::Forked(Forked {
+                at_ns,
+                parent: thread,
+                child: four(record, FORK_CHILD)?,
+                thread: four(record, FORK_CHILD_PROCESS)? == four(record, FORK_PARENT_PROCESS)?,
+                shares_files: shares & SHARES_FILES != 0,
+                shares_folder: shares & SHARES_FOLDER != 0,
+            }))
+        }
+        EXECUTED => {
+            let from = EXEC_PROGRAM as usize;
+            let program = text(record, from, eight(record, EXEC_LENGTH)? as usize);
+            Some(Event::Executed { at_ns, thread, program: program.unwrap_or_default() })
+        }
+        ENDED_THREAD => {
+            let word = |at| eight(record, at);
+            let (user_ns, system_ns) = share(word(EXIT_SUM)?, word(EXIT_USER)?, word(EXIT_SYSTEM)?);
+            let status = four(record, EXIT_STATUS)? as i32;
+            Some(Event::Ended { at_ns, thread, status, user_ns, system_ns })
+        }
+        number if number & EVENT == 0 => call(record, number).map(Event::Called),
+        _ => None,
+    }
+}
+
+fn call(record: &[u8], number: u32) -> Option<Seen<'_>> {
+    let is_large = number & LARGE != 0;
+    let mut seen = Seen {
+        thread: four(record, THREAD)?,
+        number: number & !LARGE,
+        began_ns: eight(record, BEGAN)?,
+        ended_ns: eight(record, ENDED)?,
+        arguments: [0; 6],
+        result: eight(record, RESULT)?.cast_signed(),
+        path: None,
+        to: None,
+        block: &[],
+    };
+    let count = if is_large { 6 } else { 4 };
+    for (at, argument) in seen.arguments.iter_mut().take(count).enumerate() {
+        *argument = eight(record, ARGUMENTS + 8 * at as i16)?;
+    }
+    if is_large {
+        let [block, path, to] =
+            [BLOCK_LENGTH, PATH_LENGTH, TO_LENGTH].map(|at| two(record, at).map_or(0, usize::from));
+        let payload = PAYLOAD as usize;
+        seen.block = record.get(payload..payload + block)?;
+        seen.path = text(record, payload + block, path);
+        seen.to = text(record, payload + block + path, to);
+    }
+    Some(seen)
+}
+
+/// A string of that length, 0 at its end included; nothing of none.
+fn text(record: &[u8], from: usize, length: usize) -> Option<&[u8]> {
+    record.get(from..from.checked_add(length.checked_sub(1)?)?)
+}
+
+fn eight(record: &[u8], at: i16) -> Option<u64> {
+    let at = at as usize;
+    Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?))
+}
+
+fn four(record: &[u8], at: i16) -> Option<u32> {
+    let at = at as usize;
+    Some(u32::from_ne_bytes(record.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn two(record: &[u8], at: i16) -> Option<u16> {
+    let at = at as usize;
+    Some(u16::from_ne_bytes(record.get(at..at + 2)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn record(bytes: usize, fields: &[(i16, &[u8])]) -> Vec<u8> {
+        let mut record = vec![0; bytes];
+        for (at, field) in fields {
+            record[*at as usize..*at as usize + field.len()].copy_from_slice(field);
+        }
+        record
+    }
+
+    #[test]
+    fn a_large_record_has_its_block_and_paths_in_a_row() {
+        let fields: [(i16, &[u8]); 6] = [
+            (NUMBER, &(LARGE | 0x52).to_ne_bytes()),
+            (BLOCK_LENGTH, &2_u16.to_ne_bytes()),
+            (PATH_LENGTH, &2_u16.to_ne_bytes()),
+            (TO_LENGTH, &3_u16.to_ne_bytes()),
+            (PAYLOAD, b"xya\0bb\0"),
+            (ARGUMENTS + 40, &6_u64.to_ne_bytes()),
+        ];
+        let record = record(PAYLOAD as usize + 7, &fields);
+        let Some(Event::Called(seen)) = event(&record) else { panic!("it is a call") };
+        assert_eq!((seen.number, seen.arguments[5], seen.block), (0x52, 6, &b"xy"[..]));
+        assert_eq!((seen.path, seen.to), (Some(&b"a"[..]), Some(&b"bb"[..])));
+    }
+
+    #[test]
+    fn what_is_cut_short_is_no_record() {
+        for number in [1, LARGE | 1, FORKED, EXECUTED, ENDED_THREAD, EVENT | 9] {
+            for length in 0..24 {
+                let whole = record(256, &[(NUMBER, &number.to_ne_bytes())]);
+                assert!(event(&whole[..length]).is_none(), "{number} {length}");
+            }
+        }
+        let far = record(88, &[(NUMBER, &LARGE.to_ne_bytes()), (BLOCK_LENGTH, &[0xff, 0xff])]);
+        assert!(event(&far).is_none());
+    }
+}

@@ -1,0 +1,317 @@
+//! Programs in the kernel, at its tracepoints: they see every call of every program, and write
+//! those of the threads that are followed into a ring, which this process reads.
+//!
+//! For that the kernel has to be of 5.8 or later with a description of its own types (BTF), and
+//! whoever loads the programs needs `CAP_BPF` and `CAP_PERFMON`, or root. While they are loaded,
+//! each call of any program on the machine takes some 200 ns more.
+
+mod assembler;
+mod btf;
+mod kernel;
+mod layout;
+mod programs;
+mod ring;
+mod wanted;
+
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+use host::process::is_alive;
+use host::root::Root;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use self::btf::Btf;
+use self::kernel::{Attached, Kind, Map};
+use self::programs::{Maps, Places, Registers};
+use self::ring::Ring;
+use crate::error::{Error, while_};
+use crate::inherited;
+use crate::privileges::has_capability;
+use crate::seen::{Event, Sink};
+use crate::start::Held;
+use crate::sys::{Followed, Whom, wait, wait_for_end};
+
+/// Room for a second of a million calls.
+const RING_BYTES: usize = 64 << 20;
+/// What is tried at the least where there is not the memory.
+const RING_BYTES_MIN: usize = 1 << 20;
+/// As many threads can be followed at a time.
+const THREADS_MAX: u32 = 1 << 16;
+/// How long the ring is left alone while something is written to it, and when it is quiet.
+const REST_MIN: Duration = Duration::from_millis(1);
+const REST_MAX: Duration = Duration::from_millis(32);
+/// After so long without an event, what is not written yet is.
+const IDLE: Duration = Duration::from_secs(1);
+/// With so much in the ring there is no rest.
+const BUSY_BYTES: u64 = 1 << 20;
+
+/// The programs, attached, and what they write to.
+pub(crate) struct Ebpf {
+    // Dropped first: what follows is used by the programs.
+    programs: Vec<Attached>,
+    ring: Ring,
+    threads: Map,
+    lost: Map,
+    _wanted: Map,
+    _scratch: Map,
+    /// What of the lost has been told.
+    told: u64,
+}
+
+impl Ebpf {
+    /// Loads the programs and attaches them, or says why that cannot be, and what to do.
+    pub(crate) fn new() -> Result<Self, String> {
+        may_be_used()?;
+        Self::load().map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => {
+                format!("the kernel refuses its programs ({error}), as it does in most containers")
+            }
+            _ => format!("the kernel does not take its programs ({error})"),
+        })
+    }
+
+    fn load() -> io::Result<Self> {
+        let btf = Btf::of_kernel()?;
+        let ring = Ring::new(RING_BYTES, RING_BYTES_MIN)?;
+        let threads = Map::new(Kind::Hash, 4, 8, THREADS_MAX)?;
+        let words = wanted::words();
+        let wanted = Map::new(Kind::Array, 4, words.len() as u32, 1)?;
+        wanted.set(&0_u32.to_ne_bytes(), &words)?;
+        let scratch = Map::new(Kind::PerProcessorArray, 4, layout::SCRATCH_BYTES, 2)?;
+        let lost = Map::new(Kind::Array, 4, 8, 1)?;
+        let maps = Maps {
+            wanted: wanted.number(),
+            threads: threads.number(),
+            ring: ring.number(),
+            scratch: scratch.number(),
+            lost: lost.number(),
+        };
+        let missing = || io::Error::other("its types are not those that are known");
+        let places = places(&btf).ok_or_else(missing)?;
+        // What follows threads is there before what sees their calls.
+        let programs = [
+            ("fork", "sched_process_fork", programs::fork(&maps, &places)),
+            ("exec", "sched_process_exec", programs::exec(&maps, &places)),
+            ("exit", "sched_process_exit", programs::exit(&maps, &places)),
+            ("leave", "sys_exit", programs::leave(&maps, &places)),
+            ("enter", "sys_enter", programs::enter(&maps)),
+        ];
+        let attach = |(name, tracepoint, code): (&str, &str, Option<Vec<_>>)| {
+            let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
+            Attached::load(name, id, &code.ok_or_else(missing)?)
+        };
+        let programs = programs.into_iter().map(attach).collect::<io::Result<_>>()?;
+        Ok(Self { programs, ring, threads, lost, _wanted: wanted, _scratch: scratch, told: 0 })
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn record<S: Sink>(
+        &mut self,
+        mut held: Held,
+        sink: &mut S,
+    ) -> Result<Followed, Error> {
+        let first = held.process();
+        self.follow(first).map_err(while_("following the command"))?;
+        let ended = Doorbell::of(first);
+        held.release().map_err(while_("starting the command"))?;
+        let (mut end, mut cut) = (None, None);
+        let mut pace = Pace::new();
+        while end.is_none() && cut.is_none() {
+            end = wait(Whom::One(first), true).map_err(while_("waiting for the command"))?;
+            // What it did before its end is in the ring by now.
+            match self.drain(sink) {
+                Ok(bytes) if end.is_none() => {
+                    ended.wait(pace.after(bytes));
+                    cut = pace.is_idle().then(|| sink.idle().err()).flatten();
+                }
+                Ok(_) => {}
+                Err(error) => cut = Some(error),
+            }
+        }
+        if cut.is_some() {
+            // Nobody needs to be slowed any more.
+            self.programs.clear();
+        }
+        let end = match end {
+            Some(end) => end,
+            None => wait_for_end(first).map_err(while_("waiting for the command"))?,
+        };
+        Ok(Followed { end: Some(end), cut })
+    }
+
+    /// Follows running processes and all that they start, until the first ends or it is time to
+    /// stop.
+    pub(crate) fn watch<S: Sink>(
+        &mut self,
+        processes: &[u32],
+        sink: &mut S,
+        stop: impl Fn() -> bool,
+    ) -> Result<Followed, Error> {
+        for process in processes {
+            self.follow_all_of(*process).map_err(while_("following the program"))?;
+        }
+        let doorbell = Doorbell::of(processes.first().copied().unwrap_or(0));
+        let (mut ended, mut cut) = (false, None);
+        let mut pace = Pace::new();
+        while cut.is_none() && !ended && !stop() {
+            match self.drain(sink) {
+                Ok(bytes) => {
+                    ended = doorbell.wait(pace.after(bytes));
+                    cut = pace.is_idle().then(|| sink.idle().err()).flatten();
+                }
+                Err(error) => cut = Some(error),
+            }
+        }
+        if cut.is_none() {
+            cut = self.drain(sink).err();
+        }
+        self.programs.clear();
+        Ok(Followed { end: None, cut })
+    }
+
+    fn follow(&self, thread: u32) -> io::Result<()> {
+        self.threads.set(&thread.to_ne_bytes(), &0_u64.to_ne_bytes())
+    }
+
+    /// Every thread of a process, those included that begin meanwhile: one that is made by a
+    /// thread which is not followed yet is found when the list is read again.
+    fn follow_all_of(&self, process: u32) -> io::Result<()> {
+        let mut known = Vec::new();
+        loop {
+            let mut threads = inherited::threads(process);
+            threads.retain(|thread| !known.contains(thread));
+            if threads.is_empty() {
+                return Ok(());
+            }
+            for thread in threads {
+                self.follow(thread)?;
+                known.push(thread);
+            }
+        }
+    }
+
+    /// Reads what is in the ring; how many bytes that was.
+    fn drain<S: Sink>(&mut self, sink: &mut S) -> io::Result<u64> {
+        let bytes = self.ring.drain(|record| match layout::event(record) {
+            Some(event) => sink.see(&event),
+            None => Ok(()),
+        })?;
+        let missed: u64 = self.programs.iter().map(Attached::missed).sum();
+        let lost = self.lost.number_at(0)? + missed;
+        if lost > self.told {
+            sink.see(&Event::Lost(lost - self.told))?;
+            self.told = lost;
+        }
+        Ok(bytes)
+    }
+}
+
+/// How long to leave the ring alone.
+struct Pace {
+    rest: Duration,
+    quiet_since: Instant,
+}
+
+impl Pace {
+    fn new() -> Self {
+        Self { rest: REST_MIN, quiet_since: Instant::now() }
+    }
+
+    fn after(&mut self, bytes: u64) -> Duration {
+        if bytes > 0 {
+            self.quiet_since = Instant::now();
+        }
+        self.rest = match bytes {
+            0 => (self.rest * 2).min(REST_MAX),
+            BUSY_BYTES.. => return Duration::ZERO,
+            _ => REST_MIN,
+        };
+        self.rest
+    }
+
+    /// Whether nothing has happened for so long, once each time.
+    fn is_idle(&mut self) -> bool {
+        let idle = self.quiet_since.elapsed() > IDLE;
+        if idle {
+            self.quiet_since = Instant::now();
+        }
+        idle
+    }
+}
+
+/// Waits, and no longer than a process lives.
+struct Doorbell {
+    process: i32,
+    descriptor: Option<OwnedFd>,
+}
+
+impl Doorbell {
+    fn of(process: u32) -> Self {
+        let process = process.cast_signed();
+        let open = |pid| pidfd_open(pid, PidfdFlags::empty()).ok();
+        Self { process, descriptor: Pid::from_raw(process).and_then(open) }
+    }
+
+    /// Whether the process has ended.
+    fn wait(&self, at_most: Duration) -> bool {
+        let Some(descriptor) = &self.descriptor else {
+            std::thread::sleep(at_most);
+            return !is_alive(&Root::real(), self.process);
+        };
+        let mut fds = [PollFd::new(descriptor, PollFlags::IN)];
+        let timeout = Timespec::try_from(at_most).ok();
+        poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// Whether this user may load programs, and understands what they say; or why not.
+fn may_be_used() -> Result<(), String> {
+    const SYS_ADMIN: u32 = 21;
+    const PERFMON: u32 = 38;
+    const BPF: u32 = 39;
+    const KERNELS_OWN_PROCESSES: &str = "pid:[4026531836]";
+    if !cfg!(target_arch = "x86_64") {
+        return Err("its programs are written for x86-64".to_owned());
+    }
+    let may_load = has_capability(BPF) && has_capability(PERFMON);
+    if !has_capability(SYS_ADMIN) && !may_load {
+        return Err("it needs root, or CAP_BPF and CAP_PERFMON".to_owned());
+    }
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if namespace.as_os_str() != KERNELS_OWN_PROCESSES {
+        return Err("processes have other numbers in this container than in the kernel".to_owned());
+    }
+    Ok(())
+}
+
+fn places(btf: &Btf) -> Option<Places> {
+    let task = |member| btf.member("task_struct", member);
+    let register = |name| btf.member("pt_regs", name);
+    let sum = task("se")? + btf.member("sched_entity", "sum_exec_runtime")?;
+    Some(Places {
+        // As the kernel is called on x86-64.
+        registers: Registers {
+            number: register("orig_ax")?,
+            arguments: [
+                register("di")?,
+                register("si")?,
+                register("dx")?,
+                register("r10")?,
+                register("r8")?,
+                register("r9")?,
+            ],
+        },
+        thread: task("pid")?,
+        process: task("tgid")?,
+        files: task("files")?,
+        folder: task("fs")?,
+        user: task("utime")?,
+        system: task("stime")?,
+        sum,
+        status: task("exit_code")?,
+        program: btf.member("linux_binprm", "filename")?,
+    })
+}

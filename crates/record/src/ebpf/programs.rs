@@ -1,0 +1,435 @@
+//! The five programs.
+//!
+//! `enter` and `leave` run on every system call of the machine, and are done with one that is
+//! not followed after a look into two tables. What is not recorded is not looked at either: the
+//! first table has a word for each system call, which also says where its pointers are.
+
+use super::assembler::Helper::{
+    GetCurrentPidTgid, KtimeGetNs, MapDelete, MapLookup, MapUpdate, ProbeReadKernelString,
+    ProbeReadUser, ProbeReadUserString, RingOutput, RingReserve, RingSubmit,
+};
+use super::assembler::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
+use super::assembler::Width::{Eight, Four, Two};
+use super::assembler::{Assembler, Instruction, Label, Register, Test};
+use super::layout as to;
+use super::wanted;
+use crate::table::{NUMBERS, VECTOR_MAX};
+
+/// Descriptors of the maps that the programs use.
+pub(super) struct Maps {
+    /// A word for each system call: [`wanted`].
+    pub(super) wanted: i32,
+    /// The threads that are followed, each with when its present call began.
+    pub(super) threads: i32,
+    pub(super) ring: i32,
+    /// Where large records are written.
+    pub(super) scratch: i32,
+    /// How many records found no room in the ring.
+    pub(super) lost: i32,
+}
+
+/// Where the kernel keeps what is read of it.
+pub(super) struct Places {
+    pub(super) registers: Registers,
+    pub(super) thread: i16,
+    pub(super) process: i16,
+    pub(super) files: i16,
+    pub(super) folder: i16,
+    pub(super) user: i16,
+    pub(super) system: i16,
+    pub(super) sum: i16,
+    pub(super) status: i16,
+    pub(super) program: i16,
+}
+
+/// In the registers of a thread when it made a call.
+pub(super) struct Registers {
+    pub(super) number: i16,
+    pub(super) arguments: [i16; 6],
+}
+
+/// The stack: the thread's number as a key, a value, a length, a time.
+const KEY: i16 = -4;
+const VALUE: i16 = -16;
+const BYTES: i16 = -24;
+const ENDED: i16 = -32;
+
+/// Nobody is to be woken: the ring is looked at from time to time.
+const NO_WAKEUP: i32 = 1;
+
+/// What all programs are made of.
+struct Writer<'m> {
+    a: Assembler,
+    maps: &'m Maps,
+    out: Label,
+}
+
+impl<'m> Writer<'m> {
+    fn new(maps: &'m Maps) -> Self {
+        let mut a = Assembler::default();
+        let out = a.label();
+        Self { a, maps, out }
+    }
+
+    fn finish(mut self) -> Option<Vec<Instruction>> {
+        self.a.place(self.out);
+        self.a.leave();
+        self.a.finish()
+    }
+
+    /// R1, a system call's number, becomes its word; leaves where it has none.
+    fn wanted(&mut self) {
+        let a = &mut self.a;
+        a.jump_if(R1, Test::Above, NUMBERS as i32 - 1, self.out);
+        a.map_value(R2, self.maps.wanted);
+        a.shift_left(R1, 2);
+        a.add_register(R2, R1);
+        a.load(Four, R1, R2, 0);
+        a.jump_if(R1, Test::Equal, 0, self.out);
+    }
+
+    /// R0 becomes the value of the thread whose number is on the stack; leaves where it is not
+    /// followed.
+    fn followed(&mut self) {
+        let a = &mut self.a;
+        a.copy(R2, Stack);
+        a.add(R2, KEY.into());
+        a.map(R1, self.maps.threads);
+        a.call(MapLookup);
+        a.jump_if(R0, Test::Equal, 0, self.out);
+    }
+
+    /// The same for the calling thread.
+    fn current_followed(&mut self) {
+        self.a.call(GetCurrentPidTgid);
+        self.a.store(Four, Stack, KEY, R0);
+        self.followed();
+    }
+
+    /// Follows the thread whose number is on the stack.
+    fn follow(&mut self) {
+        let a = &mut self.a;
+        a.store_number(Eight, Stack, VALUE, 0);
+        a.copy(R2, Stack);
+        a.add(R2, KEY.into());
+        a.copy(R3, Stack);
+        a.add(R3, VALUE.into());
+        a.set(R4, 0);
+        a.map(R1, self.maps.threads);
+        a.call(MapUpdate);
+    }
+
+    /// R0 becomes a record of so many bytes; leaves, and counts, where there is no room.
+    fn reserve(&mut self, bytes: i16) {
+        let has_room = self.a.label();
+        let a = &mut self.a;
+        a.map(R1, self.maps.ring);
+        a.set(R2, bytes.into());
+        a.set(R3, 0);
+        a.call(RingReserve);
+        a.jump_if(R0, Test::NotEqual, 0, has_room);
+        self.count_lost();
+        self.a.jump(self.out);
+        self.a.place(has_room);
+    }
+
+    fn submit(&mut self, record: Register) {
+        let a = &mut self.a;
+        a.copy(R1, record);
+        a.set(R2, NO_WAKEUP);
+        a.call(RingSubmit);
+    }
+
+    /// R6, the scratch, is a record of so many bytes as R8 has.
+    fn output(&mut self) {
+        let written = self.a.label();
+        let a = &mut self.a;
+        a.map(R1, self.maps.ring);
+        a.copy(R2, R6);
+        a.copy(R3, R8);
+        a.set(R4, NO_WAKEUP);
+        a.call(RingOutput);
+        a.jump_if(R0, Test::Equal, 0, written);
+        self.count_lost();
+        self.a.place(written);
+    }
+
+    fn count_lost(&mut self) {
+        self.a.map_value(R1, self.maps.lost);
+        self.a.set(R2, 1);
+        self.a.add_atomically(R1, 0, R2);
+    }
+
+    /// R0 becomes a place to write a large record to. Each kind of program has its own: the
+    /// kernel runs none of them twice at a time on one processor.
+    fn scratch(&mut self, which: i32) {
+        let a = &mut self.a;
+        a.store_number(Four, Stack, VALUE, which);
+        a.copy(R2, Stack);
+        a.add(R2, VALUE.into());
+        a.map(R1, self.maps.scratch);
+        a.call(MapLookup);
+        a.jump_if(R0, Test::Equal, 0, self.out);
+    }
+}
+
+/// A call begins: the time is noted.
+pub(super) fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
+    let mut w = Writer::new(maps);
+    w.a.load(Eight, R1, R1, 8);
+    w.wanted();
+    w.current_followed();
+    w.a.copy(R7, R0);
+    w.a.call(KtimeGetNs);
+    w.a.store(Eight, R7, 0, R0);
+    w.finish()
+}
+
+/// A call returns: it is recorded.
+pub(super) fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+    let registers = &places.registers;
+    let mut w = Writer::new(maps);
+    w.a.load(Eight, R6, R1, 0);
+    w.a.load(Eight, R8, R1, 8);
+    w.a.load(Eight, R1, R6, registers.number);
+    w.wanted();
+    w.a.copy(R9, R1);
+    w.current_followed();
+    w.a.copy(R7, R0);
+    w.a.load(Eight, R1, R7, 0);
+    // It was not followed yet when the call began.
+    w.a.jump_if(R1, Test::Equal, 0, w.out);
+    w.a.call(KtimeGetNs);
+    w.a.store(Eight, Stack, ENDED, R0);
+    let large = w.a.label();
+    w.a.jump_if(R9, Test::Bits, wanted::LARGE as i32, large);
+    w.reserve(to::SMALL_BYTES);
+    head(&mut w, registers, 4);
+    w.a.load(Eight, R1, R6, registers.number);
+    w.a.store(Four, R0, to::NUMBER, R1);
+    w.submit(R0);
+    w.a.jump(w.out);
+    w.a.place(large);
+    leave_large(&mut w, registers);
+    w.finish()
+}
+
+/// Fills in what all calls have: R0 is the record, R6 the registers, R7 the thread's value, R8
+/// the result.
+fn head(w: &mut Writer<'_>, registers: &Registers, arguments: usize) {
+    let a = &mut w.a;
+    a.load(Eight, R1, R7, 0);
+    a.store(Eight, R0, to::BEGAN, R1);
+    a.load(Eight, R1, Stack, ENDED);
+    a.store(Eight, R0, to::ENDED, R1);
+    a.load(Four, R1, Stack, KEY);
+    a.store(Four, R0, to::THREAD, R1);
+    a.store(Eight, R0, to::RESULT, R8);
+    for (at, place) in registers.arguments.iter().take(arguments).enumerate() {
+        a.load(Eight, R1, R6, *place);
+        a.store(Eight, R0, to::ARGUMENTS + 8 * at as i16, R1);
+    }
+    // A call that the kernel makes again of itself enters again.
+    a.store_number(Eight, R7, 0, 0);
+}
+
+/// A call with pointers: what they lead to is copied behind the arguments. R8 becomes how much
+/// there is of it, and R6 the scratch.
+fn leave_large(w: &mut Writer<'_>, registers: &Registers) {
+    w.scratch(0);
+    head(w, registers, 6);
+    let a = &mut w.a;
+    a.load(Eight, R1, R6, registers.number);
+    // The bit is free in every number of the table.
+    a.add(R1, to::LARGE as i32);
+    a.store(Four, R0, to::NUMBER, R1);
+    a.copy(R6, R0);
+    for length in [to::BLOCK_LENGTH, to::PATH_LENGTH, to::TO_LENGTH, to::UNUSED] {
+        a.store_number(Two, R6, length, 0);
+    }
+    a.set(R8, 0);
+    block(w);
+    string(w, wanted::PATH_SHIFT, to::PATH_LENGTH);
+    string(w, wanted::TO_SHIFT, to::TO_LENGTH);
+    w.a.add(R8, to::PAYLOAD.into());
+    w.output();
+}
+
+/// R1 becomes the address of the argument whose index, plus 1, is in R9 at these bits.
+fn argument(w: &mut Writer<'_>, shift: i32, none: Label) {
+    let a = &mut w.a;
+    a.copy(R1, R9);
+    a.shift_right(R1, shift);
+    a.and(R1, wanted::INDEX_MASK);
+    a.jump_if(R1, Test::Equal, 0, none);
+    a.add(R1, -1);
+    a.shift_left(R1, 3);
+    a.add_register(R1, R6);
+}
+
+fn block(w: &mut Writer<'_>) {
+    let (none, known, few, many) = (w.a.label(), w.a.label(), w.a.label(), w.a.label());
+    argument(w, wanted::BLOCK_SHIFT, none);
+    let a = &mut w.a;
+    a.load(Eight, R3, R1, to::ARGUMENTS);
+    a.jump_if(R3, Test::Equal, 0, none);
+    a.copy(R2, R9);
+    a.shift_right(R2, wanted::BYTES_SHIFT);
+    a.and(R2, wanted::BYTES_MASK);
+    a.jump_if(R2, Test::NotEqual, 0, known);
+    // A vector, whose count is the next argument; that of the last one is within the scratch.
+    a.load(Eight, R2, R1, to::ARGUMENTS + 8);
+    a.jump_if(R2, Test::Above, VECTOR_MAX as i32, many);
+    a.jump(few);
+    a.place(many);
+    a.set(R2, VECTOR_MAX as i32);
+    a.place(few);
+    a.shift_left(R2, 4);
+    a.place(known);
+    a.store(Eight, Stack, BYTES, R2);
+    a.copy(R1, R6);
+    a.add(R1, to::PAYLOAD.into());
+    a.call(ProbeReadUser);
+    a.jump_if(R0, Test::NotEqual, 0, none);
+    a.load(Eight, R8, Stack, BYTES);
+    a.store(Two, R6, to::BLOCK_LENGTH, R8);
+    a.place(none);
+}
+
+fn string(w: &mut Writer<'_>, shift: i32, length: i16) {
+    let none = w.a.label();
+    argument(w, shift, none);
+    let a = &mut w.a;
+    a.load(Eight, R3, R1, to::ARGUMENTS);
+    a.jump_if(R3, Test::Equal, 0, none);
+    a.copy(R1, R6);
+    a.add_register(R1, R8);
+    a.add(R1, to::PAYLOAD.into());
+    a.set(R2, to::PATH_BYTES);
+    a.call(ProbeReadUserString);
+    a.jump_if(R0, Test::Less, 0, none);
+    a.store(Two, R6, length, R0);
+    a.add_register(R8, R0);
+    a.place(none);
+}
+
+/// A thread or process is made by one that is followed, and is followed from its beginning on.
+pub(super) fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+    let mut w = Writer::new(maps);
+    w.a.load(Eight, R6, R1, 0);
+    w.a.load(Eight, R7, R1, 8);
+    w.a.load(Four, R1, R6, places.thread);
+    w.a.store(Four, Stack, KEY, R1);
+    w.followed();
+    w.a.load(Four, R1, R7, places.thread);
+    w.a.store(Four, Stack, KEY, R1);
+    w.follow();
+    w.a.call(KtimeGetNs);
+    w.a.copy(R9, R0);
+    w.reserve(to::FORK_BYTES);
+    let a = &mut w.a;
+    a.copy(R8, R0);
+    a.store(Eight, R8, to::BEGAN, R9);
+    a.store(Eight, R8, to::ENDED, R9);
+    a.store_number(Four, R8, to::NUMBER, to::FORKED as i32);
+    for (task, member, at) in [
+        (R6, places.thread, to::THREAD),
+        (R7, places.thread, to::FORK_CHILD),
+        (R7, places.process, to::FORK_CHILD_PROCESS),
+        (R6, places.process, to::FORK_PARENT_PROCESS),
+    ] {
+        a.load(Four, R1, task, member);
+        a.store(Four, R8, at, R1);
+    }
+    a.set(R9, 0);
+    for (member, bit) in [(places.files, to::SHARES_FILES), (places.folder, to::SHARES_FOLDER)] {
+        let own = a.label();
+        a.load(Eight, R1, R6, member);
+        a.load(Eight, R2, R7, member);
+        a.jump_if_registers(R1, Test::NotEqual, R2, own);
+        a.add(R9, bit);
+        a.place(own);
+    }
+    a.store(Four, R8, to::FORK_SHARES, R9);
+    w.submit(R8);
+    w.finish()
+}
+
+/// A process has another program. The thread that called has the process's number from now on.
+pub(super) fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+    let mut w = Writer::new(maps);
+    w.a.load(Eight, R6, R1, 0);
+    w.a.load(Eight, R8, R1, 8);
+    w.a.load(Eight, R7, R1, 16);
+    w.a.store(Four, Stack, KEY, R8);
+    w.followed();
+    forget(&mut w);
+    w.a.load(Four, R1, R6, places.thread);
+    w.a.store(Four, Stack, KEY, R1);
+    w.follow();
+    w.a.call(KtimeGetNs);
+    w.a.copy(R9, R0);
+    w.scratch(1);
+    let a = &mut w.a;
+    a.copy(R6, R0);
+    a.store(Eight, R6, to::BEGAN, R9);
+    a.store(Eight, R6, to::ENDED, R9);
+    a.load(Four, R1, Stack, KEY);
+    a.store(Four, R6, to::THREAD, R1);
+    a.store_number(Four, R6, to::NUMBER, to::EXECUTED as i32);
+    a.copy(R1, R6);
+    a.add(R1, to::EXEC_PROGRAM.into());
+    a.set(R2, to::PATH_BYTES);
+    a.load(Eight, R3, R7, places.program);
+    a.call(ProbeReadKernelString);
+    let (unread, known) = (a.label(), a.label());
+    a.copy(R8, R0);
+    a.jump_if(R8, Test::Above, to::PATH_BYTES, unread);
+    a.jump(known);
+    a.place(unread);
+    a.set(R8, 0);
+    a.place(known);
+    a.store(Eight, R6, to::EXEC_LENGTH, R8);
+    a.add(R8, to::EXEC_PROGRAM.into());
+    w.output();
+    w.finish()
+}
+
+/// A thread ends, and is followed no more.
+pub(super) fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+    let mut w = Writer::new(maps);
+    w.a.load(Eight, R6, R1, 0);
+    w.a.load(Four, R1, R6, places.thread);
+    w.a.store(Four, Stack, KEY, R1);
+    w.followed();
+    forget(&mut w);
+    w.a.call(KtimeGetNs);
+    w.a.copy(R9, R0);
+    w.reserve(to::EXIT_BYTES);
+    let a = &mut w.a;
+    a.store(Eight, R0, to::BEGAN, R9);
+    a.store(Eight, R0, to::ENDED, R9);
+    a.load(Four, R1, Stack, KEY);
+    a.store(Four, R0, to::THREAD, R1);
+    a.store_number(Four, R0, to::NUMBER, to::ENDED_THREAD as i32);
+    for (member, at) in
+        [(places.sum, to::EXIT_SUM), (places.user, to::EXIT_USER), (places.system, to::EXIT_SYSTEM)]
+    {
+        a.load(Eight, R1, R6, member);
+        a.store(Eight, R0, at, R1);
+    }
+    a.load(Four, R1, R6, places.status);
+    a.store(Four, R0, to::EXIT_STATUS, R1);
+    a.store_number(Four, R0, to::EXIT_STATUS + 4, 0);
+    w.submit(R0);
+    w.finish()
+}
+
+/// Follows the thread whose number is on the stack no more.
+fn forget(w: &mut Writer<'_>) {
+    let a = &mut w.a;
+    a.copy(R2, Stack);
+    a.add(R2, KEY.into());
+    a.map(R1, w.maps.threads);
+    a.call(MapDelete);
+}

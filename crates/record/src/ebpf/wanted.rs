@@ -1,0 +1,67 @@
+//! The word that the programs have for each system call: whether it is recorded, and where its
+//! pointers are.
+
+use crate::table::{self, NUMBERS, Role, What};
+
+/// The call is recorded.
+const WANTED: u32 = 1;
+/// It has pointers, or more than four arguments that are recorded.
+pub(super) const LARGE: u32 = 2;
+/// Where the index of an argument is, plus 1, for the path, the second path and the block.
+pub(super) const PATH_SHIFT: i32 = 4;
+pub(super) const TO_SHIFT: i32 = 8;
+pub(super) const BLOCK_SHIFT: i32 = 12;
+pub(super) const INDEX_MASK: i32 = 7;
+/// How long the block is; 0 for a vector.
+pub(super) const BYTES_SHIFT: i32 = 16;
+pub(super) const BYTES_MASK: i32 = 0xff;
+/// How many arguments a small record has.
+const SMALL: usize = 4;
+
+/// A word for each number.
+pub(super) fn words() -> Vec<u8> {
+    let mut words = [0_u32; NUMBERS];
+    for row in table::rows() {
+        let index = |at: Option<usize>| at.map_or(0, |at| at as u32 + 1);
+        let block = row.block();
+        let path = index(row.find(|role| role == Role::Path)) << PATH_SHIFT;
+        let second = index(row.find(|role| role == Role::To)) << TO_SHIFT;
+        let at = index(block.map(|(at, _)| at)) << BLOCK_SHIFT;
+        let bytes = match block {
+            Some((_, Role::Block(bytes))) => u32::from(bytes) << BYTES_SHIFT,
+            _ => 0,
+        };
+        let pointers = path | second | at | bytes;
+        let many = row.roles[SMALL..].iter().any(|role| *role != Role::Skipped);
+        let is_map = row.what == What::Recorded(trace::Op::Map);
+        let large = if pointers != 0 || many || is_map { LARGE } else { 0 };
+        words[row.number as usize] = WANTED | large | pointers;
+    }
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(number: libc::c_long) -> u32 {
+        let at = 4 * number as usize;
+        u32::from_ne_bytes(std::array::from_fn(|index| words()[at + index]))
+    }
+
+    #[test]
+    fn what_is_not_recorded_has_no_word() {
+        assert_eq!(word(libc::SYS_getpid), 0);
+        assert_eq!(word(libc::SYS_write), WANTED);
+        assert_eq!(word(libc::SYS_pwrite64), WANTED);
+    }
+
+    #[test]
+    fn pointers_are_where_the_table_has_them() {
+        assert_eq!(word(libc::SYS_openat), WANTED | LARGE | 2 << 4);
+        assert_eq!(word(libc::SYS_renameat2), WANTED | LARGE | 2 << 4 | 4 << 8);
+        assert_eq!(word(libc::SYS_writev), WANTED | LARGE | 2 << 12);
+        assert_eq!(word(libc::SYS_openat2), WANTED | LARGE | 2 << 4 | 3 << 12 | 24 << 16);
+        assert_eq!(word(libc::SYS_mmap), WANTED | LARGE);
+    }
+}

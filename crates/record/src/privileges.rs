@@ -1,0 +1,74 @@
+//! Programs that run with more rights than whoever starts them.
+//!
+//! The kernel withholds these rights from a program that is traced by somebody without
+//! `CAP_SYS_PTRACE` (execve(2)): traced, it would do something else.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfsMountFlags, getxattr, statvfs};
+
+/// Whether the kernel lets this process trace such programs without taking their rights.
+pub(crate) fn may_trace_them() -> bool {
+    const SYS_PTRACE: u32 = 19;
+    has_capability(SYS_PTRACE)
+}
+
+/// Whether this process has a capability (capabilities(7)), by its number.
+pub(crate) fn has_capability(number: u32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|text| u64::from_str_radix(text.trim(), 16).ok());
+    effective.is_some_and(|set| set >> number & 1 == 1)
+}
+
+/// Whether a program's file gives it rights.
+pub(crate) fn gives_rights(file: &Path) -> bool {
+    const SET_USER_OR_GROUP: u32 = 0o6000;
+    let Ok(facts) = fs::metadata(file) else { return false };
+    let sets_id = facts.is_file() && facts.mode() & SET_USER_OR_GROUP != 0;
+    let has_capabilities =
+        || getxattr(file, "security.capability", &mut [0_u8; 64][..]).is_ok_and(|bytes| bytes > 0);
+    let refuses = || statvfs(file).is_ok_and(|vfs| vfs.f_flag.contains(StatVfsMountFlags::NOSUID));
+    (sets_id || has_capabilities()) && !refuses()
+}
+
+/// The file that a command's name stands for.
+pub(crate) fn file_of(program: &OsStr) -> Option<PathBuf> {
+    let program = Path::new(program);
+    if program.components().count() > 1 {
+        return Some(program.to_owned());
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_sets_the_user_gives_rights() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        fs::write(&file, "").unwrap();
+        assert!(!gives_rights(&file));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o4755)).unwrap();
+        let no_rights = statvfs(&file).unwrap().f_flag.contains(StatVfsMountFlags::NOSUID);
+        assert_eq!(gives_rights(&file), !no_rights);
+        assert!(!gives_rights(Path::new("/no/such/file")));
+    }
+
+    #[test]
+    fn names_are_looked_for_as_the_kernel_is_asked_to() {
+        assert!(file_of(OsStr::new("sh")).unwrap().is_absolute());
+        assert_eq!(file_of(OsStr::new("./sh")), Some(PathBuf::from("./sh")));
+        assert_eq!(file_of(OsStr::new("no-such-program-at-all")), None);
+    }
+}

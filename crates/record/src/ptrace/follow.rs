@@ -1,0 +1,272 @@
+//! Follows threads from stop to stop.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::time::{Duration, Instant};
+
+use host::clock::monotonic_ns;
+use trace::Unseen;
+
+use super::requests::{self, CALL_STOP, EVENT_STOP, Standing};
+use super::thread::{Memory, Thread, Within, program, used};
+use crate::privileges;
+use crate::seen::{Event, Forked, Sink};
+use crate::sys::{self, Waited, Whom};
+use crate::table;
+
+/// How long threads are waited for that are to be let go. One that waits for a device stops
+/// when that has answered; the kernel lets go of it when this process ends.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Everything that is followed.
+pub(super) struct Follower<'s, S: Sink> {
+    sink: &'s mut S,
+    threads: HashMap<u32, Thread>,
+    /// New threads that stopped before the one that made them said so.
+    early: HashSet<u32>,
+    /// The command, or what is watched: its end is the end.
+    first: u32,
+    end: Option<Waited>,
+    cut: Option<io::Error>,
+    memory: Memory,
+    keeps_rights: bool,
+}
+
+/// How a stopped thread goes on.
+enum Onward {
+    Run(i32),
+    /// It stays as it is.
+    Stay,
+    /// It was let go, or is not there any more.
+    Gone,
+}
+
+impl<'s, S: Sink> Follower<'s, S> {
+    pub(super) fn new(sink: &'s mut S, first: u32) -> Self {
+        Self {
+            sink,
+            threads: HashMap::new(),
+            early: HashSet::new(),
+            first,
+            end: None,
+            cut: None,
+            memory: Memory::new(),
+            keeps_rights: privileges::may_trace_them(),
+        }
+    }
+
+    /// A thread that this process has attached to.
+    pub(super) fn know(&mut self, thread: u32, process: u32) {
+        self.threads.insert(thread, Thread { process, within: None, used: (0, 0) });
+    }
+
+    pub(super) fn knows(&self, thread: u32) -> bool {
+        self.threads.contains_key(&thread)
+    }
+
+    pub(super) fn knows_process(&self, process: u32) -> bool {
+        self.threads.values().any(|thread| thread.process == process)
+    }
+
+    /// How the first ended, and why the recording ended before.
+    pub(super) fn take(self) -> (Option<Waited>, Option<io::Error>) {
+        (self.end, self.cut)
+    }
+
+    /// Until the first ends, or nothing is left to follow, or it is time to stop, or nothing
+    /// more can be recorded; then lets go of what is left.
+    pub(super) fn follow(&mut self, stop: impl Fn() -> bool) -> io::Result<()> {
+        while self.end.is_none() && self.cut.is_none() && !self.threads.is_empty() && !stop() {
+            match sys::wait(Whom::Any, false) {
+                Ok(Some(waited)) => self.see(waited),
+                Ok(None) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    self.cut = self.sink.idle().err();
+                }
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        self.let_go();
+        Ok(())
+    }
+
+    fn see(&mut self, waited: Waited) {
+        let thread = waited.thread;
+        if !libc::WIFSTOPPED(waited.status) {
+            self.ended(waited);
+            return;
+        }
+        if !self.knows(thread) {
+            self.early.insert(thread);
+            return;
+        }
+        match self.stopped(thread, waited.status) {
+            // One that was killed meanwhile is seen to end.
+            Onward::Run(signal) => drop(requests::go_on(thread, signal)),
+            Onward::Stay => drop(requests::listen(thread)),
+            Onward::Gone => {}
+        }
+    }
+
+    fn stopped(&mut self, thread: u32, status: i32) -> Onward {
+        let (event, signal) = (status >> 16, status >> 8 & 0xff);
+        match event {
+            0 if signal == CALL_STOP => return self.call(thread),
+            0 => return Onward::Run(signal),
+            libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE => {
+                self.forked(thread, event);
+            }
+            libc::PTRACE_EVENT_EXEC => self.executed(thread),
+            libc::PTRACE_EVENT_EXIT => {
+                if let Some(known) = self.threads.get_mut(&thread) {
+                    known.used = used(known.process, thread);
+                }
+            }
+            // Of itself, a thread stops so when it is new, or was interrupted.
+            EVENT_STOP if signal != libc::SIGTRAP => return Onward::Stay,
+            _ => {}
+        }
+        Onward::Run(0)
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        if self.cut.is_none() {
+            self.cut = self.sink.see(event).err();
+        }
+    }
+
+    /// A call begins or returns.
+    fn call(&mut self, thread: u32) -> Onward {
+        let now_ns = monotonic_ns();
+        let standing = match requests::standing(thread) {
+            Ok(standing) => standing,
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Onward::Gone,
+            Err(error) => {
+                self.cut = Some(error);
+                return Onward::Run(0);
+            }
+        };
+        let Some(known) = self.threads.get_mut(&thread) else { return Onward::Run(0) };
+        match standing {
+            Standing::Enters { native, number, arguments } => {
+                let number = u32::try_from(number).unwrap_or(u32::MAX);
+                let within = Within { number, arguments, began_ns: now_ns };
+                known.within = native.then_some(within);
+                if !self.keeps_rights && self.memory.becomes_privileged(thread, &within) {
+                    return self.leave(thread);
+                }
+            }
+            Standing::Leaves { result } => {
+                let Some(within) = known.within.take() else { return Onward::Run(0) };
+                let Some(row) = table::row(within.number) else { return Onward::Run(0) };
+                let seen = self.memory.read(thread, row, within, now_ns, result);
+                if self.cut.is_none() {
+                    self.cut = self.sink.see(&Event::Called(seen)).err();
+                }
+            }
+            Standing::Outside => {}
+        }
+        Onward::Run(0)
+    }
+
+    /// Lets go of a thread that becomes a program with rights of its own, so that it has them.
+    fn leave(&mut self, thread: u32) -> Onward {
+        if requests::detach(thread, 0).is_ok() {
+            self.threads.remove(&thread);
+        }
+        self.tell(&Event::Unseen(Unseen::Programs, 1));
+        Onward::Gone
+    }
+
+    fn forked(&mut self, parent: u32, event: i32) {
+        let Ok(child) = requests::message(parent) else { return };
+        let (child, at_ns) = (child as u32, monotonic_ns());
+        let Some(known) = self.threads.get(&parent).copied() else { return };
+        let flags = known.within.map_or(0, |within| clone_flags(parent, &within)) as i32;
+        let thread = event == libc::PTRACE_EVENT_CLONE && flags & libc::CLONE_THREAD != 0;
+        self.know(child, if thread { known.process } else { child });
+        self.tell(&Event::Forked(Forked {
+            at_ns,
+            parent,
+            child,
+            thread,
+            shares_files: flags & libc::CLONE_FILES != 0,
+            shares_folder: flags & libc::CLONE_FS != 0,
+        }));
+        if self.early.remove(&child) {
+            // It stopped at its beginning.
+            let _ = requests::go_on(child, 0);
+        }
+    }
+
+    /// A process has another program. The thread that called has the process's number now, and
+    /// the others are gone.
+    fn executed(&mut self, process: u32) {
+        self.threads.retain(|thread, known| known.process != process || *thread == process);
+        self.know(process, process);
+        let program = program(process);
+        self.tell(&Event::Executed { at_ns: monotonic_ns(), thread: process, program: &program });
+    }
+
+    fn ended(&mut self, waited: Waited) {
+        let thread = waited.thread;
+        if self.first == thread {
+            self.end = Some(waited);
+        }
+        self.early.remove(&thread);
+        let Some(known) = self.threads.remove(&thread) else { return };
+        let (user_ns, system_ns) = known.used;
+        let (at_ns, status) = (monotonic_ns(), waited.status);
+        self.tell(&Event::Ended { at_ns, thread, status, user_ns, system_ns });
+    }
+
+    /// Lets every thread go on as if nobody had followed it. It has to be stopped for that.
+    fn let_go(&mut self) {
+        for thread in self.early.drain() {
+            let _ = requests::detach(thread, 0);
+        }
+        for thread in self.threads.keys() {
+            let _ = requests::interrupt(*thread);
+        }
+        let began = Instant::now();
+        while !self.threads.is_empty() && began.elapsed() < PATIENCE {
+            match sys::wait(Whom::Any, true) {
+                Ok(Some(waited)) => self.let_go_of(waited),
+                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn let_go_of(&mut self, waited: Waited) {
+        let (thread, status) = (waited.thread, waited.status);
+        if !libc::WIFSTOPPED(status) {
+            self.ended(waited);
+            return;
+        }
+        let (event, signal) = (status >> 16, status >> 8 & 0xff);
+        let is_signal = event == 0 && signal != CALL_STOP;
+        if event == libc::PTRACE_EVENT_EXIT && self.first == thread {
+            // Its end is still to be seen.
+            let _ = requests::go_on(thread, 0);
+            return;
+        }
+        let _ = requests::detach(thread, if is_signal { signal } else { 0 });
+        self.threads.remove(&thread);
+    }
+}
+
+/// How a new thread was asked for (clone(2)).
+fn clone_flags(thread: u32, within: &Within) -> u64 {
+    match i64::from(within.number) {
+        libc::SYS_clone => within.arguments[0],
+        libc::SYS_clone3 => {
+            let mut flags = [0; 8];
+            sys::read_memory(thread, within.arguments[0], &mut flags);
+            u64::from_ne_bytes(flags)
+        }
+        _ => 0,
+    }
+}

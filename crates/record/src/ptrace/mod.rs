@@ -1,0 +1,91 @@
+//! The last resort, which needs no rights: every call of every thread stops at this process
+//! (ptrace(2)), which costs some 10 µs each time.
+//!
+//! A filter (seccomp(2), `RET_TRACE`) would let the calls pass that are not recorded. It stays
+//! when the recorder is killed, and from then on makes the others fail (`ENOSYS`): so there is
+//! none, and every call stops. A tracer that dies lets go of what it traced, unless it asked
+//! for `PTRACE_O_EXITKILL`, which this one does not.
+
+mod bell;
+mod follow;
+mod requests;
+mod thread;
+
+use self::bell::Bell;
+use self::follow::Follower;
+use crate::error::{Error, while_};
+use crate::inherited;
+use crate::seen::Sink;
+use crate::start::Held;
+use crate::sys::{Followed, wait_for_end};
+
+/// Runs a command to its end.
+pub(crate) fn record<S: Sink>(mut held: Held, sink: &mut S) -> Result<Followed, Error> {
+    let first = held.process();
+    requests::seize(first).map_err(Error::NoMechanism)?;
+    let mut follower = Follower::new(sink, first);
+    follower.know(first, first);
+    held.release().map_err(while_("starting the command"))?;
+    follow(&mut follower, || false)?;
+    let (mut end, cut) = follower.take();
+    if end.is_none() {
+        end = Some(wait_for_end(first).map_err(while_("waiting for the command"))?);
+    }
+    Ok(Followed { end, cut })
+}
+
+/// Follows running processes and all that they start, until the first ends or it is time to
+/// stop.
+pub(crate) fn watch<S: Sink>(
+    processes: &[u32],
+    sink: &mut S,
+    stop: impl Fn() -> bool + Sync,
+) -> Result<Followed, Error> {
+    let mut follower = Follower::new(sink, processes.first().copied().unwrap_or(0));
+    for process in processes {
+        attach(&mut follower, *process)?;
+    }
+    follow(&mut follower, stop)?;
+    let (end, cut) = follower.take();
+    Ok(Followed { end, cut })
+}
+
+fn follow<S: Sink>(
+    follower: &mut Follower<'_, S>,
+    stop: impl Fn() -> bool + Sync,
+) -> Result<(), Error> {
+    let bell = Bell::ring_when(&stop).map_err(while_("preparing to wait"))?;
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| bell.watch());
+        let outcome = follower.follow(&stop);
+        bell.silence();
+        outcome
+    });
+    outcome.map_err(while_("waiting for the program"))
+}
+
+/// Attaches to every thread of a process, those included that begin meanwhile.
+fn attach<S: Sink>(follower: &mut Follower<'_, S>, process: u32) -> Result<(), Error> {
+    loop {
+        let mut found_new = false;
+        for thread in inherited::threads(process) {
+            if follower.knows(thread) {
+                continue;
+            }
+            match requests::seize(thread) {
+                Ok(()) => {
+                    found_new = true;
+                    follower.know(thread, process);
+                    // It ends, or stops and says so.
+                    let _ = requests::interrupt(thread);
+                }
+                // It has ended, or is followed because the thread that made it is.
+                Err(_) if follower.knows_process(process) => {}
+                Err(error) => return Err(Error::MayNot { process, error }),
+            }
+        }
+        if !found_new {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A thread that is followed, and what is read of it while it is stopped.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use crate::privileges;
+use crate::seen::Seen;
+use crate::sys::{read_memory, read_string, share};
+use crate::table::{Role, Row, VECTOR_BYTES, VECTOR_MAX};
+
+/// A path has at most so many bytes, with the 0 at its end (`PATH_MAX`).
+const PATH_BYTES: usize = 4096;
+
+/// One thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thread {
+    pub(super) process: u32,
+    /// The call that it is in.
+    pub(super) within: Option<Within>,
+    /// Its processor time when it was about to end.
+    pub(super) used: (u64, u64),
+}
+
+/// A call that has not returned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Within {
+    pub(super) number: u32,
+    pub(super) arguments: [u64; 6],
+    pub(super) began_ns: u64,
+}
+
+/// Room for what is read of a call.
+pub(super) struct Memory {
+    path: Vec<u8>,
+    to: Vec<u8>,
+    block: [u8; VECTOR_MAX * VECTOR_BYTES],
+}
+
+impl Memory {
+    pub(super) fn new() -> Self {
+        let room = || vec![0; PATH_BYTES];
+        Self { path: room(), to: room(), block: [0; VECTOR_MAX * VECTOR_BYTES] }
+    }
+
+    /// A call that has returned, with what its pointers lead to.
+    pub(super) fn read(
+        &mut self,
+        thread: u32,
+        row: &Row,
+        within: Within,
+        ended_ns: u64,
+        result: i64,
+    ) -> Seen<'_> {
+        let arguments = within.arguments;
+        let string = |role, into: &mut [u8]| {
+            let at = row.find(|of| of == role)?;
+            read_string(thread, arguments[at], into)
+        };
+        let path = string(Role::Path, &mut self.path);
+        let to = string(Role::To, &mut self.to);
+        let block = row.block().map_or(0, |(at, role)| {
+            let bytes = match role {
+                Role::Block(bytes) => usize::from(bytes),
+                _ => (arguments[at + 1] as usize).min(VECTOR_MAX) * VECTOR_BYTES,
+            };
+            if arguments[at] == 0 {
+                return 0;
+            }
+            read_memory(thread, arguments[at], &mut self.block[..bytes])
+        });
+        Seen {
+            thread,
+            number: within.number,
+            began_ns: within.began_ns,
+            ended_ns,
+            arguments,
+            result,
+            path: path.map(|length| &self.path[..length]),
+            to: to.map(|length| &self.to[..length]),
+            block: &self.block[..block],
+        }
+    }
+
+    /// Whether a thread is about to become a program that has more rights.
+    pub(super) fn becomes_privileged(&mut self, thread: u32, within: &Within) -> bool {
+        let [first, second, ..] = within.arguments;
+        let (folder, path) = match i64::from(within.number) {
+            libc::SYS_execve => (libc::AT_FDCWD, first),
+            libc::SYS_execveat => (first as i32, second),
+            _ => return false,
+        };
+        let Some(length) = read_string(thread, path, &mut self.path) else { return false };
+        let path = PathBuf::from(std::ffi::OsStr::from_bytes(&self.path[..length]));
+        let through = |name: String| PathBuf::from(format!("/proc/{thread}/{name}"));
+        let file = match path.strip_prefix("/") {
+            Ok(rest) => through("root".to_owned()).join(rest),
+            Err(_) if folder == libc::AT_FDCWD => through("cwd".to_owned()).join(path),
+            Err(_) => through(format!("fd/{folder}")).join(path),
+        };
+        privileges::gives_rights(&file)
+    }
+}
+
+/// Processor time of a thread so far, outside and within the kernel: the scheduler's own sum,
+/// divided as the ticks of either are.
+pub(super) fn used(process: u32, thread: u32) -> (u64, u64) {
+    let read = |name| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}"));
+    let schedstat = read("schedstat").unwrap_or_default();
+    let sum = schedstat.split(' ').next().and_then(|text| text.parse::<u64>().ok());
+    let stat = read("stat").unwrap_or_default();
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    let mut ticks = fields.split(' ').skip(11).map_while(|text| text.parse::<u64>().ok());
+    let (user, system) = (ticks.next().unwrap_or(0), ticks.next().unwrap_or(0));
+    share(sum.unwrap_or(0), user, system)
+}
+
+/// The program that a process runs.
+pub(super) fn program(process: u32) -> Vec<u8> {
+    let program = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+    program.as_os_str().as_bytes().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_used_its_time() {
+        let me = std::process::id();
+        let (user, system) = used(me, me);
+        assert!(user + system > 0);
+    }
+}

@@ -1,0 +1,218 @@
+//! A mechanism, chosen and calibrated, that records.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _, Write};
+use std::os::unix::ffi::OsStringExt as _;
+use std::process::{Command, Stdio};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use host::process::Stat;
+use host::root::Root;
+use rustix::fs::{Access, access};
+use rustix::param::page_size;
+use trace::{Header, Mechanism, TraceWriter};
+
+use crate::ebpf::Ebpf;
+use crate::error::{Error, while_};
+use crate::privileges::{file_of, gives_rights, may_trace_them};
+use crate::ptrace;
+use crate::recording::{Recorded, Recording, name_of};
+use crate::seen::Sink;
+use crate::start::Held;
+use crate::sys::{Followed, Usage};
+use crate::toll::{Toll, Took, read_rounds};
+
+const TIMING: &str = "measuring what it costs";
+
+/// Records.
+pub struct Recorder {
+    means: Means,
+    passed_over: Option<String>,
+    toll: Toll,
+}
+
+enum Means {
+    Ebpf(Box<Ebpf>),
+    Ptrace,
+}
+
+impl Recorder {
+    /// By the mechanism that is asked for, or the cheapest that can be used here.
+    pub fn new(asked: Option<Mechanism>) -> Result<Self, Error> {
+        let (means, passed_over) = match asked {
+            Some(Mechanism::Ptrace) => (Means::Ptrace, None),
+            Some(Mechanism::Ebpf) => {
+                let unavailable = |why| Error::Unavailable { mechanism: "eBPF", why };
+                (Means::Ebpf(Ebpf::new().map_err(unavailable)?.into()), None)
+            }
+            Some(Mechanism::Hybrid | Mechanism::Planted) => {
+                let why = "this program does not have it".to_owned();
+                return Err(Error::Unavailable { mechanism: "the hybrid", why });
+            }
+            None => match Ebpf::new() {
+                Ok(ebpf) => (Means::Ebpf(ebpf.into()), None),
+                Err(why) => (Means::Ptrace, Some(why)),
+            },
+        };
+        Ok(Self { means, passed_over, toll: Toll::default() })
+    }
+
+    /// What it records by.
+    pub fn mechanism(&self) -> Mechanism {
+        match self.means {
+            Means::Ebpf(_) => Mechanism::Ebpf,
+            Means::Ptrace => Mechanism::Ptrace,
+        }
+    }
+
+    /// Why a cheaper mechanism cannot be used.
+    pub fn passed_over(&self) -> Option<&str> {
+        self.passed_over.as_deref()
+    }
+
+    /// What recording costs for each call, as [`calibrate`](Self::calibrate) found it.
+    pub fn toll(&self) -> Toll {
+        self.toll
+    }
+
+    /// Finds out what recording costs here, by a command that has a number of calls timed
+    /// ([`time_calls`](crate::time_calls)) and prints what came of it.
+    pub fn calibrate(&mut self, timing: impl Fn(u32) -> Command) -> Result<(), Error> {
+        let calls = match self.means {
+            Means::Ebpf(_) => 100,
+            Means::Ptrace => 5,
+        };
+        let bare = || -> Result<Vec<u64>, Error> {
+            let output = timing(calls).stderr(Stdio::null()).output().map_err(while_(TIMING))?;
+            Ok(read_rounds(&String::from_utf8_lossy(&output.stdout)))
+        };
+        let mut unrecorded = bare()?;
+        let mut took = Took::default();
+        let recorded = self.timed(timing(calls), &mut took)?;
+        unrecorded.extend(bare()?);
+        let found = took.toll(&unrecorded, &recorded);
+        let nothing = || io::Error::other("nothing came of it");
+        self.toll = found.ok_or_else(nothing).map_err(while_(TIMING))?;
+        Ok(())
+    }
+
+    fn timed(&mut self, mut command: Command, took: &mut Took) -> Result<Vec<u64>, Error> {
+        let (mut reader, writer) = io::pipe().map_err(while_(TIMING))?;
+        command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
+        let held = Held::start(&mut command).map_err(while_(TIMING))?;
+        // It has the other end of the pipe by now.
+        drop(command);
+        self.follow(held, took)?;
+        let mut text = String::new();
+        reader.read_to_string(&mut text).map_err(while_(TIMING))?;
+        Ok(read_rounds(&text))
+    }
+
+    fn follow<S: Sink>(&mut self, held: Held, sink: &mut S) -> Result<Followed, Error> {
+        match &mut self.means {
+            Means::Ebpf(ebpf) => ebpf.record(held, sink),
+            Means::Ptrace => ptrace::record(held, sink),
+        }
+    }
+
+    /// What a trace of this recorder begins with.
+    pub fn header(&self, program: &OsStr, attached: bool) -> Header {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Header {
+            mechanism: self.mechanism(),
+            attached,
+            program: name_of(program),
+            started_s: since_1970.as_secs(),
+            kernel: host::machine::kernel_release(),
+            processors: host::machine::processors().unwrap_or(1) as u32,
+            page_bytes: page_size() as u32,
+            toll_ns: self.toll.whole,
+            toll_within_ns: self.toll.within,
+        }
+    }
+
+    /// Whether a command can be run and recorded, as far as that can be known before.
+    pub fn check(&self, command: &Command) -> Result<(), Error> {
+        let program = || command.get_program().to_string_lossy().into_owned();
+        let cannot = |error| Error::CannotRun { program: program(), error };
+        let missing = || cannot(io::ErrorKind::NotFound.into());
+        let file = file_of(command.get_program()).ok_or_else(missing)?;
+        access(&file, Access::EXEC_OK).map_err(|error| cannot(error.into()))?;
+        let loses_rights = matches!(self.means, Means::Ptrace) && !may_trace_them();
+        if loses_rights && gives_rights(&file) {
+            return Err(Error::Privileged { program: program() });
+        }
+        Ok(())
+    }
+
+    /// Whether a process can be watched, as far as that can be known before; its program's name.
+    pub fn check_process(&self, process: u32) -> Result<OsString, Error> {
+        let name = std::fs::read(format!("/proc/{process}/comm"));
+        let name = name.map_err(|_| Error::NoProcess(process))?;
+        // What may be read of a process by those alone who may trace it (ptrace(2)).
+        let may_not = |error| Error::MayNot { process, error };
+        std::fs::read_link(format!("/proc/{process}/exe")).map_err(may_not)?;
+        Ok(OsString::from_vec(name.trim_ascii().to_vec()))
+    }
+
+    /// Runs a command to its end and records it, and ends the trace. `begun` is told the
+    /// number of its process.
+    pub fn record<W: Write>(
+        &mut self,
+        command: &mut Command,
+        trace: TraceWriter<W>,
+        begun: impl FnOnce(u32),
+    ) -> Result<Recorded, Error> {
+        self.check(command)?;
+        let held = Held::start(command).map_err(while_("starting the command"))?;
+        let refusal = held.refusal().map_err(while_("starting the command"))?;
+        let mut recording = Recording::new(trace);
+        recording.hold(held.process()).map_err(while_("writing the trace"))?;
+        begun(held.process());
+        let followed = self.follow(held, &mut recording)?;
+        if let Some(error) = refusal.read() {
+            let program = command.get_program().to_string_lossy().into_owned();
+            return Err(Error::CannotRun { program, error });
+        }
+        let usage = followed.end.map(|end| end.usage).unwrap_or_default();
+        Ok(recording.end(usage, followed))
+    }
+
+    /// Records a running process and all that descend from it until it ends or it is time to
+    /// stop, and ends the trace.
+    pub fn watch<W: Write>(
+        &mut self,
+        process: u32,
+        trace: TraceWriter<W>,
+        stop: impl Fn() -> bool + Sync,
+    ) -> Result<Recorded, Error> {
+        let tree = host::process::tree(&Root::real(), process.cast_signed());
+        let mut tree: Vec<u32> = tree.into_iter().map(i32::cast_unsigned).collect();
+        // What this process writes down would be written down.
+        tree.retain(|process| *process != std::process::id());
+        if tree.is_empty() {
+            return Err(Error::NoProcess(process));
+        }
+        let before = used(&tree);
+        let mut recording = Recording::new(trace);
+        for process in &tree {
+            recording.meet(*process).map_err(while_("writing the trace"))?;
+        }
+        let followed = match &mut self.means {
+            Means::Ebpf(ebpf) => ebpf.watch(&tree, &mut recording, stop)?,
+            Means::Ptrace => ptrace::watch(&tree, &mut recording, stop)?,
+        };
+        Ok(recording.end(used(&tree).since(before), followed))
+    }
+}
+
+/// What processes have used so far, with their children that have ended.
+fn used(processes: &[u32]) -> Usage {
+    let root = Root::real();
+    let stats = processes.iter().filter_map(|pid| Stat::read(&root, pid.cast_signed()));
+    stats.fold(Usage::default(), |sum, stat| Usage {
+        user_ns: sum.user_ns + stat.user_ns + stat.children_user_ns,
+        system_ns: sum.system_ns + stat.system_ns + stat.children_system_ns,
+        major_faults: sum.major_faults + stat.major_faults,
+    })
+}

@@ -1,0 +1,385 @@
+//! From what a mechanism sees to the entries of a trace.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use host::clock::monotonic_ns;
+use host::root::Root;
+use rustix::fs::makedev;
+use rustix::time::{ClockId, clock_gettime};
+use trace::{Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Summary, TraceWriter, Unseen};
+
+use crate::files::{self, Files, Found};
+use crate::inherited::{self, Inherited};
+use crate::sample;
+use crate::seen::{Event, Forked, Seen, Sink};
+use crate::sys::{Followed, Usage};
+use crate::table::{Role, Row, What};
+
+/// The longest path that a trace has.
+const PATH_BYTES_MAX: usize = 4096;
+
+/// Of so many files a sample is compressed, and no longer than this.
+const SAMPLES_MAX: usize = 500;
+const SAMPLING_MAX: Duration = Duration::from_millis(150);
+
+/// What a recording amounted to.
+#[derive(Debug)]
+pub struct Recorded {
+    /// What the trace ends with.
+    pub summary: Summary,
+    /// How many calls it has.
+    pub calls: u64,
+    /// How long the trace became, but for its end.
+    pub written_bytes: u64,
+    /// How many could not be kept.
+    pub lost: u64,
+    /// Why it ended before the program did: the trace could not be written.
+    pub cut: Option<io::Error>,
+    /// Processes that the command started and that were running when it ended.
+    pub left_running: usize,
+}
+
+/// A recording that is under way.
+pub(crate) struct Recording<W: Write> {
+    trace: TraceWriter<W>,
+    files: Files,
+    /// What descriptors and folders stand for, which paths are relative to.
+    follower: Follower,
+    paths_told: u32,
+    /// When it began, on `CLOCK_MONOTONIC`.
+    origin_ns: u64,
+    /// The same moment on `CLOCK_REALTIME_COARSE`, by which file systems say when a file was
+    /// made, as seconds and nanoseconds.
+    began: (i64, u32),
+    /// The command before it has become its program: what it does until then is ours.
+    becoming: Option<u32>,
+    /// The command, and when it ended.
+    first: Option<u32>,
+    ended_ns: Option<u64>,
+    /// Processes that have not ended.
+    living: HashSet<u32>,
+    unseen: [u64; Unseen::ALL.len()],
+    /// Programs of another architecture, whose calls have other numbers.
+    foreign: HashSet<u32>,
+    calls: u64,
+    lost: u64,
+    /// Files of whose contents a sample is compressed at the end.
+    samples: Vec<(PathBuf, FileFacts)>,
+}
+
+impl<W: Write> Recording<W> {
+    /// Begins one.
+    pub(crate) fn new(trace: TraceWriter<W>) -> Self {
+        let now = clock_gettime(ClockId::RealtimeCoarse);
+        Self {
+            trace,
+            files: Files::default(),
+            follower: Follower::new(),
+            paths_told: 0,
+            origin_ns: monotonic_ns(),
+            began: (now.tv_sec, now.tv_nsec as u32),
+            becoming: None,
+            first: None,
+            ended_ns: None,
+            living: HashSet::new(),
+            unseen: [0; Unseen::ALL.len()],
+            foreign: HashSet::new(),
+            calls: 0,
+            lost: 0,
+            samples: Vec::new(),
+        }
+    }
+
+    /// A process that is there already, with all that it has.
+    pub(crate) fn meet(&mut self, process: u32) -> io::Result<()> {
+        let fork = |parent, child, thread| Entry::Fork {
+            at_ns: 0,
+            parent,
+            child,
+            thread,
+            shares_files: thread,
+            shares_folder: thread,
+        };
+        let becomes = self.becoming == Some(process);
+        self.living.insert(process);
+        self.push_followed(&fork(0, process, false))?;
+        for thread in inherited::threads(process).into_iter().filter(|thread| *thread != process) {
+            self.push_followed(&fork(process, thread, true))?;
+        }
+        // What it will not have as its program is ours.
+        let lasts = |fd: &Inherited| !becomes || fd.flags & libc::O_CLOEXEC as u64 == 0;
+        for inherited in inherited::of_process(process).into_iter().filter(lasts) {
+            let path = self.path(&inherited.path)?;
+            let (fd, flags, offset) = (inherited.fd, inherited.flags, inherited.offset);
+            self.push_followed(&Entry::Inherited { process, fd, path, flags, offset })?;
+        }
+        Ok(())
+    }
+
+    /// A command that has not become its program yet.
+    pub(crate) fn hold(&mut self, process: u32) -> io::Result<()> {
+        (self.becoming, self.first) = (Some(process), Some(process));
+        self.meet(process)
+    }
+
+    /// Ends the trace.
+    pub(crate) fn end(mut self, usage: Usage, followed: Followed) -> Recorded {
+        let now_ns = self.elapsed_ns();
+        self.unseen[Unseen::MappedPages as usize] += usage.major_faults;
+        let cut = followed.cut.or_else(|| self.tell_rest().err());
+        let summary = Summary {
+            wall_ns: self.ended_ns.unwrap_or(now_ns),
+            user_ns: usage.user_ns,
+            system_ns: usage.system_ns,
+            status: followed.end.map(|end| end.status),
+        };
+        let cut = cut.or_else(|| self.idle().err());
+        let finish = |trace: TraceWriter<W>| trace.finish(&summary).err().map(unwritten);
+        let written_bytes = self.trace.written_bytes();
+        Recorded {
+            calls: self.calls,
+            lost: self.lost,
+            left_running: self.living.iter().filter(|process| is_alive(**process)).count(),
+            written_bytes,
+            cut: cut.or_else(|| finish(self.trace)),
+            summary,
+        }
+    }
+
+    /// What is known at the end alone. A sample that is taken before would bring a file into
+    /// memory that the program is about to read.
+    fn tell_rest(&mut self) -> io::Result<()> {
+        let began = Instant::now();
+        for (path, facts) in std::mem::take(&mut self.samples) {
+            if began.elapsed() > SAMPLING_MAX {
+                break;
+            }
+            let Some((sample_bytes, compressed_bytes)) = sample::of(&path, &facts) else {
+                continue;
+            };
+            // Told again, for its number may be forgotten.
+            let path = self.path(path.as_os_str().as_bytes())?;
+            self.push(&Entry::File(FileFacts { path, sample_bytes, compressed_bytes, ..facts }))?;
+        }
+        for kind in Unseen::ALL {
+            let count = self.unseen[*kind as usize];
+            if count > 0 {
+                self.push(&Entry::Unseen { kind: *kind, count })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How long it has been going on.
+    fn elapsed_ns(&self) -> u64 {
+        monotonic_ns().saturating_sub(self.origin_ns)
+    }
+
+    fn path(&mut self, path: &[u8]) -> io::Result<PathId> {
+        let id = self.trace.path(path).map_err(unwritten)?;
+        // Numbers count up: it was told just now.
+        if id.0 == self.paths_told {
+            self.paths_told += 1;
+            self.follower.follow(&Entry::Path { id, bytes: path.into() });
+        }
+        Ok(id)
+    }
+
+    fn push(&mut self, entry: &Entry) -> io::Result<()> {
+        self.trace.push(entry).map_err(unwritten)
+    }
+
+    /// Pushes what says which descriptors and folders there are.
+    fn push_followed(&mut self, entry: &Entry) -> io::Result<Option<Arc<[u8]>>> {
+        self.push(entry)?;
+        Ok(self.follower.follow(entry).and_then(|followed| followed.path))
+    }
+
+    fn called(&mut self, seen: &Seen<'_>) -> io::Result<()> {
+        let Some(row) = seen.row() else { return Ok(()) };
+        if self.becoming.is_some() || self.foreign.contains(&seen.thread) {
+            return Ok(());
+        }
+        let What::Recorded(_) = row.what else {
+            self.count(row, seen);
+            return Ok(());
+        };
+        let mut paths = [None, None];
+        for (path, (id, role)) in
+            [seen.path, seen.to].into_iter().zip(paths.iter_mut().zip([Role::Path, Role::To]))
+        {
+            let at = row.find(|of| of == role);
+            match path {
+                // Empty is the descriptor itself (`AT_EMPTY_PATH`), or refused.
+                Some(path) if !path.is_empty() => *id = Some(self.path(path)?),
+                None if at.is_some_and(|at| seen.arguments[at] != 0) => {
+                    self.unseen[Unseen::Paths as usize] += 1;
+                }
+                _ => {}
+            }
+        }
+        let Some(call) = seen.call(row, self.origin_ns, paths) else { return Ok(()) };
+        self.calls += 1;
+        if leaves_descriptors(&call) {
+            return self.push(&Entry::Call(call));
+        }
+        match self.push_followed(&Entry::Call(call))? {
+            Some(path) if self.files.is_new(&call, &path) => self.look(call.thread, &path),
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&mut self, row: &Row, seen: &Seen<'_>) {
+        if let What::Unseen(kind) = row.what {
+            // Both calls that hand in several operations return how many.
+            let many = matches!(kind, Unseen::IoUring | Unseen::Calls);
+            let count = if many { seen.result.max(0) as u64 } else { u64::from(seen.result >= 0) };
+            self.unseen[kind as usize] += count;
+        }
+    }
+
+    fn look(&mut self, thread: u32, path: &[u8]) -> io::Result<()> {
+        let fits = |found: &Found| found.path.as_os_str().len() < PATH_BYTES_MAX;
+        for found in files::look(thread, path, self.began).into_iter().filter(fits) {
+            let entry = self.facts(&found)?;
+            self.push(&Entry::File(entry))?;
+        }
+        Ok(())
+    }
+
+    fn facts(&mut self, found: &Found) -> io::Result<FileFacts> {
+        let bytes_of = |path: &Path| path.as_os_str().as_bytes().to_vec();
+        let path = self.path(&bytes_of(&found.path))?;
+        let target = found.target.as_deref().map(bytes_of);
+        let target = target.map(|target| self.path(&target)).transpose()?;
+        let facts = found.facts;
+        let entry = FileFacts {
+            at_ns: self.elapsed_ns(),
+            path,
+            kind: found.kind,
+            bytes: facts.map_or(0, |facts| facts.stx_size),
+            device: facts.map_or(0, |facts| makedev(facts.stx_dev_major, facts.stx_dev_minor)),
+            inode: facts.map_or(0, |facts| facts.stx_ino),
+            mode: facts.map_or(0, |facts| u32::from(facts.stx_mode) & 0o7777),
+            sample_bytes: 0,
+            compressed_bytes: 0,
+            target,
+        };
+        if found.kind == FileKind::Regular && self.samples.len() < SAMPLES_MAX {
+            self.samples.push((found.path.clone(), entry));
+        }
+        Ok(entry)
+    }
+
+    fn forked(&mut self, forked: Forked) -> io::Result<()> {
+        if self.foreign.contains(&forked.parent) {
+            self.foreign.insert(forked.child);
+        }
+        if !forked.thread {
+            self.living.insert(forked.child);
+        }
+        self.push_followed(&Entry::Fork {
+            at_ns: forked.at_ns.saturating_sub(self.origin_ns),
+            parent: forked.parent,
+            child: forked.child,
+            thread: forked.thread,
+            shares_files: forked.shares_files,
+            shares_folder: forked.shares_folder,
+        })
+        .map(drop)
+    }
+
+    fn executed(&mut self, at_ns: u64, thread: u32, program: &[u8]) -> io::Result<()> {
+        if self.becoming == Some(thread) {
+            self.becoming = None;
+        }
+        self.foreign.remove(&thread);
+        if is_foreign(thread) {
+            self.foreign.insert(thread);
+            self.unseen[Unseen::Programs as usize] += 1;
+        }
+        let program = if program.is_empty() { None } else { Some(self.path(program)?) };
+        let at_ns = at_ns.saturating_sub(self.origin_ns);
+        self.push_followed(&Entry::Exec { at_ns, thread, program }).map(drop)
+    }
+}
+
+impl<W: Write> Sink for Recording<W> {
+    fn idle(&mut self) -> io::Result<()> {
+        self.trace.flush().map_err(unwritten)
+    }
+
+    fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Called(seen) => self.called(seen),
+            Event::Forked(forked) => self.forked(*forked),
+            Event::Executed { at_ns, thread, program } => self.executed(*at_ns, *thread, program),
+            Event::Ended { at_ns, thread, status, user_ns, system_ns } => {
+                let at_ns = at_ns.saturating_sub(self.origin_ns);
+                self.foreign.remove(thread);
+                self.living.remove(thread);
+                if self.first == Some(*thread) {
+                    self.ended_ns = Some(at_ns);
+                }
+                self.push_followed(&Entry::Exit {
+                    at_ns,
+                    thread: *thread,
+                    status: *status,
+                    user_ns: *user_ns,
+                    system_ns: *system_ns,
+                })
+                .map(drop)
+            }
+            Event::Lost(count) => {
+                self.lost += count;
+                self.push(&Entry::Lost { count: *count })
+            }
+            Event::Unseen(kind, count) => {
+                self.unseen[*kind as usize] += count;
+                Ok(())
+            }
+        }
+    }
+}
+
+fn is_alive(process: u32) -> bool {
+    host::process::is_alive(&Root::real(), process.cast_signed())
+}
+
+/// Whether a call names no path and leaves all descriptors as they are, which most do.
+fn leaves_descriptors(call: &Call) -> bool {
+    let only_uses = matches!(
+        call.op,
+        Op::Read | Op::Write | Op::Seek | Op::Stat | Op::Fsync | Op::Fdatasync | Op::Getdents
+    );
+    only_uses && call.path.is_none()
+}
+
+/// Whether a process runs a program of another word size, whose system calls have other
+/// numbers. One that is gone already is taken for one of ours.
+fn is_foreign(process: u32) -> bool {
+    const CLASS_32: u8 = 1;
+    let mut head = [0; 5];
+    let program = std::fs::File::open(format!("/proc/{process}/exe"));
+    let read = program.and_then(|mut file| io::Read::read_exact(&mut file, &mut head));
+    read.is_ok() && head == [0x7f, b'E', b'L', b'F', CLASS_32]
+}
+
+/// Why nothing more can be written.
+pub(crate) fn unwritten(error: trace::Error) -> io::Error {
+    match error {
+        trace::Error::Write(error) => error,
+        error => io::Error::other(error),
+    }
+}
+
+/// A program's name as a trace has it.
+pub(crate) fn name_of(program: &OsStr) -> String {
+    Path::new(program).file_name().unwrap_or(program).to_string_lossy().into_owned()
+}

@@ -1,0 +1,111 @@
+//! A command that is started, and waits for leave to become its program.
+//!
+//! `std::process::Command::spawn` returns when the program runs, which is too late to follow
+//! it from its first call on.
+
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+/// What shells use for a command that cannot be run.
+const CANNOT_RUN: i32 = 127;
+
+/// A process that has not become its program yet.
+pub(crate) struct Held {
+    process: u32,
+    leave: Option<PipeWriter>,
+    refusal: PipeReader,
+}
+
+impl Held {
+    /// Starts the process. It ends when this is dropped without leave.
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        let (leave_reader, leave) = io::pipe()?;
+        let (refusal, refusal_writer) = io::pipe()?;
+        // SAFETY: the child goes on with a copy of this thread alone. What it needs of others'
+        // is the allocator, which glibc makes usable after fork; nothing else here is shared.
+        let process = unsafe { libc::fork() };
+        match process {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                // Otherwise it would wait for itself if we die.
+                drop(leave);
+                drop(refusal);
+                become_program(command, leave_reader, refusal_writer)
+            }
+            process => Ok(Self { process: process.cast_unsigned(), leave: Some(leave), refusal }),
+        }
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        self.process
+    }
+
+    /// Lets it become its program.
+    pub(crate) fn release(&mut self) -> io::Result<()> {
+        let Some(mut leave) = self.leave.take() else { return Ok(()) };
+        leave.write_all(&[0])
+    }
+
+    /// Where to read why it did not become its program.
+    pub(crate) fn refusal(&self) -> io::Result<Refusal> {
+        self.refusal.try_clone().map(Refusal)
+    }
+}
+
+/// Has the reason why a command did not become its program, if so.
+pub(crate) struct Refusal(PipeReader);
+
+impl Refusal {
+    /// Waits until it is known.
+    pub(crate) fn read(mut self) -> Option<io::Error> {
+        let mut code = [0; 4];
+        self.0.read_exact(&mut code).ok()?;
+        Some(io::Error::from_raw_os_error(i32::from_ne_bytes(code)))
+    }
+}
+
+fn become_program(command: &mut Command, mut leave: PipeReader, mut refusal: PipeWriter) -> ! {
+    if matches!(leave.read(&mut [0]), Ok(1)) {
+        let error = command.exec();
+        let code = error.raw_os_error().unwrap_or(libc::EINVAL);
+        // Whoever held us may be gone.
+        let _ = refusal.write_all(&code.to_ne_bytes());
+    }
+    // SAFETY: it ends this process at once, and nothing of its parent's with it.
+    unsafe { libc::_exit(CANNOT_RUN) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::sys::wait_for_end;
+
+    #[test]
+    fn it_runs_once_it_has_leave_and_not_without() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("made");
+        let mut command = Command::new("touch");
+        command.arg(&file);
+        let mut held = Held::start(&mut command).unwrap();
+        assert!(!file.exists());
+        held.release().unwrap();
+        assert!(held.refusal().unwrap().read().is_none());
+        assert_eq!(wait_for_end(held.process()).unwrap().status, 0);
+        assert!(file.exists());
+        let held = Held::start(&mut Command::new("true")).unwrap();
+        let process = held.process();
+        drop(held);
+        assert_eq!(libc::WEXITSTATUS(wait_for_end(process).unwrap().status), CANNOT_RUN);
+    }
+
+    #[test]
+    fn what_cannot_be_run_says_why() {
+        let mut held = Held::start(&mut Command::new("/no/such/program")).unwrap();
+        held.release().unwrap();
+        assert_eq!(held.refusal().unwrap().read().unwrap().kind(), io::ErrorKind::NotFound);
+        wait_for_end(held.process()).unwrap();
+    }
+}
