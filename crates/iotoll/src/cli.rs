@@ -1,6 +1,7 @@
 //! The command line: one definition for parsing, help, completions and man page.
 
 mod outputs;
+mod recording;
 mod reproduce;
 mod runs;
 
@@ -16,9 +17,13 @@ use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
 
 pub(crate) use self::outputs::{Form, OutputArgs};
+pub(crate) use self::recording::{HowArgs, MechanismArg, RecordArgs, WatchArgs};
 pub(crate) use self::reproduce::ReproduceArgs;
 pub(crate) use self::runs::{DiffArgs, HistoryArgs, PruneArgs, RerunArgs, ShareArgs};
 use crate::load::{LayoutArg, LoadArgs};
+
+/// The hidden command that calibrates a recorder.
+pub(crate) const TIME_CALLS: &str = "__time-calls";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -69,6 +74,10 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Load an HTTP server in an open loop and report what its users would see
     Load(Box<LoadArgs>),
+    /// Run a command and record its file calls: what they cost, and what could be saved
+    Record(RecordArgs),
+    /// Record the file calls of a running process
+    Watch(WatchArgs),
     /// Show what each place stands on, with where that was read
     Places(PlacesArgs),
     /// Print the report of a saved result
@@ -100,6 +109,12 @@ pub(crate) enum Command {
     /// Run as a worker of a run, on standard input and output
     #[command(name = "__worker", hide = true)]
     Worker,
+    /// Make calls for a recorder to be calibrated by
+    #[command(name = TIME_CALLS, hide = true)]
+    TimeCalls {
+        /// How many in each round
+        calls: u32,
+    },
     /// Run as the server that the study `serve` loads
     #[command(name = studies::SERVE_COMMAND, hide = true)]
     Serve {

@@ -14,24 +14,41 @@ use crate::output;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// All was done.
-    Done = 0,
+    Done,
     /// It could not be done.
-    CouldNot = 1,
+    CouldNot,
     /// Wrong usage or input.
-    Usage = 2,
+    Usage,
     /// A study found corrupted data.
-    BrokenData = 3,
+    BrokenData,
     /// A verdict was required and none could be given.
-    NoVerdict = 4,
+    NoVerdict,
     /// An arm is slower than in the run that was given as the baseline.
-    Slower = 5,
+    Slower,
     /// Interrupted; what was measured so far has been reported.
-    Interrupted = 130,
+    Interrupted,
+    /// As the command ended that was recorded.
+    Command(u8),
+}
+
+impl Exit {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::CouldNot => 1,
+            Self::Usage => 2,
+            Self::BrokenData => 3,
+            Self::NoVerdict => 4,
+            Self::Slower => 5,
+            Self::Interrupted => 130,
+            Self::Command(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(exit.code())
     }
 }
 
@@ -76,6 +93,7 @@ fn code_of(error: &anyhow::Error) -> Exit {
             || cause.is::<PlaceSyntaxError>()
             || cause.downcast_ref().is_some_and(::load::Error::is_usage)
             || cause.downcast_ref().is_some_and(names_no_directory)
+            || cause.downcast_ref().is_some_and(record::Error::is_usage)
             || matches!(cause.downcast_ref(), Some(WorkDirError::Place(e)) if names_no_directory(e))
     });
     if usage { Exit::Usage } else { Exit::CouldNot }

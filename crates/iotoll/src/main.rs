@@ -33,6 +33,8 @@ mod programs;
 mod progress;
 mod prune;
 mod quiet;
+mod record;
+mod recording;
 mod replacement;
 mod report_command;
 mod reproduce;
@@ -46,6 +48,8 @@ mod signals;
 mod sites;
 mod studies_command;
 mod summaries;
+mod trace_file;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -68,6 +72,8 @@ fn run(command: Command) -> anyhow::Result<Exit> {
     Ok(match command {
         Command::Compare(args) => compare::run(&args)?,
         Command::Load(args) => load::run(&args)?,
+        Command::Record(args) => record::run(&args)?,
+        Command::Watch(args) => watch::run(&args)?,
         Command::Places(args) => places_command::run(&args)?,
         Command::Selftest(args) => selftest::run(&args)?,
         Command::Show(args) => show::run(&args)?,
@@ -82,6 +88,7 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Clean(args) => clean::run(&args)?,
         Command::Completions(args) => man::completions(&args)?,
         Command::Man(args) => man::page(&args)?,
+        Command::TimeCalls { calls } => recording::time_calls(calls)?,
         Command::Serve { config } => {
             studies::serve_requests(&config)?;
             Exit::Done

@@ -8,7 +8,10 @@ use model::printable::printable_lines;
 
 /// Columns to write for: the terminal's, within reason, and 80 elsewhere.
 pub(crate) fn width() -> usize {
-    let terminal = terminal_size::terminal_size_of(io::stdout());
+    width_of(terminal_size::terminal_size_of(io::stdout()))
+}
+
+fn width_of(terminal: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
     terminal.map_or(report::terminal::WIDTH, |(width, _)| usize::from(width.0).clamp(40, 200))
 }
 
@@ -29,6 +32,13 @@ pub(crate) fn unless_gone(written: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+/// Prints a text beside the output of another program, whose standard output is its own.
+pub(crate) fn aside(text: impl FnOnce(usize) -> String) {
+    let text = text(width_of(terminal_size::terminal_size_of(io::stderr())));
+    // There is nowhere left to report that this failed.
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Prints a message that is not part of the result.

@@ -24,7 +24,7 @@ pub(crate) fn stop_flag() -> anyhow::Result<StopFlag> {
     let stop = StopFlag::default();
     let ends_us = |signal: &i32| !is_ignored(*signal);
     let ours = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(ends_us);
-    raise_then_exit(ours, &stop, ALIKE, Exit::Interrupted as i32)
+    raise_then_exit(ours, &stop, ALIKE, Exit::Interrupted.code().into())
         .context("preparing for signals")?;
     Ok(stop)
 }

@@ -1,0 +1,58 @@
+//! `iotoll record`: a command, recorded from its first call to its end.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use anyhow::Context as _;
+use host::signals;
+use record::Recorder;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use trace::TraceWriter;
+
+use crate::cli::RecordArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::recording::{self, Told};
+use crate::trace_file::TraceFile;
+
+pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
+    let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Usage) };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism))?;
+    recorder.check(&command)?;
+    let file = TraceFile::at(recording::path(&args.how, program))?;
+    let path = file.path().to_owned();
+    recording::calibrate(&mut recorder)?;
+    let trace = TraceWriter::new(file.begin()?, &recorder.header(program, false))?;
+    let child = for_the_command()?;
+    let begun = |process: u32| child.store(process.cast_signed(), Ordering::SeqCst);
+    let outcome = recorder.record(&mut command, trace, begun)?;
+    child.store(0, Ordering::SeqCst);
+    let told = Told { recorder: &recorder, outcome: &outcome, path: &path };
+    output::aside(|width| told.text(width));
+    Ok(outcome.summary.status.map_or(Exit::CouldNot, ended_as))
+}
+
+/// Signals are for the command. Those of the terminal reach it without us; the others are
+/// passed on. The number is that of its process, once there is one.
+fn for_the_command() -> anyhow::Result<Arc<AtomicI32>> {
+    let child = Arc::new(AtomicI32::new(0));
+    signals::survive([SIGINT, SIGQUIT])
+        .and_then(|()| signals::pass_on([SIGTERM, SIGHUP], &child))
+        .context("preparing for signals")?;
+    Ok(child)
+}
+
+/// Ends as the command did, as wait(2) has it: by the same signal, or with the same code.
+fn ended_as(status: i32) -> Exit {
+    /// What shells add to a signal's number.
+    const BY_SIGNAL: u8 = 128;
+    let signal = status & 0x7f;
+    if signal == 0 {
+        return Exit::Command((status >> 8 & 0xff) as u8);
+    }
+    signals::end_by(signal);
+    Exit::Command(BY_SIGNAL + signal as u8)
+}

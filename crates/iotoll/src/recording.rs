@@ -1,0 +1,106 @@
+//! What `iotoll record` and `iotoll watch` have in common.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+use model::units::{count, counted, rough_size};
+use record::{Recorded, Recorder};
+use report::paragraph;
+use trace::Mechanism;
+
+use crate::cli::{HowArgs, MechanismArg, TIME_CALLS};
+use crate::exit::Exit;
+use crate::{billed, output};
+
+/// What is asked for.
+pub(crate) fn mechanism(asked: MechanismArg) -> Option<Mechanism> {
+    match asked {
+        MechanismArg::Auto => None,
+        MechanismArg::Ebpf => Some(Mechanism::Ebpf),
+        MechanismArg::Ptrace => Some(Mechanism::Ptrace),
+    }
+}
+
+/// Where the trace goes.
+pub(crate) fn path(how: &HowArgs, program: &OsStr) -> PathBuf {
+    if let Some(path) = &how.output {
+        return path.clone();
+    }
+    let mut name = Path::new(program).file_name().unwrap_or(OsStr::new("iotoll")).to_owned();
+    name.push(".trace");
+    PathBuf::from(name)
+}
+
+/// Finds out what recording costs, by this program itself.
+pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<()> {
+    let program = std::env::current_exe().context("finding this program's own file")?;
+    recorder.calibrate(|calls| {
+        let mut command = Command::new(&program);
+        command.args([OsString::from(TIME_CALLS), calls.to_string().into()]);
+        command
+    })?;
+    Ok(())
+}
+
+/// The hidden command whose calls are timed.
+pub(crate) fn time_calls(calls: u32) -> anyhow::Result<Exit> {
+    let rounds = record::time_calls(calls).context("timing calls")?;
+    let lines: String = rounds.iter().map(|round| format!("{round}\n")).collect();
+    output::result(&lines)?;
+    Ok(Exit::Done)
+}
+
+/// What is told of a recording.
+pub(crate) struct Told<'a> {
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) outcome: &'a Recorded,
+    pub(crate) path: &'a Path,
+}
+
+impl Told<'_> {
+    /// The bill, and what it does not say.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let bill = billed::trace_in(self.path).map(billed::bill_in);
+        let (mut text, mut said) = (String::new(), Vec::new());
+        match bill {
+            Some(Ok(bill)) => text = report::bill(&bill, false, width) + "\n",
+            Some(Err(error)) => said.push(format!("There is no bill: {error:#}.")),
+            None => said.push(self.in_short()),
+        }
+        said.extend(self.beside());
+        text.extend(said.iter().map(|sentence| paragraph("", "", sentence, width)));
+        text
+    }
+
+    /// In place of a bill, for which the trace would have to be read again.
+    fn in_short(&self) -> String {
+        let Recorded { calls, lost, .. } = self.outcome;
+        let [calls, lost] = [*calls, *lost].map(|number| counted(number, "call"));
+        format!("Recorded {calls}; {lost} lost. The trace cannot be read from there.")
+    }
+
+    fn beside(&self) -> Vec<String> {
+        let Self { recorder, outcome, path } = self;
+        let size = rough_size(outcome.written_bytes);
+        let mut said = vec![format!("The trace is in {} ({size}).", path.display())];
+        if let Some(error) = &outcome.cut {
+            said.push(format!(
+                "The recording ended before the program did: {error}. What was recorded until \
+                 then can be read."
+            ));
+        }
+        said.extend(
+            recorder.passed_over().map(|why| format!("eBPF would have cost less, but {why}.")),
+        );
+        if outcome.left_running > 0 {
+            said.push(format!(
+                "Still running when the command ended, and not recorded from then on: {} of the \
+                 processes that it started.",
+                count(outcome.left_running as u64)
+            ));
+        }
+        said
+    }
+}

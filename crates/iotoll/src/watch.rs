@@ -1,0 +1,30 @@
+//! `iotoll watch`: a running process and its descendants, recorded for a time.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use record::Recorder;
+use trace::TraceWriter;
+
+use crate::cli::WatchArgs;
+use crate::exit::Exit;
+use crate::recording::{self, Told};
+use crate::trace_file::TraceFile;
+use crate::{output, signals};
+
+pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
+    let stop = signals::stop_flag()?;
+    let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism))?;
+    let program = recorder.check_process(args.process)?;
+    let file = TraceFile::at(recording::path(&args.how, &program))?;
+    let path = file.path().to_owned();
+    recording::calibrate(&mut recorder)?;
+    let trace = TraceWriter::new(file.begin()?, &recorder.header(&program, true))?;
+    let began = Instant::now();
+    let is_over =
+        || stop.load(Ordering::SeqCst) || args.time.is_some_and(|time| began.elapsed() >= time);
+    let outcome = recorder.watch(args.process, trace, is_over)?;
+    let told = Told { recorder: &recorder, outcome: &outcome, path: &path };
+    output::result(&told.text(output::width()))?;
+    Ok(if outcome.cut.is_some() { Exit::CouldNot } else { Exit::Done })
+}

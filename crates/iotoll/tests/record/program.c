@@ -1,0 +1,89 @@
+// Does a known number of file calls, for recordings to be held against.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char line[70];
+static int file;
+static long times;
+
+static void *write_lines(void *unused) {
+    for (long i = 0; i < times; i++)
+        if (write(file, line, sizeof line) != sizeof line) abort();
+    return unused;
+}
+
+static void stdio(const char *path) {
+    FILE *stream = fopen(path, "a");
+    for (long i = 0; i < times; i++) {
+        fwrite(line, sizeof line, 1, stream);
+        fflush(stream);
+    }
+    fclose(stream);
+}
+
+static void threads(void) {
+    pthread_t all[4];
+    for (int i = 0; i < 4; i++) pthread_create(&all[i], NULL, write_lines, NULL);
+    for (int i = 0; i < 4; i++) pthread_join(all[i], NULL);
+}
+
+static void many_kinds(const char *path) {
+    char other[4096], buffer[100];
+    struct stat facts;
+    struct iovec both[2] = {{line, 10}, {line, 20}};
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 6};
+    snprintf(other, sizeof other, "%s.other", path);
+    for (long i = 0; i < times; i++) {
+        int new = open(other, O_CREAT | O_RDWR | O_TRUNC, 0600);
+        if (writev(new, both, 2) != 30 || pwrite(new, line, 7, 100) != 7) abort();
+        if (pread(new, buffer, 100, 3) != 100 || lseek(new, 1, SEEK_SET) != 1) abort();
+        if (fcntl(new, F_SETLK, &lock) || fsync(new) || ftruncate(new, 3)) abort();
+        int copy = dup(new);
+        close(copy);
+        close(new);
+        if (stat(other, &facts) || access(other, R_OK) || rename(other, path)) abort();
+        if (stat("/nonexistent/file", &facts) != -1) abort();
+        if (unlink(path)) abort();
+    }
+}
+
+static void start_others(void) {
+    for (long i = 0; i < times; i++) {
+        int forked = fork();
+        if (forked == 0) {
+            if (write(file, line, sizeof line) != sizeof line) abort();
+            _exit(3);
+        }
+        waitpid(forked, NULL, 0);
+        int vforked = vfork();
+        if (vforked == 0) {
+            execl("/bin/true", "true", (char *)NULL);
+            _exit(127);
+        }
+        waitpid(vforked, NULL, 0);
+    }
+}
+
+int main(int count, char **words) {
+    if (count < 4) return 2;
+    times = atol(words[2]);
+    memset(line, 'x', sizeof line);
+    file = open(words[3], O_CREAT | O_WRONLY | O_APPEND, 0600);
+    if (!strcmp(words[1], "write")) write_lines(NULL);
+    if (!strcmp(words[1], "stdio")) stdio(words[3]);
+    if (!strcmp(words[1], "threads")) threads();
+    if (!strcmp(words[1], "kinds")) many_kinds(words[3]);
+    if (!strcmp(words[1], "others")) start_others();
+    if (!strcmp(words[1], "rights")) printf("%d %d\n", getuid(), geteuid());
+    if (!strcmp(words[1], "signal")) raise(times);
+    return 0;
+}
