@@ -9,8 +9,8 @@ use clap::Subcommand;
 
 use crate::{
     bench_fio, bench_harness, bench_journal, bench_journal_crashes, bench_kill, bench_load,
-    bench_neighbour, bench_promises, bench_repeat, bench_store, bench_verdicts, bench_verify,
-    process,
+    bench_neighbour, bench_promises, bench_record, bench_repeat, bench_store, bench_verdicts,
+    bench_verify, process,
 };
 
 #[derive(Subcommand)]
@@ -29,6 +29,14 @@ pub(crate) enum Bench {
     Verify(bench_verify::Args),
     /// Whether the intervals of one run hold the estimates of the next
     Repeat(bench_repeat::Args),
+    /// What recording costs the program that is recorded, and that no call is lost
+    Record(bench_record::Args),
+    /// The loop that `record` times
+    #[command(hide = true)]
+    RecordLoop(bench_record::LoopArgs),
+    /// The calls that `record` looks for
+    #[command(hide = true)]
+    RecordStorm(bench_record::StormArgs),
     /// How long listing a thousand saved runs and showing one takes
     Store(bench_store::Args),
     /// What strategies promise at a power failure, tried on file systems over a disk of ours
@@ -68,6 +76,9 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         Bench::Verdicts(args) => bench_verdicts::run(args),
         Bench::Verify(args) => bench_verify::run(args),
         Bench::Repeat(args) => bench_repeat::run(args),
+        Bench::Record(args) => bench_record::run(args),
+        Bench::RecordLoop(args) => bench_record::run_loop(args),
+        Bench::RecordStorm(args) => bench_record::run_storm(args),
         Bench::Store(args) => bench_store::run(args),
         Bench::HeldMemory(args) => bench_harness::memory::child(args),
     }

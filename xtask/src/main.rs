@@ -16,6 +16,7 @@ mod bench_kill;
 mod bench_load;
 mod bench_neighbour;
 mod bench_promises;
+mod bench_record;
 mod bench_repeat;
 mod bench_store;
 mod bench_verdicts;

@@ -22,11 +22,12 @@ struct Need {
 const NEEDS: &[Need] = &[
     need("findmnt", "util-linux", "places: the mount of a directory"),
     need("lsblk", "util-linux", "places: the devices behind a directory"),
-    need("setpriv", "util-linux", "iotoll: a place that may not be written"),
+    need("setpriv", "util-linux", "iotoll: a place that may not be written, a program with rights"),
     need("unshare", "util-linux", "iotoll load: a network short of ports"),
     need("ip", "iproute2", "iotoll load: a network short of ports"),
     need("mount", "mount", "places and iotoll: whatever is mounted for a test"),
     need("mkfs.ext4", "e2fsprogs", "places: a file system in a file"),
+    need("cc", "gcc", "iotoll record: programs that make known calls"),
     need("php", "php-cli", "log: the strategies in PHP"),
     need("python3", "python3", "log: the strategies in Python; iotoll load: a server"),
     need("node", "nodejs", "log: the strategies in Node.js"),

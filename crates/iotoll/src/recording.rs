@@ -94,7 +94,8 @@ impl Told<'_> {
         said.extend(
             recorder.passed_over().map(|why| format!("eBPF would have cost less, but {why}.")),
         );
-        if outcome.left_running > 0 {
+        // Of what was watched, nothing need have ended.
+        if outcome.summary.status.is_some() && outcome.left_running > 0 {
             said.push(format!(
                 "Still running when the command ended, and not recorded from then on: {} of the \
                  processes that it started.",
