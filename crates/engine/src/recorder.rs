@@ -177,6 +177,12 @@ impl Recorder {
         self.sync_ticks += (took_ns as f64 / self.clock.tick_ns()) as u64;
     }
 
+    /// Takes in calls that took locks or let go of them, likewise.
+    pub fn locked(&mut self, calls: u64, took_ns: u64) {
+        self.counted.lock_calls += calls;
+        self.lock_ticks += (took_ns as f64 / self.clock.tick_ns()) as u64;
+    }
+
     /// Takes a lock as the first thing of the current operation, which began
     /// where the one before ended: one more reading of the clock times it.
     #[inline]

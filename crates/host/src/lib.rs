@@ -16,6 +16,7 @@ pub mod disks;
 pub mod ext4;
 mod extent_map;
 mod file;
+pub mod file_locks;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 #[cfg(feature = "fuzz")]

@@ -61,9 +61,14 @@ pub fn wait_written(file: impl AsFd) -> io::Result<()> {
 }
 
 fn sync_file_range(file: impl AsFd, flags: libc::c_uint) -> io::Result<()> {
+    sync_range(file, 0, 0, flags)
+}
+
+/// `sync_file_range(2)` of so many bytes, 0 for all, with its flags.
+pub fn sync_range(file: impl AsFd, offset: i64, bytes: i64, flags: libc::c_uint) -> io::Result<()> {
     let file = file.as_fd().as_raw_fd();
     // SAFETY: takes a descriptor, which is open, and numbers.
-    let outcome = unsafe { libc::sync_file_range(file, 0, 0, flags) };
+    let outcome = unsafe { libc::sync_file_range(file, offset, bytes, flags) };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -161,3 +161,28 @@ fn a_command_of_the_users_is_timed_with_all_that_its_processes_use() {
         assert!(written.is_none_or(|bytes| bytes > 3000), "{slice:#}");
     }
 }
+
+#[test]
+fn a_recorded_program_is_replayed_as_it_was_recorded() {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay.trace");
+    let trace = format!("replay.trace={}", trace.display());
+    let result = measured(&["--study", "replay", "--set", &trace]);
+    assert_eq!(arms(&result).count(), 2);
+    for arm in arms(&result) {
+        assert!(metric(arm, "calls") > 100.0 && metric(arm, "deviations") == 0.0, "{arm:#}");
+        let bound = metric(arm, "bound_share");
+        assert!(bound > 0.0 && bound < 1.0, "{arm:#}");
+        let parts = ["think", "open", "read", "write", "sync", "metadata", "lock"];
+        let parts: f64 = parts.map(|part| metric(arm, &format!("{part}_ns"))).iter().sum();
+        let whole = arm["time_per_op_ns"]["mean"].as_f64().unwrap();
+        assert!((parts / whole - 1.0).abs() < 0.05, "{parts} of {whole}");
+    }
+}
+
+#[test]
+fn without_a_trace_there_is_nothing_to_replay() {
+    let places = Places::new();
+    let [disk, ram] = places.args();
+    let output = run(["compare", &disk, &ram, "--study", "replay"]);
+    assert_fails(&output, 2, &["there is no trace to replay", "iotoll record -o app.trace"]);
+}

@@ -19,6 +19,7 @@ mod page;
 pub mod power;
 mod put;
 mod random;
+mod replay;
 mod ring;
 mod rules;
 mod serve;
@@ -51,7 +52,7 @@ fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMa
 }
 
 /// Every study, in the order in which they are listed and run.
-pub static ALL: [&dyn Study; 10] = [
+pub static ALL: [&dyn Study; 11] = [
     &log::Log,
     &stream::Stream,
     &blocks::Blocks,
@@ -62,6 +63,7 @@ pub static ALL: [&dyn Study; 10] = [
     &journal::Journal,
     &serve::Serve,
     &exec::Exec,
+    &replay::Replay,
 ];
 
 /// An arm of a study that writes what a power failure could take; none of another study.

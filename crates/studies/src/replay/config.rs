@@ -1,0 +1,107 @@
+//! What an arm is told, and the program that it replays.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::study::{Footprint, StudyError};
+use model::study::Params;
+
+use super::fill::Fills;
+use super::program::{Act, InitialKind, Program};
+use super::recording::Recording;
+use super::{act, folder, make, prepare};
+use crate::cold::Cache;
+
+/// The least that a file or folder takes.
+const NAME_BYTES: u64 = 8192;
+
+/// One arm's replay.
+pub(super) struct Config {
+    pub(super) program: Arc<Program>,
+    pub(super) fills: Fills,
+    /// How much of thinking is kept.
+    pub(super) think: f64,
+    /// Where the files are copied from that were there before.
+    pub(super) copies: Option<PathBuf>,
+    pub(super) cache: Cache,
+    /// How many names of files the program changes.
+    pub(super) name_changes: u64,
+}
+
+impl Config {
+    pub(super) fn new(params: &Params) -> Result<Self, StudyError> {
+        let path = params.text("trace");
+        if path.is_empty() {
+            return Err(StudyError::Unsuited(
+                "there is no trace to replay; record one by `iotoll record -o app.trace -- \
+                 COMMAND`, and give it as --set replay.trace=app.trace"
+                    .to_owned(),
+            ));
+        }
+        let recording = Recording::read(Path::new(path), params.duration("until"));
+        let recording = recording.map_err(StudyError::Unsuited)?;
+        let folder = match params.text("folder") {
+            "" => folder::chosen(&recording),
+            named => folder::named(named),
+        };
+        let program = folder.and_then(|folder| make::program(&recording, &folder));
+        let mut program = program.map_err(StudyError::Unsuited)?;
+        let copies = prepare::copies(params.text("with_files"))?;
+        if let Some(copies) = &copies {
+            take_sizes(&mut program, copies);
+        }
+        let fills = fills(&program);
+        let acts = || program.lanes.iter().flat_map(|lane| lane.steps.iter().map(|step| &step.act));
+        let name_changes = acts().filter(|act| act.changes_name()).count() as u64;
+        Ok(Self {
+            program: Arc::new(program),
+            fills,
+            think: params.count("think") as f64 / 100.0,
+            copies,
+            cache: Cache::of(params.choice("cache"))?,
+            name_changes,
+        })
+    }
+
+    /// What a replay takes at the most.
+    pub(super) fn footprint(&self) -> Footprint {
+        let facts = &self.program.facts;
+        let bytes = |what: &InitialKind| match what {
+            InitialKind::File { bytes, .. } => *bytes,
+            InitialKind::Folder | InitialKind::Link { .. } => 0,
+        };
+        let before: u64 = self.program.initial.iter().map(|initial| bytes(&initial.what)).sum();
+        let files = self.program.initial.len() as u64 + facts.made + 1;
+        let names = files.saturating_mul(NAME_BYTES);
+        let bytes = before.saturating_add(facts.written_bytes).saturating_add(names);
+        Footprint { space_bytes: bytes, files, written_bytes: bytes }
+    }
+}
+
+/// Files that are copied are as long as their originals.
+fn take_sizes(program: &mut Program, copies: &Path) {
+    for initial in &mut program.initial {
+        let path = &program.paths[initial.path as usize];
+        if let InitialKind::File { bytes, .. } = &mut initial.what
+            && let Some(original) = prepare::original_bytes(copies, path)
+        {
+            *bytes = original;
+        }
+    }
+}
+
+/// What all its writes and files are made of.
+fn fills(program: &Program) -> Fills {
+    let mut fills = Fills::default();
+    for step in program.lanes.iter().flat_map(|lane| &lane.steps) {
+        if let Act::Write { length, fill, .. } = step.act {
+            fills.with(fill, (length as usize).min(act::CALL_BYTES_MAX));
+        }
+    }
+    for initial in &program.initial {
+        if let InitialKind::File { fill, .. } = initial.what {
+            fills.with(fill, prepare::PIECE);
+        }
+    }
+    fills
+}

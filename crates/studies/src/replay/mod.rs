@@ -1,0 +1,92 @@
+//! `replay`: the file calls of a program of the user's, as `iotoll record` saw them.
+//!
+//! A trace becomes a program once, outside the clock: threads, each a list of steps on numbered
+//! paths and open files. What threads wait for each other for is kept, and so is the time
+//! between their calls, without what recording took. A slice makes the files that the program
+//! found, then replays it once, and holds each call's answer against the one that was
+//! recorded.
+//!
+//! Nothing but what is below one folder is replayed, and it never leaves the slice's. All other
+//! time is thinking, which no move of that folder changes.
+
+mod act;
+mod before;
+mod calls;
+mod config;
+mod effects;
+mod fill;
+mod folder;
+mod lanes;
+mod make;
+mod order;
+mod paths;
+mod prepare;
+mod program;
+mod recording;
+mod run;
+mod sizes;
+mod slice;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod threads;
+mod told;
+mod world;
+
+use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use model::material::Material;
+use model::study::{Params, StudySpec};
+
+use self::config::Config;
+use self::slice::Slice;
+use self::spec::{SPEC, Strategy};
+
+/// The study.
+pub(crate) struct Replay;
+
+impl Study for Replay {
+    fn spec(&self) -> &'static StudySpec {
+        &SPEC
+    }
+
+    fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
+        let Strategy::Recorded = Strategy::of(strategy)?;
+        Ok(Box::new(Replaying { config: Config::new(params)? }))
+    }
+}
+
+/// An arm's program.
+struct Replaying {
+    config: Config,
+}
+
+impl Workload for Replaying {
+    fn material(&self) -> Option<Material> {
+        None
+    }
+
+    /// The whole stretch is one operation: only from its beginning on is it known what files
+    /// there are.
+    fn operations(&self) -> Operations {
+        Operations::exactly(1)
+    }
+
+    fn warms_up(&self) -> bool {
+        true
+    }
+
+    fn footprint(&self, _operations: u64) -> Footprint {
+        self.config.footprint()
+    }
+
+    fn kept_footprint(&self) -> Footprint {
+        Footprint::NOTHING
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        folders: SliceFolders<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        Ok(Box::new(Slice::new(&self.config, folders.fresh)?))
+    }
+}

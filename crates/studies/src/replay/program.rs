@@ -1,0 +1,316 @@
+//! What is replayed: threads of steps on numbered paths and descriptors, made once of a trace.
+
+use std::ffi::CString;
+
+/// A path below the slice's folder, as its place in [`Program::paths`].
+pub(super) type PathNumber = u32;
+/// An open file, whatever the descriptors were called that stood for it.
+pub(super) type Slot = u32;
+/// What one step waits for and another does, as its place among all signals.
+pub(super) type SignalNumber = u32;
+
+/// That of a step that no other waits for.
+pub(super) const NO_SIGNAL: SignalNumber = SignalNumber::MAX;
+
+/// A recorded program's file calls, or those of the stretch that is replayed.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) lanes: Vec<Lane>,
+    /// None has `..` in it or begins with a slash; the empty one is the folder itself, as `.`.
+    pub(super) paths: Vec<CString>,
+    pub(super) slots: usize,
+    pub(super) signals: usize,
+    /// What is there before, folders before what is in them.
+    pub(super) initial: Vec<Initial>,
+    /// Files that were open before.
+    pub(super) opened: Vec<Act>,
+    pub(super) facts: Facts,
+}
+
+/// One thread of the replay. Recorded threads that lived one after the other share one.
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    pub(super) steps: Vec<Step>,
+    /// What steps wait for, in their order.
+    pub(super) waits: Vec<SignalNumber>,
+}
+
+/// One thing that a thread does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// How long the thread did other things before.
+    pub(super) think_ns: u64,
+    pub(super) act: Act,
+    /// What the kernel answered when it was recorded: -errno for a failure.
+    pub(super) expected: i64,
+    /// What is told to others once it is done.
+    pub(super) signal: SignalNumber,
+    /// Where in the lane's list the signals end that it waits for; those of the step before
+    /// end where its own begin.
+    pub(super) waits_end: u32,
+    /// Whether it waits first and thinks afterwards, as what was woken does.
+    pub(super) waits_first: bool,
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Act {
+    /// A recorded thread begins; this share of its thinking is computing, the rest is sleep.
+    Begin {
+        computing: f32,
+    },
+    /// It ends, or something happens that others wait for.
+    Pass,
+    Open {
+        path: PathNumber,
+        slot: Slot,
+        flags: u32,
+        mode: u16,
+    },
+    Close {
+        slot: Slot,
+    },
+    Read {
+        slot: Slot,
+        length: u32,
+        offset: i64,
+    },
+    Write {
+        slot: Slot,
+        length: u32,
+        offset: i64,
+        file: u32,
+        fill: u8,
+    },
+    Seek {
+        slot: Slot,
+        whence: u8,
+        offset: i64,
+    },
+    Sync {
+        slot: Slot,
+        what: Synced,
+    },
+    SyncRange {
+        slot: Slot,
+        flags: u32,
+        offset: i64,
+        length: i64,
+    },
+    Truncate {
+        target: Target,
+        length: u64,
+    },
+    Allocate {
+        slot: Slot,
+        mode: u32,
+        offset: u64,
+        length: u64,
+    },
+    Advise {
+        slot: Slot,
+        advice: u8,
+        offset: u64,
+        length: u64,
+    },
+    Stat {
+        target: Target,
+        follow: bool,
+    },
+    Access {
+        path: PathNumber,
+        mode: u8,
+    },
+    Readlink {
+        path: PathNumber,
+        length: u32,
+    },
+    List {
+        slot: Slot,
+        length: u32,
+    },
+    Mkdir {
+        path: PathNumber,
+        mode: u16,
+    },
+    Mknod {
+        path: PathNumber,
+        mode: u16,
+    },
+    Rmdir {
+        path: PathNumber,
+    },
+    Unlink {
+        path: PathNumber,
+    },
+    Rename {
+        path: PathNumber,
+        to: PathNumber,
+        flags: u32,
+    },
+    Link {
+        path: PathNumber,
+        to: PathNumber,
+    },
+    /// What it says is the first: a path of ours, or a name of nothing.
+    Symlink {
+        says: PathNumber,
+        at: PathNumber,
+    },
+    Chmod {
+        target: Target,
+        mode: u16,
+    },
+    Chown {
+        target: Target,
+    },
+    Utime {
+        target: Target,
+    },
+    Lock {
+        slot: Slot,
+        kind: LockKind,
+        own: bool,
+        waits: bool,
+        offset: i64,
+        length: i64,
+    },
+    Flock {
+        slot: Slot,
+        operation: u8,
+    },
+    Copy {
+        from: Slot,
+        to: Slot,
+        length: u32,
+        by_sendfile: bool,
+    },
+    Clone {
+        from: Slot,
+        to: Slot,
+    },
+}
+
+/// What a call acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    At(PathNumber),
+    Held(Slot),
+}
+
+/// What is forced to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Synced {
+    All,
+    Data,
+    FileSystem,
+}
+
+/// What becomes of a range of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LockKind {
+    Read,
+    Write,
+    Unlock,
+}
+
+/// What is in the folder before the replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Initial {
+    pub(super) path: PathNumber,
+    pub(super) what: InitialKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum InitialKind {
+    Folder,
+    File {
+        bytes: u64,
+        fill: u8,
+        mode: u16,
+    },
+    /// A link that says this, which leads nowhere else than below the folder.
+    Link {
+        says: CString,
+    },
+}
+
+/// What the recording was like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// How long all of it took, without the recorder's toll.
+    pub(super) recorded_ns: u64,
+    /// How long the stretch took that is replayed, likewise.
+    pub(super) stretch_ns: u64,
+    /// In so much of that some thread was in a call that is replayed, at the most.
+    pub(super) files_ns: u64,
+    /// Calls that are replayed.
+    pub(super) calls: u64,
+    /// What they write.
+    pub(super) written_bytes: u64,
+    /// How many files and folders they make at the most.
+    pub(super) made: u64,
+}
+
+/// The kinds of calls that time is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Open,
+    Read,
+    Write,
+    Sync,
+    Metadata,
+    Lock,
+}
+
+impl Kind {
+    pub(super) const COUNT: usize = 6;
+}
+
+impl Act {
+    /// The kind of call that it is; none where it calls nothing.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        Some(match self {
+            Self::Begin { .. } | Self::Pass => return None,
+            Self::Open { .. } | Self::Close { .. } => Kind::Open,
+            Self::Read { .. } => Kind::Read,
+            Self::Write { .. } | Self::Copy { .. } | Self::Clone { .. } => Kind::Write,
+            Self::Sync { .. } | Self::SyncRange { .. } => Kind::Sync,
+            Self::Lock { .. } | Self::Flock { .. } => Kind::Lock,
+            _ => Kind::Metadata,
+        })
+    }
+
+    /// Whether a file's or folder's name comes, goes or changes by it.
+    pub(super) fn changes_name(&self) -> bool {
+        matches!(
+            self,
+            Self::Mkdir { .. }
+                | Self::Mknod { .. }
+                | Self::Rmdir { .. }
+                | Self::Unlink { .. }
+                | Self::Rename { .. }
+                | Self::Link { .. }
+                | Self::Symlink { .. }
+        ) || matches!(self, Self::Open { flags, .. } if flags & (libc::O_CREAT | libc::O_TRUNC) as u32 != 0)
+    }
+
+    /// Whether the kernel's answer is a number that must be the same: bytes, or a position.
+    /// Of all others it is that they succeed, or fail for the same reason.
+    fn counts(&self) -> bool {
+        matches!(
+            self,
+            Self::Read { .. }
+                | Self::Write { .. }
+                | Self::Seek { .. }
+                | Self::Readlink { .. }
+                | Self::Copy { .. }
+        )
+    }
+
+    /// Whether it went as it was recorded.
+    pub(super) fn agrees(&self, expected: i64, found: i64) -> bool {
+        let both_succeed = expected >= 0 && found >= 0;
+        expected == found || (both_succeed && !self.counts())
+    }
+}

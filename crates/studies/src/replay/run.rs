@@ -1,0 +1,279 @@
+//! Runs a program's threads: each thinks, waits for others and does its calls, in its order.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use engine::study::{Doing, StudyError};
+
+use super::act::Buffers;
+use super::program::{Act, Kind, Lane, NO_SIGNAL, Step};
+use super::world::{Stopped, World};
+
+/// Sleep ends late by up to so much, the kernel's timer slack: that long before, it is given up
+/// for looking at the clock.
+const SLEEP_LATE_NS: u64 = 120_000;
+/// Whoever sleeps looks so often whether the run was interrupted.
+const SLEEP_MAX: Duration = Duration::from_millis(50);
+/// Whoever computes looks so often.
+const SPIN_LOOKS: u32 = 1 << 14;
+/// What replaying takes between calls is taken out of thinking, up to so much: more than this
+/// was the machine's, as it is for any program.
+const OWED_NS: u64 = 20_000;
+/// So many calls that went otherwise are told.
+const EXAMPLES_MAX: usize = 3;
+
+/// What the threads came to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    /// Time in calls, by kind, in ticks.
+    pub(super) in_calls: [u64; Kind::COUNT],
+    pub(super) calls: [u64; Kind::COUNT],
+    /// Time between calls, but for waiting.
+    pub(super) thought: u64,
+    pub(super) requested_bytes: u64,
+    pub(super) deviations: u64,
+    /// The first that went otherwise.
+    pub(super) examples: Vec<Deviation>,
+}
+
+/// A call that went otherwise than recorded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deviation {
+    pub(super) act: Act,
+    pub(super) expected: i64,
+    pub(super) found: i64,
+}
+
+impl Tally {
+    /// Both together.
+    fn add(&mut self, other: Self) {
+        for (sum, more) in self.in_calls.iter_mut().zip(other.in_calls) {
+            *sum += more;
+        }
+        for (sum, more) in self.calls.iter_mut().zip(other.calls) {
+            *sum += more;
+        }
+        self.thought += other.thought;
+        self.requested_bytes += other.requested_bytes;
+        self.deviations += other.deviations;
+        self.examples.extend(other.examples);
+        self.examples.truncate(EXAMPLES_MAX);
+    }
+}
+
+/// Threads that wait for the start. Dropping them ends them.
+pub(super) struct Threads {
+    world: Arc<World>,
+    others: Vec<JoinHandle<Result<Tally, Stopped>>>,
+    own: Buffers,
+    think: f64,
+}
+
+impl Threads {
+    /// Starts one for each lane but the first, which is for the thread that calls `run`;
+    /// `think` is how much of thinking is kept.
+    pub(super) fn start(world: Arc<World>, think: f64) -> Result<Self, StudyError> {
+        let own = buffers(&world.program.lanes[0]);
+        let mut threads = Self { world, others: Vec::new(), own, think };
+        for number in 1..threads.world.program.lanes.len() {
+            let world = Arc::clone(&threads.world);
+            let work = move || {
+                let mut buffers = buffers(&world.program.lanes[number]);
+                let began = world.wait(world.gate())?;
+                run_lane(&world, number, think, began, &mut buffers)
+            };
+            let started = thread::Builder::new().name("replay".to_owned()).spawn(work);
+            threads.others.push(started.doing("starting a thread of the replay")?);
+        }
+        Ok(threads)
+    }
+
+    /// Runs them all to their end.
+    pub(super) fn run(mut self) -> Result<Tally, StudyError> {
+        let began = self.world.clock.ticks();
+        self.world.signal(self.world.gate(), began);
+        let mut outcome = run_lane(&self.world, 0, self.think, began, &mut self.own)
+            .map_err(|Stopped| StudyError::Stopped);
+        for thread in self.others.drain(..) {
+            if outcome.is_err() {
+                self.world.give_up();
+            }
+            let theirs = match thread.join() {
+                Ok(theirs) => theirs.map_err(|Stopped| StudyError::Stopped),
+                Err(_) => Err(StudyError::Worker("a thread of the replay panicked".to_owned())),
+            };
+            outcome = outcome.and_then(|mut sum| {
+                sum.add(theirs?);
+                Ok(sum)
+            });
+        }
+        outcome
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if self.others.is_empty() {
+            return;
+        }
+        self.world.give_up();
+        for thread in self.others.drain(..) {
+            // One that panicked has nothing more to say.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Memory for a lane's largest calls.
+fn buffers(lane: &Lane) -> Buffers {
+    let (mut read, mut list) = (0, 0);
+    for step in &lane.steps {
+        match step.act {
+            Act::Read { length, .. } => read = read.max(length as usize),
+            Act::List { length, .. } | Act::Readlink { length, .. } => {
+                list = list.max(length as usize);
+            }
+            _ => {}
+        }
+    }
+    Buffers::new(read.min(super::act::CALL_BYTES_MAX), list.min(super::act::CALL_BYTES_MAX))
+}
+
+/// A thread of the replay at work.
+struct Running<'w> {
+    world: &'w World,
+    /// Ticks of a nanosecond.
+    ticks_per_ns: f64,
+    /// How much of thinking is kept.
+    think: f64,
+    /// The share of it that is computing.
+    computing: f64,
+    began: u64,
+    /// From when on the thread is taken to think …
+    since: u64,
+    /// … and does.
+    free: u64,
+    tally: Tally,
+}
+
+fn run_lane(
+    world: &World,
+    number: usize,
+    think: f64,
+    began: u64,
+    buffers: &mut Buffers,
+) -> Result<Tally, Stopped> {
+    let lane = &world.program.lanes[number];
+    let mut running = Running {
+        world,
+        ticks_per_ns: 1.0 / world.clock.tick_ns(),
+        think,
+        computing: 1.0,
+        began,
+        since: began,
+        free: began,
+        tally: Tally::default(),
+    };
+    let mut waits = 0;
+    for (number, step) in lane.steps.iter().enumerate() {
+        let awaited = &lane.waits[waits..step.waits_end as usize];
+        waits = step.waits_end as usize;
+        if number % 64 == 0 {
+            world.check()?;
+        }
+        running.step(step, awaited, buffers)?;
+    }
+    Ok(running.tally)
+}
+
+impl Running<'_> {
+    fn step(&mut self, step: &Step, awaited: &[u32], buffers: &mut Buffers) -> Result<(), Stopped> {
+        let clock = &self.world.clock;
+        if step.waits_first {
+            let woken = self.wait(awaited)?;
+            self.since = match step.act {
+                Act::Begin { computing } => {
+                    self.computing = computing.into();
+                    woken.max(self.began)
+                }
+                _ => self.since.max(woken),
+            };
+            self.free = self.since;
+        }
+        let due = self.think(step.think_ns)?;
+        let mut now = clock.ticks();
+        self.tally.thought += now.saturating_sub(self.free);
+        // What came between calls beside thinking is taken out of the next thinking.
+        let mut owed = now.saturating_sub(due).min((OWED_NS as f64 * self.ticks_per_ns) as u64);
+        if !step.waits_first && !awaited.is_empty() {
+            self.wait(awaited)?;
+            now = clock.ticks();
+            owed = 0;
+        }
+        let mut ended = now;
+        if let Some(kind) = step.act.kind() {
+            let found = self.world.act(&step.act, buffers);
+            ended = clock.ticks();
+            self.tally.in_calls[kind as usize] += ended.saturating_sub(now);
+            self.tally.calls[kind as usize] += 1;
+            if matches!(kind, Kind::Read | Kind::Write) {
+                self.tally.requested_bytes += found.max(0) as u64;
+            }
+            if !step.act.agrees(step.expected, found) {
+                self.deviates(step, found);
+            }
+        }
+        if step.signal != NO_SIGNAL {
+            self.world.signal(step.signal, ended);
+        }
+        (self.since, self.free) = (ended - owed, ended);
+        Ok(())
+    }
+
+    /// Waits for others; when the last of them was done.
+    fn wait(&self, awaited: &[u32]) -> Result<u64, Stopped> {
+        let mut last = 0;
+        for signal in awaited {
+            last = last.max(self.world.wait(*signal)?);
+        }
+        Ok(last)
+    }
+
+    /// Passes the time that the program did other things; when it was over.
+    fn think(&self, think_ns: u64) -> Result<u64, Stopped> {
+        let clock = &self.world.clock;
+        let ticks = think_ns as f64 * self.think * self.ticks_per_ns;
+        let due = self.since + ticks as u64;
+        let late = (SLEEP_LATE_NS as f64 * self.ticks_per_ns) as u64;
+        let computes = ((ticks * self.computing) as u64).max(late);
+        loop {
+            let now = clock.ticks();
+            let sleeps = due.saturating_sub(computes).saturating_sub(now);
+            if sleeps <= late {
+                break;
+            }
+            let sleep = Duration::from_nanos((sleeps as f64 / self.ticks_per_ns) as u64);
+            thread::sleep(sleep.min(SLEEP_MAX));
+            self.world.check()?;
+        }
+        let mut looks = 0_u32;
+        while clock.ticks() < due {
+            std::hint::spin_loop();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(SPIN_LOOKS) {
+                self.world.check()?;
+            }
+        }
+        Ok(due)
+    }
+
+    #[cold]
+    fn deviates(&mut self, step: &Step, found: i64) {
+        self.tally.deviations += 1;
+        if self.tally.examples.len() < EXAMPLES_MAX {
+            let Step { act, expected, .. } = *step;
+            self.tally.examples.push(Deviation { act, expected, found });
+        }
+    }
+}

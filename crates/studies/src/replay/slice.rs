@@ -1,0 +1,145 @@
+//! One replay: the files that were there, the calls, and what they came to.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use engine::recorder::Recorder;
+use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
+use model::slice::Outcome;
+
+use super::act::Buffers;
+use super::config::Config;
+use super::program::Kind;
+use super::run::{Tally, Threads};
+use super::spec;
+use super::world::World;
+use super::{prepare, told};
+use crate::cold::{Cache, Residency};
+use crate::figures_of;
+use crate::tree::{each_file, sync_tree};
+
+/// A replay whose folder is empty.
+pub(super) struct Slice<'a> {
+    config: &'a Config,
+    folder: OwnedFd,
+}
+
+/// One that can begin.
+struct Filled<'a> {
+    config: &'a Config,
+    world: Arc<World>,
+    threads: Threads,
+}
+
+/// One that has ended.
+struct Done<'a> {
+    config: &'a Config,
+    world: Arc<World>,
+    tally: Tally,
+    elapsed: u64,
+}
+
+impl<'a> Slice<'a> {
+    pub(super) fn new(config: &'a Config, folder: BorrowedFd<'_>) -> Result<Self, StudyError> {
+        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        Ok(Self { config, folder })
+    }
+}
+
+impl Prepared for Slice<'_> {
+    fn ready<'a>(
+        self: Box<Self>,
+        _operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { config, folder } = *self;
+        let Config { program, fills, copies, cache, .. } = config;
+        prepare::make(program, &folder, fills, copies.as_deref())?;
+        // What was there before has long been on the device.
+        sync_tree(&folder)?;
+        if *cache == Cache::Cold {
+            let mut left = Residency::default();
+            each_file(&folder, |file| left.evict(&file))?;
+            left.check_cold(&folder)?;
+        }
+        let has_openat2 = prepare::has_openat2(&folder);
+        let (clock, stop) = (recorder.clock().clone(), Arc::clone(recorder.stop_flag()));
+        let world =
+            World::new(Arc::clone(program), folder, has_openat2, fills.clone(), clock, stop);
+        let mut none = Buffers::new(0, 0);
+        for act in &program.opened {
+            world.act(act, &mut none);
+        }
+        let world = Arc::new(world);
+        let threads = Threads::start(Arc::clone(&world), config.think)?;
+        Ok(Box::new(Filled { config, world, threads }))
+    }
+}
+
+impl Ready for Filled<'_> {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { config, world, threads } = *self;
+        let began = recorder.last_ticks();
+        let tally = threads.run()?;
+        recorder.lap();
+        let elapsed = recorder.last_ticks().saturating_sub(began);
+        let done = Done { config, world, tally, elapsed };
+        let took_ns = |kind: Kind| done.part(done.tally.in_calls[kind as usize]) as u64;
+        let calls = |kind: Kind| done.tally.calls[kind as usize];
+        recorder.synced(calls(Kind::Sync), took_ns(Kind::Sync));
+        recorder.locked(calls(Kind::Lock), took_ns(Kind::Lock));
+        recorder.requested(done.tally.requested_bytes);
+        (0..config.name_changes).for_each(|_| recorder.changed_name());
+        Ok(Box::new(done))
+    }
+}
+
+impl Done<'_> {
+    /// A part of the threads' time as a part of the replay's, in nanoseconds: where several
+    /// threads ran at once, each of them counts in proportion.
+    fn part(&self, ticks: u64) -> f64 {
+        let Tally { in_calls, thought, .. } = &self.tally;
+        let all: u64 = in_calls.iter().sum::<u64>() + thought;
+        let elapsed_ns = self.elapsed as f64 * self.world.clock.tick_ns();
+        ticks as f64 / all.max(1) as f64 * elapsed_ns
+    }
+}
+
+impl Ran for Done<'_> {
+    fn flush(&mut self) -> Result<(), StudyError> {
+        sync_tree(&self.world.folder)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        let program = &self.config.program;
+        let Tally { in_calls, calls, thought, deviations, .. } = &self.tally;
+        let [open, read, write, sync, metadata, lock] = in_calls.map(|ticks| self.part(ticks));
+        let facts = &program.facts;
+        let bound = facts.files_ns as f64 / facts.stretch_ns.max(1) as f64;
+        let left_out_ns = facts.recorded_ns.saturating_sub(facts.stretch_ns) as f64;
+        let mut figures = figures_of([
+            (spec::THINK, self.part(*thought)),
+            (spec::OPEN, open),
+            (spec::READ, read),
+            (spec::WRITE, write),
+            (spec::SYNC, sync),
+            (spec::METADATA, metadata),
+            (spec::LOCK, lock),
+            (spec::CALLS, calls.iter().sum::<u64>() as f64),
+            (spec::DEVIATIONS, *deviations as f64),
+            (spec::RECORDED, facts.stretch_ns as f64),
+            (spec::BOUND, bound),
+        ]);
+        if left_out_ns > 0.0 {
+            figures.extend(figures_of([(spec::LEFT_OUT, left_out_ns)]));
+        }
+        let untrusted = told::untrusted(program, &self.tally);
+        Ok(Outcome { figures, untrusted, ..Outcome::default() })
+    }
+}
