@@ -9,8 +9,8 @@ use clap::Subcommand;
 
 use crate::{
     bench_fio, bench_harness, bench_journal, bench_journal_crashes, bench_kill, bench_load,
-    bench_neighbour, bench_promises, bench_record, bench_repeat, bench_store, bench_verdicts,
-    bench_verify, process,
+    bench_neighbour, bench_promises, bench_record, bench_repeat, bench_replay, bench_store,
+    bench_verdicts, bench_verify, process,
 };
 
 #[derive(Subcommand)]
@@ -37,6 +37,8 @@ pub(crate) enum Bench {
     /// The calls that `record` looks for
     #[command(hide = true)]
     RecordStorm(bench_record::StormArgs),
+    /// Real programs beside the replays of their recordings, and what moving them saves
+    Replay(bench_replay::Args),
     /// How long listing a thousand saved runs and showing one takes
     Store(bench_store::Args),
     /// What strategies promise at a power failure, tried on file systems over a disk of ours
@@ -79,6 +81,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         Bench::Record(args) => bench_record::run(args),
         Bench::RecordLoop(args) => bench_record::run_loop(args),
         Bench::RecordStorm(args) => bench_record::run_storm(args),
+        Bench::Replay(args) => bench_replay::run(args),
         Bench::Store(args) => bench_store::run(args),
         Bench::HeldMemory(args) => bench_harness::memory::child(args),
     }

@@ -18,6 +18,7 @@ mod bench_neighbour;
 mod bench_promises;
 mod bench_record;
 mod bench_repeat;
+mod bench_replay;
 mod bench_store;
 mod bench_verdicts;
 mod bench_verify;

@@ -1,0 +1,95 @@
+//! Real programs, as small applications use them: what each finds, and what it does.
+
+/// A program in a folder of its own.
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    /// What must be installed, by the names that `cargo xtask packages` knows.
+    pub(crate) needs: &'static str,
+    /// Makes what it finds, in the working folder.
+    pub(crate) prepare: &'static str,
+    /// What is recorded and timed, in the working folder.
+    pub(crate) command: &'static str,
+}
+
+pub(crate) const PROGRAMS: [Program; 5] = [
+    Program {
+        name: "PHP writing a log",
+        needs: "php",
+        prepare: "cat > append.php <<'END'\n\
+                  <?php\n\
+                  for ($n = 0; $n < 20000; $n++) {\n\
+                      $line = sprintf('%06d GET /products/%d %s', $n, $n * 7919 % 10007, md5($n));\n\
+                      file_put_contents('app.log', $line . \"\\n\", FILE_APPEND | LOCK_EX);\n\
+                  }\n\
+                  END",
+        command: "php append.php",
+    },
+    Program {
+        name: "sqlite3 shell",
+        needs: "sqlite3",
+        prepare: "sqlite3 shop.db 'CREATE TABLE orders (id INTEGER PRIMARY KEY, text)'\n\
+                  for n in $(seq 400); do\n\
+                      echo \"INSERT INTO orders (text) VALUES (printf('%0200d', $n));\"\n\
+                      echo \"SELECT count(*) FROM orders WHERE id > $n - 20;\"\n\
+                  done > statements.sql",
+        command: "sqlite3 shop.db < statements.sql > out",
+    },
+    Program {
+        name: "git clone",
+        needs: "git",
+        prepare: "mkdir source && cd source && git init -q -b main .\n\
+                  for n in $(seq 600); do\n\
+                      mkdir -p d$((n % 30)) && seq $n $((n + 900)) > d$((n % 30))/$n\n\
+                  done\n\
+                  git add . && git -c user.name=x -c user.email=x@x commit -q -m all",
+        command: "git clone -q --no-hardlinks source copy",
+    },
+    Program {
+        name: "tar of a source tree",
+        needs: "tar",
+        prepare: "for n in $(seq 1500); do\n\
+                      mkdir -p tree/d$((n % 40)) && seq $n $((n * 3 % 4000 + n)) > tree/d$((n % 40))/$n\n\
+                  done",
+        command: "tar cf tree.tar tree",
+    },
+    Program {
+        name: "a Django view",
+        needs: "django",
+        prepare: DJANGO,
+        command: "/usr/bin/python3 view.py",
+    },
+];
+
+/// A view that counts visits in SQLite and writes a log, called as a server calls it.
+const DJANGO: &str = r#"cat > view.py <<'END'
+import logging, os, sys
+import django
+from django.conf import settings
+settings.configure(
+    DEBUG=False, SECRET_KEY="x", ALLOWED_HOSTS=["*"], ROOT_URLCONF=__name__,
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "visits.db"}})
+django.setup()
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import path
+log = logging.getLogger("visits")
+log.addHandler(logging.FileHandler("visits.log"))
+def view(request, number):
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE visits SET count = count + 1 WHERE id = %s", [number % 10])
+        cursor.execute("SELECT sum(count) FROM visits")
+        total = cursor.fetchone()[0]
+    log.warning("visit %s of %s", total, number)
+    return HttpResponse(f"{total} visits")
+urlpatterns = [path("visit/<int:number>", view)]
+client = Client()
+for number in range(300):
+    assert client.get(f"/visit/{number}").status_code == 200
+END
+/usr/bin/python3 - <<'END'
+import sqlite3
+with sqlite3.connect("visits.db") as db:
+    db.execute("CREATE TABLE visits (id INTEGER PRIMARY KEY, count INTEGER)")
+    db.executemany("INSERT INTO visits VALUES (?, 0)", [(n,) for n in range(10)])
+END"#;
