@@ -68,7 +68,7 @@ fn completions_and_manual_pages_come_out() {
     // A path alone is a place.
     let zsh = stdout(&run(["completions", "zsh"]));
     let places: Vec<&str> = zsh.lines().filter(|l| l.starts_with("'*::places")).collect();
-    assert!(places.len() == 5 && places.iter().all(|l| l.contains(":_files -/")), "{places:?}");
+    assert!(places.len() == 6 && places.iter().all(|l| l.contains(":_files -/")), "{places:?}");
     let page = stdout(&run(["man"]));
     assert!(page.contains(".TH") && page.contains("compare"));
     assert!(stdout(&run(["man", "compare"])).contains("budget"));

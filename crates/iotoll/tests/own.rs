@@ -123,7 +123,7 @@ fn every_study_works_on_copies_of_ones_own_and_says_so() {
         " your files: 2 files, 1.58 kB; left out: 1 link strategy place",
         " your files: a database of 8.19 kB, 2 statements a request: 1 read and 1 write strategy",
         " your files: record sizes of 2 lines, 9 B to 27 B, 18 B on average; contents are invented",
-        " Data page, cache, files: your files: 2 files, 1.58 kB; left out: 1 link. log: your files:",
+        " Data page, cache, files: your files: 2 files, 1.58 kB; left out: 1 link. ",
     ] {
         assert!(unwrapped(&text).contains(says), "{says}: {text}");
     }

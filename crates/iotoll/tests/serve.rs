@@ -218,7 +218,7 @@ fn a_command_that_cannot_be_meant_is_wrong_usage() {
     let places = Places::new();
     for (set, says) in [
         ("serve.set=/no/such/folder", "/no/such/folder cannot be read"),
-        ("serve.set=/etc/passwd", "name a folder of files"),
+        ("serve.set=/etc/passwd", "name a directory"),
         ("serve.command=x {port}", "add --strategy command"),
         ("serve.timeout=1h", "from 100ms to 60s"),
     ] {

@@ -64,6 +64,15 @@ fn follow<S: Sink>(
     outcome.map_err(while_("waiting for the program"))
 }
 
+/// Whether a thread has ended meanwhile, its parent not having asked for its status perhaps,
+/// or is this process's already because the thread that made it was.
+fn needs_no_attaching(thread: u32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{thread}/status")) else { return true };
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let has_ended = field("State:").is_some_and(|state| state.starts_with(['Z', 'X']));
+    has_ended || field("TracerPid:") == Some(&std::process::id().to_string())
+}
+
 /// Attaches to every thread of a process, those included that begin meanwhile.
 fn attach<S: Sink>(follower: &mut Follower<'_, S>, process: u32) -> Result<(), Error> {
     loop {
@@ -80,7 +89,7 @@ fn attach<S: Sink>(follower: &mut Follower<'_, S>, process: u32) -> Result<(), E
                     let _ = requests::interrupt(thread);
                 }
                 // It has ended, or is followed because the thread that made it is.
-                Err(_) if follower.knows_process(process) => {}
+                Err(_) if follower.knows_process(process) || needs_no_attaching(thread) => {}
                 Err(error) => return Err(Error::MayNot { process, error }),
             }
         }

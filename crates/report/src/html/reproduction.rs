@@ -2,6 +2,7 @@
 //! holds of the conclusions. Of several runs of one article, the figures side by side.
 
 use model::figure::Unit;
+use model::printable::shortened;
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction};
 
 use super::chart::{Chart, Ids, Rows, percent, ticks, upright};
@@ -16,6 +17,8 @@ const HEIGHT: f64 = 16.0;
 /// How large a ring is, and a dot.
 const RING: f64 = 6.5;
 const DOT: f64 = 4.5;
+/// So much of a name stands in a row: a narrow page has no room for more.
+const NAME_CHARS_MAX: usize = 12;
 
 /// All that is said of the article that a run repeats; nothing where it repeats none.
 pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
@@ -119,7 +122,7 @@ fn figures(reproduction: &Reproduction, figure: &FigureHere) -> Vec<(&'static st
     let told = columns.map(|column| {
         let class = if column.is_published { "dim" } else { "strong" };
         let text: String = column.cells.iter().map(|cells| cells.value.as_str()).collect();
-        (class, format!("{} {text}", column.short_name()))
+        (class, format!("{} {text}", shortened(column.short_name(), NAME_CHARS_MAX)))
     });
     told.collect()
 }

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::study::{Footprint, StudyError};
+use model::material::Material;
 use model::study::Params;
+use model::units::{counted, rough_size};
 
 use super::fill::Fills;
-use super::program::{Act, InitialKind, Program};
+use super::program::{Act, Initial, InitialKind, Program};
 use super::recording::Recording;
 use super::{act, folder, make, prepare};
 use crate::cold::Cache;
@@ -60,6 +62,21 @@ impl Config {
             copies,
             cache: Cache::of(params.choice("cache"))?,
             name_changes,
+        })
+    }
+
+    /// The files that the program found; nothing where it found none.
+    pub(super) fn material(&self) -> Option<Material> {
+        let bytes = |initial: &Initial| match initial.what {
+            InitialKind::File { bytes, .. } => Some(bytes),
+            InitialKind::Folder | InitialKind::Link { .. } => None,
+        };
+        let files: Vec<u64> = self.program.initial.iter().filter_map(bytes).collect();
+        let total: u64 = files.iter().sum();
+        let about = format!("{}, {}", counted(files.len() as u64, "file"), rough_size(total));
+        (!files.is_empty()).then(|| match &self.copies {
+            Some(_) => Material::own(about, total),
+            None => Material::invented(about, "with_files"),
         })
     }
 

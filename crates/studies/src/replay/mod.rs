@@ -62,7 +62,7 @@ struct Replaying {
 
 impl Workload for Replaying {
     fn material(&self) -> Option<Material> {
-        None
+        self.config.material()
     }
 
     /// The whole stretch is one operation: only from its beginning on is it known what files
