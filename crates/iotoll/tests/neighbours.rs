@@ -109,7 +109,7 @@ fn so_does_a_run_whose_server_is_the_users() {
 
 #[test]
 fn too_few_inodes_are_refused_before_anything_is_made() {
-    for (inodes, study) in [("12", "log"), ("300", "files")] {
+    for (inodes, study) in [("12", "log"), ("40", "files")] {
         let Some(small) = Small::new(&format!("size=256m,nr_inodes={inodes}")) else { return };
         let output = run(["compare", &place("a", &small.point()), "--study", study]);
         assert_fails(&output, 1, &["files are created there", "df -i", "must stay free"]);
