@@ -18,7 +18,7 @@ const HEIGHT: f64 = 16.0;
 const RING: f64 = 6.5;
 const DOT: f64 = 4.5;
 /// So much of a name stands in a row: a narrow page has no room for more.
-const NAME_CHARS_MAX: usize = 12;
+const NAME_CHARS_MAX: usize = 6;
 
 /// All that is said of the article that a run repeats; nothing where it repeats none.
 pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
@@ -60,12 +60,14 @@ fn class(decision: Decision) -> &'static str {
 
 /// The figures of a group along one axis.
 fn chart(reproduction: &Reproduction, group: &[FigureHere]) -> Chart {
-    let unit = group[0].unit;
     let measured = |figure: &FigureHere| {
         let of = |measured: &Option<Measured>| measured.as_ref().and_then(|m| m.value);
         [figure.published, of(&figure.original), of(&figure.native)]
     };
-    // What is of another kind than the first, as a difference among ratios, has no place.
+    let has_any = |figure: &&FigureHere| measured(figure).iter().any(Option::is_some);
+    let unit = group.iter().find(has_any).unwrap_or(&group[0]).unit;
+    // What is of another kind than the first that is known, as a difference among ratios, has
+    // no place.
     let drawn: Vec<(&FigureHere, [Option<f64>; 3])> = group
         .iter()
         .filter(|figure| figure.unit == unit)
