@@ -27,8 +27,16 @@ pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
     let about = format!("{title}, {year}, measured with {original}. {question}");
     let how = if reproduction.is_quick { " in a tenth of the time" } else { "" };
     let missing = words::missing(reproduction).map(|text| classed("p", "warning").text(text));
-    let charts: Vec<Markup> =
-        words::groups(reproduction).map(|group| chart(reproduction, group).figure(ids)).collect();
+    let charts: Vec<Markup> = words::groups(reproduction)
+        .map(|group| {
+            if group.iter().any(|figure| values(figure).iter().any(Option::is_some)) {
+                return chart(reproduction, group).figure(ids);
+            }
+            let mut told = Markup::from(el("h3").text(&group[0].group));
+            told.push(table(reproduction, group).scrolling(&group[0].group));
+            told
+        })
+        .collect();
     el("section")
         .child(el("h2").text(article))
         .child(el("p").text(about))
@@ -58,26 +66,28 @@ fn class(decision: Decision) -> &'static str {
     }
 }
 
+/// What was published, and what was measured in the article's way and natively.
+fn values(figure: &FigureHere) -> [Option<f64>; 3] {
+    let of = |measured: &Option<Measured>| measured.as_ref().and_then(|m| m.value);
+    [figure.published, of(&figure.original), of(&figure.native)]
+}
+
 /// The figures of a group along one axis.
 fn chart(reproduction: &Reproduction, group: &[FigureHere]) -> Chart {
-    let measured = |figure: &FigureHere| {
-        let of = |measured: &Option<Measured>| measured.as_ref().and_then(|m| m.value);
-        [figure.published, of(&figure.original), of(&figure.native)]
-    };
-    let has_any = |figure: &&FigureHere| measured(figure).iter().any(Option::is_some);
+    let has_any = |figure: &&FigureHere| values(figure).iter().any(Option::is_some);
     let unit = group.iter().find(has_any).unwrap_or(&group[0]).unit;
     // What is of another kind than the first that is known, as a difference among ratios, has
     // no place.
     let drawn: Vec<(&FigureHere, [Option<f64>; 3])> = group
         .iter()
         .filter(|figure| figure.unit == unit)
-        .map(|figure| (figure, measured(figure)))
+        .map(|figure| (figure, values(figure)))
         .collect();
-    let values = || drawn.iter().flat_map(|(_, values)| values).flatten().copied();
-    let scale = if values().any(|value| value <= 0.0) {
-        Scale::from_zero(values().chain([1.0]))
+    let known = || drawn.iter().flat_map(|(_, values)| values).flatten().copied();
+    let scale = if known().any(|value| value <= 0.0) {
+        Scale::from_zero(known().chain([1.0]))
     } else {
-        Scale::log(values())
+        Scale::log(known())
     };
     let scale = scale.or_else(|| Scale::log([1.0]));
     let rows = scale.map_or_else(
