@@ -82,18 +82,26 @@ impl Recorder {
             Means::Ebpf(_) => 100,
             Means::Ptrace => 5,
         };
-        let bare = || -> Result<Vec<u64>, Error> {
-            let output = timing(calls).stderr(Stdio::null()).output().map_err(while_(TIMING))?;
-            Ok(read_rounds(&String::from_utf8_lossy(&output.stdout)))
-        };
-        let mut unrecorded = bare()?;
+        let mut unrecorded = self.bare(timing(calls))?;
         let mut took = Took::default();
         let recorded = self.timed(timing(calls), &mut took)?;
-        unrecorded.extend(bare()?);
+        unrecorded.extend(self.bare(timing(calls))?);
         let found = took.toll(&unrecorded, &recorded);
         let nothing = || io::Error::other("nothing came of it");
         self.toll = found.ok_or_else(nothing).map_err(while_(TIMING))?;
         Ok(())
+    }
+
+    /// Times the calls while no program is attached: one that is attached slows all, recorded
+    /// or not.
+    fn bare(&mut self, mut command: Command) -> Result<Vec<u64>, Error> {
+        let mut time = || command.stderr(Stdio::null()).output();
+        let output = match &mut self.means {
+            Means::Ebpf(ebpf) => ebpf.apart(time).and_then(|output| output),
+            Means::Ptrace => time(),
+        };
+        let output = output.map_err(while_(TIMING))?;
+        Ok(read_rounds(&String::from_utf8_lossy(&output.stdout)))
     }
 
     fn timed(&mut self, mut command: Command, took: &mut Took) -> Result<Vec<u64>, Error> {

@@ -118,16 +118,17 @@ impl Map {
     }
 }
 
-/// A program at its tracepoint: it runs until this is dropped.
+/// A program in the kernel, which runs at its tracepoint while it is attached.
 #[derive(Debug)]
-pub(super) struct Attached {
+pub(super) struct Program {
     program: OwnedFd,
-    _link: OwnedFd,
+    /// While it is attached.
+    link: Option<OwnedFd>,
 }
 
-impl Attached {
-    /// Loads a program and attaches it to the tracepoint with this number. What the kernel
-    /// refuses comes with the end of what it says of it.
+impl Program {
+    /// Loads a program for the tracepoint with this number, without attaching it. What the
+    /// kernel refuses comes with the end of what it says of it.
     pub(super) fn load(name: &str, tracepoint: u32, code: &[Instruction]) -> io::Result<Self> {
         let mut log = vec![0_u8; LOG_BYTES];
         let mut attributes = Attributes::default();
@@ -147,11 +148,21 @@ impl Attached {
             loaded = unsafe { bpf(Command::ProgramLoad, &mut attributes) };
         }
         let program = owned(loaded.map_err(|error| explained(name, &error, &log))?);
+        Ok(Self { program, link: None })
+    }
+
+    /// From now on it runs.
+    pub(super) fn attach(&mut self) -> io::Result<()> {
         let mut attributes = Attributes::default();
-        attributes[1] = program.as_raw_fd() as u64;
+        attributes[1] = self.program.as_raw_fd() as u64;
         // SAFETY: no name, which a program of this type has itself, and its descriptor.
-        let link = unsafe { bpf(Command::RawTracepointOpen, &mut attributes) }.map(owned)?;
-        Ok(Self { program, _link: link })
+        self.link = Some(unsafe { bpf(Command::RawTracepointOpen, &mut attributes) }.map(owned)?);
+        Ok(())
+    }
+
+    /// From now on it costs nobody anything.
+    pub(super) fn detach(&mut self) {
+        self.link = None;
     }
 
     /// How often it did not run because it was running on the same processor.

@@ -2,7 +2,7 @@
 //! those of the threads that are followed into a ring, which this process reads.
 //!
 //! For that the kernel has to be of 5.8 or later with a description of its own types (BTF), and
-//! whoever loads the programs needs `CAP_BPF` and `CAP_PERFMON`, or root. While they are loaded,
+//! whoever loads the programs needs `CAP_BPF` and `CAP_PERFMON`, or root. While they are attached,
 //! each call of any program on the machine takes some 200 ns more.
 
 mod assembler;
@@ -24,7 +24,7 @@ use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use self::btf::Btf;
-use self::kernel::{Attached, Kind, Map};
+use self::kernel::{Kind, Map, Program};
 use self::programs::{Maps, Places, Registers};
 use self::ring::Ring;
 use crate::error::{Error, while_};
@@ -51,7 +51,7 @@ const BUSY_BYTES: u64 = 1 << 20;
 /// The programs, attached, and what they write to.
 pub(crate) struct Ebpf {
     // Dropped first: what follows is used by the programs.
-    programs: Vec<Attached>,
+    programs: Vec<Program>,
     ring: Ring,
     threads: Map,
     lost: Map,
@@ -99,12 +99,31 @@ impl Ebpf {
             ("leave", "sys_exit", programs::leave(&maps, &places)),
             ("enter", "sys_enter", programs::enter(&maps)),
         ];
-        let attach = |(name, tracepoint, code): (&str, &str, Option<Vec<_>>)| {
+        let load = |(name, tracepoint, code): (&str, &str, Option<Vec<_>>)| {
             let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
-            Attached::load(name, id, &code.ok_or_else(missing)?)
+            Program::load(name, id, &code.ok_or_else(missing)?)
         };
-        let programs = programs.into_iter().map(attach).collect::<io::Result<_>>()?;
-        Ok(Self { programs, ring, threads, lost, _wanted: wanted, _scratch: scratch, told: 0 })
+        let programs = programs.into_iter().map(load).collect::<io::Result<_>>()?;
+        let mut ebpf =
+            Self { programs, ring, threads, lost, _wanted: wanted, _scratch: scratch, told: 0 };
+        ebpf.attach()?;
+        Ok(ebpf)
+    }
+
+    fn attach(&mut self) -> io::Result<()> {
+        self.programs.iter_mut().try_for_each(Program::attach)
+    }
+
+    fn detach(&mut self) {
+        self.programs.iter_mut().for_each(Program::detach);
+    }
+
+    /// Does something while the programs are not attached, and slow nobody.
+    pub(crate) fn apart<T>(&mut self, work: impl FnOnce() -> T) -> io::Result<T> {
+        self.detach();
+        let done = work();
+        self.attach()?;
+        Ok(done)
     }
 
     /// Runs a command to its end.
@@ -133,7 +152,7 @@ impl Ebpf {
         }
         if cut.is_some() {
             // Nobody needs to be slowed any more.
-            self.programs.clear();
+            self.detach();
         }
         let end = match end {
             Some(end) => end,
@@ -168,7 +187,7 @@ impl Ebpf {
         if cut.is_none() {
             cut = self.drain(sink).err();
         }
-        self.programs.clear();
+        self.detach();
         Ok(Followed { end: None, cut })
     }
 
@@ -199,7 +218,7 @@ impl Ebpf {
             Some(event) => sink.see(&event),
             None => Ok(()),
         })?;
-        let missed: u64 = self.programs.iter().map(Attached::missed).sum();
+        let missed: u64 = self.programs.iter().map(Program::missed).sum();
         let lost = self.lost.number_at(0)? + missed;
         if lost > self.told {
             sink.see(&Event::Lost(lost - self.told))?;
