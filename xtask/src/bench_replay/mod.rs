@@ -1,10 +1,13 @@
 //! `cargo xtask bench replay`: real programs beside the replays of their recordings.
 //!
-//! Each program is recorded once by the built binary. Then, round by round and in an order drawn
-//! for each, it runs as it is on the disk and in memory, and its recording is replayed there. A
-//! replay on the disk that takes about as long as the program shows that what was recorded is
-//! what takes the time. What the program itself saves by moving must be no more than the bound
-//! that the recording gave, and what replays said.
+//! Each program is recorded by the built binary in each round: one run is not like the next, and
+//! a recording is of one. Then, in an order drawn for each round, it runs as it is on the disk and
+//! in memory, and its recording is replayed there. A replay on the disk that takes about as long
+//! as the program shows that what was recorded is what takes the time. What the program itself
+//! saves by moving must be no more than the bound that recordings gave, and what replays said.
+//!
+//! Nothing is removed before the end: ext4 does not use the number of a file again that was
+//! removed a short while ago, and whoever makes files pays for looking past them.
 
 mod programs;
 
@@ -64,31 +67,33 @@ const TURNS: [Turn; 4] = [Turn::OnDisk, Turn::InRam, Turn::ReplayOnDisk, Turn::R
 pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
     let iotoll = process::release_iotoll()?;
+    let mut folders = Folders::default();
     let mut missed = Vec::new();
     for program in PROGRAMS.iter().filter(|program| program.name.contains(&args.only)) {
         if !is_installed(program.needs) {
             println!("{}: skipped, for there is no {}", program.name, program.needs);
             continue;
         }
-        missed.extend(measure(args, &iotoll, program).with_context(|| program.name)?);
+        missed.extend(measure(args, &iotoll, program, &mut folders).with_context(|| program.name)?);
     }
     ensure!(missed.is_empty() || args.no_target, "{}", missed.join("\n"));
     Ok(())
 }
 
 /// Measures one program; what it misses of its targets.
-fn measure(args: &Args, iotoll: &Path, program: &Program) -> Result<Vec<String>> {
-    let kept = tempfile::tempdir()?;
-    let trace = kept.path().join("program.trace");
-    let recorded_in = prepared(program, &args.disk)?;
-    let mut record = Command::new(iotoll);
-    record.arg("record").arg("-o").arg(&trace).args(["--", "sh", "-c", program.command]);
-    let recorded = record.current_dir(recorded_in.path()).stdout(Stdio::null()).status()?;
-    ensure!(recorded.success(), "it could not be recorded");
-    let mut workload = workload(&trace, recorded_in.path())?;
+fn measure(
+    args: &Args,
+    iotoll: &Path,
+    program: &Program,
+    folders: &mut Folders,
+) -> Result<Vec<String>> {
     let mut took: [Vec<f64>; TURNS.len()] = [const { Vec::new() }; TURNS.len()];
     let mut replayed = Replayed::default();
+    // What is read from the device the first time is in memory from then on.
+    original_ns(program, folders.prepared(program, &args.disk)?)?;
     for _ in 0..args.rounds {
+        let (_kept, mut workload) =
+            recorded(iotoll, program, folders.prepared(program, &args.disk)?)?;
         let mut order = TURNS;
         order.shuffle(&mut rand::rng());
         for turn in order {
@@ -97,14 +102,11 @@ fn measure(args: &Args, iotoll: &Path, program: &Program) -> Result<Vec<String>>
                 Turn::InRam | Turn::ReplayInRam => &args.ram,
             };
             took[turn as usize].push(match turn {
-                Turn::OnDisk | Turn::InRam => original_ns(program, place)?,
-                Turn::ReplayOnDisk => replay_ns(&mut *workload, place, &mut replayed)?,
-                // Only those on disk tell how long calls take.
-                Turn::ReplayInRam => {
-                    let call_ns = replayed.call_ns;
-                    let took_ns = replay_ns(&mut *workload, place, &mut replayed)?;
-                    replayed.call_ns = call_ns;
-                    took_ns
+                Turn::OnDisk | Turn::InRam => {
+                    original_ns(program, folders.prepared(program, place)?)?
+                }
+                Turn::ReplayOnDisk | Turn::ReplayInRam => {
+                    replay_ns(&mut *workload, folders.empty(place)?, turn, &mut replayed)?
                 }
             });
         }
@@ -112,15 +114,33 @@ fn measure(args: &Args, iotoll: &Path, program: &Program) -> Result<Vec<String>>
     Ok(tell(program, &took, &replayed))
 }
 
-/// What replays told of themselves, those of the last one.
+/// Records a program in its folder, and makes a replay of it. The trace is in the other one.
+fn recorded(
+    iotoll: &Path,
+    program: &Program,
+    folder: &Path,
+) -> Result<(TempDir, Box<dyn Workload>)> {
+    let kept = tempfile::tempdir()?;
+    let trace = kept.path().join("program.trace");
+    let mut record = Command::new(iotoll);
+    record.arg("record").arg("-o").arg(&trace).args(["--", "sh", "-c", program.command]);
+    record.current_dir(folder);
+    process::succeed(record.stdout(Stdio::null()).stderr(Stdio::null()))?;
+    let workload = workload(&trace, folder)?;
+    Ok((kept, workload))
+}
+
+/// What replays told of themselves, each of them.
 #[derive(Default)]
 struct Replayed {
-    calls: f64,
+    calls: Vec<f64>,
+    /// What the program took when it was recorded, without what recording took.
+    recorded_ns: Vec<f64>,
     /// The most of any replay.
     deviations: f64,
-    bound: f64,
+    bound: Vec<f64>,
     /// What one call took, on disk.
-    call_ns: f64,
+    call_ns: Vec<f64>,
     untrusted: Option<String>,
 }
 
@@ -131,16 +151,20 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<Str
     let saved = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| 1.0 - b / a));
     let off = ratio(replay_disk, disk);
     let (really, foretold) = (saved(disk, ram), saved(replay_disk, replay_ram));
-    let millis = |ns: &[f64]| Spread::of(ns.iter().copied()).median / 1e6;
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
-    let off_max = OFF_MAX[usize::from(replayed.call_ns < LONG_NS)];
+    let middle = |values: &[f64]| Spread::of(values.iter().copied()).median;
+    let (calls, call_ns) = (middle(&replayed.calls), middle(&replayed.call_ns));
+    let bound = middle(&replayed.bound);
+    let off_max = OFF_MAX[usize::from(call_ns < LONG_NS)];
     println!("{}", program.name);
     println!(
-        "  {} calls of {:.1} µs; {:.1} ms on disk, replayed in {:.1} ms: ×{}, ×{:.2} at most",
-        replayed.calls,
-        replayed.call_ns / 1e3,
-        millis(disk),
-        millis(replay_disk),
+        "  {} calls of {:.1} µs; {:.1} ms on disk, recorded in {:.1} ms, replayed in {:.1} ms: \
+         ×{}, ×{:.2} at most",
+        calls,
+        call_ns / 1e3,
+        middle(disk) / 1e6,
+        middle(&replayed.recorded_ns) / 1e6,
+        middle(replay_disk) / 1e6,
         off.show(|ratio| format!("{ratio:.3}")),
         1.0 + off_max
     );
@@ -148,7 +172,7 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<Str
         "  moving saves {}; replays say {}; at most {}; deviations {}",
         really.show(percent),
         foretold.show(percent),
-        percent(replayed.bound),
+        percent(bound),
         replayed.deviations
     );
     let name = program.name;
@@ -159,7 +183,7 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<Str
     if let Some(why) = &replayed.untrusted {
         missed.push(format!("{name}: {why}"));
     }
-    if really.low > replayed.bound {
+    if really.low > bound {
         missed.push(format!("{name}: moving saves more than the bound"));
     }
     if really.low > foretold.high || really.high < foretold.low {
@@ -168,20 +192,30 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<Str
     missed
 }
 
-/// A folder in a place with what the program finds, all of it on the device.
-fn prepared(program: &Program, place: &Path) -> Result<TempDir> {
-    let folder = TempDir::new_in(place)?;
-    let mut prepare = Command::new("sh");
-    prepare.args(["-ec", program.prepare]).current_dir(folder.path());
-    process::succeed(&mut prepare)?;
-    rustix::fs::syncfs(std::fs::File::open(folder.path())?)?;
-    Ok(folder)
+/// The folders of all runs, which are removed at the end.
+#[derive(Default)]
+struct Folders(Vec<TempDir>);
+
+impl Folders {
+    fn empty(&mut self, place: &Path) -> Result<&Path> {
+        self.0.push(TempDir::new_in(place)?);
+        self.0.last().map(TempDir::path).context("it was put there")
+    }
+
+    /// With what the program finds, all of it on the device.
+    fn prepared(&mut self, program: &Program, place: &Path) -> Result<&Path> {
+        let folder = self.empty(place)?;
+        let mut prepare = Command::new("sh");
+        prepare.args(["-ec", program.prepare]).current_dir(folder);
+        process::succeed(&mut prepare)?;
+        rustix::fs::syncfs(std::fs::File::open(folder)?)?;
+        Ok(folder)
+    }
 }
 
-fn original_ns(program: &Program, place: &Path) -> Result<f64> {
-    let folder = prepared(program, place)?;
+fn original_ns(program: &Program, folder: &Path) -> Result<f64> {
     let mut command = Command::new("sh");
-    command.args(["-c", program.command]).current_dir(folder.path()).stdout(Stdio::null());
+    command.args(["-c", program.command]).current_dir(folder).stdout(Stdio::null());
     let began = Instant::now();
     let ended = command.status()?;
     let took = began.elapsed();
@@ -205,9 +239,13 @@ fn workload(trace: &Path, folder: &Path) -> Result<Box<dyn Workload>> {
     Ok(study.workload("recorded", &Params(params))?)
 }
 
-fn replay_ns(workload: &mut dyn Workload, place: &Path, told: &mut Replayed) -> Result<f64> {
-    let folder = TempDir::new_in(place)?;
-    let opened = std::fs::File::open(folder.path())?;
+fn replay_ns(
+    workload: &mut dyn Workload,
+    folder: &Path,
+    turn: Turn,
+    told: &mut Replayed,
+) -> Result<f64> {
+    let opened = std::fs::File::open(folder)?;
     let folders = SliceFolders { fresh: opened.as_fd(), kept: opened.as_fd(), kept_is_new: true };
     let mut recorder = Recorder::new(Clock::new(), ::process::StopFlag::default());
     let ready = workload.prepare(folders)?.ready(1, &recorder)?;
@@ -217,14 +255,22 @@ fn replay_ns(workload: &mut dyn Workload, place: &Path, told: &mut Replayed) -> 
     let elapsed_ns = recorder.elapsed_ns() as f64;
     let outcome = ran.finish()?;
     let figure = |name: &str| outcome.figures.get(name).copied();
-    let (Some(calls), Some(think_ns), Some(deviations), Some(bound)) =
-        (figure("calls"), figure("think_ns"), figure("deviations"), figure("bound_share"))
-    else {
+    let (Some(calls), Some(think_ns), Some(recorded_ns), Some(deviations), Some(bound)) = (
+        figure("calls"),
+        figure("think_ns"),
+        figure("recorded_ns"),
+        figure("deviations"),
+        figure("bound_share"),
+    ) else {
         bail!("the replay does not tell of itself");
     };
-    told.call_ns = (elapsed_ns - think_ns) / calls.max(1.0);
+    if turn == Turn::ReplayOnDisk {
+        told.call_ns.push((elapsed_ns - think_ns) / calls.max(1.0));
+    }
     told.deviations = told.deviations.max(deviations);
-    (told.calls, told.bound) = (calls, bound);
+    told.calls.push(calls);
+    told.recorded_ns.push(recorded_ns);
+    told.bound.push(bound);
     told.untrusted = outcome.untrusted.or(told.untrusted.take());
     Ok(elapsed_ns)
 }
