@@ -23,6 +23,7 @@ mod replay;
 mod ring;
 mod rules;
 mod serve;
+mod shared;
 mod shell;
 mod specs;
 mod sqlite;

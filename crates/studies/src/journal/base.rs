@@ -5,13 +5,14 @@
 //! checkpoint it reads this one (see `files.rs`), for writing it anew for each slice would
 //! take longer than the slice.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use journal::{Compression, Error, Files as _, Options, Space, Store, Writing};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::items::{Items, Kind};
 use super::memory::Memory;
+use crate::shared::Shared;
 
 /// The file in which a store has its last checkpoint.
 pub(super) const DATA: &str = "data";
@@ -51,24 +52,11 @@ impl Digest {
     }
 }
 
-/// Those that an arm has.
-static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
-
-/// A store as long as an arm has it, and what it was made of.
-type Made = ((Kind, u64), Weak<Base>);
-
 impl Base {
     /// The store with the items of so many transactions, made where no arm has it.
     pub(super) fn of(kind: Kind, transactions: u64) -> Result<Arc<Self>, Error> {
-        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-        made.retain(|(_, base)| base.strong_count() > 0);
-        let found = made.iter().find(|(of, _)| *of == (kind, transactions));
-        if let Some(base) = found.and_then(|(_, base)| base.upgrade()) {
-            return Ok(base);
-        }
-        let base = Arc::new(Self::make(kind, transactions)?);
-        made.push(((kind, transactions), Arc::downgrade(&base)));
-        Ok(base)
+        static MADE: Shared<(Kind, u64), Base> = Shared::new();
+        MADE.get((kind, transactions), || Self::make(kind, transactions))
     }
 
     fn make(kind: Kind, transactions: u64) -> Result<Self, Error> {

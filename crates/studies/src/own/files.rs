@@ -10,9 +10,9 @@ use model::units::{counted, exact_size, rough_size};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, OFlags, Stat, fstat, statat};
 use rustix::io::Errno;
 
-use super::Shared;
 use super::source::{below, open_untouched, read_most, shown, unreadable};
 use crate::file::{make_folder, open_for_writing, write_whole};
+use crate::shared::Shared;
 use crate::tree::{Entry, joined, listed};
 
 /// Folders within folders deeper than this are no longer read.
@@ -62,8 +62,9 @@ struct LeftOut {
 impl OwnFiles {
     /// Reads a folder, or shares what another arm has read of it.
     pub(crate) fn read(folder: &str, bounds: Bounds) -> Result<Arc<Self>, StudyError> {
-        static READ: Shared<OwnFiles> = Shared::new();
-        READ.get(&[folder, bounds.what], || Reading::read(folder, bounds))
+        static READ: Shared<[String; 2], OwnFiles> = Shared::new();
+        READ.get([folder, bounds.what].map(str::to_owned), || Reading::read(folder, bounds))
+            .map_err(StudyError::Unsuited)
     }
 
     pub(crate) fn files(&self) -> &[OwnFile] {

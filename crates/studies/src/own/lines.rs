@@ -10,8 +10,8 @@ use model::material::Material;
 use model::study::Sizes;
 use model::units::{counted, exact_size, rough_size};
 
-use super::Shared;
 use super::source::{open_file, shown, unreadable};
+use crate::shared::Shared;
 
 /// What is read of a log, from its end.
 const READ_BYTES_MAX: u64 = 16 << 20;
@@ -30,12 +30,13 @@ impl LineSizes {
     /// Looks at a log, or shares what another arm has seen of it. Sizes are at least `min`,
     /// and a line of more than `max` is an error.
     pub(crate) fn read(path: &str, min: u32, max: u32) -> Result<Arc<Self>, StudyError> {
-        static READ: Shared<LineSizes> = Shared::new();
-        READ.get(&[path], || {
+        static READ: Shared<(String, [u32; 2]), LineSizes> = Shared::new();
+        READ.get((path.to_owned(), [min, max]), || {
             let (bytes, is_whole) = last_bytes(path)?;
             Self::of(&bytes, is_whole, min, max)
                 .map_err(|e| format!("{}: {e}", shown(Path::new(path))))
         })
+        .map_err(StudyError::Unsuited)
     }
 
     /// Those of a log's last bytes, or of all of it.

@@ -15,8 +15,8 @@ use rusqlite::{Connection, MAIN_DB};
 
 use self::rehearsal::{Seen, rehearse};
 pub(crate) use self::statements::Statement;
-use crate::own::Shared;
 use crate::own::source::shown;
+use crate::shared::Shared;
 
 /// A database as it was when it was copied, with what its requests do.
 pub(crate) struct OwnDatabase {
@@ -45,8 +45,8 @@ impl OwnDatabase {
 
     /// Copies a database, or shares the copy of another arm, and tries the statements on it.
     fn read(database: &str, statements: &str) -> Result<Arc<Self>, StudyError> {
-        static READ: Shared<OwnDatabase> = Shared::new();
-        READ.get(&[database, statements], || {
+        static READ: Shared<[String; 2], OwnDatabase> = Shared::new();
+        READ.get([database, statements].map(str::to_owned), || {
             let request = statements::read(statements)?;
             let mut copy = snapshot::copy(database)?;
             let of = |path: &str, why: String| format!("{}: {why}", shown(Path::new(path)));
@@ -54,6 +54,7 @@ impl OwnDatabase {
             let seen = rehearse(&mut copy, &request).map_err(|why| of(statements, why))?;
             Ok(Self { contents, statements: request, seen })
         })
+        .map_err(StudyError::Unsuited)
     }
 
     pub(crate) fn bytes(&self) -> u64 {
