@@ -1,9 +1,9 @@
 //! What is the right way to append to a log that others append to as well? PHP's six.
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, FigureOf, Need, Of, TestOf};
+use model::article_spec::{ArticleSpec, FigureOf, Of, TestOf};
 
-use super::{SECOND, conclusion, is, time};
+use super::{PHP_LOGGING, SECOND, conclusion, is, time};
 
 const GROUP: &str = "10,000 writes of 100 characters, on disk";
 const WRITES: f64 = 10_000.0;
@@ -42,13 +42,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
     plan: include_str!("log-locking.toml"),
     places: &[],
     tenth: &[],
-    needs: &[Need {
-        studies: &[1],
-        places: &[],
-        what: "PHP",
-        test: "command -v php",
-        install: "apt install php-cli",
-    }],
+    needs: &[PHP_LOGGING],
     figures: &[
         FigureOf {
             against: "",

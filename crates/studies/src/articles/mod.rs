@@ -11,7 +11,7 @@ mod ram_drive_logging;
 mod shm_cache;
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, Conclusion, FigureOf, Of, TestOf};
+use model::article_spec::{ArticleSpec, Conclusion, FigureOf, Need, Of, TestOf};
 use model::figure::Unit;
 
 /// All of them.
@@ -22,6 +22,15 @@ pub static ALL: [&ArticleSpec; 5] = [
     &log_locking::SPEC,
     &plain_files_and_sqlite::SPEC,
 ];
+
+/// What logs are written with by the programs of the articles that compare ways to write them.
+const PHP_LOGGING: Need = Need {
+    studies: &[1],
+    places: &[],
+    what: "PHP",
+    test: "command -v php",
+    install: "apt install php-cli",
+};
 
 /// The one of that name.
 pub fn find(name: &str) -> Option<&'static ArticleSpec> {

@@ -1,10 +1,10 @@
 //! Does a RAM drive help logging? PHP on an ext file system and on a RAM block device.
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, FigureOf, Need, Of};
+use model::article_spec::{ArticleSpec, FigureOf, Of};
 use model::figure::Unit;
 
-use super::{MICROSECOND, SECOND, conclusion, is, ratio, time};
+use super::{MICROSECOND, PHP_LOGGING, SECOND, conclusion, is, ratio, time};
 
 const ENTRIES: f64 = 1e6;
 
@@ -34,13 +34,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
     plan: include_str!("ram-drive-logging.toml"),
     places: &[],
     tenth: &["records"],
-    needs: &[Need {
-        studies: &[1],
-        places: &[],
-        what: "PHP",
-        test: "command -v php",
-        install: "apt install php-cli",
-    }],
+    needs: &[PHP_LOGGING],
     figures: &[
         FigureOf {
             group: RATIOS,
