@@ -42,10 +42,8 @@ fn pair_causes(
         Axis::Place => format!("on {}", arms[arm].place),
         Axis::Strategy => format!("with {}", arms[arm].difference_from(&arms[than], study)),
         Axis::Both => {
-            // Arms of a published measurement may be held against each other at two places alone.
             let way = arms[arm].difference_from(&arms[than], study);
-            let with = if way.is_empty() { String::new() } else { format!("with {way} ") };
-            format!("{with}on {}", arms[arm].place)
+            format!("with {way} on {}", arms[arm].place)
         }
     };
     let [base_label, other_label] = [label(base, other), label(other, base)];
