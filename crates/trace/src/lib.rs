@@ -55,6 +55,7 @@ mod follow;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod header;
+mod inner;
 mod op;
 mod paths;
 mod pattern;
@@ -77,6 +78,7 @@ pub use entry::{Entry, FileFacts, FileKind, Unseen};
 pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};
 pub use header::{Header, Mechanism, Summary, TollNs};
+pub use inner::inner;
 pub use op::Op;
 pub use pattern::{Database, Journal, Pattern, What};
 pub use reader::{TraceReader, is_trace};

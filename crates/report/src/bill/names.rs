@@ -25,8 +25,7 @@ pub(super) fn folder(bill: &Bill, path: &str) -> String {
 
 /// What is left of a path behind the working folder.
 fn inner<'a>(bill: &Bill, path: &'a str) -> Option<&'a str> {
-    let rest = path.strip_prefix(bill.working_folder.as_deref()?)?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    trace::inner(bill.working_folder.as_deref()?, path)
 }
 
 /// The end of a name that is too long, which tells more than its beginning, as it is printed.

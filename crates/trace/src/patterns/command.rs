@@ -1,5 +1,9 @@
 //! The command that answers a pattern.
 
+use model::shell::quoted;
+
+use crate::inner::inner;
+
 /// A comparison that `iotoll compare` can run.
 pub(super) struct Command {
     study: &'static str,
@@ -59,13 +63,9 @@ fn relative<'a>(folder: &'a str, working_folder: Option<&str>) -> Option<&'a str
     if !folder.starts_with('/') || folder.contains(['\u{fffd}', '\n']) {
         return None;
     }
-    let Some(inner) = working_folder.and_then(|working| folder.strip_prefix(working)) else {
-        return Some(folder);
-    };
-    match inner.strip_prefix('/') {
-        _ if inner.is_empty() => None,
-        Some(inner) => Some(inner),
-        None => Some(folder),
+    match working_folder.and_then(|working| inner(working, folder)) {
+        Some("") => None,
+        named => named.or(Some(folder)),
     }
 }
 
@@ -81,16 +81,6 @@ fn rate(per_second: f64) -> Option<String> {
 
 fn trimmed(number: &str) -> String {
     number.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// A word that a shell passes on as it is.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./=@:,+-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]
