@@ -2,8 +2,10 @@
 //!
 //! A loop of small appends runs bare, recorded by each mechanism, under strace, and beside a
 //! recording of something else, in turns and in random order. The loop times itself, so that what
-//! starts it does not count. Then losses are looked for where calls come as fast as they can, and
-//! a program that uses SQLite is timed.
+//! starts it does not count. Switches between threads are timed beside a recording, too. Then losses
+//! are looked for where calls come as fast as they can, and a program that uses SQLite is timed.
+
+mod switches;
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -71,6 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         tempfile::tempdir_in(process::root().join("target")).or_else(|_| tempfile::tempdir())?;
     let ways = ways(&iotoll);
     let added = appends(&iotoll, &ways, folder.path(), args.rounds)?;
+    switches::run(&iotoll, args.rounds)?;
     let lost = storm(&iotoll, folder.path(), args.seconds)?;
     let slower = sqlite(&ways, folder.path(), args.rounds)?;
     let too_much = added.is_some_and(|ns| ns > EBPF_NS_MAX)

@@ -134,6 +134,7 @@ impl Recorder {
             kernel: host::machine::kernel_release(),
             processors: host::machine::processors().unwrap_or(1) as u32,
             page_bytes: page_size() as u32,
+            sees_waiting: matches!(self.means, Means::Ebpf(_)),
             toll_ns: self.toll.whole,
             toll_within_ns: self.toll.within,
         }

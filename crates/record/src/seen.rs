@@ -45,6 +45,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) number: u32,
     pub(crate) began_ns: u64,
     pub(crate) ended_ns: u64,
+    /// For how much of that the thread was off the processor; 0 where nobody saw it.
+    pub(crate) waited_ns: u64,
     pub(crate) arguments: [u64; 6],
     pub(crate) result: i64,
     /// Without its last byte, which is 0; none where it could not be read.
@@ -71,6 +73,7 @@ impl Seen<'_> {
         let mut call = Call::new(self.thread, op);
         call.began_ns = self.began_ns.saturating_sub(origin_ns);
         call.took_ns = self.ended_ns.saturating_sub(self.began_ns);
+        call.waited_ns = self.waited_ns.min(call.took_ns);
         call.result = returned(self.result);
         (call.path, call.to) = (path, to);
         call.flags = table::implied_flags(self.number);
@@ -217,7 +220,19 @@ mod tests {
     fn seen(number: libc::c_long, arguments: [u64; 6], result: i64) -> Seen<'static> {
         let (path, to, block) = (None, None, &[][..]);
         let number = number as u32;
-        Seen { thread: 7, number, began_ns: 120, ended_ns: 150, arguments, result, path, to, block }
+        let (began_ns, ended_ns, waited_ns) = (120, 150, 20);
+        Seen {
+            thread: 7,
+            number,
+            began_ns,
+            ended_ns,
+            waited_ns,
+            arguments,
+            result,
+            path,
+            to,
+            block,
+        }
     }
 
     fn call(seen: Seen<'_>) -> Option<Call> {

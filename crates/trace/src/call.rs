@@ -28,6 +28,10 @@ pub struct Call {
     /// How long it took, with what of the recorder's own time falls within it
     /// ([`Header::toll_within_ns`](crate::Header::toll_within_ns)).
     pub took_ns: u64,
+    /// For how much of that the thread was off the processor: it waited for a device, for a lock,
+    /// or for a processor that others had. 0 where nobody saw it
+    /// ([`Header::sees_waiting`](crate::Header::sees_waiting)).
+    pub waited_ns: u64,
     /// What was called.
     pub op: Op,
     /// The descriptor it acts on, or the folder that `path` is relative to.
@@ -58,6 +62,7 @@ impl Call {
             thread,
             began_ns: 0,
             took_ns: 0,
+            waited_ns: 0,
             op,
             fd: NO_FD,
             other: NO_FD,

@@ -19,8 +19,11 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::Error;
 
-/// What every trace begins with; the version stands before the newline.
-pub(crate) const BEGINNING: &[u8; 16] = b"iotoll trace 1\n\0";
+/// What traces of each version that is read begin with; the number is the version. Calls of the
+/// first one do not say how long they waited; otherwise both are alike.
+const BEGINNINGS: [&[u8; 16]; 2] = [b"iotoll trace 1\n\0", BEGINNING];
+/// What a trace begins with that is written.
+pub(crate) const BEGINNING: &[u8; 16] = b"iotoll trace 2\n\0";
 /// What the beginnings of all versions have in common.
 pub(crate) const NAME: &[u8] = b"iotoll trace ";
 /// A chunk's head.
@@ -125,10 +128,11 @@ impl<R: Read> ChunkReader<R> {
     pub(crate) fn new(mut input: R) -> Result<Self, Error> {
         let mut beginning = [0; BEGINNING.len()];
         let there = fill(&mut input, &mut beginning)?;
-        if beginning[..there] == BEGINNING[..there] && there < BEGINNING.len() {
+        let begun = |known: &&[u8; 16]| known.starts_with(&beginning[..there]);
+        if there < BEGINNING.len() && BEGINNINGS.iter().any(begun) {
             return Err(if there == 0 { Error::NotATrace } else { Error::Empty });
         }
-        if beginning != *BEGINNING {
+        if !BEGINNINGS.contains(&&beginning) {
             let version = beginning.strip_prefix(NAME).ok_or(Error::NotATrace)?;
             let version: String = version
                 .iter()

@@ -36,7 +36,8 @@ mod field {
     pub(super) const OTHER: u64 = 1 << 7;
     pub(super) const TO: u64 = 1 << 8;
     pub(super) const MODE: u64 = 1 << 9;
-    pub(super) const ALL: u64 = (1 << 10) - 1;
+    pub(super) const WAITED: u64 = 1 << 10;
+    pub(super) const ALL: u64 = (1 << 11) - 1;
 }
 
 /// Threads whose calls are kept apart.
@@ -146,6 +147,7 @@ impl Coder {
             (field::OTHER, call.other != before.other),
             (field::TO, call.to != before.to),
             (field::MODE, call.mode != before.mode),
+            (field::WAITED, call.waited_ns > 0),
         ];
         let has = |field: u64| fields.contains(&(field, true));
         out.push(call.op as u8);
@@ -184,6 +186,9 @@ impl Coder {
         let time = self.time_before(call.thread);
         put_difference(out, call.began_ns, *time);
         put(out, call.took_ns);
+        if has(field::WAITED) {
+            put(out, call.waited_ns);
+        }
         *time = call.ended_ns();
     }
 
@@ -271,6 +276,10 @@ impl Coder {
         let time = *self.time_before(thread);
         call.began_ns = take_difference(bytes, time)?;
         call.took_ns = take(bytes)?;
+        call.waited_ns = if has(field::WAITED) { take(bytes)? } else { 0 };
+        if call.waited_ns > call.took_ns {
+            return None;
+        }
         *self.call_before(thread, op) = call;
         *self.time_before(thread) = call.ended_ns();
         // A path that was known when it was used before may be forgotten by now.

@@ -57,6 +57,7 @@ fn header() -> Header {
         kernel: String::new(),
         processors: 1,
         page_bytes: 4096,
+        sees_waiting: true,
         toll_ns: TollNs { low: 10, high: 20 },
         toll_within_ns: TollNs { low: 3, high: 5 },
     }

@@ -21,6 +21,10 @@ pub struct Header {
     pub processors: u32,
     /// The size of a page of memory.
     pub page_bytes: u32,
+    /// Whether calls say for how long their thread was off the processor. Traces of version 1
+    /// do not.
+    #[serde(default)]
+    pub sees_waiting: bool,
     /// How much longer the program took for each call because it was recorded.
     pub toll_ns: TollNs,
     /// How much of that falls within the recorded time of the call.

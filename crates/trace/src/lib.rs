@@ -17,6 +17,7 @@
 //!     kernel: "6.8.0".to_owned(),
 //!     processors: 2,
 //!     page_bytes: 4096,
+//!     sees_waiting: true,
 //!     toll_ns: toll,
 //!     toll_within_ns: TollNs { low: 30, high: 40 },
 //! };
@@ -71,7 +72,7 @@ mod writer;
 
 pub use anonymise::anonymise;
 pub use bill::{
-    Bill, Cost, FileCost, FolderCost, Kind, KindCost, RangeNs, SCHEMA, Share, UnseenCount,
+    Bill, Cost, Divided, FileCost, FolderCost, Kind, KindCost, RangeNs, SCHEMA, Share, UnseenCount,
 };
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
 pub use entry::{Entry, FileFacts, FileKind, Unseen};

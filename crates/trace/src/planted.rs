@@ -6,7 +6,7 @@ use crate::header::{Header, Mechanism, Summary, TollNs};
 use crate::op::Op;
 use crate::writer::TraceWriter;
 
-/// A header as a recorder without any toll would write it.
+/// A header as a recorder without any toll would write it, which does not see what is waiting.
 pub fn header() -> Header {
     Header {
         mechanism: Mechanism::Planted,
@@ -16,6 +16,7 @@ pub fn header() -> Header {
         kernel: "6.8.0".to_owned(),
         processors: 2,
         page_bytes: 4096,
+        sees_waiting: false,
         toll_ns: TollNs::default(),
         toll_within_ns: TollNs::default(),
     }

@@ -71,6 +71,9 @@ impl<W: Write> TraceWriter<W> {
         if named(entry).iter().flatten().any(|id| self.paths.paths().get(*id).is_none()) {
             return Err(Error::Entry("nobody told the path of this number, or long ago"));
         }
+        if matches!(entry, Entry::Call(call) if call.waited_ns > call.took_ns) {
+            return Err(Error::Entry("it waited for longer than it took"));
+        }
         self.coder.put(&mut self.raw, entry, self.paths.paths());
         if let Some((id, bytes)) = told(entry) {
             self.paths.add(bytes, id);

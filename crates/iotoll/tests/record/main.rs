@@ -65,6 +65,30 @@ fn every_kind_of_call_has_its_arguments() {
     }
 }
 
+/// Fails where time off the processor is missed, or time on it is counted. A busy machine takes
+/// either from any call, but not from all of them.
+#[test]
+fn waiting_is_told_from_working() {
+    let test = "waiting_is_told_from_working";
+    let Some(program) = Program::built(test, &[]) else { return };
+    for mechanism in mechanisms(test) {
+        let recorded = record(mechanism, &program.does("waits", 10));
+        assert!(recorded.output.status.success(), "{}", stderr(&recorded.output));
+        let share = |call: &trace::Call| call.waited_ns as f64 / call.took_ns.max(1) as f64;
+        let shares = |op, like: fn(&trace::Call) -> bool| -> Vec<f64> {
+            recorded.calls().filter(|call| call.op == op && like(call)).map(share).collect()
+        };
+        let waits = shares(Op::Flock, |call| call.took_ns > 20_000_000);
+        let works = shares(Op::Read, |call| call.length == 32 << 20);
+        assert!(waits.len() >= 5 && works.len() == 10, "{waits:?} {works:?}");
+        let sees = mechanism == "ebpf";
+        assert_eq!(waits.iter().all(|share| *share > 0.8), sees, "{mechanism}: {waits:?}");
+        assert!(works.iter().any(|share| *share < 0.5), "{mechanism}: {works:?}");
+        let said = stderr(&recorded.output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(said.contains("is waiting, for a device"), sees, "{said}");
+    }
+}
+
 #[test]
 fn threads_and_processes_are_followed_from_beginning_to_end() {
     let test = "threads_and_processes_are_followed_from_beginning_to_end";

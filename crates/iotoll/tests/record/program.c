@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -73,6 +74,32 @@ static void start_others(void) {
     }
 }
 
+// Calls that take long because they wait, and calls that take long because they have much to do.
+static void wait_and_work(const char *path) {
+    for (long i = 0; i < times; i++) {
+        int ends[2];
+        char byte;
+        if (pipe(ends)) abort();
+        int forked = fork();
+        if (forked == 0) {
+            int own = open(path, O_RDWR);
+            if (flock(own, LOCK_EX) || write(ends[1], "x", 1) != 1) abort();
+            usleep(50000);
+            _exit(0);
+        }
+        if (read(ends[0], &byte, 1) != 1 || flock(file, LOCK_EX) || flock(file, LOCK_UN)) abort();
+        close(ends[0]);
+        close(ends[1]);
+        waitpid(forked, NULL, 0);
+    }
+    size_t many = 32 << 20;
+    char *buffer = malloc(many);
+    memset(buffer, 1, many);
+    int zeros = open("/dev/zero", O_RDONLY);
+    for (long i = 0; i < times; i++)
+        if (read(zeros, buffer, many) != (ssize_t)many) abort();
+}
+
 int main(int count, char **words) {
     if (count < 4) return 2;
     times = atol(words[2]);
@@ -83,6 +110,7 @@ int main(int count, char **words) {
     if (!strcmp(words[1], "threads")) threads();
     if (!strcmp(words[1], "kinds")) many_kinds(words[3]);
     if (!strcmp(words[1], "others")) start_others();
+    if (!strcmp(words[1], "waits")) wait_and_work(words[3]);
     if (!strcmp(words[1], "rights")) printf("%d %d\n", getuid(), geteuid());
     if (!strcmp(words[1], "signal")) raise(times);
     return 0;

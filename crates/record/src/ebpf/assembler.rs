@@ -92,6 +92,7 @@ const JUMP: u8 = 0x05;
 const ARITHMETIC: u8 = 0x07;
 const BY_REGISTER: u8 = 0x08;
 const ADD: u8 = 0x00;
+const SUBTRACT: u8 = 0x10;
 const AND: u8 = 0x50;
 const SHIFT_LEFT: u8 = 0x60;
 const SHIFT_RIGHT: u8 = 0x70;
@@ -131,6 +132,10 @@ impl Assembler {
 
     pub(super) fn add_register(&mut self, to: Register, other: Register) {
         self.push(ARITHMETIC | ADD | BY_REGISTER, to as u8, other as u8, 0, 0);
+    }
+
+    pub(super) fn subtract_register(&mut self, from: Register, other: Register) {
+        self.push(ARITHMETIC | SUBTRACT | BY_REGISTER, from as u8, other as u8, 0, 0);
     }
 
     pub(super) fn and(&mut self, to: Register, number: i32) {
@@ -238,6 +243,7 @@ mod tests {
         a.store(Width::Eight, R1, 16, R6);
         a.store(Width::Two, R1, 2, R6);
         a.call(Helper::KtimeGetNs);
+        a.subtract_register(R0, R6);
         a.leave();
         // From `llvm-mc -triple bpf`.
         let expected = [
@@ -249,6 +255,7 @@ mod tests {
             [0x7b, 0x61, 16, 0, 0, 0, 0, 0],
             [0x6b, 0x61, 2, 0, 0, 0, 0, 0],
             [0x85, 0, 0, 0, 5, 0, 0, 0],
+            [0x1f, 0x60, 0, 0, 0, 0, 0, 0],
             [0xb7, 0, 0, 0, 0, 0, 0, 0],
             [0x95, 0, 0, 0, 0, 0, 0, 0],
         ];

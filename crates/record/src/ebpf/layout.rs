@@ -17,21 +17,23 @@ pub(super) const THREAD: i16 = 16;
 pub(super) const NUMBER: i16 = 20;
 /// `i64`: what the call returned.
 pub(super) const RESULT: i16 = 24;
+/// `u64`: for how long its thread was off the processor meanwhile.
+pub(super) const WAITED: i16 = 32;
 /// `[u64; 4]`, or `[u64; 6]` of a large record.
-pub(super) const ARGUMENTS: i16 = 32;
+pub(super) const ARGUMENTS: i16 = 40;
 /// A small record's length.
-pub(super) const SMALL_BYTES: i16 = 64;
+pub(super) const SMALL_BYTES: i16 = 72;
 
 /// `u16`: how much of the block could be read.
-pub(super) const BLOCK_LENGTH: i16 = 80;
+pub(super) const BLOCK_LENGTH: i16 = 88;
 /// `u16`: the path's length, with the 0 at its end; 0 where it could not be read.
-pub(super) const PATH_LENGTH: i16 = 82;
+pub(super) const PATH_LENGTH: i16 = 90;
 /// `u16`: the second path's.
-pub(super) const TO_LENGTH: i16 = 84;
+pub(super) const TO_LENGTH: i16 = 92;
 /// `u16`: nothing.
-pub(super) const UNUSED: i16 = 86;
+pub(super) const UNUSED: i16 = 94;
 /// Block and paths, one behind the other.
-pub(super) const PAYLOAD: i16 = 88;
+pub(super) const PAYLOAD: i16 = 96;
 
 pub(super) const LARGE: u32 = 1 << 30;
 pub(super) const EVENT: u32 = 1 << 31;
@@ -61,6 +63,15 @@ pub(super) const EXIT_SYSTEM: i16 = 40;
 /// `u32`: as wait(2) has it.
 pub(super) const EXIT_STATUS: i16 = 48;
 pub(super) const EXIT_BYTES: i16 = 56;
+
+/// What the programs know of a thread that is followed, in the map of threads.
+pub(super) const THREAD_BYTES: u32 = 24;
+/// `u64`: when its present call began; 0 outside of those that are recorded.
+pub(super) const OF_THREAD_BEGAN: i16 = 0;
+/// `u64`: for how long it has been off the processor since.
+pub(super) const OF_THREAD_WAITED: i16 = 8;
+/// `u64`: when it was taken off the processor within that call; 0 while it is on one.
+pub(super) const OF_THREAD_LEFT: i16 = 16;
 
 /// `PATH_MAX`.
 pub(super) const PATH_BYTES: i32 = 4096;
@@ -105,6 +116,7 @@ fn call(record: &[u8], number: u32) -> Option<Seen<'_>> {
         number: number & !LARGE,
         began_ns: eight(record, BEGAN)?,
         ended_ns: eight(record, ENDED)?,
+        waited_ns: eight(record, WAITED)?,
         arguments: [0; 6],
         result: eight(record, RESULT)?.cast_signed(),
         path: None,
@@ -162,8 +174,9 @@ mod tests {
 
     #[test]
     fn a_large_record_has_its_block_and_paths_in_a_row() {
-        let fields: [(i16, &[u8]); 6] = [
+        let fields: [(i16, &[u8]); 7] = [
             (NUMBER, &(LARGE | 0x52).to_ne_bytes()),
+            (WAITED, &8_u64.to_ne_bytes()),
             (BLOCK_LENGTH, &2_u16.to_ne_bytes()),
             (PATH_LENGTH, &2_u16.to_ne_bytes()),
             (TO_LENGTH, &3_u16.to_ne_bytes()),
@@ -173,6 +186,7 @@ mod tests {
         let record = record(PAYLOAD as usize + 7, &fields);
         let Some(Event::Called(seen)) = event(&record) else { panic!("it is a call") };
         assert_eq!((seen.number, seen.arguments[5], seen.block), (0x52, 6, &b"xy"[..]));
+        assert_eq!(seen.waited_ns, 8);
         assert_eq!((seen.path, seen.to), (Some(&b"a"[..]), Some(&b"bb"[..])));
     }
 
@@ -184,7 +198,7 @@ mod tests {
                 assert!(event(&whole[..length]).is_none(), "{number} {length}");
             }
         }
-        let far = record(88, &[(NUMBER, &LARGE.to_ne_bytes()), (BLOCK_LENGTH, &[0xff, 0xff])]);
+        let far = record(96, &[(NUMBER, &LARGE.to_ne_bytes()), (BLOCK_LENGTH, &[0xff, 0xff])]);
         assert!(event(&far).is_none());
     }
 }

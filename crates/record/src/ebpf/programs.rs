@@ -1,8 +1,9 @@
-//! The five programs.
+//! The six programs.
 //!
 //! `enter` and `leave` run on every system call of the machine, and are done with one that is
 //! not followed after a look into two tables. What is not recorded is not looked at either: the
-//! first table has a word for each system call, which also says where its pointers are.
+//! first table has a word for each system call, which also says where its pointers are. `switch`
+//! runs whenever a processor goes from one thread to another.
 
 use super::assembler::Helper::{
     GetCurrentPidTgid, KtimeGetNs, MapDelete, MapLookup, MapUpdate, ProbeReadKernelString,
@@ -19,7 +20,7 @@ use crate::table::{NUMBERS, VECTOR_MAX};
 pub(super) struct Maps {
     /// A word for each system call: [`wanted`].
     pub(super) wanted: i32,
-    /// The threads that are followed, each with when its present call began.
+    /// The threads that are followed, each with what is known of its present call.
     pub(super) threads: i32,
     pub(super) ring: i32,
     /// Where large records are written.
@@ -48,11 +49,11 @@ pub(super) struct Registers {
     pub(super) arguments: [i16; 6],
 }
 
-/// The stack: the thread's number as a key, a value, a length, a time.
+/// The stack: the thread's number as a key, a length, a time, a value.
 const KEY: i16 = -4;
-const VALUE: i16 = -16;
-const BYTES: i16 = -24;
-const ENDED: i16 = -32;
+const BYTES: i16 = -16;
+const ENDED: i16 = -24;
+const VALUE: i16 = ENDED - to::THREAD_BYTES as i16;
 
 /// Nobody is to be woken: the ring is looked at from time to time.
 const NO_WAKEUP: i32 = 1;
@@ -91,12 +92,17 @@ impl<'m> Writer<'m> {
     /// R0 becomes the value of the thread whose number is on the stack; leaves where it is not
     /// followed.
     fn followed(&mut self) {
+        self.followed_or(self.out);
+    }
+
+    /// The same, but goes on at a label where it is not followed.
+    fn followed_or(&mut self, otherwise: Label) {
         let a = &mut self.a;
         a.copy(R2, Stack);
         a.add(R2, KEY.into());
         a.map(R1, self.maps.threads);
         a.call(MapLookup);
-        a.jump_if(R0, Test::Equal, 0, self.out);
+        a.jump_if(R0, Test::Equal, 0, otherwise);
     }
 
     /// The same for the calling thread.
@@ -109,7 +115,9 @@ impl<'m> Writer<'m> {
     /// Follows the thread whose number is on the stack.
     fn follow(&mut self) {
         let a = &mut self.a;
-        a.store_number(Eight, Stack, VALUE, 0);
+        for word in (0..to::THREAD_BYTES as i16).step_by(8) {
+            a.store_number(Eight, Stack, VALUE + word, 0);
+        }
         a.copy(R2, Stack);
         a.add(R2, KEY.into());
         a.copy(R3, Stack);
@@ -181,7 +189,9 @@ pub(super) fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
     w.current_followed();
     w.a.copy(R7, R0);
     w.a.call(KtimeGetNs);
-    w.a.store(Eight, R7, 0, R0);
+    w.a.store(Eight, R7, to::OF_THREAD_BEGAN, R0);
+    w.a.store_number(Eight, R7, to::OF_THREAD_WAITED, 0);
+    w.a.store_number(Eight, R7, to::OF_THREAD_LEFT, 0);
     w.finish()
 }
 
@@ -196,7 +206,7 @@ pub(super) fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.a.copy(R9, R1);
     w.current_followed();
     w.a.copy(R7, R0);
-    w.a.load(Eight, R1, R7, 0);
+    w.a.load(Eight, R1, R7, to::OF_THREAD_BEGAN);
     // It was not followed yet when the call began.
     w.a.jump_if(R1, Test::Equal, 0, w.out);
     w.a.call(KtimeGetNs);
@@ -218,8 +228,10 @@ pub(super) fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
 /// the result.
 fn head(w: &mut Writer<'_>, registers: &Registers, arguments: usize) {
     let a = &mut w.a;
-    a.load(Eight, R1, R7, 0);
-    a.store(Eight, R0, to::BEGAN, R1);
+    for (known, at) in [(to::OF_THREAD_BEGAN, to::BEGAN), (to::OF_THREAD_WAITED, to::WAITED)] {
+        a.load(Eight, R1, R7, known);
+        a.store(Eight, R0, at, R1);
+    }
     a.load(Eight, R1, Stack, ENDED);
     a.store(Eight, R0, to::ENDED, R1);
     a.load(Four, R1, Stack, KEY);
@@ -230,7 +242,7 @@ fn head(w: &mut Writer<'_>, registers: &Registers, arguments: usize) {
         a.store(Eight, R0, to::ARGUMENTS + 8 * at as i16, R1);
     }
     // A call that the kernel makes again of itself enters again.
-    a.store_number(Eight, R7, 0, 0);
+    a.store_number(Eight, R7, to::OF_THREAD_BEGAN, 0);
 }
 
 /// A call with pointers: what they lead to is copied behind the arguments. R8 becomes how much
@@ -311,6 +323,44 @@ fn string(w: &mut Writer<'_>, shift: i32, length: i16) {
     a.store(Two, R6, length, R0);
     a.add_register(R8, R0);
     a.place(none);
+}
+
+/// A processor goes from one thread to another: of those within a call, the one waits from now
+/// on, and the other has waited.
+pub(super) fn switch(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+    let mut w = Writer::new(maps);
+    let next = w.a.label();
+    w.a.load(Eight, R6, R1, 8);
+    w.a.load(Eight, R7, R1, 16);
+    within_call(&mut w, places, R6, next);
+    w.a.call(KtimeGetNs);
+    w.a.store(Eight, R8, to::OF_THREAD_LEFT, R0);
+    w.a.place(next);
+    let out = w.out;
+    within_call(&mut w, places, R7, out);
+    let a = &mut w.a;
+    a.load(Eight, R9, R8, to::OF_THREAD_LEFT);
+    a.jump_if(R9, Test::Equal, 0, out);
+    a.call(KtimeGetNs);
+    a.subtract_register(R0, R9);
+    a.load(Eight, R1, R8, to::OF_THREAD_WAITED);
+    a.add_register(R1, R0);
+    a.store(Eight, R8, to::OF_THREAD_WAITED, R1);
+    a.store_number(Eight, R8, to::OF_THREAD_LEFT, 0);
+    w.finish()
+}
+
+/// R8 becomes the value of a thread, of which a register has the kernel's own record; goes on at
+/// the label where it is not followed or not within a call that is recorded.
+fn within_call(w: &mut Writer<'_>, places: &Places, thread: Register, otherwise: Label) {
+    w.a.load(Four, R1, thread, places.thread);
+    // What an idle processor does has no number.
+    w.a.jump_if(R1, Test::Equal, 0, otherwise);
+    w.a.store(Four, Stack, KEY, R1);
+    w.followed_or(otherwise);
+    w.a.copy(R8, R0);
+    w.a.load(Eight, R1, R8, to::OF_THREAD_BEGAN);
+    w.a.jump_if(R1, Test::Equal, 0, otherwise);
 }
 
 /// A thread or process is made by one that is followed, and is followed from its beginning on.

@@ -74,6 +74,8 @@ impl Memory {
             number: within.number,
             began_ns: within.began_ns,
             ended_ns,
+            // The tracer's own stops are all that it could see.
+            waited_ns: 0,
             arguments,
             result,
             path: path.map(|length| &self.path[..length]),

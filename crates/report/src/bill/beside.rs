@@ -72,8 +72,14 @@ fn recorder(bill: &Bill) -> Option<String> {
     let TollNs { low, high } = bill.header.toll_ns;
     let [low, high] = [low, high].map(|ns| time(ns as f64));
     let each = if low == high { high } else { format!("{low} to {high}") };
+    let divided = if bill.header.sees_waiting {
+        ""
+    } else {
+        " What of a call is waiting and what is processor time was not seen."
+    };
     Some(format!(
-        "Recorded by {by}, each call took {each} longer; that is taken out, as far as it is known."
+        "Recorded by {by}, each call took {each} longer; that is taken out, as far as it is \
+         known.{divided}"
     ))
 }
 

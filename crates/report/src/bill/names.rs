@@ -44,3 +44,9 @@ pub(super) fn share(share: Share) -> String {
     let [low, high] = [share.low, share.high].map(percent);
     if low == high { high } else { format!("{low} to {high}") }
 }
+
+/// The same in a table: `12%`, or `11–13%`.
+pub(super) fn brief_share(share: Share) -> String {
+    let [low, high] = [share.low, share.high].map(percent);
+    if low == high { high } else { format!("{}–{high}", low.trim_end_matches('%')) }
+}

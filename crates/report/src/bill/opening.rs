@@ -1,7 +1,7 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
 use model::units::{count, counted, percent, time};
-use trace::{Bill, KindCost, RangeNs};
+use trace::{Bill, Cost, KindCost, RangeNs};
 
 use super::names::{folder, share};
 
@@ -38,7 +38,8 @@ fn named(bill: &Bill) -> impl Iterator<Item = &KindCost> {
 
 fn part(bill: &Bill, kind: &KindCost) -> String {
     let place = kind.folder.as_ref().map(|path| format!(" in {}", folder(bill, path)));
-    format!("{} {}{}", share(kind.cost.share), kind.kind.doing(), place.unwrap_or_default())
+    let doing = kind.kind.doing(kind.cost.mostly_waits());
+    format!("{} {doing}{}", share(kind.cost.share), place.unwrap_or_default())
 }
 
 /// How long it took, and how much there was.
@@ -52,11 +53,13 @@ pub(super) fn facts(bill: &Bill) -> String {
     );
     if let (Some(user_ns), Some(system_ns)) = (bill.user_ns, bill.system_ns) {
         text += &format!(
-            " Processor time: {} in programs, {} in the kernel.",
+            " Processor time: {} in programs, {} in the kernel{}.",
             time(user_ns as f64),
-            time(system_ns as f64)
+            time(system_ns as f64),
+            of_file_calls(bill)
         );
     }
+    text += &divided(&bill.files);
     let (once, summed) = (middle(bill.files.once_ns), middle(bill.files.summed_ns));
     if summed > once * 1.02 {
         text += &format!(
@@ -67,6 +70,25 @@ pub(super) fn facts(bill: &Bill) -> String {
         );
     }
     text
+}
+
+/// What of the processor time is that of file calls.
+fn of_file_calls(bill: &Bill) -> String {
+    let taken = bill.files.divided.and_then(|divided| divided.processor_share);
+    taken.map_or(String::new(), |taken| format!("; file calls take {} of both", share(taken)))
+}
+
+/// How the time in file calls is divided.
+fn divided(files: &Cost) -> String {
+    let Some(divided) = files.divided.filter(|_| files.calls > 0) else { return String::new() };
+    let waited = divided.waited_ns as f64;
+    let waiting = waited / (waited + middle(divided.processor_ns)).max(1.0);
+    format!(
+        " Of the time in file calls, {} is processor time and {} is waiting, for a device, a lock \
+         or a processor.",
+        percent(1.0 - waiting),
+        percent(waiting)
+    )
 }
 
 pub(super) fn middle(range: RangeNs) -> f64 {

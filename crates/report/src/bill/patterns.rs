@@ -2,7 +2,7 @@
 
 use model::printable::printable;
 use model::units::{count, counted, percent, rough_size, time, two_digits};
-use trace::{Bill, Database, Pattern, What};
+use trace::{Bill, Database, Kind, Pattern, What};
 
 use super::names::{file, folder, shortened};
 use crate::text::{Width, heading, paragraph};
@@ -51,11 +51,12 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
         ),
         What::SyncedEach { path, syncs, record_bytes, per_second } => format!(
             "{} is forced to the device after each write: {}, {}, of writes of {} on average. \
-             Waiting for that takes {share} of the time.",
+             {} takes {share} of the time.",
             named(bill, path),
             counted(*syncs, "sync"),
             rate(*per_second),
-            rough_size(*record_bytes)
+            rough_size(*record_bytes),
+            if waits_for_syncs(bill) == Some(false) { "That" } else { "Waiting for that" }
         ),
         What::SmallWrites { path, writes, write_bytes, per_second } => format!(
             "{} is written {} at a time: {}, {}, which take {share} of the time.",
@@ -102,6 +103,12 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
         ),
         What::Sqlite(database) => of_database(bill, database, &share),
     }
+}
+
+/// Whether syncs mostly wait; none where nobody saw it.
+fn waits_for_syncs(bill: &Bill) -> Option<bool> {
+    let syncs = bill.kinds.iter().find(|cost| cost.kind == Kind::Sync);
+    syncs.and_then(|syncs| syncs.cost.mostly_waits())
 }
 
 fn of_database(bill: &Bill, database: &Database, share: &str) -> String {

@@ -2,11 +2,11 @@
 
 use anstyle::Style;
 use model::units::{count, percent, rough_size, time};
-use trace::{Bill, FileCost, FolderCost, KindCost};
+use trace::{Bill, Cost, FileCost, FolderCost, KindCost};
 
-use super::names::{file, folder, share, shortened};
+use super::names::{brief_share, file, folder, shortened};
 use super::opening::middle;
-use crate::columns::{Cell, Table};
+use crate::columns::{Cell, GAP, Table};
 use crate::text::Width;
 
 /// Rows of each table where not all of them are asked for.
@@ -15,26 +15,24 @@ const FOLDERS: usize = 4;
 const FILES: usize = 3;
 /// Less of the time than this has no row then.
 const SHOWN: f64 = 0.001;
-/// What the other columns take at the most.
-const OTHER_COLUMNS: usize = 58;
 /// The least that is left for a name.
-const NAME_MIN: usize = 16;
+const NAME_MIN: usize = 12;
 /// Narrower than this there is no room for the last columns.
 const WIDTH_FULL: usize = 76;
 
 pub(super) fn all(bill: &Bill, full: bool, width: Width) -> String {
-    let room = width.saturating_sub(OTHER_COLUMNS).max(NAME_MIN);
-    let is_narrow = width < WIDTH_FULL;
-    [kinds(bill, full, room), folders(bill, full, room), files(bill, full, room)]
+    [kinds(bill, full), folders(bill, full), files(bill, full)]
         .into_iter()
         .filter(|rows| rows.lines.len() > 1)
-        .map(|rows| format!("\n{}", rows.table(is_narrow).flush()))
+        .map(|rows| format!("\n{}", rows.table(width).flush()))
         .collect()
 }
 
 /// The rows of a table, the first of which are its heads.
 struct Rows {
-    lines: Vec<Vec<Cell>>,
+    lines: Vec<Vec<String>>,
+    /// The column of names, which are shortened to what the others leave.
+    name: usize,
     /// Columns of numbers.
     right: std::ops::Range<usize>,
     /// How many columns there are where there is no room for all.
@@ -42,22 +40,39 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(heads: &[&str], right: std::ops::Range<usize>, narrow: usize) -> Self {
-        let dim = |head: &&str| Cell::new(head).styled(Style::new().dimmed());
-        Self { lines: vec![heads.iter().map(dim).collect()], right, narrow }
+    fn new(heads: Vec<&str>, name: usize, right: std::ops::Range<usize>, narrow: usize) -> Self {
+        let heads = heads.into_iter().map(str::to_owned).collect();
+        Self { lines: vec![heads], name, right, narrow }
     }
 
-    fn add<const COLUMNS: usize>(&mut self, cells: [String; COLUMNS]) {
-        self.lines.push(cells.into_iter().map(Cell::new).collect());
+    fn add(&mut self, cells: Vec<String>) {
+        self.lines.push(cells);
     }
 
-    fn table(self, is_narrow: bool) -> Table {
-        let columns = if is_narrow { self.narrow } else { usize::MAX };
-        let mut rows = self.lines.into_iter().map(|row| row.into_iter().take(columns));
-        let mut table = Table::new(rows.next().into_iter().flatten());
-        rows.for_each(|row| table.add_row(row));
+    fn table(mut self, width: Width) -> Table {
+        let columns = if width < WIDTH_FULL { self.narrow } else { usize::MAX };
+        self.lines.iter_mut().for_each(|line| line.truncate(columns));
+        let room = width.saturating_sub(self.other_columns()).max(NAME_MIN);
+        for name in self.lines.iter_mut().skip(1).filter_map(|line| line.get_mut(self.name)) {
+            *name = shortened(name, room);
+        }
+        let mut lines = self.lines.into_iter();
+        let dim = |head: String| Cell::new(head).styled(Style::new().dimmed());
+        let mut table = Table::new(lines.next().into_iter().flatten().map(dim));
+        lines.for_each(|line| table.add_row(line.into_iter().map(Cell::new)));
         table.align_right(self.right);
         table
+    }
+
+    /// What the columns take that are not names, with the gaps.
+    fn other_columns(&self) -> usize {
+        let columns = self.lines.first().map_or(0, Vec::len);
+        let width = |column: usize| {
+            let cells = self.lines.iter().filter_map(|line| line.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+        };
+        let widths = (0..columns).filter(|column| *column != self.name).map(width);
+        widths.sum::<usize>() + GAP * columns.saturating_sub(1)
     }
 }
 
@@ -67,47 +82,56 @@ fn shown<T>(rows: &[T], full: bool, rows_max: usize, share: fn(&T) -> f64) -> &[
     &rows[..if full { matter } else { matter.min(rows_max) }]
 }
 
-fn kinds(bill: &Bill, full: bool, room: usize) -> Rows {
-    let mut rows = Rows::new(&["time spent", "calls", "time", "share", "where"], 1..4, 4);
+/// The heads of a table of costs, those of what was not seen left out.
+fn heads(bill: &Bill, first: &'static str, last: &'static str) -> Vec<&'static str> {
+    let divided: &[&str] = if bill.files.divided.is_some() { &["CPU", "waiting"] } else { &[] };
+    [&[first, "calls", "time", "share"], divided, &[last]].concat()
+}
+
+/// The cells of a cost, with one before and one behind.
+fn cells(first: String, cost: &Cost, last: String) -> Vec<String> {
+    let numbers = [count(cost.calls), time(middle(cost.once_ns)), brief_share(cost.share)];
+    let divided = cost
+        .divided
+        .map(|divided| [time(middle(divided.processor_ns)), time(divided.waited_ns as f64)]);
+    let divided = divided.into_iter().flatten();
+    [first].into_iter().chain(numbers).chain(divided).chain([last]).collect()
+}
+
+fn kinds(bill: &Bill, full: bool) -> Rows {
+    let heads = heads(bill, "time spent", "where");
+    let last = heads.len() - 1;
+    let mut rows = Rows::new(heads, last, 1..last, 4);
     for KindCost { kind, cost, folder: place } in
         shown(&bill.kinds, full, KINDS, |kind| kind.cost.share.high)
     {
         let place = place.as_ref().map_or(String::new(), |path| folder(bill, path));
-        rows.add([
-            kind.doing().to_owned(),
-            count(cost.calls),
-            time(middle(cost.once_ns)),
-            share(cost.share),
-            shortened(&place, room),
-        ]);
+        rows.add(cells(kind.doing(cost.mostly_waits()).to_owned(), cost, place));
     }
     rows
 }
 
-fn folders(bill: &Bill, full: bool, room: usize) -> Rows {
-    let mut rows = Rows::new(&["folder", "calls", "time", "share", "mostly"], 1..4, 4);
-    for FolderCost { path, cost, most, most_share: _ } in
+fn folders(bill: &Bill, full: bool) -> Rows {
+    let heads = heads(bill, "folder", "mostly");
+    let last = heads.len() - 1;
+    let mut rows = Rows::new(heads, 0, 1..last, 4);
+    for FolderCost { path, cost, most, most_share: _, most_waits } in
         shown(&bill.folders, full, FOLDERS, |folder| folder.cost.share.high)
     {
-        rows.add([
-            shortened(&folder(bill, path), room),
-            count(cost.calls),
-            time(middle(cost.once_ns)),
-            share(cost.share),
-            most.doing().to_owned(),
-        ]);
+        rows.add(cells(folder(bill, path), cost, most.doing(*most_waits).to_owned()));
     }
     rows
 }
 
-fn files(bill: &Bill, full: bool, room: usize) -> Rows {
-    let heads = ["file", "time", "share", "opens", "syncs", "read", "written"];
-    let mut rows = Rows::new(&heads, 1..heads.len(), 5);
+fn files(bill: &Bill, full: bool) -> Rows {
+    let heads = vec!["file", "time", "share", "opens", "syncs", "read", "written"];
+    let last = heads.len();
+    let mut rows = Rows::new(heads, 0, 1..last, 5);
     let some = |number: u64, text: String| if number == 0 { "–".to_owned() } else { text };
     for cost in shown(&bill.top_files, full, FILES, |file| file.share) {
         let FileCost { opens, read_bytes, written_bytes, syncs, .. } = *cost;
-        rows.add([
-            shortened(&file(bill, &cost.path), room),
+        rows.add(vec![
+            file(bill, &cost.path),
             time(cost.summed_ns as f64),
             percent(cost.share),
             some(opens, count(opens)),

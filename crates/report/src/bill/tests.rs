@@ -67,12 +67,48 @@ fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
     let text = plain(&bill, false, 80);
     assert!(text.starts_with("app spends 9.2% to 13% of its time with files"), "{text}");
     assert!(text.contains("Recorded by eBPF, each call took 420 ns to 480 ns longer"), "{text}");
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("processor time was not seen.") && !said.contains("CPU"), "{text}");
+}
+
+/// Fails where fsync is said to wait that computes, or the other way round.
+#[test]
+fn what_waits_is_told_apart_from_what_computes() {
+    let header = Header { sees_waiting: true, ..header() };
+    let told = |waited_ns: u64| {
+        let mut planted = Planted::with(&header, "/srv/app");
+        planted.open("data/app.log", APPEND, 3);
+        for _ in 0..50 {
+            planted.moved(Op::Write, 3, 137, 100_000);
+            planted.call(1, Op::Fsync, 2 * MS, |call| (call.fd, call.waited_ns) = (3, waited_ns));
+            planted.think(17 * MS);
+        }
+        let text = plain(&billed(&planted.finish()), false, 80);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let waits = told(19 * MS / 10);
+    for says in [
+        "10% waiting for fsync in data/",
+        "; file calls take 1.4% of both",
+        "Of the time in file calls, 9.5% is processor time and 90% is waiting",
+        "time spent calls time share CPU waiting where waiting for fsync 50 100 ms 10% 5.00 ms 95.0 ms",
+        "folder calls time share CPU waiting mostly data/ 101 105 ms 11% 10.0 ms 95.0 ms waiting for",
+        "Waiting for that takes 10% of the time",
+    ] {
+        assert!(waits.contains(says), "{says}: {waits}");
+    }
+    let computes = told(MS / 10);
+    for says in ["10% running fsync in data/", "That takes 10% of the time", "data/ 101"] {
+        assert!(computes.contains(says), "{says}: {computes}");
+    }
+    assert!(!computes.contains("aiting for fsync"), "{computes}");
 }
 
 /// Fails where something is printed at any length.
 #[test]
 fn the_longest_bill_fits_a_screen_and_its_width() {
-    let mut planted = a_second(&header());
+    let toll_within_ns = TollNs { low: 0, high: 30_000 };
+    let mut planted = a_second(&Header { sees_waiting: true, toll_within_ns, ..header() });
     for number in 0..40 {
         let folder = format!(
             "/a/very/long/path/of/a/folder/with/the/number/{number}/in/its/name/{}",

@@ -17,6 +17,13 @@ pub struct RangeNs {
     pub high: u64,
 }
 
+impl RangeNs {
+    fn add(&mut self, other: Self) {
+        self.low = self.low.saturating_add(other.low);
+        self.high = self.high.saturating_add(other.high);
+    }
+}
+
 /// A share of the program's wall time, which is between these two; 1 is all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -66,6 +73,44 @@ pub struct Cost {
     pub share: Share,
     /// The longest.
     pub longest_ns: u64,
+    /// What of `summed_ns` was processor time, and what was not; none where the recorder did not
+    /// see it.
+    pub divided: Option<Divided>,
+}
+
+impl Cost {
+    /// Whether most of their time was waiting; none where the recorder did not see it.
+    pub fn mostly_waits(&self) -> Option<bool> {
+        self.divided.map(|divided| {
+            let RangeNs { low, high } = divided.processor_ns;
+            divided.waited_ns > low.midpoint(high)
+        })
+    }
+}
+
+/// The times of some calls, of threads in parallel added up, divided into those on the processor
+/// and those off it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Divided {
+    /// Processor time.
+    pub processor_ns: RangeNs,
+    /// Waiting for a device, for a lock, or for a processor that others had.
+    pub waited_ns: u64,
+    /// `processor_ns` as a share of all processor time of the program; none where that is not
+    /// known, because the trace was cut short.
+    pub processor_share: Option<Share>,
+}
+
+/// What costs are parts of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Whole {
+    /// The program's own wall time.
+    pub(crate) wall_ns: RangeNs,
+    /// Its own processor time, where that is known.
+    pub(crate) processor_ns: Option<RangeNs>,
+    /// Whether the recorder saw what is waiting.
+    pub(crate) sees_waiting: bool,
 }
 
 /// How long a call took without the recorder's part.
@@ -79,22 +124,33 @@ pub(crate) fn took(call: &Call, within: TollNs) -> RangeNs {
 /// A cost as it adds up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
-    cost: Cost,
+    calls: u64,
+    failed: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+    summed_ns: RangeNs,
+    processor_ns: RangeNs,
+    waited_ns: u64,
+    longest_ns: u64,
     cover: Cover,
 }
 
 impl Sum {
     /// Counts a call but for the time that it was under way.
     pub(crate) fn count(&mut self, call: &Call, took: RangeNs, bytes: [u64; 2]) {
-        let cost = &mut self.cost;
         let [read, written] = bytes;
-        cost.calls += 1;
-        cost.failed += u64::from(call.failed());
-        cost.read_bytes = cost.read_bytes.saturating_add(read);
-        cost.written_bytes = cost.written_bytes.saturating_add(written);
-        cost.summed_ns.low = cost.summed_ns.low.saturating_add(took.low);
-        cost.summed_ns.high = cost.summed_ns.high.saturating_add(took.high);
-        cost.longest_ns = cost.longest_ns.max(took.high);
+        self.calls += 1;
+        self.failed += u64::from(call.failed());
+        self.read_bytes = self.read_bytes.saturating_add(read);
+        self.written_bytes = self.written_bytes.saturating_add(written);
+        self.summed_ns.add(took);
+        // The recorder's part is on the processor.
+        self.processor_ns.add(RangeNs {
+            low: took.low.saturating_sub(call.waited_ns),
+            high: took.high.saturating_sub(call.waited_ns),
+        });
+        self.waited_ns = self.waited_ns.saturating_add(call.waited_ns);
+        self.longest_ns = self.longest_ns.max(took.high);
     }
 
     /// The time that one was under way, in the order of beginnings.
@@ -107,8 +163,21 @@ impl Sum {
         self.cover.total().high
     }
 
-    pub(crate) fn cost(&self, wall_ns: RangeNs) -> Cost {
+    pub(crate) fn cost(&self, whole: Whole) -> Cost {
         let once_ns = self.cover.total();
-        Cost { once_ns, share: Share::of(once_ns, wall_ns), ..self.cost }
+        let processor_share = whole.processor_ns.map(|all| Share::of(self.processor_ns, all));
+        let divided =
+            Divided { processor_ns: self.processor_ns, waited_ns: self.waited_ns, processor_share };
+        Cost {
+            calls: self.calls,
+            failed: self.failed,
+            read_bytes: self.read_bytes,
+            written_bytes: self.written_bytes,
+            summed_ns: self.summed_ns,
+            once_ns,
+            share: Share::of(once_ns, whole.wall_ns),
+            longest_ns: self.longest_ns,
+            divided: whole.sees_waiting.then_some(divided),
+        }
     }
 }

@@ -46,18 +46,24 @@ impl Kind {
         Self::Other,
     ];
 
-    /// What a program does meanwhile, as it goes on after "time spent".
-    pub const fn doing(self) -> &'static str {
-        match self {
-            Self::Open => "opening and closing",
-            Self::Read => "reading",
-            Self::Write => "writing",
-            Self::Sync => "waiting for fsync",
-            Self::Look => "looking up names",
-            Self::Change => "changing names",
-            Self::Lock => "waiting for locks",
-            Self::Map => "mapping files",
-            Self::Other => "other file calls",
+    /// What a program does meanwhile, as it goes on after "time spent". Whether most of that is
+    /// waiting decides between waiting and working, where it is known; where it is not, fsync and
+    /// locks are taken to wait, as they mostly do.
+    pub const fn doing(self, waits: Option<bool>) -> &'static str {
+        match (self, waits) {
+            (Self::Open, _) => "opening and closing",
+            (Self::Read, Some(true)) => "waiting for reads",
+            (Self::Read, _) => "reading",
+            (Self::Write, Some(true)) => "waiting for writes",
+            (Self::Write, _) => "writing",
+            (Self::Sync, Some(false)) => "running fsync",
+            (Self::Sync, _) => "waiting for fsync",
+            (Self::Look, _) => "looking up names",
+            (Self::Change, _) => "changing names",
+            (Self::Lock, Some(false)) => "taking locks",
+            (Self::Lock, _) => "waiting for locks",
+            (Self::Map, _) => "mapping files",
+            (Self::Other, _) => "other file calls",
         }
     }
 

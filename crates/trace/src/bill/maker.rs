@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::cost::{RangeNs, Sum, took};
+use super::cost::{RangeNs, Sum, Whole, took};
 use super::folders::{FolderId, Folders, above};
 use super::kind::{KINDS, Kind};
 use super::nature::Nature;
@@ -176,6 +176,11 @@ impl Maker {
         }
         let wall_ns = summary.map_or(0, |summary| summary.wall_ns).max(self.last_ns);
         let own_wall_ns = self.own_wall(wall_ns);
+        let whole = Whole {
+            wall_ns: own_wall_ns,
+            processor_ns: summary.map(|summary| self.own_processor(summary)),
+            sees_waiting: self.header.sees_waiting,
+        };
         let bill = Bill {
             schema: SCHEMA,
             wall_ns,
@@ -189,13 +194,13 @@ impl Maker {
             threads: self.threads,
             calls: self.calls,
             working_folder: self.working_folder.as_deref().map(text),
-            files: self.files.cost(own_wall_ns),
-            kinds: self.kind_costs(own_wall_ns),
-            folders: self.folder_costs(own_wall_ns),
+            files: self.files.cost(whole),
+            kinds: self.kind_costs(whole),
+            folders: self.folder_costs(whole),
             top_files: self.file_costs(own_wall_ns),
             files_forgotten: self.uses.forgotten(),
-            kernel_files: self.kernel_files.cost(own_wall_ns),
-            unknown: self.unknown.cost(own_wall_ns),
+            kernel_files: self.kernel_files.cost(whole),
+            unknown: self.unknown.cost(whole),
             unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
             patterns: Vec::new(),
             header: self.header,
@@ -215,10 +220,18 @@ impl Maker {
         RangeNs { low: without(most), high: without(least) }
     }
 
-    fn kind_costs(&self, wall_ns: RangeNs) -> Vec<KindCost> {
+    /// The processor time without the recorder's part, of which each call has one.
+    fn own_processor(&self, summary: &Summary) -> RangeNs {
+        let TollNs { low, high } = self.header.toll_ns;
+        let all_ns = summary.user_ns.saturating_add(summary.system_ns);
+        let without = |toll: u64| all_ns.saturating_sub(toll.saturating_mul(self.calls));
+        RangeNs { low: without(high), high: without(low) }
+    }
+
+    fn kind_costs(&self, whole: Whole) -> Vec<KindCost> {
         let mut kinds: Vec<KindCost> = Vec::new();
         for kind in Kind::ALL {
-            let cost = self.kinds[kind as usize].cost(wall_ns);
+            let cost = self.kinds[kind as usize].cost(whole);
             if cost.calls > 0 {
                 kinds.push(KindCost { kind, cost, folder: self.folder_of(kind) });
             }
@@ -235,17 +248,19 @@ impl Maker {
         (deepest > 0).then(|| text(&self.folders.get(deepest).path))
     }
 
-    fn folder_costs(&self, wall_ns: RangeNs) -> Vec<FolderCost> {
+    fn folder_costs(&self, whole: Whole) -> Vec<FolderCost> {
         let cost_of = |id: FolderId| {
             let folder = self.folders.get(id);
             let most =
                 Kind::ALL.into_iter().max_by_key(|kind| folder.kinds[*kind as usize].once_high());
             let most = most.unwrap_or(Kind::Other);
+            let most_cost = folder.kinds[most as usize].cost(whole);
             FolderCost {
                 path: text(&folder.path),
-                cost: folder.all.cost(wall_ns),
+                cost: folder.all.cost(whole),
                 most,
-                most_share: folder.kinds[most as usize].cost(wall_ns).share,
+                most_share: most_cost.share,
+                most_waits: most_cost.mostly_waits(),
             }
         };
         self.folders.that_matter().into_iter().map(cost_of).collect()

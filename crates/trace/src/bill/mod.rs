@@ -3,8 +3,9 @@
 //! From a trace's entries alone, in bounded memory. Time is counted twice: added up over
 //! threads, and once, however many threads are in a call at the same time. The latter bounds
 //! what can be saved: were all these calls to take no time, the program could not be faster by
-//! more than the time in which at least one of them was under way. The recorder's own part is
-//! taken out, as far as it is known.
+//! more than the time in which at least one of them was under way. Where the recorder saw it, the
+//! former is divided into processor time and waiting. The recorder's own part is taken out, as far
+//! as it is known.
 
 mod cost;
 mod cover;
@@ -17,7 +18,7 @@ mod uses;
 
 use serde::Serialize;
 
-pub use self::cost::{Cost, RangeNs, Share};
+pub use self::cost::{Cost, Divided, RangeNs, Share};
 pub(crate) use self::folders::above;
 pub use self::kind::Kind;
 pub(crate) use self::maker::{Maker, text};
@@ -110,6 +111,8 @@ pub struct FolderCost {
     pub most: Kind,
     /// What that kind costs there, as a share of the program's wall time.
     pub most_share: Share,
+    /// Whether that kind mostly waits there; none where the recorder did not see it.
+    pub most_waits: Option<bool>,
 }
 
 /// What calls on one file cost.

@@ -102,6 +102,88 @@ fn the_recorders_own_time_is_taken_out_as_far_as_it_is_known() {
     assert!((low - 114.0 / 989.8).abs() < 1e-9 && (high - 117.0 / 983.0).abs() < 1e-9);
 }
 
+/// Of one second, 40 ms are fsync that computes for 10 of them, 10 ms writes that compute for 9,
+/// and 10 ms a lock that is waited for in another folder.
+fn divided(header: &Header) -> Planted {
+    let mut planted = Planted::with(header, "/srv/app");
+    planted.open("data/log", O_RDWR, 3);
+    planted.open("/run/lock", O_RDWR, 4);
+    for (op, fd, took_ms, waited_ms) in
+        [(Op::Fsync, 3, 40, 30), (Op::Write, 3, 10, 1), (Op::Flock, 4, 10, 10)]
+    {
+        planted.call(1, op, took_ms * MS, |call| (call.fd, call.waited_ns) = (fd, waited_ms * MS));
+    }
+    planted.now_ns = 1000 * MS;
+    planted
+}
+
+/// Fails where waiting is taken for processor time, or either of one kind or folder for another's.
+#[test]
+fn the_time_of_calls_is_divided_into_processor_time_and_waiting() {
+    let header = Header { sees_waiting: true, ..header() };
+    let bill = bill(&divided(&header).finish());
+    let of = |cost: &crate::Cost| {
+        let divided = cost.divided.unwrap();
+        let RangeNs { low, high } = divided.processor_ns;
+        assert_eq!(low, high);
+        (low / MS, divided.waited_ns / MS)
+    };
+    let kinds: Vec<_> = bill
+        .kinds
+        .iter()
+        .filter(|kind| kind.kind != Kind::Open)
+        .map(|kind| (kind.kind, of(&kind.cost), kind.cost.mostly_waits().unwrap()))
+        .collect();
+    let expected =
+        [(Kind::Sync, (10, 30), true), (Kind::Write, (9, 1), false), (Kind::Lock, (0, 10), true)];
+    assert_eq!(kinds, expected);
+    let folders: Vec<_> =
+        bill.folders.iter().map(|f| (&*f.path, of(&f.cost), f.most_waits)).collect();
+    let expected = [("/srv/app/data", (19, 31), Some(true)), ("/run", (0, 10), Some(true))];
+    assert_eq!(folders, expected);
+    assert_eq!(of(&bill.files), (19, 41));
+    // All processor time is 750 ms, by the summary.
+    let share = bill.files.divided.unwrap().processor_share.unwrap();
+    assert_eq!(permille(share), [25, 25]);
+}
+
+/// Fails where the recorder's part, which is on the processor, is taken from what was waited, or
+/// left in.
+#[test]
+fn the_recorders_part_is_processor_time() {
+    let toll = TollNs { low: MS, high: 2 * MS };
+    let header = Header { sees_waiting: true, toll_ns: toll, toll_within_ns: toll, ..header() };
+    let bill = bill(&divided(&header).finish());
+    let divided = bill.files.divided.unwrap();
+    assert_eq!(divided.waited_ns, 41 * MS);
+    // Of the lock, nothing is left on the processor; an open takes 2 µs.
+    assert_eq!(divided.processor_ns, RangeNs { low: 15 * MS, high: 17 * MS });
+    // Five calls' toll of 750 ms.
+    let Share { low, high } = divided.processor_share.unwrap();
+    assert!((low - 15.0 / 745.0).abs() < 1e-9 && (high - 17.0 / 740.0).abs() < 1e-9);
+}
+
+#[test]
+fn what_nobody_saw_is_not_divided() {
+    let bill = bill(&divided(&header()).finish());
+    assert!(bill.files.divided.is_none() && bill.kinds[0].cost.divided.is_none());
+    assert_eq!(bill.folders[0].most_waits, None);
+    let cut = super::bill(&divided(&Header { sees_waiting: true, ..header() }).cut());
+    assert_eq!(cut.files.divided.unwrap().processor_share, None);
+}
+
+/// A trace of version 1, as its recorder wrote it. Fails where one cannot be read any more, or
+/// where it is taken to say what it does not.
+#[test]
+fn a_trace_of_the_first_version_has_its_bill() {
+    let trace: &[u8] = include_bytes!("version-1.trace");
+    assert!(trace.starts_with(b"iotoll trace 1\n"));
+    let bill = bill(trace);
+    assert!(!bill.cut_short && bill.lost == 0 && bill.status == Some(0));
+    assert_eq!((bill.header.mechanism, bill.header.sees_waiting), (crate::Mechanism::Ebpf, false));
+    assert!(bill.files.calls > 20 && bill.files.divided.is_none());
+}
+
 #[test]
 fn what_cannot_be_moved_is_no_part_of_the_bound() {
     let mut planted = Planted::new("/srv");

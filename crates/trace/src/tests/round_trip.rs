@@ -26,13 +26,14 @@ fn path() -> impl Strategy<Value = Option<usize>> {
 
 fn call() -> impl Strategy<Value = (Call, [Option<usize>; 2])> {
     let numbers = (number(), number(), number(), number(), number(), number());
-    let rest = (small(), small(), small(), small(), path(), path());
+    let rest = (small(), small(), small(), small(), path(), path(), number());
     (0..Op::ALL.len(), numbers, rest).prop_map(|(op, numbers, rest)| {
         let (began_ns, took_ns, offset, length, flags, result) = numbers;
-        let (thread, fd, other, mode, path, to) = rest;
+        let (thread, fd, other, mode, path, to, waited) = rest;
         let call = Call {
             began_ns,
             took_ns,
+            waited_ns: waited.min(took_ns),
             fd: fd as i32,
             other: other as i32,
             offset: offset as i64,
@@ -186,8 +187,11 @@ fn what_no_kernel_gives_is_refused_before_it_is_written() {
     assert!(entry(writer.path(&[b'a'; 4097])));
     let wrong = Entry::Path { id: PathId(7), bytes: b"/".as_slice().into() };
     assert!(matches!(writer.push(&wrong), Err(Error::Entry(_))));
+    let waits = |waited_ns| Entry::Call(Call { took_ns: 5, waited_ns, ..Call::new(1, Op::Fsync) });
+    assert!(matches!(writer.push(&waits(6)), Err(Error::Entry(_))));
+    assert!(writer.push(&waits(5)).is_ok());
     assert!(writer.path(&[b'a'; 4096]).is_ok());
-    assert_eq!(entries(&writer.finish(&SUMMARY).unwrap()).unwrap().len(), 1);
+    assert_eq!(entries(&writer.finish(&SUMMARY).unwrap()).unwrap().len(), 2);
 }
 
 #[test]

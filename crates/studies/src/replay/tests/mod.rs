@@ -54,6 +54,7 @@ impl Told {
             kernel: "6".to_owned(),
             processors: 2,
             page_bytes: 4096,
+            sees_waiting: true,
             toll_ns,
             toll_within_ns: TollNs::default(),
         };
