@@ -4,6 +4,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod patterns;
 mod recorded;
 mod unharmed;
 

@@ -22,7 +22,7 @@ pub use self::cost::{Cost, Divided, RangeNs, Share};
 pub(crate) use self::folders::above;
 pub use self::kind::Kind;
 pub(crate) use self::maker::{Maker, text};
-pub(crate) use self::uses::{FileUse, Uses};
+pub(crate) use self::uses::{FileUse, Looks, Uses};
 use crate::entry::Unseen;
 use crate::header::Header;
 use crate::pattern::Pattern;

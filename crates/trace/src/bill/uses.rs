@@ -101,9 +101,18 @@ struct OpenUse {
     next: Option<u64>,
 }
 
+/// Names that were looked up: all of them together, also those of files that are forgotten.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Looks {
+    pub(crate) times: u64,
+    pub(crate) missing: u64,
+    pub(crate) ns: u64,
+}
+
 /// What was done with all files.
 #[derive(Default)]
 pub(crate) struct Uses {
+    looks: Looks,
     files: HashMap<Arc<[u8]>, FileUse>,
     open: HashMap<u64, OpenUse>,
     forgotten: u64,
@@ -119,6 +128,11 @@ impl Uses {
         self.files.get(path)
     }
 
+    /// All names that were looked up.
+    pub(crate) fn looks(&self) -> Looks {
+        self.looks
+    }
+
     /// How many were forgotten.
     pub(crate) fn forgotten(&self) -> u64 {
         self.forgotten
@@ -127,6 +141,13 @@ impl Uses {
     /// Takes a call on a stored file that took so long.
     pub(crate) fn take(&mut self, call: &Call, followed: &Followed, kind: Kind, ns: u64) {
         let Some(path) = &followed.about else { return };
+        // What is asked of an open file is no name.
+        let looks_up = kind == Kind::Look && followed.path.is_some();
+        if looks_up {
+            self.looks.times += 1;
+            self.looks.missing += u64::from(call.failed());
+            self.looks.ns = self.looks.ns.saturating_add(ns);
+        }
         let is_known = self.files.contains_key(path);
         if !is_known && self.files.len() >= FILES_MAX {
             self.forget();
@@ -136,7 +157,7 @@ impl Uses {
         let time = &mut file.time_ns[kind as usize];
         *time = time.saturating_add(ns);
         file.missing += u64::from(call.result == ENOENT);
-        file.looks += u64::from(kind == Kind::Look);
+        file.looks += u64::from(looks_up);
         let on = if call.op == Op::Open { &followed.made[0] } else { &followed.file };
         let mut open = match on {
             Some(open) if followed.path.is_none() || call.op == Op::Open => {

@@ -1,7 +1,7 @@
 //! Names are looked up again and again.
 
 use super::{Command, Evidence};
-use crate::bill::{Kind, text};
+use crate::bill::{Kind, Looks, text};
 use crate::pattern::{Pattern, What};
 
 /// A program that starts looks for its libraries and settings some hundred times.
@@ -11,7 +11,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
     let Some(kind) = evidence.bill.kinds.iter().find(|kind| kind.kind == Kind::Look) else {
         return Vec::new();
     };
-    let looks = kind.cost.calls;
+    let Looks { times: looks, missing, ns } = evidence.uses.looks();
     if looks < MANY {
         return Vec::new();
     }
@@ -23,8 +23,6 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
         None => command,
     };
     let path = kind.folder.clone().unwrap_or_else(|| text(b"/"));
-    let missing = kind.cost.failed;
     let what = What::Looks { path, looks, again, missing, per_second };
-    let summed_ns = kind.cost.summed_ns.low.midpoint(kind.cost.summed_ns.high);
-    vec![evidence.pattern(what, summed_ns, &command)]
+    vec![evidence.pattern(what, ns, &command)]
 }
