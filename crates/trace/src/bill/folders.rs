@@ -50,6 +50,11 @@ impl Folders {
         0..self.folders.len() as FolderId
     }
 
+    /// Whether something in it was acted on.
+    pub(crate) fn knows(&self, path: &[u8]) -> bool {
+        self.ids.contains_key(path)
+    }
+
     /// The folder of a path that has no slash at its end, or the nearest above it that is told
     /// apart.
     pub(crate) fn of(&mut self, path: &[u8]) -> FolderId {

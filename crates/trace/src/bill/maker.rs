@@ -133,7 +133,8 @@ impl Maker {
         match nature {
             Nature::Stored => {
                 of.folder = followed.about.as_ref().map_or(0, |path| {
-                    let is_folder = is_about_folder(call, followed);
+                    let is_folder = is_about_folder(call, followed)
+                        || is_of_open(call, followed) && self.folders.knows(path);
                     self.folders.of(if is_folder { path } else { above(path) })
                 });
                 self.files.count(call, took, bytes);
@@ -302,6 +303,12 @@ fn bytes(call: &Call, kind: Kind) -> [u64; 2] {
         (Kind::Write, _) => [0, bytes],
         _ => [0, 0],
     }
+}
+
+/// Whether a call opens something, or acts on what is open. A folder that is opened to be forced
+/// to the device need not be opened as one.
+fn is_of_open(call: &Call, followed: &Followed) -> bool {
+    call.op == Op::Open || followed.path.is_none()
 }
 
 /// Whether what a call is about is a folder, and not something in one.

@@ -62,6 +62,18 @@ fn a_bill_says_what_files_cost_by_kind_and_by_folder() {
     assert!(!bill.cut_short && bill.lost == 0);
 }
 
+/// Fails where a folder that is forced to the device counts as a file of the folder above.
+#[test]
+fn a_folder_that_is_synced_is_itself() {
+    let mut planted = Planted::new("/srv/app");
+    planted.open("data/log", O_RDWR, 3);
+    planted.open("data", 0, 4);
+    planted.on(Op::Fsync, 4, MS);
+    let bill = bill(&planted.finish());
+    let folders: Vec<_> = bill.folders.iter().map(|f| (&*f.path, f.cost.calls)).collect();
+    assert_eq!(folders, [("/srv/app/data", 3)]);
+}
+
 /// Fails where the union is taken for the sum, or the other way round.
 #[test]
 fn threads_in_parallel_are_counted_once_and_added_up() {
