@@ -46,9 +46,7 @@ pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<()> {
 
 /// The hidden command whose calls are timed.
 pub(crate) fn time_calls(calls: u32) -> anyhow::Result<Exit> {
-    let rounds = record::time_calls(calls).context("timing calls")?;
-    let lines: String = rounds.iter().map(|round| format!("{round}\n")).collect();
-    output::result(&lines)?;
+    output::result(&record::time_calls(calls).context("timing calls")?)?;
     Ok(Exit::Done)
 }
 

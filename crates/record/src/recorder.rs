@@ -10,7 +10,7 @@ use host::process::Stat;
 use host::root::Root;
 use rustix::fs::{Access, access};
 use rustix::param::page_size;
-use trace::{Header, Mechanism, TraceWriter};
+use trace::{Header, Mechanism, TollNs, TraceWriter};
 
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
@@ -20,7 +20,7 @@ use crate::recording::{Recorded, Recording, name_of};
 use crate::seen::Sink;
 use crate::start::Held;
 use crate::sys::{Followed, Usage};
-use crate::toll::{Toll, Took, read_rounds};
+use crate::toll::{Round, Toll, Took, read_rounds};
 
 const TIMING: &str = "measuring what it costs";
 
@@ -94,7 +94,7 @@ impl Recorder {
 
     /// Times the calls while no program is attached: one that is attached slows all, recorded
     /// or not.
-    fn bare(&mut self, mut command: Command) -> Result<Vec<u64>, Error> {
+    fn bare(&mut self, mut command: Command) -> Result<Vec<Round>, Error> {
         let mut time = || command.stderr(Stdio::null()).output();
         let output = match &mut self.means {
             Means::Ebpf(ebpf) => ebpf.apart(time).and_then(|output| output),
@@ -104,7 +104,7 @@ impl Recorder {
         Ok(read_rounds(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    fn timed(&mut self, mut command: Command, took: &mut Took) -> Result<Vec<u64>, Error> {
+    fn timed(&mut self, mut command: Command, took: &mut Took) -> Result<Vec<Round>, Error> {
         let (mut reader, writer) = io::pipe().map_err(while_(TIMING))?;
         command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
         let held = Held::start(&mut command).map_err(while_(TIMING))?;
@@ -126,7 +126,7 @@ impl Recorder {
     /// What a trace of this recorder begins with.
     pub fn header(&self, program: &OsStr, attached: bool) -> Header {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Header {
+        let mut header = Header {
             mechanism: self.mechanism(),
             attached,
             program: name_of(program),
@@ -135,9 +135,12 @@ impl Recorder {
             processors: host::machine::processors().unwrap_or(1) as u32,
             page_bytes: page_size() as u32,
             sees_waiting: matches!(self.means, Means::Ebpf(_)),
-            toll_ns: self.toll.whole,
-            toll_within_ns: self.toll.within,
-        }
+            toll_ns: TollNs::default(),
+            toll_within_ns: TollNs::default(),
+            named: None,
+        };
+        self.toll.put(&mut header);
+        header
     }
 
     /// Whether a command can be run and recorded, as far as that can be known before.

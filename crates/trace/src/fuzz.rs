@@ -60,5 +60,6 @@ fn header() -> Header {
         sees_waiting: true,
         toll_ns: TollNs { low: 10, high: 20 },
         toll_within_ns: TollNs { low: 3, high: 5 },
+        named: None,
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::Call;
+
 /// What was recorded, how, and at what cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -27,7 +29,38 @@ pub struct Header {
     pub sees_waiting: bool,
     /// How much longer the program took for each call because it was recorded.
     pub toll_ns: TollNs,
-    /// How much of that falls within the recorded time of the call.
+    /// How much of that falls within the recorded time of the call. It is less than nothing where
+    /// calls seem shorter than they are: entering and leaving the kernel may fall outside.
+    pub toll_within_ns: TollNs,
+    /// The same of calls that name a file, which is written down; none where these were not
+    /// told apart.
+    #[serde(default)]
+    pub named: Option<NamedToll>,
+}
+
+impl Header {
+    /// How much longer the program took for this call because it was recorded.
+    pub fn toll_of(&self, call: &Call) -> TollNs {
+        self.named_of(call).map_or(self.toll_ns, |named| named.toll_ns)
+    }
+
+    /// How much of that falls within its recorded time.
+    pub fn toll_within(&self, call: &Call) -> TollNs {
+        self.named_of(call).map_or(self.toll_within_ns, |named| named.toll_within_ns)
+    }
+
+    fn named_of(&self, call: &Call) -> Option<NamedToll> {
+        self.named.filter(|_| call.path.is_some() || call.to.is_some())
+    }
+}
+
+/// What a call costs that names a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NamedToll {
+    /// How much longer the program took for it because it was recorded.
+    pub toll_ns: TollNs,
+    /// How much of that falls within its recorded time.
     pub toll_within_ns: TollNs,
 }
 
@@ -51,9 +84,16 @@ pub enum Mechanism {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TollNs {
     /// At the least.
-    pub low: u64,
+    pub low: i64,
     /// At the most.
-    pub high: u64,
+    pub high: i64,
+}
+
+impl TollNs {
+    /// In the middle of both.
+    pub fn middle(self) -> i64 {
+        self.low.midpoint(self.high)
+    }
 }
 
 /// What the whole recording amounted to.

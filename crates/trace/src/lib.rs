@@ -20,6 +20,7 @@
 //!     sees_waiting: true,
 //!     toll_ns: toll,
 //!     toll_within_ns: TollNs { low: 30, high: 40 },
+//!     named: None,
 //! };
 //! let mut writer = TraceWriter::new(Vec::new(), &header)?;
 //! let path = Some(writer.path(b"data/app.log")?);
@@ -78,7 +79,7 @@ pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
 pub use entry::{Entry, FileFacts, FileKind, Unseen};
 pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};
-pub use header::{Header, Mechanism, Summary, TollNs};
+pub use header::{Header, Mechanism, NamedToll, Summary, TollNs};
 pub use inner::inner;
 pub use op::Op;
 pub use pattern::{Database, Journal, Pattern, What};

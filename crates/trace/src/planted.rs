@@ -19,6 +19,7 @@ pub fn header() -> Header {
         sees_waiting: false,
         toll_ns: TollNs::default(),
         toll_within_ns: TollNs::default(),
+        named: None,
     }
 }
 

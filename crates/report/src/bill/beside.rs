@@ -61,6 +61,11 @@ fn unseen(bill: &Bill) -> String {
     text
 }
 
+fn each(TollNs { low, high }: TollNs) -> String {
+    let [low, high] = [low, high].map(|ns| time(ns as f64));
+    if low == high { high } else { format!("{low} to {high}") }
+}
+
 /// What recorded it, and at what cost.
 fn recorder(bill: &Bill) -> Option<String> {
     let by = match bill.header.mechanism {
@@ -69,16 +74,17 @@ fn recorder(bill: &Bill) -> Option<String> {
         Mechanism::Ptrace => "ptrace",
         Mechanism::Planted => return None,
     };
-    let TollNs { low, high } = bill.header.toll_ns;
-    let [low, high] = [low, high].map(|ns| time(ns as f64));
-    let each = if low == high { high } else { format!("{low} to {high}") };
+    let toll = each(bill.header.toll_ns);
+    let named = bill.header.named.map(|named| each(named.toll_ns));
+    let named = named.filter(|named| *named != toll);
+    let named = named.map_or_else(String::new, |named| format!(", one that names a file {named}"));
     let divided = if bill.header.sees_waiting {
         ""
     } else {
         " What of a call is waiting and what is processor time was not seen."
     };
     Some(format!(
-        "Recorded by {by}, each call took {each} longer; that is taken out, as far as it is \
+        "Recorded by {by}, each call took {toll} longer{named}; that is taken out, as far as it is \
          known.{divided}"
     ))
 }

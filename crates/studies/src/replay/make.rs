@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
-use trace::{FileKind, Op};
+use trace::{Call, FileKind, Op, TollNs};
 
 use super::before::{Before, File, FileNumber, Was};
 use super::fill::fill_of;
@@ -80,19 +80,17 @@ pub(super) struct Making<'r> {
     pub(super) opened: Vec<Act>,
     /// Calls that are replayed and under way, and since when there are any.
     busy: (u64, u64),
+    /// Toll within calls that are replayed.
+    within_ns: i64,
 }
 
 impl<'r> Making<'r> {
     fn new(recording: &'r Recording, folder: &[u8]) -> Self {
-        let header = &recording.header;
-        let middle = |toll: trace::TollNs| (toll.low / 2 + toll.high / 2) as i64;
-        let (call_ns, within_ns) = (middle(header.toll_ns), middle(header.toll_within_ns));
-        let toll = Toll { call_ns, around_ns: (call_ns - within_ns).max(0) };
         Self {
             recording,
             folder: folder.to_vec(),
             before: Before::new(),
-            threads: Threads::with_toll(toll),
+            threads: Threads::default(),
             facts: Facts::default(),
             open: HashMap::new(),
             order: Order::default(),
@@ -104,6 +102,7 @@ impl<'r> Making<'r> {
             lockers: HashSet::new(),
             opened: Vec::new(),
             busy: (0, 0),
+            within_ns: 0,
         }
     }
 
@@ -156,21 +155,31 @@ impl<'r> Making<'r> {
         }
         let Some(act) = act else {
             self.waited(recorded, thread);
-            self.threads.skip(thread);
+            self.threads.skip(thread, self.toll(call));
             self.closed(thread, call.ended_ns(), event);
             return;
         };
         self.facts.calls += 1;
+        self.within_ns += self.recording.header.toll_within(call).low;
         let mut uses = planned.uses;
         if let Act::Lock { .. } | Act::Flock { .. } = act {
             self.wait_for_lock(recorded, thread, &uses);
         }
         let span = [call.began_ns.max(self.threads.get_mut(thread).ended_ns()), call.ended_ns()];
+        let span = (span, self.toll(call));
         let step = self.threads.call(thread, span, (act, call.result), &planned.after);
         if self.is_ordered {
             uses.extend(recorded.made.map(|made| (Object::Open(made), Use::Alone)));
             self.order.after(step, &uses);
         }
+    }
+
+    /// What recording a call cost, as likely as not.
+    fn toll(&self, call: &Call) -> Toll {
+        let header = &self.recording.header;
+        let [call_ns, within_ns] =
+            [header.toll_of(call), header.toll_within(call)].map(TollNs::middle);
+        Toll { call_ns, around_ns: (call_ns - within_ns).max(0) }
     }
 
     /// Where a lock had to wait, it goes after what gave it free.
@@ -276,7 +285,7 @@ impl<'r> Making<'r> {
                 }
                 let began_ns = self.threads.get_mut(thread).ended_ns().max(at_ns);
                 let act = (Act::Close { slot }, 0);
-                self.threads.call(thread, [began_ns, began_ns], act, &after);
+                self.threads.call(thread, ([began_ns; 2], Toll::default()), act, &after);
                 self.forget(*number);
             } else if let Some((pipe, true)) = recording.pipes.get(number)
                 && self.is_ordered
@@ -372,14 +381,13 @@ impl<'r> Making<'r> {
     }
 
     fn finish_facts(&mut self) {
-        let Recording { header, summary, until_ns, .. } = self.recording;
+        let Recording { summary, until_ns, .. } = self.recording;
         let recorded_ns = summary.wall_ns.max(*until_ns);
-        let within_ns = header.toll_within_ns.low * self.facts.calls;
-        let busiest = self.threads.all_mut().iter().map(|thread| thread.calls).max();
-        let toll_ns = self.threads.toll.call_ns as u64 * busiest.unwrap_or_default();
+        let busiest = self.threads.all_mut().iter().map(|thread| thread.toll_ns).max();
+        let toll_ns = busiest.unwrap_or_default().max(0).unsigned_abs();
         self.facts.recorded_ns = recorded_ns.saturating_sub(toll_ns);
         self.facts.stretch_ns = until_ns.saturating_sub(toll_ns);
-        let files_ns = self.facts.files_ns.saturating_sub(within_ns);
+        let files_ns = self.facts.files_ns.saturating_add_signed(-self.within_ns);
         self.facts.files_ns = files_ns.min(self.facts.stretch_ns);
     }
 }

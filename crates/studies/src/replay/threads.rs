@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use super::order::{StepOf, ThreadNumber};
 use super::program::{Act, NO_SIGNAL, Step};
 
-/// What recording cost the program, as it is taken out of thinking.
+/// What recording a call cost the program, as it is taken out of thinking.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Toll {
-    /// For each call.
+    /// All of it.
     pub(super) call_ns: i64,
     /// What of that is around the call rather than within the time that was recorded for it.
     pub(super) around_ns: i64,
@@ -25,16 +25,16 @@ pub(super) struct Thread {
     pub(super) began_ns: u64,
     /// When it had done what its steps so far stand for.
     last_ns: u64,
-    /// Recorded calls since then, which are not replayed.
-    skipped: i64,
+    /// Toll since then, on calls that are not replayed.
+    skipped_ns: i64,
     /// Toll that was more than the time that it should have been part of.
     owed_ns: i64,
     /// All time between steps.
     pub(super) thought_ns: u64,
     /// All time in calls.
     pub(super) in_calls_ns: u64,
-    /// Recorded calls.
-    pub(super) calls: u64,
+    /// Toll on all recorded calls.
+    pub(super) toll_ns: i64,
     /// Processor time, where it was told: outside the kernel, and within.
     pub(super) cpu_ns: Option<[u64; 2]>,
     pub(super) ended: bool,
@@ -56,11 +56,11 @@ impl Thread {
             after: Vec::new(),
             began_ns,
             last_ns: began_ns,
-            skipped: 0,
+            skipped_ns: 0,
             owed_ns: 0,
             thought_ns: 0,
             in_calls_ns: 0,
-            calls: 0,
+            toll_ns: 0,
             cpu_ns: None,
             ended: false,
         }
@@ -72,12 +72,11 @@ impl Thread {
     }
 
     /// The time since the last step as thinking, without the toll in it.
-    fn think(&mut self, until_ns: u64, toll: Toll, is_call: bool) -> u64 {
+    fn think(&mut self, until_ns: u64, around_ns: i64) -> u64 {
         let passed = until_ns.saturating_sub(self.last_ns) as i64;
-        let around_ns = if is_call { toll.around_ns } else { 0 };
-        let toll_ns = self.owed_ns + self.skipped * toll.call_ns + around_ns;
+        let toll_ns = self.owed_ns + self.skipped_ns + around_ns;
         self.owed_ns = (toll_ns - passed).max(0);
-        self.skipped = 0;
+        self.skipped_ns = 0;
         let think_ns = (passed - toll_ns).max(0) as u64;
         self.thought_ns += think_ns;
         think_ns
@@ -95,14 +94,9 @@ impl Thread {
 pub(super) struct Threads {
     all: Vec<Thread>,
     numbers: HashMap<u32, ThreadNumber>,
-    pub(super) toll: Toll,
 }
 
 impl Threads {
-    pub(super) fn with_toll(toll: Toll) -> Self {
-        Self { toll, ..Self::default() }
-    }
-
     /// The thread of that number in the recording, which begins now if it is new.
     pub(super) fn number(&mut self, thread: u32, now_ns: u64) -> ThreadNumber {
         *self.numbers.entry(thread).or_insert_with(|| {
@@ -141,31 +135,29 @@ impl Threads {
     }
 
     /// A call that is not replayed: its time is thinking.
-    pub(super) fn skip(&mut self, thread: ThreadNumber) {
-        self.all[thread].skipped += 1;
-        self.all[thread].calls += 1;
+    pub(super) fn skip(&mut self, thread: ThreadNumber, toll: Toll) {
+        self.all[thread].skipped_ns += toll.call_ns;
+        self.all[thread].toll_ns += toll.call_ns;
     }
 
     /// A call that is replayed, from when it began to when it ended, after steps of others.
     pub(super) fn call(
         &mut self,
         thread: ThreadNumber,
-        [began_ns, ended_ns]: [u64; 2],
+        ([began_ns, ended_ns], toll): ([u64; 2], Toll),
         (act, expected): (Act, i64),
         after: &[StepOf],
     ) -> StepOf {
-        let toll = self.toll;
         let own = &mut self.all[thread];
-        let think_ns = own.think(began_ns, toll, true);
-        own.calls += 1;
+        let think_ns = own.think(began_ns, toll.around_ns);
+        own.toll_ns += toll.call_ns;
         own.in_calls_ns += ended_ns - began_ns;
         self.step(thread, ended_ns, Step { think_ns, act, expected, ..PASS }, after)
     }
 
     /// Something that others may wait for.
     pub(super) fn pass(&mut self, thread: ThreadNumber, at_ns: u64) -> StepOf {
-        let toll = self.toll;
-        let think_ns = self.all[thread].think(at_ns, toll, false);
+        let think_ns = self.all[thread].think(at_ns, 0);
         self.step(thread, at_ns, Step { think_ns, ..PASS }, &[])
     }
 
@@ -214,21 +206,21 @@ mod tests {
     #[test]
     fn thinking_is_the_time_between_calls_without_the_toll() {
         let toll = Toll { call_ns: 400, around_ns: 300 };
-        let mut threads = Threads::with_toll(toll);
+        let mut threads = Threads::default();
         let one = threads.number(7, 0);
-        threads.call(one, [10_000, 11_000], CALL, &[]);
+        threads.call(one, ([10_000, 11_000], toll), CALL, &[]);
         // Two more were recorded, and are not replayed.
-        threads.skip(one);
-        threads.skip(one);
-        threads.call(one, [15_000, 16_000], CALL, &[]);
+        threads.skip(one, toll);
+        threads.skip(one, toll);
+        threads.call(one, ([15_000, 16_000], toll), CALL, &[]);
         // What is too much for one pause is taken out of the next.
-        threads.call(one, [16_100, 17_000], CALL, &[]);
-        threads.call(one, [18_000, 19_000], CALL, &[]);
+        threads.call(one, ([16_100, 17_000], toll), CALL, &[]);
+        threads.call(one, ([18_000, 19_000], toll), CALL, &[]);
         let thread = &threads.into_all()[one];
         let think: Vec<u64> = thread.steps.iter().map(|step| step.think_ns).collect();
         assert_eq!(think, [0, 9_700, 4_000 - 800 - 300, 0, 1_000 - 200 - 300]);
         assert_eq!(thread.thought_ns, think.iter().sum::<u64>());
-        assert_eq!((thread.in_calls_ns, thread.calls), (3_900, 6));
+        assert_eq!((thread.in_calls_ns, thread.toll_ns), (3_900, 6 * 400));
     }
 
     #[test]

@@ -46,10 +46,12 @@ pub(crate) struct Maker {
     uses: Uses,
     unseen: BTreeMap<Unseen, u64>,
     calls: u64,
-    /// Calls of each thread that has not ended.
-    calls_of: HashMap<u32, u64>,
-    /// The most calls of any thread.
-    calls_of_most: u64,
+    /// The recorder's toll on all calls …
+    toll_ns: TollNs,
+    /// … at the least, on those of each thread that has not ended, …
+    toll_of: HashMap<u32, i64>,
+    /// … and on those of the thread that had the most.
+    toll_of_most: i64,
     processes: u64,
     threads: u64,
     working_folder: Option<Arc<[u8]>>,
@@ -70,8 +72,9 @@ impl Maker {
             uses: Uses::default(),
             unseen: BTreeMap::new(),
             calls: 0,
-            calls_of: HashMap::new(),
-            calls_of_most: 0,
+            toll_ns: TollNs::default(),
+            toll_of: HashMap::new(),
+            toll_of_most: 0,
             processes: 0,
             threads: 0,
             working_folder: None,
@@ -94,7 +97,7 @@ impl Maker {
                 self.last_ns = self.last_ns.max(*at_ns);
             }
             Entry::Exit { thread, at_ns, .. } => {
-                self.calls_of.remove(thread);
+                self.toll_of.remove(thread);
                 self.last_ns = self.last_ns.max(*at_ns);
             }
             Entry::Inherited { fd: WORKING_FOLDER, path, .. } => {
@@ -114,12 +117,15 @@ impl Maker {
     fn count(&mut self, call: &Call) {
         self.calls += 1;
         self.last_ns = self.last_ns.max(call.ended_ns());
-        if self.calls_of.len() >= THREADS_MAX {
-            self.calls_of.clear();
+        let TollNs { low, high } = self.header.toll_of(call);
+        self.toll_ns.low = self.toll_ns.low.saturating_add(low);
+        self.toll_ns.high = self.toll_ns.high.saturating_add(high);
+        if self.toll_of.len() >= THREADS_MAX {
+            self.toll_of.clear();
         }
-        let calls = self.calls_of.entry(call.thread).or_default();
-        *calls += 1;
-        self.calls_of_most = self.calls_of_most.max(*calls);
+        let of_thread = self.toll_of.entry(call.thread).or_default();
+        *of_thread = of_thread.saturating_add(low);
+        self.toll_of_most = self.toll_of_most.max(*of_thread);
     }
 
     fn bill(&mut self, call: &Call, followed: &Followed, kind: Kind) {
@@ -127,7 +133,7 @@ impl Maker {
         if nature == Nature::NoFile {
             return;
         }
-        let took = took(call, self.header.toll_within_ns);
+        let took = took(call, self.header.toll_within(call));
         let bytes = bytes(call, kind);
         let mut of = Of { nature, kind, folder: 0 };
         match nature {
@@ -213,20 +219,16 @@ impl Maker {
     /// busiest thread called, and at most as often as all of them; never within the time of
     /// which files alone have the most.
     fn own_wall(&self, wall_ns: u64) -> RangeNs {
-        let TollNs { low, high } = self.header.toll_ns;
-        let least = low.saturating_mul(self.calls_of_most);
-        let most = high.saturating_mul(self.calls);
         let files_ns = self.files.once_high();
-        let without = |toll: u64| wall_ns.saturating_sub(toll).max(files_ns).min(wall_ns.max(1));
-        RangeNs { low: without(most), high: without(least) }
+        let without = |toll| without(wall_ns, toll).max(files_ns).min(wall_ns.max(1));
+        RangeNs { low: without(self.toll_ns.high), high: without(self.toll_of_most) }
     }
 
     /// The processor time without the recorder's part, of which each call has one.
     fn own_processor(&self, summary: &Summary) -> RangeNs {
-        let TollNs { low, high } = self.header.toll_ns;
+        let TollNs { low, high } = self.toll_ns;
         let all_ns = summary.user_ns.saturating_add(summary.system_ns);
-        let without = |toll: u64| all_ns.saturating_sub(toll.saturating_mul(self.calls));
-        RangeNs { low: without(high), high: without(low) }
+        RangeNs { low: without(all_ns, high), high: without(all_ns, low) }
     }
 
     fn kind_costs(&self, whole: Whole) -> Vec<KindCost> {
@@ -303,6 +305,11 @@ fn bytes(call: &Call, kind: Kind) -> [u64; 2] {
         (Kind::Write, _) => [0, bytes],
         _ => [0, 0],
     }
+}
+
+/// A time without the recorder's toll.
+fn without(ns: u64, toll_ns: i64) -> u64 {
+    ns.saturating_sub(toll_ns.max(0).unsigned_abs())
 }
 
 /// Whether a call opens something, or acts on what is open. A folder that is opened to be forced

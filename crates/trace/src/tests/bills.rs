@@ -3,7 +3,7 @@
 use super::bill;
 use crate::flags::{O_RDWR, O_WRONLY};
 use crate::planted::{Planted, header};
-use crate::{Entry, Header, Kind, Op, RangeNs, Share, TollNs, Unseen};
+use crate::{Entry, Header, Kind, NamedToll, Op, RangeNs, Share, TollNs, Unseen};
 
 const US: u64 = 1000;
 const MS: u64 = 1_000_000;
@@ -103,7 +103,7 @@ fn threads_in_parallel_are_counted_once_and_added_up() {
 /// Fails where the recorder's time is charged to the program, or taken out twice.
 #[test]
 fn the_recorders_own_time_is_taken_out_as_far_as_it_is_known() {
-    let toll = |low, high| TollNs { low: low * US, high: high * US };
+    let toll = |low, high| TollNs { low: low * US as i64, high: high * US as i64 };
     let header = Header { toll_ns: toll(300, 500), toll_within_ns: toll(100, 200), ..header() };
     let bill = bill(&a_second(&header).finish());
     // 30 calls with some time, and 34 in all.
@@ -159,11 +159,29 @@ fn the_time_of_calls_is_divided_into_processor_time_and_waiting() {
     assert_eq!(permille(share), [25, 25]);
 }
 
+/// Fails where calls that name a file are taken for others, or where time that the recorder did
+/// not see within a call is not counted.
+#[test]
+fn calls_that_name_a_file_have_a_toll_of_their_own() {
+    let exactly = |ns| TollNs { low: ns, high: ns };
+    let (toll_ns, toll_within_ns) = (exactly(400), exactly(-100));
+    let named = NamedToll { toll_ns: exactly(700), toll_within_ns: exactly(-300) };
+    let header = Header { toll_ns, toll_within_ns, named: Some(named), ..header() };
+    let mut planted = Planted::with(&header, "/srv");
+    planted.open("log", O_WRONLY, 3);
+    planted.on(Op::Fsync, 3, 20_000);
+    planted.now_ns = MS;
+    let bill = bill(&planted.finish());
+    let of = |kind| bill.kinds.iter().find(|cost| cost.kind == kind).unwrap().cost.summed_ns.high;
+    assert_eq!((of(Kind::Open), of(Kind::Sync)), (2_300, 20_100));
+    assert_eq!(bill.wall_ns - bill.own_wall_ns.high, 400 + 700);
+}
+
 /// Fails where the recorder's part, which is on the processor, is taken from what was waited, or
 /// left in.
 #[test]
 fn the_recorders_part_is_processor_time() {
-    let toll = TollNs { low: MS, high: 2 * MS };
+    let toll = TollNs { low: MS as i64, high: 2 * MS as i64 };
     let header = Header { sees_waiting: true, toll_ns: toll, toll_within_ns: toll, ..header() };
     let bill = bill(&divided(&header).finish());
     let divided = bill.files.divided.unwrap();

@@ -57,6 +57,7 @@ impl Told {
             sees_waiting: true,
             toll_ns,
             toll_within_ns: TollNs::default(),
+            named: None,
         };
         let writer = TraceWriter::new(Vec::new(), &header).unwrap();
         let mut told = Self { writer, now_ns: 0, fds: HashMap::new() };
