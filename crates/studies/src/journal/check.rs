@@ -126,6 +126,11 @@ mod tests {
     /// What is found in a store to which all of `put` was committed, each transaction from its
     /// item `from` on, where the first three transactions of [`KIND`] are expected.
     fn found(put: &Items, from: usize) -> Integrity {
+        found_beside(Digest::default(), put, from)
+    }
+
+    /// The same where this was loaded before, as it is taken to be.
+    fn found_beside(base: Digest, put: &Items, from: usize) -> Integrity {
         let folder = tempfile::tempdir().unwrap();
         let opened = std::fs::File::open(folder.path()).unwrap();
         let files = SliceFiles::new(opened.into(), None).unwrap();
@@ -139,7 +144,7 @@ mod tests {
         }
         drop(store);
         let items = KIND.items(0..3);
-        let expected = Expected { base: Digest::default(), last: 0, items: &items };
+        let expected = Expected { base, last: 0, items: &items };
         account(&files, &expected, &Clock::new()).unwrap().integrity
     }
 
@@ -151,5 +156,9 @@ mod tests {
         assert_eq!(found(&KIND.items(0..3), 1).torn, 3, "an item of each is not there");
         assert_eq!(found(&KIND.items(0..2), 0).lost, 1, "a transaction is not there");
         assert_eq!(found(&KIND.items(0..4), 0).foreign, 1, "there is one too many");
+        let mut loaded = Digest::default();
+        loaded.add((b"key", b"value"));
+        let without = found_beside(loaded, &KIND.items(0..3), 0);
+        assert_eq!(without.foreign, 1, "an item that was loaded is not there");
     }
 }

@@ -126,7 +126,8 @@ mod tests {
         device.sync();
         assert_eq!(device.waited_ns(), 0, "it is not on");
         device.turn(true);
-        device.take(2_000_000);
+        device.take(1_500_000);
+        device.take(500_000);
         device.sync();
         let first = device.waited_ns();
         assert!(first >= 3_000_000, "{first}");

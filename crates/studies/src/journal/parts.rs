@@ -172,6 +172,13 @@ mod tests {
     }
 
     #[test]
+    fn processor_time_of_all_is_told_by_those_that_were_measured() {
+        let mut parts = Parts::new(Clock::simulated(0), 0);
+        (parts.sampled, parts.cpu_ns[0]) = (3, 60);
+        assert!((parts.cpu_ns(20).next().unwrap_or_default() - 400.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn only_replaying_counts_as_recovery() {
         let clock = Clock::simulated(0);
         let mut recovering = Recovering::new(clock.clone());
