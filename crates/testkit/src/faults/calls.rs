@@ -141,6 +141,7 @@ calls! {
     "renameat" libc::SYS_renameat, On::At(3), None, NAMES;
     "renameat2" libc::SYS_renameat2, On::At(3), None, NAMES;
     "linkat" libc::SYS_linkat, On::At(3), None, NAMES;
+    "symlinkat" libc::SYS_symlinkat, On::At(2), None, NAMES;
     "ftruncate" libc::SYS_ftruncate, On::Fd(0), None, &[NOSPC, IO, INTR, PERM];
     "fallocate" libc::SYS_fallocate, On::Fd(0), None, &[NOSPC, IO, INTR, PERM, NOSYS];
     "chmod" libc::SYS_chmod, On::Path(0), None, NAMES;

@@ -21,6 +21,7 @@ mod injection;
 mod list;
 mod object;
 mod registers;
+mod replayed;
 mod subjects;
 mod tracer;
 mod trial;

@@ -8,7 +8,7 @@ pub struct Subject {
     pub study: &'static str,
     /// Its strategy, and what else tells it from others: the name of its list.
     pub name: &'static str,
-    /// The flags.
+    /// The flags. `{trace}` stands for a small recording.
     pub flags: &'static [&'static str],
     /// A program that must be installed.
     pub needs: Option<&'static str>,
@@ -90,5 +90,6 @@ subjects! {
         "--strategy=command" "--set=serve.connections=10"
         "--set=serve.command=exec python3 -m http.server --bind 127.0.0.1 --directory {place} {port}"
     ] "python3";
+    "replay" "recorded" ["--set=replay.trace={trace}"];
     "exec" "command" ["--set=exec.command=sort {place}/lines" "--set=exec.prepare=echo > {place}/lines"];
 }

@@ -14,10 +14,15 @@ use tempfile::TempDir;
 
 use super::calls::Fault;
 use super::injection::Injection;
+use super::replayed;
 use super::tracer::{Ended, Traced, trace};
 
 /// No run takes so long that ends at all: some wait for seconds for what does not come.
 const WITHIN: Duration = Duration::from_secs(60);
+/// What stands for the path of a small recording.
+const TRACE: &str = "{trace}";
+/// By which figure a replay tells of calls that went otherwise than they were recorded.
+const DEVIATIONS: &str = "deviations";
 /// Documented exit codes.
 const CODES: [i32; 6] = [0, 1, 2, 3, 4, 130];
 /// Data was broken.
@@ -28,7 +33,8 @@ const BROKEN: i32 = 3;
 pub struct Program {
     /// The program.
     pub iotoll: PathBuf,
-    /// What is compared: `--study log --strategy held`.
+    /// What is compared: `--study log --strategy held`. `{trace}` in it stands for the path of a
+    /// small recording.
     pub arguments: Vec<String>,
 }
 
@@ -77,8 +83,8 @@ pub struct Judged {
     pub traced: Traced,
     /// What it printed on standard error.
     pub said: String,
-    /// Whether it told of a failure: by its exit code, an arm that could not be timed, or
-    /// data that was found broken.
+    /// Whether it told of a failure: by its exit code, an arm that could not be timed, a call that
+    /// went otherwise than it was recorded, or data that was found broken.
     pub told: bool,
     /// What is wrong.
     pub defects: Vec<Defect>,
@@ -92,6 +98,7 @@ impl Scene {
         for name in ["a", "b", "cwd"] {
             fs::create_dir(root.join(name))?;
         }
+        fs::write(root.join("recorded.trace"), replayed::trace())?;
         Ok(Self { folder, root })
     }
 
@@ -103,7 +110,9 @@ impl Scene {
     fn command(&self, program: &Program) -> io::Result<Command> {
         let mut command = Command::new(&program.iotoll);
         command.args(["compare", "--budget=1s", "--seed=1"]);
-        command.args(&program.arguments).arg("--json").arg(self.json());
+        let trace = self.root.join("recorded.trace").display().to_string();
+        command.args(program.arguments.iter().map(|argument| argument.replace(TRACE, &trace)));
+        command.arg("--json").arg(self.json());
         for (label, place) in ["a", "b"].iter().zip(self.places()) {
             command.arg(format!("{label}={}", place.display()));
         }
@@ -206,6 +215,7 @@ pub fn judge(
     }
     if let Some(run) = run {
         told |= !run.failures.is_empty();
+        told |= run.slices.iter().any(|slice| slice.outcome.figures.get(DEVIATIONS) > Some(&0.0));
         defects.extend(wrong(run));
         let lies = injection.is_none_or(|injection| injection.fault == Fault::Short);
         if lies && traced.ended == Ended::Code(BROKEN) {
