@@ -13,6 +13,7 @@ use crate::files::Files;
 use crate::journal::Journal;
 use crate::log::Log;
 use crate::page::Page;
+use crate::replay::Replay;
 use crate::sqlite::Sqlite;
 use crate::stream::Stream;
 use crate::testing::{finish, on_disk, own_folder, ready_in, workload};
@@ -84,6 +85,13 @@ fn no_slice_on_the_users_own_does_either() {
     for strategy in ["delete-full", "wal-normal"] {
         check(&Sqlite, strategy, &[("database", database), ("statements", statements)], 200);
     }
+}
+
+/// Fails where what a real program made, found and removed again is counted too low.
+#[test]
+fn no_slice_of_a_recorded_program_does_either() {
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/replay.trace");
+    check(&Replay, "recorded", &[("trace", trace)], 1);
 }
 
 fn check(study: &dyn Study, strategy: &str, given: &[(&str, &str)], operations: u64) {

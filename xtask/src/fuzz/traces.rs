@@ -12,7 +12,8 @@ const APPEND: u64 = 0o2101;
 
 pub(super) fn all() -> Vec<Target> {
     let bytes = |name, share, seeds, run| {
-        let words = &["iotoll trace 1\n\0", "\u{2}", "-journal", "-wal", "/proc/"];
+        let words =
+            &["iotoll trace 1\n\0", "iotoll trace 2\n\0", "\u{2}", "-journal", "-wal", "/proc/"];
         Target { name, share, is_json: false, seeds, words, run }
     };
     vec![bytes("trace", 200, traces, read), bytes("entries", 200, entries, reckon)]
