@@ -4,12 +4,13 @@
 //! a recording is of one. Then, in an order drawn for each round, it runs as it is on the disk and
 //! in memory, and its recording is replayed there. A replay on the disk that takes about as long
 //! as the program shows that what was recorded is what takes the time. What the program itself
-//! saves by moving must be no more than the bound that recordings gave, and what replays said.
+//! saves by moving must be no more than the bound that recordings gave, and what replays said. Last comes a server that is watched under load.
 //!
 //! Nothing is removed before the end: ext4 does not use the number of a file again that was
 //! removed a short while ago, and whoever makes files pays for looking past them.
 
 mod programs;
+mod watched;
 
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             continue;
         }
         missed.extend(measure(args, &iotoll, program, &mut folders).with_context(|| program.name)?);
+    }
+    if watched::NAME.contains(&args.only) {
+        missed.extend(watched::measure(args, &iotoll, &mut folders).context(watched::NAME)?);
     }
     ensure!(missed.is_empty() || args.no_target, "{}", missed.join("\n"));
     Ok(())
@@ -144,6 +148,10 @@ struct Replayed {
     untrusted: Option<String>,
 }
 
+fn middle(values: &[f64]) -> f64 {
+    Spread::of(values.iter().copied()).median
+}
+
 /// Prints a program's figures; what they miss.
 fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<String> {
     let [disk, ram, replay_disk, replay_ram] = took;
@@ -152,7 +160,6 @@ fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<Str
     let off = ratio(replay_disk, disk);
     let (really, foretold) = (saved(disk, ram), saved(replay_disk, replay_ram));
     let percent = |share: f64| format!("{:.1}%", share * 100.0);
-    let middle = |values: &[f64]| Spread::of(values.iter().copied()).median;
     let (calls, call_ns) = (middle(&replayed.calls), middle(&replayed.call_ns));
     let bound = middle(&replayed.bound);
     let off_max = OFF_MAX[usize::from(call_ns < LONG_NS)];

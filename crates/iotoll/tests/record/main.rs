@@ -7,6 +7,7 @@ mod common;
 mod patterns;
 mod recorded;
 mod unharmed;
+mod watched;
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -1,0 +1,111 @@
+//! A server under load, watched and replayed.
+
+use std::fs::File;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use trace::{TraceReader, What, bill_of};
+
+use crate::common::{Places, iotoll, skip, stderr};
+
+const APPLICATION: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/django-visits/visits.py");
+/// A server that is slower to start is not there.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The example's server, which ends with the test.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    /// One whose files are in a folder.
+    fn new(python: &str, folder: &Path) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap().to_string();
+        drop(free);
+        let process = Command::new(python)
+            .args(["-B", APPLICATION, "runserver", "--noreload", &address])
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Self { process, address };
+        let began = Instant::now();
+        while TcpStream::connect(&server.address).is_err() {
+            assert!(began.elapsed() < PATIENCE, "the server does not listen");
+            sleep(Duration::from_millis(50));
+        }
+        server
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A Python that has Django: one of a venv, or Debian's.
+fn python() -> Option<&'static str> {
+    ["python3", "/usr/bin/python3"].into_iter().find(|python| {
+        let found = Command::new(python).args(["-c", "import django"]).output();
+        found.is_ok_and(|output| output.status.success())
+    })
+}
+
+/// Fails where a server that runs already is not seen as one, where threads that come with each
+/// request and end with it are not followed, or where a replay of them is another program.
+#[test]
+fn a_view_under_load_is_watched_and_replayed() {
+    let Some(python) = python() else {
+        skip("a_view_under_load_is_watched_and_replayed", "there is no Django");
+        return;
+    };
+    let (places, kept) = (Places::new(), tempfile::tempdir().unwrap());
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let server = Server::new(python, folder.path());
+    let url = format!("http://{}/3", server.address);
+    let mut load = iotoll();
+    load.args(["load", &url, "--rate", "30", "--connections", "180", "--no-save"]);
+    let mut load = load.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    sleep(Duration::from_secs(1));
+    let trace = kept.path().join("visits.trace");
+    let process = server.process.id().to_string();
+    let output =
+        iotoll().args(["watch", &process, "--for", "3s", "-o"]).arg(&trace).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(load.wait().unwrap().success());
+    drop(server);
+
+    let bill = bill_of(&mut TraceReader::new(File::open(&trace).unwrap()).unwrap()).unwrap();
+    assert!(bill.header.attached && bill.lost == 0);
+    let is_it = |what: &What| {
+        matches!(what, What::Sqlite(database)
+            if database.path.ends_with("/visits.db") && database.transactions >= 20)
+    };
+    assert!(bill.patterns.iter().any(|pattern| is_it(&pattern.what)), "{:#?}", bill.patterns);
+
+    let replayed = format!("replay.trace={}", trace.display());
+    let output = iotoll()
+        .args(["compare", "--study", "replay", "--set", &replayed, "--set", "replay.until=2s"])
+        .args(["--set", "replay.think=10", "--budget", "8s", "--no-save", "--json", "-"])
+        .args(places.args())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for arm in result["arms"].as_array().unwrap() {
+        let metric = |name: &str| arm["metrics"][name].as_f64().unwrap();
+        assert!(metric("calls") > 500.0, "{arm:#}");
+        assert!(metric("deviations") <= metric("calls") / 100.0, "{arm:#}");
+    }
+    places.assert_empty();
+}
