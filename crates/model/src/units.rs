@@ -54,9 +54,17 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     if whole_and_in_range { Ok(bytes as u64) } else { Err(fail()) }
 }
 
-/// Writes a size exactly, in the largest binary unit that divides it.
+/// Writes a size exactly, in the largest unit that divides it: binary ones, and decimal ones of
+/// large sizes.
 pub fn exact_size(bytes: u64) -> String {
-    for (unit, factor) in [("GiB", 1_u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] {
+    let units = [
+        ("GiB", 1_u64 << 30),
+        ("GB", 1_000_000_000),
+        ("MiB", 1 << 20),
+        ("MB", 1_000_000),
+        ("KiB", 1 << 10),
+    ];
+    for (unit, factor) in units {
         if bytes >= factor && bytes.is_multiple_of(factor) {
             return format!("{} {unit}", bytes / factor);
         }
@@ -221,6 +229,8 @@ mod tests {
         for bytes in [0, 1, 70, 1023, 1024, 8193, 1 << 20, 3 << 20, (1 << 30) + 1] {
             assert_eq!(parse_size(&exact_size(bytes)), Ok(bytes));
         }
+        let written = [16 << 30, 200_000_000_000, 500_000_000, 512_000].map(exact_size);
+        assert_eq!(written, ["16 GiB", "200 GB", "500 MB", "500 KiB"]);
         assert_eq!(parse_size("1.5 KiB"), Ok(1536));
         assert_eq!(parse_size("2 MB"), Ok(2_000_000));
         for bad in ["", "B", "-1 B", "70 X", "0.3 B", "1e3", "99999999999 GiB", "1 mb"] {
