@@ -54,6 +54,7 @@ impl Glance {
             picks: Vec::new(),
             answers,
             reproduction: None,
+            scaling: Vec::new(),
         }
     }
 

@@ -23,6 +23,7 @@ mod pair_state;
 mod picks;
 mod remaining;
 mod reproduction;
+mod scaling;
 mod stalls;
 mod tails;
 #[cfg(test)]
@@ -49,6 +50,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let comparisons = comparisons::results(run, &blocks, &states, &arms, &totals);
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
     let answers = answers::of(run, &arms, &comparisons);
+    let scaling = scaling::of(&arms, run.plan.worth);
     let noise = noise_between(&run.watch.before, &run.watch.after);
     let reproduction = reproduction::of(run, &blocks, &arms, &comparisons, &totals);
     Analysis {
@@ -60,5 +62,6 @@ pub fn analyse(run: &Run) -> Analysis {
         picks,
         answers,
         reproduction,
+        scaling,
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
             memory_bytes: 0,
             memory_limit_bytes: None,
         },
+        clients: Vec::new(),
         floor: Floor {
             record_ns: 20.0,
             clock: "tsc".to_owned(),

@@ -3,6 +3,7 @@
 
 use model::arm::Arm;
 use model::article::Article;
+use model::client::Client;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
 use model::run::{
@@ -31,6 +32,9 @@ pub struct Header {
 pub trait Environment {
     /// The machine.
     fn machine(&self) -> Machine;
+
+    /// The machines of all clients, where there are several.
+    fn clients(&self) -> Vec<Client>;
 
     /// The places before the run; the first is the base.
     fn places(&self) -> Vec<PlaceFacts>;
@@ -94,6 +98,7 @@ fn begun(
             left_out: environment.left_out(),
         },
         machine: environment.machine(),
+        clients: environment.clients(),
         floor,
         plan: plan_record(job),
         article: header.article,

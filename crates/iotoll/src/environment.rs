@@ -30,6 +30,10 @@ impl Environment for LocalEnvironment {
         machine::describe()
     }
 
+    fn clients(&self) -> Vec<model::client::Client> {
+        Vec::new()
+    }
+
     fn places(&self) -> Vec<PlaceFacts> {
         self.places.clone()
     }

@@ -15,6 +15,7 @@ use crate::integrity::Integrity;
 use crate::noise::Noise;
 use crate::reproduction::Reproduction;
 use crate::run::Run;
+use crate::scaling::Scaling;
 pub use crate::time_part::{TimeKind, TimePart};
 
 /// What pays at this many operations a second pays for most applications.
@@ -43,6 +44,10 @@ pub struct Analysis {
     /// What the run says of the published measurement that it repeats, if any.
     #[serde(default)]
     pub reproduction: Option<Reproduction>,
+    /// How what several clients get done together grows with their number, where there were
+    /// several numbers of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<Scaling>,
 }
 
 /// What to do about one thing that an application does with files: what it costs as it is

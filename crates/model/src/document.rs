@@ -9,11 +9,13 @@ use thiserror::Error;
 
 use crate::analysis::{Analysis, ArmResult, Comparison};
 use crate::article::Article;
+use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
 use crate::reproduction::Reproduction;
 use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
+use crate::scaling::Scaling;
 use crate::slice::Slice;
 use crate::sums;
 
@@ -31,6 +33,9 @@ pub struct Document<'a> {
     run: &'a Invocation,
     /// Where it ran.
     machine: &'a Machine,
+    /// The machines of all clients, where there were several.
+    #[serde(default, skip_serializing_if = "<[Client]>::is_empty")]
+    clients: &'a [Client],
     /// What measuring itself costs.
     floor: &'a Floor,
     /// What was to be timed.
@@ -51,6 +56,9 @@ pub struct Document<'a> {
     arms: &'a [ArmResult],
     /// What follows for each pair.
     comparisons: &'a [Comparison],
+    /// How what several clients get done together grows with their number.
+    #[serde(default, skip_serializing_if = "<[Scaling]>::is_empty")]
+    scaling: &'a [Scaling],
     /// What disturbed the run from outside.
     noise: &'a Noise,
     /// The machine before and after, as far as it shows that.
@@ -174,6 +182,7 @@ impl<'a> Document<'a> {
             schema: SCHEMA,
             run: &run.run,
             machine: &run.machine,
+            clients: &run.clients,
             floor: &run.floor,
             plan: &run.plan,
             article: run.article.as_ref(),
@@ -183,6 +192,7 @@ impl<'a> Document<'a> {
             places_after: &run.places_after,
             arms: &analysis.arms,
             comparisons: &analysis.comparisons,
+            scaling: &analysis.scaling,
             noise: &analysis.noise,
             watch: &run.watch,
             failures: &run.failures,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arm::Pair;
 use crate::article::Article;
+use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::material::Material;
 use crate::place::PlaceFacts;
@@ -22,6 +23,10 @@ pub struct Run {
     pub run: Invocation,
     /// Where it ran.
     pub machine: Machine,
+    /// The machines of all clients, in the order of their ranks; empty where this was one
+    /// process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<Client>,
     /// What measuring itself costs.
     pub floor: Floor,
     /// What was to be timed.
@@ -266,6 +271,7 @@ impl Run {
         Self {
             run: self.run.clone(),
             machine: self.machine.clone(),
+            clients: self.clients.clone(),
             floor: self.floor.clone(),
             plan: self.plan.clone(),
             article: self.article.clone(),

@@ -10,7 +10,7 @@ use model::units::{percent, time};
 
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
-use crate::{manners, noise, of_study, place, risk, steadiness, table, why, words};
+use crate::{clients, manners, noise, of_study, place, risk, steadiness, table, why, words};
 
 /// More comparisons than this are not each put in a sentence.
 const SENTENCES_MAX: usize = 12;
@@ -21,6 +21,9 @@ pub(crate) fn detail(run: &Run, analysis: &Analysis, width: Width) -> String {
     let subject = Subject { run, analysis };
     let mut out = place::places(&run.places, &run.machine, width);
     out += &place::first_touch(&run.floor, width);
+    if let Some(clients) = clients::sentence(&run.clients, &run.places) {
+        out += &paragraph("  clients   ", "            ", &clients, width);
+    }
     if width < table::WIDTH_FULL {
         let text = format!(
             "Percentiles and intervals are shown on a terminal at least {} columns wide.",

@@ -8,6 +8,7 @@
 mod answer;
 mod bill;
 pub mod ci;
+mod clients;
 mod columns;
 pub mod csv;
 mod detail;
@@ -31,6 +32,7 @@ mod places_tree;
 mod planned;
 mod reproduction;
 mod risk;
+mod scaling;
 pub mod selftest;
 mod short;
 mod steadiness;

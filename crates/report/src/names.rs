@@ -10,3 +10,12 @@ pub(crate) fn of_arm(arm: &ArmResult) -> String {
         None => within.to_owned(),
     }
 }
+
+/// An arm's name without one of its parameters.
+pub(crate) fn without(arm: &ArmResult, param: &str) -> String {
+    let value = arm.params.get(param).map_or("", String::as_str);
+    let shown = format!("{param}={value}");
+    let name = of_arm(arm);
+    let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
+    name.replace(&format!("({shown})"), "")
+}

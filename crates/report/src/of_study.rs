@@ -8,7 +8,7 @@ use model::printable::shortened;
 use crate::columns::{self, Table};
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
-use crate::{figures, integrity, parts, table, why};
+use crate::{figures, integrity, parts, scaling, table, why};
 
 /// A value has at most so many characters: a command may be as long as it likes.
 const VALUE_MAX: usize = 40;
@@ -67,6 +67,7 @@ impl Section<'_> {
         let arms: Vec<&ArmResult> = groups.iter().flat_map(|group| &group.arms).copied().collect();
         out += &parts::section(study, &arms, width);
         out += &figures::evidence(&arms, width);
+        out += &scaling::section(study, subject.analysis, subject.run.plan.worth, width);
         out += &why::study(subject, &arms, width);
         out += &integrity::section(study, &arms, width);
         out + &integrity::promises(study, &arms, width)

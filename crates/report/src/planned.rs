@@ -4,6 +4,7 @@
 use model::arm::{Arm, Pair};
 use model::material::Material;
 use model::place::PlaceFacts;
+use model::scaling::CLIENTS;
 use model::units::{count, counted};
 
 use crate::text::{Width, heading, paragraph, push_new};
@@ -69,7 +70,8 @@ fn shared_params(arms: &[&Arm]) -> Vec<String> {
     });
     let written = shared.map(|(name, value)| (name, value.to_string()));
     written
-        .filter(|(_, value)| !value.is_empty())
+        // One client is what everyone has who names none.
+        .filter(|(name, value)| !value.is_empty() && (**name != CLIENTS || value != "1"))
         .map(|(name, value)| format!("{name} {value}"))
         .collect()
 }

@@ -64,6 +64,10 @@ impl Environment for Simulated {
         }
     }
 
+    fn clients(&self) -> Vec<model::client::Client> {
+        Vec::new()
+    }
+
     fn places(&self) -> Vec<PlaceFacts> {
         self.places.clone()
     }

@@ -24,6 +24,8 @@ const NOT_A_PERSONS: &[&str] = &[
     "run/started",
     "run/version",
     "machine/cpu",
+    "clients/cpu",
+    "clients/mounts",
     "floor/clock",
     "plan/arms/study",
     "plan/arms/strategy",

@@ -289,6 +289,10 @@ impl Environment for OnePlace {
         }
     }
 
+    fn clients(&self) -> Vec<model::client::Client> {
+        Vec::new()
+    }
+
     fn places(&self) -> Vec<PlaceFacts> {
         vec![PlaceFacts {
             path: PathBuf::from("/"),

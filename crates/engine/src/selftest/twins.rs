@@ -85,6 +85,10 @@ impl Environment for Unwatched<'_> {
         self.machine.clone()
     }
 
+    fn clients(&self) -> Vec<model::client::Client> {
+        Vec::new()
+    }
+
     fn places(&self) -> Vec<PlaceFacts> {
         self.places.to_vec()
     }

@@ -271,6 +271,10 @@ impl Environment for Folders {
         }
     }
 
+    fn clients(&self) -> Vec<model::client::Client> {
+        Vec::new()
+    }
+
     fn places(&self) -> Vec<PlaceFacts> {
         self.0.clone()
     }

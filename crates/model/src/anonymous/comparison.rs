@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::{LEFT_OUT, left_out, machine, reason};
+use super::{LEFT_OUT, kernel, left_out, machine, reason};
+use crate::client::Client;
 use crate::description::{ParamDescription, ParamForm, StudyDescription};
 use crate::made::MadePlace;
 use crate::material::Material;
@@ -26,6 +27,7 @@ pub fn without_names(run: Run) -> Run {
     let Run {
         run,
         machine: whose,
+        clients,
         floor,
         plan,
         article,
@@ -52,6 +54,7 @@ pub fn without_names(run: Run) -> Run {
             ..run
         },
         machine: machine(whose),
+        clients: self::clients(clients),
         floor,
         plan: self::plan(plan, &studies, &label_of),
         article,
@@ -63,6 +66,17 @@ pub fn without_names(run: Run) -> Run {
         slices: slices.into_iter().map(|one| slice(one, &evidence)).collect(),
         studies,
     }
+}
+
+/// Which are on one machine can still be seen.
+fn clients(clients: Vec<Client>) -> Vec<Client> {
+    let hosts = numbered("host", clients.iter().map(|client| &client.host));
+    let anonymous = |client: Client| Client {
+        host: hosts.get(&client.host).cloned().unwrap_or_else(left_out),
+        kernel: kernel(&client.kernel),
+        ..client
+    };
+    clients.into_iter().map(anonymous).collect()
 }
 
 fn label((at, place): (usize, &PlaceFacts)) -> String {

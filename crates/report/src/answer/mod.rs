@@ -21,7 +21,7 @@ pub(crate) use short::in_short;
 
 use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading};
-use crate::{manners, text};
+use crate::{clients, manners, text};
 
 /// The most lines of 80 columns.
 const LINES_MAX: usize = 40;
@@ -93,7 +93,8 @@ pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
     let state = if run.run.interrupted { "interrupted after" } else { "took" };
     let arms = counted(analysis.arms.len() as u64, "arm");
     let blocks = counted(analysis.blocks, "block");
-    format!("{arms}, {blocks}, {state} {:.0} s", run.run.seconds)
+    let clients = clients::count(&run.clients).map_or_else(String::new, |all| format!("{all}, "));
+    format!("{arms}, {blocks}, {clients}{state} {:.0} s", run.run.seconds)
 }
 
 /// A paragraph with a word before it, in a column of its own.

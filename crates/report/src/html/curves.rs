@@ -1,13 +1,14 @@
-//! Times against a parameter that has several numbers as values, as a server's against the
-//! rate at which it is asked.
+//! Times, or rates, against a parameter that has several numbers as values, as a server's
+//! against the rate at which it is asked.
 
-use model::units::count;
+use model::units::{count, time};
 
 use super::chart::{Chart, Drawing, dots, label, level, line, path, percent, plot, ticks, upright};
 use super::latency::short_time;
 use super::markup::{Markup, classed, el};
 use super::scale::Scale;
 use super::table::Table;
+use crate::words::rate;
 
 const HEIGHT: f64 = 260.0;
 const LEGEND_LINE: f64 = 18.0;
@@ -18,11 +19,23 @@ const CLASSES: [&str; CURVES_MAX] = ["c0", "c1", "c2", "c3", "c4", "c5"];
 /// Points of one kind, in order along the axis.
 pub(super) struct Curve {
     pub(super) name: String,
-    /// What it is against, and the time in nanoseconds.
+    /// What it is against, and the time in nanoseconds, or the rate per second.
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// Curves of time against something.
+/// How what is measured is written: at the axis, and in the table.
+#[derive(Clone, Copy)]
+pub(super) struct Measured {
+    at_axis: fn(f64) -> String,
+    in_table: fn(f64) -> String,
+}
+
+/// In nanoseconds.
+pub(super) const TIMES: Measured = Measured { at_axis: short_time, in_table: time };
+/// In a second.
+pub(super) const RATES: Measured = Measured { at_axis: per_second, in_table: rate };
+
+/// Curves of something that is measured against something else.
 pub(super) struct Curves {
     pub(super) title: String,
     pub(super) about: String,
@@ -30,6 +43,7 @@ pub(super) struct Curves {
     pub(super) against: String,
     /// How its values are written.
     pub(super) written: fn(f64) -> String,
+    pub(super) measured: Measured,
     pub(super) all: Vec<Curve>,
 }
 
@@ -38,7 +52,7 @@ impl Curves {
     pub(super) fn chart(self) -> Option<Chart> {
         let all = || self.all.iter().flat_map(|curve| &curve.points);
         let across = Scale::log(all().map(|(x, _)| *x))?;
-        let up = Scale::log(all().map(|(_, ns)| *ns))?;
+        let up = Scale::log(all().map(|(_, y)| *y))?;
         let mut values: Vec<f64> = all().map(|(x, _)| *x).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -49,7 +63,7 @@ impl Curves {
         for value in &values {
             let at = |curve: &Curve| {
                 let found = curve.points.iter().find(|(x, _)| (x - value).abs() < f64::EPSILON);
-                found.map_or_else(String::new, |(_, ns)| model::units::time(*ns))
+                found.map_or_else(String::new, |(_, y)| (self.measured.in_table)(*y))
             };
             let cells = self.all.iter().map(at);
             table.add_row([(self.written)(*value)].into_iter().chain(cells));
@@ -77,13 +91,14 @@ impl Curves {
                 .attr("text-anchor", "middle")
                 .text(&self.against),
         );
-        for ns in up.ticks() {
-            let y = top + (1.0 - up.at(ns)) * HEIGHT;
+        for value in up.ticks() {
+            let y = top + (1.0 - up.at(value)) * HEIGHT;
             all.push(level(0.0, 1.0, y, "grid"));
-            all.push(classed("text", "dim").attr("x", 0).attr("y", y - 3.0).text(short_time(ns)));
+            let written = (self.measured.at_axis)(value);
+            all.push(classed("text", "dim").attr("x", 0).attr("y", y - 3.0).text(written));
         }
         for (position, (curve, class)) in drawn.iter().zip(CLASSES).enumerate() {
-            let points = || curve.points.iter().map(|(x, ns)| [across.at(*x), 1.0 - up.at(*ns)]);
+            let points = || curve.points.iter().map(|(x, y)| [across.at(*x), 1.0 - up.at(*y)]);
             let mut parts = Markup::from(path("curve", line(points())));
             parts.push(path("points", dots(points())));
             let y = position as f64 * LEGEND_LINE;

@@ -9,7 +9,7 @@ use super::of_study::{command_line, list};
 use super::opening::day;
 use super::table::Table;
 use crate::subject::Subject;
-use crate::{manners, place, risk, steadiness, why};
+use crate::{clients, manners, place, risk, steadiness, why};
 
 /// What was not the same throughout, and what came from outside.
 pub(super) fn disturbances(subject: Subject) -> Element {
@@ -50,11 +50,13 @@ pub(super) fn machine_and_places(run: &Run) -> Element {
     let gentle = run.plan.gentle.then(|| manners::GENTLE.to_owned());
     let unread =
         (!run.unread.is_empty()).then(|| format!("Not available here: {}.", run.unread.join("; ")));
+    let clients = clients::sentence(&run.clients, &run.places);
     let more = [Some(floor), touch, manners::writes_sentence(run), gentle, unread];
     let more = more.into_iter().flatten().map(|text| el("p").text(text));
     el("section")
         .child(el("h2").text("The machine and the places"))
         .child(el("p").text(format!("{}.", place::machine_facts(&run.machine))))
+        .children(clients.map(|text| el("p").text(format!("{text}."))))
         .child(table.scrolling("The places"))
         .child(list("What is unknown about them or changed during the run", &doubts))
         .child(list("Risks of moving", &risks))

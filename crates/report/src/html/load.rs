@@ -3,7 +3,7 @@
 use model::load::{LoadAnalysis, LoadRun, Step, StepAnalysis, Summary};
 
 use super::chart::Ids;
-use super::curves::{Curve, Curves, per_second};
+use super::curves::{Curve, Curves, TIMES, per_second};
 use super::markup::{Element, classed, el};
 use super::opening::day;
 use super::table::Table;
@@ -60,6 +60,7 @@ fn curves(steps: &[(&Step, &StepAnalysis)]) -> Curves {
             .to_owned(),
         against: "connections per second".to_owned(),
         written: per_second,
+        measured: TIMES,
         all: PERCENTILES.into_iter().map(curve).collect(),
     }
 }

@@ -9,6 +9,7 @@
 
 mod block_tolls;
 mod chart;
+mod clients;
 mod columns;
 mod command;
 mod curves;

@@ -10,7 +10,7 @@ use super::block_tolls::BlockTolls;
 use super::chart::Ids;
 use super::curves::Curves;
 use super::markup::{Element, Markup, classed, el};
-use super::{forest, latency, over_time, parameters, parts, time};
+use super::{clients, forest, latency, over_time, parameters, parts, time};
 use crate::subject::Subject;
 use crate::{integrity, why};
 
@@ -35,7 +35,8 @@ pub(super) fn section(
         parts::chart(subject, study),
     ];
     let curves = parameters::curves(subject, name).into_iter().filter_map(Curves::chart);
-    let charts = charts.into_iter().flatten().chain(curves);
+    let together = clients::curves(subject, study).and_then(Curves::chart);
+    let charts = charts.into_iter().flatten().chain(curves).chain(together);
     let figures: Vec<Markup> = charts.map(|chart| chart.figure(ids)).collect();
     el("section")
         .attr("aria-labelledby", id)

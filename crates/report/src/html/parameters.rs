@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use model::analysis::ArmResult;
 use model::description::{ParamDescription, ParamForm, Score};
 use model::units::{parse_duration, parse_size};
 
-use super::curves::{CURVES_MAX, Curve, Curves, per_second};
+use super::curves::{CURVES_MAX, Curve, Curves, TIMES, per_second};
+use crate::names;
 use crate::subject::Subject;
 
 /// Fewer points than this are no curve, but for rates, of which two tell something.
@@ -30,7 +30,7 @@ fn of_param(subject: Subject, study: &str, param: &ParamDescription) -> Option<C
         let is_time = description.score_of(&arm.params) != Score::HighestRate;
         let value = arm.params.get(&param.name).and_then(|value| read(value));
         let (Some(value), Some(toll_ns), true) = (value, arm.toll_ns, is_time) else { continue };
-        let name = name(arm, &param.name);
+        let name = names::without(arm, &param.name);
         if !curves.contains_key(&name) {
             order.push(name.clone());
         }
@@ -57,6 +57,7 @@ fn of_param(subject: Subject, study: &str, param: &ParamDescription) -> Option<C
         about: format!("The toll at each value of {}: {}.{more}", param.name, param.about),
         against: param.name.clone(),
         written,
+        measured: TIMES,
         all: curves,
     })
 }
@@ -83,13 +84,4 @@ fn form(kind: ParamForm) -> Option<Form> {
         ),
         _ => return None,
     })
-}
-
-/// An arm's name without the parameter.
-fn name(arm: &ArmResult, param: &str) -> String {
-    let value = arm.params.get(param).map_or("", String::as_str);
-    let shown = format!("{param}={value}");
-    let name = crate::names::of_arm(arm);
-    let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
-    name.replace(&format!("({shown})"), "")
 }
