@@ -23,7 +23,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -201,7 +201,12 @@ impl Bench {
         });
         let (fresh, kept) = (fresh?, kept?);
         rustix::fs::syncfs(&fresh)?;
-        let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd(), kept_is_new: true };
+        let folders = SliceFolders {
+            fresh: fresh.as_fd(),
+            kept: kept.as_fd(),
+            kept_is_new: true,
+            clients: None,
+        };
         let moments = self.write(made, folders, operations, with_neighbour);
         drop((fresh, kept));
         mounted.unmount()?;
@@ -231,10 +236,10 @@ impl Bench {
             told.map_err(|error| StudyError::Worker(format!("{error:#}")))
         };
         let mut recorder = Recorder::telling(clock, stop, Box::new(tell));
-        let ended = AtomicBool::new(false);
+        let (ended, folder) = (AtomicBool::new(false), folders.fresh);
         std::thread::scope(|scope| {
             if with_neighbour {
-                scope.spawn(|| sync_now_and_then(folders, &ended));
+                scope.spawn(|| sync_now_and_then(folder, &ended));
             }
             recorder.start();
             let ran = ready.run(&mut recorder);
@@ -267,7 +272,12 @@ impl Bench {
         };
         let [fresh, kept] = ["fresh", "kept"].map(|name| File::open(self.folder.join(name)));
         let (fresh, kept) = (fresh?, kept?);
-        let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd(), kept_is_new: false };
+        let folders = SliceFolders {
+            fresh: fresh.as_fd(),
+            kept: kept.as_fd(),
+            kept_is_new: false,
+            clients: None,
+        };
         let left = made.look(folders, acknowledged);
         drop((fresh, kept));
         mounted.unmount()?;
@@ -276,10 +286,10 @@ impl Bench {
 }
 
 /// What a neighbour does to a file system: all that was written to it is written back.
-fn sync_now_and_then(folders: SliceFolders<'_>, ended: &AtomicBool) {
+fn sync_now_and_then(folder: BorrowedFd<'_>, ended: &AtomicBool) {
     let mut rng = rand::rng();
     while !ended.load(Ordering::Relaxed) {
         std::thread::sleep(NEIGHBOUR_MAX.mul_f64(rng.random()));
-        let _ = rustix::fs::syncfs(folders.fresh);
+        let _ = rustix::fs::syncfs(folder);
     }
 }

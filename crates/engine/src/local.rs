@@ -1,6 +1,7 @@
 //! Runs slices on this machine, in real places, with probes around each.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use model::run::{Floor, PlaceFloor, Writes};
 use model::slice::{Deferred, Latencies, Slice};
 use model::spent::{DeviceTraffic, Spent};
 use process::StopFlag;
+use process::worker::Clients;
 
 use crate::error::{Doing, StudyError};
 use crate::ledger::{Entry, Ledger};
@@ -67,6 +69,7 @@ pub struct LocalRunner<'a> {
     arms: Vec<LocalArm>,
     ledger: Ledger,
     gentle: bool,
+    clients: Option<Rc<dyn Clients>>,
 }
 
 struct LocalArm {
@@ -111,6 +114,7 @@ impl<'a> LocalRunner<'a> {
             residency_unread: None,
             ledger: ledger(write_limit_bytes, &places, arms.len()),
             gentle,
+            clients: None,
             places,
             arms,
         }
@@ -122,6 +126,12 @@ impl<'a> LocalRunner<'a> {
         self.ledger = ledger(manners.write_limit_bytes, &self.places, self.arms.len());
         self.gentle = manners.gentle;
         self
+    }
+
+    /// The same with workers on other machines beside it, where there are any.
+    #[must_use]
+    pub fn with_clients(self, clients: Option<Rc<dyn Clients>>) -> Self {
+        Self { clients, ..self }
     }
 
     /// What a slice will come to.
@@ -178,7 +188,8 @@ impl<'a> LocalRunner<'a> {
         let Some(kept) = kept else { unreachable!("made above") };
         kept.slices += 1;
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
-        let folders = SliceFolders { fresh: fresh.as_fd(), kept: kept.folder.as_fd(), kept_is_new };
+        let (fresh, kept, clients) = (fresh.as_fd(), kept.folder.as_fd(), self.clients.as_ref());
+        let folders = SliceFolders { fresh, kept, kept_is_new, clients };
         let ready = workload.prepare(folders)?.ready(operations, recorder)?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);

@@ -7,10 +7,12 @@
 //! wraps a workload cannot forget to pass one on.
 
 use std::os::fd::BorrowedFd;
+use std::rc::Rc;
 
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
+use process::worker::Clients;
 
 pub use crate::error::{Doing, StudyError};
 use crate::recorder::Recorder;
@@ -83,6 +85,16 @@ impl Footprint {
         }
     }
 
+    /// So many of them.
+    #[must_use]
+    pub fn times(self, many: u64) -> Self {
+        Self {
+            space_bytes: self.space_bytes.saturating_mul(many),
+            files: self.files.saturating_mul(many),
+            written_bytes: self.written_bytes.saturating_mul(many),
+        }
+    }
+
     /// Either, of which the larger counts.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
@@ -106,6 +118,8 @@ pub struct SliceFolders<'f> {
     /// then, for where files happen to lie, on the device and in memory, is chance that a
     /// run should have more than one draw of.
     pub kept_is_new: bool,
+    /// Workers on other machines, where the run was started with some.
+    pub clients: Option<&'f Rc<dyn Clients>>,
 }
 
 /// A slice whose folder is prepared.

@@ -4,6 +4,7 @@
 
 use std::thread::available_parallelism;
 
+use model::client::Client;
 use model::run::Machine;
 use model::watch::{DiskWrites, MachineReading, OtherProcess};
 
@@ -25,6 +26,17 @@ pub fn describe() -> Machine {
         memory_bytes: memory.as_ref().map_or(0, |m| m.total_bytes),
         memory_limit_bytes: memory.and_then(|m| m.limit).map(|limit| limit.limit_bytes),
     }
+}
+
+/// What the machine calls itself.
+pub fn name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// What a client of a run on several machines is to tell of this one.
+pub fn as_client() -> Client {
+    let Machine { kernel, cpu, cpus, memory_bytes, .. } = describe();
+    Client { host: name(), kernel, cpu, cpus, memory_bytes, mounts: Vec::new() }
 }
 
 /// A reading of this machine and this process.

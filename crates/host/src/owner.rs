@@ -53,7 +53,7 @@ impl Owner {
             pid_namespace: namespace.to_string_lossy().chars().filter(digits).collect(),
             boot: root.attribute("/proc/sys/kernel/random/boot_id").unwrap_or_default(),
             machine: root.attribute("/etc/machine-id").unwrap_or_default(),
-            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            host: crate::machine::name(),
         }
     }
 

@@ -124,7 +124,12 @@ impl<'a> Stage<'a> {
         let log = studies::find("log").context("there is no study log")?;
         let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
         let mut held = log.workload("held", &Params(defaults.collect()))?;
-        let folders = SliceFolders { fresh: folder.fd(), kept: folder.fd(), kept_is_new: true };
+        let folders = SliceFolders {
+            fresh: folder.fd(),
+            kept: folder.fd(),
+            kept_is_new: true,
+            clients: None,
+        };
         let ready = held.prepare(folders)?.ready(operations, self.recorder)?;
         self.recorder.start();
         let outcome = ready.run(self.recorder);

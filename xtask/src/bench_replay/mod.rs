@@ -253,7 +253,12 @@ fn replay_ns(
     told: &mut Replayed,
 ) -> Result<f64> {
     let opened = std::fs::File::open(folder)?;
-    let folders = SliceFolders { fresh: opened.as_fd(), kept: opened.as_fd(), kept_is_new: true };
+    let folders = SliceFolders {
+        fresh: opened.as_fd(),
+        kept: opened.as_fd(),
+        kept_is_new: true,
+        clients: None,
+    };
     let mut recorder = Recorder::new(Clock::new(), ::process::StopFlag::default());
     let ready = workload.prepare(folders)?.ready(1, &recorder)?;
     recorder.start();

@@ -301,7 +301,12 @@ mod tests {
         let counting = Counting { clock: clock.clone(), untrusted };
         let mut stretched = Stretched::new(Box::new(counting), every(factor));
         let root = std::fs::File::open("/").unwrap();
-        let folders = SliceFolders { fresh: root.as_fd(), kept: root.as_fd(), kept_is_new: true };
+        let folders = SliceFolders {
+            fresh: root.as_fd(),
+            kept: root.as_fd(),
+            kept_is_new: true,
+            clients: None,
+        };
         let mut recorder = Recorder::new(clock, stop);
         let ready = stretched.prepare(folders).unwrap().ready(40, &recorder).unwrap();
         recorder.start();

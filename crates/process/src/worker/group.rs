@@ -63,11 +63,31 @@ impl WorkerGroup {
         self.transport.start_together()?;
         Ok(RunningGroup { transport: self.transport, stop: self.stop })
     }
+
+    /// Has all go on that were paused, each as soon as it hears of it.
+    pub fn go_on(mut self) -> Result<RunningGroup, Error> {
+        self.transport.go_on()?;
+        Ok(RunningGroup { transport: self.transport, stop: self.stop })
+    }
 }
 
 impl RunningGroup {
     /// Waits for all, and returns what each did; the first failure where one failed.
     pub fn reports(mut self) -> Result<Vec<Report>, Error> {
+        let received = self.received()?;
+        self.transport.release();
+        received.map_err(Error::WorkerFailed)
+    }
+
+    /// The same of a part of their work, of which there is more: they wait to
+    /// [go on](WorkerGroup::go_on).
+    pub fn pause(mut self) -> Result<(Vec<Report>, WorkerGroup), Error> {
+        let reports = self.received()?.map_err(Error::WorkerFailed)?;
+        Ok((reports, WorkerGroup { transport: self.transport, stop: self.stop }))
+    }
+
+    /// A report of each, or why the first could not do its work that could not.
+    fn received(&mut self) -> Result<Result<Vec<Report>, String>, Error> {
         let mut reports = Vec::new();
         let mut failure = None;
         for worker in 0..self.transport.workers() {
@@ -77,8 +97,7 @@ impl RunningGroup {
                 FromWorker::Ready => return Err(out_of_turn("said twice that it was ready")),
             }
         }
-        self.transport.release();
-        failure.map_or(Ok(reports), |why| Err(Error::WorkerFailed(why)))
+        Ok(failure.map_or(Ok(reports), Err))
     }
 
     /// Kills all, in the middle of what they do.
@@ -122,6 +141,11 @@ mod tests {
 
         fn start_together(&mut self) -> Result<(), Error> {
             self.seen.borrow_mut().push("start".to_owned());
+            Ok(())
+        }
+
+        fn go_on(&mut self) -> Result<(), Error> {
+            self.seen.borrow_mut().push("go on".to_owned());
             Ok(())
         }
 
@@ -183,6 +207,20 @@ mod tests {
         assert_eq!(seen.borrow().last().unwrap(), "release");
         let (early, _) = group(vec![vec![FromWorker::Failed("no such folder".to_owned())]]);
         assert_eq!(early.err().unwrap().to_string(), "no such folder");
+    }
+
+    #[test]
+    fn work_in_parts_is_reported_part_by_part_and_released_at_the_end() {
+        let parts = || vec![FromWorker::Ready, done(3), done(5)];
+        let (group, seen) = group(vec![parts(), parts()]);
+        let (first, group) = group.unwrap().start().unwrap().pause().unwrap();
+        assert!(!seen.borrow().contains(&"release".to_owned()));
+        let second = group.go_on().unwrap().reports().unwrap();
+        let acknowledged = |of: &[Report]| of.iter().map(|r| r.acknowledged).collect::<Vec<_>>();
+        assert_eq!((acknowledged(&first), acknowledged(&second)), (vec![3, 3], vec![5, 5]));
+        let rest =
+            ["start", "receive 0", "receive 1", "go on", "receive 0", "receive 1", "release"];
+        assert!(seen.borrow().ends_with(&rest.map(str::to_owned)), "{:?}", seen.borrow());
     }
 
     #[test]

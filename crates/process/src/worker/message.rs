@@ -17,6 +17,6 @@ pub(super) enum ToWorker {
         #[serde(flatten)]
         assignment: Assignment,
     },
-    /// To start when `CLOCK_MONOTONIC` shows so many nanoseconds.
+    /// To start when `CLOCK_MONOTONIC` shows so many nanoseconds; at once where that was before.
     Start(u64),
 }

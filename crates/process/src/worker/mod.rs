@@ -11,14 +11,17 @@
 //! [`Transport`]. The one there is sends lines of JSON over pipes, and has all start
 //! when `CLOCK_MONOTONIC` shows an agreed time. Reports tell times from the start
 //! on, so that a transport to other machines needs no clock that all of them share.
+//! Such a one is brought along by [`Clients`], who has a [`LocalWorker`] on each machine.
 //! [`serve`] is the worker's end of the pipes, for workers written in Rust.
 
 mod child;
+mod clients;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod group;
 mod kind;
 mod lines;
+mod local;
 mod message;
 mod pipe;
 mod pipe_worker;
@@ -29,9 +32,11 @@ mod thread;
 mod transport;
 
 pub use child::Program;
+pub use clients::{Clients, path_of};
 pub use group::{RunningGroup, WorkerGroup};
 pub use kind::WorkerKind;
+pub use local::LocalWorker;
 pub use pool::WorkerPool;
-pub use protocol::{Assignment, FromWorker, Report, span_ns, spent};
+pub use protocol::{Assignment, CLOCK_ERROR, FromWorker, Report, span_ns, spent};
 pub use serve::{Session, Started, Work, serve};
 pub use transport::Transport;

@@ -64,6 +64,10 @@ impl Transport for PipeTransport {
         self.workers.0.iter_mut().try_for_each(|worker| worker.send(&ToWorker::Start(at_ns)))
     }
 
+    fn go_on(&mut self) -> Result<(), Error> {
+        self.workers.0.iter_mut().try_for_each(|worker| worker.send(&ToWorker::Start(0)))
+    }
+
     fn receive(&mut self, worker: usize, stop: &StopFlag) -> Result<FromWorker, Error> {
         let worker = &mut self.workers.0[worker];
         let since = Instant::now();

@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 
 use model::counters;
+use model::slice::Outcome;
 use model::spent::Spent;
 use model::sums;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+/// The figure of a report that says by how much its worker's clock may be off, in nanoseconds:
+/// of workers that do not share one.
+pub const CLOCK_ERROR: &str = "clock_error_ns";
 
 /// What is shown of a message that cannot be read.
 const SHOWN_BYTES: usize = 400;
@@ -35,16 +40,23 @@ pub enum FromWorker {
 impl FromWorker {
     /// Reads a line; why it is no message, with its beginning.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        let message = serde_json::from_slice(line).map_err(|error| error.to_string());
-        let checked = message.and_then(|message| match &message {
-            Self::Done(report) => report.check().map(|()| message),
-            Self::Ready | Self::Failed(_) => Ok(message),
-        });
-        checked.map_err(|why| {
+        let message = serde_json::from_slice::<Self>(line).map_err(|error| error.to_string());
+        message.and_then(Self::checked).map_err(|why| {
             let beginning = &line[..line.len().min(SHOWN_BYTES)];
             let rest = if beginning.len() < line.len() { " …" } else { "" };
             format!("{why}: {}{rest}", String::from_utf8_lossy(beginning).trim())
         })
+    }
+
+    /// The message, if its figures can be added up with those of others.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn checked(self) -> Result<Self, String> {
+        match &self {
+            Self::Done(report) => report.check().map(|()| self),
+            Self::Ready | Self::Failed(_) => Ok(self),
+        }
     }
 }
 
@@ -73,6 +85,9 @@ pub struct Report {
     /// What else the study wants to know.
     #[serde(default)]
     pub figures: BTreeMap<String, f64>,
+    /// What a whole slice came to, of a worker that did one by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
 }
 
 /// What a worker's latencies may come to: longer than any run of any number of workers.

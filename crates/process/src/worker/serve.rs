@@ -22,13 +22,25 @@ pub struct Session<'a> {
     pub stop: &'a StopFlag,
     /// What to time with.
     pub clock: Clock,
-    wait: &'a mut dyn FnMut() -> io::Result<Started>,
+    /// Says something to the group, and waits until that has it go on.
+    say: &'a mut dyn FnMut(FromWorker) -> io::Result<Started>,
 }
 
 impl Session<'_> {
     /// Says that all is ready, and waits until the group is started.
-    pub fn start(self) -> io::Result<Started> {
-        (self.wait)()
+    pub fn start(mut self) -> io::Result<Started> {
+        self.begin()
+    }
+
+    /// The same for work in several parts.
+    pub fn begin(&mut self) -> io::Result<Started> {
+        (self.say)(FromWorker::Ready)
+    }
+
+    /// Reports on a part of the work, and waits until the group goes on to the next: with
+    /// [`pause`](super::RunningGroup::pause) and [`go_on`](super::WorkerGroup::go_on).
+    pub fn report(&mut self, part: Report) -> io::Result<()> {
+        (self.say)(FromWorker::Done(Box::new(part))).map(drop)
     }
 }
 
@@ -60,14 +72,14 @@ pub fn serve(
     while let Some(message) = receive(&mut reader)? {
         // A start without work before it belongs to work that failed.
         let ToWorker::Work { clock, assignment } = message else { continue };
-        let mut wait = || {
-            send(&mut writer, &FromWorker::Ready)?;
+        let mut say = |said: FromWorker| {
+            send(&mut writer, &said)?;
             match receive(&mut reader)? {
                 Some(ToWorker::Start(at_ns)) => Ok(wait_until(at_ns)),
                 _ => Err(io::ErrorKind::UnexpectedEof.into()),
             }
         };
-        let session = Session { stop, clock: Clock::told(clock), wait: &mut wait };
+        let session = Session { stop, clock: Clock::told(clock), say: &mut say };
         let answer = match work(&assignment, session) {
             Ok(report) => FromWorker::Done(Box::new(report)),
             Err(why) => FromWorker::Failed(why),

@@ -19,6 +19,9 @@ pub trait Transport {
     /// Starts all workers at one moment, as close together as the transport can.
     fn start_together(&mut self) -> Result<(), Error>;
 
+    /// Has all go on with the next part of their work, each as soon as it hears of it.
+    fn go_on(&mut self) -> Result<(), Error>;
+
     /// Waits for a worker's next message; an error where it has ended, breaks the
     /// protocol, or sends nothing for too long, and when `stop` is set.
     fn receive(&mut self, worker: usize, stop: &StopFlag) -> Result<FromWorker, Error>;

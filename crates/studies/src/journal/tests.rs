@@ -199,7 +199,8 @@ fn left(done: u64, change: impl FnOnce(&Path)) -> Left {
     let given = [("start", "empty"), ("space", "growing")];
     let mut trial = Committed::new("differences", &params(&Journal, &given)).unwrap();
     let open = File::open(folder.path()).unwrap();
-    let folders = SliceFolders { fresh: open.as_fd(), kept: open.as_fd(), kept_is_new: true };
+    let folders =
+        SliceFolders { fresh: open.as_fd(), kept: open.as_fd(), kept_is_new: true, clients: None };
     let ready = trial.ready(folders, 12, &testing::recorder()).unwrap();
     drop(testing::run(ready).unwrap());
     let journal = folder.path().join("journal-0000000000000001");

@@ -1,0 +1,37 @@
+//! Workers on several machines: the ranks of a program that was started by MPI's launcher.
+//!
+//! Every rank is one process of `iotoll`, started with the same arguments. Rank 0 is the
+//! [`Leader`]: it plans, measures and reports as a run on one machine does, and to a study it
+//! is [`Clients`](process::worker::Clients), the workers of a group. Each other rank
+//! [`serve`]s: it starts a worker process of its own, and passes on what that is told and
+//! what it reports. Rank 0 has such a worker, too.
+//!
+//! What travels between them is in `message.rs`, and goes over a [`Comm`]. The one for real
+//! is `World`, over MPI, with the feature `mpi`; tests have one of channels. Whether a
+//! launcher started this process at all is told by its environment ([`Launch`]), without MPI.
+
+mod clock;
+mod comm;
+mod error;
+mod gathering;
+mod idle;
+mod launch;
+mod leader;
+mod message;
+#[cfg(feature = "mpi")]
+mod mpi;
+mod own;
+mod serve;
+#[cfg(test)]
+mod simulated;
+mod transport;
+mod tree;
+
+pub use comm::{Comm, Failure};
+pub use error::Error;
+pub use launch::Launch;
+pub use leader::Leader;
+pub use message::{Mark, OwnPlace, Sight};
+#[cfg(feature = "mpi")]
+pub use mpi::World;
+pub use serve::{Here, serve};
