@@ -4,6 +4,7 @@ pub mod articles;
 mod blocks;
 mod cache;
 mod choices;
+mod clients;
 mod cold;
 #[cfg(test)]
 mod corruption;
@@ -30,6 +31,7 @@ mod sqlite;
 mod stream;
 #[cfg(test)]
 mod testing;
+mod together;
 mod tree;
 mod workers;
 
@@ -119,6 +121,7 @@ pub fn serve_as_worker() -> io::Result<()> {
 fn work(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
     match assignment.study.as_str() {
         "log" => log::do_assignment(assignment, session),
+        clients::ASSIGNMENT => clients::do_assignment(assignment, session),
         other => Err(format!("the study {other} has no worker processes")),
     }
 }

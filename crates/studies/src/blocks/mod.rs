@@ -26,6 +26,7 @@ use model::study::{Params, StudySpec};
 use self::config::Config;
 use self::slice::Making;
 use self::store::Store;
+use crate::clients::{self, Kept};
 
 /// The study.
 pub(crate) struct Blocks;
@@ -36,7 +37,8 @@ impl Study for Blocks {
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        Ok(Box::new(Arm::new(Config::new(strategy, params)?)))
+        let arm = Box::new(Arm::new(Config::new(strategy, params)?));
+        Ok(clients::each(self.spec(), strategy, params, arm, Kept::Own))
     }
 }
 

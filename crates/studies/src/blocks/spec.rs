@@ -3,8 +3,9 @@
 use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
 
 use crate::choices::{choices, strategies};
-use crate::cold;
 use crate::rules::{for_strategies, promise, where_set};
+use crate::together::{FAIRNESS, SKEW, SLOWEST};
+use crate::{clients, cold};
 
 /// How much memory held of the file when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -138,6 +139,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
             kind: ParamKind::Choice(Sync::NAMES),
             default: "never",
         },
+        clients::PARAM,
     ],
     applies: &[
         for_strategies(&["depth"], &["uring", "uring-direct"]),
@@ -175,6 +177,10 @@ pub(super) static SPEC: StudySpec = StudySpec {
             fold: Fold::Mean,
             shown: true,
         },
+        clients::RATE,
+        FAIRNESS,
+        SLOWEST,
+        SKEW,
     ],
     ..StudySpec::EMPTY
 };

@@ -29,6 +29,7 @@ use rustix::io::Errno;
 
 use self::spec::Operation;
 use self::stock::{Contents, Document, Stock};
+use crate::clients::{self, Kept};
 use crate::cold::{Cache, Residency};
 use crate::file::{open_for_reading, open_for_writing, read_whole};
 use crate::put::Put;
@@ -47,7 +48,8 @@ impl Study for Files {
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let config = Config::new(strategy, params)?;
-        Ok(Box::new(Filing { config, documents: Vec::new() }))
+        let filing = Box::new(Filing { config, documents: Vec::new() });
+        Ok(clients::each(self.spec(), strategy, params, filing, Kept::Own))
     }
 }
 

@@ -3,9 +3,9 @@
 use model::study::{Is, ParamKind, ParamSpec, StrategySpec, StudySpec};
 
 use crate::choices::choices;
-use crate::cold;
 use crate::put::{self, Put};
 use crate::rules::{promise, where_set};
+use crate::{clients, cold};
 
 static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Direct);
 
@@ -73,6 +73,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
             "read: whether the files are in memory or evicted from it (checked in every slice); \
              those on a place in memory are never cold",
         ),
+        clients::PARAM,
     ],
+    figures: &clients::FIGURES,
     ..StudySpec::EMPTY
 };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::study::{Footprint, Operations, StudyError};
 use model::material::Material;
+use model::scaling::CLIENTS;
 use model::study::{ParamValue, Params, Rate, Sizes, SyncPolicy};
 use model::units::exact_size;
 
@@ -34,7 +35,9 @@ pub(super) struct Config {
     pub(super) record: Sizes,
     /// Those of a log of the user's.
     pub(super) sample: Option<Arc<LineSizes>>,
+    /// How many write at the same time, one on each client where there are several.
     pub(super) writers: u64,
+    pub(super) clients: u64,
     /// What each writer appends in a slice; 0 where that is left open.
     pub(super) records: u64,
     pub(super) kind: WriterKind,
@@ -55,11 +58,13 @@ impl Config {
             "" => None,
             log => Some(LineSizes::read(log, SHORT_MIN as u32, RECORD_BYTES_MAX as u32)?),
         };
+        let clients = params.count(CLIENTS);
         let config = Self {
             strategy: Strategy::of(strategy)?,
             record: sample.as_ref().map_or_else(|| params.sizes("record"), |own| own.range()),
             sample,
-            writers: params.count("writers"),
+            writers: params.count("writers").max(clients),
+            clients,
             records: params.count("records"),
             kind: WriterKind::of(params.choice("kind"))?,
             sync: params.sync("sync"),
@@ -71,6 +76,9 @@ impl Config {
             ring: RingOrder::of(params.choice("ring"))?,
             kills: params.count("kill"),
         };
+        if clients > 1 {
+            config.check_clients(params.count("writers"))?;
+        }
         if config.kills > 0 && config.kind == WriterKind::Threads {
             return Err(StudyError::Unsuited(
                 "a thread cannot be killed by itself: kill needs kind=processes".to_owned(),
@@ -108,6 +116,20 @@ impl Config {
             )));
         }
         Ok(())
+    }
+
+    /// What several clients cannot do.
+    fn check_clients(&self, writers: u64) -> Result<(), StudyError> {
+        let why = if writers > 1 {
+            "each client is one writer: set either writers or clients"
+        } else if self.strategy.interpreter().is_some() {
+            "clients are writers of iotoll's own: leave the strategies of interpreters out"
+        } else if self.kills > 0 {
+            "writers on several machines cannot be killed at one moment: kill needs clients=1"
+        } else {
+            return Ok(());
+        };
+        Err(StudyError::Unsuited(why.to_owned()))
     }
 
     pub(super) fn operations(&self) -> Operations {

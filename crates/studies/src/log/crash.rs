@@ -22,6 +22,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, unlinkat};
 
 use super::acks::Acks;
 use super::append::{OPENING, log_name};
+use super::crew::Crew;
 use super::slice::Slice;
 use super::verify::{Expected, account};
 use super::work::Work;
@@ -76,7 +77,7 @@ fn trial(
         acks: Some(kind.path_to(acks.file())),
         ..slice.work.clone()
     };
-    let (assignments, _kept) = slice.assignments(kind, &work)?;
+    let (assignments, _kept) = slice.assignments(&Crew::Here(kind), &work)?;
     let group = WorkerGroup::ready(kind, &assignments, slice.pool, clock, stop)?.start()?;
     let target =
         (rand::random_range(0.02..0.9) * (work.records * slice.config.writers) as f64) as u64;

@@ -2,6 +2,10 @@
 
 use process::worker::{Report, span_ns, spent};
 
+use super::spec::RECORDS_PER_S;
+use crate::clients::RATE;
+use crate::together::{FAIRNESS, jain, of_clients};
+
 /// The slice's figures. Those that end in `_per_record` are sums here, which the
 /// arm's number of operations divides.
 pub(super) fn figures(writers: &[Report], longest_ns: f64) -> Vec<(&'static str, f64)> {
@@ -12,10 +16,15 @@ pub(super) fn figures(writers: &[Report], longest_ns: f64) -> Vec<(&'static str,
     let elapsed_ns = spent(writers).elapsed_ns;
     let records: u64 = writers.iter().map(|w| w.acknowledged).sum();
     let mut figures =
-        vec![("records_per_s", records as f64 / wall_s), ("longest_wait_ns", longest_ns)];
+        vec![(RECORDS_PER_S, records as f64 / wall_s), ("longest_wait_ns", longest_ns)];
     if writers.len() > 1 {
-        figures.push(("fairness_jain", jain(writers)));
+        figures.push((FAIRNESS.name, jain(writers)));
     }
+    let of_clients = of_clients(writers);
+    if !of_clients.is_empty() {
+        figures.push((RATE.name, records as f64 / wall_s));
+    }
+    figures.extend(of_clients);
     if has("lock_ns") {
         figures.push(("lock_wait_share", sum("lock_ns") / elapsed_ns.max(1) as f64));
     }
@@ -30,14 +39,4 @@ pub(super) fn figures(writers: &[Report], longest_ns: f64) -> Vec<(&'static str,
         figures.push(("service_p99_ns", mean("service_p99_ns")));
     }
     figures
-}
-
-/// Jain's fairness index of the writers' speeds: 1 where all are as fast, 1/n
-/// where one of n gets everything (Jain, Chiu, Hawe: DEC-TR-301, 1984).
-fn jain(writers: &[Report]) -> f64 {
-    let speeds: Vec<f64> =
-        writers.iter().map(|w| w.acknowledged as f64 / w.spent.elapsed_ns.max(1) as f64).collect();
-    let sum: f64 = speeds.iter().sum();
-    let squares: f64 = speeds.iter().map(|speed| speed * speed).sum();
-    if squares == 0.0 { 1.0 } else { sum * sum / (speeds.len() as f64 * squares) }
 }

@@ -9,6 +9,7 @@ mod acks;
 mod append;
 mod config;
 mod crash;
+mod crew;
 mod each;
 mod figures;
 mod gathered;
@@ -37,6 +38,7 @@ use process::worker::WorkerPool;
 use self::config::Config;
 use self::slice::Slice;
 pub(crate) use self::writer::do_assignment;
+use crate::clients;
 
 /// The study.
 pub(crate) struct Log;
@@ -48,7 +50,8 @@ impl Study for Log {
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let config = Config::new(strategy, params)?;
-        Ok(Box::new(Writers { config, pool: WorkerPool::new() }))
+        let writers = Box::new(Writers { config, pool: WorkerPool::new() });
+        clients::in_one_folder(self, strategy, params, writers, spec::RECORDS_PER_S)
     }
 }
 
@@ -85,7 +88,7 @@ impl Workload for Writers {
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         interpreters::check(&self.config)?;
-        Ok(Box::new(Slice::new(&self.config, &self.pool, folders.fresh)?))
+        Ok(Box::new(Slice::new(&self.config, &self.pool, folders)?))
     }
 }
 

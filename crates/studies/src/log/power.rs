@@ -89,7 +89,7 @@ impl Trial for Appending {
         operations: u64,
         recorder: &Recorder,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
-        let slice = Slice::new(&self.config, &self.pool, folders.fresh)?;
+        let slice = Slice::new(&self.config, &self.pool, folders)?;
         let (stem, format) = (slice.work.stem.clone(), slice.work.format());
         self.latest = Some(Latest { stem, format, records: operations });
         Box::new(slice).ready(operations, recorder)

@@ -1,32 +1,34 @@
 //! A slice of the study: who writes, where, and what.
 //!
 //! A single native writer works in this very process, with no pipe or second
-//! clock between it and the recorder. Several, and interpreters, are workers.
+//! clock between it and the recorder. Several, and interpreters, are workers
+//! (`crew.rs`).
 //! With several writers the toll is what one of them sees: the sum of their
 //! times over all records. It can be held against a single writer's; what all
 //! of them get done together stands beside it as `records_per_s`.
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use engine::recorder::WorkersAre;
-use engine::study::{Doing, StudyError};
-use process::worker::{Assignment, Program, WorkerKind, WorkerPool};
+use engine::study::{Doing, SliceFolders, StudyError};
+use process::worker::{Assignment, WorkerPool};
 use rustix::fs::{OFlags, fstat};
 
 use super::append::log_name;
 use super::config::Config;
+use super::crew::Crew;
 use super::records::Records;
-use super::spec::{Strategy, WriterKind};
+use super::spec::Strategy;
 use super::work::Work;
-use super::writer;
 use crate::file::{FileId, Standing, open_for_reading, open_for_writing};
 
 /// What a slice is told, before its number of records is known.
 pub(super) struct Slice<'a> {
     pub(super) config: &'a Config,
     pub(super) pool: &'a WorkerPool,
+    /// Who writes in the place of this thread; nobody where it writes by itself.
+    pub(super) crew: Option<Crew>,
     /// The first writer's work.
     pub(super) work: Work,
     pub(super) folder: OwnedFd,
@@ -39,42 +41,27 @@ impl<'a> Slice<'a> {
     pub(super) fn new(
         config: &'a Config,
         pool: &'a WorkerPool,
-        folder: BorrowedFd<'_>,
+        folders: SliceFolders<'_>,
     ) -> Result<Self, StudyError> {
-        let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
+        let crew = Crew::of(config, folders.clients)?;
+        let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
         let work = Work::new(config);
         // There is a log to read back, whatever the writers come to.
         let log = open_for_writing(&folder, &log_name(&work.stem), OFlags::APPEND | OFlags::EXCL)
             .and_then(FileId::of)
             .doing("making the log file")?;
         let standing = config.strategy.goes_by_path().then(|| Standing::of(&folder)).transpose()?;
-        Ok(Self { config, pool, work, folder, log, standing })
+        Ok(Self { config, pool, crew, work, folder, log, standing })
     }
 
     pub(super) fn is_per_writer(&self) -> bool {
         self.config.strategy == Strategy::PerWriter
     }
 
-    /// Who writes in the place of this thread; nobody where it writes by itself.
-    pub(super) fn workers(&self) -> Option<(WorkerKind, WorkersAre)> {
-        if let Some(interpreter) = self.config.strategy.interpreter() {
-            return Some((WorkerKind::Processes(interpreter), WorkersAre::Processes));
-        }
-        match (self.config.writers, self.config.kind) {
-            (1, _) => None,
-            (_, WriterKind::Threads) => {
-                Some((WorkerKind::Threads(writer::do_assignment), WorkersAre::Threads))
-            }
-            (_, WriterKind::Processes) => {
-                Some((WorkerKind::Processes(Program::OURSELVES), WorkersAre::Processes))
-            }
-        }
-    }
-
     /// An assignment for each writer, and what must be kept open until they are done.
     pub(super) fn assignments(
         &self,
-        kind: WorkerKind,
+        crew: &Crew,
         work: &Work,
     ) -> Result<(Vec<Assignment>, Vec<OwnedFd>), StudyError> {
         let mut kept = Vec::new();
@@ -82,11 +69,12 @@ impl<'a> Slice<'a> {
         let assignments = (0..writers as u32)
             .map(|number| {
                 let mut work = work.of_writer(number, writers);
-                work.folder = kind.path_to(&self.folder);
+                work.folder = crew.path_to(&self.folder).doing("finding the folder's path")?;
                 if self.config.strategy.interpreter().is_some() {
                     // They do not make their records themselves.
                     let file = records_file(&work).doing("making a writer's records")?;
-                    work.records_file = Some(kind.path_to(&file));
+                    let path = crew.path_to(&file).doing("making a writer's records")?;
+                    work.records_file = Some(path);
                     kept.push(file);
                 }
                 let work = serde_json::to_value(&work).map_err(io::Error::from);

@@ -1,11 +1,14 @@
 //! What the study is, as data: its strategies with what each promises, its
 //! parameters, and what it measures beside the toll.
 
+use model::scaling::CLIENTS;
 use model::study::{Better, FigureSpec, Fold, NoteSpec, ParamKind, ParamSpec, StudySpec, Unit};
 
 use super::promises::{APPLIES, PROMISES, RELIES_ON, SYNCED, WRITTEN};
 use crate::choices::{choices, strategies};
+use crate::clients::RATE;
 use crate::specs::{figure, time};
+use crate::together::{FAIRNESS, SKEW, SLOWEST};
 
 /// The largest record.
 pub(super) const RECORD_BYTES_MAX: u64 = 1 << 20;
@@ -130,6 +133,13 @@ pub(super) static SPEC: StudySpec = StudySpec {
             default: "0",
         },
         ParamSpec {
+            name: CLIENTS,
+            about: "how many ranks of MPI append to the file at the same time, one writer on each \
+                    (on disks of their own, each to its own file); all of them unless given",
+            kind: ParamKind::Count { min: 1, max: WRITERS_MAX },
+            default: "1",
+        },
+        ParamSpec {
             name: "kind",
             about: "whether several writers are threads or processes; interpreters are always \
                     processes",
@@ -204,26 +214,24 @@ pub(super) static SPEC: StudySpec = StudySpec {
     ..StudySpec::EMPTY
 };
 
+/// What all writers get done.
+pub(super) const RECORDS_PER_S: &str = "records_per_s";
+
 const FIGURES: &[FigureSpec] = &[
     FigureSpec {
         unit: Unit::PerSecond,
         better: Better::More,
-        ..figure("records_per_s", "records/s", "records written per second, all writers together")
+        ..figure(RECORDS_PER_S, "records/s", "records written per second, all writers together")
     },
     FigureSpec {
         fold: Fold::Max,
         ..time("longest_wait_ns", "longest", "the longest that any writer waited for a record")
     },
-    FigureSpec {
-        unit: Unit::Ratio,
-        better: Better::More,
-        ..figure(
-            "fairness_jain",
-            "fair",
-            "Jain's fairness index: 1 if all writers were equally fast, 1/n if one of n did \
-             everything",
-        )
-    },
+    // Of several clients it is the same as that of all writers.
+    FigureSpec { shown: false, ..RATE },
+    FAIRNESS,
+    SLOWEST,
+    SKEW,
     FigureSpec {
         unit: Unit::Share,
         ..figure("lock_wait_share", "in lock", "share of the writers' time spent getting the lock")

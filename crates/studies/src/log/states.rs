@@ -56,14 +56,13 @@ impl Prepared for Slice<'_> {
         Self: 'a,
     {
         self.work.records = operations / self.config.writers;
-        let Some((kind, are)) = self.workers() else {
+        let Some(crew) = self.crew.take() else {
             let writer = Box::new(Writer::ready(self.work.clone(), &self.folder)?);
             return Ok(Box::new(Alone { slice: *self, writer }));
         };
-        let (assignments, kept) = self.assignments(kind, &self.work)?;
-        let (clock, stop) = (recorder.clock(), recorder.stop_flag());
-        let workers = WorkerGroup::ready(kind, &assignments, self.pool, clock, stop)?;
-        Ok(Box::new(Together { slice: *self, workers, are, kept }))
+        let (assignments, kept) = self.assignments(&crew, &self.work)?;
+        let workers = crew.ready(&assignments, self.pool, recorder)?;
+        Ok(Box::new(Together { slice: *self, workers, are: crew.are(), kept }))
     }
 }
 

@@ -27,7 +27,8 @@ use model::units::exact_size;
 
 use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};
-use self::spec::Strategy;
+use self::spec::{ClientsRead, Strategy};
+use crate::clients::{self, Kept};
 use crate::cold::{Cache, is_in_memory};
 use crate::figures_of;
 use crate::tree::sync_tree;
@@ -56,7 +57,12 @@ impl Study for Page {
             parts: parts(params)?,
             cache: Cache::of(params.choice("cache"))?,
         };
-        Ok(Box::new(Requests { config, sets: None }))
+        let requests = Box::new(Requests { config, sets: None });
+        let kept = match ClientsRead::of(params.choice(spec::CLIENTS_READ))? {
+            ClientsRead::Own => Kept::Own,
+            ClientsRead::Same => Kept::Common,
+        };
+        Ok(clients::each(self.spec(), strategy, params, requests, kept))
     }
 }
 

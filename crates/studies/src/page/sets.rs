@@ -9,7 +9,7 @@ use engine::study::{Doing, Footprint, StudyError};
 use model::integrity::Integrity;
 use model::material::Material;
 use model::units::{counted, rough_size};
-use rustix::fs::{OFlags, fstat};
+use rustix::fs::{AtFlags, OFlags, fstat, statat};
 use rustix::io::Errno;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -107,17 +107,25 @@ impl Parts {
             }
             Self::Own(own) => {
                 let within = name(&format!("page{set}"));
-                own.make_folders(folder, &within)?;
+                // Of several clients that read the same, another may have made it.
+                if statat(folder, &within, AtFlags::SYMLINK_NOFOLLOW).is_err() {
+                    own.make_folders(folder, &within)?;
+                }
                 own.files().iter().map(|file| joined(&within, &file.path)).collect()
             }
         };
         let files = paths.into_iter().zip(self.contents());
         files
             .map(|(path, contents)| {
-                let open =
-                    open_for_writing(folder, &path, OFlags::EXCL).doing("making a page's file")?;
-                write_whole(&open, &contents, "writing a page's file")?;
-                Ok(PageFile { path, bytes: contents.len() as u64 })
+                let bytes = contents.len() as u64;
+                match open_for_writing(folder, &path, OFlags::EXCL) {
+                    Err(Errno::EXIST) => {}
+                    made => {
+                        let open = made.doing("making a page's file")?;
+                        write_whole(&open, &contents, "writing a page's file")?;
+                    }
+                }
+                Ok(PageFile { path, bytes })
             })
             .collect()
     }

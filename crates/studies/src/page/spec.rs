@@ -2,9 +2,11 @@
 
 use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
 
-use crate::choices::strategies;
+use crate::choices::{choices, strategies};
+use crate::clients;
 use crate::cold::Cache;
 use crate::rules::where_set;
+use crate::together::{FAIRNESS, SKEW, SLOWEST};
 
 /// How much memory held of the files when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -44,13 +46,27 @@ pub(crate) const SET: ParamSpec = ParamSpec {
     default: "",
 };
 
+/// The parameter by which several clients read the same.
+pub(super) const CLIENTS_READ: &str = "clients_read";
+
+choices! {
+    /// What each of several clients reads.
+    pub(super) enum ClientsRead {
+        Own = "own",
+        Same = "same",
+    }
+}
+
 pub(super) static SPEC: StudySpec = StudySpec {
     name: "page",
     about: "read the files that a page is made of",
     operation: "page",
     strategies: Strategy::SPECS,
     // A folder of the user's has its own files.
-    applies: &[where_set(&["files", "total"], &[("set", Is::OneOf(&[""]))])],
+    applies: &[
+        where_set(&["files", "total"], &[("set", Is::OneOf(&[""]))]),
+        where_set(&[CLIENTS_READ], &[("clients", Is::Not("1"))]),
+    ],
     params: &[
         FILES,
         TOTAL,
@@ -60,6 +76,13 @@ pub(super) static SPEC: StudySpec = StudySpec {
             about: "whether the files are in memory or evicted from it (checked in every slice)",
             kind: ParamKind::Choice(Cache::NAMES),
             default: "warm, cold",
+        },
+        clients::PARAM,
+        ParamSpec {
+            name: CLIENTS_READ,
+            about: "whether each of several clients reads files of its own or all read the same",
+            kind: ParamKind::Choice(ClientsRead::NAMES),
+            default: "own",
         },
     ],
     figures: &[
@@ -83,6 +106,10 @@ pub(super) static SPEC: StudySpec = StudySpec {
             fold: Fold::Mean,
             shown: true,
         },
+        clients::RATE,
+        FAIRNESS,
+        SLOWEST,
+        SKEW,
     ],
     ..StudySpec::EMPTY
 };

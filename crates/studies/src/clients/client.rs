@@ -1,0 +1,160 @@
+//! One client's part: a whole slice of a study in folders of its own, as
+//! `engine::local::LocalRunner` runs one, whose steps wait for those of the other clients.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::fd::AsFd as _;
+
+use engine::recorder::Recorder;
+use engine::study::{Doing as _, SliceFolders, StudyError, Workload};
+use host::probes::WorkerProbe;
+use host::root::Root;
+use model::counters::Counters as _;
+use model::study::{ParamSpec, Params};
+use process::StopFlag;
+use process::worker::{Assignment, Report, Session};
+use serde::{Deserialize, Serialize};
+
+use crate::workers::with_latencies;
+
+/// What its assignments are called.
+pub(crate) const ASSIGNMENT: &str = "clients";
+
+/// What a client is told.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Task {
+    /// Whose slices these are: the arm keeps files from one to the next.
+    pub(crate) arm: u64,
+    /// What it does.
+    pub(crate) study: String,
+    /// How it does it.
+    pub(crate) strategy: String,
+    /// The parameters, all of them, as a plan file has them.
+    pub(crate) params: BTreeMap<String, String>,
+    /// The client's folder of this slice, which it makes.
+    pub(crate) fresh: String,
+    /// Its folder of the arm.
+    pub(crate) kept: String,
+    /// Whether that one is another than before.
+    pub(crate) kept_is_new: bool,
+    /// Whether it is the client's own, which makes it: else the files are there that it reads.
+    pub(crate) keeps: bool,
+    /// Whether nobody but the client removes what it leaves in its folders.
+    pub(crate) tidies: bool,
+    /// How many operations to do.
+    pub(crate) operations: u64,
+}
+
+thread_local! {
+    /// The arms whose slices this worker has done.
+    static ARMS: RefCell<HashMap<u64, Arm>> = RefCell::default();
+}
+
+/// An arm of this client.
+struct Arm {
+    kept: String,
+    /// What knows of the files in there.
+    workload: Box<dyn Workload>,
+}
+
+/// Does a client's part.
+pub(crate) fn do_assignment(
+    assignment: &Assignment,
+    session: Session<'_>,
+) -> Result<Report, String> {
+    let task = Task::deserialize(&assignment.work);
+    let task = task.map_err(|error| format!("cannot read an assignment: {error}"))?;
+    slice(task, session).map_err(|error| error.to_string())
+}
+
+fn slice(mut task: Task, session: Session<'_>) -> Result<Report, StudyError> {
+    const MAKING: &str = "making a client's folder";
+    const REMOVING: &str = "removing a client's folder";
+    let known = ARMS.with_borrow_mut(|arms| arms.remove(&task.arm));
+    // What a worker before this one left there, that one alone knew.
+    task.kept_is_new |= known.is_none();
+    make_anew(&task.fresh).doing(MAKING)?;
+    if task.kept_is_new && task.keeps {
+        make_anew(&task.kept).doing(MAKING)?;
+    }
+    let mut arm = match known {
+        Some(known) if known.kept != task.kept => {
+            if task.tidies {
+                remove(&known.kept).doing(REMOVING)?;
+            }
+            Arm { kept: task.kept.clone(), ..known }
+        }
+        Some(known) => known,
+        None => Arm { kept: task.kept.clone(), workload: workload(&task)? },
+    };
+    let done = parts(&mut *arm.workload, &task, session)?;
+    if task.tidies {
+        remove(&task.fresh).doing(REMOVING)?;
+    }
+    ARMS.with_borrow_mut(|arms| arms.insert(task.arm, arm));
+    Ok(done)
+}
+
+fn make_anew(folder: &str) -> io::Result<()> {
+    remove(folder)?;
+    fs::create_dir_all(folder)
+}
+
+/// With all that is in it; none is fine.
+fn remove(folder: &str) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// That of one client by itself.
+fn workload(task: &Task) -> Result<Box<dyn Workload>, StudyError> {
+    let wrong = |why: String| StudyError::Worker(format!("cannot read an assignment: {why}"));
+    let Task { study: name, strategy, params, .. } = task;
+    let study = crate::find(name).ok_or_else(|| wrong(format!("there is no study {name}")))?;
+    let value = |param: &'static ParamSpec| {
+        let text = params.get(param.name).map_or(param.default, String::as_str);
+        Ok((param.name, param.parse(text).map_err(wrong)?))
+    };
+    let params: Result<Vec<_>, StudyError> = study.spec().params.iter().map(value).collect();
+    study.workload(strategy, &Params(params?))
+}
+
+/// The slice: its operations, then forcing them to the device, then looking at the files.
+fn parts(
+    workload: &mut dyn Workload,
+    task: &Task,
+    mut session: Session<'_>,
+) -> Result<Report, StudyError> {
+    const WAITING: &str = "waiting for the other clients";
+    let open = |path: &str| fs::File::open(path).doing("opening a client's folder");
+    let (fresh, kept) = (open(&task.fresh)?, open(&task.kept)?);
+    let (fresh, kept, kept_is_new) = (fresh.as_fd(), kept.as_fd(), task.kept_is_new);
+    let folders = SliceFolders { fresh, kept, kept_is_new, clients: None };
+    let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
+    let ready = workload.prepare(folders)?.ready(task.operations, &recorder)?;
+    let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());
+    let start = session.begin().doing(WAITING)?;
+    let before = probe.before();
+    let started_after_ns = start.elapsed_ns();
+    recorder.start();
+    let ran = ready.run(&mut recorder);
+    recorder.finish();
+    let ended_after_ns = start.elapsed_ns();
+    let used = probe.after().since(before);
+    let mut ran = ran?;
+    let worked = Report {
+        acknowledged: task.operations,
+        started_after_ns,
+        ended_after_ns,
+        spent: recorder.spent(used),
+        ..Report::default()
+    };
+    session.report(with_latencies(worked, &recorder)).doing(WAITING)?;
+    ran.flush()?;
+    session.report(Report::default()).doing(WAITING)?;
+    Ok(Report { outcome: Some(ran.finish()?), ..Report::default() })
+}

@@ -1,0 +1,52 @@
+//! Clients that work in one folder, where they have one in common.
+
+use engine::study::{
+    Doing as _, Footprint, Operations, Prepared, SliceFolders, StudyError, Workload,
+};
+use model::material::Material;
+
+use super::Each;
+
+/// An arm of several clients that share files.
+pub(super) struct InOneFolder {
+    /// What all of them do together.
+    pub(super) all: Box<dyn Workload>,
+    /// What they do where each has its own disk.
+    pub(super) apart: Each,
+}
+
+impl Workload for InOneFolder {
+    fn material(&self) -> Option<Material> {
+        self.all.material()
+    }
+
+    fn operations(&self) -> Operations {
+        self.all.operations()
+    }
+
+    fn warms_up(&self) -> bool {
+        self.all.warms_up()
+    }
+
+    fn footprint(&self, operations: u64) -> Footprint {
+        self.all.footprint(operations).or(self.apart.footprint(operations))
+    }
+
+    fn kept_footprint(&self) -> Footprint {
+        self.all.kept_footprint().or(self.apart.kept_footprint())
+    }
+
+    fn prepare<'a>(
+        &'a mut self,
+        folders: SliceFolders<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
+        let is_own = match folders.clients {
+            Some(there) => there.is_each_ones_own(folders.fresh),
+            None => Ok(false),
+        };
+        if is_own.doing("finding a client's folder")? {
+            return self.apart.prepare(folders);
+        }
+        self.all.prepare(folders)
+    }
+}

@@ -1,0 +1,103 @@
+//! A slice of several clients, from folders to outcome: each step is one of all of them.
+
+use engine::recorder::{Recorder, WorkersAre};
+use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
+use model::slice::Outcome;
+use model::study::StudySpec;
+use process::worker::{Assignment, Report, RunningGroup, Transport, WorkerGroup, span_ns};
+
+use super::client::{ASSIGNMENT, Task};
+use super::joined::joined;
+use super::spec::RATE;
+use crate::together::{FAIRNESS, jain, of_clients};
+use crate::workers;
+
+/// Folders for all clients.
+pub(super) struct Folders<'a> {
+    pub(super) study: &'static StudySpec,
+    pub(super) group: Box<dyn Transport>,
+    pub(super) tasks: Vec<Task>,
+    /// The figure of what all of them get done.
+    pub(super) rate: &'static str,
+    /// What makes the files that all of them read, if they do.
+    pub(super) first: Option<Box<dyn Prepared + 'a>>,
+}
+
+/// Clients that have everything ready.
+struct Waiting {
+    study: &'static StudySpec,
+    rate: &'static str,
+    workers: WorkerGroup,
+}
+
+/// Clients whose operations are done.
+struct Worked {
+    study: &'static StudySpec,
+    rate: &'static str,
+    reports: Vec<Report>,
+    /// Nobody once one of them failed.
+    workers: Option<WorkerGroup>,
+}
+
+impl Prepared for Folders<'_> {
+    fn ready<'a>(
+        self: Box<Self>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { study, group, tasks, rate, first } = *self;
+        let each = operations / tasks.len() as u64;
+        if let Some(first) = first {
+            // It is ready once they are there.
+            drop(first.ready(each, recorder)?);
+        }
+        let assignment = |task: Task| {
+            let work = serde_json::to_value(Task { operations: each, ..task });
+            let work = work.map_err(std::io::Error::from).doing("writing down a client's work")?;
+            Ok(Assignment { study: ASSIGNMENT.to_owned(), work })
+        };
+        let assignments: Result<Vec<_>, StudyError> = tasks.into_iter().map(assignment).collect();
+        let workers = WorkerGroup::over(group, &assignments?, recorder.stop_flag())?;
+        Ok(Box::new(Waiting { study, rate, workers }))
+    }
+}
+
+impl Ready for Waiting {
+    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    where
+        Self: 'a,
+    {
+        let Self { study, rate, workers } = *self;
+        let worked = workers.start().and_then(RunningGroup::pause);
+        recorder.check_stop()?;
+        let (reports, workers) = worked?;
+        workers::absorb(WorkersAre::Processes, &reports, recorder);
+        Ok(Box::new(Worked { study, rate, reports, workers: Some(workers) }))
+    }
+}
+
+impl Ran for Worked {
+    fn flush(&mut self) -> Result<(), StudyError> {
+        if let Some(workers) = self.workers.take() {
+            let (_, workers) = workers.go_on()?.pause()?;
+            self.workers = Some(workers);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
+        let Self { study, rate, reports, workers } = *self;
+        let last = workers.map_or(Ok(Vec::new()), |workers| workers.go_on()?.reports())?;
+        let outcomes: Vec<Outcome> = last.into_iter().filter_map(|report| report.outcome).collect();
+        let mut outcome = joined(study, &outcomes);
+        let done: u64 = reports.iter().map(|report| report.acknowledged).sum();
+        let per_s = done as f64 * 1e9 / span_ns(&reports).max(1) as f64;
+        let together = [(RATE.name, per_s), (rate, per_s), (FAIRNESS.name, jain(&reports))];
+        let together = together.into_iter().chain(of_clients(&reports));
+        outcome.figures.extend(together.map(|(name, figure)| (name.to_owned(), figure)));
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,241 @@
+//! Clients as threads of this process, through the studies' own trait.
+
+#![allow(clippy::unwrap_used)]
+
+use std::cell::RefCell;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use engine::study::Study;
+use host::clock::Clock;
+use model::integrity::Integrity;
+use model::slice::Outcome;
+use model::study::{FigureSpec, Fold};
+use process::StopFlag;
+use process::worker::{
+    Assignment, CLOCK_ERROR, Clients, FromWorker, LocalWorker, Transport, WorkerKind, path_of,
+};
+
+use super::joined::joined;
+use super::*;
+use crate::specs::figure;
+use crate::testing::{finish, in_memory, params, recorder};
+
+/// So many threads.
+struct Threads {
+    count: usize,
+    idle: Workers,
+    /// Where all but the first have folders of their own, if so.
+    own: Option<PathBuf>,
+}
+
+type Workers = Rc<RefCell<Vec<LocalWorker>>>;
+
+impl Threads {
+    fn start(count: usize, own: Option<&Path>) -> Rc<dyn Clients> {
+        let kind = WorkerKind::Threads(do_assignment);
+        let start = |_| LocalWorker::start(kind, &Clock::new(), &StopFlag::default()).unwrap();
+        let idle = Rc::new(RefCell::new((0..count).map(start).collect()));
+        Rc::new(Self { count, idle, own: own.map(Path::to_owned) })
+    }
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} threads", self.count)
+    }
+}
+
+/// The threads, until they are released.
+struct Group(Vec<LocalWorker>, Workers);
+
+impl Clients for Threads {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn group(&self, workers: usize) -> Box<dyn Transport> {
+        let taken: Vec<LocalWorker> = self.idle.borrow_mut().drain(..workers).collect();
+        Box::new(Group(taken, Rc::clone(&self.idle)))
+    }
+
+    fn path_to(&self, client: usize, folder: BorrowedFd<'_>) -> io::Result<String> {
+        let path = path_of(folder)?;
+        let own = self.own.as_ref().filter(|_| client > 0);
+        Ok(own.map_or(path.clone(), |own| format!("{}/{client}{path}", own.display())))
+    }
+
+    fn is_each_ones_own(&self, _: BorrowedFd<'_>) -> io::Result<bool> {
+        Ok(self.own.is_some())
+    }
+}
+
+impl Transport for Group {
+    fn workers(&self) -> usize {
+        self.0.len()
+    }
+
+    fn assign(&mut self, worker: usize, to: &Assignment) -> Result<(), process::Error> {
+        self.0[worker].assign(to)
+    }
+
+    fn start_together(&mut self) -> Result<(), process::Error> {
+        self.go_on()
+    }
+
+    fn go_on(&mut self) -> Result<(), process::Error> {
+        self.0.iter_mut().try_for_each(|worker| worker.start_at(0))
+    }
+
+    fn receive(&mut self, worker: usize, _: &StopFlag) -> Result<FromWorker, process::Error> {
+        loop {
+            let patience = std::time::Duration::from_millis(100);
+            if let Some(mut message) = self.0[worker].receive_within(patience)? {
+                if let FromWorker::Done(report) = &mut message {
+                    report.figures.insert(CLOCK_ERROR.to_owned(), 1.0);
+                }
+                return Ok(message);
+            }
+        }
+    }
+
+    fn kill(&mut self) {
+        self.0.clear();
+    }
+
+    fn release(self: Box<Self>) {
+        self.1.borrow_mut().extend(self.0);
+    }
+}
+
+/// Runs slices of three clients in an arm's folders, of which the last has another; what each
+/// came to.
+fn slices(
+    study: &dyn Study,
+    strategy: &str,
+    given: &[(&str, &str)],
+    own: Option<&Path>,
+) -> Vec<crate::testing::Slice> {
+    let given = [given, &[("clients", "3")]].concat();
+    let mut workload = study.workload(strategy, &params(study, &given)).unwrap();
+    let operations = workload.operations().fit(30.0);
+    assert_eq!(operations % 3, 0, "each has its share");
+    let kepts = [in_memory(), in_memory()];
+    let clients = Threads::start(3, own);
+    let one = |number: usize| {
+        let (fresh, kept) = (in_memory(), &kepts[number / 2]);
+        let [open, open_kept] = [fresh.path(), kept.path()].map(|path| File::open(path).unwrap());
+        let folders = SliceFolders {
+            fresh: open.as_fd(),
+            kept: open_kept.as_fd(),
+            kept_is_new: number.is_multiple_of(2),
+            clients: Some(&clients),
+        };
+        let ready = workload.prepare(folders).unwrap().ready(operations, &recorder()).unwrap();
+        let slice = finish(ready).unwrap();
+        assert_eq!(slice.laps, operations);
+        let here = if own.is_some() { 1 } else { 3 };
+        assert_eq!(folders_in(fresh.path()), here);
+        slice
+    };
+    (0..3).map(one).collect()
+}
+
+fn folders_in(folder: &Path) -> usize {
+    fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn clients_do_whole_slices_each_in_a_folder_of_its_own() {
+    for (study, strategy, given) in [
+        (&crate::files::Files as &dyn Study, "direct", &[("operation", "write")][..]),
+        (&crate::files::Files, "direct", &[("operation", "read"), ("cache", "warm")]),
+        (&crate::page::Page, "read", &[("cache", "warm")]),
+        (&crate::page::Page, "mmap", &[("cache", "cold"), ("clients_read", "same")]),
+        (&crate::blocks::Blocks, "buffered", &[("access", "write"), ("file", "1 MiB")]),
+    ] {
+        for slice in slices(study, strategy, given, None) {
+            let integrity: &Integrity = slice.integrity();
+            assert!(integrity.is_intact() && integrity.records > 0, "{strategy}: {integrity:?}");
+            for figure in FIGURES {
+                assert!(slice.figure(figure.name) > 0.0, "{strategy}: {}", figure.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn on_disks_of_their_own_clients_leave_nothing_but_what_the_arm_keeps() {
+    let own = in_memory();
+    for (study, strategy, given, kept) in [
+        (&crate::page::Page as &dyn Study, "read", &[("cache", "warm")][..], true),
+        (&crate::log::Log, "held", &[], false),
+    ] {
+        let records: Vec<u64> = slices(study, strategy, given, Some(own.path()))
+            .iter()
+            .map(|slice| slice.integrity().records)
+            .collect();
+        assert!(records.iter().all(|records| *records > 0), "{records:?}");
+        for client in ["1", "2"] {
+            let files = files_in(&own.path().join(client));
+            assert_eq!(files.iter().any(|path| path.contains("page0")), kept, "{files:?}");
+            let of_one_arm = files.iter().filter(|path| path.contains("page0-part0")).count();
+            assert_eq!(of_one_arm, usize::from(kept), "the folder before is gone: {files:?}");
+        }
+        assert_eq!(folders_in(own.path()), 2, "the first client works where the run does");
+        for client in ["1", "2"] {
+            fs::remove_dir_all(own.path().join(client)).unwrap();
+        }
+    }
+}
+
+/// The paths of all files below a folder.
+fn files_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| {
+        if path.is_dir() { files_in(&path) } else { vec![path.display().to_string()] }
+    };
+    entries.flat_map(below).collect()
+}
+
+#[test]
+fn more_clients_than_there_are_cannot_begin() {
+    let study = &crate::files::Files;
+    let mut workload = study.workload("direct", &params(study, &[("clients", "2")])).unwrap();
+    let (folder, file) = (in_memory(), |path: &Path| File::open(path).unwrap());
+    let open = file(folder.path());
+    let clients = Threads::start(1, None);
+    for there in [None, Some(&clients)] {
+        let (fresh, kept) = (open.as_fd(), open.as_fd());
+        let folders = SliceFolders { fresh, kept, kept_is_new: true, clients: there };
+        let why = workload.prepare(folders).err().unwrap().to_string();
+        assert_eq!(why, "there are fewer than 2 clients");
+    }
+}
+
+const FOLDED: &[FigureSpec] = &[
+    figure("mean", "", ""),
+    FigureSpec { fold: Fold::Max, ..figure("max", "", "") },
+    FigureSpec { fold: Fold::PerOperation, ..figure("each", "", "") },
+    figure("none", "", ""),
+];
+
+#[test]
+fn figures_of_clients_become_one_as_those_of_slices_do() {
+    let of = |figures: &[(&str, f64)], records| Outcome {
+        integrity: Some(Integrity { records, ..Integrity::default() }),
+        figures: figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        ..Outcome::default()
+    };
+    let study = StudySpec { figures: FOLDED, ..StudySpec::EMPTY };
+    let a = of(&[("mean", 1.0), ("max", 9.0), ("each", 5.0)], 3);
+    let b = of(&[("mean", 2.0), ("max", 4.0), ("each", 6.0)], 4);
+    let both = joined(&study, &[a, b]);
+    assert_eq!(both.integrity.unwrap().records, 7);
+    let figures: Vec<f64> = both.figures.values().copied().collect();
+    assert_eq!(figures, [11.0, 9.0, 1.5], "each, max, mean");
+}
