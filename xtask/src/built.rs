@@ -45,8 +45,17 @@ impl TestProgram {
 
 /// Builds everything for development, showing what the compiler has to say.
 pub(crate) fn all() -> Result<Built> {
+    build(&["--workspace"])
+}
+
+/// The program with MPI, and the tests of that.
+pub(crate) fn with_mpi() -> Result<Built> {
+    build(&["--package", "iotoll", "--features", "mpi", "--test", "mpi"])
+}
+
+fn build(what: &[&str]) -> Result<Built> {
     let format = "--message-format=json-render-diagnostics";
-    let mut build = process::cargo(&["test", "--quiet", "--workspace", "--no-run", format]);
+    let mut build = process::cargo(&[&["test", "--quiet", "--no-run", format], what].concat());
     read(&process::output_alone(&mut build)?)
 }
 

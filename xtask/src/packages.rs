@@ -40,6 +40,9 @@ const NEEDS: &[Need] = &[
     need("django", "python3-django", "examples: Django"),
     need("gunicorn", "gunicorn", "examples: Django"),
     need("glusterfsd", "glusterfs-server", "iotoll: a place that several machines share"),
+    need("mpirun", "openmpi-bin", "iotoll: ranks of MPI"),
+    need("mpicc", "libopenmpi-dev", "iotoll: built with MPI"),
+    need("libclang", "libclang-dev", "iotoll: built with MPI"),
     need("chromium", "chromium", "report: pages in a browser"),
     need("npm", "npm", "report: pages in a browser"),
 ];
@@ -50,7 +53,8 @@ const fn need(name: &'static str, package: &'static str, used_by: &'static str) 
 
 /// What is no program of that name, and the shell command that succeeds where it is
 /// there. Python is a venv's or the system's own.
-const PARTS: [(&str, &str); 4] = [
+const PARTS: [(&str, &str); 5] = [
+    ("libclang", "ls /usr/lib/llvm-*/lib/libclang*.so*"),
     ("django", "python3 -c 'import django' || /usr/bin/python3 -c 'import django'"),
     ("opcache", "php-cgi -m | grep -x 'Zend OPcache'"),
     ("php-fpm", "command -v php-fpm || ls /usr/sbin/php-fpm[0-9]*"),

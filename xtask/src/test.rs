@@ -43,6 +43,8 @@ pub(crate) fn run() -> Result<()> {
         let iotoll = &built.iotoll;
         steps.perform("generated files", || generate::check(iotoll).map(|()| Vec::new()));
     }
+    // Last, for it builds the program anew.
+    steps.perform("tests with MPI", || with_mpi(&count));
     steps.perform("dependencies", supply::check);
     steps.summarise(&count);
     let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
@@ -158,6 +160,21 @@ fn tests<'a>(built: &'a Built, count: &'a Count, alone: bool) -> Vec<Job<'a>> {
 fn documentation() -> Result<Skipped> {
     process::output(&mut process::cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
     Ok(Vec::new())
+}
+
+/// Ranks of MPI, where there is what it takes to build with it.
+fn with_mpi(count: &Count) -> Result<Skipped> {
+    let mut needed = ["mpirun", "mpicc", "libclang"].into_iter();
+    if let Some(lacking) = needed.find(|name| !packages::is_installed(name)) {
+        return Ok(vec![format!("ranks of MPI: {lacking} is not installed")]);
+    }
+    if has_component("clippy") {
+        let features = ["clippy", "--quiet", "--package", "iotoll", "--features", "mpi"];
+        let strict = ["--all-targets", "--", "-D", "warnings"];
+        process::succeed(&mut process::cargo(&[&features[..], &strict].concat()))?;
+    }
+    let built = built::with_mpi()?;
+    at_once(1, tests(&built, count, false))
 }
 
 fn at_once(many: usize, jobs: Vec<Job<'_>>) -> Result<Skipped> {

@@ -195,6 +195,11 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) gentle: bool,
 
+    /// Under mpirun: these places are on storage that each machine has its own of, and every
+    /// client works in its own directory there
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    pub(crate) local: Vec<String>,
+
     /// Show what would be measured and at most written, without measuring
     #[arg(long)]
     pub(crate) dry_run: bool,

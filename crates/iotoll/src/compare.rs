@@ -17,6 +17,7 @@ use model::arm::Arm;
 use model::article::Article;
 use model::plan::Plan;
 use model::run::Run;
+use ranks::Leader;
 use store::Store;
 
 use crate::baseline::Baseline;
@@ -30,10 +31,11 @@ use crate::progress::{Progress, Shown};
 use crate::saving::{self, Keeper};
 use crate::session::{self, Session};
 use crate::sites::Sites;
-use crate::{dry_run, plan, preflight, signals, summaries};
+use crate::{clients, dry_run, plan, preflight, signals, summaries};
 
-pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
-    measured(args, &plan::from_args(args)?, &|_| None)
+/// With the other ranks as clients, where there are any.
+pub(crate) fn run(args: &CompareArgs, others: Option<&Leader>) -> anyhow::Result<Exit> {
+    measured(args, &plan::from_args(args, count(others))?, &|_| None, others)
 }
 
 /// The same of a plan that is made; of the flags, what is no part of a plan. What is
@@ -42,9 +44,11 @@ pub(crate) fn measured(
     args: &CompareArgs,
     plan: &Plan,
     article: &dyn Fn(&Plan) -> Option<Article>,
+    others: Option<&Leader>,
 ) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let work = Work::of(plan, args)?;
+    clients::check(plan, &work.job.arms, &args.local, count(others))?;
     if args.require_verdict && work.job.pairs.is_empty() {
         return Err(nothing_to_compare(&work.job.arms).into());
     }
@@ -80,14 +84,17 @@ pub(crate) fn measured(
     let Work { job, workloads, needs } = work.without_left_out(&sites.plan, args)?;
     sites.check_space(&needs)?;
     let mut session = Session::open(&sites.facts, sites.holders(), &halt, began, job.manners)?;
+    session.share_with(others, &args.local)?;
     let mut runner = session.runner(&job.arms, workloads);
     let shown = if args.quiet { Shown::Line } else { Shown::Table };
     let progress = Progress::new(began, job.budget, shown);
     let header = Header { article: article(&sites.plan), ..session::header() };
     let watched = Watched { header, keeper, progress, tells_blocks: args.tell_blocks };
     let (facts, left_out) = (sites.facts.clone(), sites.left_out.clone());
-    let environment = LocalEnvironment::new(facts, left_out, halt.clone());
+    let environment =
+        LocalEnvironment::new(facts, left_out, halt.clone()).with_clients(others, &args.local);
     let (run, store) = measure(&job, &mut *runner, environment, watched);
+    clients::tell_interrupted(others, &run);
     let analysis = analyse(&run);
     // Before anything is ended or removed, which may fail.
     let delivered = deliver_comparison(targets, &run, &analysis, args.output.full);
@@ -102,6 +109,11 @@ pub(crate) fn measured(
         return Ok(Exit::CouldNot);
     }
     Ok(exit)
+}
+
+/// How many clients there are, this process among them.
+fn count(others: Option<&Leader>) -> usize {
+    others.map_or(1, Leader::ranks)
 }
 
 /// What a plan comes to.

@@ -3,9 +3,11 @@
 
 use engine::run::Environment;
 use host::machine;
-use model::place::PlaceFacts;
+use model::client::Client;
+use model::place::{Detail, PlaceFacts};
 use model::run::{LeftOut, Machine, PlaceAfter, Watch};
 use model::watch::MachineReading;
+use ranks::Leader;
 
 use crate::halt::Halt;
 
@@ -15,13 +17,25 @@ pub(crate) struct LocalEnvironment {
     left_out: Vec<LeftOut>,
     before: MachineReading,
     halt: Halt,
+    clients: Vec<Client>,
 }
 
 impl LocalEnvironment {
-    /// Places as they were found, and those that could not be made; what disturbs is watched from now on, and `halt` knows
-    /// why the run is ended.
+    /// Places as they were found, and those that could not be made; what disturbs is watched
+    /// from now on, and `halt` knows why the run is ended.
     pub(crate) fn new(places: Vec<PlaceFacts>, left_out: Vec<LeftOut>, halt: Halt) -> Self {
-        Self { places, left_out, before: machine::read_now(), halt }
+        Self { places, left_out, before: machine::read_now(), halt, clients: Vec::new() }
+    }
+
+    /// The same with other ranks as clients, each of which has some of the places by itself.
+    pub(crate) fn with_clients(mut self, others: Option<&Leader>, local: &[String]) -> Self {
+        let Some(leader) = others else { return self };
+        self.clients = leader.clients();
+        for place in self.places.iter_mut().filter(|place| local.contains(&place.label)) {
+            let what = "each has a directory of its own, on its own machine";
+            place.details.push(Detail::new("clients", what, "--local"));
+        }
+        self
     }
 }
 
@@ -30,8 +44,8 @@ impl Environment for LocalEnvironment {
         machine::describe()
     }
 
-    fn clients(&self) -> Vec<model::client::Client> {
-        Vec::new()
+    fn clients(&self) -> Vec<Client> {
+        self.clients.clone()
     }
 
     fn places(&self) -> Vec<PlaceFacts> {

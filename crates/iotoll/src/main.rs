@@ -9,6 +9,7 @@ mod baseline;
 mod billed;
 mod clean;
 mod cli;
+mod clients;
 mod compare;
 mod delivery;
 mod diff;
@@ -20,6 +21,7 @@ mod history;
 mod identity;
 
 mod destination;
+mod launched;
 mod live;
 mod load;
 mod man;
@@ -59,7 +61,11 @@ use crate::cli::{Cli, Command};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) if launched::speaks() => told.exit(),
+        Err(told) => return ExitCode::from(told.exit_code() as u8),
+    };
     let exit = exit::guarded(|| run(cli.command));
     for process in process::take_left_behind() {
         output::note(&process);
@@ -70,19 +76,19 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<Exit> {
     signals::ignore_file_size_signal()?;
     Ok(match command {
-        Command::Compare(args) => compare::run(&args)?,
-        Command::Load(args) => load::run(&args)?,
+        Command::Compare(args) => launched::compare(&args)?,
+        Command::Load(args) => launched::alone("load", || load::run(&args))?,
         Command::Record(args) => record::run(&args)?,
         Command::Watch(args) => watch::run(&args)?,
         Command::Places(args) => places_command::run(&args)?,
-        Command::Selftest(args) => selftest::run(&args)?,
+        Command::Selftest(args) => launched::alone("selftest", || selftest::run(&args))?,
         Command::Show(args) => show::run(&args)?,
         Command::History(args) => history::run(&args)?,
         Command::Diff(args) => diff::run(&args)?,
-        Command::Rerun(args) => rerun::run(*args)?,
+        Command::Rerun(args) => launched::alone("rerun", || rerun::run(*args))?,
         Command::Prune(args) => prune::run(&args)?,
         Command::Share(args) => share::run(&args)?,
-        Command::Reproduce(args) => reproduce::run(&args)?,
+        Command::Reproduce(args) => launched::alone("reproduce", || reproduce::run(&args))?,
         Command::Report(args) => report_command::run(&args)?,
         Command::Studies => studies_command::run()?,
         Command::Clean(args) => clean::run(&args)?,

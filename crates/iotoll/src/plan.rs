@@ -8,8 +8,10 @@ use model::place::{PlaceRequest, Target};
 use model::place_argument::{PlaceArgument, labelled};
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan};
 use model::plan_file;
+use model::study::StudySpec;
 
 use crate::cli::CompareArgs;
+use crate::clients;
 use crate::exit::UsageError;
 
 /// A plan file larger than this is something else, and takes fifty times its size to read.
@@ -49,8 +51,8 @@ fn refuse_study(argument: &PlaceArgument) -> anyhow::Result<()> {
     }
 }
 
-/// The plan that the flags describe.
-pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
+/// The plan that the flags describe, for so many clients.
+pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<Plan> {
     let registry = studies::specs();
     let mut draft = match &args.plan {
         Some(file) => {
@@ -71,13 +73,17 @@ pub(crate) fn from_args(args: &CompareArgs) -> anyhow::Result<Plan> {
         draft.select_studies(&args.study, &registry)?;
     }
     if draft.studies.is_empty() {
-        let usual = registry.iter().filter(|spec| spec.by_default);
+        let suits = |spec: &StudySpec| clients == 1 || clients::suits(spec);
+        let usual = registry.iter().filter(|spec| spec.by_default && suits(spec));
         draft.studies = usual.map(|spec| StudyPlan::new(spec)).collect();
     }
     if !args.strategy.is_empty() {
         draft.select_strategies(&args.strategy)?;
     }
     draft.set_all(&args.set, &registry)?;
+    if clients > 1 {
+        clients::fill_in(&mut draft, clients)?;
+    }
     for rate in &args.per_second {
         draft.set_per_second(rate, &registry)?;
     }

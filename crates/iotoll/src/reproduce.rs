@@ -81,7 +81,7 @@ fn one(
         is_quick: args.quick,
         missing: missing.iter().map(told).collect(),
     };
-    compare::measured(as_compare, &plan, &|plan| Some(repetition.article(plan)))
+    compare::measured(as_compare, &plan, &|plan| Some(repetition.article(plan)), None)
 }
 
 fn plan(

@@ -30,7 +30,7 @@ pub(crate) fn run(args: RerunArgs) -> anyhow::Result<Exit> {
     // Where a place cannot be made, its arms are others than the article's.
     let has_its_arms = |plan: &Plan| plan.arms().len() == run.plan.arms.len();
     let article = |plan: &Plan| run.article.clone().filter(|_| has_its_arms(plan));
-    compare::measured(&as_compare, &plan, &article)
+    compare::measured(&as_compare, &plan, &article, None)
 }
 
 fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {

@@ -2,6 +2,7 @@
 //! are gone afterwards, and a flag that Ctrl-C raises.
 
 use std::os::fd::BorrowedFd;
+use std::rc::Rc;
 use std::time::{Instant, SystemTime};
 
 use engine::folders::Folders;
@@ -14,7 +15,10 @@ use model::arm::Arm;
 use model::place::PlaceFacts;
 use places::{PlaceFolders, WorkDir};
 use process::StopFlag;
+use process::worker::Clients;
+use ranks::{Leader, OwnPlace};
 
+use crate::clients;
 use crate::halt::{Halt, Lookout};
 use crate::output;
 use crate::place_handle::FolderHandle;
@@ -39,6 +43,7 @@ pub(crate) struct Session {
     lookout: Lookout,
     began: Instant,
     manners: Manners,
+    clients: Option<Rc<dyn Clients>>,
 }
 
 impl Session {
@@ -77,7 +82,29 @@ impl Session {
         watched.extend(places.iter().zip(open));
         let lookout = Lookout::start(watched, halt.clone())?;
         let (places, halt) = (places.to_vec(), halt.clone());
-        Ok(Self { folders, places, halt, lookout, began, manners })
+        Ok(Self { folders, places, halt, lookout, began, manners, clients: None })
+    }
+
+    /// Has other ranks work in the places, too; an error where they cannot. Each works in its
+    /// own directory in those that are `local`, and the others all must see.
+    pub(crate) fn share_with(
+        &mut self,
+        others: Option<&Leader>,
+        local: &[String],
+    ) -> anyhow::Result<()> {
+        let Some(leader) = others else { return Ok(()) };
+        let directories: Vec<_> = self.places.iter().map(|place| place.path.clone()).collect();
+        leader.describe(&directories, self.places.iter().map(clients::mounted).collect())?;
+        let places = self.places.iter().zip(self.folders.iter().map(PlaceFolders::work));
+        let (own, shared): (Vec<_>, Vec<_>) =
+            places.partition(|(place, _)| local.contains(&place.label));
+        clients::check_shared(leader, &shared)?;
+        for (place, work) in own {
+            let own = OwnPlace { label: place.label.clone(), path: place.path.clone() };
+            leader.open_own(&own, work.path().to_owned())?;
+        }
+        self.clients = Some(Rc::new(leader.clone()));
+        Ok(())
     }
 }
 
@@ -94,7 +121,7 @@ impl Folders for Session {
         let places = self.folders.iter_mut().zip(&self.places).map(handle).collect();
         let stop = StopFlag::clone(&self.halt.stop);
         let runner = LocalRunner::new(arms, workloads, places, stop, self.began);
-        Box::new(runner.with(self.manners))
+        Box::new(runner.with(self.manners).with_clients(self.clients.clone()))
     }
 
     fn close(self) -> anyhow::Result<()> {

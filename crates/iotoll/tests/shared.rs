@@ -1,99 +1,16 @@
-//! A file system that several machines may share: a volume of `GlusterFS` with one brick,
-//! served and mounted on this machine, without the daemon that manages volumes.
+//! A file system that several machines may share.
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod common;
 
-use std::fs;
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
+use common::gluster::{Layout, Volume};
 use common::{entries, place, run, stderr, stdout};
 use serde_json::Value;
-use tempfile::TempDir;
-
-/// The server's processes and mount, ended when it is dropped.
-struct Volume {
-    folder: TempDir,
-    processes: Vec<Child>,
-}
-
-impl Volume {
-    /// Serves a folder and mounts it; why not, where that cannot be done here.
-    fn mounted() -> Result<Self, &'static str> {
-        if !rustix::process::geteuid().is_root() {
-            return Err("only root may mount a GlusterFS volume");
-        }
-        if !Path::new("/dev/fuse").exists() {
-            return Err("there is no /dev/fuse");
-        }
-        let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let brick = folder.path().join("brick");
-        fs::create_dir(&brick).unwrap();
-        fs::create_dir(folder.path().join("mnt")).unwrap();
-        let brick = brick.display();
-        let server = format!(
-            "volume brick\ntype storage/posix\noption directory {brick}\nend-volume\n\
-             volume locks\ntype features/locks\nsubvolumes brick\nend-volume\n\
-             volume server\ntype protocol/server\noption transport-type tcp\n\
-             option transport.socket.bind-address 127.0.0.1\n\
-             option transport.socket.listen-port {port}\n\
-             option auth.addr.locks.allow 127.0.0.1\nsubvolumes locks\nend-volume\n"
-        );
-        let client = format!(
-            "volume client\ntype protocol/client\noption transport-type tcp\n\
-             option remote-host 127.0.0.1\noption remote-port {port}\n\
-             option remote-subvolume locks\nend-volume\n\
-             volume write-behind\ntype performance/write-behind\nsubvolumes client\nend-volume\n"
-        );
-        let mut volume = Self { folder, processes: Vec::new() };
-        for (program, text) in [("glusterfsd", server), ("glusterfs", client)] {
-            let file = volume.folder.path().join(format!("{program}.vol"));
-            fs::write(&file, text).unwrap();
-            let mut command = Command::new(program);
-            command.arg("--no-daemon").arg("--volfile").arg(file);
-            command.arg("--log-file").arg(volume.folder.path().join(format!("{program}.log")));
-            if program == "glusterfs" {
-                command.arg(volume.mount());
-            }
-            let started = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-            volume.processes.push(started.map_err(|_| "no glusterfs-server")?);
-            sleep(Duration::from_millis(500));
-        }
-        let began = Instant::now();
-        while !fs::read_to_string("/proc/mounts")
-            .unwrap()
-            .contains(volume.mount().to_str().unwrap())
-        {
-            assert!(began.elapsed() < Duration::from_secs(30), "the volume is not mounted");
-            sleep(Duration::from_millis(50));
-        }
-        Ok(volume)
-    }
-
-    fn mount(&self) -> PathBuf {
-        self.folder.path().join("mnt")
-    }
-}
-
-impl Drop for Volume {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.mount()).status();
-        for process in &mut self.processes {
-            let _ = process.kill();
-            let _ = process.wait();
-        }
-    }
-}
 
 #[test]
 fn a_glusterfs_volume_is_known_and_measured() {
-    let volume = match Volume::mounted() {
+    let volume = match Volume::mounted(Layout::One) {
         Ok(volume) => volume,
         Err(why) => return eprintln!("SKIPPED: {why}"),
     };

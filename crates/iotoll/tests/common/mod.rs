@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod faults;
+pub(crate) mod gluster;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ pub(crate) fn iotoll() -> Command {
 
 /// Where the runs of these tests are kept, rather than with the user's own: a folder of
 /// this process, which removes those of earlier ones.
-fn data_folder() -> &'static Path {
+pub(crate) fn data_folder() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
         let user = rustix::process::geteuid().as_raw();
         let all = std::env::temp_dir().join(format!("iotoll-tests-{user}"));

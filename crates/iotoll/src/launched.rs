@@ -1,0 +1,119 @@
+//! A command as one of several processes that a launcher of MPI started.
+//!
+//! Rank 0 does what the user asked for and speaks for all. Of the other ranks none prints:
+//! what is wrong is wrong for each of them, and is said once.
+
+use ranks::Launch;
+
+use crate::cli::CompareArgs;
+use crate::compare;
+use crate::exit::{Exit, UsageError};
+
+/// Whether this process is the one that speaks.
+pub(crate) fn speaks() -> bool {
+    Launch::here().is_none_or(|launch| launch.rank == 0)
+}
+
+/// `iotoll compare`, by all of them.
+pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
+    match Launch::here() {
+        None => compare::run(args, None),
+        Some(launch) => {
+            without_styles();
+            together(args, launch)
+        }
+    }
+}
+
+/// Launchers give processes a terminal of their own, wherever what they print goes.
+fn without_styles() {
+    if std::env::var_os("CLICOLOR_FORCE").is_none_or(|forced| forced == "0") {
+        anstream::ColorChoice::Never.write_global();
+    }
+}
+
+/// A command that measures with one process.
+pub(crate) fn alone(
+    command: &str,
+    run: impl FnOnce() -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    match Launch::here() {
+        None => run(),
+        Some(launch) if launch.rank > 0 => Ok(Exit::Usage),
+        Some(Launch { launcher, ranks, .. }) => Err(UsageError(format!(
+            "{launcher} started {ranks} processes, but `iotoll {command}` measures with one: run \
+             it without {launcher}; only `iotoll compare` measures with several"
+        ))
+        .into()),
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+fn together(_: &CompareArgs, launch: Launch) -> anyhow::Result<Exit> {
+    if launch.rank > 0 {
+        return Ok(Exit::Usage);
+    }
+    let Launch { launcher, ranks, .. } = launch;
+    Err(UsageError(format!(
+        "{launcher} started {ranks} processes, but this iotoll was built without MPI: build it \
+         with `cargo build --release --features mpi`, which needs an MPI library and libclang (on \
+         Debian: libopenmpi-dev, libclang-dev), or run it without {launcher}"
+    ))
+    .into())
+}
+
+#[cfg(feature = "mpi")]
+fn together(args: &CompareArgs, launch: Launch) -> anyhow::Result<Exit> {
+    use process::worker::{Program, WorkerKind};
+    use ranks::{Comm as _, Leader, World};
+
+    let (version, kind) = (env!("CARGO_PKG_VERSION"), WorkerKind::Processes(Program::OURSELVES));
+    let world = match World::init() {
+        Ok(world) if world.ranks() == launch.ranks => world,
+        // Each would say the same.
+        _ if launch.rank > 0 => return Ok(Exit::CouldNot),
+        Err(why) => return Err(ranks::Error::from(why).into()),
+        Ok(world) => return Err(other_launcher(launch, world.ranks()).into()),
+    };
+    if world.rank() == 0 {
+        let leader = Leader::greet(Box::new(world), version, kind)?;
+        return compare::run(args, Some(&leader));
+    }
+    // Rank 0 ends the run, and with it this rank: launchers send signals to all at once.
+    let _stop = crate::signals::stop_flag()?;
+    match ranks::serve(&world, version, kind, &mut Here(Vec::new())) {
+        Ok(()) => Ok(Exit::Done),
+        Err(_) => Ok(Exit::CouldNot),
+    }
+}
+
+/// The working folders of this rank, which are removed when it ends.
+#[cfg(feature = "mpi")]
+struct Here(Vec<places::WorkDir>);
+
+#[cfg(feature = "mpi")]
+impl ranks::Here for Here {
+    fn mounted_at(&mut self, directory: &std::path::Path) -> String {
+        let facts = places::inspect("", directory);
+        facts.map_or_else(|why| why.to_string(), |facts| crate::clients::mounted(&facts))
+    }
+
+    fn open(&mut self, place: &ranks::OwnPlace) -> Result<std::path::PathBuf, String> {
+        let folder = places::WorkDir::create(&place.label, &place.path);
+        let folder = folder.map_err(|why| why.to_string())?;
+        let path = folder.path().to_owned();
+        self.0.push(folder);
+        Ok(path)
+    }
+}
+
+/// Processes that a launcher started and the MPI library knows nothing of.
+#[cfg(feature = "mpi")]
+fn other_launcher(launch: Launch, found: usize) -> UsageError {
+    let Launch { launcher, ranks, .. } = launch;
+    let pmix = if launcher == "srun" { ", or `srun --mpi=pmix`" } else { "" };
+    UsageError(format!(
+        "{launcher} started {ranks} processes, but the MPI library that iotoll was built with \
+         sees {found}: use the launcher of that library{pmix}"
+    ))
+}
