@@ -66,7 +66,7 @@ pub(crate) fn in_one_folder(
         return Ok(all);
     }
     let one = study.workload(strategy, &of_one(params))?;
-    let apart = Each::new(study.spec(), strategy, params, one, rate);
+    let apart = Box::new(Each::new(study.spec(), strategy, params, one, rate));
     Ok(Box::new(InOneFolder { all, apart }))
 }
 

@@ -5,14 +5,12 @@ use engine::study::{
 };
 use model::material::Material;
 
-use super::Each;
-
 /// An arm of several clients that share files.
 pub(super) struct InOneFolder {
     /// What all of them do together.
     pub(super) all: Box<dyn Workload>,
     /// What they do where each has its own disk.
-    pub(super) apart: Each,
+    pub(super) apart: Box<dyn Workload>,
 }
 
 impl Workload for InOneFolder {
