@@ -118,7 +118,12 @@ fn lints() -> Result<Skipped> {
     if !has_component("clippy") {
         return Ok(vec!["no clippy; to have it: rustup component add clippy".to_owned()]);
     }
-    let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let mut arguments = vec!["clippy", "--quiet", "--workspace", "--all-targets"];
+    // What is there without MPI alone was built for the tests.
+    if lacks_of_mpi().is_none() {
+        arguments.extend(["--features", "iotoll/mpi"]);
+    }
+    arguments.extend(["--", "-D", "warnings"]);
     process::succeed(&mut process::cargo(&arguments))?;
     Ok(Vec::new())
 }
@@ -162,16 +167,15 @@ fn documentation() -> Result<Skipped> {
     Ok(Vec::new())
 }
 
-/// Ranks of MPI, where there is what it takes to build with it.
+/// What is not there of what it takes to build with MPI.
+fn lacks_of_mpi() -> Option<&'static str> {
+    ["mpirun", "mpicc", "libclang"].into_iter().find(|name| !packages::is_installed(name))
+}
+
+/// Ranks of MPI, where it can be built with it.
 fn with_mpi(count: &Count) -> Result<Skipped> {
-    let mut needed = ["mpirun", "mpicc", "libclang"].into_iter();
-    if let Some(lacking) = needed.find(|name| !packages::is_installed(name)) {
+    if let Some(lacking) = lacks_of_mpi() {
         return Ok(vec![format!("ranks of MPI: {lacking} is not installed")]);
-    }
-    if has_component("clippy") {
-        let features = ["clippy", "--quiet", "--package", "iotoll", "--features", "mpi"];
-        let strict = ["--all-targets", "--", "-D", "warnings"];
-        process::succeed(&mut process::cargo(&[&features[..], &strict].concat()))?;
     }
     let built = built::with_mpi()?;
     at_once(1, tests(&built, count, false))
