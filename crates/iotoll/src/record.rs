@@ -20,7 +20,7 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Usage) };
     let mut command = Command::new(program);
     command.args(arguments);
-    let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism))?;
+    let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism), Some(&command))?;
     recorder.check(&command)?;
     let file = TraceFile::at(recording::path(&args.how, program))?;
     let path = file.path().to_owned();

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 use model::units::{count, counted, rough_size};
-use record::{Recorded, Recorder};
+use record::{PassedOver, Recorded, Recorder};
 use report::paragraph;
 use trace::Mechanism;
 
@@ -19,6 +19,7 @@ pub(crate) fn mechanism(asked: MechanismArg) -> Option<Mechanism> {
     match asked {
         MechanismArg::Auto => None,
         MechanismArg::Ebpf => Some(Mechanism::Ebpf),
+        MechanismArg::Preload => Some(Mechanism::Hybrid),
         MechanismArg::Ptrace => Some(Mechanism::Ptrace),
     }
 }
@@ -89,9 +90,9 @@ impl Told<'_> {
                  then can be read."
             ));
         }
-        said.extend(
-            recorder.passed_over().map(|why| format!("eBPF would have cost less, but {why}.")),
-        );
+        said.extend(recorder.passed_over().iter().map(|PassedOver { mechanism, why }| {
+            format!("Recording by {mechanism} would have cost less, but {why}.")
+        }));
         // Of what was watched, nothing need have ended.
         if outcome.summary.status.is_some() && outcome.left_running > 0 {
             said.push(format!(

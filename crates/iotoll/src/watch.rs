@@ -14,7 +14,7 @@ use crate::{output, signals};
 
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
-    let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism))?;
+    let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism), None)?;
     let program = recorder.check_process(args.process)?;
     let file = TraceFile::at(recording::path(&args.how, &program))?;
     let path = file.path().to_owned();

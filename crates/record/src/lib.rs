@@ -1,19 +1,23 @@
 //! Records what programs do with files: every call of a command, or of running processes, and
 //! of all that they start.
 //!
-//! A [`Recorder`] is one of two mechanisms. eBPF has the kernel write calls into a ring, and
-//! costs some hundred nanoseconds each; it needs rights. ptrace stops the program at each of its
-//! calls, and costs ten microseconds or more; it needs none. Both see static programs, programs
-//! in Go and what the C library calls of itself.
+//! A [`Recorder`] is one of three mechanisms. eBPF has the kernel write calls into a ring, and
+//! costs some hundred nanoseconds each; it needs rights. A preloaded library writes them into a ring
+//! from within the program, and costs less than that, or a microsecond or two for what the C library
+//! calls of itself; it needs no rights, and static programs do not take it. ptrace stops the program
+//! at each of its calls, and costs ten microseconds or more; it needs no rights, and sees all programs.
 //!
 //! What the program does is not changed: its descriptors, signals and exit code are its own, and
 //! it goes on if the recorder is killed. Neither contents of files nor arguments or environments
 //! are recorded.
 
+mod call_record;
 mod ebpf;
 mod error;
 mod files;
 mod inherited;
+mod pace;
+mod preload;
 mod privileges;
 mod ptrace;
 mod recorder;
@@ -24,8 +28,9 @@ mod start;
 mod sys;
 mod table;
 mod toll;
+mod wanted;
 
 pub use error::Error;
-pub use recorder::Recorder;
+pub use recorder::{PassedOver, Recorder};
 pub use recording::Recorded;
 pub use toll::{Toll, time_calls};

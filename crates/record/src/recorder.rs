@@ -14,45 +14,66 @@ use trace::{Header, Mechanism, TollNs, TraceWriter};
 
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
+use crate::preload::Preload;
 use crate::privileges::{file_of, gives_rights, may_trace_them};
 use crate::ptrace;
 use crate::recording::{Recorded, Recording, name_of};
 use crate::seen::Sink;
 use crate::start::Held;
 use crate::sys::{Followed, Usage};
-use crate::toll::{Round, Toll, Took, read_rounds};
+use crate::toll::{Round, Toll, Took, Turns, read_rounds};
 
 const TIMING: &str = "measuring what it costs";
+/// The calls are timed so often without a recorder and with it, in turns: a machine is faster at one
+/// moment than at the next.
+const TURNS: usize = 8;
 
 /// Records.
 pub struct Recorder {
     means: Means,
-    passed_over: Option<String>,
+    passed_over: Vec<PassedOver>,
     toll: Toll,
 }
 
 enum Means {
     Ebpf(Box<Ebpf>),
+    Preload(Box<Preload>),
     Ptrace,
 }
 
+/// A mechanism that would have cost less.
+#[derive(Debug)]
+pub struct PassedOver {
+    /// What it is.
+    pub mechanism: &'static str,
+    /// Why it cannot be used.
+    pub why: String,
+}
+
+const EBPF: &str = "eBPF";
+const PRELOAD: &str = "a preloaded library";
+
 impl Recorder {
-    /// By the mechanism that is asked for, or the cheapest that can be used here.
-    pub fn new(asked: Option<Mechanism>) -> Result<Self, Error> {
-        let (means, passed_over) = match asked {
-            Some(Mechanism::Ptrace) => (Means::Ptrace, None),
-            Some(Mechanism::Ebpf) => {
-                let unavailable = |why| Error::Unavailable { mechanism: "eBPF", why };
-                (Means::Ebpf(Ebpf::new().map_err(unavailable)?.into()), None)
+    /// By the mechanism that is asked for, or the cheapest that can be used here, for a command or,
+    /// where there is none, for what runs already.
+    pub fn new(asked: Option<Mechanism>, command: Option<&Command>) -> Result<Self, Error> {
+        let ebpf = || Ebpf::new().map(|ebpf| Means::Ebpf(ebpf.into()));
+        let preload = || preload(command).map(|preload| Means::Preload(preload.into()));
+        let unavailable = |mechanism| move |why| Error::Unavailable { mechanism, why };
+        let mut passed_over = Vec::new();
+        let means = match asked {
+            Some(Mechanism::Ptrace) => Means::Ptrace,
+            Some(Mechanism::Ebpf) => ebpf().map_err(unavailable(EBPF))?,
+            Some(Mechanism::Hybrid) => preload().map_err(unavailable(PRELOAD))?,
+            Some(Mechanism::Planted) => {
+                return Err(unavailable("no recorder")("it is for tests".to_owned()));
             }
-            Some(Mechanism::Hybrid | Mechanism::Planted) => {
-                let why = "this program does not have it".to_owned();
-                return Err(Error::Unavailable { mechanism: "the hybrid", why });
+            None => {
+                let mut or_why = |mechanism, means: Result<Means, String>| {
+                    means.map_err(|why| passed_over.push(PassedOver { mechanism, why })).ok()
+                };
+                or_why(EBPF, ebpf()).or_else(|| or_why(PRELOAD, preload())).unwrap_or(Means::Ptrace)
             }
-            None => match Ebpf::new() {
-                Ok(ebpf) => (Means::Ebpf(ebpf.into()), None),
-                Err(why) => (Means::Ptrace, Some(why)),
-            },
         };
         Ok(Self { means, passed_over, toll: Toll::default() })
     }
@@ -61,13 +82,14 @@ impl Recorder {
     pub fn mechanism(&self) -> Mechanism {
         match self.means {
             Means::Ebpf(_) => Mechanism::Ebpf,
+            Means::Preload(_) => Mechanism::Hybrid,
             Means::Ptrace => Mechanism::Ptrace,
         }
     }
 
-    /// Why a cheaper mechanism cannot be used.
-    pub fn passed_over(&self) -> Option<&str> {
-        self.passed_over.as_deref()
+    /// The cheaper mechanisms that cannot be used.
+    pub fn passed_over(&self) -> &[PassedOver] {
+        &self.passed_over
     }
 
     /// What recording costs for each call, as [`calibrate`](Self::calibrate) found it.
@@ -79,14 +101,17 @@ impl Recorder {
     /// ([`time_calls`](crate::time_calls)) and prints what came of it.
     pub fn calibrate(&mut self, timing: impl Fn(u32) -> Command) -> Result<(), Error> {
         let calls = match self.means {
-            Means::Ebpf(_) => 100,
+            Means::Ebpf(_) | Means::Preload(_) => 100,
             Means::Ptrace => 5,
         };
-        let mut unrecorded = self.bare(timing(calls))?;
-        let mut took = Took::default();
-        let recorded = self.timed(timing(calls), &mut took)?;
-        unrecorded.extend(self.bare(timing(calls))?);
-        let found = took.toll(&unrecorded, &recorded);
+        let mut turns = Turns::after(&self.bare(timing(calls))?);
+        for _ in 0..TURNS {
+            let mut took = Took::default();
+            let recorded = self.timed(timing(calls), &mut took)?;
+            let bare = self.bare(timing(calls))?;
+            turns = turns.and_then(|mut turns| turns.add(&recorded, took, &bare).map(|()| turns));
+        }
+        let found = turns.and_then(Turns::toll);
         let nothing = || io::Error::other("nothing came of it");
         self.toll = found.ok_or_else(nothing).map_err(while_(TIMING))?;
         Ok(())
@@ -98,7 +123,7 @@ impl Recorder {
         let mut time = || command.stderr(Stdio::null()).output();
         let output = match &mut self.means {
             Means::Ebpf(ebpf) => ebpf.apart(time).and_then(|output| output),
-            Means::Ptrace => time(),
+            Means::Preload(_) | Means::Ptrace => time(),
         };
         let output = output.map_err(while_(TIMING))?;
         Ok(read_rounds(&String::from_utf8_lossy(&output.stdout)))
@@ -107,6 +132,7 @@ impl Recorder {
     fn timed(&mut self, mut command: Command, took: &mut Took) -> Result<Vec<Round>, Error> {
         let (mut reader, writer) = io::pipe().map_err(while_(TIMING))?;
         command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::null());
+        self.prepare(&mut command);
         let held = Held::start(&mut command).map_err(while_(TIMING))?;
         // It has the other end of the pipe by now.
         drop(command);
@@ -116,9 +142,17 @@ impl Recorder {
         Ok(read_rounds(&text))
     }
 
+    /// What a command needs beside itself.
+    fn prepare(&self, command: &mut Command) {
+        if let Means::Preload(preload) = &self.means {
+            preload.prepare(command);
+        }
+    }
+
     fn follow<S: Sink>(&mut self, held: Held, sink: &mut S) -> Result<Followed, Error> {
         match &mut self.means {
             Means::Ebpf(ebpf) => ebpf.record(held, sink),
+            Means::Preload(preload) => preload.record(held, sink),
             Means::Ptrace => ptrace::record(held, sink),
         }
     }
@@ -138,6 +172,7 @@ impl Recorder {
             toll_ns: TollNs::default(),
             toll_within_ns: TollNs::default(),
             named: None,
+            dispatch_ns: None,
         };
         self.toll.put(&mut header);
         header
@@ -176,6 +211,7 @@ impl Recorder {
         begun: impl FnOnce(u32),
     ) -> Result<Recorded, Error> {
         self.check(command)?;
+        self.prepare(command);
         let held = Held::start(command).map_err(while_("starting the command"))?;
         let refusal = held.refusal().map_err(while_("starting the command"))?;
         let mut recording = Recording::new(trace);
@@ -212,10 +248,17 @@ impl Recorder {
         }
         let followed = match &mut self.means {
             Means::Ebpf(ebpf) => ebpf.watch(&tree, &mut recording, stop)?,
-            Means::Ptrace => ptrace::watch(&tree, &mut recording, stop)?,
+            // It is not there for programs that run already.
+            Means::Preload(_) | Means::Ptrace => ptrace::watch(&tree, &mut recording, stop)?,
         };
         Ok(recording.end(used(&tree).since(before), followed))
     }
+}
+
+fn preload(command: Option<&Command>) -> Result<Preload, String> {
+    let runs_already = || "the program runs already".to_owned();
+    let program = file_of(command.ok_or_else(runs_already)?.get_program());
+    Preload::new(program.as_deref())
 }
 
 /// What processes have used so far, with their children that have ended.

@@ -4,6 +4,7 @@ use std::io;
 
 use trace::{Call, HERE, NO_FD, Op, PathId, Unseen, WORKING_FOLDER};
 
+use crate::call_record::eight;
 use crate::table::{self, Role, Row, VECTOR_BYTES, VECTOR_MAX, What};
 
 /// Where events go.
@@ -54,6 +55,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) to: Option<&'a [u8]>,
     /// What its structure or vector has; empty where it could not be read.
     pub(crate) block: &'a [u8],
+    /// How many system calls of the thread went through a signal since the last one, this included.
+    pub(crate) dispatched: u32,
 }
 
 impl Seen<'_> {
@@ -74,6 +77,7 @@ impl Seen<'_> {
         call.began_ns = self.began_ns.saturating_sub(origin_ns);
         call.took_ns = self.ended_ns.saturating_sub(self.began_ns);
         call.waited_ns = self.waited_ns.min(call.took_ns);
+        call.dispatched = self.dispatched;
         call.result = returned(self.result);
         (call.path, call.to) = (path, to);
         call.flags = table::implied_flags(self.number);
@@ -114,14 +118,14 @@ impl Seen<'_> {
             return self.result.max(0) as u64;
         }
         let buffers = self.block.chunks_exact(VECTOR_BYTES);
-        buffers.fold(0, |sum: u64, buffer| sum.saturating_add(word(buffer, 8).unwrap_or(0)))
+        buffers.fold(0, |sum: u64, buffer| sum.saturating_add(eight(buffer, 8).unwrap_or(0)))
     }
 
     /// What the call's arguments alone do not say.
     fn adjust(&self, row: &Row, mut call: Call) -> Option<Call> {
         match call.op {
             Op::Open => {
-                if let Some((flags, mode)) = word(self.block, 0).zip(word(self.block, 8)) {
+                if let Some((flags, mode)) = eight(self.block, 0).zip(eight(self.block, 8)) {
                     (call.flags, call.mode) = (flags, mode as u32);
                 }
             }
@@ -145,11 +149,11 @@ impl Seen<'_> {
             }
             Op::Sendfile | Op::CopyRange | Op::Splice => {
                 // The call has moved it by as much as it copied.
-                let after = word(self.block, 0).map(u64::cast_signed);
+                let after = eight(self.block, 0).map(u64::cast_signed);
                 call.offset = after.map_or(HERE, |after| after - self.result.max(0));
             }
             Op::Pipe | Op::Socketpair => {
-                let pair = word(self.block, 0).unwrap_or(u64::MAX);
+                let pair = eight(self.block, 0).unwrap_or(u64::MAX);
                 (call.fd, call.other) = (pair as u32 as i32, (pair >> 32) as i32);
                 call.flags &= libc::O_CLOEXEC as u64 | libc::O_NONBLOCK as u64;
             }
@@ -158,7 +162,7 @@ impl Seen<'_> {
             Op::Ioctl if call.flags == FICLONE => call.other = self.arguments[2] as i32,
             // waitid(2) tells the process in a structure.
             Op::Wait if row.block().is_some() && call.result == 0 => {
-                call.result = word(self.block, 16).map_or(0, |pair| i64::from(pair as u32));
+                call.result = eight(self.block, 16).map_or(0, |pair| i64::from(pair as u32));
             }
             _ => {}
         }
@@ -171,8 +175,8 @@ impl Seen<'_> {
             call.op = Op::Lock;
             call.mode = u32::from(*kind);
             call.other = i32::from(*whence);
-            call.offset = word(self.block, 8).unwrap_or(0).cast_signed();
-            call.length = word(self.block, 16).unwrap_or(0);
+            call.offset = eight(self.block, 8).unwrap_or(0).cast_signed();
+            call.length = eight(self.block, 16).unwrap_or(0);
         } else {
             call.offset = self.arguments[2].cast_signed();
         }
@@ -207,10 +211,6 @@ fn returned(result: i64) -> i64 {
     if (-516..=-512).contains(&result) { -i64::from(libc::EINTR) } else { result }
 }
 
-fn word(block: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(block.get(at..at + 8)?.try_into().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -232,6 +232,7 @@ mod tests {
             path,
             to,
             block,
+            dispatched: 0,
         }
     }
 

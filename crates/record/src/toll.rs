@@ -1,29 +1,31 @@
 //! What recording costs on this machine, found out before it begins.
 //!
-//! A process of ours makes the same two small calls many times, bare and recorded, and says how
-//! long each took by its own clock. What the calls took according to the recorder says how much of
-//! the cost falls within their recorded time, and how much into the program's own. One of them
-//! names a file: writing a name down costs more than writing down the rest.
+//! A process of ours makes the same small calls many times, bare and recorded, and says how long
+//! each took by its own clock. It does so in turns, and each is held against the bare calls just
+//! before and just after it: a machine is faster at one moment than at the next. What the calls
+//! took according to the recorder says how much of the cost falls within their recorded time, and
+//! how much into the program's own. One of them names a
+//! file: writing a name down costs more than writing down the rest. Another one is not made through
+//! the C library's function, which costs more where that is how calls are seen.
 
-use std::ffi::OsStr;
+use std::ffi::CStr;
 use std::fs::File;
 use std::hint::black_box;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::time::Instant;
 
-use rustix::fs::{Access, MemfdFlags, access, memfd_create};
-use trace::{Header, NamedToll, TollNs};
+use rustix::fs::{MemfdFlags, memfd_create};
+use trace::{Header, Mechanism, NamedToll, TollNs};
 
 use crate::seen::{Event, Seen, Sink};
 
 /// The call that is timed writes so much: a line of a log.
 const CALL_BYTES: usize = 70;
 /// The call that is timed beside it asks for this, whose name is about as long as most are.
-const NAMED: &str = "/proc/self/task/../../self/task/../fd";
+const NAMED: &CStr = c"/proc/self/task/../../self/task/../fd";
 /// So many rounds are timed each time: short ones, most of which nothing interrupts.
-const ROUNDS: usize = 120;
+const ROUNDS: usize = 20;
 
 /// What each call costs, by mechanism and machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub struct Toll {
     plain: Part,
     /// One that names a file.
     named: Part,
+    /// How much more one costs that the C library's function does not make.
+    dispatched: TollNs,
 }
 
 /// What a call of a kind costs.
@@ -46,19 +50,21 @@ struct Part {
 impl Toll {
     /// Writes it down where a trace begins.
     pub(crate) fn put(self, header: &mut Header) {
-        let Self { plain, named } = self;
+        let Self { plain, named, dispatched } = self;
         (header.toll_ns, header.toll_within_ns) = (plain.whole, plain.within);
         header.named = Some(NamedToll { toll_ns: named.whole, toll_within_ns: named.within });
+        header.dispatch_ns = (header.mechanism == Mechanism::Hybrid).then_some(dispatched);
     }
 }
 
-/// How long a call takes that names nothing, and one that names a file, in nanoseconds.
-pub(crate) type Round = [u64; 2];
+/// How long a call takes that names nothing, one that names a file, and one that names nothing and
+/// is made without the C library, in nanoseconds.
+pub(crate) type Round = [u64; 3];
 
 /// What the process does that is timed, and what it says on standard output: rounds of calls of
-/// both kinds, and how long a call took, in a line for each round.
+/// all kinds, and how long a call took, in a line for each round.
 pub fn time_calls(calls: u32) -> io::Result<String> {
-    let line = |[plain, named]: Round| format!("{plain} {named}\n");
+    let line = |[plain, named, bare]: Round| format!("{plain} {named} {bare}\n");
     Ok(time_rounds(calls)?.into_iter().map(line).collect())
 }
 
@@ -66,12 +72,24 @@ fn time_rounds(calls: u32) -> io::Result<Vec<Round>> {
     let file = File::from(memfd_create("iotoll", MemfdFlags::CLOEXEC)?);
     let line = [b'x'; CALL_BYTES];
     let write = || file.write_all_at(black_box(&line), 0);
-    let ask = || access(black_box(NAMED), Access::EXISTS).map_err(io::Error::from);
+    // Of rustix, which makes the system call itself.
+    let by_itself =
+        || rustix::io::pwrite(&file, black_box(&line), 0).map(drop).map_err(io::Error::from);
     // The first round is for warming up.
-    let rounds = (0..=ROUNDS).map(|_| Ok([timed(calls, write)?, timed(calls, ask)?]));
+    let round = |_| Ok([timed(calls, write)?, timed(calls, ask)?, timed(calls, by_itself)?]);
+    let rounds = (0..=ROUNDS).map(round);
     let mut rounds = rounds.collect::<io::Result<Vec<_>>>()?;
     rounds.remove(0);
     Ok(rounds)
+}
+
+/// Whether a file is there, by the C library's function.
+fn ask() -> io::Result<()> {
+    // SAFETY: the name ends with a 0, and is only read.
+    match unsafe { libc::access(black_box(NAMED).as_ptr(), libc::F_OK) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn timed(calls: u32, call: impl Fn() -> io::Result<()>) -> io::Result<u64> {
@@ -85,8 +103,8 @@ fn timed(calls: u32, call: impl Fn() -> io::Result<()>) -> io::Result<u64> {
 /// What the process said.
 pub(crate) fn read_rounds(text: &str) -> Vec<Round> {
     let round = |line: &str| {
-        let (plain, named) = line.trim().split_once(' ')?;
-        Some([plain.parse().ok()?, named.parse().ok()?])
+        let mut figures = line.split_whitespace().map(|figure| figure.parse().ok());
+        Some([figures.next()??, figures.next()??, figures.next()??])
     };
     text.lines().filter_map(round).collect()
 }
@@ -104,7 +122,7 @@ impl Sink for Took {
         let took_ns = |seen: &Seen<'_>| seen.ended_ns.saturating_sub(seen.began_ns);
         if i64::from(seen.number) == libc::SYS_pwrite64 {
             self.plain.push(took_ns(seen));
-        } else if seen.path.is_some_and(|path| OsStr::from_bytes(path) == NAMED) {
+        } else if seen.path.is_some_and(|path| path == NAMED.to_bytes()) {
             self.named.push(took_ns(seen));
         }
         Ok(())
@@ -116,43 +134,79 @@ impl Sink for Took {
 }
 
 impl Took {
-    /// The toll, of rounds without a recorder and with it; nothing where there are none.
-    pub(crate) fn toll(self, bare: &[Round], recorded: &[Round]) -> Option<Toll> {
-        let part = |took: &[u64], kind: usize| {
-            let of = |rounds: &[Round]| {
-                Middle::of(&rounds.iter().map(|round| round[kind]).collect::<Vec<_>>())
-            };
-            let bare = of(bare)?;
-            let (whole, within) = (of(recorded)?.beyond(bare), Middle::of(took)?.beyond(bare));
-            // Being recorded makes nothing faster.
-            let whole = TollNs { low: whole.low.max(0), high: whole.high.max(0) };
-            Some(Part { whole, within })
-        };
-        Some(Toll { plain: part(&self.plain, 0)?, named: part(&self.named, 1)? })
+    /// How long calls of each kind took, in the middle.
+    fn middles(self) -> Option<[u64; 2]> {
+        Some([middle(self.plain)?, middle(self.named)?])
     }
 }
 
-/// The middle half of some values.
-#[derive(Clone, Copy)]
-struct Middle {
-    low: u64,
-    high: u64,
+/// What turns of recorded calls cost, each beside what the same calls took without a recorder.
+pub(crate) struct Turns {
+    /// What the calls took that were timed last.
+    bare: [u64; 3],
+    /// What each turn found for [`Part::whole`], of either kind of call.
+    whole: [Vec<i64>; 2],
+    /// The same for [`Part::within`].
+    within: [Vec<i64>; 2],
+    dispatched: Vec<i64>,
 }
 
-impl Middle {
-    fn of(values: &[u64]) -> Option<Self> {
-        let mut sorted = values.to_vec();
-        sorted.sort_unstable();
-        let last = sorted.len().checked_sub(1)?;
-        Some(Self { low: sorted[last / 4], high: sorted[last - last / 4] })
+impl Turns {
+    /// Before the first; nothing where no round was told of.
+    pub(crate) fn after(bare: &[Round]) -> Option<Self> {
+        let [whole, within] = Default::default();
+        Some(Self { bare: middles(bare)?, whole, within, dispatched: Vec::new() })
     }
 
-    fn beyond(self, other: Self) -> TollNs {
-        TollNs {
-            low: self.low.cast_signed() - other.high.cast_signed(),
-            high: self.high.cast_signed() - other.low.cast_signed(),
+    /// Adds a turn: rounds that were recorded, what the recorder saw of them, and rounds without
+    /// it that came next. Nothing where one of them is missing.
+    pub(crate) fn add(&mut self, recorded: &[Round], took: Took, bare: &[Round]) -> Option<()> {
+        let after = middles(bare)?;
+        let before = std::mem::replace(&mut self.bare, after);
+        let bare = [0, 1, 2].map(|kind| before[kind].midpoint(after[kind]));
+        let (recorded, took) = (middles(recorded)?, took.middles()?);
+        let beyond = |took: u64, bare: u64| took.cast_signed() - bare.cast_signed();
+        for kind in 0..2 {
+            self.whole[kind].push(beyond(recorded[kind], bare[kind]));
+            self.within[kind].push(beyond(took[kind], bare[kind]));
         }
+        let by_itself = |[plain, _, by_itself]: [u64; 3]| beyond(by_itself, plain);
+        self.dispatched.push(by_itself(recorded) - by_itself(bare));
+        Some(())
     }
+
+    /// The toll: what it was in the middle half of the turns.
+    pub(crate) fn toll(self) -> Option<Toll> {
+        // Being recorded makes nothing faster.
+        let no_less = |TollNs { low, high }| TollNs { low: low.max(0), high: high.max(0) };
+        let part = |whole, within| {
+            Some(Part { whole: no_less(middle_half(whole)?), within: middle_half(within)? })
+        };
+        let [whole, named_whole] = self.whole;
+        let [within, named_within] = self.within;
+        Some(Toll {
+            plain: part(whole, within)?,
+            named: part(named_whole, named_within)?,
+            dispatched: no_less(middle_half(self.dispatched)?),
+        })
+    }
+}
+
+/// What each kind of call took in the middle of some rounds.
+fn middles(rounds: &[Round]) -> Option<[u64; 3]> {
+    let of = |kind: usize| middle(rounds.iter().map(|round| round[kind]).collect());
+    Some([of(0)?, of(1)?, of(2)?])
+}
+
+fn middle(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied()
+}
+
+fn middle_half(mut values: Vec<i64>) -> Option<TollNs> {
+    values.sort_unstable();
+    let last = values.len().checked_sub(1)?;
+    Some(TollNs { low: values[last / 4], high: values[last - last / 4] })
 }
 
 #[cfg(test)]
@@ -161,39 +215,70 @@ mod tests {
 
     use super::*;
 
-    /// Rounds in which calls of both kinds took as long.
+    /// Rounds in which calls took so long.
     fn rounds(took: &[u64]) -> Vec<Round> {
-        took.iter().map(|took| [*took, 2 * took]).collect()
+        took.iter().map(|took| [*took, 2 * took, 3 * took]).collect()
     }
 
     fn took(plain: &[u64]) -> Took {
         Took { plain: plain.to_vec(), named: plain.iter().map(|took| 2 * took).collect() }
     }
 
+    /// A toll of turns: what calls took without a recorder before the first, then with it, what
+    /// the recorder saw of them, and without it again.
+    fn toll(before: &[u64], turns: &[[&[u64]; 3]]) -> Option<Toll> {
+        let mut made = Turns::after(&rounds(before))?;
+        for [recorded, seen, bare] in turns {
+            made.add(&rounds(recorded), took(seen), &rounds(bare))?;
+        }
+        made.toll()
+    }
+
     #[test]
-    fn a_toll_is_between_the_nearest_and_the_farthest_of_both_middles() {
-        let bare = rounds(&[300, 310, 290, 320, 280]);
-        let recorded = rounds(&[700, 720, 5_000, 710, 690]);
-        let toll = took(&[520, 500, 510, 530, 9_000]).toll(&bare, &recorded).unwrap();
-        assert_eq!(toll.plain.whole, TollNs { low: 390, high: 430 });
-        assert_eq!(toll.plain.within, TollNs { low: 200, high: 240 });
-        assert_eq!(toll.named.whole, TollNs { low: 780, high: 860 });
-        assert_eq!(toll.named.within, TollNs { low: 400, high: 480 });
+    fn a_toll_is_what_calls_took_longer_in_the_middle_of_the_rounds() {
+        let bare: &[u64] = &[300, 310, 290, 320, 280];
+        let turn = [&[700, 720, 5_000, 710, 690], &[520, 500, 510, 530, 9_000], bare];
+        let toll = toll(bare, &[turn]).unwrap();
+        assert_eq!(toll.plain.whole, TollNs { low: 410, high: 410 });
+        assert_eq!(toll.plain.within, TollNs { low: 220, high: 220 });
+        assert_eq!(toll.named.whole, TollNs { low: 820, high: 820 });
+        assert_eq!(toll.named.within, TollNs { low: 440, high: 440 });
+        assert_eq!(toll.dispatched, TollNs { low: 820, high: 820 });
+    }
+
+    /// Fails where a machine that becomes slower makes the toll larger, or the range of it.
+    #[test]
+    fn a_turn_is_held_against_the_calls_just_before_and_after_it() {
+        let turn = |bare: u64| [[bare + 250], [bare + 150], [bare + 100]];
+        let turns = [300, 400, 500, 600].map(turn);
+        let turns = turns.each_ref().map(|turn| turn.each_ref().map(|took| &took[..]));
+        let toll = toll(&[300], &turns).unwrap();
+        assert_eq!(toll.plain.whole, TollNs { low: 200, high: 200 });
+        assert_eq!(toll.plain.within, TollNs { low: 100, high: 100 });
+    }
+
+    #[test]
+    fn turns_that_differ_leave_a_range() {
+        let turns = [700_u64, 720, 690, 710, 5_000].map(|took| [[took], [took], [300]]);
+        let turns = turns.each_ref().map(|turn| turn.each_ref().map(|took| &took[..]));
+        let toll = toll(&[300], &turns).unwrap();
+        assert_eq!(toll.plain.whole, TollNs { low: 400, high: 420 });
     }
 
     /// Fails where time that is spent in entering and leaving the kernel is lost: it is part of
     /// what a call takes, and is seen neither within the call nor between two.
     #[test]
     fn calls_that_seem_shorter_than_they_are_have_less_than_nothing_of_the_toll() {
-        let toll = took(&[200; 5]).toll(&rounds(&[300; 5]), &rounds(&[700; 5])).unwrap();
+        let toll = toll(&[300], &[[&[700], &[200], &[300]]]).unwrap();
         assert_eq!(toll.plain.within, TollNs { low: -100, high: -100 });
     }
 
     #[test]
     fn without_figures_there_is_no_toll() {
-        assert_eq!(Took::default().toll(&[[1; 2]], &[[1; 2]]), None);
-        assert_eq!(took(&[1]).toll(&[], &[]), None);
-        let faster = took(&[1]).toll(&[[5; 2]], &[[3; 2]]).unwrap();
+        assert_eq!(toll(&[], &[]), None);
+        assert_eq!(toll(&[1], &[]), None);
+        assert_eq!(toll(&[1], &[[&[1], &[], &[1]]]), None);
+        let faster = toll(&[5], &[[&[3], &[1], &[5]]]).unwrap();
         assert_eq!(faster.plain.whole, TollNs { low: 0, high: 0 });
     }
 

@@ -32,6 +32,9 @@ pub struct Call {
     /// or for a processor that others had. 0 where nobody saw it
     /// ([`Header::sees_waiting`](crate::Header::sees_waiting)).
     pub waited_ns: u64,
+    /// How many system calls of the thread, of any kind, took the recorder's slower way since its
+    /// last entry, this one included ([`Header::dispatch_ns`](crate::Header::dispatch_ns)).
+    pub dispatched: u32,
     /// What was called.
     pub op: Op,
     /// The descriptor it acts on, or the folder that `path` is relative to.
@@ -63,6 +66,7 @@ impl Call {
             began_ns: 0,
             took_ns: 0,
             waited_ns: 0,
+            dispatched: 0,
             op,
             fd: NO_FD,
             other: NO_FD,

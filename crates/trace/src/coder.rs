@@ -37,7 +37,8 @@ mod field {
     pub(super) const TO: u64 = 1 << 8;
     pub(super) const MODE: u64 = 1 << 9;
     pub(super) const WAITED: u64 = 1 << 10;
-    pub(super) const ALL: u64 = (1 << 11) - 1;
+    pub(super) const DISPATCHED: u64 = 1 << 11;
+    pub(super) const ALL: u64 = (1 << 12) - 1;
 }
 
 /// Threads whose calls are kept apart.
@@ -148,6 +149,7 @@ impl Coder {
             (field::TO, call.to != before.to),
             (field::MODE, call.mode != before.mode),
             (field::WAITED, call.waited_ns > 0),
+            (field::DISPATCHED, call.dispatched != before.dispatched),
         ];
         let has = |field: u64| fields.contains(&(field, true));
         out.push(call.op as u8);
@@ -181,6 +183,9 @@ impl Coder {
         }
         if has(field::RESULT) {
             put_difference(out, call.result as u64, result as u64);
+        }
+        if has(field::DISPATCHED) {
+            put(out, u64::from(call.dispatched));
         }
         *before = *call;
         let time = self.time_before(call.thread);
@@ -272,6 +277,9 @@ impl Coder {
         call.result = expected_result(&before, call.length);
         if has(field::RESULT) {
             call.result = take_difference(bytes, call.result as u64)? as i64;
+        }
+        if has(field::DISPATCHED) {
+            call.dispatched = take_u32(bytes)?;
         }
         let time = *self.time_before(thread);
         call.began_ns = take_difference(bytes, time)?;

@@ -61,5 +61,6 @@ fn header() -> Header {
         toll_ns: TollNs { low: 10, high: 20 },
         toll_within_ns: TollNs { low: 3, high: 5 },
         named: None,
+        dispatch_ns: None,
     }
 }

@@ -36,12 +36,23 @@ pub struct Header {
     /// told apart.
     #[serde(default)]
     pub named: Option<NamedToll>,
+    /// How much longer the program took, beside that, for each system call that the recorder sees
+    /// in a slower way ([`Call::dispatched`]); all of it is outside of the recorded times. None where
+    /// there is one way only.
+    #[serde(default)]
+    pub dispatch_ns: Option<TollNs>,
 }
 
 impl Header {
     /// How much longer the program took for this call because it was recorded.
     pub fn toll_of(&self, call: &Call) -> TollNs {
-        self.named_of(call).map_or(self.toll_ns, |named| named.toll_ns)
+        let TollNs { low, high } = self.named_of(call).map_or(self.toll_ns, |named| named.toll_ns);
+        let dispatch = self.dispatch_ns.unwrap_or_default();
+        let all = |each: i64| each.saturating_mul(i64::from(call.dispatched));
+        TollNs {
+            low: low.saturating_add(all(dispatch.low)),
+            high: high.saturating_add(all(dispatch.high)),
+        }
     }
 
     /// How much of that falls within its recorded time.
@@ -71,7 +82,8 @@ pub struct NamedToll {
 pub enum Mechanism {
     /// Programs in the kernel, on its tracepoints.
     Ebpf,
-    /// A preloaded library, and ptrace for what does not go through it.
+    /// A library within the program: functions in place of libc's, and signals for what does not go
+    /// through them.
     Hybrid,
     /// Every call stops at the recorder.
     Ptrace,

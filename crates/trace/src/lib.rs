@@ -21,6 +21,7 @@
 //!     toll_ns: toll,
 //!     toll_within_ns: TollNs { low: 30, high: 40 },
 //!     named: None,
+//!     dispatch_ns: None,
 //! };
 //! let mut writer = TraceWriter::new(Vec::new(), &header)?;
 //! let path = Some(writer.path(b"data/app.log")?);

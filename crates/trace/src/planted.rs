@@ -20,6 +20,7 @@ pub fn header() -> Header {
         toll_ns: TollNs::default(),
         toll_within_ns: TollNs::default(),
         named: None,
+        dispatch_ns: None,
     }
 }
 

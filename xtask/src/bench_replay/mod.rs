@@ -253,12 +253,7 @@ fn replay_ns(
     told: &mut Replayed,
 ) -> Result<f64> {
     let opened = std::fs::File::open(folder)?;
-    let folders = SliceFolders {
-        fresh: opened.as_fd(),
-        kept: opened.as_fd(),
-        kept_is_new: true,
-        clients: None,
-    };
+    let folders = SliceFolders::alone(opened.as_fd(), opened.as_fd(), true);
     let mut recorder = Recorder::new(Clock::new(), ::process::StopFlag::default());
     let ready = workload.prepare(folders)?.ready(1, &recorder)?;
     recorder.start();

@@ -5,10 +5,12 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod patterns;
+mod preloaded;
 mod recorded;
 mod unharmed;
 mod watched;
 
+use std::collections::HashSet;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -24,6 +26,12 @@ fn every_write_is_recorded_of_dynamic_and_static_programs() {
     for flags in [&[][..], &["-static"]] {
         let Some(program) = Program::built(test, flags) else { continue };
         for mechanism in mechanisms(test) {
+            if mechanism == "preload" && !flags.is_empty() {
+                let trace = program.folder.path().join("x.trace");
+                let refused = recording(mechanism, &trace).args(program.does("write", 1)).output();
+                common::assert_fails(&refused.unwrap(), 1, &["is a static program"]);
+                continue;
+            }
             for (what, writes) in [("write", 1000), ("stdio", 1000), ("threads", 4000)] {
                 let recorded = record(mechanism, &program.does(what, 1000));
                 let said = stderr(&recorded.output);
@@ -112,6 +120,8 @@ fn threads_and_processes_are_followed_from_beginning_to_end() {
         };
         assert_eq!(recorded.entries.iter().filter(executed).count(), 10, "{mechanism}");
         assert_eq!(recorded.count(Op::Write, |call| call.length == 70), 10, "{mechanism}");
+        let parents: HashSet<u32> = recorded.entries.iter().filter_map(parent).collect();
+        assert_eq!(parents.len(), 1, "{mechanism}: who forked stays who it was: {parents:?}");
         let with_code = |code: i32| {
             let has_it = |status: i32| libc::WEXITSTATUS(status) == code;
             let is_it =
@@ -122,6 +132,13 @@ fn threads_and_processes_are_followed_from_beginning_to_end() {
         let summary = recorded.summary.unwrap();
         assert_eq!(summary.status, Some(0));
         assert!(summary.user_ns + summary.system_ns > 0 && summary.wall_ns > 0);
+    }
+}
+
+fn parent(entry: &Entry) -> Option<u32> {
+    match entry {
+        Entry::Fork { parent, .. } if *parent != 0 => Some(*parent),
+        _ => None,
     }
 }
 
@@ -180,6 +197,11 @@ fn arguments_and_environment_are_no_part_of_a_trace() {
 #[test]
 fn a_running_program_is_watched_and_goes_on() {
     for mechanism in mechanisms("a_running_program_is_watched_and_goes_on") {
+        if mechanism == "preload" {
+            let watch = ["watch", "1", "--mechanism", mechanism];
+            common::assert_fails(&iotoll().args(watch).output().unwrap(), 1, &["runs already"]);
+            continue;
+        }
         let folder = tempfile::tempdir().unwrap();
         let script = "i=0; while [ $i -lt 300 ]; do echo $i >> log; i=$((i+1)); sleep 0.01; done";
         let mut program = Command::new("sh")
@@ -242,7 +264,7 @@ fn a_file_that_is_no_trace_is_not_replaced_and_a_trace_is() {
 fn a_program_of_another_word_size_is_said_not_to_be_recorded() {
     let test = "a_program_of_another_word_size_is_said_not_to_be_recorded";
     let Some(program) = Program::built(test, &["-m32"]) else { return };
-    for mechanism in mechanisms(test) {
+    for mechanism in mechanisms(test).into_iter().filter(|mechanism| *mechanism != "preload") {
         let recorded = record(mechanism, &program.does("write", 10));
         if !recorded.output.status.success() {
             skip(test, "programs of 32 bits do not run here");

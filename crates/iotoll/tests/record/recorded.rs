@@ -24,7 +24,7 @@ pub(crate) fn mechanisms(test: &str) -> Vec<&'static str> {
         assert!(output.status.success(), "{mechanism}: {}", stderr(&output));
         true
     };
-    ["ebpf", "ptrace"].into_iter().filter(usable).collect()
+    ["ebpf", "preload", "ptrace"].into_iter().filter(usable).collect()
 }
 
 /// A program that makes known calls, as the C compiler here makes it.
@@ -35,11 +35,15 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn built(test: &str, flags: &[&str]) -> Option<Self> {
+        Self::built_of("program.c", test, flags)
+    }
+
+    pub(crate) fn built_of(source: &str, test: &str, flags: &[&str]) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("program");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/record/program.c");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/record").join(source);
         let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-pthread", "-o"]).arg(&file).args(flags).arg(source);
+        compiler.args(["-O1", "-pthread", "-o"]).arg(&file).args(flags).arg(source).arg("-lm");
         if !compiler.output().is_ok_and(|output| output.status.success()) {
             skip(test, &format!("cc does not make a program with {flags:?}"));
             return None;

@@ -4,6 +4,8 @@
 //! call's, with [`LARGE`] where all arguments and what they point to follow; other events have
 //! [`EVENT`] and one of the constants below.
 
+use crate::call_record::{self, CallRecord, text};
+pub(super) use crate::call_record::{EVENT, LARGE};
 use crate::seen::{Event, Forked, Seen};
 use crate::sys::share;
 
@@ -35,8 +37,16 @@ pub(super) const UNUSED: i16 = 94;
 /// Block and paths, one behind the other.
 pub(super) const PAYLOAD: i16 = 96;
 
-pub(super) const LARGE: u32 = 1 << 30;
-pub(super) const EVENT: u32 = 1 << 31;
+const CALL: CallRecord = CallRecord {
+    thread: THREAD as usize,
+    began: BEGAN as usize,
+    ended: ENDED as usize,
+    result: RESULT as usize,
+    arguments: ARGUMENTS as usize,
+    lengths: [BLOCK_LENGTH as usize, PATH_LENGTH as usize, TO_LENGTH as usize],
+    rest: PAYLOAD as usize,
+};
+
 pub(super) const FORKED: u32 = EVENT | 1;
 pub(super) const EXECUTED: u32 = EVENT | 2;
 pub(super) const ENDED_THREAD: u32 = EVENT | 3;
@@ -110,52 +120,16 @@ pub(super) fn event(record: &[u8]) -> Option<Event<'_>> {
 }
 
 fn call(record: &[u8], number: u32) -> Option<Seen<'_>> {
-    let is_large = number & LARGE != 0;
-    let mut seen = Seen {
-        thread: four(record, THREAD)?,
-        number: number & !LARGE,
-        began_ns: eight(record, BEGAN)?,
-        ended_ns: eight(record, ENDED)?,
-        waited_ns: eight(record, WAITED)?,
-        arguments: [0; 6],
-        result: eight(record, RESULT)?.cast_signed(),
-        path: None,
-        to: None,
-        block: &[],
-    };
-    let count = if is_large { 6 } else { 4 };
-    for (at, argument) in seen.arguments.iter_mut().take(count).enumerate() {
-        *argument = eight(record, ARGUMENTS + 8 * at as i16)?;
-    }
-    if is_large {
-        let [block, path, to] =
-            [BLOCK_LENGTH, PATH_LENGTH, TO_LENGTH].map(|at| two(record, at).map_or(0, usize::from));
-        let payload = PAYLOAD as usize;
-        seen.block = record.get(payload..payload + block)?;
-        seen.path = text(record, payload + block, path);
-        seen.to = text(record, payload + block + path, to);
-    }
-    Some(seen)
-}
-
-/// A string of that length, 0 at its end included; nothing of none.
-fn text(record: &[u8], from: usize, length: usize) -> Option<&[u8]> {
-    record.get(from..from.checked_add(length.checked_sub(1)?)?)
+    let seen = CALL.read(record, number)?;
+    Some(Seen { waited_ns: eight(record, WAITED)?, ..seen })
 }
 
 fn eight(record: &[u8], at: i16) -> Option<u64> {
-    let at = at as usize;
-    Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?))
+    call_record::eight(record, at as usize)
 }
 
 fn four(record: &[u8], at: i16) -> Option<u32> {
-    let at = at as usize;
-    Some(u32::from_ne_bytes(record.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn two(record: &[u8], at: i16) -> Option<u16> {
-    let at = at as usize;
-    Some(u16::from_ne_bytes(record.get(at..at + 2)?.try_into().ok()?))
+    call_record::four(record, at as usize)
 }
 
 #[cfg(test)]

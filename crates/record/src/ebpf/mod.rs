@@ -12,17 +12,9 @@ mod kernel;
 mod layout;
 mod programs;
 mod ring;
-mod wanted;
 
 use std::fs;
 use std::io;
-use std::time::{Duration, Instant};
-
-use host::process::is_alive;
-use host::root::Root;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use self::btf::Btf;
 use self::kernel::{Kind, Map, Program};
@@ -30,10 +22,12 @@ use self::programs::{Maps, Places, Registers};
 use self::ring::Ring;
 use crate::error::{Error, while_};
 use crate::inherited;
+use crate::pace::{Doorbell, Pace, until_end};
 use crate::privileges::has_capability;
 use crate::seen::{Event, Sink};
 use crate::start::Held;
-use crate::sys::{Followed, Whom, wait, wait_for_end};
+use crate::sys::{Followed, wait_for_end};
+use crate::wanted;
 
 /// Room for 800,000 calls.
 const RING_BYTES: usize = 64 << 20;
@@ -41,14 +35,6 @@ const RING_BYTES: usize = 64 << 20;
 const RING_BYTES_MIN: usize = 1 << 20;
 /// As many threads can be followed at a time.
 const THREADS_MAX: u32 = 1 << 16;
-/// How long the ring is left alone while something is written to it, and when it is quiet.
-const REST_MIN: Duration = Duration::from_millis(1);
-const REST_MAX: Duration = Duration::from_millis(32);
-/// After so long without an event, what is not written yet is.
-const IDLE: Duration = Duration::from_secs(1);
-/// With so much in the ring there is no rest.
-const BUSY_BYTES: u64 = 1 << 20;
-
 /// The programs, attached, and what they write to.
 pub(crate) struct Ebpf {
     // Dropped first: what follows is used by the programs.
@@ -129,29 +115,10 @@ impl Ebpf {
     }
 
     /// Runs a command to its end.
-    pub(crate) fn record<S: Sink>(
-        &mut self,
-        mut held: Held,
-        sink: &mut S,
-    ) -> Result<Followed, Error> {
+    pub(crate) fn record<S: Sink>(&mut self, held: Held, sink: &mut S) -> Result<Followed, Error> {
         let first = held.process();
         self.follow(first).map_err(while_("following the command"))?;
-        let ended = Doorbell::of(first);
-        held.release().map_err(while_("starting the command"))?;
-        let (mut end, mut cut) = (None, None);
-        let mut pace = Pace::new();
-        while end.is_none() && cut.is_none() {
-            end = wait(Whom::One(first), true).map_err(while_("waiting for the command"))?;
-            // What it did before its end is in the ring by now.
-            match self.drain(sink) {
-                Ok(bytes) if end.is_none() => {
-                    ended.wait(pace.after(bytes));
-                    cut = pace.is_idle().then(|| sink.idle().err()).flatten();
-                }
-                Ok(_) => {}
-                Err(error) => cut = Some(error),
-            }
-        }
+        let (end, cut) = until_end(held, sink, |sink| self.drain(sink))?;
         if cut.is_some() {
             // Nobody needs to be slowed any more.
             self.detach();
@@ -227,64 +194,6 @@ impl Ebpf {
             self.told = lost;
         }
         Ok(bytes)
-    }
-}
-
-/// How long to leave the ring alone.
-struct Pace {
-    rest: Duration,
-    quiet_since: Instant,
-}
-
-impl Pace {
-    fn new() -> Self {
-        Self { rest: REST_MIN, quiet_since: Instant::now() }
-    }
-
-    fn after(&mut self, bytes: u64) -> Duration {
-        if bytes > 0 {
-            self.quiet_since = Instant::now();
-        }
-        self.rest = match bytes {
-            0 => (self.rest * 2).min(REST_MAX),
-            BUSY_BYTES.. => return Duration::ZERO,
-            _ => REST_MIN,
-        };
-        self.rest
-    }
-
-    /// Whether nothing has happened for so long, once each time.
-    fn is_idle(&mut self) -> bool {
-        let idle = self.quiet_since.elapsed() > IDLE;
-        if idle {
-            self.quiet_since = Instant::now();
-        }
-        idle
-    }
-}
-
-/// Waits, and no longer than a process lives.
-struct Doorbell {
-    process: i32,
-    descriptor: Option<OwnedFd>,
-}
-
-impl Doorbell {
-    fn of(process: u32) -> Self {
-        let process = process.cast_signed();
-        let open = |pid| pidfd_open(pid, PidfdFlags::empty()).ok();
-        Self { process, descriptor: Pid::from_raw(process).and_then(open) }
-    }
-
-    /// Whether the process has ended.
-    fn wait(&self, at_most: Duration) -> bool {
-        let Some(descriptor) = &self.descriptor else {
-            std::thread::sleep(at_most);
-            return !is_alive(&Root::real(), self.process);
-        };
-        let mut fds = [PollFd::new(descriptor, PollFlags::IN)];
-        let timeout = Timespec::try_from(at_most).ok();
-        poll(&mut fds, timeout.as_ref()).is_ok_and(|ready| ready > 0)
     }
 }
 

@@ -13,8 +13,9 @@ use super::assembler::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four, Two};
 use super::assembler::{Assembler, Instruction, Label, Register, Test};
 use super::layout as to;
-use super::wanted;
+
 use crate::table::{NUMBERS, VECTOR_MAX};
+use crate::wanted;
 
 /// Descriptors of the maps that the programs use.
 pub(super) struct Maps {

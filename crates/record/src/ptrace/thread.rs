@@ -81,6 +81,7 @@ impl Memory {
             path: path.map(|length| &self.path[..length]),
             to: to.map(|length| &self.to[..length]),
             block: &self.block[..block],
+            dispatched: 0,
         }
     }
 

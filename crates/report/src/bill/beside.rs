@@ -70,7 +70,7 @@ fn each(TollNs { low, high }: TollNs) -> String {
 fn recorder(bill: &Bill) -> Option<String> {
     let by = match bill.header.mechanism {
         Mechanism::Ebpf => "eBPF",
-        Mechanism::Hybrid => "a preloaded library, and ptrace for what passes it by",
+        Mechanism::Hybrid => "a preloaded library",
         Mechanism::Ptrace => "ptrace",
         Mechanism::Planted => return None,
     };
@@ -78,13 +78,16 @@ fn recorder(bill: &Bill) -> Option<String> {
     let named = bill.header.named.map(|named| each(named.toll_ns));
     let named = named.filter(|named| *named != toll);
     let named = named.map_or_else(String::new, |named| format!(", one that names a file {named}"));
+    let dispatched = bill.header.dispatch_ns.map_or_else(String::new, |ns| {
+        format!(", one that the program or its C library makes by itself {} more", each(ns))
+    });
     let divided = if bill.header.sees_waiting {
         ""
     } else {
         " What of a call is waiting and what is processor time was not seen."
     };
     Some(format!(
-        "Recorded by {by}, each call took {toll} longer{named}; that is taken out, as far as it is \
+        "Recorded by {by}, each call took {toll} longer{named}{dispatched}; that is taken out, as far as it is \
          known.{divided}"
     ))
 }

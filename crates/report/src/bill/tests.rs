@@ -71,6 +71,18 @@ fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
     assert!(said.contains("processor time was not seen.") && !said.contains("CPU"), "{text}");
 }
 
+#[test]
+fn what_calls_by_a_signal_cost_more_is_told() {
+    let dispatch_ns = Some(TollNs { low: 1_200, high: 1_600 });
+    let toll_ns = TollNs { low: 190, high: 220 };
+    let header = Header { mechanism: Mechanism::Hybrid, toll_ns, dispatch_ns, ..header() };
+    let text = plain(&billed(&a_second(&header).finish()), false, 80);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = "Recorded by a preloaded library, each call took 190 ns to 220 ns longer, one that the \
+                program or its C library makes by itself 1.20 µs to 1.60 µs more;";
+    assert!(said.contains(told), "{text}");
+}
+
 /// Fails where fsync is said to wait that computes, or the other way round.
 #[test]
 fn what_waits_is_told_apart_from_what_computes() {

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use model::units::count;
+use model::units::{count, counted};
 use trace::{
     Call, Entry, FileKind, Followed, Follower, Header, OpenFile, OpenKind, PathId, Place, Summary,
-    TraceReader, WORKING_FOLDER,
+    TraceReader, Unseen, WORKING_FOLDER,
 };
 
 use super::program::PathNumber;
@@ -141,6 +141,13 @@ impl Recording {
                 count(reader.lost())
             ));
         }
+        if all.unseen_programs > 0 {
+            return Err(format!(
+                "{shown} lacks what {} did that could not be followed, as static ones and those with \
+                 rights of their own; record it again as root, or by --mechanism ptrace",
+                counted(all.unseen_programs, "program")
+            ));
+        }
         let Some(summary) = reader.summary().copied() else {
             return Err(format!(
                 "{shown} was cut short: the recorder was killed, or its disk was full; it can be \
@@ -183,6 +190,7 @@ struct Gathered {
     /// Who used a path last.
     users: HashMap<PathId, u32>,
     began_in: Option<PathNumber>,
+    unseen_programs: u64,
     until_ns: u64,
     /// The latest time that was met.
     at_ns: u64,
@@ -199,6 +207,9 @@ impl Gathered {
     }
 
     fn take(&mut self, entry: &Entry) {
+        if let Entry::Unseen { kind: Unseen::Programs, count } = entry {
+            self.unseen_programs = self.unseen_programs.saturating_add(*count);
+        }
         let is_full = self.calls.len() >= CALLS_MAX
             || self.others.len() >= CALLS_MAX
             || self.path_bytes >= PATH_BYTES_MAX;

@@ -177,6 +177,27 @@ fn calls_that_name_a_file_have_a_toll_of_their_own() {
     assert_eq!(bill.wall_ns - bill.own_wall_ns.high, 400 + 700);
 }
 
+/// Fails where what the program paid for calls that came by a signal is taken for its own time, or
+/// out of that of its calls.
+#[test]
+fn calls_that_came_by_a_signal_have_its_toll_beside_their_own() {
+    let exactly = |ns| TollNs { low: ns, high: ns };
+    let header = Header {
+        toll_ns: exactly(100),
+        toll_within_ns: exactly(20),
+        dispatch_ns: Some(exactly(1_500)),
+        ..header()
+    };
+    let mut planted = Planted::with(&header, "/srv");
+    planted.open("log", O_WRONLY, 3);
+    planted.call(1, Op::Fsync, 20_000, |call| (call.fd, call.dispatched) = (3, 4));
+    planted.now_ns = MS;
+    let bill = bill(&planted.finish());
+    let sync = bill.kinds.iter().find(|cost| cost.kind == Kind::Sync).unwrap();
+    assert_eq!(sync.cost.summed_ns.high, 20_000 - 20);
+    assert_eq!(bill.wall_ns - bill.own_wall_ns.high, 2 * 100 + 4 * 1_500);
+}
+
 /// Fails where the recorder's part, which is on the processor, is taken from what was waited, or
 /// left in.
 #[test]

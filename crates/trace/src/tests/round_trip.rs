@@ -40,6 +40,7 @@ fn call() -> impl Strategy<Value = (Call, [Option<usize>; 2])> {
             length,
             flags,
             mode,
+            dispatched: mode / 2,
             result: result as i64,
             ..Call::new(thread, Op::ALL[op])
         };

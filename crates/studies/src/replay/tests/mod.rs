@@ -58,6 +58,7 @@ impl Told {
             toll_ns,
             toll_within_ns: TollNs::default(),
             named: None,
+            dispatch_ns: None,
         };
         let writer = TraceWriter::new(Vec::new(), &header).unwrap();
         let mut told = Self { writer, now_ns: 0, fds: HashMap::new() };

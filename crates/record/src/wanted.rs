@@ -1,4 +1,4 @@
-//! The word that the programs have for each system call: whether it is recorded, and where its
+//! The word that those who see system calls have for each: whether it is recorded, and where its
 //! pointers are.
 
 use crate::table::{self, NUMBERS, Role, What};
@@ -6,20 +6,20 @@ use crate::table::{self, NUMBERS, Role, What};
 /// The call is recorded.
 const WANTED: u32 = 1;
 /// It has pointers, or more than four arguments that are recorded.
-pub(super) const LARGE: u32 = 2;
+pub(crate) const LARGE: u32 = 2;
 /// Where the index of an argument is, plus 1, for the path, the second path and the block.
-pub(super) const PATH_SHIFT: i32 = 4;
-pub(super) const TO_SHIFT: i32 = 8;
-pub(super) const BLOCK_SHIFT: i32 = 12;
-pub(super) const INDEX_MASK: i32 = 7;
+pub(crate) const PATH_SHIFT: i32 = 4;
+pub(crate) const TO_SHIFT: i32 = 8;
+pub(crate) const BLOCK_SHIFT: i32 = 12;
+pub(crate) const INDEX_MASK: i32 = 7;
 /// How long the block is; 0 for a vector.
-pub(super) const BYTES_SHIFT: i32 = 16;
-pub(super) const BYTES_MASK: i32 = 0xff;
+pub(crate) const BYTES_SHIFT: i32 = 16;
+pub(crate) const BYTES_MASK: i32 = 0xff;
 /// How many arguments a small record has.
 const SMALL: usize = 4;
 
 /// A word for each number.
-pub(super) fn words() -> Vec<u8> {
+pub(crate) fn words() -> Vec<u8> {
     let mut words = [0_u32; NUMBERS];
     for row in table::rows() {
         let index = |at: Option<usize>| at.map_or(0, |at| at as u32 + 1);

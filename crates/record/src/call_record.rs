@@ -1,0 +1,76 @@
+//! A call as a mechanism that writes to a ring has it there: fields at places of its own, and
+//! behind those of a large record what its arguments point to.
+
+use crate::seen::Seen;
+
+/// In the number of a call: all six arguments and what they point to are there.
+pub(crate) const LARGE: u32 = 1 << 30;
+/// What is no call has this in its number.
+pub(crate) const EVENT: u32 = 1 << 31;
+/// So many arguments a record has that is not large.
+const ARGUMENTS_MIN: usize = 4;
+
+/// Where the fields of a record are.
+pub(crate) struct CallRecord {
+    /// `u32`: the thread.
+    pub(crate) thread: usize,
+    /// `u64`: when the call began and when it returned.
+    pub(crate) began: usize,
+    pub(crate) ended: usize,
+    /// `i64`: what it returned.
+    pub(crate) result: usize,
+    /// `[u64; 4]`, or `[u64; 6]` of a large record.
+    pub(crate) arguments: usize,
+    /// `u16`, of a large record: how long the block is, the path and the second path.
+    pub(crate) lengths: [usize; 3],
+    /// Block and paths, one behind the other.
+    pub(crate) rest: usize,
+}
+
+impl CallRecord {
+    /// The call of that number; nothing of bytes that cannot be understood.
+    pub(crate) fn read<'a>(&self, bytes: &'a [u8], number: u32) -> Option<Seen<'a>> {
+        let is_large = number & LARGE != 0;
+        let mut seen = Seen {
+            thread: four(bytes, self.thread)?,
+            number: number & !LARGE,
+            began_ns: eight(bytes, self.began)?,
+            ended_ns: eight(bytes, self.ended)?,
+            waited_ns: 0,
+            arguments: [0; 6],
+            result: eight(bytes, self.result)?.cast_signed(),
+            path: None,
+            to: None,
+            block: &[],
+            dispatched: 0,
+        };
+        let count = if is_large { seen.arguments.len() } else { ARGUMENTS_MIN };
+        for (at, argument) in seen.arguments.iter_mut().take(count).enumerate() {
+            *argument = eight(bytes, self.arguments + 8 * at)?;
+        }
+        if is_large {
+            let [block, path, to] = self.lengths.map(|at| two(bytes, at).map_or(0, usize::from));
+            seen.block = bytes.get(self.rest..self.rest + block)?;
+            seen.path = text(bytes, self.rest + block, path);
+            seen.to = text(bytes, self.rest + block + path, to);
+        }
+        Some(seen)
+    }
+}
+
+/// A string of that length, 0 at its end included; nothing of none.
+pub(crate) fn text(bytes: &[u8], from: usize, length: usize) -> Option<&[u8]> {
+    bytes.get(from..from.checked_add(length.checked_sub(1)?)?)
+}
+
+pub(crate) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+pub(crate) fn four(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+pub(crate) fn two(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}

@@ -1,0 +1,258 @@
+/* libc's functions for the calls that programs make most, in place of libc's own: each makes the
+ * very system call that libc makes, from this library's text, where it is not dispatched. What is
+ * not here is dispatched and costs a signal, which is slower and nothing else. */
+
+#include <stdarg.h>
+
+#include "shared.h"
+
+#define CANCEL_AT_ONCE 1
+#define AT_NO_FOLLOW 0x100
+#define AT_EMPTY_PATH 0x1000
+#define O_CREAT 0100
+#define O_TMPFILE 020200000
+#define F_GETOWN 9
+#define F_GETOWN_EX 16
+#define OWNER_GROUP 2
+#define F_SETLKW 7
+#define F_OFD_SETLKW 38
+#define EBADF_ 9
+
+extern int *__errno_location(void) __attribute__((weak));
+extern int pthread_setcanceltype(int type, int *old) __attribute__((weak));
+extern char __libc_single_threaded __attribute__((weak));
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
+static long returned(long result)
+{
+    if (__builtin_expect(!failed(result), 1))
+        return result;
+    *__errno_location() = -result;
+    return -1;
+}
+
+/* A thread may be cancelled within a call that waits, as it may in libc's function. */
+static long cancellable(long number, const long *a)
+{
+    int type, ours;
+    if ((&__libc_single_threaded && __libc_single_threaded) || !pthread_setcanceltype)
+        return raw(number, a[0], a[1], a[2], a[3], 0, 0);
+    pthread_setcanceltype(CANCEL_AT_ONCE, &type);
+    long result = raw(number, a[0], a[1], a[2], a[3], 0, 0);
+    pthread_setcanceltype(type, &ours);
+    return result;
+}
+
+static inline __attribute__((always_inline)) long call(int waits, long number, long a, long b, long c,
+                                                       long d)
+{
+    const long arguments[6] = {a, b, c, d, 0, 0};
+    if (!is_recorded())
+        return returned(waits ? cancellable(number, arguments) : raw(number, a, b, c, d, 0, 0));
+    uint64_t began = now();
+    long result = waits ? cancellable(number, arguments) : raw(number, a, b, c, d, 0, 0);
+    keep(number, began, now(), result, arguments);
+    return returned(result);
+}
+
+#define WAITS 1
+#define PLAIN 0
+#define ALSO(name, of, ...) EXPORT __typeof__(of) name __attribute__((alias(#of)))
+
+EXPORT long read(int fd, void *into, size_t bytes)
+{
+    return call(WAITS, SYS_read, fd, (long)into, bytes, 0);
+}
+ALSO(__read, read);
+
+EXPORT long write(int fd, const void *from, size_t bytes)
+{
+    return call(WAITS, SYS_write, fd, (long)from, bytes, 0);
+}
+ALSO(__write, write);
+
+EXPORT long pread(int fd, void *into, size_t bytes, long at)
+{
+    return call(WAITS, SYS_pread64, fd, (long)into, bytes, at);
+}
+ALSO(pread64, pread);
+ALSO(__pread64, pread);
+
+EXPORT long pwrite(int fd, const void *from, size_t bytes, long at)
+{
+    return call(WAITS, SYS_pwrite64, fd, (long)from, bytes, at);
+}
+ALSO(pwrite64, pwrite);
+ALSO(__pwrite64, pwrite);
+
+EXPORT long readv(int fd, const void *buffers, int count)
+{
+    return call(WAITS, SYS_readv, fd, (long)buffers, count, 0);
+}
+
+EXPORT long writev(int fd, const void *buffers, int count)
+{
+    return call(WAITS, SYS_writev, fd, (long)buffers, count, 0);
+}
+
+/* The mode that follows the flags of an open, where one does. */
+static int mode_after(int flags, va_list list)
+{
+    int takes_mode = (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE;
+    return takes_mode ? va_arg(list, int) : 0;
+}
+
+EXPORT int openat(int folder, const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    int mode = mode_after(flags, list);
+    va_end(list);
+    return call(WAITS, SYS_openat, folder, (long)path, flags, mode);
+}
+ALSO(openat64, openat);
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    int mode = mode_after(flags, list);
+    va_end(list);
+    return call(WAITS, SYS_openat, AT_CWD, (long)path, flags, mode);
+}
+ALSO(open64, open);
+ALSO(__open, open);
+ALSO(__open64, open);
+
+EXPORT int close(int fd)
+{
+    return call(WAITS, SYS_close, fd, 0, 0, 0);
+}
+ALSO(__close, close);
+
+EXPORT long lseek(int fd, long to, int whence)
+{
+    return call(PLAIN, SYS_lseek, fd, to, whence, 0);
+}
+ALSO(lseek64, lseek);
+ALSO(__lseek, lseek);
+
+EXPORT int fsync(int fd)
+{
+    return call(WAITS, SYS_fsync, fd, 0, 0, 0);
+}
+
+EXPORT int fdatasync(int fd)
+{
+    return call(WAITS, SYS_fdatasync, fd, 0, 0, 0);
+}
+
+EXPORT int ftruncate(int fd, long bytes)
+{
+    return call(PLAIN, SYS_ftruncate, fd, bytes, 0, 0);
+}
+ALSO(ftruncate64, ftruncate);
+
+EXPORT int fstatat(int folder, const char *path, void *into, int flags)
+{
+    return call(PLAIN, SYS_newfstatat, folder, (long)path, (long)into, flags);
+}
+ALSO(fstatat64, fstatat);
+
+EXPORT int stat(const char *path, void *into)
+{
+    return call(PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, 0);
+}
+ALSO(stat64, stat);
+
+EXPORT int lstat(const char *path, void *into)
+{
+    return call(PLAIN, SYS_newfstatat, AT_CWD, (long)path, (long)into, AT_NO_FOLLOW);
+}
+ALSO(lstat64, lstat);
+
+/* glibc 2.33 to 2.38 have another system call for it than those before and after. */
+static int asks_by_fstat(void)
+{
+    const char *version = gnu_get_libc_version ? gnu_get_libc_version() : "";
+    int minor = 0;
+    for (const char *at = version[0] == '2' && version[1] == '.' ? version + 2 : "";
+         *at >= '0' && *at <= '9'; at++)
+        minor = 10 * minor + *at - '0';
+    return minor < 33 || minor > 38;
+}
+
+EXPORT int fstat(int fd, void *into)
+{
+    if (asks_by_fstat())
+        return call(PLAIN, SYS_fstat, fd, (long)into, 0, 0);
+    if (fd < 0)
+        return returned(-EBADF_);
+    return call(PLAIN, SYS_newfstatat, fd, (long)"", (long)into, AT_EMPTY_PATH);
+}
+ALSO(fstat64, fstat);
+
+EXPORT int statx(int folder, const char *path, int flags, unsigned wanted, void *into)
+{
+    const long arguments[6] = {folder, (long)path, flags, wanted, (long)into, 0};
+    if (!is_recorded())
+        return returned(raw(SYS_statx, folder, (long)path, flags, wanted, (long)into, 0));
+    uint64_t began = now();
+    long result = raw(SYS_statx, folder, (long)path, flags, wanted, (long)into, 0);
+    keep(SYS_statx, began, now(), result, arguments);
+    return returned(result);
+}
+
+EXPORT int access(const char *path, int mode)
+{
+    return call(PLAIN, SYS_access, (long)path, mode, 0, 0);
+}
+
+EXPORT int unlink(const char *path)
+{
+    return call(PLAIN, SYS_unlink, (long)path, 0, 0, 0);
+}
+
+EXPORT int rename(const char *path, const char *to)
+{
+    return call(PLAIN, SYS_rename, (long)path, (long)to, 0, 0);
+}
+
+EXPORT int mkdir(const char *path, unsigned mode)
+{
+    return call(PLAIN, SYS_mkdir, (long)path, mode, 0, 0);
+}
+
+EXPORT int rmdir(const char *path)
+{
+    return call(PLAIN, SYS_rmdir, (long)path, 0, 0, 0);
+}
+
+EXPORT long readlink(const char *path, char *into, size_t bytes)
+{
+    return call(PLAIN, SYS_readlink, (long)path, (long)into, bytes, 0);
+}
+
+EXPORT int flock(int fd, int how)
+{
+    return call(PLAIN, SYS_flock, fd, how, 0, 0);
+}
+
+EXPORT int fcntl(int fd, int command, ...)
+{
+    va_list list;
+    va_start(list, command);
+    long argument = va_arg(list, long);
+    va_end(list);
+    if (command == F_GETOWN) {
+        /* As libc has it: a group's number is negative, and no error. */
+        int owner[2];
+        long result = raw(SYS_fcntl, fd, F_GETOWN_EX, (long)owner, 0, 0, 0);
+        return result < 0 ? returned(result) : owner[0] == OWNER_GROUP ? -owner[1] : owner[1];
+    }
+    if (command == F_SETLKW || command == F_OFD_SETLKW)
+        return call(WAITS, SYS_fcntl, fd, command, argument, 0);
+    return call(PLAIN, SYS_fcntl, fd, command, argument, 0);
+}
+ALSO(fcntl64, fcntl);
+ALSO(__fcntl, fcntl);

@@ -1,0 +1,16 @@
+//! Files that are in memory alone, and end with this process and all that use them: of a recorder
+//! that is killed nothing is left.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+
+/// An empty file.
+pub(super) fn file(name: &str) -> io::Result<OwnedFd> {
+    // Whether it may be a program has to be said, on machines that would refuse it otherwise;
+    // older kernels do not know the flag.
+    let plain = MemfdFlags::CLOEXEC;
+    let made = memfd_create(name, plain | MemfdFlags::NOEXEC_SEAL);
+    Ok(made.or_else(|_| memfd_create(name, plain))?)
+}

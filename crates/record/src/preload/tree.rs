@@ -1,0 +1,278 @@
+//! From records to events: which threads there are, and which programs were not seen.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+
+use trace::Unseen;
+
+use super::layout::{Record, What};
+use super::times::Times;
+use crate::seen::{Event, Forked, Seen, Sink};
+
+/// A program that was about to begin.
+struct Begins {
+    at_ns: u64,
+    program: Vec<u8>,
+}
+
+/// The processes of a recording, as they tell of themselves.
+pub(super) struct Tree {
+    /// Each thread's process.
+    threads: HashMap<u32, u32>,
+    /// Births that one side has told of.
+    births: HashSet<u64>,
+    /// Processes that have not told of the program that they were about to become: either it did
+    /// not take the library, or it has not begun yet.
+    beginning: HashMap<u32, Begins>,
+    /// Processor time of threads that have ended, by process.
+    used: HashMap<u32, (u64, u64)>,
+}
+
+impl Tree {
+    /// One that begins with a command.
+    pub(super) fn of(first: u32) -> Self {
+        let begins = Begins { at_ns: 0, program: Vec::new() };
+        Self {
+            threads: HashMap::from([(first, first)]),
+            births: HashSet::new(),
+            beginning: HashMap::from([(first, begins)]),
+            used: HashMap::new(),
+        }
+    }
+
+    pub(super) fn see<S: Sink>(
+        &mut self,
+        record: Record<'_>,
+        times: &Times,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let Record { at, thread, process, what } = record;
+        let at_ns = times.ns(at);
+        match what {
+            What::Called(seen) => {
+                let (began_ns, ended_ns) = (times.ns(seen.began_ns), times.ns(seen.ended_ns));
+                sink.see(&Event::Called(Seen { began_ns, ended_ns, ..seen }))
+            }
+            What::Began(program) => {
+                self.beginning.remove(&process);
+                self.threads.retain(|_, of| *of != process);
+                self.threads.insert(process, process);
+                sink.see(&Event::Executed { at_ns, thread: process, program })
+            }
+            What::Executing(program) => {
+                let program = program.to_vec();
+                self.beginning.insert(process, Begins { at_ns, program });
+                Ok(())
+            }
+            What::NotExecuted => {
+                self.beginning.remove(&process);
+                Ok(())
+            }
+            What::Forked { number, child, flags } => {
+                // What follows a birth in either is behind what that one told of it.
+                if self.births.remove(&number) {
+                    return Ok(());
+                }
+                self.births.insert(number);
+                self.forked(at_ns, thread, child, flags, sink)
+            }
+            What::Ended { status, is_process, user_ns, system_ns } => {
+                let used = (user_ns, system_ns);
+                if is_process {
+                    self.end_process(at_ns, process, status, Some((thread, used)), sink)
+                } else {
+                    let sum = self.used.entry(process).or_default();
+                    *sum = (sum.0.saturating_add(user_ns), sum.1.saturating_add(system_ns));
+                    self.end(at_ns, thread, status, used, sink)
+                }
+            }
+            What::Reaped { child, status } => self.reaped(at_ns, child, status, sink),
+            What::LeftAlone => sink.see(&Event::Unseen(Unseen::Programs, 1)),
+            What::Unfinished => sink.see(&Event::Lost(1)),
+        }
+    }
+
+    fn forked<S: Sink>(
+        &mut self,
+        at_ns: u64,
+        parent: u32,
+        child: u32,
+        flags: u64,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let has = |flag: libc::c_int| flags & flag as u64 != 0;
+        let thread = has(libc::CLONE_THREAD);
+        let process = self.threads.get(&parent).copied().filter(|_| thread).unwrap_or(child);
+        self.threads.insert(child, process);
+        sink.see(&Event::Forked(Forked {
+            at_ns,
+            parent,
+            child,
+            thread,
+            shares_files: has(libc::CLONE_FILES),
+            shares_folder: has(libc::CLONE_FS),
+        }))
+    }
+
+    fn end<S: Sink>(
+        &mut self,
+        at_ns: u64,
+        thread: u32,
+        status: i32,
+        (user_ns, system_ns): (u64, u64),
+        sink: &mut S,
+    ) -> io::Result<()> {
+        match self.threads.remove(&thread) {
+            Some(_) => sink.see(&Event::Ended { at_ns, thread, status, user_ns, system_ns }),
+            None => Ok(()),
+        }
+    }
+
+    /// All of its threads; what is left of its processor time is that of the one that said so.
+    fn end_process<S: Sink>(
+        &mut self,
+        at_ns: u64,
+        process: u32,
+        status: i32,
+        by: Option<(u32, (u64, u64))>,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let before = self.used.remove(&process).unwrap_or_default();
+        let mut threads: Vec<u32> = self
+            .threads
+            .iter()
+            .filter(|(_, of)| **of == process)
+            .map(|(thread, _)| *thread)
+            .collect();
+        threads.sort_unstable();
+        for thread in threads {
+            let used = match by {
+                Some((last, (user, system))) if last == thread => {
+                    (user.saturating_sub(before.0), system.saturating_sub(before.1))
+                }
+                _ => (0, 0),
+            };
+            self.end(at_ns, thread, status, used, sink)?;
+        }
+        Ok(())
+    }
+
+    /// A process that has ended without having said so: a signal has ended it, or it was a program
+    /// that was not seen.
+    pub(super) fn reaped<S: Sink>(
+        &mut self,
+        at_ns: u64,
+        process: u32,
+        status: i32,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        if let Some(Begins { at_ns, program }) = self.beginning.remove(&process) {
+            sink.see(&Event::Unseen(Unseen::Programs, 1))?;
+            sink.see(&Event::Executed { at_ns, thread: process, program: &program })?;
+        }
+        self.end_process(at_ns, process, status, None, sink)
+    }
+
+    /// What is still about to begin, or runs unseen, when the recording ends.
+    pub(super) fn finish<S: Sink>(&mut self, sink: &mut S) -> io::Result<()> {
+        match self.beginning.drain().count() {
+            0 => Ok(()),
+            unseen => sink.see(&Event::Unseen(Unseen::Programs, unseen as u64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// What a recording is told, in short.
+    #[derive(Default)]
+    struct Told(Vec<String>);
+
+    impl Sink for Told {
+        fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
+            self.0.push(match event {
+                Event::Called(seen) => format!("call {}", seen.thread),
+                Event::Forked(forked) => format!("fork {} {}", forked.child, forked.thread),
+                Event::Executed { thread, program, .. } => {
+                    format!("exec {thread} {}", String::from_utf8_lossy(program))
+                }
+                Event::Ended { thread, status, user_ns, .. } => {
+                    format!("end {thread} {status} {user_ns}")
+                }
+                Event::Lost(count) => format!("lost {count}"),
+                Event::Unseen(_, count) => format!("unseen {count}"),
+            });
+            Ok(())
+        }
+
+        fn idle(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn told(records: Vec<(u32, u32, What<'_>)>) -> Vec<String> {
+        let (mut tree, mut told, times) = (Tree::of(1), Told::default(), Times::new());
+        for (thread, process, what) in records {
+            tree.see(Record { at: 0, thread, process, what }, &times, &mut told).unwrap();
+        }
+        tree.finish(&mut told).unwrap();
+        told.0
+    }
+
+    fn ended(status: i32, is_process: bool, user_ns: u64) -> What<'static> {
+        What::Ended { status, is_process, user_ns, system_ns: 0 }
+    }
+
+    const THREAD: u64 = (libc::CLONE_THREAD | libc::CLONE_FILES) as u64;
+
+    #[test]
+    fn a_birth_is_told_once_by_whoever_is_first() {
+        let fork = |number| What::Forked { number, child: 2, flags: 0 };
+        let records = vec![
+            (1, 1, What::Began(b"sh")),
+            (1, 1, fork(7)),
+            (1, 1, fork(7)),
+            (2, 2, ended(0, true, 5)),
+            (1, 1, fork(8)),
+        ];
+        assert_eq!(told(records), ["exec 1 sh", "fork 2 false", "end 2 0 5", "fork 2 false"]);
+    }
+
+    #[test]
+    fn threads_end_with_their_process_and_its_time_is_counted_once() {
+        let thread = |number, child| What::Forked { number, child, flags: THREAD };
+        let records = vec![
+            (1, 1, What::Began(b"x")),
+            (1, 1, thread(1, 2)),
+            (1, 1, thread(2, 3)),
+            (2, 1, ended(0, false, 30)),
+            (1, 1, ended(256, true, 100)),
+        ];
+        let expected =
+            ["exec 1 x", "fork 2 true", "fork 3 true", "end 2 0 30", "end 1 256 70", "end 3 256 0"];
+        assert_eq!(told(records), expected);
+    }
+
+    /// Fails where a program that did not take the library is taken for one that did nothing.
+    #[test]
+    fn a_program_that_does_not_tell_of_itself_was_not_seen() {
+        let fork = What::Forked { number: 1, child: 2, flags: 0 };
+        let records = vec![
+            (1, 1, What::Began(b"sh")),
+            (1, 1, fork),
+            (2, 2, What::Executing(b"missing")),
+            (2, 2, What::NotExecuted),
+            (2, 2, What::Executing(b"static")),
+            (1, 1, What::Reaped { child: 2, status: 9 }),
+        ];
+        let expected = ["exec 1 sh", "fork 2 false", "unseen 1", "exec 2 static", "end 2 9 0"];
+        assert_eq!(told(records), expected);
+        let still = vec![(1, 1, What::Began(b"sh")), (1, 1, What::Executing(b"static"))];
+        assert_eq!(told(still), ["exec 1 sh", "unseen 1"]);
+        assert_eq!(told(Vec::new()), ["unseen 1"]);
+    }
+}
