@@ -67,7 +67,7 @@ fn comparison(
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.mean.blocks());
     let tolls = arms[base].toll_ns.zip(arms[other].toll_ns).filter(|_| ratio.is_some());
     let ratio = tolls.map(|(base_ns, other_ns)| other_ns / base_ns);
-    let (verdict, why) = verdict(state, run.run.interrupted);
+    let (verdict, why) = verdict(state, end_of(run));
     let measured = Comparison {
         base: arms[base].id.clone(),
         other: arms[other].id.clone(),
@@ -183,19 +183,25 @@ pub(crate) fn decided(decision: Decision) -> Verdict {
     }
 }
 
-fn verdict(state: &PairState, interrupted: bool) -> (Verdict, Option<String>) {
+/// What ended before a comparison was decided.
+fn end_of(run: &Run) -> &'static str {
+    match (run.run.interrupted, &run.run.ended_early) {
+        (true, _) => "the run was interrupted",
+        (false, Some(_)) => "the run ended early",
+        (false, None) => "the budget ended",
+    }
+}
+
+fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
     let verdict = decided(state.mean.decision());
-    let why = (verdict == Verdict::Unclear).then(|| {
-        let end = if interrupted { "the run was interrupted" } else { "the budget ended" };
-        match state.mean.blocks() {
-            0 if state.seen > 0 => format!(
-                "half of the operations failed in each of {} blocks, so there is no median to \
-                 compare",
-                state.seen
-            ),
-            0 => format!("{end} before the first block was complete"),
-            blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
-        }
+    let why = (verdict == Verdict::Unclear).then(|| match state.mean.blocks() {
+        0 if state.seen > 0 => format!(
+            "half of the operations failed in each of {} blocks, so there is no median to \
+             compare",
+            state.seen
+        ),
+        0 => format!("{end} before the first block was complete"),
+        blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
     });
     (verdict, why)
 }

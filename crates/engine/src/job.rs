@@ -24,6 +24,8 @@ pub struct Job {
     pub error_rate: f64,
     /// When to end at the latest, counted by the runner's clock.
     pub budget: Duration,
+    /// After how many blocks to end at the latest, where that was said.
+    pub blocks: Option<usize>,
     /// What the random order is made from.
     pub seed: u64,
     /// How many operations a second the application does, by study, where that was said.
@@ -46,6 +48,7 @@ impl Job {
             worth: plan.worth,
             error_rate: plan.error_rate,
             budget: plan.budget,
+            blocks: None,
             seed: plan.seed,
             per_second: plan.studies.iter().filter_map(rate).collect(),
             manners: Manners::default(),

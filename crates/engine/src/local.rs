@@ -189,7 +189,7 @@ impl<'a> LocalRunner<'a> {
         kept.slices += 1;
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
         let (fresh, kept, clients) = (fresh.as_fd(), kept.folder.as_fd(), self.clients.as_ref());
-        let folders = SliceFolders { fresh, kept, kept_is_new, clients };
+        let folders = SliceFolders { clients, ..SliceFolders::alone(fresh, kept, kept_is_new) };
         let ready = workload.prepare(folders)?.ready(operations, recorder)?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);

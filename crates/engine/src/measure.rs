@@ -162,8 +162,8 @@ impl<'a> Session<'a> {
 
     /// Finds for each arm how many operations fill a slice.
     fn calibrate(&mut self) -> Result<(), Stop> {
-        let target = slice_target(self.job);
         for arm in 0..self.job.arms.len() {
+            let target_ns = self.target_ns(arm);
             let limits = self.runner.operations(arm);
             let mut operations = limits.fit(1.0);
             // What is set up once, such as an interpreter, is in the first slice
@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
             }
             while let Some(slice) = self.slice(arm, operations, Phase::Calibration)? {
                 let elapsed_ns = slice.spent.elapsed_ns.max(1) as f64;
-                let full = limits.fit(operations as f64 * target.as_nanos() as f64 / elapsed_ns);
+                let full = limits.fit(operations as f64 * target_ns / elapsed_ns);
                 // A short slice says little about a long one: grow by at most tenfold.
                 let next = full.min(limits.fit(operations as f64 * 10.0));
                 // What a slice costs however short it is makes a short one look full.
@@ -223,10 +223,10 @@ impl<'a> Session<'a> {
     /// machine slices of two sizes differ by more than chance. The paired ratio
     /// would then lean to one side, and lead to false verdicts.
     fn resize(&mut self, times_ns: &[Vec<f64>]) {
-        let target_ns = slice_target(self.job).as_nanos() as f64;
         for (arm, times_ns) in times_ns.iter().enumerate() {
             let fastest_ns = times_ns.iter().copied().fold(f64::INFINITY, f64::min);
             if fastest_ns.is_finite() && fastest_ns > 0.0 {
+                let target_ns = self.target_ns(arm);
                 let fitting = self.runner.operations(arm).fit(target_ns / fastest_ns);
                 self.operations[arm] = fitting;
             }
@@ -237,6 +237,12 @@ impl<'a> Session<'a> {
         for (arm, &operations) in self.operations.iter().enumerate() {
             (self.events)(Event::Calibrated { arm, operations });
         }
+    }
+
+    /// What the operations of an arm's slice should take together: those of several clients
+    /// pass at the same time.
+    fn target_ns(&self, arm: usize) -> f64 {
+        slice_target(self.job).as_nanos() as f64 * self.job.arms[arm].clients() as f64
     }
 
     /// Gives both arms the smaller size if they are alike; whether that changed one.
@@ -264,6 +270,9 @@ impl<'a> Session<'a> {
             let schedule = Schedule { job: self.job, states: &self.states, alive: &alive };
             if !schedule.wants_more(blocks) {
                 return Ok(());
+            }
+            if self.job.blocks.is_some_and(|most| blocks >= most) {
+                return Err(Stop::Early("it has all the blocks that were asked for".to_owned()));
             }
             let order = self.order(schedule.arms(blocks));
             let block = self.block(&order, Phase::Block(blocks))?;
@@ -368,9 +377,10 @@ fn slice_target(job: &Job) -> Duration {
     (job.budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, longest)
 }
 
-/// How many slices an arm of so many has at the most.
-pub(crate) fn slices_max(arms: usize) -> u64 {
-    let in_blocks = BLOCKS_MAX * times_in_block(arms);
+/// How many slices each arm of a job has at the most.
+pub(crate) fn slices_max(job: &Job) -> u64 {
+    let blocks = job.blocks.unwrap_or(BLOCKS_MAX).min(BLOCKS_MAX);
+    let in_blocks = blocks * times_in_block(job.arms.len());
     CALIBRATION_SLICES_MAX + (WARMUP.most as u64) + in_blocks as u64
 }
 
@@ -380,104 +390,4 @@ fn times_in_block(arms: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use model::arm::Axis;
-    use model::run::{Floor, Writes};
-    use model::spent::Spent;
-
-    use super::*;
-    use crate::manners::Manners;
-    use crate::study::Operations;
-    use crate::testing;
-
-    /// Arms with tolls of their own; the first slice of the second is disturbed.
-    struct Made {
-        tolls_ns: Vec<u64>,
-        passed_ns: u64,
-        disturbed: bool,
-    }
-
-    impl SliceRunner for Made {
-        fn elapsed(&self) -> Duration {
-            Duration::from_nanos(self.passed_ns)
-        }
-
-        fn stopped(&self) -> bool {
-            false
-        }
-
-        fn floor(&mut self) -> Floor {
-            Floor { tick_ns: 1.0, ..Floor::default() }
-        }
-
-        fn clock_off_by(&self) -> Option<f64> {
-            None
-        }
-
-        fn unread(&self) -> Vec<String> {
-            Vec::new()
-        }
-
-        fn writes(&self) -> Option<Writes> {
-            None
-        }
-
-        fn warms_up(&self, _: usize) -> bool {
-            true
-        }
-
-        fn operations(&self, _: usize) -> Operations {
-            Operations { granule: 1, max: 1_000_000 }
-        }
-
-        fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
-            let mut elapsed_ns = operations * self.tolls_ns[arm];
-            let full = elapsed_ns > 1_000_000;
-            if arm == 1 && full && !std::mem::replace(&mut self.disturbed, true) {
-                elapsed_ns *= 3;
-            }
-            self.passed_ns += elapsed_ns;
-            let spent = Spent { elapsed_ns, ..Spent::default() };
-            Ok(Slice { operations, spent, ..Slice::default() })
-        }
-    }
-
-    fn sizes(tolls_ns: &[u64]) -> BTreeMap<usize, u64> {
-        let arms = testing::arms(tolls_ns.len());
-        let pairs = (1..arms.len())
-            .map(|other| Pair { base: other - 1, other, axis: Axis::Place })
-            .collect();
-        let job = Job {
-            arms,
-            pairs,
-            materials: Vec::new(),
-            worth: 0.05,
-            error_rate: 0.05,
-            budget: Duration::from_secs(2),
-            seed: 1,
-            per_second: [].into(),
-            manners: Manners::default(),
-        };
-        let mut runner = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed: false };
-        let measured = measure(&job, &mut runner, &mut |_| ());
-        let counted = measured.slices.iter().filter(|slice| slice.block().is_some());
-        counted.map(|slice| (slice.arm, slice.operations)).collect()
-    }
-
-    #[test]
-    fn arms_that_take_equally_long_get_slices_of_one_size_though_one_was_disturbed() {
-        let sizes = sizes(&[300, 310]);
-        assert_eq!(sizes[&0], sizes[&1]);
-        // The size fits what an operation takes undisturbed.
-        assert!((10_000..=50_000).contains(&sizes[&0]), "{sizes:?}");
-    }
-
-    #[test]
-    fn alike_is_passed_on_and_arms_that_differ_keep_their_own() {
-        let sizes = sizes(&[300, 500, 800, 9000]);
-        assert!(sizes[&0] == sizes[&1] && sizes[&1] == sizes[&2], "{sizes:?}");
-        assert!(sizes[&3] * 5 < sizes[&2], "{sizes:?}");
-    }
-}
+mod tests;

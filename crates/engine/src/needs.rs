@@ -25,7 +25,7 @@ pub fn needs(job: &Job, workloads: &[Box<dyn Workload>], places: usize) -> Vec<P
 fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> PlaceNeeds {
     let (mut slice, mut kept) = (Footprint::NOTHING, Footprint::NOTHING);
     let mut written_bytes: u64 = 0;
-    let slices = slices_max(job.arms.len());
+    let slices = slices_max(job);
     for (_, workload) in job.arms.iter().zip(workloads).filter(|(arm, _)| arm.place == place) {
         let own = workload.footprint(workload.operations().max);
         let keeps = workload.kept_footprint();

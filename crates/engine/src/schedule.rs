@@ -76,26 +76,14 @@ mod tests {
     use model::arm::Axis;
     use model::slice::{Phase, Slice};
 
-    use crate::manners::Manners;
-
     use super::*;
+    use crate::testing;
 
     /// A job of so many arms, all but the first held against it.
     fn job(arms: usize) -> Job {
         let pair = |other| Pair { base: 0, other, axis: Axis::Place };
         let pairs = (1..arms).map(pair).collect();
-        let arms = crate::testing::arms(arms);
-        Job {
-            arms,
-            pairs,
-            materials: Vec::new(),
-            worth: 0.05,
-            error_rate: 0.05,
-            budget: Duration::from_secs(60),
-            seed: 1,
-            per_second: [].into(),
-            manners: Manners::default(),
-        }
+        testing::job(testing::arms(arms), pairs, Duration::from_secs(60))
     }
 
     /// What is known after so many blocks, in each of which an arm takes its factor

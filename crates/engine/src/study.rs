@@ -13,6 +13,7 @@ use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudySpec};
 use process::worker::Clients;
+use serde::{Deserialize, Serialize};
 
 pub use crate::error::{Doing, StudyError};
 use crate::recorder::Recorder;
@@ -120,6 +121,34 @@ pub struct SliceFolders<'f> {
     pub kept_is_new: bool,
     /// Workers on other machines, where the run was started with some.
     pub clients: Option<&'f Rc<dyn Clients>>,
+    /// Whose these folders are.
+    pub part: Part,
+}
+
+impl<'f> SliceFolders<'f> {
+    /// Those of a slice that nobody else has a part in.
+    pub fn alone(fresh: BorrowedFd<'f>, kept: BorrowedFd<'f>, kept_is_new: bool) -> Self {
+        Self { fresh, kept, kept_is_new, clients: None, part: Part::WHOLE }
+    }
+}
+
+/// Which of several clients a slice is of, that have its folders in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// The client, from 0.
+    pub number: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+impl Part {
+    /// Nobody else is in these folders.
+    pub const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// Whether others are.
+    pub fn is_shared(self) -> bool {
+        self.of > 1
+    }
 }
 
 /// A slice whose folder is prepared.

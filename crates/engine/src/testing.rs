@@ -1,23 +1,58 @@
-//! Arms made up for tests.
+//! Arms and jobs made up for tests.
 
-use model::arm::Arm;
+use std::time::Duration;
+
+use model::arm::{Arm, Pair};
 use model::place::PlaceRequest;
 use model::plan::{Draft, StudyPlan};
-use model::study::{StrategySpec, StudySpec};
+use model::scaling::CLIENTS;
+use model::study::{ParamKind, ParamSpec, ParamValue, StrategySpec, StudySpec};
+
+use crate::job::Job;
+use crate::manners::Manners;
 
 static SPEC: StudySpec = StudySpec {
     name: "made",
     strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
+    params: &[ParamSpec {
+        name: CLIENTS,
+        about: "",
+        kind: ParamKind::Count { min: 1, max: 9 },
+        default: "1",
+    }],
     ..StudySpec::EMPTY
 };
 
 /// So many arms of one study, each on a place of its own.
 pub(crate) fn arms(count: usize) -> Vec<Arm> {
+    arms_of(count, 1)
+}
+
+/// The same, each by so many clients.
+pub(crate) fn arms_of(count: usize, clients: u64) -> Vec<Arm> {
     let request = |n| PlaceRequest::directory(&format!("p{n}"), "/");
+    let mut study = StudyPlan::new(&SPEC);
+    study.set(CLIENTS, vec![ParamValue::Count(clients)]);
     let draft = Draft {
         places: (0..count).map(request).collect(),
-        studies: vec![StudyPlan::new(&SPEC)],
+        studies: vec![study],
         ..Draft::default()
     };
     draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms()
+}
+
+/// A job with the usual limits of error, and nothing else asked for.
+pub(crate) fn job(arms: Vec<Arm>, pairs: Vec<Pair>, budget: Duration) -> Job {
+    Job {
+        arms,
+        pairs,
+        materials: Vec::new(),
+        worth: 0.05,
+        error_rate: 0.05,
+        budget,
+        blocks: None,
+        seed: 1,
+        per_second: [].into(),
+        manners: Manners::default(),
+    }
 }

@@ -10,6 +10,8 @@ use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};
 
+use crate::root::Root;
+
 /// Nanoseconds in a second.
 pub const SECOND_NS: u64 = 1_000_000_000;
 
@@ -47,6 +49,15 @@ pub struct ClockTold {
 #[inline]
 pub fn monotonic_ns() -> u64 {
     to_ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// Which clock [`monotonic_ns`] reads: that of a boot of a machine, and of a time namespace
+/// there. Nothing where that is not told.
+pub fn monotonic_name() -> Option<String> {
+    let boot = Root::real().attribute("/proc/sys/kernel/random/boot_id")?;
+    // Before Linux 5.6 there is no such namespace.
+    let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
+    Some(format!("{boot} {}", namespace.display()))
 }
 
 /// Processor time that the calling thread has used.

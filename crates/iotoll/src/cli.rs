@@ -5,6 +5,7 @@ mod recording;
 mod reproduce;
 mod runs;
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -163,6 +164,11 @@ pub(crate) struct CompareArgs {
     /// The longest that the run may take, as in 5min, 90s or 90 [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     pub(crate) budget: Option<Duration>,
+
+    /// End after so many blocks, decided or not: each has every arm once, or twice where
+    /// there are two
+    #[arg(long, value_name = "N")]
+    pub(crate) blocks: Option<NonZeroU32>,
 
     /// How many operations a second your application does, in all studies or in one: says
     /// what a change is worth to you

@@ -63,9 +63,8 @@ pub(crate) fn check(
             labels.join(", ")
         )));
     }
-    let wanted = |arm: &Arm| if suits(arm.study) { arm.params.count(CLIENTS) } else { 1 };
-    if let Some(arm) = arms.iter().find(|arm| wanted(arm) > clients as u64) {
-        let (study, wanted) = (arm.study.name, wanted(arm));
+    if let Some(arm) = arms.iter().find(|arm| arm.clients() > clients as u64) {
+        let (study, wanted) = (arm.study.name, arm.clients());
         let there = if clients == 1 {
             "this is a single process".to_owned()
         } else {

@@ -125,7 +125,11 @@ struct Work {
 
 impl Work {
     fn of(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Self> {
-        let mut job = Job { manners: args.manners(), ..Job::of(plan) };
+        let mut job = Job {
+            blocks: args.blocks.map(|blocks| blocks.get() as usize),
+            manners: args.manners(),
+            ..Job::of(plan)
+        };
         let workloads = preflight::workloads(&job.arms)?;
         job.materials = workloads.iter().map(|workload| workload.material()).collect();
         let needs = needs(&job, &workloads, plan.places.len());

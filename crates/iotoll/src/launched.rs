@@ -14,6 +14,10 @@ pub(crate) fn speaks() -> bool {
     Launch::here().is_none_or(|launch| launch.rank == 0)
 }
 
+/// How those end that do not speak where rank 0 tells what is wrong: a launcher ends all others as
+/// soon as one ends with anything else, and rank 0 might not have spoken by then.
+pub(crate) const UNSPOKEN: Exit = Exit::Done;
+
 /// `iotoll compare`, by all of them.
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
     match Launch::here() {
@@ -39,7 +43,7 @@ pub(crate) fn alone(
 ) -> anyhow::Result<Exit> {
     match Launch::here() {
         None => run(),
-        Some(launch) if launch.rank > 0 => Ok(Exit::Usage),
+        Some(launch) if launch.rank > 0 => Ok(UNSPOKEN),
         Some(Launch { launcher, ranks, .. }) => Err(UsageError(format!(
             "{launcher} started {ranks} processes, but `iotoll {command}` measures with one: run \
              it without {launcher}; only `iotoll compare` measures with several"
@@ -51,7 +55,7 @@ pub(crate) fn alone(
 #[cfg(not(feature = "mpi"))]
 fn together(_: &CompareArgs, launch: Launch) -> anyhow::Result<Exit> {
     if launch.rank > 0 {
-        return Ok(Exit::Usage);
+        return Ok(UNSPOKEN);
     }
     let Launch { launcher, ranks, .. } = launch;
     Err(UsageError(format!(
@@ -71,7 +75,8 @@ fn together(args: &CompareArgs, launch: Launch) -> anyhow::Result<Exit> {
     let world = match World::init() {
         Ok(world) if world.ranks() == launch.ranks => world,
         // Each would say the same.
-        _ if launch.rank > 0 => return Ok(Exit::CouldNot),
+        Ok(_) if launch.rank > 0 => return Ok(UNSPOKEN),
+        Err(_) if launch.rank > 0 => return Ok(Exit::CouldNot),
         Err(why) => return Err(ranks::Error::from(why).into()),
         Ok(world) => return Err(other_launcher(launch, world.ranks()).into()),
     };

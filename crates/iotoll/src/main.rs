@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(told) if launched::speaks() => told.exit(),
-        Err(told) => return ExitCode::from(told.exit_code() as u8),
+        Err(_) => return launched::UNSPOKEN.into(),
     };
     let exit = exit::guarded(|| run(cli.command));
     for process in process::take_left_behind() {

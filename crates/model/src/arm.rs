@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, StudyPlan};
+use crate::scaling::CLIENTS;
 use crate::study::{Params, StrategySpec, StudySpec};
 
 /// What is timed: a study, its strategy and parameters, and a place.
@@ -19,6 +20,13 @@ pub struct Arm {
     pub place: usize,
     /// The parameters, all of them.
     pub params: Params,
+}
+
+impl Arm {
+    /// How many clients do it at the same time.
+    pub fn clients(&self) -> u64 {
+        self.study.param(CLIENTS).map_or(1, |_| self.params.count(CLIENTS))
+    }
 }
 
 /// What two compared arms differ in.

@@ -17,7 +17,7 @@ use iotoll_process::worker::{
 };
 use iotoll_process::{Error, StopFlag};
 use model::spent::{Calls, Spent};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A program of the shell, as a worker.
 macro_rules! script {
@@ -29,13 +29,14 @@ macro_rules! script {
 /// Does nothing, and says who did it.
 const IDLE: Program = script!(
     "while read line; do case $line in *work*) echo '\"ready\"';; *start*) echo \
-     '{\"done\":{\"acknowledged\":1,\"started_after_ns\":2,\"ended_after_ns\":9,\"elapsed_ns\":7,\
-     \"unit_ns\":1.0,\"latencies\":[[7,1]],\"latency_max\":7,\"user_ns\":5,\
+     '{\"done\":{\"acknowledged\":1,\"started_after_ns\":2,\"ended_after_ns\":9,\
+     \"unit_ns\":1.0,\"latencies\":[[7,1]],\"latency_max\":7,\
+     \"spent\":{\"elapsed_ns\":7,\"user_ns\":5},\
      \"figures\":{\"pid\":'$$'}}}';; esac; done"
 );
 
 fn assignments(workers: u64) -> Vec<Assignment> {
-    let assignment = |n| Assignment { study: "test".to_owned(), work: json!({ "number": n }) };
+    let assignment = |n| Assignment::of("test", &json!({ "number": n })).unwrap();
     (0..workers).map(assignment).collect()
 }
 
@@ -86,7 +87,7 @@ fn a_group_that_is_killed_or_dropped_leaves_no_process_in_the_pool() {
 /// Is ready after a while that its number makes its own, and reports between which two
 /// moments of `CLOCK_MONOTONIC` its group was started, as it knows.
 fn punctual(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
-    let number = assignment.work["number"].as_u64().ok_or("no number")?;
+    let number = assignment.read::<Value>()?["number"].as_u64().ok_or("no number")?;
     thread::sleep(Duration::from_millis(20 * number));
     let started = session.start().map_err(|e| e.to_string())?;
     // So few bits that a float keeps them exactly.
@@ -134,7 +135,7 @@ fn what_the_process_counts_itself_is_left_out_of_a_threads_report() {
 }
 
 fn failing(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
-    if assignment.work["number"] == 1 {
+    if assignment.read::<Value>()?["number"] == 1 {
         return Err("the disk is full".to_owned());
     }
     session.start().map_err(|e| e.to_string())?;
@@ -210,7 +211,8 @@ fn stops(silent: Program) {
 
 fn reading(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
     session.start().map_err(|e| e.to_string())?;
-    let path = assignment.work["file"].as_str().ok_or("no file")?;
+    let work: Value = assignment.read()?;
+    let path = work["file"].as_str().ok_or("no file")?;
     let mut text = String::new();
     File::open(path).and_then(|mut f| f.read_to_string(&mut text)).map_err(|e| e.to_string())?;
     Ok(Report { acknowledged: text.len() as u64, ..Report::default() })
@@ -225,7 +227,7 @@ fn workers_reach_what_they_are_handed() {
     std::fs::remove_file(folder.path().join("a")).unwrap();
     let kind = WorkerKind::Threads(reading);
     let work = json!({ "file": kind.path_to(&file) });
-    let assignment = Assignment { study: "test".to_owned(), work };
+    let assignment = Assignment::of("test", &work).unwrap();
     let stop = StopFlag::default();
     let group =
         WorkerGroup::ready(kind, &[assignment], &WorkerPool::new(), &Clock::new(), &stop).unwrap();

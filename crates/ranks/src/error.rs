@@ -24,6 +24,13 @@ pub enum Error {
     Stopped,
 }
 
+impl Error {
+    /// That of a rank of which no more is known here.
+    pub(crate) fn of(rank: usize, why: String) -> Self {
+        Self::Rank { rank, host: String::new(), why }
+    }
+}
+
 fn on(host: &str) -> String {
     if host.is_empty() { String::new() } else { format!(" on {host}") }
 }

@@ -1,8 +1,9 @@
-//! What a rank gathers of a slice: what its own worker says, and what comes from below.
+//! What a rank gathers of a step of a slice: what its own worker says, and what comes from
+//! below.
 
 use process::worker::FromWorker;
 
-use crate::tree::{Said, above, add_up, below};
+use crate::tree::{Said, above, add_up, below, joined};
 
 /// What has come so far.
 pub(crate) struct Gathering {
@@ -23,7 +24,7 @@ impl Gathering {
     /// What the rank's own worker says. After its last word there is none.
     pub(crate) fn add_own(&mut self, what: Result<FromWorker, String>) {
         if std::mem::take(&mut self.lacks_own) {
-            self.all.push(Said { rank: self.rank, what });
+            self.all.push(Said::of(self.rank, what));
         }
     }
 
@@ -51,6 +52,6 @@ impl Gathering {
     /// To whom all of it goes, with latencies added up.
     pub(crate) fn finish(mut self) -> (usize, Vec<Said>) {
         add_up(&mut self.all, self.unit_ns);
-        (above(self.rank), self.all)
+        (above(self.rank), joined(self.all))
     }
 }

@@ -1,30 +1,25 @@
 //! Rank 0's end: it knows the other ranks, and has their workers do what a group is to do.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use host::clock::{Clock, monotonic_ns};
+use host::clock::Clock;
 use model::client::Client;
 use process::StopFlag;
 use process::worker::{Assignment, FromWorker, LocalWorker, WorkerKind};
 
-use crate::clock::{Offset, Round};
+use crate::clocks::Clocks;
 use crate::comm::Comm;
 use crate::error::Error;
-use crate::idle::Idle;
-use crate::message::{FromRank, Mark, OwnPlace, Sight, ToRank, read, written};
+use crate::message::{FromRank, Mark, OwnPlace, Sight, ToRank, When, written};
 use crate::own::OwnFolders;
-use crate::tree::{Said, branch};
-
-/// A rank that says nothing for this long will never say anything.
-const SILENCE_MAX: Duration = Duration::from_secs(120);
-/// How often a rank is asked for the time at once, of which the quickest answer counts.
-const ROUNDS: usize = 5;
+use crate::tree::{Said, below, branch};
+use crate::waiting::{answer, check};
 
 /// Rank 0, with what it knows of the others.
 #[derive(Clone)]
@@ -40,12 +35,12 @@ struct Inner {
 struct State {
     /// The machine of each rank that has said it.
     machines: Vec<Client>,
-    /// How the clock of each stands to ours.
-    offsets: Vec<Option<Offset>>,
+    /// Those of the ranks directly below.
+    clocks: Clocks,
     /// Rank 0's own worker, once it is needed.
     own: Option<LocalWorker>,
     round: u64,
-    /// What was said at the end of the work, of ranks that were not asked for yet.
+    /// What was said in this step, of ranks that were not asked for yet.
     heard: HashMap<usize, Result<FromWorker, String>>,
     /// Where they are in places that each machine has its own of.
     own_folders: Vec<OwnFolders>,
@@ -60,7 +55,7 @@ impl Leader {
         let ranks = comm.ranks();
         let state = State {
             machines: vec![host::machine::as_client()],
-            offsets: vec![None; ranks],
+            clocks: Clocks::new(),
             own: None,
             round: 0,
             heard: HashMap::new(),
@@ -184,19 +179,22 @@ impl Leader {
     /// A round of work begins, of which messages are told from those of others.
     pub(crate) fn next_round(&self) -> u64 {
         let mut state = self.0.state.borrow_mut();
+        state.heard.clear();
         state.round += 1;
         state.round
     }
 
+    /// Gives a rank its part of a round's work, in which the first so many take part.
     pub(crate) fn assign(
         &self,
         rank: usize,
+        of: usize,
         round: u64,
         assignment: &Assignment,
     ) -> Result<(), process::Error> {
         if rank > 0 {
-            let assignment = assignment.clone();
-            return Ok(self.send(rank, &ToRank::Work { round, assignment })?);
+            let (unit_ns, assignment) = (self.0.clock.tick_ns(), Cow::Borrowed(assignment));
+            return Ok(self.send(rank, &ToRank::Work { round, of, unit_ns, assignment })?);
         }
         let mut state = self.0.state.borrow_mut();
         let mut worker = match state.own.take() {
@@ -208,39 +206,28 @@ impl Leader {
         Ok(())
     }
 
-    /// Has the workers of the first ranks start at a moment of this clock; at once where that
-    /// is 0.
-    pub(crate) fn start(&self, of: usize, round: u64, at_ns: u64) -> Result<(), process::Error> {
-        self.0.state.borrow_mut().heard.clear();
-        let unit_ns = self.0.clock.tick_ns();
-        // The one here last, for it hears of it at once.
-        for rank in (1..of).rev() {
-            let at_ns = if at_ns == 0 { 0 } else { self.offset(rank).theirs(at_ns) };
-            self.send(rank, &ToRank::Start { round, at_ns, of, unit_ns })?;
-        }
+    /// Has the workers of the first ranks start at a moment of this clock; at once where none
+    /// is given.
+    pub(crate) fn start(
+        &self,
+        of: usize,
+        round: u64,
+        at_ns: Option<u64>,
+    ) -> Result<(), process::Error> {
         let mut state = self.0.state.borrow_mut();
+        state.heard.clear();
+        // The one here last, for it hears of it at once.
+        let here = at_ns.map(|at_ns| When { at_ns, error_ns: 0 });
+        for rank in below(0, of) {
+            let when = here.map(|here| state.clocks.theirs(rank, here));
+            self.send(rank, &ToRank::Start { round, when })?;
+        }
+        let at_ns = at_ns.unwrap_or_default();
         state.own.as_mut().map_or(Ok(()), |worker| worker.start_at(at_ns))
     }
 
-    /// What a worker says in that round before it is started.
-    pub(crate) fn hear_ready(
-        &self,
-        rank: usize,
-        round: u64,
-        stop: &StopFlag,
-    ) -> Result<FromWorker, process::Error> {
-        if rank == 0 {
-            return self.hear_own(stop);
-        }
-        let what = self.answer(rank, stop, |message| match message {
-            FromRank::Worker { round: of, what } if of == round => Some(what),
-            _ => None,
-        })?;
-        Ok(self.checked(rank, what)?)
-    }
-
-    /// What a worker says in that round once it was started.
-    pub(crate) fn hear_end(
+    /// What a rank's worker says in this step of a round.
+    pub(crate) fn hear(
         &self,
         rank: usize,
         round: u64,
@@ -252,19 +239,19 @@ impl Leader {
         loop {
             let heard = self.0.state.borrow_mut().heard.remove(&rank);
             if let Some(what) = heard {
-                return Ok(self.checked(rank, what)?);
+                return Ok(what.map_err(|why| self.failed(rank, why))?);
             }
             let all = self.answer(branch(rank), stop, |message| match message {
                 FromRank::Gathered { round: of, all } if of == round => Some(all),
                 _ => None,
             })?;
-            let all = all.into_iter().map(|Said { rank, what }| (rank, what));
-            self.0.state.borrow_mut().heard.extend(all);
+            let heard = &mut self.0.state.borrow_mut().heard;
+            for Said { rank, what, same } in all {
+                let what = what.and_then(FromWorker::checked);
+                heard.extend(same.into_iter().map(|rank| (rank, what.clone())));
+                heard.insert(rank, what);
+            }
         }
-    }
-
-    fn checked(&self, rank: usize, what: Result<FromWorker, String>) -> Result<FromWorker, Error> {
-        what.and_then(FromWorker::checked).map_err(|why| self.failed(rank, why))
     }
 
     fn hear_own(&self, stop: &StopFlag) -> Result<FromWorker, process::Error> {
@@ -281,7 +268,7 @@ impl Leader {
                 }
             }
             drop(state);
-            self.check(0, since, stop)?;
+            check(0, since, stop)?;
         }
     }
 
@@ -295,77 +282,37 @@ impl Leader {
         }
     }
 
-    /// Takes the time of ranks anew of which it is not known well enough any more.
-    pub(crate) fn take_times(&self, ranks: usize, stop: &StopFlag) -> Result<(), Error> {
-        for rank in 1..ranks {
-            let known = self.0.state.borrow().offsets[rank];
-            if known.is_none_or(|offset| offset.is_stale(monotonic_ns())) {
-                let rounds: Result<Vec<_>, _> =
-                    (0..ROUNDS).map(|_| self.ask_time(rank, stop)).collect();
-                self.0.state.borrow_mut().offsets[rank] = Offset::of(&rounds?);
-            }
-        }
-        Ok(())
+    /// Asks the ranks directly below for the time, as far as too little is known of their
+    /// clocks.
+    pub(crate) fn ask_times(&self, of: usize, stop: &StopFlag) -> Result<(), Error> {
+        let ranks = below(0, of);
+        let asked = self.0.state.borrow_mut().clocks.ask(&*self.0.comm, ranks, stop);
+        asked.map_err(|error| self.named(error))
     }
 
-    fn ask_time(&self, rank: usize, stop: &StopFlag) -> Result<Round, Error> {
-        let asked_ns = monotonic_ns();
-        self.send(rank, &ToRank::Time)?;
-        let theirs_ns = self.answer(rank, stop, |message| match message {
-            FromRank::Time(ns) => Some(ns),
-            _ => None,
-        })?;
-        Ok(Round { asked_ns, theirs_ns, answered_ns: monotonic_ns() })
-    }
-
-    /// By how much a rank's clock may be off from what is thought.
-    pub(crate) fn clock_error_ns(&self, rank: usize) -> u64 {
-        if rank == 0 { 0 } else { self.offset(rank).error_ns(monotonic_ns()) }
-    }
-
-    fn offset(&self, rank: usize) -> Offset {
-        self.0.state.borrow().offsets[rank].unwrap_or_default()
-    }
-
-    /// A rank's next message that is wanted; others are of rounds that were given up.
+    /// A rank's next message that is wanted.
     fn answer<T>(
         &self,
         rank: usize,
         stop: &StopFlag,
-        mut wanted: impl FnMut(FromRank) -> Option<T>,
+        wanted: impl FnMut(FromRank) -> Option<T>,
     ) -> Result<T, Error> {
-        let (since, mut idle) = (Instant::now(), Idle::new());
-        loop {
-            let Some(bytes) = self.0.comm.receive(rank)? else {
-                self.check(rank, since, stop)?;
-                idle.wait();
-                continue;
-            };
-            let message = read(&bytes).map_err(|why| self.failed(rank, why.to_string()))?;
-            if let Some(found) = wanted(message) {
-                return Ok(found);
-            }
-            idle = Idle::new();
-        }
+        answer(&*self.0.comm, rank, stop, wanted).map_err(|error| self.named(error))
     }
 
-    /// An error where the run should end, or a rank has been silent for too long.
-    fn check(&self, rank: usize, since: Instant, stop: &StopFlag) -> Result<(), Error> {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Error::Stopped);
+    /// The same with the machine that the rank is on.
+    fn named(&self, error: Error) -> Error {
+        match error {
+            Error::Rank { rank, why, .. } => self.failed(rank, why),
+            other => other,
         }
-        if since.elapsed() > SILENCE_MAX {
-            let seconds = SILENCE_MAX.as_secs();
-            return Err(self.failed(rank, format!("it sent nothing for {seconds} s")));
-        }
-        Ok(())
     }
 
     fn failed(&self, rank: usize, why: String) -> Error {
         Error::Rank { rank, host: self.host(rank), why }
     }
 
-    fn send(&self, rank: usize, message: &ToRank) -> Result<(), Error> {
+    fn send(&self, rank: usize, message: &ToRank<'_>) -> Result<(), Error> {
         Ok(self.0.comm.send(rank, &written(message)?)?)
     }
 }

@@ -7,10 +7,11 @@
 //! what it reports. Rank 0 has such a worker, too.
 //!
 //! What travels between them is in `message.rs`, and goes over a [`Comm`]. The one for real
-//! is `World`, over MPI, with the feature `mpi`; tests have one of channels. Whether a
-//! launcher started this process at all is told by its environment ([`Launch`]), without MPI.
+//! is `World`, over MPI, with the feature `mpi`; tests have one of channels, and the feature
+//! `simulated` has one for a thousand ranks that are none. Whether a launcher started this process at all is told by its environment ([`Launch`]), without MPI.
 
 mod clock;
+mod clocks;
 mod comm;
 mod error;
 mod gathering;
@@ -22,10 +23,13 @@ mod message;
 mod mpi;
 mod own;
 mod serve;
+#[cfg(feature = "simulated")]
+pub mod simulated;
 #[cfg(test)]
-mod simulated;
+mod tests;
 mod transport;
 mod tree;
+mod waiting;
 
 pub use comm::{Comm, Failure};
 pub use error::Error;

@@ -1,19 +1,20 @@
 //! What ranks say to each other, as JSON. Any version reads a greeting, which has the version.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use model::client::Client;
-use process::worker::{Assignment, FromWorker};
+use process::worker::Assignment;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::comm::Failure;
 use crate::tree::Said;
 
-/// What rank 0 says to another.
+/// What rank 0 says to another, and when to start any rank to those below it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ToRank {
+pub(crate) enum ToRank<'a> {
     /// To say who it is.
     Greet,
     /// To look for files that rank 0 made.
@@ -28,19 +29,19 @@ pub(crate) enum ToRank {
     Work {
         /// Messages of another round are of a slice that was given up.
         round: u64,
-        /// The work.
-        assignment: Assignment,
-    },
-    /// To have its worker start when its own `CLOCK_MONOTONIC` shows so many nanoseconds.
-    Start {
-        /// Of which work.
-        round: u64,
-        /// When.
-        at_ns: u64,
         /// How many ranks take part, the first ones.
         of: usize,
         /// What latencies are to be added up in.
         unit_ns: f64,
+        /// The work.
+        assignment: Cow<'a, Assignment>,
+    },
+    /// To have its worker start, and to tell those below.
+    Start {
+        /// Of which work.
+        round: u64,
+        /// When, by its own clock; at once unless that is said.
+        when: Option<When>,
     },
     /// To end its worker, whatever it does.
     Kill,
@@ -60,16 +61,10 @@ pub(crate) enum FromRank {
     Described(Vec<String>),
     /// The folder that it made in a place, or why it could not.
     Opened(Result<PathBuf, String>),
-    /// What its `CLOCK_MONOTONIC` shows, in nanoseconds.
-    Time(u64),
-    /// What its worker says before it is started.
-    Worker {
-        /// Of which work.
-        round: u64,
-        /// What it says, or why it is no more.
-        what: Result<FromWorker, String>,
-    },
-    /// What its worker says at the end of its work, and those of the ranks below it.
+    /// What its clock shows.
+    Time(Reading),
+    /// What its worker says, and those of the ranks below it: that they are ready, or what they
+    /// did.
     Gathered {
         /// Of which work.
         round: u64,
@@ -85,6 +80,24 @@ pub(crate) struct Greeting {
     pub(crate) version: String,
     /// The machine that it runs on.
     pub(crate) machine: Client,
+}
+
+/// A moment, by a rank's `CLOCK_MONOTONIC`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct When {
+    /// What that shows then, in nanoseconds.
+    pub(crate) at_ns: u64,
+    /// By how much it may be off from what rank 0 thinks of it.
+    pub(crate) error_ns: u64,
+}
+
+/// A clock, and what it shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reading {
+    /// What `CLOCK_MONOTONIC` shows, in nanoseconds.
+    pub(crate) monotonic_ns: u64,
+    /// What it is called, where that is known.
+    pub(crate) clock: Option<String>,
 }
 
 /// A file that rank 0 made in a place, by which others know the place.

@@ -9,18 +9,20 @@ use process::worker::{Assignment, CLOCK_ERROR, Clients, FromWorker, Transport, p
 use process::{Error, StopFlag};
 
 use crate::leader::Leader;
+use crate::tree::depth;
 
-/// Long enough for a rank that sleeps between two looks to hear of the start.
-const HEAD_START: Duration = Duration::from_millis(3);
-/// What telling one rank takes, and more.
-const HEAD_START_PER_RANK: Duration = Duration::from_micros(30);
+/// Long enough for ranks to hear of the start …
+const HEAD_START: Duration = Duration::from_millis(2);
+/// … each from the one above, which sleeps between two looks.
+const HEAD_START_PER_STEP: Duration = Duration::from_micros(500);
 
 /// The workers of the first ranks, for one slice.
 struct RankTransport {
     leader: Leader,
     workers: usize,
     round: u64,
-    is_started: bool,
+    /// Reports are to come of what was started by clocks, of which rank 0 knows its own.
+    is_timed: bool,
     is_over: bool,
 }
 
@@ -32,7 +34,7 @@ impl Clients for Leader {
     fn group(&self, workers: usize) -> Box<dyn Transport> {
         let (leader, round) = (self.clone(), self.next_round());
         let workers = workers.min(self.ranks());
-        Box::new(RankTransport { leader, workers, round, is_started: false, is_over: false })
+        Box::new(RankTransport { leader, workers, round, is_timed: false, is_over: false })
     }
 
     fn path_to(&self, client: usize, folder: BorrowedFd<'_>) -> io::Result<String> {
@@ -50,31 +52,29 @@ impl Transport for RankTransport {
     }
 
     fn assign(&mut self, worker: usize, assignment: &Assignment) -> Result<(), Error> {
-        self.leader.assign(worker, self.round, assignment)
+        self.leader.assign(worker, self.workers, self.round, assignment)
     }
 
     /// At one moment, which each is told by its own clock.
     fn start_together(&mut self) -> Result<(), Error> {
-        self.leader.take_times(self.workers, &StopFlag::default())?;
-        let head_start = HEAD_START + HEAD_START_PER_RANK * self.workers as u32;
+        self.leader.ask_times(self.workers, &StopFlag::default())?;
+        let head_start = HEAD_START + HEAD_START_PER_STEP * depth(self.workers);
         let at_ns = monotonic_ns() + head_start.as_nanos() as u64;
-        self.is_started = true;
-        self.leader.start(self.workers, self.round, at_ns)
+        self.is_timed = true;
+        self.leader.start(self.workers, self.round, Some(at_ns))
     }
 
     fn go_on(&mut self) -> Result<(), Error> {
-        self.leader.start(self.workers, self.round, 0)
+        self.leader.start(self.workers, self.round, None)
     }
 
     fn receive(&mut self, worker: usize, stop: &StopFlag) -> Result<FromWorker, Error> {
-        let mut message = if self.is_started {
-            self.leader.hear_end(worker, self.round, stop)?
-        } else {
-            self.leader.hear_ready(worker, self.round, stop)?
-        };
-        if let FromWorker::Done(report) = &mut message {
-            let error_ns = self.leader.clock_error_ns(worker) as f64;
-            report.figures.insert(CLOCK_ERROR.to_owned(), error_ns);
+        let mut message = self.leader.hear(worker, self.round, stop)?;
+        if worker == 0
+            && let FromWorker::Done(report) = &mut message
+            && std::mem::take(&mut self.is_timed)
+        {
+            report.figures.insert(CLOCK_ERROR.to_owned(), 0.0);
         }
         Ok(message)
     }

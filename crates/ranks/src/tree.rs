@@ -3,6 +3,7 @@
 //! A histogram is most of a report. Were each sent to rank 0, it would spend more time on a
 //! slice of a thousand ranks than the slice takes. So every rank passes on what its worker
 //! reports with what the ranks below it sent: one message, with one histogram for all of them.
+//! That all are ready, and when to start, goes the same way.
 
 use std::ops::Range;
 
@@ -13,11 +14,20 @@ use stats::Histogram;
 /// So many ranks are directly below one.
 const WIDTH: usize = 8;
 
-/// What the worker of a rank said at the end of its work, or why it is no more.
+/// What the worker of a rank said, or why it is no more.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Said {
     pub(crate) rank: usize,
     pub(crate) what: Result<FromWorker, String>,
+    /// The ranks whose workers said the very same, as all do that are ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) same: Vec<usize>,
+}
+
+impl Said {
+    pub(crate) fn of(rank: usize, what: Result<FromWorker, String>) -> Self {
+        Self { rank, what, same: Vec::new() }
+    }
 }
 
 /// The rank above another, which is not rank 0.
@@ -38,6 +48,12 @@ pub(crate) fn branch(rank: usize) -> usize {
         .unwrap_or(rank)
 }
 
+/// How many ranks a message passes on its way down to the last of so many.
+pub(crate) fn depth(of: usize) -> u32 {
+    let last = of.checked_sub(1).filter(|last| *last > 0);
+    std::iter::successors(last, |rank| Some(above(*rank)).filter(|rank| *rank > 0)).count() as u32
+}
+
 /// Adds up the latencies of all reports: the first then has those of all, in units of so many
 /// nanoseconds.
 pub(crate) fn add_up(all: &mut [Said], unit_ns: f64) {
@@ -55,6 +71,21 @@ pub(crate) fn add_up(all: &mut [Said], unit_ns: f64) {
         first.latencies = sum.buckets().map(|(value, times)| (value as u64, times)).collect();
         first.latency_max = sum.max();
     }
+}
+
+/// The same with once what several said one after the other.
+pub(crate) fn joined(all: Vec<Said>) -> Vec<Said> {
+    let mut joined: Vec<Said> = Vec::new();
+    for said in all {
+        match joined.last_mut().filter(|last| last.what == said.what) {
+            Some(last) => {
+                last.same.push(said.rank);
+                last.same.extend(said.same);
+            }
+            None => joined.push(said),
+        }
+    }
+    joined
 }
 
 fn report(said: &mut Said) -> Option<&mut Report> {
@@ -79,19 +110,31 @@ mod tests {
             assert_eq!(all, of - 1, "each is below one");
         }
         assert_eq!((branch(8), branch(9), branch(72), branch(73)), (8, 1, 8, 1));
+        assert_eq!([0, 1, 2, 9, 10, 73, 74, 585, 586].map(depth), [0, 0, 1, 1, 2, 2, 3, 3, 4]);
     }
 
     fn done(rank: usize, unit_ns: f64, latencies: &[(u64, u64)]) -> Said {
         let latency_max = latencies.last().map_or(0, |(value, _)| value + 1);
         let report =
             Report { unit_ns, latencies: latencies.to_vec(), latency_max, ..Report::default() };
-        Said { rank, what: Ok(FromWorker::Done(Box::new(report))) }
+        Said::of(rank, Ok(FromWorker::Done(Box::new(report))))
+    }
+
+    #[test]
+    fn what_several_say_is_said_once_with_all_of_their_ranks() {
+        let ready = |rank| Said::of(rank, Ok(FromWorker::Ready));
+        let below = joined(vec![ready(9), ready(10)]);
+        let said = vec![ready(1), below.into_iter().next().unwrap_or_else(|| ready(0))];
+        let killed = Said::of(2, Err("killed".to_owned()));
+        let all = joined(said.into_iter().chain([killed, ready(3)]).collect());
+        let ranks: Vec<_> = all.iter().map(|said| (said.rank, &said.same[..])).collect();
+        assert_eq!(ranks, [(1, &[9, 10][..]), (2, &[]), (3, &[])]);
     }
 
     #[test]
     fn latencies_of_all_are_in_the_first_report_whatever_their_unit() {
         let mut all = [
-            Said { rank: 4, what: Err("killed".to_owned()) },
+            Said::of(4, Err("killed".to_owned())),
             done(5, 1.0, &[(100, 3), (200, 2)]),
             done(6, 0.5, &[(200, 4)]),
         ];

@@ -88,6 +88,14 @@ pub(crate) fn make_folder(folder: impl AsFd, name: &CStr) -> Result<(), StudyErr
     mkdirat(folder, name, Mode::RWXU).doing("making a folder")
 }
 
+/// The same where another client may have made it.
+pub(crate) fn make_common_folder(folder: impl AsFd, name: &CStr) -> Result<(), StudyError> {
+    match mkdirat(folder, name, Mode::RWXU) {
+        Err(Errno::EXIST) => Ok(()),
+        made => made.doing("making a folder"),
+    }
+}
+
 /// Forces a folder's own entries to the device: without it, a crash may leave a
 /// file without its name.
 pub(crate) fn sync_folder(folder: impl AsFd, name: &CStr) -> Result<(), StudyError> {

@@ -72,7 +72,19 @@ impl Put {
         bytes: &[u8],
         recorder: &mut Recorder,
     ) -> Result<(), StudyError> {
-        let written = if self == Self::Direct { path } else { ASIDE };
+        self.file_by(ASIDE, folder, path, bytes, recorder)
+    }
+
+    /// The same of one that is written aside under another name.
+    pub(crate) fn file_by(
+        self,
+        aside: &CStr,
+        folder: &OwnedFd,
+        path: &CStr,
+        bytes: &[u8],
+        recorder: &mut Recorder,
+    ) -> Result<(), StudyError> {
+        let written = if self == Self::Direct { path } else { aside };
         let file = open_for_writing(folder, written, OFlags::TRUNC).doing(OPENING)?;
         recorder.changed_name();
         write_whole(&file, bytes, WRITING)?;
@@ -84,7 +96,7 @@ impl Put {
             return Ok(());
         }
         recorder.changed_name();
-        renameat(folder, ASIDE, folder, path).doing(RENAMING)
+        renameat(folder, aside, folder, path).doing(RENAMING)
     }
 
     /// Makes the names in a folder last, once its files are in their places.

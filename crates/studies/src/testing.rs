@@ -129,8 +129,7 @@ pub(crate) fn ready_in<'a>(
 ) -> Result<Box<dyn Ready + 'a>, StudyError> {
     let [fresh, kept] = folders.map(|folder| File::open(folder).unwrap());
     let kept_is_new = fs::read_dir(folders[1]).unwrap().next().is_none();
-    let folders =
-        SliceFolders { fresh: fresh.as_fd(), kept: kept.as_fd(), kept_is_new, clients: None };
+    let folders = SliceFolders::alone(fresh.as_fd(), kept.as_fd(), kept_is_new);
     workload.prepare(folders)?.ready(operations, &recorder())
 }
 

@@ -83,6 +83,32 @@ pub(crate) fn sync_tree(folder: impl AsFd) -> Result<(), StudyError> {
     fsync(folder).doing(SYNCING)
 }
 
+/// The same of some files of a folder in which others have files, too. One that is not there
+/// has nothing to be written.
+pub(crate) fn sync_files<'p>(
+    folder: impl AsFd,
+    paths: impl Iterator<Item = &'p CStr>,
+) -> Result<(), StudyError> {
+    let mut files = Vec::new();
+    for path in paths {
+        match open_for_reading(&folder, path) {
+            Err(Errno::NOENT) => {}
+            opened => {
+                let file = opened.doing(SYNCING)?;
+                start_writing(&file).doing(SYNCING)?;
+                if files.len() < OPEN_MAX {
+                    files.push(file);
+                } else {
+                    wait_written(file).doing(SYNCING)?;
+                }
+            }
+        }
+    }
+    files.iter().try_for_each(wait_written).doing(SYNCING)?;
+    files.last().map_or(Ok(()), fsync).doing(SYNCING)?;
+    fsync(folder).doing(SYNCING)
+}
+
 /// More open files than this are a burden to the process.
 const OPEN_MAX: usize = 512;
 

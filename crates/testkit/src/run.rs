@@ -6,27 +6,26 @@ use std::path::PathBuf;
 use engine::job::Job;
 use engine::measure::Event;
 use engine::run::{Environment, Header};
+use engine::runner::SliceRunner;
 use model::article::Article;
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
 use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
 
-use crate::runner::SimulatedRunner;
-
 /// Measures a plan on the runner, whose arms are in the plan's order.
-pub fn run(plan: &Plan, runner: &mut SimulatedRunner) -> Run {
+pub fn run(plan: &Plan, runner: &mut dyn SliceRunner) -> Run {
     run_watched(plan, runner, &mut |_| {})
 }
 
 /// The same of a plan that repeats an article.
-pub fn run_article(plan: &Plan, article: Article, runner: &mut SimulatedRunner) -> Run {
+pub fn run_article(plan: &Plan, article: Article, runner: &mut dyn SliceRunner) -> Run {
     measured(plan, Some(article), runner, &mut |_| {})
 }
 
 /// The same, for whoever wants to know what happens meanwhile.
 pub fn run_watched(
     plan: &Plan,
-    runner: &mut SimulatedRunner,
+    runner: &mut dyn SliceRunner,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Run {
     measured(plan, None, runner, events)
@@ -35,7 +34,7 @@ pub fn run_watched(
 fn measured(
     plan: &Plan,
     article: Option<Article>,
-    runner: &mut SimulatedRunner,
+    runner: &mut dyn SliceRunner,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Run {
     let header = Header {

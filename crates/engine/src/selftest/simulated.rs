@@ -243,12 +243,7 @@ impl SliceRunner for SimulatedRunner {
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let (place, workload) = &mut self.arms[arm];
         let folder = std::fs::File::open("/").unwrap();
-        let folders = SliceFolders {
-            fresh: folder.as_fd(),
-            kept: folder.as_fd(),
-            kept_is_new: true,
-            clients: None,
-        };
+        let folders = SliceFolders::alone(folder.as_fd(), folder.as_fd(), true);
         let ready = workload.prepare(folders)?.ready(operations, &self.recorder)?;
         self.recorder.start();
         let ran = ready.run(&mut self.recorder)?;

@@ -301,12 +301,7 @@ mod tests {
         let counting = Counting { clock: clock.clone(), untrusted };
         let mut stretched = Stretched::new(Box::new(counting), every(factor));
         let root = std::fs::File::open("/").unwrap();
-        let folders = SliceFolders {
-            fresh: root.as_fd(),
-            kept: root.as_fd(),
-            kept_is_new: true,
-            clients: None,
-        };
+        let folders = SliceFolders::alone(root.as_fd(), root.as_fd(), true);
         let mut recorder = Recorder::new(clock, stop);
         let ready = stretched.prepare(folders).unwrap().ready(40, &recorder).unwrap();
         recorder.start();

@@ -35,7 +35,7 @@ const WRITES_HELD_BACK: u64 = 24;
 #[test]
 fn writes_that_stay_in_memory_are_absorbed_and_forced_ones_are_bound_by_sync() {
     let Some(bench) = Bench::on_disk() else { return };
-    let found = bench.run(&["append", "append-sync"]);
+    let Some(found) = bench.run(&["append", "append-sync"]) else { return };
     found.expect("append", &["absorbed-by-page-cache"], &["bound-by-sync"]);
     found.expect("append-sync", &["bound-by-sync"], &["absorbed-by-page-cache"]);
     let absorbed = found.evidence("append", "absorbed-by-page-cache");
@@ -46,14 +46,14 @@ fn writes_that_stay_in_memory_are_absorbed_and_forced_ones_are_bound_by_sync() {
 #[test]
 fn nothing_is_absorbed_where_there_is_no_device() {
     let Some(bench) = Bench::in_memory() else { return };
-    let found = bench.run(&["append", "append-sync"]);
+    let Some(found) = bench.run(&["append", "append-sync"]) else { return };
     found.expect("append", &[], &["absorbed-by-page-cache", "bound-by-sync"]);
 }
 
 #[test]
 fn a_lock_that_another_holds_is_named_and_a_free_one_is_not() {
     let Some(bench) = Bench::in_memory() else { return };
-    let alone = bench.run(&["locked"]);
+    let Some(alone) = bench.run(&["locked"]) else { return };
     alone.expect("locked", &[], &["waiting-for-lock"]);
 
     let lock = bench.lock_file();
@@ -64,7 +64,9 @@ fn a_lock_that_another_holds_is_named_and_a_free_one_is_not() {
         done.store(true, Ordering::Relaxed);
         found
     });
-    contended.expect("locked", &["waiting-for-lock"], &[]);
+    if let Some(contended) = contended {
+        contended.expect("locked", &["waiting-for-lock"], &[]);
+    }
 }
 
 fn hold_often(lock: &File, done: &AtomicBool) {
@@ -79,7 +81,7 @@ fn hold_often(lock: &File, done: &AtomicBool) {
 #[test]
 fn a_cold_file_is_read_from_the_device_and_a_warm_one_is_not() {
     let Some(bench) = Bench::on_disk() else { return };
-    let found = bench.run(&["read-cold", "read-warm"]);
+    let Some(found) = bench.run(&["read-cold", "read-warm"]) else { return };
     found.expect("read-cold", &["reads-from-device"], &["throttled-writeback"]);
     found.expect("read-warm", &[], &["reads-from-device"]);
 }
@@ -89,7 +91,10 @@ fn small_calls_are_told_from_the_programs_own_work() {
     let Some(bench) = Bench::in_memory() else { return };
     // The kernel separates its time from the program's by looking every few
     // milliseconds, which blurs short slices of both kinds side by side.
-    let [calls, hashes] = ["byte-files", "hash"].map(|strategy| bench.run(&[strategy]));
+    let [Some(calls), Some(hashes)] = ["byte-files", "hash"].map(|strategy| bench.run(&[strategy]))
+    else {
+        return;
+    };
     for (found, strategy) in [(&calls, "byte-files"), (&hashes, "hash")] {
         let cpu = found.cpu(strategy);
         if cpu < Duration::from_millis(80) {
@@ -104,7 +109,8 @@ fn small_calls_are_told_from_the_programs_own_work() {
 #[test]
 fn large_copies_are_not_taken_for_system_calls() {
     let Some(bench) = Bench::in_memory() else { return };
-    bench.run(&["write-large"]).expect("write-large", &[], &["system-calls"]);
+    let Some(found) = bench.run(&["write-large"]) else { return };
+    found.expect("write-large", &[], &["system-calls"]);
 }
 
 #[test]
@@ -113,7 +119,7 @@ fn bytes_names_and_faults_are_told_apart_and_from_calls() {
     let situations =
         [("read-whole", "copying"), ("make-and-remove", "metadata"), ("use-memory", "page-faults")];
     for (strategy, own) in situations {
-        let found = bench.run(&[strategy]);
+        let Some(found) = bench.run(&[strategy]) else { return };
         let cpu = found.cpu(strategy);
         if cpu < Duration::from_millis(80) {
             skipped(&format!("because others left {strategy} {cpu:?} of processor time"));
@@ -164,7 +170,7 @@ fn removing_a_file_waits_for_its_discard_and_without_discards_for_none() {
         let facts = places::inspect("loop", device.mount_point()).unwrap();
         assert_eq!(facts.journal, Some(false));
         let bench = Bench::under(&alone, device.mount_point());
-        Some(bench.run_exactly(REMOVED_FILES, &["remove-synced"]))
+        bench.run_exactly(REMOVED_FILES, &["remove-synced"])
     };
     let (Some(discards), Some(none)) = (removed("discard"), removed("nodiscard")) else { return };
     discards.expect("remove-synced", &["device-discards"], &[]);
@@ -185,12 +191,13 @@ fn writers_that_a_slow_device_holds_back_are_throttled() {
     let Some(device) = LoopDevice::with_small_dirty_limit() else { return };
     let slow = Bench::under(&alone, device.mount_point());
     let held_back = slow.run_exactly(WRITES_HELD_BACK, &["write-large"]);
+    let Some(held_back) = held_back else { return };
     held_back.expect("write-large", &["throttled-writeback"], &["reads-from-device"]);
     drop(slow);
 
     let program = std::env::current_exe().unwrap();
     let usual = Bench::under(&alone, program.parent().unwrap());
-    let free = usual.run_exactly(WRITES_HELD_BACK, &["write-large"]);
+    let Some(free) = usual.run_exactly(WRITES_HELD_BACK, &["write-large"]) else { return };
     free.expect("write-large", &[], &["throttled-writeback"]);
 }
 
@@ -201,9 +208,11 @@ fn other_programs_on_every_processor_are_noticed() {
         (0..thread::available_parallelism().unwrap().get()).map(|_| Burner::start()).collect();
     let beside = bench.run(&["append"]);
     drop(burners);
-    beside.expect("append", &["outside-noise"], &[]);
+    if let Some(beside) = beside {
+        beside.expect("append", &["outside-noise"], &[]);
+    }
 
-    let quiet = bench.run(&["append"]);
+    let Some(quiet) = bench.run(&["append"]) else { return };
     let busy = quiet.others_busy_share();
     if busy > 0.04 {
         skipped(&format!(
@@ -237,17 +246,15 @@ impl Drop for Burner {
 fn a_working_set_beyond_the_groups_memory_is_memory_pressure() {
     if let Some(test) = std::env::var_os(bench::CHILD) {
         let bench = Bench::at(Path::new(&test));
-        let found = bench.run_exactly(AROUND_READS, &["read-around"]);
-        println!("{}", found.codes("read-around").join(" "));
+        if let Some(found) = bench.run_exactly(AROUND_READS, &["read-around"]) {
+            println!("{}", found.codes("read-around").join(" "));
+        }
         return;
     }
     let Some(bench) = Bench::on_disk() else { return };
     let this = "a_working_set_beyond_the_groups_memory_is_memory_pressure";
-    bench.run_exactly(AROUND_READS, &["read-around"]).expect(
-        "read-around",
-        &[],
-        &["memory-pressure"],
-    );
+    let Some(found) = bench.run_exactly(AROUND_READS, &["read-around"]) else { return };
+    found.expect("read-around", &[], &["memory-pressure"]);
     if let Some(codes) = bench.in_small_memory_group(this) {
         assert!(codes.contains("memory-pressure"), "{codes}");
     }

@@ -26,6 +26,8 @@ const SHORT_LIVED: &CStr = c"short-lived";
 const LOCK: &CStr = c"../lock";
 /// Removed one by one, each named by its number.
 pub(crate) const REMOVED_FILES: u64 = 64;
+/// Large enough that to discard one takes the device longer than to remove it takes the kernel.
+const REMOVED_BYTES: u64 = LARGE_BYTES as u64;
 /// Memory that is used and given back at once.
 const MEMORY_BYTES: usize = 1 << 20;
 /// Too large to be written for each slice.
@@ -137,8 +139,8 @@ impl Workload for Doing {
         if strategy == "remove-synced" {
             for number in 0..REMOVED_FILES {
                 let file = open(folder, &numbered(number))?;
-                write(&file, &[7; 4096]).doing("filling a file")?;
-                fdatasync(&file).doing("filling a file")?;
+                fill(&file, REMOVED_BYTES)?;
+                fadvise(&file, 0, None, Advice::DontNeed).doing("emptying the cache")?;
             }
         }
         let lock = open(folder, LOCK)?;

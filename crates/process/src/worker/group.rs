@@ -171,7 +171,7 @@ mod tests {
         messages: Vec<Vec<FromWorker>>,
     ) -> (Result<WorkerGroup, Error>, Rc<RefCell<Vec<String>>>) {
         let seen = Rc::new(RefCell::new(Vec::new()));
-        let assignment = |work: usize| Assignment { study: "s".to_owned(), work: work.into() };
+        let assignment = |work: usize| Assignment::of("s", &work).unwrap();
         let assignments: Vec<_> = (0..messages.len()).map(assignment).collect();
         let messages = messages.into_iter().map(VecDeque::from).collect();
         let transport = Box::new(Scripted { messages, seen: Rc::clone(&seen) });

@@ -14,7 +14,6 @@ pub(super) enum ToWorker {
         /// The clock, for workers that read ticks.
         clock: ClockTold,
         /// The work.
-        #[serde(flatten)]
         assignment: Assignment,
     },
     /// To start when `CLOCK_MONOTONIC` shows so many nanoseconds; at once where that was before.

@@ -1,13 +1,14 @@
 //! What workers are told and what they report, whatever the transport.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use model::counters;
 use model::slice::Outcome;
 use model::spent::Spent;
 use model::sums;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 /// The figure of a report that says by how much its worker's clock may be off, in nanoseconds:
 /// of workers that do not share one.
@@ -22,11 +23,30 @@ pub struct Assignment {
     /// The study, which knows what to do with the rest.
     pub study: String,
     /// What to do, as the study and its workers have agreed.
-    pub work: Value,
+    pub work: Box<RawValue>,
+}
+
+impl Assignment {
+    /// Work for a study's worker.
+    ///
+    /// # Errors
+    /// Where it cannot be written down.
+    pub fn of(study: &str, work: &impl Serialize) -> io::Result<Self> {
+        Ok(Self { study: study.to_owned(), work: to_raw_value(work)? })
+    }
+
+    /// The work, as it was written down.
+    ///
+    /// # Errors
+    /// Where it is another kind of work, in words.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, String> {
+        let read = serde_json::from_str(self.work.get());
+        read.map_err(|error| format!("cannot read an assignment: {error}"))
+    }
 }
 
 /// What a worker sends.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FromWorker {
     /// Everything is made ready; waiting for the start.
@@ -65,6 +85,7 @@ impl FromWorker {
 /// Its times are durations or count from the moment at which the group was started,
 /// as the worker's own clock showed it: clocks of two workers are never compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Report {
     /// Operations that it was told had been done.
     pub acknowledged: u64,
@@ -80,7 +101,7 @@ pub struct Report {
     pub latency_max: u64,
     /// What it spent, as far as it knows. What a thread's process counts as its own
     /// is left out by the time that the group hands the report on.
-    #[serde(flatten)]
+    #[serde(default)]
     pub spent: Spent,
     /// What else the study wants to know.
     #[serde(default)]
@@ -158,8 +179,8 @@ mod tests {
     #[test]
     fn a_report_with_few_fields_is_read() {
         let sent = r#"{"acknowledged": 2, "started_after_ns": 5, "ended_after_ns": 9,
-            "elapsed_ns": 4, "unit_ns": 1.0, "latencies": [[2, 2]], "latency_max": 3,
-            "sync_calls": 1, "figures": {"lock_ns": 0}}"#;
+            "spent": {"elapsed_ns": 4, "sync_calls": 1}, "unit_ns": 1.0, "latencies": [[2, 2]],
+            "latency_max": 3, "figures": {"lock_ns": 0}}"#;
         let report: Report = serde_json::from_str(sent).unwrap();
         assert_eq!((report.spent.elapsed_ns, report.spent.sync_calls), (4, 1));
         assert_eq!((report.spent.calls, report.spent.run_queue_ns), (None, None));

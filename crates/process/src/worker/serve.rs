@@ -1,16 +1,19 @@
 //! The worker's end of the pipes, for workers written in Rust.
 
 use std::io::{self, BufRead, Read as _, Write};
-use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::ClockId;
 
 use super::lines::LINE_BYTES_MAX;
 use super::message::ToWorker;
 use super::protocol::{Assignment, FromWorker, Report};
 use crate::StopFlag;
-use host::clock::{Clock, monotonic_ns};
+use host::clock::{Clock, monotonic_ns, timespec};
 
 /// Sleeping wakes late by this much at the most, ordinarily; the rest is spun.
-const SPIN: Duration = Duration::from_micros(60);
+const SPIN_NS: u64 = 60_000;
 
 /// Does an assignment in a worker: makes ready, waits for the start with
 /// [`Session::start`], works and reports; an error in words where it cannot.
@@ -91,8 +94,8 @@ pub fn serve(
 
 /// Sleeps, then spins, until `CLOCK_MONOTONIC` shows so many nanoseconds.
 fn wait_until(at_ns: u64) -> Started {
-    let left = Duration::from_nanos(at_ns.saturating_sub(monotonic_ns()));
-    std::thread::sleep(left.saturating_sub(SPIN));
+    let waking = timespec(at_ns.saturating_sub(SPIN_NS));
+    while let Err(Errno::INTR) = clock_nanosleep_absolute(ClockId::Monotonic, &waking) {}
     while monotonic_ns() < at_ns {
         std::hint::spin_loop();
     }

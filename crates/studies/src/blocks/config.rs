@@ -7,7 +7,8 @@ use rand::seq::index::sample;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::spec::{Access, Order, Strategy, Sync};
+use super::share::Share;
+use super::spec::{Access, CLIENTS_FILE, ClientsFile, Order, Strategy, Sync};
 use crate::cold::Cache;
 
 /// Of each block it is kept when it was last written, in 8 bytes.
@@ -25,7 +26,8 @@ pub(super) struct Config {
     pub(super) cache: Cache,
     pub(super) sync: Sync,
     pub(super) size: usize,
-    pub(super) file_bytes: u64,
+    /// Which blocks of the file have turns.
+    pub(super) share: Share,
     pub(super) depth: usize,
     reads_percent: u32,
 }
@@ -42,6 +44,7 @@ impl Config {
         let strategy = Strategy::of(strategy)?;
         let (size, file_bytes) = (params.size("size"), params.size("file"));
         let depth = if strategy.is_queued() { params.count("depth") } else { 1 };
+        let layout = ClientsFile::of(params.choice(CLIENTS_FILE))?;
         check(strategy, size, file_bytes, depth).map_err(StudyError::Unsuited)?;
         Ok(Self {
             strategy,
@@ -49,7 +52,7 @@ impl Config {
             cache: Cache::of(params.choice("cache"))?,
             sync: Sync::of(params.choice("sync"))?,
             size: size as usize,
-            file_bytes,
+            share: Share::whole(layout, file_bytes / size),
             depth: depth as usize,
             reads_percent: match Access::of(params.choice("access"))? {
                 Access::Read => 100,
@@ -59,8 +62,9 @@ impl Config {
         })
     }
 
-    pub(super) fn blocks(&self) -> u64 {
-        self.file_bytes / self.size as u64
+    /// The file's size.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.offset(self.share.in_file())
     }
 
     /// Whether any block is written.
@@ -88,7 +92,8 @@ impl Config {
     /// from the front again at the end, or any.
     pub(super) fn turns(&self, operations: u64, slice: u32, from: u64) -> Vec<Turn> {
         let mut random = ChaCha8Rng::seed_from_u64(u64::from(slice));
-        let (blocks, operations) = (self.blocks(), operations.min(self.blocks()));
+        let blocks = self.share.count();
+        let operations = operations.min(blocks);
         let chosen: Vec<u64> = match self.order {
             Order::Sequential => (0..operations).map(|turn| (from + turn) % blocks).collect(),
             Order::Random => {
@@ -97,7 +102,8 @@ impl Config {
             }
         };
         let mut reads = || random.random_range(0..100) < self.reads_percent;
-        chosen.into_iter().map(|block| Turn { block, reads: reads() }).collect()
+        let turn = |own| Turn { block: self.share.block(own), reads: reads() };
+        chosen.into_iter().map(turn).collect()
     }
 }
 

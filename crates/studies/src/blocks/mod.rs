@@ -13,6 +13,7 @@ mod buffers;
 mod config;
 pub(crate) mod power;
 mod queue;
+mod share;
 mod slice;
 mod spec;
 mod store;
@@ -25,8 +26,9 @@ use model::study::{Params, StudySpec};
 
 use self::config::Config;
 use self::slice::Making;
+use self::spec::{CLIENTS_FILE, ClientsFile};
 use self::store::Store;
-use crate::clients::{self, Kept};
+use crate::clients::{self, Common};
 
 /// The study.
 pub(crate) struct Blocks;
@@ -38,7 +40,11 @@ impl Study for Blocks {
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let arm = Box::new(Arm::new(Config::new(strategy, params)?));
-        Ok(clients::each(self.spec(), strategy, params, arm, Kept::Own))
+        let common = match ClientsFile::of(params.choice(CLIENTS_FILE))? {
+            ClientsFile::Own => Common::Nothing,
+            ClientsFile::Stretch | ClientsFile::Same => Common::PartsOfFiles,
+        };
+        Ok(clients::each(self.spec(), strategy, params, arm, common))
     }
 }
 
@@ -49,8 +55,8 @@ struct Arm {
     store: Option<Store>,
     /// Slices so far.
     slices: u32,
-    /// The block behind the last of the slice before, where the next one goes on in order:
-    /// a device that has just read the file's beginning may still have it in memory.
+    /// Which of its blocks is behind the last of the slice before, where the next one goes on
+    /// in order: a device that has just read the file's beginning may still have it in memory.
     next: u64,
 }
 
@@ -66,7 +72,7 @@ impl Workload for Arm {
     }
 
     fn operations(&self) -> Operations {
-        Operations { granule: 1, max: self.config.blocks() }
+        Operations { granule: 1, max: self.config.share.count() }
     }
 
     fn warms_up(&self) -> bool {
@@ -80,7 +86,7 @@ impl Workload for Arm {
     }
 
     fn kept_footprint(&self) -> Footprint {
-        let bytes = self.config.file_bytes;
+        let bytes = self.config.offset(self.config.share.count());
         Footprint { space_bytes: bytes, files: 1, written_bytes: bytes }
     }
 
@@ -91,6 +97,7 @@ impl Workload for Arm {
         if folders.kept_is_new {
             self.store = None;
         }
+        self.config.share = self.config.share.of(folders.part);
         let folder = folders.kept.try_clone_to_owned().doing("keeping the folder open")?;
         Ok(Box::new(Making { arm: self, folder }))
     }

@@ -42,7 +42,7 @@ impl Trial for Overwritten {
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {
         let config = &self.arm.config;
         let Some(store) = &self.arm.store else { return Ok(Left::default()) };
-        let mut turn_of = vec![None; config.blocks() as usize];
+        let mut turn_of = vec![None; config.share.in_file() as usize];
         for (number, turn) in self.turns.iter().enumerate() {
             turn_of[turn.block as usize] = Some(number as u64);
         }

@@ -72,15 +72,20 @@ impl Prepared for Making<'_> {
         let config: &Config = config;
         let stop = recorder.stop_flag();
         let queue = config.strategy.is_queued().then(|| Queue::new(config.depth)).transpose()?;
-        let store = match store {
-            Some(store) => store,
-            None => store.insert(Store::make(folder.as_fd(), config, stop)?),
-        };
+        if store.is_none() {
+            let made = Store::make(folder.as_fd(), config, stop)?;
+            if made.is_found {
+                // What a worker before this one wrote there is told from what this one writes.
+                *slices = rand::random_range(0..u32::MAX / 2);
+            }
+            *store = Some(made);
+        }
+        let Some(store) = store else { unreachable!("made above") };
         let file = open(folder.as_fd(), config)?;
         let resident_percent = store.bring_to(&file, config, stop)?;
         *slices += 1;
         let turns = config.turns(operations, *slices, *next);
-        *next = turns.last().map_or(0, |turn| turn.block + 1);
+        *next = turns.last().map_or(0, |turn| config.share.own(turn.block) + 1);
         let into = if config.reads() { config.depth } else { 0 };
         let read = Buffers::new(into, config.size, 1);
         let slice = Slice { config, file, store, turns, read, generation: *slices, misread: 0 };

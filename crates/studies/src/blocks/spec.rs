@@ -71,6 +71,21 @@ choices! {
     }
 }
 
+/// The parameter by which several clients have one file.
+pub(super) const CLIENTS_FILE: &str = "clients_file";
+
+choices! {
+    /// Where the blocks of several clients are.
+    pub(super) enum ClientsFile {
+        /// Each has a file.
+        Own = "own",
+        /// In one file, those of each together.
+        Stretch = "stretch",
+        /// In one file, those of all among each other.
+        Same = "same",
+    }
+}
+
 impl Strategy {
     /// Whether the page cache is passed by.
     pub(super) fn is_direct(self) -> bool {
@@ -89,7 +104,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     operation: "block",
     moves_bytes: true,
     by_default: false,
-    compared: &["depth", "sync"],
+    compared: &["depth", "sync", CLIENTS_FILE],
     strategies: Strategy::SPECS,
     promises: &[promise(&[], READ, ""), promise(&[], &[("sync", Is::OneOf(&["each"]))], SYNCED)],
     params: &[
@@ -125,7 +140,8 @@ pub(super) static SPEC: StudySpec = StudySpec {
         },
         ParamSpec {
             name: "file",
-            about: "size of the file, which is written in full before anything is timed",
+            about: "size of the file, of each client's part in one that several have; it is \
+                    written in full before anything is timed",
             kind: ParamKind::Size { min: 512, max: 64 << 30 },
             default: "64 MiB",
         },
@@ -140,8 +156,16 @@ pub(super) static SPEC: StudySpec = StudySpec {
             default: "never",
         },
         clients::PARAM,
+        ParamSpec {
+            name: CLIENTS_FILE,
+            about: "whether each of several clients has a file of its own, a stretch of its own in \
+                    one file, or blocks all over one file, none of which another client has",
+            kind: ParamKind::Choice(ClientsFile::NAMES),
+            default: "own",
+        },
     ],
     applies: &[
+        where_set(&[CLIENTS_FILE], &[("clients", Is::Not("1"))]),
         for_strategies(&["depth"], &["uring", "uring-direct"]),
         for_strategies(&["cache"], &["buffered", "uring"]),
         where_set(&["mix"], &[("access", Is::OneOf(&["mixed"]))]),

@@ -15,6 +15,7 @@ use rustix::io::{Errno, pread, pwrite};
 
 use super::buffers::{Buffers, Found, Mark, Version};
 use super::config::Config;
+use super::share::Share;
 use super::spec::Order;
 use crate::cold::{Cache, LEFT_PERCENT_MAX};
 use crate::file::{open_for_reading, open_for_writing};
@@ -30,7 +31,11 @@ const CHECKING: &str = "checking a block";
 pub(super) struct Store {
     /// Of which each block says which one filled it.
     pub(super) buffers: Buffers,
+    /// Of those that are this client's.
     versions: Vec<Version>,
+    share: Share,
+    /// Somebody else made it.
+    pub(super) is_found: bool,
     in_memory: bool,
 }
 
@@ -38,26 +43,32 @@ impl Store {
     /// Makes the file, every block of it, and brings it to the device. Each block is a
     /// write of its own, as in an application that works with blocks: memory that took
     /// in many at a time holds them in pages as large as it finds, and how large those
-    /// are, of which it has other ones each time, decides what a later write takes.
+    /// are, of which it has other ones each time, decides what a later write takes. One that
+    /// several clients have a part in is there already for all but the first.
     pub(super) fn make(
         folder: BorrowedFd<'_>,
         config: &Config,
         stop: &StopFlag,
     ) -> Result<Self, StudyError> {
-        let file = open_for_writing(folder, NAME, OFlags::EXCL).doing(MAKING)?;
         let mut buffers = Buffers::various(config.depth, config.size);
-        let (blocks, together) = (config.blocks(), buffers.count() as u64);
+        let (share, together) = (config.share, buffers.count() as u64);
         let version = |block| Version { generation: 0, buffer: (block % together) as u32 };
-        let versions: Vec<Version> = (0..blocks).map(version).collect();
-        for block in 0..blocks {
-            let bytes = buffers.mark(Mark::new(block, version(block)));
-            wrote_whole(pwrite(&file, bytes, config.offset(block)), config.size, MAKING)?;
-            check(stop)?;
-        }
-        fdatasync(&file).doing(MAKING)?;
-        drop(file);
+        let is_found = match open_for_writing(folder, NAME, OFlags::EXCL) {
+            Err(Errno::EXIST) if share.part().is_shared() => true,
+            opened => {
+                let file = opened.doing(MAKING)?;
+                for block in 0..share.in_file() {
+                    let bytes = buffers.mark(Mark::new(block, version(block)));
+                    wrote_whole(pwrite(&file, bytes, config.offset(block)), config.size, MAKING)?;
+                    check(stop)?;
+                }
+                fdatasync(&file).doing(MAKING)?;
+                false
+            }
+        };
+        let versions = (0..share.count()).map(|own| version(share.block(own))).collect();
         let in_memory = lives_in_memory(folder).doing(OPENING)?;
-        Ok(Self { buffers, versions, in_memory })
+        Ok(Self { buffers, versions, share, is_found, in_memory })
     }
 
     /// Reads the file into memory, or evicts it. How much of it memory holds then, in
@@ -71,7 +82,7 @@ impl Store {
         let evicted = config.cache == Cache::Cold || config.strategy.is_direct();
         if evicted {
             evict(file).doing(EVICTING)?;
-        } else if in_memory_bytes(file)? < config.file_bytes {
+        } else if in_memory_bytes(file)? < config.file_bytes() {
             self.read_all(file, config, stop)?;
         }
         // What is read ahead is for reads in order; at random it would be in vain, and the
@@ -82,7 +93,7 @@ impl Store {
         };
         fadvise(file, 0, None, advice).doing(OPENING)?;
         let held = in_memory_bytes(file)?;
-        let percent = (held as f64 * 100.0 / config.file_bytes as f64).min(100.0);
+        let percent = (held as f64 * 100.0 / config.file_bytes() as f64).min(100.0);
         if evicted && percent > LEFT_PERCENT_MAX && !self.in_memory {
             return Err(StudyError::Unsuited(format!(
                 "{percent:.0}% of the file was still in memory after eviction, so reads of the \
@@ -94,7 +105,7 @@ impl Store {
     }
 
     fn read_all(&self, file: &OwnedFd, config: &Config, stop: &StopFlag) -> Result<(), StudyError> {
-        let (blocks, together) = (config.blocks(), self.buffers.count());
+        let (blocks, together) = (config.share.in_file(), self.buffers.count());
         let mut buffer = vec![0; together * config.size];
         for first in (0..blocks).step_by(together) {
             let wanted = (blocks - first).min(together as u64) as usize * config.size;
@@ -109,7 +120,7 @@ impl Store {
     /// that is not under way.
     #[inline]
     pub(super) fn fill(&mut self, block: u64, version: Version) -> &[u8] {
-        self.versions[block as usize] = version;
+        self.versions[self.share.own(block) as usize] = version;
         self.buffers.mark(Mark::new(block, version))
     }
 
@@ -128,13 +139,13 @@ impl Store {
             read_whole(pread(&file, &mut read[..], config.offset(block)), size, CHECKING)?;
             let made = Version { generation: 0, buffer: (block % together) as u32 };
             let mut is = |version| read == *written.mark(Mark::new(block, version));
-            Ok(match self.versions[block as usize] {
+            Ok(match self.versions[self.share.own(block) as usize] {
                 version if is(version) => Left::New,
                 _ if is(made) => Left::Old,
                 _ => Left::Neither,
             })
         };
-        (0..config.blocks()).map(look).collect()
+        (0..config.share.in_file()).map(look).collect()
     }
 
     /// Holds blocks against what was last written to each.
@@ -151,7 +162,8 @@ impl Store {
             let offset = block * size as u64;
             read_whole(pread(file, read.get_mut(0), offset), size, CHECKING)?;
             integrity.records += 1;
-            let written = Mark::new(block, self.versions[block as usize]);
+            let version = self.versions[self.share.own(block) as usize];
+            let written = Mark::new(block, version);
             match self.buffers.judge(read.get(0), written) {
                 Found::Whole => {}
                 Found::Older => integrity.lost += 1,

@@ -255,12 +255,7 @@ fn left(sync: &str, done: u64, change: impl FnOnce(&File, &[u8], &[Turn])) -> Le
     let mut trial = Overwritten::new("buffered", &params(&Blocks, &given)).unwrap();
     let folder = in_memory();
     let open = File::open(folder.path()).unwrap();
-    let folders = |kept_is_new| SliceFolders {
-        fresh: open.as_fd(),
-        kept: open.as_fd(),
-        kept_is_new,
-        clients: None,
-    };
+    let folders = |kept_is_new| SliceFolders::alone(open.as_fd(), open.as_fd(), kept_is_new);
     let ready = trial.ready(folders(true), 40, &testing::recorder()).unwrap();
     let path = folder.path().join("blocks.bin");
     let before = fs::read(&path).unwrap();

@@ -1,5 +1,5 @@
-//! One client's part: a whole slice of a study in folders of its own, as
-//! `engine::local::LocalRunner` runs one, whose steps wait for those of the other clients.
+//! One client's part: a whole slice of a study, as `engine::local::LocalRunner` runs one, whose
+//! steps wait for those of the other clients.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
 
 use engine::recorder::Recorder;
-use engine::study::{Doing as _, SliceFolders, StudyError, Workload};
+use engine::study::{Doing as _, Part, SliceFolders, StudyError, Workload};
 use host::probes::WorkerProbe;
 use host::root::Root;
 use model::counters::Counters as _;
@@ -16,6 +16,7 @@ use model::study::{ParamSpec, Params};
 use process::StopFlag;
 use process::worker::{Assignment, Report, Session};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use crate::workers::with_latencies;
 
@@ -23,28 +24,43 @@ use crate::workers::with_latencies;
 pub(crate) const ASSIGNMENT: &str = "clients";
 
 /// What a client is told.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
     /// Whose slices these are: the arm keeps files from one to the next.
     pub(crate) arm: u64,
-    /// What it does.
-    pub(crate) study: String,
-    /// How it does it.
-    pub(crate) strategy: String,
-    /// The parameters, all of them, as a plan file has them.
-    pub(crate) params: BTreeMap<String, String>,
-    /// The client's folder of this slice, which it makes.
-    pub(crate) fresh: String,
+    /// What all clients of the arm are told ([`Orders`]), written down once.
+    pub(crate) orders: Box<RawValue>,
+    /// Which part of the folders that clients have in common is this client's.
+    pub(crate) part: Part,
+    /// Its folder of this slice.
+    pub(crate) fresh: Folder,
     /// Its folder of the arm.
-    pub(crate) kept: String,
+    pub(crate) kept: Folder,
     /// Whether that one is another than before.
     pub(crate) kept_is_new: bool,
-    /// Whether it is the client's own, which makes it: else the files are there that it reads.
-    pub(crate) keeps: bool,
     /// Whether nobody but the client removes what it leaves in its folders.
     pub(crate) tidies: bool,
     /// How many operations to do.
     pub(crate) operations: u64,
+}
+
+/// What clients do in all slices of an arm.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    /// What they do.
+    pub(crate) study: String,
+    /// How they do it.
+    pub(crate) strategy: String,
+    /// The parameters, all of them, as a plan file has them.
+    pub(crate) params: BTreeMap<String, String>,
+}
+
+/// A folder that a client works in.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Folder {
+    pub(crate) path: String,
+    /// Whether it is this client's own, which makes it.
+    pub(crate) is_own: bool,
 }
 
 thread_local! {
@@ -64,9 +80,7 @@ pub(crate) fn do_assignment(
     assignment: &Assignment,
     session: Session<'_>,
 ) -> Result<Report, String> {
-    let task = Task::deserialize(&assignment.work);
-    let task = task.map_err(|error| format!("cannot read an assignment: {error}"))?;
-    slice(task, session).map_err(|error| error.to_string())
+    slice(assignment.read()?, session).map_err(|error| error.to_string())
 }
 
 fn slice(mut task: Task, session: Session<'_>) -> Result<Report, StudyError> {
@@ -75,23 +89,25 @@ fn slice(mut task: Task, session: Session<'_>) -> Result<Report, StudyError> {
     let known = ARMS.with_borrow_mut(|arms| arms.remove(&task.arm));
     // What a worker before this one left there, that one alone knew.
     task.kept_is_new |= known.is_none();
-    make_anew(&task.fresh).doing(MAKING)?;
-    if task.kept_is_new && task.keeps {
-        make_anew(&task.kept).doing(MAKING)?;
+    if task.fresh.is_own {
+        make_anew(&task.fresh.path).doing(MAKING)?;
+    }
+    if task.kept.is_own && task.kept_is_new {
+        make_anew(&task.kept.path).doing(MAKING)?;
     }
     let mut arm = match known {
-        Some(known) if known.kept != task.kept => {
+        Some(known) if known.kept != task.kept.path => {
             if task.tidies {
                 remove(&known.kept).doing(REMOVING)?;
             }
-            Arm { kept: task.kept.clone(), ..known }
+            Arm { kept: task.kept.path.clone(), ..known }
         }
         Some(known) => known,
-        None => Arm { kept: task.kept.clone(), workload: workload(&task)? },
+        None => Arm { kept: task.kept.path.clone(), workload: workload(&task.orders)? },
     };
     let done = parts(&mut *arm.workload, &task, session)?;
     if task.tidies {
-        remove(&task.fresh).doing(REMOVING)?;
+        remove(&task.fresh.path).doing(REMOVING)?;
     }
     ARMS.with_borrow_mut(|arms| arms.insert(task.arm, arm));
     Ok(done)
@@ -111,16 +127,17 @@ fn remove(folder: &str) -> io::Result<()> {
 }
 
 /// That of one client by itself.
-fn workload(task: &Task) -> Result<Box<dyn Workload>, StudyError> {
+fn workload(orders: &RawValue) -> Result<Box<dyn Workload>, StudyError> {
     let wrong = |why: String| StudyError::Worker(format!("cannot read an assignment: {why}"));
-    let Task { study: name, strategy, params, .. } = task;
-    let study = crate::find(name).ok_or_else(|| wrong(format!("there is no study {name}")))?;
+    let orders = serde_json::from_str(orders.get()).map_err(|error| wrong(error.to_string()))?;
+    let Orders { study: name, strategy, params } = orders;
+    let study = crate::find(&name).ok_or_else(|| wrong(format!("there is no study {name}")))?;
     let value = |param: &'static ParamSpec| {
         let text = params.get(param.name).map_or(param.default, String::as_str);
         Ok((param.name, param.parse(text).map_err(wrong)?))
     };
     let params: Result<Vec<_>, StudyError> = study.spec().params.iter().map(value).collect();
-    study.workload(strategy, &Params(params?))
+    study.workload(&strategy, &Params(params?))
 }
 
 /// The slice: its operations, then forcing them to the device, then looking at the files.
@@ -130,10 +147,10 @@ fn parts(
     mut session: Session<'_>,
 ) -> Result<Report, StudyError> {
     const WAITING: &str = "waiting for the other clients";
-    let open = |path: &str| fs::File::open(path).doing("opening a client's folder");
+    let open = |folder: &Folder| fs::File::open(&folder.path).doing("opening a client's folder");
     let (fresh, kept) = (open(&task.fresh)?, open(&task.kept)?);
     let (fresh, kept, kept_is_new) = (fresh.as_fd(), kept.as_fd(), task.kept_is_new);
-    let folders = SliceFolders { fresh, kept, kept_is_new, clients: None };
+    let folders = SliceFolders { part: task.part, ..SliceFolders::alone(fresh, kept, kept_is_new) };
     let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
     let ready = workload.prepare(folders)?.ready(task.operations, &recorder)?;
     let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());

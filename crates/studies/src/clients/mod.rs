@@ -1,14 +1,13 @@
-//! Several clients of a place, each of which does a slice of a study by itself, in a folder of
-//! its own.
+//! Several clients of a place, each of which does a slice of a study by itself.
 //!
 //! The study knows nothing of it. What [`each`] makes of a workload has a client's worker do
 //! whole slices of it ([`client`]), all of which are made ready, started, forced to the device
 //! and checked together. So any study can have several clients that has [`PARAM`] among its
 //! parameters and whose slices need nothing but their folders.
 //!
-//! One whose clients share files can do so only where they have a place in common
-//! ([`in_one_folder`], [`Kept::Common`]): on disks of their own, they work like those of any
-//! other study.
+//! Clients work in folders of their own, or have files or folders in common ([`Common`]), in
+//! which each knows its [`Part`]. They can have something in common only where the place is the
+//! same for all: on disks of their own, they work as if there were nothing.
 
 mod client;
 mod joined;
@@ -19,24 +18,29 @@ mod states;
 use std::io;
 
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
+    Doing as _, Footprint, Operations, Part, Prepared, SliceFolders, Study, StudyError, Workload,
 };
 use model::material::Material;
 use model::study::{ParamValue, Params, StudySpec};
+use serde_json::value::to_raw_value;
 
-use self::client::Task;
 pub(crate) use self::client::{ASSIGNMENT, do_assignment};
+use self::client::{Folder, Task};
 use self::shared::InOneFolder;
 pub(crate) use self::spec::{FIGURES, PARAM, RATE};
 use self::states::Folders;
 
-/// Whose the files are that an arm keeps from slice to slice.
+/// What clients have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
-    /// Each client makes its own.
-    Own,
-    /// All clients read the same, which this process makes.
-    Common,
+pub(crate) enum Common {
+    /// Each has folders of its own.
+    Nothing,
+    /// Files that the arm keeps from slice to slice, which this process makes and all read.
+    Files,
+    /// The same, of which each has a part.
+    PartsOfFiles,
+    /// The folders, in which each makes files of its own.
+    Folders,
 }
 
 /// What an arm does with as many clients as its parameters say: the same, where that is one.
@@ -45,12 +49,12 @@ pub(crate) fn each(
     strategy: &str,
     params: &Params,
     one: Box<dyn Workload>,
-    kept: Kept,
+    common: Common,
 ) -> Box<dyn Workload> {
     if params.count(PARAM.name) == 1 {
         return one;
     }
-    Box::new(Each { kept, ..Each::new(study, strategy, params, one, RATE.name) })
+    Box::new(Each { common, ..Each::new(study, strategy, params, one, RATE.name) })
 }
 
 /// The same where `all` is what clients do in one folder, and `rate` the study's figure of what
@@ -88,7 +92,7 @@ struct Each {
     /// What each of them does, to be asked what that comes to.
     one: Box<dyn Workload>,
     rate: &'static str,
-    kept: Kept,
+    common: Common,
 }
 
 impl Each {
@@ -99,15 +103,23 @@ impl Each {
         one: Box<dyn Workload>,
         rate: &'static str,
     ) -> Self {
-        let task = Task {
-            arm: rand::random(),
+        let orders = client::Orders {
             study: study.name.to_owned(),
             strategy: strategy.to_owned(),
             params: of_one(params).written(),
-            ..Task::default()
+        };
+        let task = Task {
+            arm: rand::random(),
+            orders: to_raw_value(&orders).unwrap_or_else(|_| unreachable!("it is text alone")),
+            part: Part::WHOLE,
+            fresh: Folder::default(),
+            kept: Folder::default(),
+            kept_is_new: false,
+            tidies: false,
+            operations: 0,
         };
         let clients = params.count(PARAM.name);
-        Self { study, clients, task, one, rate, kept: Kept::Own }
+        Self { study, clients, task, one, rate, common: Common::Nothing }
     }
 
     /// With a folder for each.
@@ -137,9 +149,11 @@ impl Workload for Each {
     }
 
     fn kept_footprint(&self) -> Footprint {
-        match self.kept {
-            Kept::Own => self.of_all(self.one.kept_footprint()),
-            Kept::Common => self.one.kept_footprint(),
+        let of_one = self.one.kept_footprint();
+        match self.common {
+            Common::Nothing | Common::Folders => self.of_all(of_one),
+            Common::PartsOfFiles => of_one.times(self.clients),
+            Common::Files => of_one,
         }
     }
 
@@ -153,21 +167,39 @@ impl Workload for Each {
             || StudyError::Unsuited(format!("there are fewer than {} clients", self.clients));
         let there = there.ok_or_else(too_few)?;
         let is_own = there.is_each_ones_own(folders.fresh).doing(FINDING)?;
-        let keeps = self.kept == Kept::Own || is_own;
+        let common = if is_own { Common::Nothing } else { self.common };
+        let paths = |client| -> io::Result<_> {
+            Ok((there.path_to(client, folders.fresh)?, there.path_to(client, folders.kept)?))
+        };
+        let here = paths(0).doing(FINDING)?;
+        let (owns_fresh, owns_kept) = (common != Common::Folders, common == Common::Nothing);
         let task = |client: usize| -> io::Result<Task> {
-            let path = |folder| there.path_to(client, folder);
-            let fresh = format!("{}/client-{client}", path(folders.fresh)?);
-            let kept = path(folders.kept)?;
-            let kept = if keeps { format!("{kept}/client-{client}") } else { kept };
-            // What the first leaves is put aside here.
-            let tidies = is_own && client > 0;
-            let kept_is_new = folders.kept_is_new;
-            Ok(Task { fresh, kept, kept_is_new, keeps, tidies, ..self.task.clone() })
+            let (fresh, kept) = if is_own { paths(client)? } else { here.clone() };
+            let of_client = |path, is_own: bool| {
+                let path = if is_own { format!("{path}/client-{client}") } else { path };
+                Folder { path, is_own }
+            };
+            let part = Part { number: client as u64, of: self.clients };
+            Ok(Task {
+                part: if owns_kept { Part::WHOLE } else { part },
+                fresh: of_client(fresh, owns_fresh),
+                kept: of_client(kept, owns_kept),
+                kept_is_new: folders.kept_is_new,
+                // What the first leaves is put aside here.
+                tidies: is_own && client > 0,
+                ..self.task.clone()
+            })
         };
         let tasks: io::Result<Vec<Task>> = (0..self.clients as usize).map(task).collect();
         let (tasks, group) = (tasks.doing(FINDING)?, there.group(self.clients as usize));
         let (study, rate) = (self.study, self.rate);
-        let first = if keeps { None } else { Some(self.one.prepare(folders)?) };
+        let first = match common {
+            Common::Files | Common::PartsOfFiles => {
+                let part = Part { number: 0, of: self.clients };
+                Some(self.one.prepare(SliceFolders { part, ..folders })?)
+            }
+            Common::Nothing | Common::Folders => None,
+        };
         Ok(Box::new(Folders { study, group, tasks, rate, first }))
     }
 }

@@ -9,8 +9,7 @@ use crate::together;
 /// How many clients there are.
 pub(crate) const PARAM: ParamSpec = ParamSpec {
     name: CLIENTS,
-    about: "how many ranks of MPI do this at the same time, each in a folder of its own; all of \
-            them unless given",
+    about: "how many ranks of MPI do this at the same time; all of them unless given",
     kind: ParamKind::Count { min: 1, max: 1024 },
     default: "1",
 };

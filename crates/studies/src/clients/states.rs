@@ -55,9 +55,8 @@ impl Prepared for Folders<'_> {
             drop(first.ready(each, recorder)?);
         }
         let assignment = |task: Task| {
-            let work = serde_json::to_value(Task { operations: each, ..task });
-            let work = work.map_err(std::io::Error::from).doing("writing down a client's work")?;
-            Ok(Assignment { study: ASSIGNMENT.to_owned(), work })
+            let task = Task { operations: each, ..task };
+            Assignment::of(ASSIGNMENT, &task).doing("writing down a client's work")
         };
         let assignments: Result<Vec<_>, StudyError> = tasks.into_iter().map(assignment).collect();
         let workers = WorkerGroup::over(group, &assignments?, recorder.stop_flag())?;

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use engine::study::Study;
+use engine::study::{Part, Study};
 use host::clock::Clock;
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -112,6 +112,9 @@ impl Transport for Group {
     }
 }
 
+/// What is left in the folders of a slice and of its arm.
+type Look<'a> = &'a dyn Fn(&Path, &Path);
+
 /// Runs slices of three clients in an arm's folders, of which the last has another; what each
 /// came to.
 fn slices(
@@ -119,6 +122,7 @@ fn slices(
     strategy: &str,
     given: &[(&str, &str)],
     own: Option<&Path>,
+    look: Look<'_>,
 ) -> Vec<crate::testing::Slice> {
     let given = [given, &[("clients", "3")]].concat();
     let mut workload = study.workload(strategy, &params(study, &given)).unwrap();
@@ -134,12 +138,12 @@ fn slices(
             kept: open_kept.as_fd(),
             kept_is_new: number.is_multiple_of(2),
             clients: Some(&clients),
+            part: Part::WHOLE,
         };
         let ready = workload.prepare(folders).unwrap().ready(operations, &recorder()).unwrap();
         let slice = finish(ready).unwrap();
         assert_eq!(slice.laps, operations);
-        let here = if own.is_some() { 1 } else { 3 };
-        assert_eq!(folders_in(fresh.path()), here);
+        look(fresh.path(), kept.path());
         slice
     };
     (0..3).map(one).collect()
@@ -158,7 +162,8 @@ fn clients_do_whole_slices_each_in_a_folder_of_its_own() {
         (&crate::page::Page, "mmap", &[("cache", "cold"), ("clients_read", "same")]),
         (&crate::blocks::Blocks, "buffered", &[("access", "write"), ("file", "1 MiB")]),
     ] {
-        for slice in slices(study, strategy, given, None) {
+        let look = |fresh: &Path, _: &Path| assert_eq!(folders_in(fresh), 3);
+        for slice in slices(study, strategy, given, None, &look) {
             let integrity: &Integrity = slice.integrity();
             assert!(integrity.is_intact() && integrity.records > 0, "{strategy}: {integrity:?}");
             for figure in FIGURES {
@@ -169,22 +174,74 @@ fn clients_do_whole_slices_each_in_a_folder_of_its_own() {
 }
 
 #[test]
+fn clients_write_find_and_remove_files_of_their_own_in_one_folder() {
+    let own_files = crate::testing::own_folder();
+    let set = own_files.path().to_str().unwrap();
+    for (strategy, operation, left) in [
+        ("direct", "write", [1, 0]),
+        ("rename", "write", [1, 0]),
+        ("direct", "create", [1, 0]),
+        ("direct", "unlink", [0, 0]),
+        ("direct", "stat", [0, 1]),
+        ("rename", "rename", [0, 1]),
+    ] {
+        let given = [("operation", operation), ("clients_folder", "same"), ("size", "1 KiB")];
+        // Each client does whole sets.
+        for (more, files) in [(("folders", "2"), 30), (("set", set), 27)] {
+            let look = |fresh: &Path, kept: &Path| {
+                let found = [fresh, kept].map(|folder| files_in(folder).len());
+                assert_eq!(found, left.map(|times| times * files), "{strategy} {operation}");
+            };
+            let given = [&given[..], &[more]].concat();
+            for slice in slices(&crate::files::Files, strategy, &given, None, &look) {
+                let integrity = slice.integrity();
+                assert!(integrity.is_intact(), "{strategy} {operation}: {integrity:?}");
+                assert_eq!(integrity.records, files as u64, "{strategy} {operation}");
+            }
+        }
+    }
+}
+
+#[test]
+fn clients_have_blocks_of_their_own_in_one_file() {
+    for (layout, order) in [("stretch", "random"), ("same", "random"), ("same", "sequential")] {
+        for access in ["read", "write", "mixed"] {
+            let size = [("size", "4 KiB"), ("file", "64 KiB"), ("clients_file", layout)];
+            let given = [&size[..], &[("order", order), ("access", access)]].concat();
+            let look = |fresh: &Path, kept: &Path| {
+                assert_eq!(files_in(fresh).len(), 0);
+                let [file] = &files_in(kept)[..] else { panic!("not one file") };
+                assert_eq!(fs::metadata(file).unwrap().len(), 3 * (64 << 10));
+            };
+            for slice in slices(&crate::blocks::Blocks, "buffered", &given, None, &look) {
+                let integrity = slice.integrity();
+                assert!(integrity.is_intact(), "{layout} {access}: {integrity:?}");
+                assert_eq!(integrity.records, 30, "{layout} {access}");
+            }
+        }
+    }
+}
+
+#[test]
 fn on_disks_of_their_own_clients_leave_nothing_but_what_the_arm_keeps() {
     let own = in_memory();
     for (study, strategy, given, kept) in [
         (&crate::page::Page as &dyn Study, "read", &[("cache", "warm")][..], true),
+        (&crate::blocks::Blocks, "buffered", &[("file", "64 KiB"), ("clients_file", "same")], true),
+        (&crate::files::Files, "direct", &[("clients_folder", "same")], false),
         (&crate::log::Log, "held", &[], false),
     ] {
-        let records: Vec<u64> = slices(study, strategy, given, Some(own.path()))
+        let look = |fresh: &Path, _: &Path| assert_eq!(folders_in(fresh), 1);
+        let records: Vec<u64> = slices(study, strategy, given, Some(own.path()), &look)
             .iter()
             .map(|slice| slice.integrity().records)
             .collect();
         assert!(records.iter().all(|records| *records > 0), "{records:?}");
         for client in ["1", "2"] {
             let files = files_in(&own.path().join(client));
-            assert_eq!(files.iter().any(|path| path.contains("page0")), kept, "{files:?}");
-            let of_one_arm = files.iter().filter(|path| path.contains("page0-part0")).count();
-            assert_eq!(of_one_arm, usize::from(kept), "the folder before is gone: {files:?}");
+            let of_arm = ["page0-part0", "blocks.bin"];
+            let of_arm = files.iter().filter(|path| of_arm.iter().any(|name| path.ends_with(name)));
+            assert_eq!(of_arm.count(), usize::from(kept), "the folder before is gone: {files:?}");
         }
         assert_eq!(folders_in(own.path()), 2, "the first client works where the run does");
         for client in ["1", "2"] {
@@ -211,7 +268,7 @@ fn more_clients_than_there_are_cannot_begin() {
     let clients = Threads::start(1, None);
     for there in [None, Some(&clients)] {
         let (fresh, kept) = (open.as_fd(), open.as_fd());
-        let folders = SliceFolders { fresh, kept, kept_is_new: true, clients: there };
+        let folders = SliceFolders { clients: there, ..SliceFolders::alone(fresh, kept, true) };
         let why = workload.prepare(folders).err().unwrap().to_string();
         assert_eq!(why, "there are fewer than 2 clients");
     }

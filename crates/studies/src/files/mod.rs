@@ -13,12 +13,13 @@ mod spec;
 mod stock;
 
 use std::collections::HashSet;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, Part, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::integrity::Integrity;
 use model::material::Material;
@@ -27,13 +28,13 @@ use model::study::{Params, StudySpec};
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
-use self::spec::Operation;
+use self::spec::{CLIENTS_FOLDER, ClientsFolder, Operation};
 use self::stock::{Contents, Document, Stock};
-use crate::clients::{self, Kept};
+use crate::clients::{self, Common};
 use crate::cold::{Cache, Residency};
-use crate::file::{open_for_reading, open_for_writing, read_whole};
-use crate::put::Put;
-use crate::tree::{files_below, sync_tree};
+use crate::file::{name, open_for_reading, open_for_writing, read_whole};
+use crate::put::{ASIDE, Put};
+use crate::tree::{files_below, sync_files, sync_tree};
 
 /// Even the fastest operation needs longer than a slice lasts for so many.
 const OPERATIONS_MAX: u64 = 1 << 17;
@@ -49,7 +50,11 @@ impl Study for Files {
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let config = Config::new(strategy, params)?;
         let filing = Box::new(Filing { config, documents: Vec::new() });
-        Ok(clients::each(self.spec(), strategy, params, filing, Kept::Own))
+        let common = match ClientsFolder::of(params.choice(CLIENTS_FOLDER))? {
+            ClientsFolder::Own => Common::Nothing,
+            ClientsFolder::Same => Common::Folders,
+        };
+        Ok(clients::each(self.spec(), strategy, params, filing, common))
     }
 }
 
@@ -154,7 +159,7 @@ impl Workload for Filing {
             documents.clear();
         }
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Folders { config: config.clone(), folder, documents }))
+        Ok(Box::new(Folders { config: config.clone(), folder, part: folders.part, documents }))
     }
 }
 
@@ -162,6 +167,7 @@ impl Workload for Filing {
 struct Folders<'d> {
     config: Config,
     folder: OwnedFd,
+    part: Part,
     documents: &'d mut Vec<Document>,
 }
 
@@ -175,6 +181,10 @@ struct Made<'d> {
 struct Documents<'d> {
     config: Config,
     folder: OwnedFd,
+    part: Part,
+    /// The number of the first, of all that several clients have in the folder.
+    first: u64,
+    aside: CString,
     contents: Contents,
     buffer: Vec<u8>,
     /// All that the arm keeps …
@@ -198,10 +208,10 @@ impl Documents<'_> {
     }
 
     fn write(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
-        let contents = self.contents.of(number as u64);
+        let contents = self.contents.of(self.first + number as u64);
         let document = &self.documents[number];
         let put = self.config.put;
-        put.file(&self.folder, &document.path, contents, recorder)?;
+        put.file_by(&self.aside, &self.folder, &document.path, contents, recorder)?;
         put.names(&self.folder, &document.folder, recorder)?;
         Ok(contents.len() as u64)
     }
@@ -257,7 +267,8 @@ impl Documents<'_> {
             opened => opened.doing("checking a document")?,
         };
         let is_empty = self.config.operation == Operation::Create;
-        let expected: &[u8] = if is_empty { &[] } else { self.contents.of(number as u64) };
+        let stamp = self.first + number as u64;
+        let expected: &[u8] = if is_empty { &[] } else { self.contents.of(stamp) };
         let size = fstat(&file).doing("checking a document")?.st_size as usize;
         if size != expected.len() {
             return Ok(if size == 0 { Found::Empty } else { Found::Cut { bytes: size } });
@@ -278,15 +289,42 @@ impl Documents<'_> {
         left.check_cold(&self.folder)
     }
 
-    /// Looks for files that are no document's.
+    /// Forces what this client did to the device.
+    fn sync(&self) -> Result<(), StudyError> {
+        if self.part.is_shared() {
+            let used = self.documents[..self.used].iter();
+            sync_files(&self.folder, used.map(|document| document.path.as_c_str()))
+        } else {
+            sync_tree(&self.folder)
+        }
+    }
+
+    /// Looks among the files of others for what was removed.
+    fn examine_removed(&mut self, integrity: &mut Integrity) -> Result<(), StudyError> {
+        for number in 0..self.used {
+            integrity.foreign += u64::from(self.find(number)? != Found::Absent);
+        }
+        Ok(())
+    }
+
+    /// Looks for files that are no document's; where other clients have theirs, they are known
+    /// to them alone.
     fn examine_names(&self, integrity: &mut Integrity) -> Result<(), StudyError> {
         const LOOKING: &str = "looking for files that nobody wrote";
+        if self.part.is_shared() {
+            return Ok(());
+        }
         let known: HashSet<&CStr> = self.documents.iter().map(|d| d.path.as_c_str()).collect();
         let found = files_below(&self.folder).doing(LOOKING)?;
         let foreign = found.iter().filter(|path| !known.contains(path.as_c_str()));
         integrity.foreign += foreign.count() as u64;
         Ok(())
     }
+}
+
+/// Where a client writes what it renames.
+fn aside(part: Part) -> CString {
+    if part.is_shared() { name(&format!("aside-{}.tmp", part.number)) } else { ASIDE.to_owned() }
 }
 
 /// What is found of a document.
@@ -308,20 +346,25 @@ impl Prepared for Folders<'_> {
     where
         Self: 'a,
     {
-        let Self { config, folder, documents } = *self;
+        let Self { config, folder, part, documents } = *self;
         let (files, are_made) = match config.operation {
             Operation::Write | Operation::Create => (operations, false),
             _ => (operations.min(config.stock.files_max()), true),
         };
         let is_cold = config.operation == Operation::Read && config.cache == Cache::Cold;
         let there = documents.len();
-        config.stock.make_folders(&folder, there as u64, files)?;
-        documents.extend((there as u64..files).map(|number| config.stock.document(number)));
+        config.stock.make_folders(&folder, part, there as u64, files)?;
+        let first = config.stock.first(part);
+        let missing = there as u64..files;
+        documents.extend(missing.map(|number| config.stock.document(first + number)));
         let is_short = there < files as usize;
         let mut documents = Documents {
             contents: config.stock.contents(),
             config,
             folder,
+            part,
+            first,
+            aside: aside(part),
             buffer: Vec::new(),
             documents,
             used: files as usize,
@@ -333,7 +376,7 @@ impl Prepared for Folders<'_> {
                 documents.write(number, &mut unseen)?;
                 recorder.check_stop()?;
             }
-            sync_tree(&documents.folder)?;
+            documents.sync()?;
         }
         if is_cold {
             documents.evict()?;
@@ -364,7 +407,7 @@ impl Ran for Documents<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
         match self.config.operation {
             Operation::Read | Operation::Stat => Ok(()),
-            _ => sync_tree(&self.folder),
+            _ => self.sync(),
         }
     }
 
@@ -373,6 +416,9 @@ impl Ran for Documents<'_> {
         if self.config.operation == Operation::Unlink {
             // What was removed is gone.
             integrity.records = self.used as u64;
+            if self.part.is_shared() {
+                self.examine_removed(&mut integrity)?;
+            }
             self.documents = &mut [];
         } else {
             (0..self.used).try_for_each(|number| self.examine(number, &mut integrity))?;

@@ -5,7 +5,7 @@ use engine::study::{Doing, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
 use super::spec::Operation;
-use super::{Config, Document, Documents, Filing, Found};
+use super::{Config, Document, Documents, Filing, Found, aside};
 use crate::power::{Left, Trial};
 
 /// Documents that are written, each once.
@@ -43,6 +43,9 @@ impl Trial for Written {
         let mut documents = Documents {
             config: config.clone(),
             folder: folders.fresh.try_clone_to_owned().doing("keeping the folder open")?,
+            part: folders.part,
+            first: config.stock.first(folders.part),
+            aside: aside(folders.part),
             contents: config.stock.contents(),
             buffer: Vec::new(),
             used: self.records as usize,

@@ -9,6 +9,17 @@ use crate::{clients, cold};
 
 static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Direct);
 
+/// The parameter by which several clients work in one folder.
+pub(super) const CLIENTS_FOLDER: &str = "clients_folder";
+
+choices! {
+    /// Where the files of several clients are.
+    pub(super) enum ClientsFolder {
+        Own = "own",
+        Same = "same",
+    }
+}
+
 choices! {
     /// What is done to a file.
     pub(super) enum Operation {
@@ -25,6 +36,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
     name: "files",
     about: "write, read and remove files such as generated documents",
     operation: "file",
+    compared: &[CLIENTS_FOLDER],
     strategies: &STRATEGIES,
     promises: &[
         // Nothing is written.
@@ -41,6 +53,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         where_set(&["size"], &[("operation", Is::Not("create")), ("set", Is::OneOf(&[""]))]),
         where_set(&["folders"], &[("set", Is::OneOf(&[""]))]),
         where_set(&["cache"], &[("operation", Is::OneOf(&["read"]))]),
+        where_set(&[CLIENTS_FOLDER], &[("clients", Is::Not("1"))]),
     ],
     params: &[
         ParamSpec {
@@ -74,6 +87,12 @@ pub(super) static SPEC: StudySpec = StudySpec {
              those on a place in memory are never cold",
         ),
         clients::PARAM,
+        ParamSpec {
+            name: CLIENTS_FOLDER,
+            about: "whether each of several clients has folders of its own or all have the same",
+            kind: ParamKind::Choice(ClientsFolder::NAMES),
+            default: "own",
+        },
     ],
     figures: &clients::FIGURES,
     ..StudySpec::EMPTY

@@ -4,11 +4,11 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use engine::study::{Footprint, StudyError};
+use engine::study::{Footprint, Part, StudyError};
 use model::material::Material;
 use model::units::exact_size;
 
-use crate::file::{make_folder, name};
+use crate::file::{make_common_folder, make_folder, name};
 use crate::own::files::{Bounds, OwnFiles};
 use crate::random::{self, stamp};
 use crate::tree::joined;
@@ -87,21 +87,38 @@ impl Stock {
         Footprint { space_bytes: bytes, files: entries + 1, written_bytes: bytes }
     }
 
-    /// Makes the folders of documents `from` to `to`, where those before have theirs.
+    /// The number of a client's first document. All that a client has follow it.
+    pub(super) fn first(&self, part: Part) -> u64 {
+        part.number * self.names_max()
+    }
+
+    /// Makes the folders of a client's documents `from` to `to`, where those before have theirs.
     pub(super) fn make_folders(
         &self,
         folder: &OwnedFd,
+        part: Part,
         from: u64,
         to: u64,
     ) -> Result<(), StudyError> {
+        let is_shared = part.is_shared();
         match self {
-            Self::Invented { folders, .. } if from == 0 => {
-                (0..*folders).try_for_each(|n| make_folder(folder, &name(&format!("d{n}"))))
-            }
+            Self::Invented { folders, .. } if from == 0 => (0..*folders).try_for_each(|n| {
+                let make = if is_shared { make_common_folder } else { make_folder };
+                make(folder, &name(&format!("d{n}")))
+            }),
             Self::Invented { .. } => Ok(()),
             Self::Own(own) => {
-                let mut sets = from.div_ceil(own.count())..to.div_ceil(own.count());
-                sets.try_for_each(|set| own.make_folders(folder, &set_name(set)))
+                let (first, of_set) = (self.first(part), own.count());
+                let mut sets = (first + from).div_ceil(of_set)..(first + to).div_ceil(of_set);
+                sets.try_for_each(|set| {
+                    let set = set_name(set);
+                    // Those of a worker before this one.
+                    if is_shared {
+                        own.make_common_folders(folder, &set)
+                    } else {
+                        own.make_folders(folder, &set)
+                    }
+                })
             }
         }
     }

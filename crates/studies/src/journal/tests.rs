@@ -199,8 +199,7 @@ fn left(done: u64, change: impl FnOnce(&Path)) -> Left {
     let given = [("start", "empty"), ("space", "growing")];
     let mut trial = Committed::new("differences", &params(&Journal, &given)).unwrap();
     let open = File::open(folder.path()).unwrap();
-    let folders =
-        SliceFolders { fresh: open.as_fd(), kept: open.as_fd(), kept_is_new: true, clients: None };
+    let folders = SliceFolders::alone(open.as_fd(), open.as_fd(), true);
     let ready = trial.ready(folders, 12, &testing::recorder()).unwrap();
     drop(testing::run(ready).unwrap());
     let journal = folder.path().join("journal-0000000000000001");

@@ -77,9 +77,7 @@ impl<'a> Slice<'a> {
                     work.records_file = Some(path);
                     kept.push(file);
                 }
-                let work = serde_json::to_value(&work).map_err(io::Error::from);
-                let work = work.doing("writing down a writer's work")?;
-                Ok(Assignment { study: "log".to_owned(), work })
+                Assignment::of("log", &work).doing("writing down a writer's work")
             })
             .collect::<Result<_, StudyError>>()?;
         Ok((assignments, kept))

@@ -100,8 +100,7 @@ pub(crate) fn do_assignment(
 }
 
 fn work_in_its_folder(assignment: &Assignment, session: Session<'_>) -> Result<Report, StudyError> {
-    let work: Work = serde_json::from_value(assignment.work.clone())
-        .map_err(|e| StudyError::Worker(format!("cannot read an assignment: {e}")))?;
+    let work: Work = assignment.read().map_err(StudyError::Worker)?;
     let folder = open_folder(&work.folder).doing("opening the slice's folder")?;
     let acks = work.acks.as_deref().map(Acks::open).transpose();
     let acks = acks.doing("opening the counters of acknowledged records")?;

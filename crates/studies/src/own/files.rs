@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, OFlags, Stat, fstat, statat};
 use rustix::io::Errno;
 
 use super::source::{below, open_untouched, read_most, shown, unreadable};
-use crate::file::{make_folder, open_for_writing, write_whole};
+use crate::file::{make_common_folder, make_folder, open_for_writing, write_whole};
 use crate::shared::Shared;
 use crate::tree::{Entry, joined, listed};
 
@@ -118,8 +118,25 @@ impl OwnFiles {
 
     /// Makes the folder and those within it.
     pub(crate) fn make_folders(&self, place: impl AsFd, within: &CStr) -> Result<(), StudyError> {
-        make_folder(&place, within)?;
-        self.folders.iter().try_for_each(|folder| make_folder(&place, &joined(within, folder)))
+        self.each_folder(within, |folder| make_folder(&place, folder))
+    }
+
+    /// The same where they may be there already.
+    pub(crate) fn make_common_folders(
+        &self,
+        place: impl AsFd,
+        within: &CStr,
+    ) -> Result<(), StudyError> {
+        self.each_folder(within, |folder| make_common_folder(&place, folder))
+    }
+
+    fn each_folder(
+        &self,
+        within: &CStr,
+        mut make: impl FnMut(&CStr) -> Result<(), StudyError>,
+    ) -> Result<(), StudyError> {
+        make(within)?;
+        self.folders.iter().try_for_each(|folder| make(&joined(within, folder)))
     }
 
     /// Copies all of it into a folder that is made for it.

@@ -28,7 +28,7 @@ use model::units::exact_size;
 use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};
 use self::spec::{ClientsRead, Strategy};
-use crate::clients::{self, Kept};
+use crate::clients::{self, Common};
 use crate::cold::{Cache, is_in_memory};
 use crate::figures_of;
 use crate::tree::sync_tree;
@@ -58,11 +58,11 @@ impl Study for Page {
             cache: Cache::of(params.choice("cache"))?,
         };
         let requests = Box::new(Requests { config, sets: None });
-        let kept = match ClientsRead::of(params.choice(spec::CLIENTS_READ))? {
-            ClientsRead::Own => Kept::Own,
-            ClientsRead::Same => Kept::Common,
+        let common = match ClientsRead::of(params.choice(spec::CLIENTS_READ))? {
+            ClientsRead::Own => Common::Nothing,
+            ClientsRead::Same => Common::Files,
         };
-        Ok(clients::each(self.spec(), strategy, params, requests, kept))
+        Ok(clients::each(self.spec(), strategy, params, requests, common))
     }
 }
 

@@ -230,7 +230,7 @@ pub(crate) fn do_assignment(
     assignment: &Assignment,
     session: Session<'_>,
 ) -> Result<Report, String> {
-    let work = Work::deserialize(&assignment.work).map_err(|e| e.to_string())?;
+    let work: Work = assignment.read()?;
     let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
     let mut client = Client::ready(work).map_err(|e| e.to_string())?;
     let start = session.start().map_err(|e| format!("waiting for the start: {e}"))?;

@@ -1,7 +1,6 @@
 //! A slice of the study: requests from one connection in the thread that is timed, or
 //! from several in threads of their own.
 
-use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::{Recorder, WorkersAre};
@@ -89,9 +88,7 @@ impl<'a> Database<'a> {
         (1..=self.connections)
             .map(|author| {
                 let work = Work { author, requests, ..self.work.clone() };
-                let work = serde_json::to_value(work).map_err(io::Error::from);
-                let work = work.doing("writing down a connection's work")?;
-                Ok(Assignment { study: "sqlite".to_owned(), work })
+                Assignment::of("sqlite", &work).doing("writing down a connection's work")
             })
             .collect()
     }

@@ -112,11 +112,14 @@ async function run(work) {
     }
     return {
         acknowledged: records.length, started_after_ns: began - told.start, ended_after_ns: ended - told.start,
-        elapsed_ns: services.length > 0 ? sum(latencies) : ended - began,
         unit_ns: 1.0, latencies: counted(latencies),
         latency_max: latencies.reduce((a, b) => Math.max(a, b), 0),
-        user_ns: used.user * 1000, system_ns: used.system * 1000,
-        requested_bytes: text.length, figures,
+        spent: {
+            elapsed_ns: services.length > 0 ? sum(latencies) : ended - began,
+            user_ns: used.user * 1000, system_ns: used.system * 1000,
+            requested_bytes: text.length,
+        },
+        figures,
     };
 }
 
@@ -124,7 +127,7 @@ async function run(work) {
     for (let told = hear(); told !== null; told = hear()) {
         if (!told.work) continue;
         try {
-            say({ done: await run(told.work.work) });
+            say({ done: await run(told.work.assignment.work) });
         } catch (error) {
             say({ failed: `Node: ${error.message}` });
         }

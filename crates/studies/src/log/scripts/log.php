@@ -147,18 +147,21 @@ function run($work) {
     }
     return [
         'acknowledged' => $count, 'started_after_ns' => $began - $told['start'], 'ended_after_ns' => $ended - $told['start'],
-        'elapsed_ns' => $services ? array_sum($latencies) : $ended - $began,
         'unit_ns' => 1.0, 'latencies' => counted($latencies), 'latency_max' => max($latencies),
-        'sync_calls' => $syncCalls, 'sync_ns' => $syncNs,
-        'user_ns' => $us('utime') * 1000, 'system_ns' => $us('stime') * 1000,
-        'requested_bytes' => array_sum(array_map('strlen', $records)), 'figures' => $figures,
+        'spent' => [
+            'elapsed_ns' => $services ? array_sum($latencies) : $ended - $began,
+            'sync_calls' => $syncCalls, 'sync_ns' => $syncNs,
+            'user_ns' => $us('utime') * 1000, 'system_ns' => $us('stime') * 1000,
+            'requested_bytes' => array_sum(array_map('strlen', $records)),
+        ],
+        'figures' => $figures,
     ];
 }
 
 while (($told = hear()) !== null) {
     if (!isset($told['work'])) continue;
     try {
-        say(['done' => run($told['work']['work'])]);
+        say(['done' => run($told['work']['assignment']['work'])]);
     } catch (Throwable $error) {
         say(['failed' => 'PHP: ' . $error->getMessage()]);
     }

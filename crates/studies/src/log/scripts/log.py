@@ -125,15 +125,17 @@ def run(work):
         "acknowledged": len(records),
         "started_after_ns": began - told["start"],
         "ended_after_ns": ended - told["start"],
-        "elapsed_ns": sum(latencies) if pace else ended - began,
         "unit_ns": 1.0,
         "latencies": counted(latencies),
         "latency_max": max(latencies),
-        "sync_calls": sync_calls,
-        "sync_ns": sync_ns,
-        "user_ns": int((used.ru_utime - usage.ru_utime) * 1e9),
-        "system_ns": int((used.ru_stime - usage.ru_stime) * 1e9),
-        "requested_bytes": sum(map(len, records)) + len(records),
+        "spent": {
+            "elapsed_ns": sum(latencies) if pace else ended - began,
+            "sync_calls": sync_calls,
+            "sync_ns": sync_ns,
+            "user_ns": int((used.ru_utime - usage.ru_utime) * 1e9),
+            "system_ns": int((used.ru_stime - usage.ru_stime) * 1e9),
+            "requested_bytes": sum(map(len, records)) + len(records),
+        },
         "figures": figures,
     }
 
@@ -142,6 +144,6 @@ while (told := hear()) is not None:
     if "work" not in told:
         continue
     try:
-        say({"done": run(told["work"]["work"])})
+        say({"done": run(told["work"]["assignment"]["work"])})
     except Exception as error:
         say({"failed": f"Python: {error}"})

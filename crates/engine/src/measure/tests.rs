@@ -1,0 +1,114 @@
+use std::collections::BTreeMap;
+
+use model::arm::Axis;
+use model::run::{Floor, Writes};
+use model::spent::Spent;
+
+use super::*;
+use crate::study::Operations;
+use crate::testing;
+
+/// Arms with tolls of their own; the first slice of the second is disturbed.
+struct Made {
+    tolls_ns: Vec<u64>,
+    passed_ns: u64,
+    disturbed: bool,
+}
+
+impl SliceRunner for Made {
+    fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.passed_ns)
+    }
+
+    fn stopped(&self) -> bool {
+        false
+    }
+
+    fn floor(&mut self) -> Floor {
+        Floor { tick_ns: 1.0, ..Floor::default() }
+    }
+
+    fn clock_off_by(&self) -> Option<f64> {
+        None
+    }
+
+    fn unread(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn writes(&self) -> Option<Writes> {
+        None
+    }
+
+    fn warms_up(&self, _: usize) -> bool {
+        true
+    }
+
+    fn operations(&self, _: usize) -> Operations {
+        Operations { granule: 1, max: 1_000_000 }
+    }
+
+    fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
+        let mut elapsed_ns = operations * self.tolls_ns[arm];
+        let full = elapsed_ns > 1_000_000;
+        if arm == 1 && full && !std::mem::replace(&mut self.disturbed, true) {
+            elapsed_ns *= 3;
+        }
+        self.passed_ns += elapsed_ns;
+        let spent = Spent { elapsed_ns, ..Spent::default() };
+        Ok(Slice { operations, spent, ..Slice::default() })
+    }
+}
+
+fn job(tolls_ns: &[u64], clients: u64) -> Job {
+    let arms = testing::arms_of(tolls_ns.len(), clients);
+    let pairs =
+        (1..arms.len()).map(|other| Pair { base: other - 1, other, axis: Axis::Place }).collect();
+    testing::job(arms, pairs, Duration::from_secs(2))
+}
+
+fn measured(job: &Job, tolls_ns: &[u64]) -> Measurement {
+    let mut runner = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed: false };
+    measure(job, &mut runner, &mut |_| ())
+}
+
+fn sizes(tolls_ns: &[u64], clients: u64) -> BTreeMap<usize, u64> {
+    let measured = measured(&job(tolls_ns, clients), tolls_ns);
+    let counted = measured.slices.iter().filter(|slice| slice.block().is_some());
+    counted.map(|slice| (slice.arm, slice.operations)).collect()
+}
+
+#[test]
+fn arms_that_take_equally_long_get_slices_of_one_size_though_one_was_disturbed() {
+    let sizes = sizes(&[300, 310], 1);
+    assert_eq!(sizes[&0], sizes[&1]);
+    // The size fits what an operation takes undisturbed.
+    assert!((10_000..=50_000).contains(&sizes[&0]), "{sizes:?}");
+}
+
+#[test]
+fn each_of_several_clients_works_for_as_long_as_one_alone() {
+    let (one, four) = (sizes(&[2500, 12_500], 1), sizes(&[2500, 12_500], 4));
+    assert_eq!((four[&0], four[&1]), (4 * one[&0], 4 * one[&1]));
+}
+
+#[test]
+fn alike_is_passed_on_and_arms_that_differ_keep_their_own() {
+    let sizes = sizes(&[300, 500, 800, 9000], 1);
+    assert!(sizes[&0] == sizes[&1] && sizes[&1] == sizes[&2], "{sizes:?}");
+    assert!(sizes[&3] * 5 < sizes[&2], "{sizes:?}");
+}
+
+#[test]
+fn a_run_ends_after_the_blocks_that_were_asked_for_and_says_so() {
+    let tolls_ns = [300, 310];
+    let blocks = |most| {
+        let measured = measured(&Job { blocks: most, ..job(&tolls_ns, 1) }, &tolls_ns);
+        let last = measured.slices.iter().filter_map(Slice::block).max();
+        (last.map(|last| last + 1), measured.ended_early.is_some())
+    };
+    assert_eq!(blocks(Some(3)), (Some(3), true));
+    // Decided and precise before that.
+    assert_eq!(blocks(Some(5000)), blocks(None));
+    assert!(!blocks(None).1);
+}
