@@ -43,19 +43,23 @@ fn run_serve(places: &Places, budget: &str, more: &[&str]) -> Output {
     run([&["compare", &disk, &ram, "--study", "serve", "--budget", budget], more].concat())
 }
 
-/// A run with the first budget in which every arm has so many slices.
-fn measured(slices: u64, more: &[&str]) -> Value {
+/// A run of so many blocks in both places.
+fn measured(blocks: u64, more: &[&str]) -> Value {
     let places = Places::new();
-    for budget in ["8s", "30s", "100s"] {
-        let output = run_serve(&places, budget, &[more, &["--json", "-"]].concat());
-        assert!(output.status.success(), "{}", stderr(&output));
-        places.assert_empty();
-        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
-        if arms(&result).all(|arm| arm["slices"].as_u64() >= Some(slices)) {
-            return result;
-        }
-    }
-    panic!("100 s did not suffice for {slices} blocks");
+    measured_at(&places, &places.args(), blocks, more)
+}
+
+fn measured_at(places: &Places, at: &[String], blocks: u64, more: &[&str]) -> Value {
+    let at: Vec<&str> = at.iter().map(String::as_str).collect();
+    let many = blocks.to_string();
+    let given = ["--study", "serve", "--budget", "100s", "--blocks", &many, "--json", "-"];
+    let output = run([&["compare"], &at[..], &given, more].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    places.assert_empty();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = arms(&result).all(|arm| arm["slices"].as_u64() >= Some(blocks));
+    assert!(all, "100 s did not suffice for {blocks} blocks");
+    result
 }
 
 fn arms(result: &Value) -> impl Iterator<Item = &Value> {
@@ -72,7 +76,7 @@ fn metric(arm: &Value, name: &str) -> f64 {
 
 #[test]
 fn a_page_is_judged_by_its_median_and_no_connection_fails() {
-    let result = measured(2, &["--set", "serve.rate=100,200", "--set", "serve.connections=20"]);
+    let result = measured(6, &["--set", "serve.rate=100,200", "--set", "serve.connections=20"]);
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/result-2.json");
     let schema = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -179,7 +183,9 @@ connections = 20
 ";
     // Only the environment names the variant, which is why the plan must name it.
     fs::write(&plan, text.replace("{port}'", "{port} {variant}'")).unwrap();
-    let result = measured(9, &["--plan", plan.to_str().unwrap(), "--worth", "1%"]);
+    let places = Places::new();
+    let given = ["--plan", plan.to_str().unwrap(), "--worth", "1%"];
+    let result = measured_at(&places, &places.args()[1..], 14, &given);
     for arm in arms(&result) {
         assert!((evidence(arm, "hits") - 3.0).abs() < 1e-9);
         let faulty = arm["params"]["variant"] == "faulty";

@@ -120,7 +120,7 @@ impl<'a> Slice<'a> {
     fn warm(&self, running: &Running, recorder: &Recorder) -> Result<ServerState<'a>, StudyError> {
         let url = self.config.url();
         running.try_out(url)?;
-        let warming = Steps::Closed { concurrency: WARMING_AT_ONCE, requests: WARMING };
+        let warming = Steps::Closed { concurrency: self.warming_at_once(), requests: WARMING };
         let warmed = running.load(url, warming, recorder)?;
         let server = match &self.config.server {
             ServerKind::BuiltIn(server) => server,
@@ -136,6 +136,15 @@ impl<'a> Slice<'a> {
             Content::Page { .. } | Content::Sqlite { .. } => self.empty_ns(running, recorder)?,
         };
         Ok(ServerState::BuiltIn { server, before: running.settled_account()?, empty_ns })
+    }
+
+    /// Requests that write to one database stand in each other's way, and on a slow disk one
+    /// may wait for so long that it fails.
+    fn warming_at_once(&self) -> u32 {
+        match &self.config.server {
+            ServerKind::BuiltIn(BuiltIn { content: Content::Sqlite { .. }, .. }) => 1,
+            ServerKind::BuiltIn(_) | ServerKind::Command(_) => WARMING_AT_ONCE,
+        }
     }
 
     /// Processor time of an empty reply.
