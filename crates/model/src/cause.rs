@@ -1,5 +1,6 @@
 //! What explains a toll, a difference or the absence of one.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -96,9 +97,9 @@ impl CauseCode {
         }
     }
 
-    /// The cause in a few words, for a table.
-    pub fn in_short(&self) -> &str {
-        match self {
+    /// The cause in a few words, for a table: of one that is a study's own, those of its name.
+    pub fn in_short(&self) -> Cow<'_, str> {
+        let words = match self {
             Self::AbsorbedByPageCache => "writes stay in the page cache",
             Self::BoundBySync => "syncs",
             Self::WaitingForLock => "locks",
@@ -117,8 +118,9 @@ impl CauseCode {
             Self::ProcessorTime => "processor time",
             Self::OutsideNoise => "other programs",
             Self::NoneFound => "no cause found",
-            Self::OfStudy(name) => name,
-        }
+            Self::OfStudy(name) => return name.replace('-', " ").into(),
+        };
+        words.into()
     }
 }
 

@@ -189,5 +189,5 @@ pub(super) fn cause(row: &Row) -> String {
     let best = row.best();
     let causes = best.as_ref().map_or(&[][..], |change| &change.comparison.causes);
     let found = causes.iter().find(|cause| cause.code != CauseCode::NoneFound);
-    found.map_or_else(String::new, |cause| cause.code.in_short().to_owned())
+    found.map_or_else(String::new, |cause| cause.code.in_short().into_owned())
 }

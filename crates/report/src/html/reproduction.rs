@@ -2,7 +2,6 @@
 //! holds of the conclusions. Of several runs of one article, the figures side by side.
 
 use model::figure::Unit;
-use model::printable::shortened;
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction};
 
 use super::chart::{Chart, Ids, Rows, percent, ticks, upright};
@@ -17,8 +16,6 @@ const HEIGHT: f64 = 16.0;
 /// How large a ring is, and a dot.
 const RING: f64 = 6.5;
 const DOT: f64 = 4.5;
-/// So much of a name stands in a row: a narrow page has no room for more.
-const NAME_CHARS_MAX: usize = 6;
 
 /// All that is said of the article that a run repeats; nothing where it repeats none.
 pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
@@ -100,7 +97,7 @@ fn chart(reproduction: &Reproduction, group: &[FigureHere]) -> Chart {
             };
             let mut rows = Rows::new(ticks(&scale, &marks, label));
             for (figure, values) in &drawn {
-                let told = figures(reproduction, figure);
+                let told = figures(figure);
                 rows.row(&figure.what, &told, HEIGHT, |y| draw(*values, &scale, y));
             }
             rows
@@ -118,23 +115,21 @@ fn chart(reproduction: &Reproduction, group: &[FigureHere]) -> Chart {
 fn about(reproduction: &Reproduction, group: &[FigureHere]) -> String {
     let as_it_was = group.iter().any(|figure| figure.original.is_some());
     let natively = group.iter().any(|figure| figure.native.is_some());
-    let mut told = "The ring is what was published".to_owned();
+    let mut told = "The ring (○) is what was published".to_owned();
     if as_it_was {
-        told += &format!(", the dot what was measured with {} here", reproduction.original);
+        told += &format!(", the dot (●) what was measured with {} here", reproduction.original);
     }
     if natively {
-        told += ", the upright line what was measured natively";
+        told += ", the upright line (│) what was measured natively";
     }
     told + "."
 }
 
-/// What stands at the right of a row.
-fn figures(reproduction: &Reproduction, figure: &FigureHere) -> Vec<(&'static str, String)> {
-    let columns = words::columns(reproduction, std::slice::from_ref(figure)).into_iter();
-    let told = columns.map(|column| {
-        let class = if column.is_published { "dim" } else { "strong" };
-        let text: String = column.cells.iter().map(|cells| cells.value.as_str()).collect();
-        (class, format!("{} {text}", shortened(column.short_name(), NAME_CHARS_MAX)))
+/// What stands at the right of a row, each with the sign that it is drawn as.
+fn figures(figure: &FigureHere) -> Vec<(&'static str, String)> {
+    let drawn = [("dim", '○'), ("strong", '●'), ("strong", '│')];
+    let told = drawn.into_iter().zip(values(figure)).filter_map(|((class, sign), value)| {
+        Some((class, format!("{sign} {}", words::figure_text(figure.unit, value?))))
     });
     told.collect()
 }
