@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result};
 use clap::Subcommand;
 
 use crate::{
-    bench_fio, bench_harness, bench_journal, bench_journal_crashes, bench_kill, bench_load,
-    bench_neighbour, bench_promises, bench_record, bench_repeat, bench_replay, bench_store,
-    bench_verdicts, bench_verify, process,
+    bench_clients, bench_fio, bench_harness, bench_journal, bench_journal_crashes, bench_kill,
+    bench_load, bench_neighbour, bench_promises, bench_ranks, bench_record, bench_repeat,
+    bench_replay, bench_store, bench_verdicts, bench_verify, process,
 };
 
 #[derive(Subcommand)]
@@ -19,6 +19,10 @@ pub(crate) enum Bench {
     Harness(bench_harness::Args),
     /// The study blocks beside fio: the same IOPS for the same I/O
     Fio(bench_fio::Args),
+    /// Ranks of MPI beside clients of fio and native writers: the same for the same I/O
+    Clients(bench_clients::Args),
+    /// What a thousand simulated ranks cost rank 0, and whether their verdicts are right
+    Ranks(bench_ranks::Args),
     /// The load generator beside wrk, ab, oha and httperf
     Load(bench_load::BenchLoadArgs),
     /// What a run does to the syncs of whoever works beside it
@@ -70,6 +74,8 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         Bench::Promises(args) => bench_promises::run(args),
         Bench::PromisesDisk(args) => bench_promises::device::run(args),
         _ if cfg!(debug_assertions) => again_in_release(),
+        Bench::Clients(args) => bench_clients::run(args),
+        Bench::Ranks(args) => bench_ranks::run(args),
         Bench::Fio(args) => bench_fio::run(args),
         Bench::Harness(args) => bench_harness::run(args),
         Bench::JournalCrashes(args) => bench_journal_crashes::run(args),

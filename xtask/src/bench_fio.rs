@@ -28,12 +28,6 @@ use crate::spread::{ROUNDS_MIN, Spread};
 use contenders::{Stage, Turn, fio_version};
 use kinds::Kind;
 
-/// Rates that differ by no more than this are taken to be the same.
-const ALIKE: f64 = 0.05;
-/// An interval that is wider than this, up or down from its median, does not say that two
-/// rates are the same because it holds 1.
-const WIDTH_MAX: f64 = 0.15;
-
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The directory to measure in
@@ -150,25 +144,20 @@ impl Verdict {
 
     fn of(rates: &Rates) -> Self {
         let Rates { ours, fio, ratio, net, to_loop } = rates;
-        if is_same(ratio) {
+        if ratio.is_same() {
             Self::Same
-        } else if ratio.low <= 1.0 && ratio.high >= 1.0 && fio.holds(ours.median) {
+        } else if ratio.holds(1.0) && fio.holds(ours.median) {
             Self::InInterval
-        } else if ratio.low > 1.0 && to_loop.as_ref().is_some_and(is_same) {
+        } else if ratio.low > 1.0 && to_loop.as_ref().is_some_and(Spread::is_same) {
             Self::SameAsLoop
-        } else if ratio.low > 1.0 && net.as_ref().is_some_and(is_same) {
+        } else if ratio.low > 1.0 && net.as_ref().is_some_and(Spread::is_same) {
             Self::SameWithoutOwnCost
-        } else if ratio.width() > WIDTH_MAX {
+        } else if ratio.is_wide() {
             Self::Unclear
         } else {
             Self::Differs
         }
     }
-}
-
-fn is_same(ratio: &Spread) -> bool {
-    let within = ratio.low >= 1.0 - ALIKE && ratio.high <= 1.0 + ALIKE;
-    within || (ratio.low <= 1.0 && ratio.high >= 1.0 && ratio.width() <= WIDTH_MAX)
 }
 
 impl Row {

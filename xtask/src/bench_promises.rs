@@ -201,12 +201,7 @@ impl Bench {
         });
         let (fresh, kept) = (fresh?, kept?);
         rustix::fs::syncfs(&fresh)?;
-        let folders = SliceFolders {
-            fresh: fresh.as_fd(),
-            kept: kept.as_fd(),
-            kept_is_new: true,
-            clients: None,
-        };
+        let folders = SliceFolders::alone(fresh.as_fd(), kept.as_fd(), true);
         let moments = self.write(made, folders, operations, with_neighbour);
         drop((fresh, kept));
         mounted.unmount()?;
@@ -272,12 +267,7 @@ impl Bench {
         };
         let [fresh, kept] = ["fresh", "kept"].map(|name| File::open(self.folder.join(name)));
         let (fresh, kept) = (fresh?, kept?);
-        let folders = SliceFolders {
-            fresh: fresh.as_fd(),
-            kept: kept.as_fd(),
-            kept_is_new: false,
-            clients: None,
-        };
+        let folders = SliceFolders::alone(fresh.as_fd(), kept.as_fd(), false);
         let left = made.look(folders, acknowledged);
         drop((fresh, kept));
         mounted.unmount()?;

@@ -4,14 +4,12 @@
 //! own: `# Needs: nginx, php-sqlite3`.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use analysis::analyse;
 use anyhow::{Context as _, Result, bail, ensure};
 use model::run::Run;
-use rustix::process::{Pid, Signal, kill_process};
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::packages::is_installed;
@@ -25,10 +23,6 @@ const SERVES: &str = "name = \"serve\"";
 /// In place of the plan's own: time for a block, of which one is enough, and for one on a slow
 /// machine. A longer budget has longer warming up.
 const BUDGETS: [&str; 2] = ["40s", "10min"];
-/// What is said when a block is complete.
-const BLOCK: &str = "iotoll: block ";
-/// The exit code of a run that was interrupted.
-const INTERRUPTED: i32 = 130;
 /// In place of the plan's own: enough to see that its servers answer.
 const CONNECTIONS: &str = "serve.connections=10";
 /// How a plan is known that fills stores of many items.
@@ -90,15 +84,14 @@ fn run(iotoll: &Path, plan: &Path) -> Result<()> {
     bail!("nothing was measured")
 }
 
-/// Runs a plan in folders on disk and in memory until its first block is complete; nothing
-/// may be left in them.
+/// Runs a block of a plan in folders on disk and in memory; nothing may be left in them.
 fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
     let disk = TempDir::new_in(process::root().join("target"))?;
     let ram = TempDir::new_in("/dev/shm")?;
     let json = NamedTempFile::new()?;
     let mut compare = Command::new(iotoll);
     compare
-        .args(["compare", "--no-save", "--tell-blocks", "--budget", budget, "--plan"])
+        .args(["compare", "--no-save", "--blocks", "1", "--budget", budget, "--plan"])
         .arg(plan)
         .arg(format!("disk={}", disk.path().display()))
         .arg(format!("ram={}", ram.path().display()))
@@ -110,7 +103,7 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
             compare.args(["--set", instead]);
         }
     }
-    one_block(&mut compare)?;
+    process::output(&mut compare)?;
     let run = Run::read(&fs::read_to_string(json.path())?).context("reading its result")?;
     for arm in &analyse(&run).arms {
         if let Some(why) = &arm.failure {
@@ -122,23 +115,4 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
         ensure!(left == 0, "it left {left} files in {}", folder.path().display());
     }
     Ok(run.blocks().next().is_some())
-}
-
-/// Ends the command in order once it says that a block is complete: by SIGTERM, for a shell
-/// without job control has its background commands ignore SIGINT.
-fn one_block(compare: &mut Command) -> Result<()> {
-    let mut child =
-        compare.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    let mut said = String::new();
-    for line in child.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).lines()) {
-        let line = line?;
-        if line.starts_with(BLOCK) && !said.contains(BLOCK) {
-            kill_process(Pid::from_child(&child), Signal::TERM)?;
-        }
-        said.push_str(&line);
-        said.push('\n');
-    }
-    let status = child.wait()?;
-    ensure!(status.success() || status.code() == Some(INTERRUPTED), "{status}\n{said}");
-    Ok(())
 }

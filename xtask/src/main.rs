@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod bench_clients;
 mod bench_fio;
 mod bench_harness;
 mod bench_journal;
@@ -16,6 +17,7 @@ mod bench_kill;
 mod bench_load;
 mod bench_neighbour;
 mod bench_promises;
+mod bench_ranks;
 mod bench_record;
 mod bench_repeat;
 mod bench_replay;

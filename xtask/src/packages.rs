@@ -27,6 +27,8 @@ const NEEDS: &[Need] = &[
     need("ip", "iproute2", "iotoll load: a network short of ports"),
     need("mount", "mount", "places and iotoll: whatever is mounted for a test"),
     need("mkfs.ext4", "e2fsprogs", "places: a file system in a file"),
+    need("mkfs.xfs", "xfsprogs", "places: a file system in a file"),
+    need("mkfs.btrfs", "btrfs-progs", "places: a file system that checks its data"),
     need("cc", "gcc", "iotoll record: programs that make known calls"),
     need("php", "php-cli", "log: the strategies in PHP"),
     need("python3", "python3", "log: the strategies in Python; iotoll load: a server"),
@@ -54,7 +56,8 @@ const fn need(name: &'static str, package: &'static str, used_by: &'static str) 
 /// What is no program of that name, and the shell command that succeeds where it is
 /// there. Python is a venv's or the system's own.
 const PARTS: [(&str, &str); 5] = [
-    ("libclang", "ls /usr/lib/llvm-*/lib/libclang*.so*"),
+    // The one for C; that for C++ comes with other packages and does not serve.
+    ("libclang", "ls /usr/lib/llvm-*/lib/libclang*.so* | grep -qv -e -cpp"),
     ("django", "python3 -c 'import django' || /usr/bin/python3 -c 'import django'"),
     ("opcache", "php-cgi -m | grep -x 'Zend OPcache'"),
     ("php-fpm", "command -v php-fpm || ls /usr/sbin/php-fpm[0-9]*"),

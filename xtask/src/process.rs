@@ -85,6 +85,11 @@ pub(crate) fn build_release_iotoll() -> Result<PathBuf> {
     build(&["--release"])
 }
 
+/// The same with MPI.
+pub(crate) fn build_release_iotoll_with_mpi() -> Result<PathBuf> {
+    build(&["--release", "--features", "mpi"])
+}
+
 fn build(profile: &[&str]) -> Result<PathBuf> {
     let mut build = cargo(&["build", "--quiet", "--package", "iotoll", "--message-format=json"]);
     executable(&output(build.args(profile))?)

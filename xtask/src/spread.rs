@@ -4,6 +4,11 @@ use std::fmt::Write as _;
 
 /// Of fewer rounds than this there is no such interval.
 pub(crate) const ROUNDS_MIN: usize = 6;
+/// What differs by no more than this is taken to be the same.
+pub(crate) const ALIKE: f64 = 0.05;
+/// An interval that is wider than this, up or down from its median, does not say that two are
+/// the same because it holds 1.
+const WIDTH_MAX: f64 = 0.15;
 /// The interval does not hold the median with this probability at the most.
 const ERROR_RATE: f64 = 0.05;
 
@@ -24,6 +29,17 @@ impl Spread {
         let outer = outside(sorted.len());
         let (low, high) = (sorted[outer], sorted[sorted.len() - 1 - outer]);
         Self { median: stats::median(&mut sorted), low, high }
+    }
+
+    /// Whether it says that two are the same whose ratio this is.
+    pub(crate) fn is_same(&self) -> bool {
+        let within = self.low >= 1.0 - ALIKE && self.high <= 1.0 + ALIKE;
+        within || (self.holds(1.0) && !self.is_wide())
+    }
+
+    /// Whether its ends are too far from each other to say so.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.width() > WIDTH_MAX
     }
 
     /// How far its ends are from its median, relative to that.

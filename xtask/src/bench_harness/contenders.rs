@@ -124,12 +124,7 @@ impl<'a> Stage<'a> {
         let log = studies::find("log").context("there is no study log")?;
         let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
         let mut held = log.workload("held", &Params(defaults.collect()))?;
-        let folders = SliceFolders {
-            fresh: folder.fd(),
-            kept: folder.fd(),
-            kept_is_new: true,
-            clients: None,
-        };
+        let folders = SliceFolders::alone(folder.fd(), folder.fd(), true);
         let ready = held.prepare(folders)?.ready(operations, self.recorder)?;
         self.recorder.start();
         let outcome = ready.run(self.recorder);

@@ -61,14 +61,20 @@ pub(crate) fn child(args: &Args) -> Result<()> {
     let slices = measure(&work, args.operations)?;
     let timed: u64 = slices.iter().map(|slice| slice.latencies.count()).sum();
     ensure!(timed == args.operations, "operations went untimed");
-    let status = fs::read_to_string("/proc/self/status")?;
+    let kib = peak_kib()?;
     // Held until here, as a run holds them for its report.
     drop(slices);
     work.remove()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.context("/proc/self/status has no VmHWM")?.trim().trim_end_matches(" kB");
     println!("{kib}");
     Ok(())
+}
+
+/// The high-water mark of this process's resident memory.
+pub(crate) fn peak_kib() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.context("/proc/self/status has no VmHWM")?.trim().trim_end_matches(" kB");
+    Ok(kib.parse()?)
 }
 
 fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
@@ -78,7 +84,7 @@ fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
     let params = Params(defaults.collect());
     let workload = log.workload(strategy.name, &params)?;
     let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
-    let place = Box::new(BenchPlace { work }) as Box<dyn PlaceHandle>;
+    let place = BenchPlace::boxed(work);
     let (stop, began) = (StopFlag::default(), Instant::now());
     let mut runner = LocalRunner::new(&[arm], vec![workload], vec![place], stop, began);
     let slice_max = runner.operations(0).max;
@@ -95,8 +101,15 @@ fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
 }
 
 /// A folder as slices use it.
-struct BenchPlace<'a> {
+pub(crate) struct BenchPlace<'a> {
     work: &'a WorkDir,
+}
+
+impl<'a> BenchPlace<'a> {
+    /// One folder for slices, and one for all arms.
+    pub(crate) fn boxed(work: &'a WorkDir) -> Box<dyn PlaceHandle + 'a> {
+        Box::new(Self { work })
+    }
 }
 
 impl PlaceHandle for BenchPlace<'_> {

@@ -426,11 +426,11 @@ fn log(bytes: &[u8]) -> bool {
 }
 
 fn messages() -> Vec<Vec<u8>> {
-    let done = r#"{"done":{"acknowledged":2,"started_after_ns":5,"ended_after_ns":9,"elapsed_ns":4,"unit_ns":1.0,"latencies":[[2,2],[9,1]],"latency_max":3,"sync_calls":1,"calls":{"writes":7},"run_queue_ns":3,"figures":{"lock_ns":0}}}"#;
+    let done = r#"{"done":{"acknowledged":2,"started_after_ns":5,"ended_after_ns":9,"unit_ns":1.0,"latencies":[[2,2],[9,1]],"latency_max":3,"spent":{"elapsed_ns":4,"sync_calls":1,"calls":{"writes":7},"run_queue_ns":3},"figures":{"lock_ns":0}}}"#;
     let mut all = lines("\"ready\"\n{\"failed\":\"no such folder\"}\n{\"start\":12345}");
     all.push(format!("{done}\n").into_bytes());
     all.push(
-        br#"{"work":{"clock":{"cycles":true,"tick_ns":0.4},"study":"log","work":{"a":[1]}}}"#
+        br#"{"work":{"clock":{"cycles":true,"tick_ns":0.4},"assignment":{"study":"log","work":{"a":[1]}}}}"#
             .to_vec(),
     );
     all
