@@ -194,7 +194,7 @@ fn a_store_that_another_holds_for_a_while_has_the_whole_run_in_the_end() {
 #[test]
 fn a_store_that_becomes_read_only_keeps_the_blocks_that_it_had() {
     let test = "a_store_that_becomes_read_only_keeps_the_blocks_that_it_had";
-    let Some(image) = Image::new(test, "ext4") else { return };
+    let Some(mut image) = Image::new(test, "ext4") else { return };
     let folder = image.path().join("runs");
     let mut going = going(&folder);
     going.await_blocks(3);
@@ -207,9 +207,9 @@ fn a_store_that_becomes_read_only_keeps_the_blocks_that_it_had() {
     let unreadable = keeping(&folder).arg("show").output().unwrap();
     assert_fails(&unreadable, 2, &["set IOTOLL_DIR to a directory that you may write to"]);
     // Mounted again, its journal brings back what was synced.
-    image.unmount();
-    image.mount();
+    image.mount_anew();
     let shown = keeping(&folder).args(["show", "--json", "-"]).output().unwrap();
+    assert!(shown.status.success(), "{}\n{}", stderr(&shown), ended.said);
     let result: Value = serde_json::from_slice(&shown.stdout).unwrap();
     assert!(blocks_of(&result) >= 3 && result["run"]["interrupted"] == true);
 }

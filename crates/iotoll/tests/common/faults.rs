@@ -1,7 +1,7 @@
 //! File systems that fail, and comparisons in which that happens.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -23,14 +23,9 @@ impl Image {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let file = folder.path().join("image");
         fs::File::create(&file).unwrap().set_len(256 << 20).unwrap();
-        let said = |command: &mut Command| {
-            let output = command.output().ok().filter(|output| output.status.success());
-            output.map(|output| stdout(&output).trim().to_owned())
-        };
-        let mkfs = said(Command::new(format!("mkfs.{filesystem}")).arg("-q").arg(&file));
-        let attached =
-            mkfs.and_then(|_| said(Command::new("losetup").args(["-f", "--show"]).arg(&file)));
-        let Some(device) = attached else {
+        let mut mkfs = Command::new(format!("mkfs.{filesystem}"));
+        let made = succeeds(mkfs.arg("-q").arg(&file));
+        let Some(device) = made.then(|| attached(&file)).flatten() else {
             skip(test, &format!("an image needs root, loop devices and mkfs.{filesystem}"));
             return None;
         };
@@ -45,12 +40,19 @@ impl Image {
         self.folder.path().join("mnt")
     }
 
-    pub(crate) fn mount(&self) {
+    fn mount(&self) {
         assert!(succeeds(Command::new("mount").arg(&self.device).arg(self.path())));
     }
 
-    pub(crate) fn unmount(&self) {
+    /// Unmounts it, and mounts what stands in the file as of another device: the kernel keeps
+    /// what it knows of the old one for as long as any process has a copy of the mount, in a
+    /// namespace of its own.
+    pub(crate) fn mount_anew(&mut self) {
         assert!(succeeds(Command::new("umount").arg(self.path())));
+        let again = attached(&self.folder.path().join("image")).unwrap();
+        let before = std::mem::replace(&mut self.device, again);
+        assert!(succeeds(Command::new("losetup").arg("-d").arg(before)));
+        self.mount();
     }
 
     /// Has the kernel turn it read-only, as it does after an error of the device.
@@ -74,6 +76,12 @@ impl Drop for Image {
         while succeeds(Command::new("umount").arg("-l").arg(self.path())) {}
         succeeds(Command::new("losetup").arg("-d").arg(&self.device));
     }
+}
+
+/// The device that a file becomes; nothing where that is not allowed.
+fn attached(file: &Path) -> Option<String> {
+    let output = Command::new("losetup").args(["-f", "--show"]).arg(file).output().ok()?;
+    output.status.success().then(|| stdout(&output).trim().to_owned())
 }
 
 /// Whether a command says that all is well; what it prints is not shown.
