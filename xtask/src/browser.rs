@@ -24,7 +24,7 @@ use testkit::{ArmBehaviour, SimulatedRunner};
 
 use crate::packages::is_installed;
 use crate::pool::Skipped;
-use crate::{example, process, said, site};
+use crate::{bounded, example, process, said, site};
 
 /// The programs that it takes.
 const PROGRAMS: [&str; 3] = ["chromium", "node", "npm"];
@@ -79,7 +79,7 @@ pub(crate) fn check(iotoll: &Path, which: Which) -> Result<Skipped> {
     if which == Which::All {
         command.arg("--site").arg(site::write()?);
     }
-    let output = command.arg(chromium).args(&files).output().context("running node")?;
+    let output = bounded::output(command.arg(chromium).args(&files)).context("running node")?;
     let told = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
     println!("{}", told.lines().last().unwrap_or_default());
@@ -123,7 +123,8 @@ fn provide(folder: &Path) -> Result<()> {
     if is_new || !folder.join("node_modules").is_dir() {
         let mut install = Command::new("npm");
         install.args(["ci", "--no-audit", "--no-fund", "--silent"]).current_dir(folder);
-        process::output(&mut install).context("npm cannot install playwright-core and axe-core")?;
+        process::output_in_time(&mut install)
+            .context("npm cannot install playwright-core and axe-core")?;
     }
     Ok(())
 }
@@ -143,7 +144,7 @@ fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> 
             .arg("--html")
             .arg(&html)
             .args(["--no-save", "--quiet"]);
-        process::output(&mut command)?;
+        process::output_in_time(&mut command)?;
         Ok(html)
     };
     let several = [&place, "ram=/dev/shm", "--study", "log,sqlite,files", "--budget", "4s"];
@@ -161,7 +162,9 @@ fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> 
     let four = compare("four-places.html", &four)?;
     let report = |name: &str, of: &[&Path]| -> Result<PathBuf> {
         let html = file(name);
-        process::output(Command::new(iotoll).arg("report").args(of).arg("--output").arg(&html))?;
+        process::output_in_time(
+            Command::new(iotoll).arg("report").args(of).arg("--output").arg(&html),
+        )?;
         Ok(html)
     };
     let both = report("side-by-side.html", &[&several, &several])?;
@@ -169,7 +172,7 @@ fn measured(iotoll: &Path, folder: &Path, which: Which) -> Result<Vec<PathBuf>> 
     let mut reproduce = Command::new(iotoll);
     reproduce.args(["reproduce", "log-locking", "--quick", "--budget", "8s", &place]);
     reproduce.args(["ram=/dev/shm", "--no-save", "--quiet", "--html"]).arg(&article);
-    process::output(&mut reproduce)?;
+    process::output_in_time(&mut reproduce)?;
     let articles = report("articles.html", &[&article, &article])?;
     let under_load = report("load.html", &[&loaded(iotoll, folder)?])?;
     Ok(vec![one, several, four, rates, both, article, articles, under_load])
@@ -182,7 +185,7 @@ fn loaded(iotoll: &Path, folder: &Path) -> Result<PathBuf> {
     command.args(["load", "http://127.0.0.1:{port}/", "--rate", "100,200,300"]);
     command.args(["--connections", "200", "--serve"]);
     command.arg("exec python3 -m http.server --bind 127.0.0.1 {port}");
-    process::output(command.args(["--no-save", "--json"]).arg(&json))?;
+    process::output_in_time(command.args(["--no-save", "--json"]).arg(&json))?;
     Ok(json)
 }
 

@@ -103,7 +103,7 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
             compare.args(["--set", instead]);
         }
     }
-    process::output(&mut compare)?;
+    process::output_in_time(&mut compare)?;
     let run = Run::read(&fs::read_to_string(json.path())?).context("reading its result")?;
     for arm in &analyse(&run).arms {
         if let Some(why) = &arm.failure {

@@ -24,6 +24,7 @@ mod bench_replay;
 mod bench_store;
 mod bench_verdicts;
 mod bench_verify;
+mod bounded;
 mod browser;
 mod built;
 mod example;

@@ -2,9 +2,11 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, Result, bail};
+
+use crate::bounded;
 
 /// The root of the workspace.
 pub(crate) fn root() -> &'static Path {
@@ -32,11 +34,19 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
 /// What it prints on standard output; anything but success is an error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let words = words(command);
-    let output = command
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
-        .with_context(|| format!("running `{words}`"))?;
+    command.stdin(Stdio::null()).stderr(Stdio::piped());
+    let output = command.output().with_context(|| format!("running `{words}`"))?;
+    printed(output, &words)
+}
+
+/// The same, and one that hangs is an error, too.
+pub(crate) fn output_in_time(command: &mut Command) -> Result<String> {
+    let words = words(command);
+    let output = bounded::output(command.stdin(Stdio::null()));
+    printed(output.with_context(|| format!("running `{words}`"))?, &words)
+}
+
+fn printed(output: Output, words: &str) -> Result<String> {
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("`{words}` ended with {}\n{}", output.status, said.trim_end());

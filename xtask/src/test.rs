@@ -14,7 +14,9 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::built::{self, Built, TestProgram};
 use crate::pool::{self, Done, Job, Skipped};
-use crate::{bench_kill, browser, examples, generate, packages, process, said, site, supply, tidy};
+use crate::{
+    bench_kill, bounded, browser, examples, generate, packages, process, said, site, supply, tidy,
+};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -163,7 +165,7 @@ fn tests<'a>(built: &'a Built, count: &'a Count, alone: bool) -> Vec<Job<'a>> {
 
 /// What is shown in the documentation is code that compiles and runs.
 fn documentation() -> Result<Skipped> {
-    process::output(&mut process::cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
+    process::output_in_time(&mut process::cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
     Ok(Vec::new())
 }
 
@@ -203,7 +205,8 @@ fn at_once(many: usize, jobs: Vec<Job<'_>>) -> Result<Skipped> {
 /// Runs a program of tests, of which all that it prints is shown where one fails, and
 /// gathers what they say was skipped.
 fn watch(program: &TestProgram, count: &Count) -> Result<Skipped> {
-    let output = outcome(program, program.command())?;
+    let output = outcome(program, program.command())
+        .inspect_err(|_| _ = count.failed.fetch_add(1, Relaxed))?;
     let told = String::from_utf8_lossy(&output.stdout);
     let (passed, failed) = said::counts(&told);
     count.passed.fetch_add(passed, Relaxed);
@@ -231,6 +234,6 @@ fn pass_alone(program: &TestProgram, names: &[&str]) -> Result<bool> {
 }
 
 fn outcome(program: &TestProgram, mut command: Command) -> Result<Output> {
-    command.stdin(Stdio::null());
-    command.output().with_context(|| format!("running {}", program.name))
+    bounded::output(command.stdin(Stdio::null()))
+        .with_context(|| format!("running {}", program.name))
 }
