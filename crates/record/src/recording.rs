@@ -52,7 +52,7 @@ pub(crate) struct Recording<W: Write> {
     /// What descriptors and folders stand for, which paths are relative to.
     follower: Follower,
     paths_told: u32,
-    /// When it began, on `CLOCK_MONOTONIC`.
+    /// When it began, on `CLOCK_MONOTONIC`: a command, when it became its program.
     origin_ns: u64,
     /// The same moment on `CLOCK_REALTIME_COARSE`, by which file systems say when a file was
     /// made, as seconds and nanoseconds.
@@ -297,6 +297,8 @@ impl<W: Write> Recording<W> {
 
     fn executed(&mut self, at_ns: u64, thread: u32, program: &[u8]) -> io::Result<()> {
         if self.becoming == Some(thread) {
+            // It took milliseconds to become it, of a process as large as this one.
+            self.origin_ns = at_ns;
             self.becoming = None;
         }
         self.foreign.remove(&thread);
