@@ -112,7 +112,7 @@ impl TollNs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// From the recording's beginning to its end.
+    /// From the recording's beginning to its end: a command's, when it became its program.
     pub wall_ns: u64,
     /// Processor time outside the kernel, of all processes.
     pub user_ns: u64,

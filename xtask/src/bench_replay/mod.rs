@@ -266,6 +266,8 @@ fn replay_ns(
     let folders = SliceFolders::alone(opened.as_fd(), opened.as_fd(), true);
     let mut recorder = Recorder::new(Clock::new(), ::process::StopFlag::default());
     let ready = workload.prepare(folders)?.ready(1, &recorder)?;
+    // What others have written is not to be in its way.
+    rustix::fs::syncfs(&opened)?;
     cool();
     recorder.start();
     let ran = ready.run(&mut recorder)?;

@@ -113,6 +113,11 @@ fn threads_and_processes_are_followed_from_beginning_to_end() {
             recorded.entries.iter().filter(is_it).count()
         };
         assert_eq!((forks(true), forks(false)), (4, 0), "{mechanism}");
+        let began = recorded.entries.iter().find_map(|entry| match entry {
+            Entry::Exec { at_ns, .. } => Some(*at_ns),
+            _ => None,
+        });
+        assert_eq!(began, Some(0), "{mechanism}: what was before the program is not its time");
         let recorded = record(mechanism, &program.does("others", 10));
         let executed = |entry: &&Entry| {
             matches!(entry, Entry::Exec { program: Some(program), .. }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::study::{Footprint, StudyError};
 use model::material::Material;
@@ -11,7 +12,8 @@ use model::units::{counted, rough_size};
 use super::fill::Fills;
 use super::program::{Act, Initial, InitialKind, Program};
 use super::recording::Recording;
-use super::{act, folder, make, prepare};
+use super::run::Thinking;
+use super::{act, aftermath, folder, make, prepare};
 use crate::cold::Cache;
 
 /// The least that a file or folder takes.
@@ -22,7 +24,9 @@ pub(super) struct Config {
     pub(super) program: Arc<Program>,
     pub(super) fills: Fills,
     /// How much of thinking is kept.
-    pub(super) think: f64,
+    kept: f64,
+    /// Whether the program waited for what a replay may not have to wait for.
+    waits: bool,
     /// Where the files are copied from that were there before.
     pub(super) copies: Option<PathBuf>,
     pub(super) cache: Cache,
@@ -53,16 +57,24 @@ impl Config {
             take_sizes(&mut program, copies);
         }
         let fills = fills(&program);
-        let acts = || program.lanes.iter().flat_map(|lane| lane.steps.iter().map(|step| &step.act));
-        let name_changes = acts().filter(|act| act.changes_name()).count() as u64;
+        let steps = || program.lanes.iter().flat_map(|lane| &lane.steps);
+        let waits = steps().any(|step| aftermath::leaves_any(step.waited_us));
+        let name_changes = steps().filter(|step| step.act.changes_name()).count() as u64;
         Ok(Self {
             program: Arc::new(program),
             fills,
-            think: params.count("think") as f64 / 100.0,
+            kept: params.count("think") as f64 / 100.0,
+            waits,
             copies,
             cache: Cache::of(params.choice("cache"))?,
             name_changes,
         })
+    }
+
+    /// How its threads think. What waits leave behind is measured the first time that it counts.
+    pub(super) fn thinking(&self) -> Thinking {
+        let after_wait = if self.waits { aftermath::measured() } else { Duration::ZERO };
+        Thinking { kept: self.kept, after_wait }
     }
 
     /// The files that the program found; nothing where it found none.

@@ -10,7 +10,7 @@ use super::fill::fill_of;
 use super::lanes::lanes;
 use super::order::{Object, Order, StepOf, ThreadNumber, Use};
 use super::paths::{below, harmless_target, is_safe};
-use super::program::{Act, Facts, Initial, InitialKind, PathNumber, Program, Slot};
+use super::program::{Act, Facts, Initial, InitialKind, Kind, PathNumber, Program, Slot};
 use super::recording::{Event, EventKind, OpenNumber, Other, Recorded, Recording};
 use super::threads::{Threads, Toll};
 
@@ -168,6 +168,9 @@ impl<'r> Making<'r> {
         let span = [call.began_ns.max(self.threads.get_mut(thread).ended_ns()), call.ended_ns()];
         let span = (span, self.toll(call));
         let step = self.threads.call(thread, span, (act, call.result), &planned.after);
+        if act.kind() != Some(Kind::Lock) {
+            self.threads.waited(step, call.waited_ns);
+        }
         if self.is_ordered {
             uses.extend(recorded.made.map(|made| (Object::Open(made), Use::Alone)));
             self.order.after(step, &uses);

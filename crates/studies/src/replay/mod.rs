@@ -7,9 +7,11 @@
 //! recorded.
 //!
 //! Nothing but what is below one folder is replayed, and it never leaves the slice's. All other
-//! time is thinking, which no move of that folder changes.
+//! time is thinking, which no move of that folder changes, but for what waits leave behind
+//! (`aftermath.rs`).
 
 mod act;
+mod aftermath;
 mod before;
 mod calls;
 mod config;

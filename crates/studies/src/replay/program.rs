@@ -50,6 +50,8 @@ pub(super) struct Step {
     pub(super) waits_end: u32,
     /// Whether it waits first and thinks afterwards, as what was woken does.
     pub(super) waits_first: bool,
+    /// For how many microseconds the call was off the processor when it was recorded.
+    pub(super) waited_us: u16,
 }
 
 /// What a step does.

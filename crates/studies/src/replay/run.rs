@@ -7,6 +7,7 @@ use std::time::Duration;
 use engine::study::{Doing, StudyError};
 
 use super::act::Buffers;
+use super::aftermath::Aftermath;
 use super::program::{Act, Kind, Lane, NO_SIGNAL, Step};
 use super::world::{Stopped, World};
 
@@ -31,6 +32,8 @@ pub(super) struct Tally {
     pub(super) calls: [u64; Kind::COUNT],
     /// Time between calls, but for waiting.
     pub(super) thought: u64,
+    /// What was left out of that, for waits of the recording that were none.
+    pub(super) spared: u64,
     pub(super) requested_bytes: u64,
     pub(super) deviations: u64,
     /// The first that went otherwise.
@@ -55,6 +58,7 @@ impl Tally {
             *sum += more;
         }
         self.thought += other.thought;
+        self.spared += other.spared;
         self.requested_bytes += other.requested_bytes;
         self.deviations += other.deviations;
         self.examples.extend(other.examples);
@@ -62,26 +66,34 @@ impl Tally {
     }
 }
 
+/// How threads think.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thinking {
+    /// How much of it is kept.
+    pub(super) kept: f64,
+    /// How much longer it takes after a wait.
+    pub(super) after_wait: Duration,
+}
+
 /// Threads that wait for the start. Dropping them ends them.
 pub(super) struct Threads {
     world: Arc<World>,
     others: Vec<JoinHandle<Result<Tally, Stopped>>>,
     own: Buffers,
-    think: f64,
+    thinking: Thinking,
 }
 
 impl Threads {
-    /// Starts one for each lane but the first, which is for the thread that calls `run`;
-    /// `think` is how much of thinking is kept.
-    pub(super) fn start(world: Arc<World>, think: f64) -> Result<Self, StudyError> {
+    /// Starts one for each lane but the first, which is for the thread that calls `run`.
+    pub(super) fn start(world: Arc<World>, thinking: Thinking) -> Result<Self, StudyError> {
         let own = buffers(&world.program.lanes[0]);
-        let mut threads = Self { world, others: Vec::new(), own, think };
+        let mut threads = Self { world, others: Vec::new(), own, thinking };
         for number in 1..threads.world.program.lanes.len() {
             let world = Arc::clone(&threads.world);
             let work = move || {
                 let mut buffers = buffers(&world.program.lanes[number]);
                 let began = world.wait(world.gate())?;
-                run_lane(&world, number, think, began, &mut buffers)
+                run_lane(&world, number, thinking, began, &mut buffers)
             };
             let started = thread::Builder::new().name("replay".to_owned()).spawn(work);
             threads.others.push(started.doing("starting a thread of the replay")?);
@@ -93,7 +105,7 @@ impl Threads {
     pub(super) fn run(mut self) -> Result<Tally, StudyError> {
         let began = self.world.clock.ticks();
         self.world.signal(self.world.gate(), began);
-        let mut outcome = run_lane(&self.world, 0, self.think, began, &mut self.own)
+        let mut outcome = run_lane(&self.world, 0, self.thinking, began, &mut self.own)
             .map_err(|Stopped| StudyError::Stopped);
         for thread in self.others.drain(..) {
             if outcome.is_err() {
@@ -146,7 +158,8 @@ struct Running<'w> {
     /// Ticks of a nanosecond.
     ticks_per_ns: f64,
     /// How much of thinking is kept.
-    think: f64,
+    kept: f64,
+    aftermath: Aftermath,
     /// The share of it that is computing.
     computing: f64,
     began: u64,
@@ -160,15 +173,17 @@ struct Running<'w> {
 fn run_lane(
     world: &World,
     number: usize,
-    think: f64,
+    thinking: Thinking,
     began: u64,
     buffers: &mut Buffers,
 ) -> Result<Tally, Stopped> {
     let lane = &world.program.lanes[number];
+    let ticks_per_ns = 1.0 / world.clock.tick_ns();
     let mut running = Running {
         world,
-        ticks_per_ns: 1.0 / world.clock.tick_ns(),
-        think,
+        ticks_per_ns,
+        kept: thinking.kept,
+        aftermath: Aftermath::new(thinking.after_wait.as_nanos() as f64 * ticks_per_ns),
         computing: 1.0,
         began,
         since: began,
@@ -220,6 +235,10 @@ impl Running<'_> {
             if matches!(kind, Kind::Read | Kind::Write) {
                 self.tally.requested_bytes += found.max(0) as u64;
             }
+            if step.waited_us > 0 {
+                let took_us = ended.saturating_sub(now) as f64 / self.ticks_per_ns / 1e3;
+                self.aftermath.call(step.waited_us, took_us);
+            }
             if !step.act.agrees(step.expected, found) {
                 self.deviates(step, found);
             }
@@ -241,9 +260,12 @@ impl Running<'_> {
     }
 
     /// Passes the time that the program did other things; when it was over.
-    fn think(&self, think_ns: u64) -> Result<u64, Stopped> {
+    fn think(&mut self, think_ns: u64) -> Result<u64, Stopped> {
         let clock = &self.world.clock;
-        let ticks = think_ns as f64 * self.think * self.ticks_per_ns;
+        let recorded = think_ns as f64 * self.kept * self.ticks_per_ns;
+        let spared = self.aftermath.of(recorded);
+        self.tally.spared += spared as u64;
+        let ticks = recorded - spared;
         let due = self.since + ticks as u64;
         let late = (SLEEP_LATE_NS as f64 * self.ticks_per_ns) as u64;
         let computes = ((ticks * self.computing) as u64).max(late);

@@ -74,7 +74,7 @@ impl Prepared for Slice<'_> {
             world.act(act, &mut none);
         }
         let world = Arc::new(world);
-        let threads = Threads::start(Arc::clone(&world), config.think)?;
+        let threads = Threads::start(Arc::clone(&world), config.thinking())?;
         Ok(Box::new(Filled { config, world, threads }))
     }
 }
@@ -118,13 +118,14 @@ impl Ran for Done<'_> {
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
         let program = &self.config.program;
-        let Tally { in_calls, calls, thought, deviations, .. } = &self.tally;
+        let Tally { in_calls, calls, thought, spared, deviations, .. } = &self.tally;
         let [open, read, write, sync, metadata, lock] = in_calls.map(|ticks| self.part(ticks));
         let facts = &program.facts;
         let bound = facts.files_ns as f64 / facts.stretch_ns.max(1) as f64;
         let left_out_ns = facts.recorded_ns.saturating_sub(facts.stretch_ns) as f64;
         let mut figures = figures_of([
             (spec::THINK, self.part(*thought)),
+            (spec::SPARED, self.part(*spared)),
             (spec::OPEN, open),
             (spec::READ, read),
             (spec::WRITE, write),

@@ -26,6 +26,7 @@ pub(super) const LOCK: &str = "lock_ns";
 /// … and all else.
 pub(super) const CALLS: &str = "calls";
 pub(super) const DEVIATIONS: &str = "deviations";
+pub(super) const SPARED: &str = "spared_ns";
 pub(super) const RECORDED: &str = "recorded_ns";
 pub(super) const BOUND: &str = "bound_share";
 pub(super) const LEFT_OUT: &str = "left_out_ns";
@@ -85,6 +86,17 @@ pub(super) static SPEC: StudySpec = StudySpec {
         part(LOCK, "lock", "taking locks and letting go of them"),
         FigureSpec { better: Better::Neither, ..figure(CALLS, "calls", "calls of a replay") },
         figure(DEVIATIONS, "deviations", "calls of a replay that went otherwise than recorded"),
+        FigureSpec {
+            better: Better::Neither,
+            shown: false,
+            fold: Fold::PerOperation,
+            ..time(
+                SPARED,
+                "thinking spared",
+                "thinking that is left out where a wait of the recording was none: a program \
+                 computes faster when its processor's caches stay warm",
+            )
+        },
         FigureSpec {
             better: Better::Neither,
             ..time(

@@ -49,6 +49,7 @@ impl Thread {
             signal: NO_SIGNAL,
             waits_end: 0,
             waits_first: true,
+            waited_us: 0,
         };
         Self {
             steps: vec![begin],
@@ -155,6 +156,12 @@ impl Threads {
         self.step(thread, ended_ns, Step { think_ns, act, expected, ..PASS }, after)
     }
 
+    /// A call waited for so long.
+    pub(super) fn waited(&mut self, step: StepOf, ns: u64) {
+        let us = u16::try_from(ns / 1000).unwrap_or(u16::MAX);
+        self.all[step.thread].steps[step.step].waited_us = us;
+    }
+
     /// Something that others may wait for.
     pub(super) fn pass(&mut self, thread: ThreadNumber, at_ns: u64) -> StepOf {
         let think_ns = self.all[thread].think(at_ns, 0);
@@ -195,6 +202,7 @@ const PASS: Step = Step {
     signal: NO_SIGNAL,
     waits_end: 0,
     waits_first: false,
+    waited_us: 0,
 };
 
 #[cfg(test)]

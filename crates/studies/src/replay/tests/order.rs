@@ -6,11 +6,15 @@ use super::*;
 use crate::replay::act::Buffers;
 use crate::replay::config::Config;
 use crate::replay::fill::Fills;
-use crate::replay::run::{Tally, Threads};
+use crate::replay::run::{Tally, Thinking, Threads};
 use crate::replay::world::World;
 
 /// Replays a program without any thinking.
 fn run(program: Program) -> Tally {
+    run_thinking(program, Thinking { kept: 0.0, after_wait: Duration::ZERO })
+}
+
+fn run_thinking(program: Program, thinking: Thinking) -> Tally {
     let folder = testing::in_memory();
     let opened = fs::File::open(folder.path()).unwrap().into();
     let mut fills = Fills::default();
@@ -23,7 +27,7 @@ fn run(program: Program) -> Tally {
     for act in &Arc::clone(&world.program).opened {
         world.act(act, &mut none);
     }
-    Threads::start(Arc::new(world), 0.0).unwrap().run().unwrap()
+    Threads::start(Arc::new(world), thinking).unwrap().run().unwrap()
 }
 
 /// One thread writes a file after much else, and another reads it.
@@ -123,4 +127,22 @@ fn a_single_thread_waits_for_nothing() {
     let params = testing::params(&Replay, &[("trace", path.to_str().unwrap())]);
     let config = Config::new(&params).unwrap();
     assert_eq!((config.program.lanes.len(), config.program.signals), (1, 0));
+}
+
+/// Fails where a program that need not wait in memory is taken to think as slowly as one that has
+/// to on a device.
+#[test]
+fn thinking_is_shorter_where_a_wait_of_the_recording_is_none() {
+    let after_wait = Duration::from_micros(300);
+    for (waited_ns, spared) in [(60_000_000, after_wait), (0, Duration::ZERO)] {
+        let mut told = Told::new();
+        let fd = told.open(MAIN, "file", MAKES);
+        told.write(MAIN, fd, 100);
+        told.call(Call { fd, took_ns: 61_000_000, waited_ns, ..Call::new(MAIN, Op::Fsync) });
+        told.pause(Duration::from_millis(3));
+        told.write(MAIN, fd, 100);
+        let tally = run_thinking(told.program(), Thinking { kept: 1.0, after_wait });
+        let ticks = spared.as_nanos() as f64 / testing::recorder().clock().tick_ns();
+        assert!((tally.spared as f64 - ticks).abs() <= 2.0, "{waited_ns}: {tally:?}");
+    }
 }
