@@ -31,7 +31,7 @@ fn output_within(command: &mut Command, longest: Duration) -> Result<Output> {
     command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     let mut child = command.spawn()?;
     let ended = wait(&mut child, longest)?;
-    let mut read = |file: &mut fs::File| -> Result<Vec<u8>> {
+    let read = |file: &mut fs::File| -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         file.rewind()?;
         file.read_to_end(&mut bytes)?;
