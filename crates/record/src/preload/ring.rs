@@ -45,10 +45,13 @@ impl Ring {
     pub(super) fn new(library: &Stat, by_cycles: bool) -> io::Result<Self> {
         let file = memory::file("iotoll-ring")?;
         ftruncate(&file, (HEAD_BYTES + BYTES) as u64)?;
+        // The kernel clears its pages now, rather than at the program's cost: a fifth of what a
+        // call pays.
+        let how = MapFlags::SHARED | MapFlags::POPULATE;
         // SAFETY: at an address of the kernel's choice, nothing else is there.
         let at = unsafe {
             let (anywhere, both) = (std::ptr::null_mut(), ProtFlags::READ | ProtFlags::WRITE);
-            mmap(anywhere, HEAD_BYTES + BYTES, both, MapFlags::SHARED, &file, 0)
+            mmap(anywhere, HEAD_BYTES + BYTES, both, how, &file, 0)
         }?;
         let memory = NonNull::new(at).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let ring = Self { file, memory, at: 0, gap: None, told: 0, skipped: 0, record: Vec::new() };
