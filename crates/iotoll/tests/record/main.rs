@@ -75,6 +75,37 @@ fn every_kind_of_call_has_its_arguments() {
     }
 }
 
+/// Fails where a function in place of libc's makes another call or returns another result, and where
+/// a call that programs make often costs a signal.
+#[test]
+fn names_owners_and_rights_are_changed_as_without_a_recorder() {
+    let test = "names_owners_and_rights_are_changed_as_without_a_recorder";
+    let Some(program) = Program::built(test, &[]) else { return };
+    for mechanism in mechanisms(test) {
+        let recorded = record(mechanism, &program.does("names", 20));
+        assert!(recorded.output.status.success(), "{mechanism}: {}", stderr(&recorded.output));
+        let ops = [
+            (Op::Symlink, 20),
+            (Op::Link, 20),
+            (Op::Mkdir, 20),
+            (Op::Rmdir, 20),
+            (Op::Unlink, 40),
+            (Op::Chmod, 60),
+            (Op::Chown, 40),
+        ];
+        for (op, count) in ops {
+            assert_eq!(recorded.count(op, |_| true), count, "{mechanism}: {op:?}");
+        }
+        let missing = |call: &trace::Call| call.result == -i64::from(libc::ENOENT);
+        assert_eq!(recorded.count(Op::Chmod, missing), 20, "{mechanism}");
+        let first = recorded.calls().position(|call| call.op == Op::Symlink).unwrap();
+        let signals =
+            |call: &trace::Call| ops.iter().any(|(op, _)| *op == call.op) && call.dispatched > 0;
+        let after: Vec<_> = recorded.calls().skip(first + 1).filter(|call| signals(call)).collect();
+        assert!(after.is_empty(), "{mechanism}: {after:?}");
+    }
+}
+
 /// Fails where time off the processor is missed, or time on it is counted. A busy machine takes
 /// either from any call, but not from all of them.
 #[test]

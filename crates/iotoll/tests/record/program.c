@@ -1,5 +1,6 @@
 // Does a known number of file calls, for recordings to be held against.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -57,6 +58,21 @@ static void many_kinds(const char *path) {
     }
 }
 
+// Calls that change names, owners and rights.
+static void names(const char *path) {
+    char other[4096];
+    snprintf(other, sizeof other, "%s.name", path);
+    for (long i = 0; i < times; i++) {
+        if (symlink(path, other) || unlinkat(AT_FDCWD, other, 0)) abort();
+        if (link(path, other) || chmod(other, 0640) || chown(other, -1, -1)) abort();
+        if (unlink(other) || fchmod(file, 0600) || fchown(file, -1, -1)) abort();
+        if (mkdirat(AT_FDCWD, other, 0700) || unlinkat(AT_FDCWD, other, AT_REMOVEDIR)) abort();
+        if (chmod("/nonexistent/file", 0600) != -1 || errno != ENOENT) abort();
+        if (getpid() != gettid() || getppid() <= 0 || geteuid() != getuid()) abort();
+        if (getegid() != getgid()) abort();
+    }
+}
+
 static void start_others(void) {
     for (long i = 0; i < times; i++) {
         int forked = fork();
@@ -109,6 +125,7 @@ int main(int count, char **words) {
     if (!strcmp(words[1], "stdio")) stdio(words[3]);
     if (!strcmp(words[1], "threads")) threads();
     if (!strcmp(words[1], "kinds")) many_kinds(words[3]);
+    if (!strcmp(words[1], "names")) names(words[3]);
     if (!strcmp(words[1], "others")) start_others();
     if (!strcmp(words[1], "waits")) wait_and_work(words[3]);
     if (!strcmp(words[1], "rights")) printf("%d %d\n", getuid(), geteuid());

@@ -97,7 +97,7 @@ const AND: u8 = 0x50;
 const SHIFT_LEFT: u8 = 0x60;
 const SHIFT_RIGHT: u8 = 0x70;
 const MOVE: u8 = 0xb0;
-const ATOMIC: u8 = 0xdb;
+const ATOMIC: u8 = 0xc3;
 /// `src_reg` of a constant that is a map's descriptor, or the address of its value.
 const MAP: u8 = 1;
 const MAP_VALUE: u8 = 2;
@@ -162,9 +162,9 @@ impl Assembler {
         self.push(STORE_NUMBER | width as u8, to as u8, 0, offset, number);
     }
 
-    /// Adds to eight bytes, whoever else does.
-    pub(super) fn add_atomically(&mut self, to: Register, offset: i16, from: Register) {
-        self.push(ATOMIC, to as u8, from as u8, offset, 0);
+    /// Adds to a number of four or eight bytes, whoever else does.
+    pub(super) fn add_atomically(&mut self, width: Width, to: Register, at: i16, from: Register) {
+        self.push(ATOMIC | width as u8, to as u8, from as u8, at, 0);
     }
 
     /// A map, for a helper.
@@ -244,6 +244,8 @@ mod tests {
         a.store(Width::Two, R1, 2, R6);
         a.call(Helper::KtimeGetNs);
         a.subtract_register(R0, R6);
+        a.add_atomically(Width::Four, R1, 4, R0);
+        a.add_atomically(Width::Eight, R1, 0, R0);
         a.leave();
         // From `llvm-mc -triple bpf`.
         let expected = [
@@ -256,6 +258,8 @@ mod tests {
             [0x6b, 0x61, 2, 0, 0, 0, 0, 0],
             [0x85, 0, 0, 0, 5, 0, 0, 0],
             [0x1f, 0x60, 0, 0, 0, 0, 0, 0],
+            [0xc3, 0x01, 4, 0, 0, 0, 0, 0],
+            [0xdb, 0x01, 0, 0, 0, 0, 0, 0],
             [0xb7, 0, 0, 0, 0, 0, 0, 0],
             [0x95, 0, 0, 0, 0, 0, 0, 0],
         ];

@@ -76,9 +76,26 @@ impl Map {
         value_bytes: u32,
         count: u32,
     ) -> io::Result<Self> {
+        Self::with(0, kind, key_bytes, value_bytes, count)
+    }
+
+    /// An array of one value, which processes can map.
+    pub(super) fn shared(value_bytes: u32) -> io::Result<Self> {
+        const MAPPABLE: u64 = 1 << 10;
+        Self::with(MAPPABLE, Kind::Array, 4, value_bytes, 1)
+    }
+
+    fn with(
+        flags: u64,
+        kind: Kind,
+        key_bytes: u32,
+        value_bytes: u32,
+        count: u32,
+    ) -> io::Result<Self> {
         let mut attributes = Attributes::default();
         attributes[0] = pair(kind as u64, key_bytes.into());
         attributes[1] = pair(value_bytes.into(), count.into());
+        attributes[2] = flags;
         // SAFETY: type, sizes and count, as `BPF_MAP_CREATE` has them.
         let descriptor = unsafe { bpf(Command::MapCreate, &mut attributes) }.map(owned)?;
         let (key_bytes, value_bytes) = (key_bytes as usize, value_bytes as usize);
@@ -95,11 +112,26 @@ impl Map {
 
     /// Sets the value of a key.
     pub(super) fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        const ANY: u64 = 0;
+        self.update(key, value, ANY)
+    }
+
+    /// Gives a key that has none a value; whether it had none.
+    pub(super) fn add(&self, key: &[u8], value: &[u8]) -> io::Result<bool> {
+        const NO_EXIST: u64 = 1;
+        match self.update(key, value, NO_EXIST) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            done => done.map(|()| true),
+        }
+    }
+
+    fn update(&self, key: &[u8], value: &[u8], flags: u64) -> io::Result<()> {
         assert!(key.len() == self.key_bytes && value.len() == self.value_bytes);
         let mut attributes = Attributes::default();
         attributes[0] = self.number() as u64;
         attributes[1] = key.as_ptr() as u64;
         attributes[2] = value.as_ptr() as u64;
+        attributes[3] = flags;
         // SAFETY: both are as long as the map's, and outlive the call.
         unsafe { bpf(Command::MapUpdate, &mut attributes) }.map(drop)
     }

@@ -1,34 +1,20 @@
 //! The six programs.
 //!
 //! `enter` and `leave` run on every system call of the machine, and are done with one that is
-//! not followed after a look into two tables. What is not recorded is not looked at either: the
-//! first table has a word for each system call, which also says where its pointers are. `switch`
+//! not followed after a look into two arrays. What is not recorded is not looked at either: the
+//! first array has a word for each system call, which also says where its pointers are. `switch`
 //! runs whenever a processor goes from one thread to another.
 
 use super::assembler::Helper::{
-    GetCurrentPidTgid, KtimeGetNs, MapDelete, MapLookup, MapUpdate, ProbeReadKernelString,
-    ProbeReadUser, ProbeReadUserString, RingOutput, RingReserve, RingSubmit,
+    KtimeGetNs, ProbeReadKernelString, ProbeReadUser, ProbeReadUserString,
 };
-use super::assembler::Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, Stack};
+use super::assembler::Register::{R0, R1, R2, R3, R6, R7, R8, R9, Stack};
 use super::assembler::Width::{Eight, Four, Two};
-use super::assembler::{Assembler, Instruction, Label, Register, Test};
+use super::assembler::{Instruction, Label, Register, Test};
 use super::layout as to;
-
-use crate::table::{NUMBERS, VECTOR_MAX};
+use super::writer::{BYTES, ENDED, KEY, Maps, Writer};
+use crate::table::VECTOR_MAX;
 use crate::wanted;
-
-/// Descriptors of the maps that the programs use.
-pub(super) struct Maps {
-    /// A word for each system call: [`wanted`].
-    pub(super) wanted: i32,
-    /// The threads that are followed, each with what is known of its present call.
-    pub(super) threads: i32,
-    pub(super) ring: i32,
-    /// Where large records are written.
-    pub(super) scratch: i32,
-    /// How many records found no room in the ring.
-    pub(super) lost: i32,
-}
 
 /// Where the kernel keeps what is read of it.
 pub(super) struct Places {
@@ -48,138 +34,6 @@ pub(super) struct Places {
 pub(super) struct Registers {
     pub(super) number: i16,
     pub(super) arguments: [i16; 6],
-}
-
-/// The stack: the thread's number as a key, a length, a time, a value.
-const KEY: i16 = -4;
-const BYTES: i16 = -16;
-const ENDED: i16 = -24;
-const VALUE: i16 = ENDED - to::THREAD_BYTES as i16;
-
-/// Nobody is to be woken: the ring is looked at from time to time.
-const NO_WAKEUP: i32 = 1;
-
-/// What all programs are made of.
-struct Writer<'m> {
-    a: Assembler,
-    maps: &'m Maps,
-    out: Label,
-}
-
-impl<'m> Writer<'m> {
-    fn new(maps: &'m Maps) -> Self {
-        let mut a = Assembler::default();
-        let out = a.label();
-        Self { a, maps, out }
-    }
-
-    fn finish(mut self) -> Option<Vec<Instruction>> {
-        self.a.place(self.out);
-        self.a.leave();
-        self.a.finish()
-    }
-
-    /// R1, a system call's number, becomes its word; leaves where it has none.
-    fn wanted(&mut self) {
-        let a = &mut self.a;
-        a.jump_if(R1, Test::Above, NUMBERS as i32 - 1, self.out);
-        a.map_value(R2, self.maps.wanted);
-        a.shift_left(R1, 2);
-        a.add_register(R2, R1);
-        a.load(Four, R1, R2, 0);
-        a.jump_if(R1, Test::Equal, 0, self.out);
-    }
-
-    /// R0 becomes the value of the thread whose number is on the stack; leaves where it is not
-    /// followed.
-    fn followed(&mut self) {
-        self.followed_or(self.out);
-    }
-
-    /// The same, but goes on at a label where it is not followed.
-    fn followed_or(&mut self, otherwise: Label) {
-        let a = &mut self.a;
-        a.copy(R2, Stack);
-        a.add(R2, KEY.into());
-        a.map(R1, self.maps.threads);
-        a.call(MapLookup);
-        a.jump_if(R0, Test::Equal, 0, otherwise);
-    }
-
-    /// The same for the calling thread.
-    fn current_followed(&mut self) {
-        self.a.call(GetCurrentPidTgid);
-        self.a.store(Four, Stack, KEY, R0);
-        self.followed();
-    }
-
-    /// Follows the thread whose number is on the stack.
-    fn follow(&mut self) {
-        let a = &mut self.a;
-        for word in (0..to::THREAD_BYTES as i16).step_by(8) {
-            a.store_number(Eight, Stack, VALUE + word, 0);
-        }
-        a.copy(R2, Stack);
-        a.add(R2, KEY.into());
-        a.copy(R3, Stack);
-        a.add(R3, VALUE.into());
-        a.set(R4, 0);
-        a.map(R1, self.maps.threads);
-        a.call(MapUpdate);
-    }
-
-    /// R0 becomes a record of so many bytes; leaves, and counts, where there is no room.
-    fn reserve(&mut self, bytes: i16) {
-        let has_room = self.a.label();
-        let a = &mut self.a;
-        a.map(R1, self.maps.ring);
-        a.set(R2, bytes.into());
-        a.set(R3, 0);
-        a.call(RingReserve);
-        a.jump_if(R0, Test::NotEqual, 0, has_room);
-        self.count_lost();
-        self.a.jump(self.out);
-        self.a.place(has_room);
-    }
-
-    fn submit(&mut self, record: Register) {
-        let a = &mut self.a;
-        a.copy(R1, record);
-        a.set(R2, NO_WAKEUP);
-        a.call(RingSubmit);
-    }
-
-    /// R6, the scratch, is a record of so many bytes as R8 has.
-    fn output(&mut self) {
-        let written = self.a.label();
-        let a = &mut self.a;
-        a.map(R1, self.maps.ring);
-        a.copy(R2, R6);
-        a.copy(R3, R8);
-        a.set(R4, NO_WAKEUP);
-        a.call(RingOutput);
-        a.jump_if(R0, Test::Equal, 0, written);
-        self.count_lost();
-        self.a.place(written);
-    }
-
-    fn count_lost(&mut self) {
-        self.a.map_value(R1, self.maps.lost);
-        self.a.set(R2, 1);
-        self.a.add_atomically(R1, 0, R2);
-    }
-
-    /// R0 becomes a place to write a large record to. Each kind of program has its own: the
-    /// kernel runs none of them twice at a time on one processor.
-    fn scratch(&mut self, which: i32) {
-        let a = &mut self.a;
-        a.store_number(Four, Stack, VALUE, which);
-        a.copy(R2, Stack);
-        a.add(R2, VALUE.into());
-        a.map(R1, self.maps.scratch);
-        a.call(MapLookup);
-        a.jump_if(R0, Test::Equal, 0, self.out);
-    }
 }
 
 /// A call begins: the time is noted.
@@ -414,7 +268,7 @@ pub(super) fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.a.load(Eight, R7, R1, 16);
     w.a.store(Four, Stack, KEY, R8);
     w.followed();
-    forget(&mut w);
+    w.forget();
     w.a.load(Four, R1, R6, places.thread);
     w.a.store(Four, Stack, KEY, R1);
     w.follow();
@@ -453,7 +307,7 @@ pub(super) fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.a.load(Four, R1, R6, places.thread);
     w.a.store(Four, Stack, KEY, R1);
     w.followed();
-    forget(&mut w);
+    w.forget();
     w.a.call(KtimeGetNs);
     w.a.copy(R9, R0);
     w.reserve(to::EXIT_BYTES);
@@ -474,13 +328,4 @@ pub(super) fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.store_number(Four, R0, to::EXIT_STATUS + 4, 0);
     w.submit(R0);
     w.finish()
-}
-
-/// Follows the thread whose number is on the stack no more.
-fn forget(w: &mut Writer<'_>) {
-    let a = &mut w.a;
-    a.copy(R2, Stack);
-    a.add(R2, KEY.into());
-    a.map(R1, w.maps.threads);
-    a.call(MapDelete);
 }

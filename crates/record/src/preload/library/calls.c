@@ -233,6 +233,46 @@ EXPORT long readlink(const char *path, char *into, size_t bytes)
     return call(PLAIN, SYS_readlink, (long)path, (long)into, bytes, 0);
 }
 
+EXPORT int unlinkat(int folder, const char *path, int flags)
+{
+    return call(PLAIN, SYS_unlinkat, folder, (long)path, flags, 0);
+}
+
+EXPORT int mkdirat(int folder, const char *path, unsigned mode)
+{
+    return call(PLAIN, SYS_mkdirat, folder, (long)path, mode, 0);
+}
+
+EXPORT int link(const char *path, const char *to)
+{
+    return call(PLAIN, SYS_link, (long)path, (long)to, 0, 0);
+}
+
+EXPORT int symlink(const char *path, const char *to)
+{
+    return call(PLAIN, SYS_symlink, (long)path, (long)to, 0, 0);
+}
+
+EXPORT int chmod(const char *path, unsigned mode)
+{
+    return call(PLAIN, SYS_chmod, (long)path, mode, 0, 0);
+}
+
+EXPORT int fchmod(int fd, unsigned mode)
+{
+    return call(PLAIN, SYS_fchmod, fd, mode, 0, 0);
+}
+
+EXPORT int chown(const char *path, unsigned user, unsigned group)
+{
+    return call(PLAIN, SYS_chown, (long)path, user, group, 0);
+}
+
+EXPORT int fchown(int fd, unsigned user, unsigned group)
+{
+    return call(PLAIN, SYS_fchown, fd, user, group, 0);
+}
+
 EXPORT int flock(int fd, int how)
 {
     return call(PLAIN, SYS_flock, fd, how, 0, 0);
@@ -256,3 +296,19 @@ EXPORT int fcntl(int fd, int command, ...)
 }
 ALSO(fcntl64, fcntl);
 ALSO(__fcntl, fcntl);
+
+/* Nothing of these is recorded. */
+#define NUMBER_OF(name)                               \
+    EXPORT int name(void)                             \
+    {                                                 \
+        return raw(SYS_##name, 0, 0, 0, 0, 0, 0);     \
+    }
+
+NUMBER_OF(getpid)
+NUMBER_OF(getppid)
+NUMBER_OF(gettid)
+NUMBER_OF(getuid)
+NUMBER_OF(geteuid)
+NUMBER_OF(getgid)
+NUMBER_OF(getegid)
+ALSO(__getpid, getpid);
