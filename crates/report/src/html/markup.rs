@@ -51,6 +51,20 @@ impl Element {
         self
     }
 
+    /// With a sentence behind what it has, in which what stands between two backquotes is code.
+    pub(crate) fn prose(self, sentence: impl AsRef<str>) -> Self {
+        let sentence = sentence.as_ref();
+        let parts: Vec<&str> = sentence.split('`').collect();
+        if parts.len() % 2 == 0 {
+            return self.text(sentence);
+        }
+        let add = |element: Self, (at, part): (usize, &&str)| match at % 2 {
+            0 => element.text(part),
+            _ => element.child(el("code").text(part)),
+        };
+        parts.iter().enumerate().fold(self, add)
+    }
+
     /// With another part of the page behind what it has.
     pub(crate) fn child(mut self, child: impl Into<Markup>) -> Self {
         self.content.push(child);
@@ -132,6 +146,16 @@ mod tests {
                        \\u{202e}\\n";
         let markup = Markup::from(el("td").attr("title", HOSTILE).text(HOSTILE));
         assert_eq!(markup.0, format!("<td title=\"{escaped}\">{escaped}</td>"));
+    }
+
+    #[test]
+    fn what_stands_between_backquotes_is_code_and_stays_text() {
+        let told = |sentence| Markup::from(el("p").prose(sentence)).0;
+        assert_eq!(
+            told("`?`: see `a <b>`."),
+            "<p><code>?</code>: see <code>a &lt;b&gt;</code>.</p>"
+        );
+        assert_eq!(told("one ` alone"), "<p>one ` alone</p>");
     }
 
     #[test]

@@ -61,7 +61,7 @@ fn causes(subject: Subject, arms: &[&ArmResult]) -> Markup {
     if causes.is_empty() {
         return Markup::default();
     }
-    let items = causes.iter().map(|(text, cause)| el("li").text(text).child(evidence(cause)));
+    let items = causes.iter().map(|(text, cause)| el("li").prose(text).child(evidence(cause)));
     let mut out = Markup::from(el("h3").text("Why"));
     out.push(el("ul").children(items));
     out.push(why::nexts(subject, arms).into_iter().map(next).collect::<Markup>());
@@ -84,7 +84,7 @@ fn evidence(cause: &Cause) -> Element {
 }
 
 fn next(next: &Next) -> Element {
-    let told = el("p").text(&next.text);
+    let told = el("p").prose(&next.text);
     match &next.command {
         Some(command) => {
             let text = told.text(" To measure it:");

@@ -19,10 +19,10 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
         out.push(classed("p", "warning").text(format!("Ended early: {why}.")));
     }
     let left_out = manners::left_out_sentences(&run.run);
-    out.push(left_out.map(|text| classed("p", "warning").text(text)).collect::<Markup>());
+    out.push(left_out.map(|text| classed("p", "warning").prose(text)).collect::<Markup>());
     if run.run.interrupted {
         let text = "The run was interrupted: these are its results so far.";
-        out.push(classed("p", "warning").text(text));
+        out.push(classed("p", "warning").prose(text));
     }
     out
 }
@@ -31,7 +31,7 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
 pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
     let screen = Screen::of(run, analysis);
     let mut out = Markup::default();
-    out.push(screen.nothing_known.iter().map(|text| el("p").text(text)).collect::<Markup>());
+    out.push(screen.nothing_known.iter().map(|text| el("p").prose(text)).collect::<Markup>());
     if !screen.advice.is_empty() {
         out.push(advice(&screen));
     }
@@ -68,7 +68,7 @@ pub(super) fn day(started: &str) -> String {
 
 fn advice(screen: &Screen) -> Element {
     let entries = screen.advice.iter().flat_map(|(advice, word, text)| {
-        [el("dt").attr("class", advice_class(*advice)).text(word), el("dd").text(text)]
+        [el("dt").attr("class", advice_class(*advice)).text(word), el("dd").prose(text)]
     });
     classed("dl", "advice").children(entries)
 }
@@ -121,7 +121,7 @@ fn notes(screen: &Screen) -> Element {
     let entries = screen
         .notes
         .iter()
-        .flat_map(|(word, parts)| [el("dt").text(word), el("dd").text(parts.join(" "))]);
+        .flat_map(|(word, parts)| [el("dt").text(word), el("dd").prose(parts.join(" "))]);
     classed("dl", "notes").children(entries)
 }
 
