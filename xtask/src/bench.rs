@@ -38,6 +38,9 @@ pub(crate) enum Bench {
     /// The loop that `record` times
     #[command(hide = true)]
     RecordLoop(bench_record::LoopArgs),
+    /// Says how much processor time a command uses, for `record`
+    #[command(hide = true)]
+    RecordUsed(bench_record::UsedArgs),
     /// The calls that `record` looks for
     #[command(hide = true)]
     RecordStorm(bench_record::StormArgs),
@@ -86,6 +89,7 @@ pub(crate) fn run(what: &Bench) -> Result<()> {
         Bench::Repeat(args) => bench_repeat::run(args),
         Bench::Record(args) => bench_record::run(args),
         Bench::RecordLoop(args) => bench_record::run_loop(args),
+        Bench::RecordUsed(args) => bench_record::run_used(args),
         Bench::RecordStorm(args) => bench_record::run_storm(args),
         Bench::Replay(args) => bench_replay::run(args),
         Bench::Store(args) => bench_store::run(args),

@@ -5,6 +5,7 @@
 //! starts it does not count. Switches between threads are timed beside a recording, too. Then losses
 //! are looked for where calls come as fast as they can, and a program that uses SQLite is timed.
 
+mod sqlite;
 mod switches;
 
 use std::fs::{self, File};
@@ -15,6 +16,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use host::usage;
+use model::counters::Counters as _;
 use rand::rng;
 use rand::seq::SliceRandom as _;
 use trace::{Entry, TraceReader};
@@ -26,10 +29,6 @@ use crate::spread::{ROUNDS_MIN, Spread};
 const LINE_BYTES: usize = 70;
 /// The mechanisms that are for programs which should not be slowed, and what a call may cost by each.
 const CHEAP: [(&str, f64); 2] = [("ebpf", 450.0), ("preload", 150.0)];
-/// By how much a program may become slower that uses SQLite.
-const SQLITE_MAX: f64 = 1.05;
-/// How many transactions it makes.
-const TRANSACTIONS: usize = 400;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -39,6 +38,22 @@ pub(crate) struct Args {
     /// How long calls come as fast as they can, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     seconds: u64,
+    /// Only this part
+    #[arg(long, value_enum)]
+    only: Option<Part>,
+}
+
+/// What is measured.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// What an append costs more
+    Appends,
+    /// What a switch between threads costs more
+    Switches,
+    /// How many of a million calls a second are lost
+    Losses,
+    /// By how much a program that uses SQLite becomes slower
+    Sqlite,
 }
 
 #[derive(clap::Args)]
@@ -50,6 +65,13 @@ pub(crate) struct LoopArgs {
     /// Without the C library
     #[arg(long)]
     past_libc: bool,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct UsedArgs {
+    /// The command
+    #[arg(trailing_var_arg = true, required = true)]
+    command: Vec<String>,
 }
 
 #[derive(clap::Args)]
@@ -77,13 +99,23 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let folder =
         tempfile::tempdir_in(process::root().join("target")).or_else(|_| tempfile::tempdir())?;
     let ways = ways(&iotoll);
-    let mut has_missed = appends(&iotoll, &ways, folder.path(), args.rounds)?;
-    switches::run(&iotoll, args.rounds)?;
-    for (mechanism, _) in CHEAP {
-        has_missed |= storm(&iotoll, mechanism, folder.path(), args.seconds)? > 0;
+    let is_asked = |part| args.only.is_none_or(|only| only == part);
+    let mut has_missed = false;
+    if is_asked(Part::Appends) {
+        has_missed |= appends(&iotoll, &ways, folder.path(), args.rounds)?;
     }
-    // Syncs of a device are of very different lengths.
-    has_missed |= sqlite(&ways, folder.path(), 3 * args.rounds)?;
+    if is_asked(Part::Switches) {
+        switches::run(&iotoll, args.rounds)?;
+    }
+    if is_asked(Part::Losses) {
+        for (mechanism, _) in CHEAP {
+            has_missed |= storm(&iotoll, mechanism, folder.path(), args.seconds)? > 0;
+        }
+    }
+    if is_asked(Part::Sqlite) {
+        // Syncs of a device are of very different lengths.
+        has_missed |= sqlite::run(&ways, folder.path(), 6 * args.rounds)?;
+    }
     if has_missed {
         bail!("a target was missed");
     }
@@ -206,74 +238,6 @@ fn storm(iotoll: &str, mechanism: &str, folder: &Path, seconds: u64) -> Result<u
     Ok(lost)
 }
 
-/// By how much a program that uses SQLite becomes slower, by what is cheap; whether too much.
-fn sqlite(ways: &[Way], folder: &Path, rounds: usize) -> Result<bool> {
-    if find_program("sqlite3").is_none() {
-        println!("SQLite is not timed: sqlite3 is not installed");
-        return Ok(false);
-    }
-    let is_timed =
-        |way: &&Way| way.name == "bare" || CHEAP.iter().any(|(name, _)| *name == way.name);
-    let ways: Vec<&Way> = ways.iter().filter(is_timed).collect();
-    let mut times = vec![Vec::new(); ways.len()];
-    for round in 0..rounds {
-        let mut order: Vec<usize> = (0..ways.len()).collect();
-        order.shuffle(&mut rng());
-        for way in order {
-            let database = folder.join(format!("{round}-{way}.db"));
-            // A recorder measures first what it costs: what runs before is alike.
-            if way == 0 {
-                process::output(&mut ways[1 + round % CHEAP.len()].command("true", &[]))?;
-            }
-            rustix::fs::syncfs(File::open(folder)?)?;
-            times[way].push(transactions(ways[way], &database)?.as_secs_f64());
-            fs::remove_file(&database)?;
-        }
-    }
-    let percent = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
-    let mut is_too_much = false;
-    for (way, recorded) in ways.iter().zip(&times).skip(1) {
-        let ratio = Spread::of(recorded.iter().zip(&times[0]).map(|(way, bare)| way / bare));
-        let shown = ratio.show(percent);
-        println!("SQLite, {TRANSACTIONS} transactions by {}: {shown}", way.name);
-        is_too_much |= ratio.median > SQLITE_MAX;
-    }
-    Ok(is_too_much)
-}
-
-/// From the first transaction's beginning to the last one's end: the shell says when each is.
-fn transactions(way: &Way, database: &Path) -> Result<Duration> {
-    let mut script =
-        String::from("CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT);\n.print ready\n");
-    for _ in 0..TRANSACTIONS {
-        script += "INSERT INTO t (v) VALUES (hex(randomblob(100)));\n";
-        script +=
-            "SELECT count(*), max(length(v)) FROM (SELECT v FROM t ORDER BY k DESC LIMIT 50);\n";
-    }
-    script += ".print done\n";
-    let mut child = way
-        .command("sqlite3", &[database.display().to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut stdin = child.stdin.take().context("its input is a pipe")?;
-    let writer = std::thread::spawn(move || stdin.write_all(script.as_bytes()));
-    let lines = std::io::BufRead::lines(std::io::BufReader::new(
-        child.stdout.take().context("its output is a pipe")?,
-    ));
-    let (mut began, mut took) = (None, None);
-    for line in lines {
-        match line?.as_str() {
-            "ready" => began = Some(Instant::now()),
-            "done" => took = began.map(|began: Instant| began.elapsed()),
-            _ => {}
-        }
-    }
-    ensure!(child.wait()?.success(), "sqlite3 failed");
-    writer.join().map_err(|_| anyhow::anyhow!("the script was not written"))??;
-    took.context("sqlite3 did not say that it was done")
-}
-
 /// Appends lines to a file, and prints how many nanoseconds each took.
 pub(crate) fn run_loop(args: &LoopArgs) -> Result<()> {
     let mut file = File::options().append(true).create(true).open(&args.file)?;
@@ -303,5 +267,16 @@ pub(crate) fn run_storm(args: &StormArgs) -> Result<()> {
         }
     }
     println!("{:.0}", calls as f64 / began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Runs a command, and prints how much processor time it has used, in nanoseconds.
+pub(crate) fn run_used(args: &UsedArgs) -> Result<()> {
+    let (program, arguments) = args.command.split_first().context("there is no command")?;
+    let before = usage::of_process();
+    let status = Command::new(program).args(arguments).status()?;
+    ensure!(status.success(), "{program} failed");
+    let used = usage::of_process().since(before);
+    println!("used {}", used.user_ns + used.system_ns);
     Ok(())
 }
