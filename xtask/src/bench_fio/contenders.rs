@@ -27,6 +27,8 @@ const ROUNDED_UP_NS: f64 = 0.5e6;
 const BUDGET: &str = "60s";
 /// A turn of the others has as many operations as so many slices.
 const SLICES: u64 = 20;
+/// A page that was used so often is where the kernel leaves it.
+const USES: u32 = 3;
 /// For what writing a file leaves to the system to end, and what removing the one before
 /// does: a turn of ours has as much time before it measures.
 const SETTLING: Duration = Duration::from_millis(800);
@@ -134,16 +136,16 @@ impl<'a> Stage<'a> {
         let aligned = memory.as_ptr().align_offset(BLOCK_LEN);
         let bytes = &mut memory[aligned..][..BLOCK_LEN];
         bytes.copy_from_slice(&self.chunk[..BLOCK_LEN]);
-        let mut took = Duration::ZERO;
+        let (mut read_back, mut took) = (vec![0; BLOCK_LEN], Duration::ZERO);
         for number in 0..=SLICES {
             if kind.random {
                 turns.shuffle(&mut rand::rng());
             } else {
                 turns.rotate_left(slice.min(self.blocks()) as usize);
             }
-            let turns = turns.iter().cycle().take(slice as usize);
+            let turns = || turns.iter().cycle().take(slice as usize);
             let started = Instant::now();
-            for block in turns {
+            for block in turns() {
                 if kind.writes {
                     // As ours, which has another mark in each.
                     bytes[..8].copy_from_slice(&block.to_le_bytes());
@@ -156,6 +158,10 @@ impl<'a> Stage<'a> {
                 took += started.elapsed();
             }
             fdatasync(&file)?;
+            // As ours is, block by block.
+            for block in turns().filter(|_| kind.writes) {
+                file.read_exact_at(&mut read_back, block * BLOCK_BYTES)?;
+            }
         }
         Ok(took)
     }
@@ -176,9 +182,20 @@ impl<'a> Stage<'a> {
         fdatasync(&file)?;
         if kind.direct {
             evict(&file)?;
+        } else {
+            self.read_often(&File::open(&self.file)?)?;
         }
         sleep(SETTLING);
         Ok(())
+    }
+
+    /// The first times that a page is used, the kernel moves it between its lists. Ours are past
+    /// that when they are timed: what a slice wrote is read back, and slices before them were
+    /// for getting warm.
+    fn read_often(&self, file: &File) -> io::Result<()> {
+        let mut bytes = vec![0; BLOCK_LEN];
+        let blocks = (0..USES).flat_map(|_| 0..self.blocks());
+        blocks.into_iter().try_for_each(|block| file.read_exact_at(&mut bytes, block * BLOCK_BYTES))
     }
 
     fn fio_for(&self, kind: Kind) -> Command {
