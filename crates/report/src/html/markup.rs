@@ -55,7 +55,7 @@ impl Element {
     pub(crate) fn prose(self, sentence: impl AsRef<str>) -> Self {
         let sentence = sentence.as_ref();
         let parts: Vec<&str> = sentence.split('`').collect();
-        if parts.len() % 2 == 0 {
+        if parts.len().is_multiple_of(2) {
             return self.text(sentence);
         }
         let add = |element: Self, (at, part): (usize, &&str)| match at % 2 {
