@@ -158,9 +158,11 @@ impl<'a> Stage<'a> {
                 took += started.elapsed();
             }
             fdatasync(&file)?;
-            // As ours is, block by block.
-            for block in turns().filter(|_| kind.writes) {
-                file.read_exact_at(&mut read_back, block * BLOCK_BYTES)?;
+            if kind.writes {
+                // As ours is, block by block.
+                for block in turns() {
+                    file.read_exact_at(&mut read_back, block * BLOCK_BYTES)?;
+                }
             }
         }
         Ok(took)
@@ -194,8 +196,8 @@ impl<'a> Stage<'a> {
     /// for getting warm.
     fn read_often(&self, file: &File) -> io::Result<()> {
         let mut bytes = vec![0; BLOCK_LEN];
-        let blocks = (0..USES).flat_map(|_| 0..self.blocks());
-        blocks.into_iter().try_for_each(|block| file.read_exact_at(&mut bytes, block * BLOCK_BYTES))
+        let mut blocks = (0..USES).flat_map(|_| 0..self.blocks());
+        blocks.try_for_each(|block| file.read_exact_at(&mut bytes, block * BLOCK_BYTES))
     }
 
     fn fio_for(&self, kind: Kind) -> Command {

@@ -114,7 +114,7 @@ impl<'m> Writer<'m> {
         a.map(R1, self.maps.threads);
     }
 
-    /// The same for the calling thread.
+    /// R0 becomes the value of the calling thread; leaves where it is not followed.
     pub(super) fn current_followed(&mut self) {
         self.a.call(GetCurrentPidTgid);
         self.a.store(Four, Stack, KEY, R0);

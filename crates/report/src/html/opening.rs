@@ -22,7 +22,7 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
     out.push(left_out.map(|text| classed("p", "warning").prose(text)).collect::<Markup>());
     if run.run.interrupted {
         let text = "The run was interrupted: these are its results so far.";
-        out.push(classed("p", "warning").prose(text));
+        out.push(classed("p", "warning").text(text));
     }
     out
 }
