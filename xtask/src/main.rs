@@ -1,73 +1,25 @@
-//! The project's own chores, for those who work on it.
-//!
-//! `cargo xtask test` passes all the tests, `cargo xtask generate` writes the
-//! reference files, `cargo xtask bench` measures what is too heavy or too noisy
-//! for a test. They are written in Rust, so that a compiler is all they need.
+//! `cargo xtask`: passes the tests, and starts the tools in `tools/`, each built when it is
+//! asked for. All are written in Rust, so that a compiler is all they need.
 
-// Chores speak to whoever runs them.
+// Chores speak to the developer who runs them.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-mod bench;
-mod bench_clients;
-mod bench_fio;
-mod bench_harness;
-mod bench_journal;
-mod bench_journal_crashes;
-mod bench_kill;
-mod bench_load;
-mod bench_neighbour;
-mod bench_promises;
-mod bench_ranks;
-mod bench_record;
-mod bench_repeat;
-mod bench_replay;
-mod bench_store;
-mod bench_verdicts;
-mod bench_verify;
-mod bounded;
-mod browser;
-mod built;
-mod example;
-mod examples;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod faults;
-mod fuzz;
-mod generate;
-mod house;
-mod packages;
-mod pool;
-mod process;
-mod said;
-mod screens;
-mod sentences;
-mod site;
-mod spread;
-mod supply;
+mod cargo_build;
+mod cargo_deny;
+mod crate_graph;
 mod test;
 mod tidy;
 
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
 use std::process::ExitCode;
 
+use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
-
-/// Nothing that is timed runs with it: benches are built without these checks.
-#[cfg(debug_assertions)]
-#[global_allocator]
-static ALLOCATOR: fuzz::Counting = fuzz::Counting;
+use xtask::{process, site};
 
 fn main() -> ExitCode {
-    let done = match Xtask::parse().chore {
-        Chore::Test => test::run(),
-        Chore::Browser => browser::run(),
-        Chore::Bench { what } => bench::run(&what),
-        Chore::Fuzz(args) => fuzz::run(&args),
-        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-        Chore::Faults(args) => faults::run(&args),
-        Chore::Generate(args) => generate::run(&args),
-        Chore::Screens => screens::run(),
-        Chore::Site => site::run(),
-    };
-    match done {
+    match run(Xtask::parse().chore) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
@@ -88,23 +40,52 @@ struct Xtask {
 enum Chore {
     /// Pass the tests: packages, formatting, lints, tests, generated files, examples
     Test,
-    /// Look at reports in a browser, as `test` does too
-    Browser,
-    /// Measure what is too heavy or too noisy for a test
-    Bench {
-        #[command(subcommand)]
-        what: bench::Bench,
-    },
-    /// Give everything that reads what others wrote inputs that nobody would write
-    Fuzz(fuzz::Args),
-    /// Fail every system call that a run makes, in turn
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    Faults(faults::Args),
-    /// Write the files that are made from the program: the reference, the schemas, the
-    /// README's example
-    Generate(generate::Args),
-    /// Measure the screens in the documentation again, on a machine that does nothing else
-    Screens,
+    /// Check lengths of files and functions, and the picture of the crates
+    Tidy,
     /// Write the documentation as a site, in target/site
     Site,
+    /// Look at every report in a browser
+    #[command(disable_help_flag = true)]
+    Browser(Tool),
+    /// Write the files that are made from the program: reference, schemas, README's example
+    #[command(disable_help_flag = true)]
+    Generate(Tool),
+    /// Measure the screens in the documentation again, on a quiet machine
+    #[command(disable_help_flag = true)]
+    Screens(Tool),
+    /// Measure what is too heavy or too noisy for a test
+    #[command(disable_help_flag = true)]
+    Bench(Tool),
+    /// Fail every system call that a run makes, in turn
+    #[command(disable_help_flag = true)]
+    Faults(Tool),
+}
+
+/// What is passed on to a tool.
+#[derive(clap::Args)]
+struct Tool {
+    /// Its own arguments; `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+fn run(chore: Chore) -> Result<()> {
+    match chore {
+        Chore::Test => test::run(),
+        Chore::Tidy => tidy::check(),
+        Chore::Site => site::run(),
+        Chore::Browser(tool) => start("iotoll-docs", Some("browser"), &[], tool),
+        Chore::Generate(tool) => start("iotoll-docs", Some("generate"), &[], tool),
+        Chore::Screens(tool) => start("iotoll-docs", Some("screens"), &[], tool),
+        Chore::Bench(tool) => start("iotoll-bench", None, &["--release"], tool),
+        Chore::Faults(tool) => start("iotoll-faults", None, &[], tool),
+    }
+}
+
+/// Builds a tool and becomes it.
+fn start(package: &str, command: Option<&str>, build: &[&str], tool: Tool) -> Result<()> {
+    let mut cargo = process::cargo(&["run", "--quiet", "--package", package]);
+    let here = std::env::current_dir().context("finding the current directory")?;
+    cargo.args(build).arg("--").args(command).args(tool.arguments).current_dir(here);
+    Err(cargo.exec()).context("running cargo")
 }

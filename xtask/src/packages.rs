@@ -65,7 +65,7 @@ const PARTS: [(&str, &str); 5] = [
 ];
 
 /// Whether a program, or a part of one, is installed.
-pub(crate) fn is_installed(name: &str) -> bool {
+pub fn is_installed(name: &str) -> bool {
     match PARTS.iter().find(|(part, _)| *part == name) {
         Some((_, test)) => process::output(Command::new("sh").args(["-c", test])).is_ok(),
         None => process::find_program(name).is_some(),
@@ -74,7 +74,7 @@ pub(crate) fn is_installed(name: &str) -> bool {
 
 /// Installs what is missing, where that is allowed. A line for each program
 /// that is missing all the same.
-pub(crate) fn provide() -> Vec<String> {
+pub fn provide() -> Vec<String> {
     let missing = missing();
     if missing.is_empty() {
         return Vec::new();

@@ -6,23 +6,28 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 /// What a job leaves undone, a line each.
-pub(crate) type Skipped = Vec<String>;
+pub type Skipped = Vec<String>;
 
 /// Something to be done beside others.
-pub(crate) struct Job<'a> {
-    pub(crate) name: String,
-    pub(crate) run: Box<dyn FnOnce() -> Result<Skipped> + Send + 'a>,
+pub struct Job<'a> {
+    /// What it is called in what is printed.
+    pub name: String,
+    /// The work; what it skips.
+    pub run: Box<dyn FnOnce() -> Result<Skipped> + Send + 'a>,
 }
 
 /// What became of a job.
-pub(crate) struct Done {
-    pub(crate) name: String,
-    pub(crate) took: Duration,
-    pub(crate) result: Result<Skipped>,
+pub struct Done {
+    /// What it is called in what is printed.
+    pub name: String,
+    /// How long it took.
+    pub took: Duration,
+    /// What it skipped, or how it failed.
+    pub result: Result<Skipped>,
 }
 
 /// Does the jobs, so many at once, begun in their order; `tell` is called after each.
-pub(crate) fn run(jobs: Vec<Job<'_>>, at_once: usize, tell: impl Fn(&Done) + Sync) -> Vec<Done> {
+pub fn run(jobs: Vec<Job<'_>>, at_once: usize, tell: impl Fn(&Done) + Sync) -> Vec<Done> {
     let waiting = Mutex::new(jobs.into_iter());
     let done = Mutex::new(Vec::new());
     let next = || waiting.lock().ok().and_then(|mut jobs| jobs.next());

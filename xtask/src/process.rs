@@ -6,15 +6,15 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::bounded;
+use crate::timeout;
 
 /// The root of the workspace.
-pub(crate) fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// The cargo that runs this, with these arguments, in the root.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
+pub fn cargo(arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(arguments).current_dir(root());
@@ -22,7 +22,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Runs it to its end; anything but success is an error.
-pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+pub fn succeed(command: &mut Command) -> Result<()> {
     let words = words(command);
     let status = command.status().with_context(|| format!("running `{words}`"))?;
     if !status.success() {
@@ -32,7 +32,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
 }
 
 /// What it prints on standard output; anything but success is an error.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+pub fn output(command: &mut Command) -> Result<String> {
     let words = words(command);
     command.stdin(Stdio::null()).stderr(Stdio::piped());
     let output = command.output().with_context(|| format!("running `{words}`"))?;
@@ -40,9 +40,9 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// The same, and one that hangs is an error, too.
-pub(crate) fn output_in_time(command: &mut Command) -> Result<String> {
+pub fn output_in_time(command: &mut Command) -> Result<String> {
     let words = words(command);
-    let output = bounded::output(command.stdin(Stdio::null()));
+    let output = timeout::output(command.stdin(Stdio::null()));
     printed(output.with_context(|| format!("running `{words}`"))?, &words)
 }
 
@@ -55,7 +55,7 @@ fn printed(output: Output, words: &str) -> Result<String> {
 }
 
 /// The same, while what it says on standard error is shown as it comes.
-pub(crate) fn output_alone(command: &mut Command) -> Result<String> {
+pub fn output_alone(command: &mut Command) -> Result<String> {
     let words = words(command);
     let output = command
         .stdin(Stdio::null())
@@ -77,7 +77,7 @@ fn words(command: &Command) -> String {
 
 /// Where a program is, if it is installed. Debian keeps those for root where
 /// the search path of others does not lead.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .chain(["/usr/sbin", "/sbin"].map(PathBuf::from))
@@ -85,18 +85,28 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
+/// The program that was built together with the tests of which this is one.
+///
+/// # Panics
+/// Where this is no program of tests.
+pub fn built_iotoll() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a program");
+    let deps = test.parent().and_then(Path::parent).expect("it is in target/debug/deps");
+    deps.join("iotoll")
+}
+
 /// Builds the program for development and says where it is.
-pub(crate) fn build_iotoll() -> Result<PathBuf> {
+pub fn build_iotoll() -> Result<PathBuf> {
     build(&[])
 }
 
 /// Builds the program for use and says where it is.
-pub(crate) fn build_release_iotoll() -> Result<PathBuf> {
+pub fn build_release_iotoll() -> Result<PathBuf> {
     build(&["--release"])
 }
 
 /// The same with MPI.
-pub(crate) fn build_release_iotoll_with_mpi() -> Result<PathBuf> {
+pub fn build_release_iotoll_with_mpi() -> Result<PathBuf> {
     build(&["--release", "--features", "mpi"])
 }
 
@@ -106,7 +116,7 @@ fn build(profile: &[&str]) -> Result<PathBuf> {
 }
 
 /// The last program that was built, by what cargo says of each thing that it builds.
-pub(crate) fn executable(messages: &str) -> Result<PathBuf> {
+pub fn executable(messages: &str) -> Result<PathBuf> {
     messages
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
@@ -117,7 +127,7 @@ pub(crate) fn executable(messages: &str) -> Result<PathBuf> {
 
 /// Builds the program with optimisation and says where it is: beside this one, which
 /// was built so, too.
-pub(crate) fn release_iotoll() -> Result<PathBuf> {
+pub fn release_iotoll() -> Result<PathBuf> {
     succeed(&mut cargo(&["build", "--quiet", "--release", "--package", "iotoll"]))?;
     Ok(std::env::current_exe()?.with_file_name("iotoll"))
 }

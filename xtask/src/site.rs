@@ -25,14 +25,15 @@ const INDEX: &str = "docs/README.md";
 const ASSETS: [&str; 2] = ["docs", "docs/schema"];
 const STYLE: &str = include_str!("site/style.css");
 
-pub(crate) fn run() -> Result<()> {
+/// Writes it and prints where it is.
+pub fn run() -> Result<()> {
     let folder = write()?;
     println!("{}", folder.join("index.html").display());
     Ok(())
 }
 
 /// Writes it; the folder that it is in.
-pub(crate) fn write() -> Result<PathBuf> {
+pub fn write() -> Result<PathBuf> {
     let folder = process::root().join("target/site");
     Site::read(process::root())?.write(&folder)?;
     Ok(folder)
@@ -40,7 +41,7 @@ pub(crate) fn write() -> Result<PathBuf> {
 
 /// An error where the site could not be made: a link that leads nowhere, a page that the
 /// index does not list.
-pub(crate) fn check() -> Result<()> {
+pub fn check() -> Result<()> {
     Site::read(process::root()).map(drop)
 }
 

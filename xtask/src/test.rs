@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::built::{self, Built, TestProgram};
-use crate::pool::{self, Done, Job, Skipped};
-use crate::{
-    bench_kill, bounded, browser, examples, generate, packages, process, said, site, supply, tidy,
-};
+use xtask::pool::{self, Done, Job, Skipped};
+use xtask::{libtest_output, packages, process, site, timeout};
+
+use crate::cargo_build::{self, TestProgram};
+use crate::{cargo_deny, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -36,18 +36,16 @@ pub(crate) fn run() -> Result<()> {
     let count = Count::default();
     let mut built = None;
     steps.perform("build", || {
-        built = Some(built::all()?);
+        built = Some(cargo_build::all()?);
         Ok(Vec::new())
     });
     if let Some(built) = &built {
         steps.perform("tests alone", || at_once(1, tests(built, &count, true)));
-        steps.perform("tests, examples, lints", || beside_each_other(built, &count));
-        let iotoll = &built.iotoll;
-        steps.perform("generated files", || generate::check(iotoll).map(|()| Vec::new()));
+        steps.perform("tests, lints", || beside_each_other(built, &count));
     }
     // Last, for it builds the program anew.
     steps.perform("tests with MPI", || with_mpi(&count));
-    steps.perform("dependencies", supply::check);
+    steps.perform("dependencies", cargo_deny::check);
     steps.summarise(&count);
     let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
     let seconds = began.elapsed().as_secs();
@@ -83,7 +81,7 @@ impl Steps {
         }
         let skipped = self.0.iter().flat_map(|step| step.result.iter().flatten());
         for line in skipped.clone() {
-            println!("{}{line}", said::MARK);
+            println!("{}{line}", libtest_output::MARK);
         }
         for test in count.flaky.lock().iter().flat_map(|flaky| flaky.iter()) {
             println!("FLAKY: {test} failed beside other tests, and passed alone");
@@ -134,28 +132,21 @@ fn has_component(subcommand: &str) -> bool {
     process::output(&mut process::cargo(&[subcommand, "--version"])).is_ok()
 }
 
-/// The longest first: whole runs, then plans, then what is in the libraries.
-fn beside_each_other(built: &Built, count: &Count) -> Result<Skipped> {
+/// The longest first: whole runs, then what is in the libraries.
+fn beside_each_other(built: &[TestProgram], count: &Count) -> Result<Skipped> {
     let (mut jobs, rest): (Vec<Job<'_>>, Vec<Job<'_>>) =
         tests(built, count, false).into_iter().partition(|job| job.name.starts_with("iotoll "));
-    let (plans, mut without) = examples::jobs(&built.iotoll)?;
-    jobs.extend(plans);
-    let kills = || bench_kill::short(&built.iotoll);
-    jobs.push(Job { name: "kills".to_owned(), run: Box::new(kills) });
-    let pages = || browser::check(&built.iotoll, browser::Which::Few);
-    jobs.push(Job { name: "reports in a browser".to_owned(), run: Box::new(pages) });
     jobs.push(Job { name: "documentation".to_owned(), run: Box::new(documentation) });
     jobs.push(Job { name: "lints".to_owned(), run: Box::new(lints) });
     jobs.extend(rest);
     let processors = available_parallelism().map_or(1, usize::from);
-    without.extend(at_once(AT_ONCE.min(processors), jobs)?);
-    Ok(without)
+    at_once(AT_ONCE.min(processors), jobs)
 }
 
 /// The programs of tests, those that run alone or the others.
-fn tests<'a>(built: &'a Built, count: &'a Count, alone: bool) -> Vec<Job<'a>> {
+fn tests<'a>(built: &'a [TestProgram], count: &'a Count, alone: bool) -> Vec<Job<'a>> {
     let is_alone = |test: &TestProgram| ALONE.iter().any(|name| test.name.ends_with(name));
-    let programs = built.tests.iter().filter(|test| is_alone(test) == alone);
+    let programs = built.iter().filter(|test| is_alone(test) == alone);
     let job = |test: &'a TestProgram| Job {
         name: test.name.clone(),
         run: Box::new(|| watch(test, count)),
@@ -179,7 +170,7 @@ fn with_mpi(count: &Count) -> Result<Skipped> {
     if let Some(lacking) = lacks_of_mpi() {
         return Ok(vec![format!("ranks of MPI: {lacking} is not installed")]);
     }
-    let built = built::with_mpi()?;
+    let built = cargo_build::with_mpi()?;
     at_once(1, tests(&built, count, false))
 }
 
@@ -208,10 +199,10 @@ fn watch(program: &TestProgram, count: &Count) -> Result<Skipped> {
     let output = outcome(program, program.command())
         .inspect_err(|_| _ = count.failed.fetch_add(1, Relaxed))?;
     let told = String::from_utf8_lossy(&output.stdout);
-    let (passed, failed) = said::counts(&told);
+    let (passed, failed) = libtest_output::counts(&told);
     count.passed.fetch_add(passed, Relaxed);
     if !output.status.success() {
-        let names = said::failed(&told);
+        let names = libtest_output::failed(&told);
         if names.is_empty() || !pass_alone(program, &names)? {
             count.failed.fetch_add(failed, Relaxed);
             bail!("{}\n{told}{}", output.status, String::from_utf8_lossy(&output.stderr));
@@ -222,18 +213,18 @@ fn watch(program: &TestProgram, count: &Count) -> Result<Skipped> {
             flaky.extend(names.iter().map(|name| format!("{}: {name}", program.name)));
         }
     }
-    Ok(said::skipped(&told))
+    Ok(libtest_output::skipped(&told))
 }
 
 /// Whether what failed passes when nothing else runs beside it in the program: a test that
 /// needs a machine's attention at the right moment is not to be taken for a defect, but told.
 fn pass_alone(program: &TestProgram, names: &[&str]) -> Result<bool> {
     let output = outcome(program, program.command_of(names))?;
-    let (passed, _) = said::counts(&String::from_utf8_lossy(&output.stdout));
+    let (passed, _) = libtest_output::counts(&String::from_utf8_lossy(&output.stdout));
     Ok(output.status.success() && passed == names.len() as u64)
 }
 
 fn outcome(program: &TestProgram, mut command: Command) -> Result<Output> {
-    bounded::output(command.stdin(Stdio::null()))
+    timeout::output(command.stdin(Stdio::null()))
         .with_context(|| format!("running {}", program.name))
 }

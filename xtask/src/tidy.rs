@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{house, process};
+use xtask::process;
+
+use crate::crate_graph;
 
 /// A file has one subject.
 const FILE_LINES_MAX: usize = 500;
@@ -18,7 +20,7 @@ const MARKERS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("
 /// An error that lists what is untidy.
 pub(crate) fn check() -> Result<()> {
     let mut files = Vec::new();
-    for folder in ["crates", "xtask/src", "bench/engines/src"] {
+    for folder in ["crates", "tools", "xtask/src", "bench/engines/src"] {
         collect(&process::root().join(folder), &mut files)?;
     }
     files.sort();
@@ -28,7 +30,7 @@ pub(crate) fn check() -> Result<()> {
         let name = file.strip_prefix(process::root()).unwrap_or(file).display();
         findings.extend(untidy(&text).into_iter().map(|what| format!("{name}:{what}")));
     }
-    findings.extend(house::check()?);
+    findings.extend(crate_graph::check()?);
     if !findings.is_empty() {
         bail!("untidy:\n{}", findings.join("\n"));
     }

@@ -1,0 +1,241 @@
+//! Who appends, and how each is timed.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use engine::recorder::Recorder;
+use engine::study::SliceFolders;
+use host::clock::Clock;
+use model::spent::Spent;
+use model::study::Params;
+use places::{Folder, WorkDir};
+use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat};
+use stats::Histogram;
+
+use super::fio;
+use super::record::{RECORD_BYTES, bytes};
+use xtask::process;
+
+/// The folder of one contender's turn.
+const TURN: &str = "turn";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Contender {
+    /// write(2) of one buffer in a loop, the clock read before the first and
+    /// after the last.
+    Bare,
+    /// The same again, to see what the machine alone makes of it.
+    BareAgain,
+    /// `log/held` as users get it: every record another, every latency kept.
+    Iotoll,
+    /// The bare loop with one reading of the clock an operation.
+    Clock,
+    /// The same, into our histogram.
+    Ours,
+    /// The same into the crate `hdrhistogram`, with the same resolution.
+    Hdr,
+    /// fio's psync engine with its latency statistics.
+    Fio,
+    /// fio's psync engine without any.
+    FioLean,
+}
+
+impl Contender {
+    /// Those that can take part here.
+    pub(super) fn all() -> Vec<Self> {
+        let mut all =
+            vec![Self::Bare, Self::BareAgain, Self::Iotoll, Self::Clock, Self::Ours, Self::Hdr];
+        if process::find_program("fio").is_some() {
+            all.extend([Self::Fio, Self::FioLean]);
+        }
+        all
+    }
+
+    /// Whether it is another program, which takes long to start.
+    pub(super) fn is_program(self) -> bool {
+        matches!(self, Self::Fio | Self::FioLean)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "a bare loop of write(2)",
+            Self::BareAgain => "the same again",
+            Self::Iotoll => "iotoll log/held",
+            Self::Clock => "a bare loop, the clock read for each",
+            Self::Ours => "a bare loop, each timed into our histogram",
+            Self::Hdr => "a bare loop, each timed into hdrhistogram",
+            Self::Fio => "fio psync",
+            Self::FioLean => "fio psync, no latencies (gtod_reduce)",
+        }
+    }
+}
+
+/// What turns need.
+pub(super) struct Stage<'a> {
+    work: &'a WorkDir,
+    clock: &'a Clock,
+    recorder: &'a mut Recorder,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(work: &'a WorkDir, clock: &'a Clock, recorder: &'a mut Recorder) -> Self {
+        Self { work, clock, recorder }
+    }
+
+    /// One contender's turn on a fresh file, which is forced to the device and
+    /// removed outside the clock. Nanoseconds per operation.
+    pub(super) fn turn(&mut self, contender: Contender, operations: u64) -> Result<f64> {
+        let folder = self.work.subdir(TURN)?;
+        let time_ns = match contender {
+            Contender::Bare | Contender::BareAgain => bare(&folder, operations),
+            Contender::Iotoll => self.iotoll(&folder, operations),
+            Contender::Clock => self.timed(&folder, operations, &mut Nothing),
+            Contender::Ours => self.timed(&folder, operations, &mut Histogram::new()),
+            Contender::Hdr => self.timed(&folder, operations, &mut hdr_histogram()?),
+            Contender::Fio => fio::run(folder.path(), operations, &[]),
+            Contender::FioLean => fio::run(folder.path(), operations, &["--gtod_reduce=1"]),
+        }?;
+        self.work.remove_subdir(TURN)?;
+        fsync(self.work.fd())?;
+        Ok(time_ns)
+    }
+
+    /// The bare loop with every operation timed.
+    fn timed(&self, folder: &Folder, operations: u64, latencies: &mut impl Record) -> Result<f64> {
+        let file = new_file(folder)?;
+        let record = [b'x'; RECORD_BYTES];
+        let mut written = 0;
+        let began = Instant::now();
+        let mut last = self.clock.ticks();
+        for _ in 0..operations {
+            written += rustix::io::write(&file, &record)?;
+            let now = self.clock.ticks();
+            latencies.record(now.saturating_sub(last));
+            last = now;
+        }
+        let elapsed = began.elapsed();
+        end(&file, written, operations)?;
+        Ok(elapsed.as_nanos() as f64 / operations as f64)
+    }
+
+    fn iotoll(&mut self, folder: &Folder, operations: u64) -> Result<f64> {
+        let log = studies::find("log").context("there is no study log")?;
+        let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
+        let mut held = log.workload("held", &Params(defaults.collect()))?;
+        let folders = SliceFolders::alone(folder.fd(), folder.fd(), true);
+        let ready = held.prepare(folders)?.ready(operations, self.recorder)?;
+        self.recorder.start();
+        let outcome = ready.run(self.recorder);
+        self.recorder.finish();
+        outcome?.flush()?;
+        ensure!(self.recorder.latencies().count() == operations, "operations went untimed");
+        let written = self.recorder.spent(Spent::default()).requested_bytes;
+        ensure!(written == bytes(operations), "log/held wrote {written} bytes: other records");
+        Ok(self.recorder.elapsed_ns() as f64 / operations as f64)
+    }
+}
+
+fn bare(folder: &Folder, operations: u64) -> Result<f64> {
+    let file = new_file(folder)?;
+    let record = [b'x'; RECORD_BYTES];
+    let mut written = 0;
+    let began = Instant::now();
+    for _ in 0..operations {
+        written += rustix::io::write(&file, &record)?;
+    }
+    let elapsed = began.elapsed();
+    end(&file, written, operations)?;
+    Ok(elapsed.as_nanos() as f64 / operations as f64)
+}
+
+/// Ends a turn: everything was written, and goes to the device.
+fn end(file: impl AsFd, written: usize, operations: u64) -> Result<()> {
+    ensure!(written as u64 == bytes(operations), "some writes were short; the place may be full");
+    Ok(fdatasync(file)?)
+}
+
+fn new_file(folder: &Folder) -> Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::APPEND | OFlags::CLOEXEC;
+    Ok(openat(folder.fd(), c"app.log", flags, Mode::RUSR | Mode::WUSR)?.into())
+}
+
+/// What becomes of a latency, for one loop to be compiled with each.
+trait Record {
+    fn record(&mut self, ticks: u64);
+}
+
+/// Forgets.
+struct Nothing;
+
+impl Record for Nothing {
+    #[inline]
+    fn record(&mut self, ticks: u64) {
+        std::hint::black_box(ticks);
+    }
+}
+
+impl Record for Histogram {
+    #[inline]
+    fn record(&mut self, ticks: u64) {
+        Self::record(self, ticks);
+    }
+}
+
+impl Record for hdrhistogram::Histogram<u64> {
+    #[inline]
+    fn record(&mut self, ticks: u64) {
+        self.saturating_record(ticks);
+    }
+}
+
+/// With the range and resolution of ours.
+fn hdr_histogram() -> Result<hdrhistogram::Histogram<u64>> {
+    Ok(hdrhistogram::Histogram::new_with_max(1 << 44, 2)?)
+}
+
+/// Ways of timing nothing at all.
+#[derive(Clone, Copy)]
+pub(super) enum Timer {
+    Clock,
+    Recorder,
+    Hdr,
+}
+
+impl Timer {
+    pub(super) const ALL: [Self; 3] = [Self::Clock, Self::Recorder, Self::Hdr];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Clock => "reading the clock",
+            Self::Recorder => "iotoll's recorder",
+            Self::Hdr => "the clock and hdrhistogram",
+        }
+    }
+
+    /// Nanoseconds per operation.
+    pub(super) fn time_ns(self, clock: &Clock, recorder: &mut Recorder) -> Result<f64> {
+        const LAPS: u64 = 100_000;
+        let began = Instant::now();
+        match self {
+            Self::Clock => (0..LAPS).for_each(|_| {
+                std::hint::black_box(clock.ticks());
+            }),
+            Self::Recorder => {
+                recorder.start();
+                (0..LAPS).for_each(|_| recorder.lap());
+            }
+            Self::Hdr => {
+                let mut latencies = hdr_histogram()?;
+                let mut last = clock.ticks();
+                for _ in 0..LAPS {
+                    let now = clock.ticks();
+                    latencies.saturating_record(now.saturating_sub(last));
+                    last = now;
+                }
+            }
+        }
+        Ok(began.elapsed().as_nanos() as f64 / LAPS as f64)
+    }
+}

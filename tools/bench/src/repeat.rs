@@ -1,0 +1,132 @@
+//! `cargo xtask bench repeat`: whether what one run says holds of the next.
+//!
+//! Every pair of runs is asked, in both directions, whether the interval of the one
+//! holds the estimate of the other. Runs that were saved before may be asked instead;
+//! their blocks are then judged anew.
+
+mod agreement;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use analysis::analyse;
+use anyhow::{Context as _, Result, bail, ensure};
+use model::analysis::Comparison;
+use model::run::Run;
+use model::units::percent;
+
+use agreement::{Agreement, Found, Series};
+use xtask::process;
+
+/// At least this share of the intervals must hold the other run's estimate.
+const HELD_MIN: f64 = 0.95;
+/// At most so wide may the intervals be, as the logarithm of high over low; the median.
+const WIDTH_MAX: f64 = 0.15;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Results that `compare --json` saved, instead of running
+    #[arg(value_name = "FILE", conflicts_with_all = ["runs", "budget", "keep", "compare"])]
+    files: Vec<PathBuf>,
+    /// How often to run
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    runs: usize,
+    /// The budget of each run
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    budget: String,
+    /// Keep the results in this directory
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// What else `compare` is given
+    #[arg(last = true, value_name = "ARGS")]
+    compare: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let runs = if args.files.is_empty() {
+        measure(args)?
+    } else {
+        args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?
+    };
+    ensure!(runs.len() > 1, "a single run has none to agree with");
+    let all = Series::of_runs(&runs);
+    println!("{} runs; ratios in the order of the runs", runs.len());
+    all.iter().for_each(print);
+    let agreement = Agreement::of(&all);
+    if !report(&agreement) {
+        bail!("a target was missed");
+    }
+    Ok(())
+}
+
+/// Runs `compare` so many times, one after another.
+fn measure(args: &Args) -> Result<Vec<Vec<Comparison>>> {
+    let iotoll = process::release_iotoll()?;
+    let temporary = tempfile::tempdir()?;
+    let folder = args.keep.as_deref().unwrap_or(temporary.path());
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let runs = (1..=args.runs).map(|number| {
+        eprintln!("run {number} of {}", args.runs);
+        let file = folder.join(format!("run-{number}.json"));
+        let mut compare = Command::new(&iotoll);
+        compare.arg("compare").args(["--no-save", "--budget", &args.budget, "--json"]).arg(&file);
+        process::succeed(compare.args(&args.compare).stdout(Stdio::null()))?;
+        read(&file)
+    });
+    runs.collect()
+}
+
+fn read(file: &Path) -> Result<Vec<Comparison>> {
+    let name = || file.display().to_string();
+    let text = fs::read_to_string(file).with_context(name)?;
+    Ok(analyse(&Run::read(&text).with_context(name)?).comparisons)
+}
+
+/// One comparison: what each run found, and where two of them do not agree.
+fn print(series: &Series) {
+    let Agreement { pairs, held, width, .. } = Agreement::of(std::slice::from_ref(series));
+    println!("\n{}: {held} of {pairs} held, width {width:.3}", series.name);
+    let ratio = |found: &Option<Found>| found.map_or("-".to_owned(), |f| format!("{:.3}", f.ratio));
+    let ratios: Vec<String> = series.found.iter().map(ratio).collect();
+    println!("  ratios    {}", ratios.join(" "));
+    println!("  verdicts  {}", series.verdicts());
+    for (one, other) in series.not_held() {
+        let Some((own, others)) = series.found[one].zip(series.found[other]) else { continue };
+        println!(
+            "  run {}, {:.3} to {:.3}, leaves out run {}'s {:.3}",
+            one + 1,
+            own.low,
+            own.high,
+            other + 1,
+            others.ratio
+        );
+    }
+    if series.contradicts_itself() {
+        println!("  faster in one run and slower in another");
+    }
+}
+
+/// Prints what all comparisons come to; whether the targets are met.
+fn report(all: &Agreement) -> bool {
+    let share = all.share_held();
+    let (holds, is_narrow) = (share >= HELD_MIN, all.width <= WIDTH_MAX);
+    let word = |is_met| if is_met { "met" } else { "MISSED" };
+    println!("\nall comparisons");
+    println!(
+        "  one run's interval holds another's estimate: {} ({} of {} ordered pairs); at least {}: {}",
+        percent(share),
+        all.held,
+        all.pairs,
+        percent(HELD_MIN),
+        word(holds)
+    );
+    println!(
+        "  median width of the intervals, ln(high / low): {:.3}; at most {WIDTH_MAX}: {}",
+        all.width,
+        word(is_narrow)
+    );
+    println!("  comparisons faster in one run and slower in another: {}", all.contradictions);
+    holds && is_narrow && all.contradictions == 0
+}

@@ -1,0 +1,296 @@
+//! `cargo xtask bench replay`: real programs beside the replays of their recordings.
+//!
+//! Each program is recorded by the built binary in each round: one run is not like the next, and
+//! a recording is of one. Then, in an order drawn for each round, it runs as it is on the disk and
+//! in memory, and its recording is replayed there. A replay on the disk that takes about as long
+//! as the program shows that what was recorded is what takes the time. What the program itself
+//! saves by moving must be no more than the bound that recordings gave, and what replays said. Last comes a server that is watched under load.
+//!
+//! Nothing is removed before the end: ext4 does not use the number of a file again that was
+//! removed a short while ago, and whoever makes files pays for looking past them.
+
+mod programs;
+mod watched;
+
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use engine::recorder::Recorder;
+use engine::study::{SliceFolders, Workload};
+use host::clock::Clock;
+use model::study::Params;
+use rand::seq::SliceRandom as _;
+use tempfile::TempDir;
+
+use self::programs::{PROGRAMS, Program};
+use crate::spread::{ROUNDS_MIN, Spread};
+use xtask::packages::is_installed;
+use xtask::process;
+
+/// Calls that take so long leave little to what replaying itself takes …
+const LONG_NS: f64 = 10_000.0;
+/// … and a replay of them is off by no more than this; of shorter ones by no more than that.
+const OFF_MAX: [f64; 2] = [0.10, 0.15];
+/// More than any processor's caches have.
+const CACHE_BYTES_MAX: usize = 256 << 20;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Rounds, in each of which a program runs and is replayed, on disk and in memory
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    rounds: usize,
+    /// A folder on the disk
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    disk: PathBuf,
+    /// A folder in memory
+    #[arg(long, value_name = "DIR", default_value = "/dev/shm")]
+    ram: PathBuf,
+    /// Programs whose name has this in it
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// Go by what was measured, and fail for nothing
+    #[arg(long)]
+    no_target: bool,
+}
+
+/// What is done in a round: the program itself or its replay, on disk or in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    OnDisk,
+    InRam,
+    ReplayOnDisk,
+    ReplayInRam,
+}
+
+const TURNS: [Turn; 4] = [Turn::OnDisk, Turn::InRam, Turn::ReplayOnDisk, Turn::ReplayInRam];
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    ensure!(args.rounds >= ROUNDS_MIN, "--rounds must be at least {ROUNDS_MIN}");
+    let iotoll = process::release_iotoll()?;
+    let mut folders = Folders::default();
+    let mut missed = Vec::new();
+    for program in PROGRAMS.iter().filter(|program| program.name.contains(&args.only)) {
+        if !is_installed(program.needs) {
+            println!("{}: skipped, for there is no {}", program.name, program.needs);
+            continue;
+        }
+        missed.extend(measure(args, &iotoll, program, &mut folders).with_context(|| program.name)?);
+    }
+    if watched::NAME.contains(&args.only) {
+        missed.extend(watched::measure(args, &iotoll, &mut folders).context(watched::NAME)?);
+    }
+    ensure!(missed.is_empty() || args.no_target, "{}", missed.join("\n"));
+    Ok(())
+}
+
+/// Measures one program; what it misses of its targets.
+fn measure(
+    args: &Args,
+    iotoll: &Path,
+    program: &Program,
+    folders: &mut Folders,
+) -> Result<Vec<String>> {
+    let mut took: [Vec<f64>; TURNS.len()] = [const { Vec::new() }; TURNS.len()];
+    let mut replayed = Replayed::default();
+    // What is read from the device the first time is in memory from then on.
+    original_ns(program, folders.prepared(program, &args.disk)?)?;
+    for _ in 0..args.rounds {
+        let (_kept, mut workload) =
+            recorded(iotoll, program, folders.prepared(program, &args.disk)?)?;
+        let mut order = TURNS;
+        order.shuffle(&mut rand::rng());
+        for turn in order {
+            let place = match turn {
+                Turn::OnDisk | Turn::ReplayOnDisk => &args.disk,
+                Turn::InRam | Turn::ReplayInRam => &args.ram,
+            };
+            took[turn as usize].push(match turn {
+                Turn::OnDisk | Turn::InRam => {
+                    original_ns(program, folders.prepared(program, place)?)?
+                }
+                Turn::ReplayOnDisk | Turn::ReplayInRam => {
+                    replay_ns(&mut *workload, folders.empty(place)?, turn, &mut replayed)?
+                }
+            });
+        }
+    }
+    Ok(tell(program, &took, &replayed))
+}
+
+/// Records a program in its folder, and makes a replay of it. The trace is in the other one.
+fn recorded(
+    iotoll: &Path,
+    program: &Program,
+    folder: &Path,
+) -> Result<(TempDir, Box<dyn Workload>)> {
+    let kept = tempfile::tempdir()?;
+    let trace = kept.path().join("program.trace");
+    let mut record = Command::new(iotoll);
+    record.arg("record").arg("-o").arg(&trace).args(["--", "sh", "-c", program.command]);
+    record.current_dir(folder);
+    process::succeed(record.stdout(Stdio::null()).stderr(Stdio::null()))?;
+    let workload = workload(&trace, folder)?;
+    Ok((kept, workload))
+}
+
+/// What replays told of themselves, each of them.
+#[derive(Default)]
+struct Replayed {
+    calls: Vec<f64>,
+    /// What the program took when it was recorded, without what recording took.
+    recorded_ns: Vec<f64>,
+    /// The most of any replay.
+    deviations: f64,
+    bound: Vec<f64>,
+    /// What one call took, on disk.
+    call_ns: Vec<f64>,
+    untrusted: Option<String>,
+}
+
+fn middle(values: &[f64]) -> f64 {
+    Spread::of(values.iter().copied()).median
+}
+
+/// Prints a program's figures; what they miss.
+fn tell(program: &Program, took: &[Vec<f64>; 4], replayed: &Replayed) -> Vec<String> {
+    let [disk, ram, replay_disk, replay_ram] = took;
+    let ratio = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| a / b));
+    let saved = |a: &[f64], b: &[f64]| Spread::of(a.iter().zip(b).map(|(a, b)| 1.0 - b / a));
+    let off = ratio(replay_disk, disk);
+    let (really, foretold) = (saved(disk, ram), saved(replay_disk, replay_ram));
+    let percent = |share: f64| format!("{:.1}%", share * 100.0);
+    let (calls, call_ns) = (middle(&replayed.calls), middle(&replayed.call_ns));
+    let bound = middle(&replayed.bound);
+    let off_max = OFF_MAX[usize::from(call_ns < LONG_NS)];
+    println!("{}", program.name);
+    println!(
+        "  {} calls of {:.1} µs; {:.1} ms on disk, recorded in {:.1} ms, replayed in {:.1} ms: \
+         ×{}, ×{:.2} at most",
+        calls,
+        call_ns / 1e3,
+        middle(disk) / 1e6,
+        middle(&replayed.recorded_ns) / 1e6,
+        middle(replay_disk) / 1e6,
+        off.show(|ratio| format!("{ratio:.3}")),
+        1.0 + off_max
+    );
+    println!(
+        "  moving saves {}; replays say {}; at most {}; deviations {}",
+        really.show(percent),
+        foretold.show(percent),
+        percent(bound),
+        replayed.deviations
+    );
+    let name = program.name;
+    let mut missed = Vec::new();
+    if off.median > 1.0 + off_max || off.median < 1.0 / (1.0 + off_max) {
+        missed.push(format!("{name}: a replay takes ×{:.3} of the program's time", off.median));
+    }
+    if let Some(why) = &replayed.untrusted {
+        missed.push(format!("{name}: {why}"));
+    }
+    if really.low > bound {
+        missed.push(format!("{name}: moving saves more than the bound"));
+    }
+    if really.low > foretold.high || really.high < foretold.low {
+        missed.push(format!("{name}: moving saves another share than replays say"));
+    }
+    missed
+}
+
+/// The folders of all runs, which are removed at the end.
+#[derive(Default)]
+struct Folders(Vec<TempDir>);
+
+impl Folders {
+    fn empty(&mut self, place: &Path) -> Result<&Path> {
+        self.0.push(TempDir::new_in(place)?);
+        self.0.last().map(TempDir::path).context("it was put there")
+    }
+
+    /// With what the program finds, all of it on the device.
+    fn prepared(&mut self, program: &Program, place: &Path) -> Result<&Path> {
+        let folder = self.empty(place)?;
+        let mut prepare = Command::new("sh");
+        prepare.args(["-ec", program.prepare]).current_dir(folder);
+        process::succeed(&mut prepare)?;
+        rustix::fs::syncfs(std::fs::File::open(folder)?)?;
+        Ok(folder)
+    }
+}
+
+/// What was just made is in the processor's caches, but not for a recorder, which measures what
+/// it costs first: nobody is to find it there.
+fn cool() {
+    let memory = vec![1_u8; CACHE_BYTES_MAX];
+    std::hint::black_box(memory.chunks(64).map(|line| u64::from(line[0])).sum::<u64>());
+}
+
+fn original_ns(program: &Program, folder: &Path) -> Result<f64> {
+    let mut command = Command::new("sh");
+    command.args(["-c", program.command]).current_dir(folder).stdout(Stdio::null());
+    cool();
+    let began = Instant::now();
+    let ended = command.status()?;
+    let took = began.elapsed();
+    ensure!(ended.success(), "the program itself failed");
+    Ok(took.as_nanos() as f64)
+}
+
+fn workload(trace: &Path, folder: &Path) -> Result<Box<dyn Workload>> {
+    let study = studies::find("replay").context("there is no study replay")?;
+    let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is no text");
+    let given = [("trace", text(trace)?), ("folder", text(folder)?), ("until", "10min".to_owned())];
+    let mut params = Vec::new();
+    for param in study.spec().params {
+        let given = given.iter().find(|(name, _)| *name == param.name);
+        let value = match given {
+            Some((_, text)) => param.parse(text).map_err(anyhow::Error::msg)?,
+            None => param.default_value(),
+        };
+        params.push((param.name, value));
+    }
+    Ok(study.workload("recorded", &Params(params))?)
+}
+
+fn replay_ns(
+    workload: &mut dyn Workload,
+    folder: &Path,
+    turn: Turn,
+    told: &mut Replayed,
+) -> Result<f64> {
+    let opened = std::fs::File::open(folder)?;
+    let folders = SliceFolders::alone(opened.as_fd(), opened.as_fd(), true);
+    let mut recorder = Recorder::new(Clock::new(), ::process::StopFlag::default());
+    let ready = workload.prepare(folders)?.ready(1, &recorder)?;
+    // What others have written is not to be in its way.
+    rustix::fs::syncfs(&opened)?;
+    cool();
+    recorder.start();
+    let ran = ready.run(&mut recorder)?;
+    recorder.finish();
+    let elapsed_ns = recorder.elapsed_ns() as f64;
+    let outcome = ran.finish()?;
+    let figure = |name: &str| outcome.figures.get(name).copied();
+    let (Some(calls), Some(think_ns), Some(recorded_ns), Some(deviations), Some(bound)) = (
+        figure("calls"),
+        figure("think_ns"),
+        figure("recorded_ns"),
+        figure("deviations"),
+        figure("bound_share"),
+    ) else {
+        bail!("the replay does not tell of itself");
+    };
+    if turn == Turn::ReplayOnDisk {
+        told.call_ns.push((elapsed_ns - think_ns) / calls.max(1.0));
+    }
+    told.deviations = told.deviations.max(deviations);
+    told.calls.push(calls);
+    told.recorded_ns.push(recorded_ns);
+    told.bound.push(bound);
+    told.untrusted = outcome.untrusted.or(told.untrusted.take());
+    Ok(elapsed_ns)
+}
