@@ -5,14 +5,16 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const SOURCES: &[&str] = &[
-    "births.c",
     "calls.c",
+    "clone.c",
     "dispatch.c",
     "entry.S",
     "execute.c",
     "record.c",
+    "shared.c",
     "signals.c",
     "start.c",
+    "user_dispatch.c",
 ];
 
 /// No compiler may make calls of libc's where there are none, or touch registers that a program

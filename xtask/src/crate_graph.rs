@@ -37,7 +37,7 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(mistakes.into_iter().map(|(line, what)| format!("{FILE}:{line}: {what}")).collect())
 }
 
-/// Our crates as their `Cargo.toml` files have them; `xtask` is not one to be drawn.
+/// Our crates as their `Cargo.toml` files have them; xtask and the tools are not drawn.
 fn crates(metadata: &Value) -> Crates {
     let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let short = |name: &Value| {
@@ -45,7 +45,10 @@ fn crates(metadata: &Value) -> Crates {
         name.strip_prefix(PREFIX).unwrap_or(name).to_owned()
     };
     let packages = all(&metadata["packages"]);
-    let packages = packages.iter().filter(|package| package["name"] != "xtask");
+    let is_drawn = |package: &&Value| {
+        package["manifest_path"].as_str().is_some_and(|path| path.contains("/crates/"))
+    };
+    let packages = packages.iter().filter(is_drawn);
     let needs = |package: &Value| {
         let dependencies = all(&package["dependencies"]);
         let ours = dependencies.iter().filter(|d| d["kind"].is_null() && d["path"].is_string());
@@ -169,12 +172,13 @@ mod tests {
     #[test]
     fn what_tests_alone_use_is_not_drawn() {
         let dependency = |name: &str, kind: Value| json!({"name": name, "kind": kind, "path": "x"});
-        let model = json!({"name": "iotoll-model", "dependencies": [
+        let model = json!({"name": "iotoll-model", "manifest_path": "/w/crates/model/Cargo.toml", "dependencies": [
             dependency("iotoll-stats", Value::Null),
             dependency("iotoll-places", json!("dev")),
             {"name": "serde", "kind": null},
         ]});
-        let xtask = json!({"name": "xtask", "dependencies": []});
+        let xtask =
+            json!({"name": "xtask", "manifest_path": "/w/xtask/Cargo.toml", "dependencies": []});
         let found = crates(&json!({ "packages": [model, xtask] }));
         assert_eq!(found, house(&[("model", &["stats"])]));
     }

@@ -7,6 +7,8 @@
 mod cargo_build;
 mod cargo_deny;
 mod crate_graph;
+mod module_graph;
+mod rust_files;
 mod test;
 mod tidy;
 

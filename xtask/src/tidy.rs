@@ -2,13 +2,13 @@
 //! reviewers, as `TigerBeetle` does it in `src/tidy.zig`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
 use xtask::process;
 
-use crate::crate_graph;
+use crate::rust_files::collect;
+use crate::{crate_graph, module_graph};
 
 /// A file has one subject.
 const FILE_LINES_MAX: usize = 500;
@@ -31,22 +31,10 @@ pub(crate) fn check() -> Result<()> {
         findings.extend(untidy(&text).into_iter().map(|what| format!("{name}:{what}")));
     }
     findings.extend(crate_graph::check()?);
+    findings
+        .extend(module_graph::circles()?.into_iter().map(|circle| format!("a circle: {circle}")));
     if !findings.is_empty() {
         bail!("untidy:\n{}", findings.join("\n"));
-    }
-    Ok(())
-}
-
-/// The Rust files below a folder.
-pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
     }
     Ok(())
 }

@@ -10,6 +10,7 @@
 //! | `check` | the engine is opened again, and all items compared | how many there are |
 //! | `recover` | the journal alone is read, where the engine is ours | time, bytes |
 
+mod catalogue;
 mod engine;
 mod lmdb;
 mod ours;
@@ -28,7 +29,8 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
-use engine::{Engine, Name, open};
+use catalogue::{Name, open};
+use engine::Engine;
 use usage::Usage;
 use work::Work;
 

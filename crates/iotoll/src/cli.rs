@@ -1,5 +1,6 @@
 //! The command line: one definition for parsing, help, completions and man page.
 
+mod load;
 mod outputs;
 mod recording;
 mod reproduce;
@@ -17,11 +18,11 @@ use model::plan::{parse_budget, parse_per_second};
 use model::study::{parse_error_rate, parse_worth};
 use model::units::parse_size;
 
+pub(crate) use self::load::{GapArg, HttpArg, LayoutArg, LoadArgs, Rate};
 pub(crate) use self::outputs::{Form, OutputArgs};
 pub(crate) use self::recording::{HowArgs, MechanismArg, RecordArgs, WatchArgs};
 pub(crate) use self::reproduce::ReproduceArgs;
 pub(crate) use self::runs::{DiffArgs, HistoryArgs, PruneArgs, RerunArgs, ShareArgs};
-use crate::load::{LayoutArg, LoadArgs};
 
 /// The hidden command that calibrates a recorder.
 pub(crate) const TIME_CALLS: &str = "__time-calls";

@@ -1,6 +1,7 @@
 //! A call as a mechanism that writes to a ring has it there: fields at places of its own, and
 //! behind those of a large record what its arguments point to.
 
+use crate::bytes::{eight, four, text, two};
 use crate::seen::Seen;
 
 /// In the number of a call: all six arguments and what they point to are there.
@@ -56,21 +57,4 @@ impl CallRecord {
         }
         Some(seen)
     }
-}
-
-/// A string of that length, 0 at its end included; nothing of none.
-pub(crate) fn text(bytes: &[u8], from: usize, length: usize) -> Option<&[u8]> {
-    bytes.get(from..from.checked_add(length.checked_sub(1)?)?)
-}
-
-pub(crate) fn eight(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
-}
-
-pub(crate) fn four(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-pub(crate) fn two(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }

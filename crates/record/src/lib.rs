@@ -11,6 +11,7 @@
 //! it goes on if the recorder is killed. Neither contents of files nor arguments or environments
 //! are recorded.
 
+mod bytes;
 mod call_record;
 mod ebpf;
 mod error;

@@ -4,7 +4,7 @@ use std::io;
 
 use trace::{Call, HERE, NO_FD, Op, PathId, Unseen, WORKING_FOLDER};
 
-use crate::call_record::eight;
+use crate::bytes::eight;
 use crate::table::{self, Role, Row, VECTOR_BYTES, VECTOR_MAX, What};
 
 /// Where events go.

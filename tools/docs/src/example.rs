@@ -13,7 +13,7 @@ use report::terminal::{self, WIDTH};
 
 use xtask::process;
 
-use crate::generate::Generated;
+use crate::generated::Generated;
 
 const RECORD: &str = "docs/example.html";
 const README: &str = "README.md";

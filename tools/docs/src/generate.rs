@@ -17,6 +17,7 @@ use trace::Bill;
 use xtask::process;
 
 use crate::example;
+use crate::generated::Generated;
 
 /// As much of a line is shown where it differs: a report has lines of some 100 kB.
 #[cfg(test)]
@@ -48,12 +49,6 @@ fn check(iotoll: &Path) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// A file and what it should hold.
-pub(crate) struct Generated {
-    pub(crate) path: &'static str,
-    pub(crate) text: String,
 }
 
 fn all(iotoll: &Path) -> Result<Vec<Generated>> {

@@ -9,6 +9,7 @@ mod example;
 #[cfg(test)]
 mod examples;
 mod generate;
+mod generated;
 mod screens;
 
 use std::process::ExitCode;

@@ -26,6 +26,7 @@ mod processor_time;
 mod reads_from_device;
 mod rule;
 mod rules;
+mod side;
 mod small_pages;
 mod system_calls;
 mod throttled_writeback;
@@ -37,10 +38,11 @@ mod writes_to_device;
 use model::cause::Cause;
 
 pub(crate) use self::break_even::of_pair as break_even;
-pub(crate) use self::pair::{Side, of_pair};
+pub(crate) use self::pair::of_pair;
 use self::parts::Parts;
 use self::rule::Weighed;
 use self::rules::weigh;
+pub(crate) use self::side::Side;
 pub(crate) use self::time::of_arm as time_of_arm;
 use crate::totals::ArmTotals;
 

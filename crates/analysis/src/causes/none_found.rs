@@ -7,8 +7,8 @@ use model::analysis::Verdict;
 use model::cause::{Cause, CauseCode, Scope};
 use model::units::time;
 
-use super::pair::Side;
 use super::parts::Parts;
+use super::side::Side;
 use super::waiting::Waiting;
 use crate::totals::ArmTotals;
 

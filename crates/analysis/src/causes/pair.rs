@@ -10,6 +10,7 @@ use model::units::time;
 use super::parts::Parts;
 use super::rule::{Role, Weighed, capitalised};
 use super::rules::weigh;
+use super::side::Side;
 use super::{none_found, small_pages};
 use crate::totals::ArmTotals;
 
@@ -17,15 +18,6 @@ use crate::totals::ArmTotals;
 const EXPLAINS: f64 = 0.1;
 /// More explanations than this would not be read.
 const EXPLANATIONS_MAX: usize = 3;
-
-/// One side of a comparison.
-#[derive(Clone, Copy)]
-pub(crate) struct Side<'a> {
-    /// What tells it from the other: `on disk`, or `with held`.
-    pub(crate) label: &'a str,
-    /// Its readings.
-    pub(crate) totals: &'a ArmTotals,
-}
 
 /// What explains how two arms compare, what explains most first. Where they differ and
 /// nothing explains it, that is said.

@@ -4,7 +4,8 @@
 //! call's, with [`LARGE`] where all arguments and what they point to follow; other events have
 //! [`EVENT`] and one of the constants below.
 
-use crate::call_record::{self, CallRecord, text};
+use crate::bytes::{self, text};
+use crate::call_record::CallRecord;
 pub(super) use crate::call_record::{EVENT, LARGE};
 use crate::seen::{Event, Forked, Seen};
 use crate::sys::share;
@@ -125,11 +126,11 @@ fn call(record: &[u8], number: u32) -> Option<Seen<'_>> {
 }
 
 fn eight(record: &[u8], at: i16) -> Option<u64> {
-    call_record::eight(record, at as usize)
+    bytes::eight(record, at as usize)
 }
 
 fn four(record: &[u8], at: i16) -> Option<u32> {
-    call_record::four(record, at as usize)
+    bytes::four(record, at as usize)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the library writes to the ring (`shared.h`), and how it is read.
 
-use crate::call_record::{CallRecord, EVENT, eight, four, text, two};
+use crate::bytes::{eight, four, text, two};
+use crate::call_record::{CallRecord, EVENT};
 use crate::seen::Seen;
 
 /// What the shared memory begins with.

@@ -12,8 +12,9 @@
 
 mod layout;
 mod memory;
+mod preload_support;
 mod ring;
-mod suits;
+
 mod times;
 mod tree;
 
@@ -57,7 +58,7 @@ impl Preload {
     /// Makes the library's file, or says why it cannot be used for a program.
     pub(crate) fn new(program: Option<&Path>) -> Result<Self, String> {
         may_be_used()?;
-        if let Some(why) = program.and_then(suits::refusal) {
+        if let Some(why) = program.and_then(preload_support::refusal) {
             return Err(why);
         }
         Self::make().map_err(|error| format!("its files cannot be made ({error})"))

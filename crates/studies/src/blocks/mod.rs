@@ -17,6 +17,7 @@ mod share;
 mod slice;
 mod spec;
 mod store;
+mod turns;
 
 use engine::study::{
     Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,

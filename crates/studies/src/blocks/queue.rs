@@ -17,8 +17,8 @@ use io_uring::{EnterFlags, IoUring, opcode};
 use rustix::io::Errno;
 
 use super::config::Turn;
-use super::slice::{READING, Slice, WRITING};
 use super::store::{read_whole, wrote_whole};
+use super::turns::{READING, Slice, WRITING};
 use crate::ring;
 
 /// Where the kernel does not let itself be waited for, the ring is looked at so often.

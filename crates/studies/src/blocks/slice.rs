@@ -8,37 +8,19 @@ use host::process::storage_read_bytes;
 use model::slice::Outcome;
 use process::StopFlag;
 use rustix::fs::fdatasync;
-use rustix::io::{pread, pwrite};
 
-use super::buffers::{Buffers, Version, is_block};
-use super::config::{Config, Turn};
+use super::buffers::Buffers;
+use super::config::Config;
 use super::queue::Queue;
-use super::store::{Store, open, read_whole, wrote_whole};
+use super::store::{Store, open};
+use super::turns::Slice;
 use super::{Arm, spec};
 use crate::figures_of;
-
-pub(super) const READING: &str = "reading a block";
-pub(super) const WRITING: &str = "writing a block";
 
 /// The file of blocks is made where it is not there.
 pub(super) struct Making<'a> {
     pub(super) arm: &'a mut Arm,
     pub(super) folder: OwnedFd,
-}
-
-/// Blocks, and what they are read into.
-pub(super) struct Slice<'a> {
-    pub(super) config: &'a Config,
-    /// As the arm's strategy opens it.
-    pub(super) file: OwnedFd,
-    pub(super) store: &'a mut Store,
-    pub(super) turns: Vec<Turn>,
-    /// One for each block that is under way.
-    pub(super) read: Buffers,
-    /// What is written now is told by this from what was written before.
-    generation: u32,
-    /// Reads that brought something else than the block that was asked for.
-    misread: u64,
 }
 
 /// Blocks that are about to have their turns.
@@ -91,45 +73,6 @@ impl Prepared for Making<'_> {
         let slice = Slice { config, file, store, turns, read, generation: *slices, misread: 0 };
         let storage_read_before = storage_read_bytes();
         Ok(Box::new(Waiting { queue, slice, resident_percent, storage_read_before }))
-    }
-}
-
-impl Slice<'_> {
-    /// What is to be written to a block, in a buffer that is not under way.
-    #[inline]
-    pub(super) fn fill(&mut self, block: u64, buffer: usize) -> &[u8] {
-        self.store.fill(block, Version { generation: self.generation, buffer: buffer as u32 })
-    }
-
-    /// Looks whether what was read is the block that was asked for.
-    #[inline]
-    pub(super) fn look(&mut self, block: u64, buffer: usize) {
-        self.misread += u64::from(!is_block(self.read.get(buffer), block));
-    }
-
-    fn one_by_one(&mut self, recorder: &mut Recorder) -> Result<(), StudyError> {
-        let (size, is_synced) = (self.config.size, self.config.is_synced());
-        let buffers = self.store.buffers.count();
-        let mut buffer = 0;
-        for turn in 0..self.turns.len() {
-            let Turn { block, reads } = self.turns[turn];
-            let offset = self.config.offset(block);
-            if reads {
-                let moved = pread(&self.file, self.read.get_mut(0), offset);
-                read_whole(moved, size, READING)?;
-                self.look(block, 0);
-            } else {
-                self.fill(block, buffer);
-                let (file, filled) = (&self.file, self.store.buffers.get(buffer));
-                let write = || pwrite(file, filled, offset);
-                let written = if is_synced { recorder.sync(write) } else { write() };
-                wrote_whole(written, size, WRITING)?;
-                buffer = if buffer + 1 == buffers { 0 } else { buffer + 1 };
-            }
-            recorder.lap();
-            recorder.check_stop()?;
-        }
-        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! How long at least one of several calls was under way: the union of their intervals.
 
-use super::cost::RangeNs;
+use super::range::RangeNs;
 
 /// A union that is told of intervals in the order in which they begin, so that no more than its
 /// end must be known.

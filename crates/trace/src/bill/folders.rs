@@ -123,7 +123,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::bill::cost::RangeNs;
+    use crate::bill::range::RangeNs;
 
     /// Folders in which so much time was spent, one after the other.
     fn spent(times: &[(&str, u64)]) -> Folders {

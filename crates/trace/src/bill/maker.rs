@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::cost::{RangeNs, Sum, Whole, took};
+use super::cost::{Sum, Whole, took};
 use super::folders::{FolderId, Folders, above};
 use super::kind::{KINDS, Kind};
 use super::nature::Nature;
 use super::order::{InOrder, Interval};
+use super::range::RangeNs;
 use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
 use crate::call::{Call, WORKING_FOLDER};

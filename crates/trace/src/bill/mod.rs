@@ -14,14 +14,16 @@ mod kind;
 mod maker;
 mod nature;
 mod order;
+mod range;
 mod uses;
 
 use serde::Serialize;
 
-pub use self::cost::{Cost, Divided, RangeNs, Share};
+pub use self::cost::{Cost, Divided};
 pub(crate) use self::folders::above;
 pub use self::kind::Kind;
 pub(crate) use self::maker::{Maker, text};
+pub use self::range::{RangeNs, Share};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
 use crate::entry::Unseen;
 use crate::header::Header;

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use super::cost::RangeNs;
+use super::range::RangeNs;
 
 /// How many calls wait for one that began before them: with the one that comes, 10 MiB. Longer
 /// ones come late, and widen what is said of parallel threads.

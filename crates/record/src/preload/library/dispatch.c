@@ -10,11 +10,8 @@
 
 #define PR_SET_SECCOMP 22
 #define PR_SET_TSC 26
-#define PR_SYSCALL_USER_DISPATCH 59
 #define STRICT 1
 #define SET_MODE_STRICT 0
-#define DISPATCH_OFF 0
-#define DISPATCH_ON 1
 #define SYS_USER_DISPATCH 2
 #define X86_64 0xc000003e
 #define INSTRUCTION_BYTES 2
@@ -24,27 +21,16 @@
 #define RUSAGE_THREAD 1
 #define CLONE_NEWPID_FLAG 0x20000000l
 
-/* The library's text, and all else of it. */
-extern const char __ehdr_start[] HIDDEN;
-extern const char _end[] HIDDEN;
-
-/* Dispatches this thread's calls; 0 where that is done. */
-int dispatch_on(void)
-{
-    return raw(SYS_prctl, PR_SYSCALL_USER_DISPATCH, DISPATCH_ON, (long)__ehdr_start,
-               _end - __ehdr_start, 0, 0);
-}
-
 /* Has the program make the call by itself, and this thread's calls from then on. */
 static void leave_alone(struct context *context)
 {
-    raw(SYS_prctl, PR_SYSCALL_USER_DISPATCH, DISPATCH_OFF, 0, 0, 0, 0);
+    dispatch_off();
     tell(LEFT_ALONE, 1, 0, 0, 0, NULL);
     context->rip -= INSTRUCTION_BYTES;
 }
 
 /* Records nothing more of this process: it will not be able to read the cycle counter. */
-static void be_silent(void)
+static void stop_recording(void)
 {
     tell(LEFT_ALONE, 1, 0, 0, 0, NULL);
     asked.is_silent = 1;
@@ -96,7 +82,7 @@ static int changes_rules(struct context *context, long number, const long *argum
             asked.has_filters = 1;
         if (arguments[0] == PR_SET_TSC ||
             (arguments[0] == PR_SET_SECCOMP && arguments[1] == STRICT))
-            be_silent();
+            stop_recording();
         if (arguments[0] != PR_SYSCALL_USER_DISPATCH)
             return 0;
         /* The program does the same: SIGSYS is its own from now on. */
@@ -105,7 +91,7 @@ static int changes_rules(struct context *context, long number, const long *argum
     case SYS_seccomp:
         asked.has_filters = 1;
         if (arguments[0] == SET_MODE_STRICT)
-            be_silent();
+            stop_recording();
         return 0;
     case SYS_ptrace:
         if (arguments[0] != PTRACE_TRACEME)
@@ -188,7 +174,7 @@ HIDDEN void on_sys(int signal, struct info *info, struct context *context)
     case SYS_clone3:
     case SYS_fork:
     case SYS_vfork:
-        give_birth(context, number, arguments);
+        emulate_clone(context, number, arguments);
         return;
     default:
         if (changes_rules(context, number, arguments))

@@ -13,6 +13,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 #define AT_CWD (-100)
+#define PR_SYSCALL_USER_DISPATCH 59
 #define ENOENT_ 2
 #define EINVAL_ 22
 

@@ -131,17 +131,18 @@ static inline uint64_t now(void)
 HIDDEN void keep(uint32_t number, uint64_t began, uint64_t ended, long result, const long *arguments);
 HIDDEN void tell(uint32_t number, long result, long a, long b, long c, const char *text);
 
-/* start.c */
+/* shared.c */
 HIDDEN extern const volatile char ring_path[64];
 HIDDEN extern const volatile char library_path[64];
 HIDDEN int is_library_there(void);
 
-/* dispatch.c */
+/* user_dispatch.c */
 HIDDEN int dispatch_on(void);
+HIDDEN void dispatch_off(void);
 
-/* births.c */
+/* clone.c */
 HIDDEN void forget_area(void);
-HIDDEN void give_birth(struct context *context, long number, const long *arguments);
+HIDDEN void emulate_clone(struct context *context, long number, const long *arguments);
 
 /* execute.c */
 HIDDEN long execute(long number, const long *arguments);

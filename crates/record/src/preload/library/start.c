@@ -3,35 +3,14 @@
 #include "shared.h"
 
 #define O_READ_WRITE 0x80002 /* O_CLOEXEC */
-#define O_READ 0x80000
 #define MMAP_NO_MEMORY_YET 0x4022 /* MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE */
 #define MMAP_SHARED_THERE 0x11    /* MAP_SHARED | MAP_FIXED */
 #define MADV_NO_DUMP 16
 #define NONE 0
 #define READ_WRITE 3
 
-__thread struct self self;
-struct shared *shared;
-uint8_t *ring;
-
-/* The recorder writes both into the library before it is loaded. */
-const volatile char library_path[64] __attribute__((section(".data"))) = "@iotoll-library@";
-const volatile char ring_path[64] __attribute__((section(".data"))) = "@iotoll-ring@";
-
 /* Other libcs may use system calls as this library does not know. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
-
-/* Whether this library's file is still there for programs that begin. */
-int is_library_there(void)
-{
-    uint64_t facts[18]; /* struct stat: the device, the inode, and more */
-    int file = raw(SYS_openat, AT_CWD, (long)library_path, O_READ, 0, 0, 0);
-    if (file < 0)
-        return 0;
-    long result = raw(SYS_fstat, file, (long)facts, 0, 0, 0, 0);
-    raw(SYS_close, file, 0, 0, 0, 0, 0);
-    return result == 0 && facts[0] == shared->device && facts[1] == shared->inode;
-}
 
 static void *map(uint8_t *there, size_t bytes, int file, size_t from)
 {

@@ -177,7 +177,7 @@ static long clone_there(struct context *context, long number, const long *argume
 }
 
 /* clone, clone3, fork or vfork. */
-void give_birth(struct context *context, long number, const long *arguments)
+void emulate_clone(struct context *context, long number, const long *arguments)
 {
     uint64_t flags = 0, top = 0;
     if (number == SYS_vfork) {

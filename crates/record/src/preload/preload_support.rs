@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::bytes::{eight, two};
 use crate::privileges::gives_rights;
 
 /// A script's interpreter may be a script.
@@ -85,14 +86,6 @@ fn unsuitable(file: &File, head: &[u8]) -> Option<&'static str> {
 
 fn is_of_go(note: &[u8]) -> bool {
     note.chunks_exact(4).any(|word| word == GO)
-}
-
-fn eight(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
-}
-
-fn two(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 
 #[cfg(test)]
