@@ -7,6 +7,7 @@
 mod cargo_build;
 mod cargo_deny;
 mod crate_graph;
+mod limits;
 mod module_graph;
 mod rust_files;
 mod test;

@@ -16,7 +16,7 @@ use xtask::pool::{self, Done, Job, Skipped};
 use xtask::{libtest_output, packages, process, site, timeout};
 
 use crate::cargo_build::{self, TestProgram};
-use crate::{cargo_deny, tidy};
+use crate::{cargo_deny, limits, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
@@ -52,7 +52,9 @@ pub(crate) fn run() -> Result<()> {
     if failed > 0 {
         bail!("{failed} of {} steps failed, after {seconds} s", steps.0.len());
     }
-    println!("all steps passed, after {seconds} s");
+    let before =
+        limits::test_seconds()?.map_or_else(String::new, |s| format!(" ({s} s when last kept)"));
+    println!("all steps passed, after {seconds} s{before}");
     Ok(())
 }
 
