@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use common::{filled, folder, ids, kept, loaded, names_in};
 use iotoll_store::{Entry, Error, Kind, State, Store, Summary};
 use rusqlite::Connection;
 
-const FIRST_LAYOUT: &str = include_str!("layout-1.sql");
+const FIRST_LAYOUT: &str = include_str!("../layout-1.sql");
 
 /// A database of the first version, with the runs of one of this version.
 fn of_first_version(folder: &Path) {

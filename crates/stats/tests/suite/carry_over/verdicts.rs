@@ -3,7 +3,7 @@
 
 use iotoll_stats::{Decision, Sequence, Settings, Step};
 
-use crate::machine::{DIFFERENCE, Machine, Noise, Order};
+use crate::carry_over::machine::{DIFFERENCE, Machine, Noise, Order};
 
 const RUNS: u64 = 1_000;
 /// Slices of each arm: 200 blocks of two, or 100 of four.

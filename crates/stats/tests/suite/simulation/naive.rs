@@ -2,7 +2,7 @@
 
 use iotoll_stats::Decision;
 
-use crate::machine::Machine;
+use crate::simulation::machine::Machine;
 
 /// Looks after every block from the tenth on whether the 95% t-interval leaves
 /// out zero. The critical value is that for 10 blocks, and so too careful for

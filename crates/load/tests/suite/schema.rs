@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{OK, Refusing, answer, closed, open, plan, result, server};
 use iotoll_load::{LoadRun, Measured, SCHEMA, ServerMeter, ServerUse, Steps, analyse_load, run};

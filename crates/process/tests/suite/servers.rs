@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::address;
 use iotoll_process::{Error, Port, Server, ServerWatch};

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use iotoll_stats::{Decision, median};
 
-use crate::machine::{Machine, Noise, PROMISED};
-use crate::rate::Rate;
-use crate::{ERROR_RATE, sequence};
+use crate::simulation::machine::{Machine, Noise, PROMISED};
+use crate::simulation::rate::Rate;
+use crate::simulation::{ERROR_RATE, sequence};
 
 /// Blocks after which the interval is looked at.
 const LOOKS: [usize; 10] = [10, 14, 20, 28, 40, 56, 80, 113, 160, 200];

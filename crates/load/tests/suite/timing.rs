@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{OK, analysed, answer, closed, open, plan, result, server, take_request};
 use iotoll_load::{Event, Gap, Mode, Steps, analyse_step, run};

@@ -6,8 +6,8 @@ use iotoll_stats::{Decision, Sequence, median};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::machine::{Machine, Noise};
-use crate::{decide, promised_and_stricter, sequence};
+use crate::simulation::machine::{Machine, Noise};
+use crate::simulation::{decide, promised_and_stricter, sequence};
 
 /// Median number of blocks to a decision, of which all must be `expected`
 /// but for the error rate.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{OK, answer, closed, open, plan, server, step, take_request};
 use iotoll_load::{Errors, Expect, Reuse, Step};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use common::{closed, open, plan, step};
 use iotoll_process::{Port, Server};

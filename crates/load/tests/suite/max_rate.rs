@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use common::{OK, Refusing, answer, open, plan, server, take_request};
 use iotoll_load::{Effort, MaxRate, Plan, RateBounds, Reuse, Search, max_rate};

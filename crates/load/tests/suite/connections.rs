@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use common::{OK, analysed, answer, closed, open, plan, server, server_at, step, take_request};
 use iotoll_load::{Reuse, Version};

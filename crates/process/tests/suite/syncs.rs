@@ -4,7 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
-mod common;
+use crate::common;
 
 use common::{open, plan, step};
 use iotoll_process::{Port, Server, ServerWatch};

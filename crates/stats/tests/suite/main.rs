@@ -1,0 +1,9 @@
+//! All tests of the statistics, in one program: each file is one of their promises.
+
+mod between_runs;
+mod carry_over;
+mod properties;
+mod shares;
+mod simulation;
+mod tails;
+mod trend;

@@ -1,0 +1,5 @@
+//! All tests of the store, in one program.
+
+mod common;
+mod layouts;
+mod store;
