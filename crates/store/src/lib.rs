@@ -29,7 +29,7 @@ pub use error::Error;
 pub use folder::usual;
 pub use recording::Recording;
 pub use saved::{Content, Entry, Kind, State, Summary, is_name};
-pub use summary::Toll;
+pub use summary::{Repeats, Toll};
 
 use std::path::{Path, PathBuf};
 

@@ -183,12 +183,12 @@ fn summaries_are_kept_and_repeats_found_by_their_setting() {
         store.summarise(id, &summary, &tolls).unwrap();
     }
     assert_eq!(store.find("aa11").unwrap().summary, Some(summary));
-    assert_eq!(store.repeats("here", ["", ""]).unwrap(), [3.0, 2.0, 1.0]);
-    assert_eq!(store.repeats("there", ["aa22", "bb33"]).unwrap(), [-1.0]);
-    assert_eq!(store.repeats("elsewhere", ["", ""]).unwrap(), [0.0; 0]);
+    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [3.0, 2.0, 1.0]);
+    assert_eq!(store.repeats().unwrap().of("there", ["aa22", "bb33"]), [-1.0]);
+    assert_eq!(store.repeats().unwrap().of("elsewhere", ["", ""]), [0.0; 0]);
     let gone = store.find("bb33").unwrap();
     store.remove(&gone).unwrap();
-    assert_eq!(store.repeats("here", ["", ""]).unwrap(), [2.0, 1.0]);
+    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [2.0, 1.0]);
 }
 
 #[test]
