@@ -30,28 +30,30 @@ use seccompiler::{
 /// The newest version of Landlock that this was tried on. An older kernel has less of it.
 const LANDLOCK: ABI = ABI::V7;
 
-/// The layers that are in force.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layers {
+/// What takes rights from a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
     /// No program gains privileges.
-    pub no_new_privileges: bool,
+    NoNewPrivileges,
     /// All sets of capabilities are empty.
-    pub no_capabilities: bool,
+    NoCapabilities,
     /// Landlock refuses every path.
-    pub landlock: bool,
+    Landlock,
     /// The list of system calls is in force.
-    pub seccomp: bool,
+    Seccomp,
 }
 
-/// Confines the calling thread, as far as the kernel can. A layer that it lacks is no error: the
-/// rights that are left are those that every other program of the user has.
-pub fn confine_thread() -> Layers {
-    Layers {
-        no_new_privileges: set_no_new_privs(true).is_ok(),
-        no_capabilities: drop_capabilities().is_ok(),
-        landlock: refuse_paths().is_ok_and(|status| status != RulesetStatus::NotEnforced),
-        seccomp: refuse_calls().is_ok(),
-    }
+/// Confines the calling thread, as far as the kernel can; the layers that are in force. One that it
+/// lacks is no error: the rights that are left are those that every other program of the user has.
+pub fn confine_thread() -> Vec<Layer> {
+    // In this order: the list of calls has none that the other layers need.
+    let layers = [
+        (Layer::NoNewPrivileges, set_no_new_privs(true).is_ok()),
+        (Layer::NoCapabilities, drop_capabilities().is_ok()),
+        (Layer::Landlock, refuse_paths().is_ok_and(|is| is != RulesetStatus::NotEnforced)),
+        (Layer::Seccomp, refuse_calls().is_ok()),
+    ];
+    layers.into_iter().filter_map(|(layer, is_in_force)| is_in_force.then_some(layer)).collect()
 }
 
 /// Empties the sets of capabilities. Only root may empty the bounding set, which limits what a

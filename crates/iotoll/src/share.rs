@@ -31,21 +31,19 @@ pub(crate) fn run(args: &ShareArgs) -> anyhow::Result<Exit> {
     let rendered = confined::rendered([source], |[source]| {
         shared(source, is_page).map_err(|why| cannot(given, SHARE, &why).into())
     })?;
-    let usual = || match is_trace {
-        true => "iotoll-shared.trace".into(),
-        false => usual_file(&rendered.id, "json"),
+    let usual = || {
+        if is_trace { "iotoll-shared.trace".into() } else { usual_file(&rendered.id, "json") }
     };
     let file = args.output.clone().unwrap_or_else(usual);
     let destination = destination.map_or_else(|| Destination::open(&file), Ok)?;
     let is_file = !destination.is_stdout();
     destination.write(&rendered.into_file()?)?;
     if is_file {
-        let without = match is_trace {
-            true => "names of files, folders and the program are numbers",
-            false => {
-                "it contains no names of hosts, users or programs, and none of your paths, \
-                 commands or labels"
-            }
+        let without = if is_trace {
+            "names of files, folders and the program are numbers"
+        } else {
+            "it contains no names of hosts, users or programs, and none of your paths, commands or \
+             labels"
         };
         output::note(&format!(
             "{} can be posted: {without}; check it with `iotoll show {}`",

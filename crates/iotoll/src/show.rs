@@ -21,19 +21,19 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
     if let Some(other) = &args.beside {
         return beside(args.run.as_deref(), other);
     }
-    let rendered = rendered(args, targets.asked())?;
+    let rendered = rendered(args, &targets.asked())?;
     targets.deliver(rendered)?;
     Ok(Exit::Done)
 }
 
-fn rendered(args: &ShowArgs, asked: Asked) -> anyhow::Result<Rendered> {
+fn rendered(args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
     let given = args.run.as_deref();
     let name = given.map_or("the last run".into(), Path::to_string_lossy);
     let cannot = |why: anyhow::Error| UsageError(format!("cannot show {name}: {why:#}"));
     if given.is_some_and(is_file) {
         let source = Source::open(given).map_err(cannot)?;
         return confined::rendered([source], |[source]| {
-            read_and_rendered(source, args, &asked).map_err(|why| cannot(why).into())
+            read_and_rendered(source, args, asked).map_err(|why| cannot(why).into())
         });
     }
     let (store, entry) = entry(given.and_then(Path::to_str)).map_err(cannot)?;
@@ -41,10 +41,10 @@ fn rendered(args: &ShowArgs, asked: Asked) -> anyhow::Result<Rendered> {
         && let Some(kept) =
             store.load_analysed(&entry, &program).map_err(|why| cannot(why.into()))?
     {
-        return render_comparison(&asked, &kept.run, &kept.analysis, args.output.full);
+        return render_comparison(asked, &kept.run, &kept.analysis, args.output.full);
     }
     let saved = loaded(&store, &entry).map_err(cannot)?;
-    saved_rendered(saved, args, &asked).map_err(|why| cannot(why).into())
+    saved_rendered(saved, args, asked).map_err(|why| cannot(why).into())
 }
 
 fn read_and_rendered(source: Source, args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {

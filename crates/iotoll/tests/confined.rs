@@ -38,7 +38,9 @@ impl Files {
         let result = folder.path().join("run.json").display().to_string();
         let files = Self { folder, result };
         let places = ["a", "b"].map(|label| files.path(label));
-        places.iter().for_each(|path| fs::create_dir(path).unwrap());
+        for path in &places {
+            fs::create_dir(path).unwrap();
+        }
         let [a, b] = ["a", "b"].map(|label| place(label, &files.path(label)));
         let mut measured = files.iotoll();
         measured.args(["compare", &a, &b, "--study", "log", "--budget", "1s", "-q"]);
