@@ -8,6 +8,7 @@
 
 pub mod cgroup;
 pub mod clock;
+pub mod confinement;
 mod cpu;
 pub mod descriptors;
 pub mod details;

@@ -13,7 +13,7 @@ use report::html::Sheet;
 
 use crate::delivery::as_json;
 use crate::exit::UsageError;
-use crate::show::{Saved, found};
+use crate::source::{Saved, Source};
 
 /// Letters of a run's name that a file is called by.
 const NAME_CHARS: usize = 8;
@@ -25,19 +25,8 @@ pub(crate) enum Analysed {
 }
 
 impl Analysed {
-    /// What is in a file or in the store, the last run where none is named. `what` is to be
-    /// done with it, for a sentence about what keeps it from that.
-    pub(crate) fn found(
-        given: Option<&Path>,
-        what: &str,
-        change: impl FnOnce(Saved) -> Saved,
-    ) -> anyhow::Result<Self> {
-        let analysed = found(given).and_then(|saved| Self::of(change(saved)));
-        let name = given.map_or("the last run".into(), Path::to_string_lossy);
-        Ok(analysed.map_err(|why| UsageError(format!("cannot {what} {name}: {why:#}")))?)
-    }
-
-    fn of(saved: Saved) -> anyhow::Result<Self> {
+    /// What follows from a result.
+    pub(crate) fn of(saved: Saved) -> anyhow::Result<Self> {
         match saved {
             Saved::Comparison(run) => {
                 let analysis = analyse(&run);
@@ -77,19 +66,30 @@ impl Analysed {
         }
     }
 
-    /// What a file is called that is made of it, by the run's name, which may be anything
-    /// in a file of others'.
-    pub(crate) fn usual_file(&self, extension: &str) -> PathBuf {
-        let letters = self.id().chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS);
-        let name: String = letters.collect();
-        let divider = if name.is_empty() { "" } else { "-" };
-        PathBuf::from(format!("iotoll{divider}{name}.{extension}"))
-    }
-
-    fn id(&self) -> &str {
+    /// The run's name.
+    pub(crate) fn id(&self) -> &str {
         match self {
             Self::Comparison(both) => &both.0.run.id,
             Self::Load(both) => &both.0.run.id,
         }
     }
+}
+
+/// What a file is called that is made of a run, by the run's name, which may be anything in a
+/// file of others'.
+pub(crate) fn usual_file(id: &str, extension: &str) -> PathBuf {
+    let name: String = id.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
+    let divider = if name.is_empty() { "" } else { "-" };
+    PathBuf::from(format!("iotoll{divider}{name}.{extension}"))
+}
+
+/// Opens a result that `what` is to be done with.
+pub(crate) fn open(given: Option<&Path>, what: &str) -> Result<Source, UsageError> {
+    Source::open(given).map_err(|why| cannot(given, what, &why))
+}
+
+/// Why that cannot be done.
+pub(crate) fn cannot(given: Option<&Path>, what: &str, why: &anyhow::Error) -> UsageError {
+    let name = given.map_or("the last run".into(), Path::to_string_lossy);
+    UsageError(format!("cannot {what} {name}: {why:#}"))
 }

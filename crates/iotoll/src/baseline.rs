@@ -8,18 +8,19 @@ use model::analysis::Analysis;
 use model::diff::Diff;
 use model::plan::Plan;
 use model::run::Run;
-use store::Store;
+use store::{Repeats, Store};
 
 use crate::cli::CompareArgs;
 use crate::destination::Destination;
 use crate::exit::UsageError;
-use crate::{output, saving, show, summaries};
+use crate::source::Source;
+use crate::{confined, output, saving, summaries};
 
 /// So many of the latest runs are looked at for such as repeat the two.
 const LOOKED_AT: usize = 200;
 
-/// What changed, with what the saved runs tell of how such runs vary.
-pub(crate) fn diff(before: Analysed<'_>, after: Analysed<'_>, judged: Judged) -> Diff {
+/// What the saved runs say of how much runs vary; nothing where they cannot be read.
+pub(crate) fn repeats() -> Repeats {
     let store = match saving::if_any() {
         Ok(store) => store,
         Err(error) => {
@@ -27,13 +28,18 @@ pub(crate) fn diff(before: Analysed<'_>, after: Analysed<'_>, judged: Judged) ->
             None
         }
     };
-    let store = store.map(with_tolls);
+    store.map(with_tolls).and_then(|store| store.repeats().ok()).unwrap_or_default()
+}
+
+/// What changed, with how much such runs vary.
+pub(crate) fn diff(
+    before: Analysed<'_>,
+    after: Analysed<'_>,
+    judged: Judged,
+    repeats: &Repeats,
+) -> Diff {
     let but = [before.run.run.id.as_str(), after.run.run.id.as_str()];
-    let mut repeats = |setting: &str| {
-        let found = store.as_ref().and_then(|store| store.repeats(setting, but).ok());
-        found.unwrap_or_default()
-    };
-    analysis::diff(before, after, judged, &mut repeats)
+    analysis::diff(before, after, judged, &mut |setting| repeats.of(setting, but))
 }
 
 /// The store, with the tolls of the latest comparisons, of which an older version may have
@@ -90,7 +96,7 @@ impl Baseline {
         prints: bool,
     ) -> anyhow::Result<bool> {
         let before = Analysed { run: &self.run, analysis: &self.analysis };
-        let diff = diff(before, Analysed { run, analysis }, judged(run, None, None));
+        let diff = diff(before, Analysed { run, analysis }, judged(run, None, None), &repeats());
         let is_slower = diff.slower().next().is_some();
         let written = self.junit.map_or(Ok(()), |junit| {
             junit.write(report::ci::junit(&diff, run.run.seconds).as_bytes())
@@ -111,7 +117,7 @@ impl Baseline {
 
 /// The run, if it has an arm that the plan has.
 fn read(given: &Path, plan: &Plan) -> anyhow::Result<Box<Run>> {
-    let run = show::comparison(given)?;
+    let run = confined::comparison(Source::open(Some(given))?)?;
     let arms = plan.arms();
     let is_known = |(study, strategy): (&str, &str)| {
         run.plan.arms.iter().any(|arm| arm.study == study && arm.strategy == strategy)

@@ -1,7 +1,7 @@
 //! Traces in files, and what they come to.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -17,12 +17,11 @@ pub(crate) fn trace_in(path: &Path) -> Option<File> {
     if !path.is_file() {
         return None;
     }
-    let beginning = File::open(path).and_then(|file| {
-        let mut beginning = Vec::new();
-        file.take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
-        Ok(beginning)
-    });
-    beginning.is_ok_and(|bytes| is_trace(&bytes)).then(|| File::open(path).ok())?
+    let mut file = File::open(path).ok()?;
+    let mut beginning = Vec::new();
+    file.by_ref().take(BEGINNING_BYTES).read_to_end(&mut beginning).ok()?;
+    file.rewind().ok()?;
+    is_trace(&beginning).then_some(file)
 }
 
 /// The bill of a trace.

@@ -3,31 +3,43 @@
 use std::path::Path;
 
 use analysis::{Analysed, analyse};
-use model::run::Run;
 
-use crate::baseline;
 use crate::cli::DiffArgs;
-use crate::delivery::deliver;
+use crate::delivery::{Targets, render};
 use crate::destination::Destination;
 use crate::exit::{Exit, UsageError};
-use crate::show;
+use crate::source::Source;
+use crate::{baseline, confined};
 
 pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
-    let json = args.json.as_deref().map(Destination::open).transpose()?;
-    let before = read(args.before.as_deref().unwrap_or(Path::new("last~1")))?;
-    let after = read(args.after.as_deref().unwrap_or(Path::new("last")))?;
-    let analyses = [analyse(&before), analyse(&after)];
-    let judged = baseline::judged(&after, args.worth, args.error_rate);
-    let diff = baseline::diff(
-        Analysed { run: &before, analysis: &analyses[0] },
-        Analysed { run: &after, analysis: &analyses[1] },
-        judged,
-    );
-    deliver(json, &diff, |width| report::diff(&diff, width))?;
+    let targets = Targets::json(args.json.as_deref().map(Destination::open).transpose()?);
+    let before = args.before.as_deref().unwrap_or(Path::new("last~1"));
+    let after = args.after.as_deref().unwrap_or(Path::new("last"));
+    let sources = [open(before)?, open(after)?];
+    // The child has no way to the saved runs.
+    let repeats = baseline::repeats();
+    let asked = targets.asked();
+    let rendered = confined::rendered(sources, |[first, second]| {
+        let before = first.comparison().map_err(|why| cannot(before, &why))?;
+        let after = second.comparison().map_err(|why| cannot(after, &why))?;
+        let analyses = [analyse(&before), analyse(&after)];
+        let judged = baseline::judged(&after, args.worth, args.error_rate);
+        let diff = baseline::diff(
+            Analysed { run: &before, analysis: &analyses[0] },
+            Analysed { run: &after, analysis: &analyses[1] },
+            judged,
+            &repeats,
+        );
+        render(&asked, &diff, |width| report::diff(&diff, width))
+    })?;
+    targets.deliver(rendered)?;
     Ok(Exit::Done)
 }
 
-fn read(given: &Path) -> anyhow::Result<Box<Run>> {
-    Ok(show::comparison(given)
-        .map_err(|why| UsageError(format!("cannot compare {}: {why:#}", given.display())))?)
+fn open(given: &Path) -> Result<Source, UsageError> {
+    Source::open(Some(given)).map_err(|why| cannot(given, &why))
+}
+
+fn cannot(given: &Path, why: &anyhow::Error) -> UsageError {
+    UsageError(format!("cannot compare {}: {why:#}", given.display()))
 }

@@ -64,6 +64,21 @@ impl std::fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
+/// What a confined child reported, with the code that it would have ended with.
+#[derive(Debug)]
+pub(crate) struct ChildError {
+    pub(crate) exit: Exit,
+    pub(crate) text: String,
+}
+
+impl std::fmt::Display for ChildError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for ChildError {}
+
 /// Runs a command; an error or a panic becomes a sentence and an exit code.
 /// A panic has unwound by then, so working folders are gone.
 pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCode {
@@ -85,7 +100,11 @@ pub(crate) fn guarded(command: impl FnOnce() -> anyhow::Result<Exit>) -> ExitCod
     }
 }
 
-fn code_of(error: &anyhow::Error) -> Exit {
+/// The code that an error ends the process with.
+pub(crate) fn code_of(error: &anyhow::Error) -> Exit {
+    if let Some(ChildError { exit, .. }) = error.downcast_ref() {
+        return *exit;
+    }
     let usage = error.chain().any(|cause| {
         cause.is::<UsageError>()
             || cause.is::<PlanError>()

@@ -57,7 +57,8 @@ pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<Pl
     let mut draft = match &args.plan {
         Some(file) => {
             let text = read(file)?;
-            let mut draft = plan_file::parse(&text, &file.display().to_string(), &registry)?;
+            let parse = || plan_file::parse(&text, &file.display().to_string(), &registry);
+            let mut draft = process::in_confined_thread(parse)??;
             draft.fill_in(PLAN_FOLDER, &folder_of(file)?);
             draft
         }

@@ -5,27 +5,42 @@ use std::path::Path;
 
 use report::html::Sheet;
 
-use crate::analysed::Analysed;
+use crate::analysed::{Analysed, cannot, open, usual_file};
 use crate::cli::ReportArgs;
+use crate::delivery::Rendered;
 use crate::destination::Destination;
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::source::Source;
+use crate::{confined, output};
+
+/// What is done with a result, for a sentence about what keeps it from that.
+const REPORT: &str = "report";
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let given: Vec<Option<&Path>> = match args.runs.as_slice() {
         [] => vec![None],
         runs => runs.iter().map(|run| Some(run.as_path())).collect(),
     };
-    let analysed = given.into_iter().map(|run| Analysed::found(run, "report", |saved| saved));
-    let runs: Vec<Analysed> = analysed.collect::<Result<_, _>>()?;
-    let sheets: Vec<Sheet> = runs.iter().map(Analysed::sheet).collect();
-    let usual = runs.first().map(|run| run.usual_file("html"));
-    let file = args.output.clone().or(usual).unwrap_or_default();
-    let destination = Destination::open(&file)?;
+    let named = args.output.as_deref();
+    let destination = named.map(Destination::open).transpose()?;
+    let is_markdown = named.is_some_and(|file| file.extension() == Some(OsStr::new("md")));
+    let sources = given.iter().map(|run| open(*run, REPORT)).collect::<Result<Vec<_>, _>>()?;
+    let any_file = sources.iter().any(Source::is_file);
+    let rendered = confined::rendered_if(any_file, || {
+        let analysed = given.iter().zip(sources).map(|(run, source)| {
+            let analysed = source.read().and_then(Analysed::of);
+            analysed.map_err(|why| cannot(*run, REPORT, &why))
+        });
+        let runs: Vec<Analysed> = analysed.collect::<Result<_, _>>()?;
+        let sheets: Vec<Sheet> = runs.iter().map(Analysed::sheet).collect();
+        let text = if is_markdown { markdown(&runs)? } else { report::html::page(&sheets) };
+        let id = runs.first().map(Analysed::id).unwrap_or_default().to_owned();
+        Ok(Rendered { id, files: vec![text.into_bytes()], ..Rendered::default() })
+    })?;
+    let file = args.output.clone().unwrap_or_else(|| usual_file(&rendered.id, "html"));
+    let destination = destination.map_or_else(|| Destination::open(&file), Ok)?;
     let is_file = !destination.is_stdout();
-    let is_markdown = file.extension() == Some(OsStr::new("md"));
-    let text = if is_markdown { markdown(&runs)? } else { report::html::page(&sheets) };
-    destination.write(text.as_bytes())?;
+    destination.write(&rendered.into_file()?)?;
     if is_file {
         output::note(&format!("the report is in {}", file.display()));
     }

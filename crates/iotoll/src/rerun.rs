@@ -9,13 +9,14 @@ use model::units::counted;
 
 use crate::cli::{CompareArgs, RerunArgs};
 use crate::exit::{Exit, UsageError};
-use crate::{compare, show};
+use crate::source::{Source, is_file};
+use crate::{compare, confined};
 
 pub(crate) fn run(args: RerunArgs) -> anyhow::Result<Exit> {
     let wrong = |why: anyhow::Error| {
         UsageError(format!("cannot run {} again: {why:#}", args.run.display()))
     };
-    let run = show::comparison(&args.run).map_err(wrong)?;
+    let run = Source::open(Some(&args.run)).and_then(confined::comparison).map_err(wrong)?;
     let plan = plan(&args, &run).map_err(wrong)?;
     let as_compare = CompareArgs {
         places: plan.places.iter().cloned().map(PlaceArgument::Labelled).collect(),
@@ -42,7 +43,7 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
     let plan = draft.finish(seed)?;
     plan.check_against(run)?;
     let commands = plan.shell_texts();
-    if show::is_file(&args.run) && !args.allow_commands && !commands.is_empty() {
+    if is_file(&args.run) && !args.allow_commands && !commands.is_empty() {
         let told =
             commands.iter().map(|command| format!("\n  {} = {}", command.param, command.text));
         bail!(

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use engine::measure::Event;
 use model::run::{ArmFailure, Run};
 use serde::Serialize;
-use store::{Entry, Kind, Recording, State, Store};
+use store::{Entry, Kind, Narrowed, Recording, State, Store};
 
 use crate::output;
 
@@ -19,6 +19,7 @@ pub(crate) fn open(no_save: bool) -> Option<Store> {
     let opened = store::usual(|name| env::var_os(name)).and_then(|folder| Store::open(&folder));
     match opened {
         Ok(mut store) => {
+            tell_narrowed(&store);
             tell_killed(&mut store);
             Some(store)
         }
@@ -33,6 +34,7 @@ pub(crate) fn open(no_save: bool) -> Option<Store> {
 pub(crate) fn if_any() -> Result<Option<Store>, store::Error> {
     let folder = store::usual(|name| env::var_os(name))?;
     let Some(store) = Store::open_existing(&folder)? else { return Ok(None) };
+    tell_narrowed(&store);
     Ok(store.latest()?.map(|_| store))
 }
 
@@ -41,6 +43,19 @@ pub(crate) fn existing() -> anyhow::Result<Store> {
     let folder = store::usual(|name| env::var_os(name))?;
     let none = || anyhow!("no runs are saved in {}; `iotoll compare` saves one", folder.display());
     if_any()?.ok_or_else(none)
+}
+
+/// Reports that others could read the store until now.
+fn tell_narrowed(store: &Store) {
+    let narrowed = store.narrowed().iter();
+    let each: Vec<String> = narrowed
+        .map(|Narrowed { path, mode, now }| {
+            format!("{} had mode {mode:04o} and now has {now:04o}", path.display())
+        })
+        .collect();
+    if !each.is_empty() {
+        output::note(&format!("other users could read the saved runs: {}", each.join(", ")));
+    }
 }
 
 /// Tells, once, of each run that was killed.

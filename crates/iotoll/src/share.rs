@@ -2,43 +2,51 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::path::Path;
 
 use anyhow::ensure;
 use model::anonymous;
 use model::units::exact_size;
 use trace::{TraceReader, anonymise};
 
-use crate::analysed::Analysed;
-use crate::billed::trace_in;
+use crate::analysed::{Analysed, cannot, open, usual_file};
 use crate::cli::ShareArgs;
+use crate::delivery::Rendered;
 use crate::destination::Destination;
-use crate::exit::{Exit, UsageError};
-use crate::output;
-use crate::show::Saved;
+use crate::exit::Exit;
+use crate::source::{Saved, Source};
+use crate::{confined, output};
+
+/// What is done with a result, for a sentence about what keeps it from that.
+const SHARE: &str = "share";
 
 /// A trace is copied in memory.
 const TRACE_BYTES_MAX: u64 = 1 << 30;
 
 pub(crate) fn run(args: &ShareArgs) -> anyhow::Result<Exit> {
-    if let Some(trace) = args.run.as_deref().and_then(trace_in) {
-        return share_trace(args, trace);
-    }
-    let analysed = Analysed::found(args.run.as_deref(), "share", without_names)?;
-    let file = args.output.clone().unwrap_or_else(|| analysed.usual_file("json"));
-    let destination = Destination::open(&file)?;
-    let is_page = file.extension() == Some(OsStr::new("html"));
-    let bytes = if is_page {
-        report::html::page(&[analysed.sheet()]).into_bytes()
-    } else {
-        analysed.json()?
+    let given = args.run.as_deref();
+    let destination = args.output.as_deref().map(Destination::open).transpose()?;
+    let is_page = args.output.as_ref().is_some_and(|f| f.extension() == Some(OsStr::new("html")));
+    let source = open(given, SHARE)?;
+    let is_trace = matches!(source, Source::Trace(_));
+    let rendered = confined::rendered([source], |[source]| {
+        shared(source, is_page).map_err(|why| cannot(given, SHARE, &why).into())
+    })?;
+    let usual = || {
+        if is_trace { "iotoll-shared.trace".into() } else { usual_file(&rendered.id, "json") }
     };
+    let file = args.output.clone().unwrap_or_else(usual);
+    let destination = destination.map_or_else(|| Destination::open(&file), Ok)?;
     let is_file = !destination.is_stdout();
-    destination.write(&bytes)?;
+    destination.write(&rendered.into_file()?)?;
     if is_file {
+        let without = if is_trace {
+            "names of files, folders and the program are numbers"
+        } else {
+            "it contains no names of hosts, users or programs, and none of your paths, commands or \
+             labels"
+        };
         output::note(&format!(
-            "{} can be posted: it contains no names of hosts, users or programs, and none of your \
-             paths, commands or labels; check it with `iotoll show {}`",
+            "{} can be posted: {without}; check it with `iotoll show {}`",
             file.display(),
             file.display()
         ));
@@ -46,24 +54,22 @@ pub(crate) fn run(args: &ShareArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn share_trace(args: &ShareArgs, trace: File) -> anyhow::Result<Exit> {
-    let file = args.output.clone().unwrap_or_else(|| "iotoll-shared.trace".into());
-    let destination = Destination::open(&file)?;
-    let bytes = anonymous(trace).map_err(|why| {
-        let name = args.run.as_deref().unwrap_or(Path::new("-")).display();
-        UsageError(format!("cannot share {name}: {why:#}"))
-    })?;
-    let is_file = !destination.is_stdout();
-    destination.write(&bytes)?;
-    if is_file {
-        output::note(&format!(
-            "{} can be posted: names of files, folders and the program are numbers; check it with \
-             `iotoll show {}`",
-            file.display(),
-            file.display()
-        ));
-    }
-    Ok(Exit::Done)
+/// The file to post.
+fn shared(source: Source, is_page: bool) -> anyhow::Result<Rendered> {
+    let saved = match source {
+        Source::Trace(trace) => {
+            return Ok(Rendered { files: vec![anonymous(trace)?], ..Rendered::default() });
+        }
+        source => source.read()?,
+    };
+    let analysed = Analysed::of(without_names(saved))?;
+    let bytes = if is_page {
+        report::html::page(&[analysed.sheet()]).into_bytes()
+    } else {
+        analysed.json()?
+    };
+    let id = analysed.id().to_owned();
+    Ok(Rendered { id, files: vec![bytes], ..Rendered::default() })
 }
 
 fn anonymous(trace: File) -> anyhow::Result<Vec<u8>> {

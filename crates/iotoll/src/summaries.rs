@@ -13,7 +13,7 @@ use store::{Entry, State, Store, Summary, Toll};
 
 use crate::identity::this_program;
 use crate::output;
-use crate::show::Saved;
+use crate::source::Saved;
 
 /// A toll says little of an arm with fewer slices.
 const SLICES_MIN: u64 = 5;

@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -279,4 +279,58 @@ fn other_runs_are_kept_as_well() {
     let mut selftest = keeping(folder.path());
     let tested = selftest.args(["selftest", &here, "--budget", "3s"]).output().unwrap();
     assert_eq!(shown(), stdout(&tested));
+}
+
+#[test]
+fn a_saved_run_that_changed_is_refused_by_everything_that_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    assert!(comparing(&data, "1s").output().unwrap().status.success());
+    assert!(comparing(&data, "1s").output().unwrap().status.success());
+    let database = rusqlite::Connection::open(data.join("runs.db")).unwrap();
+    let id: String =
+        database.query_row("SELECT id FROM run WHERE number = 2", (), |row| row.get(0)).unwrap();
+    // One byte of a block: a digit for another.
+    let flip = "UPDATE part SET slices = replace(slices, '\"arm\":1', '\"arm\":0')
+                WHERE number = (SELECT max(number) FROM part)";
+    assert_eq!(database.execute(flip, ()).unwrap(), 1);
+    let name = &id[..8];
+    let out = folder.path().join("out.html").display().to_string();
+    let says = [&format!("the saved run {name} is damaged")[..], &format!("iotoll prune {name}")];
+    for args in [
+        &["show", "last", "--full", "--worth", "5%"][..],
+        &["show", name, "--json", "-"],
+        &["diff", "last~1", "last"],
+        &["report", "last", "-o", &out],
+        &["share", "last", "-o", &out],
+        &["rerun", "last", "--dry-run"],
+    ] {
+        assert_fails(&keeping(&data).args(args).output().unwrap(), 2, &says);
+        assert!(!Path::new(&out).exists());
+    }
+    // The other is as it was, and the damaged one can be removed.
+    assert!(keeping(&data).args(["show", "last~1", "--json", "-"]).status().unwrap().success());
+    assert!(keeping(&data).args(["prune", name]).output().unwrap().status.success());
+    let flip = "UPDATE record SET json = replace(json, '\"seed\":', '\"seed\": ')";
+    assert_eq!(database.execute(flip, ()).unwrap(), 1);
+    assert_fails(&keeping(&data).arg("show").output().unwrap(), 2, &["is damaged: its checksum"]);
+}
+
+#[test]
+fn a_store_that_others_could_read_is_reported_once_and_narrowed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    assert!(comparing(&data, "1s").output().unwrap().status.success());
+    let database = data.join("runs.db");
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&database, fs::Permissions::from_mode(0o644)).unwrap();
+    let first = keeping(&data).arg("show").output().unwrap();
+    let note = stderr(&first);
+    assert!(first.status.success() && note.lines().count() == 1, "{note}");
+    assert!(note.contains("other users could read the saved runs: "), "{note}");
+    assert!(note.contains("data had mode 0755 and now has 0700"), "{note}");
+    assert!(note.contains("runs.db had mode 0644 and now has 0600"), "{note}");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    assert_eq!((mode(&data), mode(&database)), (0o700, 0o600));
+    assert_eq!(stderr(&keeping(&data).arg("history").output().unwrap()), "");
 }

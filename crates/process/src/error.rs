@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 /// Why a process could not be started, or did not do what it should.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +16,15 @@ pub enum Error {
         /// What to do about it.
         remedy: &'static str,
     },
+    /// A confined child or thread could not be started, or not waited for.
+    #[error("cannot start a process to read it in: {0}")]
+    NoChild(io::Error),
+    /// A confined child ended without an answer.
+    #[error(
+        "the process that was reading it ended before it was done ({0}); if the kernel killed it \
+         for want of memory (dmesg says so), free some memory and try again"
+    )]
+    ChildEnded(ExitStatus),
     /// The program that a worker should run is not root's, and root would run it.
     #[error(
         "{} was not run: {why}, and as root, iotoll runs no program that other users can change; \

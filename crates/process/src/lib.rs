@@ -3,8 +3,9 @@
 //! [`worker`] does a slice's work beside other workers, in threads, in processes of
 //! this program or in interpreters, over a [`Transport`](worker::Transport).
 //! [`Program`] runs a command to its end. [`Server`] starts, awaits and stops a server that somebody else loads, and
-//! [`ServerWatch`] reads what its processes use.
+//! [`ServerWatch`] reads what its processes use. [`in_confined_child`] reads what strangers wrote.
 
+mod confined;
 mod ending;
 mod error;
 mod isolation;
@@ -17,6 +18,7 @@ mod server;
 mod stop;
 pub mod worker;
 
+pub use confined::{in_confined_child, in_confined_thread};
 pub use error::Error;
 pub use isolation::{isolate, start_in};
 pub use left::take_left_behind;

@@ -8,6 +8,7 @@ use model::analysis::Analysis;
 use model::run::Run;
 use rusqlite::{OptionalExtension as _, Row, params};
 
+use crate::checksum::{self, Kept, Text};
 use crate::error::Error;
 use crate::recording::{Failed, json};
 use crate::saved::{Entry, State};
@@ -30,11 +31,12 @@ impl Store {
         analysis: &Analysis,
     ) -> Result<(), Error> {
         let analysis = json(analysis)?;
+        let checksum = checksum::of(id, Text::Analysis, analysis.as_bytes());
         self.write("saving what follows from a run", |database| {
             database.execute(
-                "INSERT OR REPLACE INTO analysis (run, program, json)
-                 SELECT number, ?, ? FROM run WHERE id = ?",
-                params![program, analysis, id],
+                "INSERT OR REPLACE INTO analysis (run, program, json, checksum)
+                 SELECT number, ?, ?, ? FROM run WHERE id = ?",
+                params![program, analysis, checksum, id],
             )?;
             Ok::<(), Failed>(())
         })
@@ -46,15 +48,16 @@ impl Store {
         if entry.state != State::Finished {
             return Ok(None);
         }
-        let sql = "SELECT record.json, analysis.json FROM run
+        let sql = "SELECT record.json, record.checksum, analysis.json, analysis.checksum FROM run
                    JOIN record ON record.run = run.number
                    JOIN analysis ON analysis.run = run.number
                    WHERE run.id = ? AND analysis.program = ?";
-        let texts = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        let texts = |row: &Row<'_>| Ok((Kept::at(row, 0)?, Kept::at(row, 2)?));
         let found = self.connection.query_row(sql, [&entry.id, program], texts).optional();
         let failed = Error::database(&database::path(&self.folder), "reading a run");
         let Some((record, analysis)) = found.map_err(failed)? else { return Ok(None) };
-        let (run, analysis): (Run, Analysis) = (self.parse(&record)?, self.parse(&analysis)?);
+        let run: Run = self.parse(entry, Text::Record, &record)?;
+        let analysis: Analysis = self.parse(entry, Text::Analysis, &analysis)?;
         run.check().map_err(|why| self.damaged(why))?;
         if !analysis.fits(&run) {
             return Err(self.damaged("what follows from a run is another run's".to_owned()));

@@ -4,13 +4,15 @@
 //! block, both over before the next slice begins, and lets others read meanwhile.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
-use rustix::fs::OFlags;
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, TransactionBehavior};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::error::Error;
@@ -26,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What leads from each version of the layout to the next, from an empty database on. A new
 /// one goes all the way, so that it is laid out as one that was migrated.
-const STEPS: [&str; 3] = [RUNS, SUMMARIES, ANALYSES];
+const STEPS: [&str; 4] = [RUNS, SUMMARIES, ANALYSES, CHECKSUMS];
 
 /// A run's record is that of a comparison without its slices, which are in parts, one for
 /// each block; or the whole document of anything else.
@@ -96,9 +98,21 @@ CREATE TABLE analysis (
 ) STRICT;
 ";
 
+/// What shows that a run is as it was saved (`checksum.rs`); nothing of runs of older versions.
+const CHECKSUMS: &str = "
+ALTER TABLE record ADD COLUMN checksum INTEGER;
+ALTER TABLE part ADD COLUMN checksum INTEGER;
+ALTER TABLE analysis ADD COLUMN checksum INTEGER;
+";
+
 /// Where the database is in its folder.
 pub(crate) fn path(folder: &Path) -> PathBuf {
     folder.join(NAME)
+}
+
+/// All files of the database, there or not.
+pub(crate) fn files(folder: &Path) -> [PathBuf; 4] {
+    ["", "-wal", "-shm", "-journal"].map(|end| folder.join(format!("{NAME}{end}")))
 }
 
 /// Whether there is one.
@@ -115,6 +129,10 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, Error> {
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let failed = |action| Error::database(&path, action);
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed("opening it"))?;
+    // `SQLite` opens it for reading where it cannot be written.
+    if connection.is_readonly(MAIN_DB).map_err(failed("opening it"))? {
+        return Err(Error::io(&path, "opening it")(Errno::ROFS.into()));
+    }
     connection.busy_timeout(PATIENCE).map_err(failed("opening it"))?;
     // As it is at one moment: another process may just lay it out.
     let found = version(&*connection.transaction().map_err(failed("opening it"))?, &path)?;
@@ -129,11 +147,19 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, Error> {
 /// Makes the file where it lacks, the user's alone; `SQLite` gives its other files the
 /// same rights.
 fn make_file(path: &Path) -> Result<(), Error> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let mut file = File::options();
-    let file = file.write(true).create(true).truncate(false).mode(0o600).custom_flags(flags);
-    let opened = file.open(path).map_err(Error::io(path, "opening it"))?;
-    let metadata = opened.metadata().map_err(Error::io(path, "looking at it"))?;
+    let found = match referred_to(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut file = File::options();
+            let made = file.write(true).create_new(true).mode(0o600).open(path);
+            match made {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => referred_to(path),
+                made => made,
+            }
+        }
+        found => found,
+    };
+    let found = found.map_err(Error::io(path, "opening it"))?;
+    let metadata = found.metadata().map_err(Error::io(path, "looking at it"))?;
     if !metadata.is_file() {
         return Err(Error::NotOurs { path: path.to_owned() });
     }
@@ -142,6 +168,13 @@ fn make_file(path: &Path) -> Result<(), Error> {
         return Err(Error::Foreign { folder, of, owner: metadata.uid() });
     }
     Ok(())
+}
+
+/// A file or folder, only to be referred to. A descriptor with which it could be read would, when
+/// it is closed, drop the locks that `SQLite` holds on it in this process (fcntl(2)).
+pub(crate) fn referred_to(path: &Path) -> io::Result<File> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 /// The version of its layout; 0 where it is new. An error where it is not ours, or newer.

@@ -78,6 +78,18 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// A saved run is not what was saved.
+    #[error(
+        "the saved run {run} is damaged: its checksum in {} does not match, so it is neither shown \
+         nor used; remove it with `iotoll prune {run}` and measure again, and check the disk",
+        path.display()
+    )]
+    DamagedRun {
+        /// The beginning of its name.
+        run: String,
+        /// The database.
+        path: PathBuf,
+    },
     /// The database refuses.
     #[error("{}: {action} failed: {source}{}", path.display(), of_database(source))]
     Database {

@@ -33,9 +33,11 @@ pub fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Err
 /// The folder without links, made where it lacks with those above it.
 pub(crate) fn make(folder: &Path) -> Result<PathBuf, Error> {
     let folder = std::path::absolute(folder).map_err(Error::io(folder, "finding it"))?;
+    check_links(&folder)?;
     let (there, lacking) = nearest(&folder)?;
     check_above(&there)?;
-    let made = there.join(lacking);
+    // Joined with nothing, it would end in a slash.
+    let made = if lacking.as_os_str().is_empty() { there } else { there.join(lacking) };
     let mut builder = DirBuilder::new();
     builder.recursive(true).mode(OWNERS_ALONE);
     builder.create(&made).map_err(Error::io(&made, "making it"))?;
@@ -45,6 +47,8 @@ pub(crate) fn make(folder: &Path) -> Result<PathBuf, Error> {
 
 /// The folder without links, where there is one.
 pub(crate) fn existing(folder: &Path) -> Result<Option<PathBuf>, Error> {
+    let folder = &std::path::absolute(folder).map_err(Error::io(folder, "finding it"))?;
+    check_links(folder)?;
     match folder.canonicalize() {
         Ok(found) => check(&found).map(|()| Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
@@ -74,6 +78,29 @@ fn check(folder: &Path) -> Result<(), Error> {
     check_above(folder)
 }
 
+/// For root, no link on the way may be another's, nor in a folder where others could put one:
+/// they would choose where root's files are made.
+fn check_links(folder: &Path) -> Result<(), Error> {
+    if !geteuid().is_root() {
+        return Ok(());
+    }
+    for of in folder.ancestors() {
+        let Ok(metadata) = fs::symlink_metadata(of) else { continue };
+        if !metadata.is_symlink() {
+            continue;
+        }
+        if metadata.uid() != 0 {
+            let (folder, of) = (folder.to_owned(), of.to_owned());
+            return Err(Error::Foreign { folder, of, owner: metadata.uid() });
+        }
+        if let Some(within) = of.parent() {
+            let within = within.canonicalize().map_err(Error::io(within, "finding it"))?;
+            check_above(&within)?;
+        }
+    }
+    Ok(())
+}
+
 /// What is above it must be root's, for root.
 fn check_above(folder: &Path) -> Result<(), Error> {
     if !geteuid().is_root() {
@@ -99,7 +126,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use std::fs::Permissions;
-    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+    use std::os::unix::fs::{PermissionsExt as _, chown, lchown, symlink};
 
     use super::*;
 
@@ -134,6 +161,29 @@ mod tests {
         }
         assert_eq!(existing(&home.path().join(".local/share/iotoll")).unwrap(), Some(made));
         assert_eq!(existing(&home.path().join("none")).unwrap(), None);
+    }
+
+    #[test]
+    fn root_is_led_nowhere_by_a_link_of_another() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let home = tempfile::tempdir().unwrap();
+        let own = home.path().join("own");
+        fs::create_dir(&own).unwrap();
+        let link = home.path().join("link");
+        symlink(&own, &link).unwrap();
+        assert!(make(&link).is_ok() && make(&link.join("new")).is_ok());
+        lchown(&link, Some(12), None).unwrap();
+        for way in [link.clone(), link.join("new"), link.join("other/deeper")] {
+            assert!(matches!(make(&way), Err(Error::Foreign { owner: 12, .. })), "{way:?}");
+        }
+        assert!(matches!(existing(&link), Err(Error::Foreign { owner: 12, .. })));
+        // Others could put another of root's links there.
+        lchown(&link, Some(0), None).unwrap();
+        fs::set_permissions(home.path(), Permissions::from_mode(0o777)).unwrap();
+        assert!(matches!(make(&link), Err(Error::Exposed { .. })));
+        assert_eq!(fs::read_dir(&own).unwrap().count(), 1);
     }
 
     #[test]

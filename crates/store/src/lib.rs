@@ -9,16 +9,20 @@
 //! What is told of many runs at once stands beside their records (`summary.rs`), and what
 //! followed from each (`analysed.rs`).
 //!
+//! Each text has a checksum (`checksum.rs`), so that a run is either as it was saved or an error.
+//!
 //! A database of an older version is brought up to date when it is opened. One that is
 //! newer, damaged or another program's is refused, and never written to. How the data is laid out is in `database.rs`, where it may be in `folder.rs`.
 
 mod analysed;
+mod checksum;
 #[cfg(feature = "copies")]
 mod copies;
 mod database;
 mod error;
 mod folder;
 mod lock;
+mod narrowed;
 mod recording;
 mod removal;
 mod saved;
@@ -27,9 +31,10 @@ mod summary;
 pub use analysed::Analysed;
 pub use error::Error;
 pub use folder::usual;
+pub use narrowed::Narrowed;
 pub use recording::Recording;
 pub use saved::{Content, Entry, Kind, State, Summary, is_name};
-pub use summary::Toll;
+pub use summary::{Repeats, Toll};
 
 use std::path::{Path, PathBuf};
 
@@ -45,13 +50,20 @@ pub fn own_folder(folder: &Path) -> Result<PathBuf, Error> {
 pub struct Store {
     connection: Connection,
     folder: PathBuf,
+    narrowed: Vec<Narrowed>,
 }
 
 impl Store {
     /// Opens the database in that folder; makes both where they lack.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let folder = folder::make(folder)?;
-        Ok(Self { connection: database::open(&folder)?, folder })
+        let narrowed = narrowed::narrow(&folder)?;
+        Ok(Self { connection: database::open(&folder)?, folder, narrowed })
+    }
+
+    /// What others could read before it was opened.
+    pub fn narrowed(&self) -> &[Narrowed] {
+        &self.narrowed
     }
 
     /// Opens the database in that folder; nothing where there is none.

@@ -49,9 +49,7 @@ pub(crate) fn sweep(folder: &Path) -> Result<(), Error> {
     let failed = || Error::io(folder, "listing it");
     for entry in fs::read_dir(folder).map_err(failed())? {
         let path = entry.map_err(failed())?.path();
-        if path.extension().is_some_and(|extension| extension == SUFFIX)
-            && open(&path, false).is_ok_and(|file| file.try_lock().is_ok())
-        {
+        if is_file(&path) && open(&path, false).is_ok_and(|file| file.try_lock().is_ok()) {
             fs::remove_file(&path).map_err(Error::io(&path, "removing it"))?;
         }
     }
@@ -61,6 +59,11 @@ pub(crate) fn sweep(folder: &Path) -> Result<(), Error> {
 /// Whether a run goes on, once the files of others are swept.
 pub(crate) fn is_held(folder: &Path, id: &str) -> bool {
     fs::symlink_metadata(path(folder, id)).is_ok()
+}
+
+/// Whether a file is one of these, by its name.
+pub(crate) fn is_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == SUFFIX)
 }
 
 fn path(folder: &Path, id: &str) -> PathBuf {

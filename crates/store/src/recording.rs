@@ -8,6 +8,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::checksum::{self, Text};
 use crate::error::Error;
 use crate::lock::{self, RunLock};
 use crate::saved::{self, Entry, State};
@@ -19,8 +20,9 @@ pub struct Recording {
     number: i64,
     /// The record without slices.
     run: Run,
-    /// How many slices are kept.
+    /// How many slices are kept, and in how many parts.
     kept: usize,
+    parts: u64,
     began: Instant,
     lock: Option<RunLock>,
 }
@@ -36,7 +38,8 @@ impl Store {
             let entry = Entry::of_comparison(&run, State::Running);
             Ok((insert(database, &entry, &record)?, lock))
         })?;
-        Ok(Recording { store: self, number, run, kept: 0, began: Instant::now(), lock: Some(lock) })
+        let (began, lock) = (Instant::now(), Some(lock));
+        Ok(Recording { store: self, number, run, kept: 0, parts: 0, began, lock })
     }
 
     /// Keeps the document of a run of another kind, when it is over.
@@ -97,8 +100,9 @@ impl Recording {
         let blocks = blocks.filter(|block| block[0].block().is_some()).count() as i64;
         let seconds = self.run.run.seconds + self.began.elapsed().as_secs_f64();
         let number = self.number;
+        let checksum = self.checksum(&part);
         self.store.write("saving a block", |database| {
-            insert_part(database, number, &part)?;
+            insert_part(database, number, &part, checksum)?;
             database.execute(
                 "UPDATE run SET blocks = blocks + ?, seconds = ? WHERE number = ?",
                 params![blocks, seconds, number],
@@ -106,15 +110,22 @@ impl Recording {
             Ok(())
         })?;
         self.kept += slices.len();
+        self.parts += 1;
         Ok(())
+    }
+
+    /// That of the next part.
+    fn checksum(&self, part: &str) -> i64 {
+        checksum::of(&self.run.run.id, Text::Part(self.parts), part.as_bytes())
     }
 
     /// Keeps that an arm could not be timed to the end.
     pub fn fail(&mut self, failure: ArmFailure) -> Result<(), Error> {
         self.run.failures.push(failure);
         let (number, record) = (self.number, json(&self.run)?);
+        let id = self.run.run.id.clone();
         self.store.write("saving a failure", |database| {
-            update_record(database, number, &record)?;
+            update_record(database, number, &id, &record)?;
             Ok(())
         })
     }
@@ -125,14 +136,15 @@ impl Recording {
     pub fn finish(mut self, run: &Run) -> Result<Store, Error> {
         let rest = run.slices.get(self.kept..).unwrap_or_default();
         let part = if rest.is_empty() { None } else { Some(json(rest)?) };
+        let part = part.map(|part| (self.checksum(&part), part));
         let (number, record) = (self.number, json(&run.without_slices())?);
-        let Invocation { seconds, .. } = run.run;
+        let Invocation { id, seconds, .. } = &run.run;
         let blocks = run.blocks().count() as i64;
         self.store.write("finishing a run", |database| {
-            if let Some(part) = &part {
-                insert_part(database, number, part)?;
+            if let Some((checksum, part)) = &part {
+                insert_part(database, number, part, *checksum)?;
             }
-            update_record(database, number, &record)?;
+            update_record(database, number, id, &record)?;
             database.execute(
                 "UPDATE run SET state = ?, blocks = ?, seconds = ? WHERE number = ?",
                 params![State::Finished.name(), blocks, seconds, number],
@@ -177,17 +189,32 @@ fn insert(database: &Connection, entry: &Entry, record: &str) -> rusqlite::Resul
         params![id, kind, started, subject, state, seconds, blocks, studies, places, ended, answer],
     )?;
     let number = database.last_insert_rowid();
-    database.execute("INSERT INTO record (run, json) VALUES (?, ?)", params![number, record])?;
+    let checksum = checksum::of(id, Text::Record, record.as_bytes());
+    let sql = "INSERT INTO record (run, json, checksum) VALUES (?, ?, ?)";
+    database.execute(sql, params![number, record, checksum])?;
     Ok(number)
 }
 
-fn insert_part(database: &Connection, number: i64, slices: &str) -> rusqlite::Result<()> {
-    database.execute("INSERT INTO part (run, slices) VALUES (?, ?)", params![number, slices])?;
+fn insert_part(
+    database: &Connection,
+    number: i64,
+    slices: &str,
+    checksum: i64,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO part (run, slices, checksum) VALUES (?, ?, ?)";
+    database.execute(sql, params![number, slices, checksum])?;
     Ok(())
 }
 
-fn update_record(database: &Connection, number: i64, record: &str) -> rusqlite::Result<()> {
-    database.execute("UPDATE record SET json = ? WHERE run = ?", params![record, number])?;
+fn update_record(
+    database: &Connection,
+    number: i64,
+    id: &str,
+    record: &str,
+) -> rusqlite::Result<()> {
+    let checksum = checksum::of(id, Text::Record, record.as_bytes());
+    let sql = "UPDATE record SET json = ?, checksum = ? WHERE run = ?";
+    database.execute(sql, params![record, checksum, number])?;
     Ok(())
 }
 

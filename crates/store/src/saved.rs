@@ -3,9 +3,10 @@
 use model::run::Run;
 use model::slice::Slice;
 use rusqlite::types::Type;
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Connection, Params, Row};
 use serde::de::DeserializeOwned;
 
+use crate::checksum::{Kept, Text};
 use crate::error::Error;
 use crate::{Store, database};
 
@@ -143,34 +144,57 @@ impl Store {
         }
     }
 
-    /// What was kept of a run. One that did not come to its end was interrupted.
+    /// What was kept of a run. One that did not come to its end was interrupted. One that is not
+    /// as it was saved is an error.
     pub fn load(&self, entry: &Entry) -> Result<Content, Error> {
         let failed = || Error::database(&database::path(&self.folder), "reading a run");
-        let sql = "SELECT number, json FROM run JOIN record ON run = number WHERE id = ?";
-        let get = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?));
+        let sql = "SELECT number, json, checksum FROM run JOIN record ON run = number WHERE id = ?";
+        let get = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, Kept::at(row, 1)?));
         let (number, record) = self.connection.query_row(sql, [&entry.id], get).map_err(failed())?;
         if entry.kind != Kind::Comparison {
-            return Ok(Content::Document(record));
+            let text = self.sound(entry, Text::Record, &record)?;
+            let text = String::from_utf8(text.to_vec());
+            return Ok(Content::Document(text.map_err(|error| self.damaged(error.to_string()))?));
         }
-        let mut run: Run = self.parse(&record)?;
-        for part in self.parts(number).map_err(failed())? {
-            run.slices.extend(self.parse::<Vec<Slice>>(&part)?);
+        let mut run: Run = self.parse(entry, Text::Record, &record)?;
+        for (position, part) in (0..).zip(self.parts(number).map_err(failed())?) {
+            run.slices.extend(self.parse::<Vec<Slice>>(entry, Text::Part(position), &part)?);
         }
         if entry.state != State::Finished {
             run.run.interrupted = true;
             run.run.seconds = entry.seconds;
+        } else if record.checksum.is_some() && run.blocks().count() != entry.blocks as usize {
+            // A part that is gone has no checksum that could differ.
+            return Err(self.damaged_run(entry));
         }
         run.check().map_err(|why| self.damaged(why))?;
         Ok(Content::Comparison(run.into()))
     }
 
-    fn parts(&self, number: i64) -> rusqlite::Result<Vec<String>> {
-        let sql = "SELECT slices FROM part WHERE run = ? ORDER BY number";
-        self.connection.prepare(sql)?.query_map(params![number], |row| row.get(0))?.collect()
+    fn parts(&self, number: i64) -> rusqlite::Result<Vec<Kept>> {
+        let sql = "SELECT slices, checksum FROM part WHERE run = ? ORDER BY number";
+        self.connection.prepare(sql)?.query_map([number], |row| Kept::at(row, 0))?.collect()
     }
 
-    pub(crate) fn parse<T: DeserializeOwned>(&self, json: &str) -> Result<T, Error> {
-        serde_json::from_str(json).map_err(|error| self.damaged(error.to_string()))
+    /// Reads a text of a run, if it is what was saved.
+    pub(crate) fn parse<T: DeserializeOwned>(
+        &self,
+        entry: &Entry,
+        which: Text,
+        kept: &Kept,
+    ) -> Result<T, Error> {
+        let text = self.sound(entry, which, kept)?;
+        serde_json::from_slice(text).map_err(|error| self.damaged(error.to_string()))
+    }
+
+    fn sound<'a>(&self, entry: &Entry, which: Text, kept: &'a Kept) -> Result<&'a [u8], Error> {
+        let is_sound = kept.is_sound(&entry.id, which);
+        is_sound.then_some(kept.text.as_slice()).ok_or_else(|| self.damaged_run(entry))
+    }
+
+    fn damaged_run(&self, entry: &Entry) -> Error {
+        let (run, path) = (entry.short_id().to_owned(), database::path(&self.folder));
+        Error::DamagedRun { run, path }
     }
 
     pub(crate) fn damaged(&self, why: String) -> Error {

@@ -1,5 +1,7 @@
 //! What is told of many runs at once, so that none of their records need be read for it.
 
+use std::collections::HashMap;
+
 use rusqlite::params;
 
 use crate::error::Error;
@@ -9,7 +11,9 @@ use crate::{Store, database};
 
 /// So many runs of a setting are looked at, the latest: what a machine was like a hundred
 /// runs ago says little.
-const REPEATS_MAX: u32 = 20;
+const REPEATS_MAX: usize = 20;
+/// So many of the latest runs are looked at for them.
+const RUNS_MAX: u32 = 2_000;
 
 /// An arm's toll in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,19 +46,42 @@ impl Store {
         })
     }
 
-    /// The log tolls of a setting in the latest runs that have it, but for the runs of these
-    /// names.
-    pub fn repeats(&self, setting: &str, but: [&str; 2]) -> Result<Vec<f64>, Error> {
-        let read = || -> rusqlite::Result<Vec<f64>> {
-            let sql = "SELECT log_toll FROM toll
+    /// The tolls of the latest runs, by setting.
+    pub fn repeats(&self) -> Result<Repeats, Error> {
+        let read = || -> rusqlite::Result<Repeats> {
+            let sql = "SELECT setting.text, run.id, toll.log_toll FROM run
+                       JOIN toll ON toll.run = run.number
                        JOIN setting ON setting.number = toll.setting
-                       JOIN run ON run.number = toll.run
-                       WHERE setting.text = ? AND run.id NOT IN (?, ?)
-                       ORDER BY run.number DESC LIMIT ?";
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let given = params![setting, but[0], but[1], REPEATS_MAX];
-            statement.query_map(given, |row| row.get(0))?.collect()
+                       WHERE run.number > (SELECT max(number) FROM run) - ?
+                       ORDER BY run.number DESC";
+            let mut statement = self.connection.prepare(sql)?;
+            let mut rows = statement.query([RUNS_MAX])?;
+            let mut repeats = Repeats::default();
+            while let Some(row) = rows.next()? {
+                let of_setting = repeats.0.entry(row.get(0)?).or_default();
+                if of_setting.len() < REPEATS_MAX + EXCEPT {
+                    of_setting.push((row.get(1)?, row.get(2)?));
+                }
+            }
+            Ok(repeats)
         };
         read().map_err(Error::database(&database::path(&self.folder), "reading the runs"))
+    }
+}
+
+/// So many runs may be left out of the repeats.
+const EXCEPT: usize = 2;
+
+/// The log tolls of each setting in the latest runs that have it, the latest first, each with its
+/// run's name.
+#[derive(Debug, Default)]
+pub struct Repeats(HashMap<String, Vec<(String, f64)>>);
+
+impl Repeats {
+    /// Those of a setting, but for the runs of these names.
+    pub fn of(&self, setting: &str, but: [&str; EXCEPT]) -> Vec<f64> {
+        let of_setting = self.0.get(setting).into_iter().flatten();
+        let others = of_setting.filter(|(run, _)| !but.contains(&run.as_str()));
+        others.map(|(_, log_toll)| *log_toll).take(REPEATS_MAX).collect()
     }
 }

@@ -23,8 +23,8 @@ fn of_first_version(folder: &Path) {
         "ATTACH '{}' AS present;
          INSERT INTO run SELECT number, id, kind, started, subject, state, seconds, blocks
              FROM present.run;
-         INSERT INTO record SELECT * FROM present.record;
-         INSERT INTO part SELECT * FROM present.part;
+         INSERT INTO record SELECT run, json FROM present.record;
+         INSERT INTO part SELECT number, run, slices FROM present.part;
          DETACH present;",
         present.display()
     );
@@ -57,6 +57,33 @@ fn a_database_of_the_first_version_is_brought_up_to_date_with_all_its_runs() {
     let mut store = filled(&folder, &["dd55"]);
     assert_eq!(store.find("last").unwrap().id, "dd55");
     store.summarise("aa11", &Summary::default(), &[]).unwrap();
+}
+
+/// Changes it to the layout before checksums.
+fn without_checksums(folder: &Path) {
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    for table in ["record", "part", "analysis"] {
+        database.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN checksum")).unwrap();
+    }
+    database.execute_batch("PRAGMA user_version = 3").unwrap();
+}
+
+#[test]
+fn runs_from_before_checksums_are_shown_and_new_ones_have_them() {
+    let (_home, folder) = folder();
+    let store = filled(&folder, &["aa11"]);
+    let (_, run) = loaded(&store, "aa11");
+    drop(store);
+    without_checksums(&folder);
+    let store = filled(&folder, &["bb22"]);
+    assert_eq!(loaded(&store, "aa11").1, run);
+    let database = Connection::open(folder.join("runs.db")).unwrap();
+    let lacking = |table: &str| {
+        let sql = format!("SELECT DISTINCT run FROM {table} WHERE checksum IS NULL");
+        let mut lacking = database.prepare(&sql).unwrap();
+        lacking.query_map((), |row| row.get::<_, i64>(0)).unwrap().flatten().collect::<Vec<_>>()
+    };
+    assert_eq!((lacking("record"), lacking("part")), (vec![1], vec![1]));
 }
 
 #[test]
@@ -111,8 +138,8 @@ fn what_is_newer_damaged_or_not_ours_is_refused_and_left_as_it_is() {
         changed[position..position + 4].copy_from_slice(&value.to_be_bytes());
         changed
     };
-    let newer = refused(&with(60, 4));
-    assert!(matches!(newer, Error::Newer { found: 4, known: 3, .. }), "{newer}");
+    let newer = refused(&with(60, 5));
+    assert!(matches!(newer, Error::Newer { found: 5, known: 4, .. }), "{newer}");
     assert!(newer.to_string().contains("was written by a newer version of iotoll"), "{newer}");
     assert!(matches!(refused(&with(68, 7)), Error::NotOurs { .. }));
     assert!(matches!(

@@ -183,12 +183,12 @@ fn summaries_are_kept_and_repeats_found_by_their_setting() {
         store.summarise(id, &summary, &tolls).unwrap();
     }
     assert_eq!(store.find("aa11").unwrap().summary, Some(summary));
-    assert_eq!(store.repeats("here", ["", ""]).unwrap(), [3.0, 2.0, 1.0]);
-    assert_eq!(store.repeats("there", ["aa22", "bb33"]).unwrap(), [-1.0]);
-    assert_eq!(store.repeats("elsewhere", ["", ""]).unwrap(), [0.0; 0]);
+    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [3.0, 2.0, 1.0]);
+    assert_eq!(store.repeats().unwrap().of("there", ["aa22", "bb33"]), [-1.0]);
+    assert_eq!(store.repeats().unwrap().of("elsewhere", ["", ""]), [0.0; 0]);
     let gone = store.find("bb33").unwrap();
     store.remove(&gone).unwrap();
-    assert_eq!(store.repeats("here", ["", ""]).unwrap(), [2.0, 1.0]);
+    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [2.0, 1.0]);
 }
 
 #[test]
@@ -245,12 +245,14 @@ fn all_files_are_the_users_alone() {
 }
 
 #[test]
-fn a_run_that_is_damaged_is_said_to_be() {
+fn a_run_without_checksums_that_cannot_be_read_is_said_to_be_damaged() {
     let (_home, folder) = folder();
     let (run, recording) = kept(Store::open(&folder).unwrap(), "aa11", &mut |_| true);
     recording.finish(&run).unwrap();
     let says = |sql: &str, says: &str| {
-        Connection::open(folder.join("runs.db")).unwrap().execute_batch(sql).unwrap();
+        let older = "UPDATE record SET checksum = NULL; UPDATE part SET checksum = NULL;";
+        let database = Connection::open(folder.join("runs.db")).unwrap();
+        database.execute_batch(&format!("{older} {sql}")).unwrap();
         let store = Store::open(&folder).unwrap();
         let error = store.load(&store.find("aa").unwrap()).err().unwrap().to_string();
         assert!(error.contains("is damaged") && error.contains(says), "{error}");

@@ -128,6 +128,12 @@ impl Recording {
                 "{shown} cannot be read: {e}; give replay.trace the file that iotoll record wrote"
             )
         })?;
+        let read = process::in_confined_thread(|| Self::of_trace(file, path, until));
+        read.map_err(|e| format!("{shown} cannot be read: {e}"))?
+    }
+
+    fn of_trace(file: File, path: &Path, until: Duration) -> Result<Self, String> {
+        let shown = path.display();
         let read = TraceReader::new(file).and_then(|mut reader| {
             let all = Gathered::all(&mut reader, until.as_nanos() as u64)?;
             Ok((reader, all))
