@@ -1,7 +1,7 @@
 //! Traces in files, and what they come to.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -17,12 +17,15 @@ pub(crate) fn trace_in(path: &Path) -> Option<File> {
     if !path.is_file() {
         return None;
     }
-    let beginning = File::open(path).and_then(|file| {
-        let mut beginning = Vec::new();
-        file.take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
-        Ok(beginning)
-    });
-    beginning.is_ok_and(|bytes| is_trace(&bytes)).then(|| File::open(path).ok())?
+    let is_trace = File::open(path).and_then(is_trace_in);
+    is_trace.is_ok_and(|is_trace| is_trace).then(|| File::open(path).ok())?
+}
+
+/// Whether a file begins as traces do.
+pub(crate) fn is_trace_in(file: File) -> io::Result<bool> {
+    let mut beginning = Vec::new();
+    file.take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
+    Ok(is_trace(&beginning))
 }
 
 /// The bill of a trace.

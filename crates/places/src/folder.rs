@@ -61,6 +61,15 @@ pub(crate) fn remove_folder(
     }
 }
 
+/// Whether a name in a directory still is that of an open file or directory. Linux has no
+/// removal of what is open, so that another may get the name after this was asked; only who
+/// may exchange names there can do that, and they may remove what has the name themselves.
+pub(crate) fn is_named(parent: BorrowedFd<'_>, name: &CStr, opened: BorrowedFd<'_>) -> bool {
+    let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+    let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+    named.is_ok_and(|named| rustix::fs::fstat(opened).map(identity) == Ok(identity(named)))
+}
+
 /// Whether an open file still has a name.
 pub(crate) fn is_linked(file: &OwnedFd) -> Result<bool, Errno> {
     Ok(rustix::fs::fstat(file)?.st_nlink > 0)
