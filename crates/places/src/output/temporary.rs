@@ -13,16 +13,14 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use host::owner::Owner;
 use rustix::fs::{
-    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, linkat, openat, renameat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, linkat, openat, renameat,
     unlinkat,
 };
 use rustix::io::Errno;
-use rustix::process::geteuid;
 use rustix::rand::GetRandomFlags;
 
 use super::stream::link_to;
-use crate::folder::{PREFIX, is_linked, is_named};
-use crate::walk::open_within;
+use crate::folder::{PREFIX, is_linked, is_named, open_own_file};
 
 /// How often another name is tried.
 const ATTEMPTS_MAX: usize = 64;
@@ -130,13 +128,8 @@ pub(crate) fn unfinished(
     everywhere: bool,
 ) -> Option<Unfinished> {
     let boot = boot_of(name)?;
-    let flags = OFlags::RDWR | OFlags::NONBLOCK;
-    let file = open_within(directory, name, flags).ok()?;
+    let file = open_own_file(directory, name, OFlags::RDWR).ok()?;
     let stat = fstat(&file).ok()?;
-    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    if !is_file || stat.st_uid != geteuid().as_raw() {
-        return None;
-    }
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
     // Under the lock: until then its writer could rename it to where it belongs.
     if !is_named(directory, name, file.as_fd()) {
