@@ -230,7 +230,8 @@ mod tests {
         let control = root.locate("/sys/class/zram-control/hot_add");
         fs::remove_file(&control).unwrap();
         rustix::fs::mknodat(CWD, &control, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
-        let test = "zram::tests::a_device_is_written_down_though_its_run_is_killed_while_it_is_added";
+        let test =
+            "zram::tests::a_device_is_written_down_though_its_run_is_killed_while_it_is_added";
         let mut run = Command::new(std::env::current_exe().unwrap());
         run.args(["--exact", test]).env(FOLDER, root.locate("/")).stdout(Stdio::null());
         let mut run = run.spawn().unwrap();

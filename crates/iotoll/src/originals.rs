@@ -10,7 +10,6 @@ use anyhow::Context as _;
 use places::{Output, Readers};
 use studies::articles::{ORIGINALS, OriginalFile};
 
-
 /// Beside the saved runs.
 const FOLDER: &str = "originals";
 /// Rights of a folder that is its owner's alone.

@@ -153,7 +153,8 @@ pub(crate) fn undo(
         };
         lines = read(folder)?;
         if unnamed_zram(&lines).is_some() {
-            undone.unproved = zram::unused_after(&Root::real(), disk).iter().map(unproved).collect();
+            undone.unproved =
+                zram::unused_after(&Root::real(), disk).iter().map(unproved).collect();
         }
     }
     for line in lines {

@@ -288,6 +288,51 @@ fn roots_cleaning_acts_upon_no_record_outside_of_the_home_of_records() {
     }
 }
 
+/// The owner of a directory exchanges a folder of root's for one of their own, whose record
+/// says what root is to remove, again and again while root cleans there.
+#[test]
+fn a_folder_that_is_exchanged_while_root_cleans_has_no_record_acted_upon() {
+    if !is_root() {
+        return skip(
+            "a_folder_that_is_exchanged_while_root_cleans…",
+            "only root can give one away",
+        );
+    }
+    const CLEANINGS: u32 = 3000;
+    let (place, elsewhere) = (place(), place());
+    let victim = leftover(&elsewhere, &["precious"]);
+    let roots = folder(&place, NAME, &["precious"]);
+    let theirs = folder(&place, "theirs", &[]);
+    fs::write(theirs.join("lock"), signed(&ended())).unwrap();
+    let digits: String =
+        elsewhere.path().to_str().unwrap().bytes().map(|byte| format!("{byte:02x}")).collect();
+    let boot = Owner::this_process().boot;
+    fs::write(theirs.join("made"), format!("boot {boot}\nworking-in {digits}\n")).unwrap();
+    for path in [place.path(), &theirs, &theirs.join("lock"), &theirs.join("made")] {
+        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                let cwd = rustix::fs::CWD;
+                rustix::fs::renameat_with(cwd, &roots, cwd, &theirs, exchange).unwrap();
+            }
+        });
+        for _ in 0..CLEANINGS {
+            let report = clean(place.path(), Foreign::Keep);
+            if !report.as_ref().is_ok_and(|report| report.removed.is_empty()) {
+                is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+                panic!("{report:?}");
+            }
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(victim.join("precious").exists());
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+}
+
 /// A folder of root's, and in it what another user could write.
 #[test]
 fn a_lock_or_record_of_another_user_in_ones_own_folder_is_not_acted_upon() {

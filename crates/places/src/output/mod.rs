@@ -68,9 +68,7 @@ impl Output {
             }
             Found::Stream(stream, kind) => stream_target(stream, kind)?,
             Found::Name(spot) => match spot.entry_kind() {
-                None | Some(FileType::RegularFile) => {
-                    Target::File(Replacement::of(spot, readers)?)
-                }
+                None | Some(FileType::RegularFile) => Target::File(Replacement::of(spot, readers)?),
                 Some(kind @ (FileType::Fifo | FileType::CharacterDevice)) => {
                     stream_target(spot.into_stream()?, kind)?
                 }

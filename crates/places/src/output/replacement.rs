@@ -140,9 +140,12 @@ mod tests {
         // SAFETY: a struct of numbers, for which zeros are a value.
         let mut old: Stat = unsafe { std::mem::zeroed() };
         old.st_gid = 7;
-        for (mode, same, other) in
-            [(0o644, 0o644, 0o644), (0o640, 0o640, 0o600), (0o664, 0o664, 0o644), (0o604, 0o604, 0o600)]
-        {
+        for (mode, same, other) in [
+            (0o644, 0o644, 0o644),
+            (0o640, 0o640, 0o600),
+            (0o664, 0o664, 0o644),
+            (0o604, 0o604, 0o600),
+        ] {
             old.st_mode = 0o100_000 | mode;
             assert_eq!((kept_mode(&old, 7), kept_mode(&old, 8)), (same, other), "{mode:o}");
         }

@@ -13,8 +13,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use host::owner::Owner;
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, linkat, openat, renameat,
-    unlinkat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, linkat, openat, renameat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::rand::GetRandomFlags;

@@ -202,9 +202,8 @@ fn the_folder_that_was_checked_is_written_to_wherever_its_name_leads_by_then() {
     let [checked, moved, other] = ["checked", "moved", "other"].map(|n| folder.path().join(n));
     fs::create_dir(&checked).unwrap();
     fs::create_dir(&other).unwrap();
-    let outputs = [Readers::Usual, Readers::Owner].map(|readers| {
-        Output::find(&checked.join(format!("{readers:?}")), readers).unwrap()
-    });
+    let outputs = [Readers::Usual, Readers::Owner]
+        .map(|readers| Output::find(&checked.join(format!("{readers:?}")), readers).unwrap());
     fs::rename(&checked, &moved).unwrap();
     symlink(&other, &checked).unwrap();
     let [usual, owner] = outputs;

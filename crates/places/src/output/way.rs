@@ -153,7 +153,8 @@ impl Way {
 
     /// Puts a path before what is still to be walked.
     fn push(&mut self, path: &Path) {
-        let is_named = |part: &Component| matches!(part, Component::Normal(_) | Component::ParentDir);
+        let is_named =
+            |part: &Component| matches!(part, Component::Normal(_) | Component::ParentDir);
         let parts = path.components().filter(is_named);
         for part in parts.collect::<Vec<_>>().into_iter().rev() {
             self.left.push_front(part.as_os_str().to_owned());
@@ -247,7 +248,9 @@ impl Way {
     fn check_planted(&self, name: &CStr, kind: FileType, stat: &Stat) -> Result<(), OutputError> {
         let is_foreign = !self.trusted.includes(stat.st_uid);
         let (kind, is_ours) = match kind {
-            FileType::Symlink => (PlantedKind::Link, self.others != Access::Exchange && !is_foreign),
+            FileType::Symlink => {
+                (PlantedKind::Link, self.others != Access::Exchange && !is_foreign)
+            }
             // Where nobody else can make one, it may be a terminal, which is its user's.
             FileType::Fifo | FileType::CharacterDevice => {
                 let is_ours = match self.others {
