@@ -322,6 +322,8 @@ mod tests {
         assert_eq!(unnamed_zram(&[boot()]), None);
         assert_eq!(unnamed_zram(&[boot(), after(7), zram(1)]), None);
         assert_eq!(unnamed_zram(&[boot(), after(7)]), Some(7));
+        let working = || Line::WorkingIn("/srv".into());
+        assert_eq!(unnamed_zram(&[boot(), after(7), working(), zram(1)]), Some(7));
         assert_eq!(unnamed_zram(&[boot(), after(7), zram(1), after(9)]), Some(9));
     }
 }
