@@ -298,7 +298,7 @@ fn a_folder_of_another_that_is_put_in_roots_place_while_root_cleans_is_left_alon
             "only root can give one away",
         );
     }
-    const CLEANINGS: u32 = 3000;
+    const CLEANINGS: u32 = 20_000;
     let place = place();
     let roots = folder(&place, NAME, &["precious"]);
     let theirs = folder(&place, "theirs", &["precious"]);

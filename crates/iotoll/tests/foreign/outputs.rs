@@ -20,6 +20,8 @@ use super::common::{assert_fails, data_folder, iotoll, is_root, place, skip, std
 /// How often the folder is exchanged, where this variable asks for no more.
 const EXCHANGES: u64 = 4_000;
 const EXCHANGES_VARIABLE: &str = "IOTOLL_TEST_EXCHANGES";
+/// How many runs of the program that goes on for, at the least.
+const RUNS: u64 = 40;
 /// As `timeout` takes it. A program that waits for the reader of a FIFO would never end.
 const HANG: &str = "60";
 /// The code of what took longer.
@@ -149,8 +151,8 @@ fn become_nobody() {
 }
 
 /// Exchanges the folder for a link to root's and for a folder of links that lead there, and
-/// back again.
-fn exchange(folders: &Folders, names: &[&str], exchanges: u64) {
+/// back again, until that was often enough and it is over; says how often.
+fn exchange(folders: &Folders, names: &[&str], at_least: u64, is_over: &AtomicBool) -> u64 {
     become_nobody();
     assert!(fs::write(folders.roots.join("x"), "").is_err(), "only root may write there");
     let [folder, link, links] = ["out", "link", "links"].map(|name| folders.theirs.join(name));
@@ -159,11 +161,23 @@ fn exchange(folders: &Folders, names: &[&str], exchanges: u64) {
     for name in names {
         symlink(folders.roots.join("precious"), links.join(name)).unwrap();
     }
-    for number in 0..exchanges {
+    let mut number = 0;
+    while number < at_least || !is_over.load(Ordering::Relaxed) {
         let decoy = if number % 4 < 2 { &link } else { &links };
         renameat_with(CWD, &folder, CWD, decoy, RenameFlags::EXCHANGE).unwrap();
         // For the program to come by while it is away, or is not.
         thread::sleep(Duration::from_micros(20 + number * 7919 % 200));
+        number += 1;
+    }
+    number
+}
+
+/// Says that it is over when it is dropped.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -200,36 +214,49 @@ fn while_a_folder_is_exchanged_for_links_root_writes_in_it_or_nowhere() {
     let saved = RESULT.1.as_str();
     let at = |name: &str| folder.join(name).display().to_string();
     let [json, csv, metrics, html, markdown, trace] = names.map(at);
-    let commands = [
-        vec!["show", saved, "--json", &json, "--csv", &csv, "--openmetrics", &metrics],
-        vec!["show", saved, "--html", &html, "--markdown", &markdown],
-        vec!["report", saved, "-o", &html],
-        vec!["share", saved, "-o", &json],
-        vec!["record", "--mechanism", "ptrace", "-o", &trace, "--", "true"],
+    let commands: [&[&str]; 8] = [
+        &["show", saved, "--json", &json],
+        &["show", saved, "--csv", &csv],
+        &["show", saved, "--openmetrics", &metrics],
+        &["show", saved, "--html", &html],
+        &["show", saved, "--markdown", &markdown],
+        &["report", saved, "-o", &html],
+        &["share", saved, "-o", &json],
+        &["record", "--mechanism", "ptrace", "-o", &trace, "--", "true"],
     ];
-    let is_over = AtomicBool::new(false);
+    let (is_done, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
     let (mut written, mut refused) = (0_u64, 0_u64);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let attack = std::panic::catch_unwind(|| exchange(&folders, &names, exchanges));
-            is_over.store(true, Ordering::Relaxed);
-            attack.unwrap();
+    let exchanges = thread::scope(|scope| {
+        let attack = scope.spawn(|| {
+            let attack = || exchange(&folders, &names, exchanges, &is_over);
+            let attack = std::panic::catch_unwind(std::panic::AssertUnwindSafe(attack));
+            is_done.store(true, Ordering::Relaxed);
+            attack.unwrap()
         });
+        // Also where an assertion fails.
+        let over = Over(&is_over);
         for args in commands.iter().cycle() {
             let output = run_in(&folders.theirs, args);
-            match output.status.code() {
+            let code = output.status.code();
+            match code {
                 Some(0) => written += 1,
                 // It was away, or a link was in its place.
                 Some(1 | 2) => refused += 1,
-                code => panic!("{args:?}: {code:?}: {}", stderr(&output)),
+                _ => {}
+            }
+            if written + refused >= RUNS {
+                is_over.store(true, Ordering::Relaxed);
             }
             folders.assert_roots_untouched("while the folder was exchanged");
-            if is_over.load(Ordering::Relaxed) && written + refused >= commands.len() as u64 {
+            assert!(matches!(code, Some(0..=2)), "{args:?}: {code:?}: {}", stderr(&output));
+            if is_done.load(Ordering::Relaxed) {
                 break;
             }
         }
+        drop(over);
+        attack.join().unwrap()
     });
     eprintln!("{exchanges} exchanges, {written} runs wrote, {refused} were refused");
     assert_eq!(given_away(&folders.theirs), Vec::<PathBuf>::new());
-    assert!(written > 0, "no run wrote anything");
+    assert!(written > 0 && refused > 0, "{written} runs wrote, {refused} were refused");
 }
