@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
         );
     }
     if failures > 0 {
-        bail!("{failures} leftovers could not be removed");
+        bail!("leftovers that could not be removed: {failures}");
     }
     Ok(Exit::Done)
 }
