@@ -96,6 +96,13 @@ impl Trusted {
             Access::Exchange
         }
     }
+
+    /// The same of a directory within another. Who may exchange a directory chooses for root
+    /// all that is below it.
+    pub fn access_of_others_below(&self, above: Access, uid: u32, mode: u32) -> Access {
+        let own = self.access_of_others(uid, mode);
+        if self.user == ROOT && above == Access::Exchange { above } else { own }
+    }
 }
 
 /// What root has to say against a place, given with the directories above it, the place
@@ -199,6 +206,9 @@ mod tests {
             assert_eq!(root.access_of_others(uid, mode), of_root, "root: {uid} {mode:o}");
             assert_eq!(alice.access_of_others(uid, mode), of_alice, "alice: {uid} {mode:o}");
         }
+        let below =
+            |trusted: Trusted| trusted.access_of_others_below(Access::Exchange, ROOT, 0o755);
+        assert_eq!((below(root), below(alice)), (Access::Exchange, Access::None));
         assert!(alice.includes(ROOT) && !alice.includes(BOB) && !root.includes(ALICE));
         assert!(Trusted { user: ROOT, unmapped: Some(UNMAPPED) }.includes(UNMAPPED));
     }

@@ -13,7 +13,6 @@ use rustix::process::geteuid;
 
 use super::Readers;
 use super::error::OutputError;
-use super::stream::link_to;
 use super::temporary::Temporary;
 use super::way::Spot;
 
@@ -67,17 +66,8 @@ impl Replacement {
 
     /// The file that is there, to read.
     pub(super) fn open_old(&self) -> io::Result<Option<File>> {
-        let Some(old) = &self.spot.entry else { return Ok(None) };
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = match openat(rustix::fs::CWD, link_to(&old.fd), flags, Mode::empty()) {
-            // There is no `/proc`.
-            Err(Errno::NOENT) => {
-                let flags = flags | OFlags::NOFOLLOW;
-                openat(&self.spot.directory, &self.spot.name, flags, Mode::empty())?
-            }
-            opened => opened?,
-        };
-        Ok(Some(opened.into()))
+        let opened = self.spot.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC)?;
+        Ok(opened.map(File::from))
     }
 
     /// Puts a new file in the place of what is there, once `fill` has written it.

@@ -1,9 +1,9 @@
 //! Devices and FIFOs, which are written as they are.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -29,23 +29,11 @@ impl Stream {
     /// where nobody reads a FIFO.
     pub(super) fn open(&self) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = File::from(self.open_with(flags)?);
+        let name = self.name.as_ref().map(|(directory, name)| (directory.as_fd(), name.as_c_str()));
+        let file = File::from(reopen(&self.fd, name, flags)?);
         let set = fcntl_getfl(file.as_fd())?;
         fcntl_setfl(file.as_fd(), set - OFlags::NONBLOCK)?;
         Ok(file)
-    }
-
-    fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
-        match (openat(CWD, link_to(&self.fd), flags, Mode::empty()), &self.name) {
-            // There is no `/proc`.
-            (Err(Errno::NOENT), Some((directory, name))) => {
-                let file = openat(directory, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
-                let [opened, found] = [fstat(&file)?, fstat(&self.fd)?];
-                let is_same = (opened.st_dev, opened.st_ino) == (found.st_dev, found.st_ino);
-                if is_same { Ok(file) } else { Err(Errno::STALE) }
-            }
-            (opened, _) => opened,
-        }
     }
 }
 
@@ -71,6 +59,26 @@ impl Fifo {
 
 pub(super) fn is_unread(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::NXIO.raw_os_error())
+}
+
+/// Opens what is open only to be referred to, and nothing else that may have got the name by
+/// which it was found.
+pub(super) fn reopen(
+    found: &OwnedFd,
+    name: Option<(BorrowedFd<'_>, &CStr)>,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
+    match (openat(CWD, link_to(found), flags, Mode::empty()), name) {
+        // There is no `/proc`.
+        (Err(Errno::NOENT), Some((directory, name))) => {
+            let opened = openat(directory, name, flags | OFlags::NOFOLLOW, Mode::empty())?;
+            let [of_opened, of_found] = [fstat(&opened)?, fstat(found)?];
+            let is_same =
+                (of_opened.st_dev, of_opened.st_ino) == (of_found.st_dev, of_found.st_ino);
+            if is_same { Ok(opened) } else { Err(Errno::STALE) }
+        }
+        (opened, _) => opened,
+    }
 }
 
 /// The path by which an open file is opened or linked once more.

@@ -196,6 +196,40 @@ fn root_uses_no_link_fifo_or_device_that_others_may_have_put_there() {
     assert_eq!(fs::read(roots.path().join("precious")).unwrap(), b"old");
 }
 
+/// In a folder that all share, in one of a third user's, and in one's own that a group shares.
+#[test]
+fn another_user_relies_on_what_root_and_they_themselves_made() {
+    const THIRD: u32 = 12;
+    let Some(own) = folder_of_another("another_user_relies_on") else { return };
+    fs::set_permissions(own.path(), Permissions::from_mode(0o775)).unwrap();
+    let [shared, of_third] = [(0, 0o1777), (THIRD, 0o777)].map(|(owner, mode)| {
+        let folder = tempfile::tempdir().unwrap();
+        chown(folder.path(), Some(owner), None).unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
+        folder
+    });
+    let folders = [own.path(), shared.path(), of_third.path()];
+    for folder in folders {
+        for owner in [0, NOBODY, THIRD] {
+            let link = folder.join(owner.to_string());
+            symlink(format!("target{owner}"), &link).unwrap();
+            lchown(link, Some(owner), None).unwrap();
+        }
+    }
+    let written = std::thread::scope(|scope| {
+        let as_nobody = || {
+            let nobody = rustix::fs::Uid::from_raw(NOBODY);
+            rustix::thread::set_thread_groups(&[]).unwrap();
+            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+            let names = ["0", "65534", "12", "file"];
+            folders.map(|folder| names.map(|name| put(&folder.join(name)).is_ok()))
+        };
+        scope.spawn(as_nobody).join().unwrap()
+    });
+    let relied_on = [true, true, false, true];
+    assert_eq!(written, [relied_on, relied_on, [false, false, false, true]]);
+}
+
 #[test]
 fn the_folder_that_was_checked_is_written_to_wherever_its_name_leads_by_then() {
     let folder = tempfile::tempdir().unwrap();

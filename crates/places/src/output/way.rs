@@ -15,14 +15,14 @@ use std::path::{Component, Path, PathBuf};
 
 use host::root::Root;
 use host::users::unmapped_uid;
-use model::ownership::{Access, Trusted};
+use model::ownership::{Access, Directory, Trusted};
 use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat, fstat, fstatfs};
 use rustix::fs::{openat, readlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use super::error::{OutputError, PlantedKind};
-use super::stream::Stream;
+use super::stream::{Stream, reopen};
 use crate::open::directories_above;
 
 /// What a chain of links is given up after, as the kernel does.
@@ -70,6 +70,13 @@ impl Spot {
 
     pub(super) fn entry_kind(&self) -> Option<FileType> {
         self.entry.as_ref().map(Entry::kind)
+    }
+
+    /// What is there, opened: no other than was found.
+    pub(super) fn open(&self, flags: OFlags) -> Result<Option<OwnedFd>, Errno> {
+        let Some(entry) = &self.entry else { return Ok(None) };
+        let name = Some((self.directory.as_fd(), self.name.as_c_str()));
+        reopen(&entry.fd, name, flags).map(Some)
     }
 
     /// What is there, to be written as it is.
@@ -176,10 +183,8 @@ impl Way {
     fn enter(&mut self, component: &OsStr, directory: OwnedFd, stat: &Stat) {
         self.directory = directory;
         self.path.push(component);
-        // A directory of others may be moved with all that is below it.
-        if !(self.trusted.user == 0 && self.others == Access::Exchange) {
-            self.others = self.trusted.access_of_others(stat.st_uid, stat.st_mode);
-        }
+        let Stat { st_uid, st_mode, .. } = *stat;
+        self.others = self.trusted.access_of_others_below(self.others, st_uid, st_mode);
     }
 
     /// Goes where a link leads; what was found, where that is no directory to go on from.
@@ -234,14 +239,13 @@ impl Way {
         }
     }
 
-    /// What others may do in a directory that the walk did not come to from the root. For
-    /// root the directories above it count as well.
+    /// What others may do in a directory that the walk did not come to from above.
     fn others_at(&self, directory: &OwnedFd) -> io::Result<Access> {
-        let above = directories_above(directory.as_fd(), &self.path)?;
-        let mut all = above.iter().map(|d| self.trusted.access_of_others(d.uid, d.mode));
-        let own = all.next().unwrap_or(Access::Exchange);
-        let is_below_others = self.trusted.user == 0 && all.any(|one| one == Access::Exchange);
-        Ok(if is_below_others { Access::Exchange } else { own })
+        let below = |above, directory: &Directory| {
+            self.trusted.access_of_others_below(above, directory.uid, directory.mode)
+        };
+        let all = directories_above(directory.as_fd(), &self.path)?;
+        Ok(all.iter().rev().fold(Access::None, below))
     }
 
     /// An error where other users may have put a link, FIFO or device there.
