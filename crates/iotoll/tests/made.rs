@@ -346,10 +346,10 @@ fn a_zram_device_that_nothing_proves_to_be_the_runs_is_left_and_named() {
     let mut killed = endless(&machine);
     let record = record_with_zram(&mut killed);
     drop(killed);
-    let text = fs::read_to_string(&record).unwrap();
-    let lines = text.lines().filter(|line| !line.starts_with("zram "));
+    let recorded = fs::read_to_string(&record).unwrap();
+    let lines = recorded.lines().filter(|line| !line.starts_with("zram "));
     let cut: String = lines.map(|line| format!("{line}\n")).collect();
-    let own = text.lines().find_map(|line| line.strip_prefix("zram ")).unwrap();
+    let own = recorded.lines().find_map(|line| line.strip_prefix("zram ")).unwrap();
     let own = own.split_once(' ').unwrap().0;
     let remove = |number: &str| {
         let began = Instant::now();

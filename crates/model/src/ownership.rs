@@ -59,7 +59,7 @@ pub struct Trusted {
     /// The user who runs the program.
     pub user: u32,
     /// The number of owners that this user namespace does not know, if it has one: there,
-    /// root is no more than whoever made the namespace, and they may be root.
+    /// root is no more than the user who made the namespace, and those owners may be root.
     pub unmapped: Option<u32>,
 }
 

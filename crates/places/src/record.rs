@@ -6,7 +6,7 @@
 //!
 //! A zram device is added by a child, which writes its line even if the run is killed
 //! meanwhile. Where that child was killed, too, nothing tells the run's device from anybody
-//! else's: it is left, and its user is told how to remove it.
+//! else's: it is left, and `iotoll clean` prints how to remove it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -146,7 +146,7 @@ pub(crate) fn undo(
     let mut lines = read(folder)?;
     let mut undone = Undone::default();
     if let Some(disk) = unnamed_zram(&lines) {
-        // Whoever still adds it holds this until it has a name.
+        // A child that still adds it holds this until it has written the line.
         let Ok(_lock) = ZramLock::take() else {
             // There are no such devices without zram.
             return Ok(undone);

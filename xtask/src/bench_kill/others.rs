@@ -39,7 +39,8 @@ impl Others {
             fs::write(&file, "")?;
             others.paths.push(file.clone());
             for given in [folder.join("made"), folder.join("lock"), folder, file] {
-                chown(&given, Some(NOBODY), Some(NOBODY)).with_context(|| format!("{given:?}"))?;
+                let chowned = chown(&given, Some(NOBODY), Some(NOBODY));
+                chowned.with_context(|| given.display().to_string())?;
             }
         }
         Ok(others)

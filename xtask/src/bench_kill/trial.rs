@@ -92,9 +92,9 @@ impl Trial<'_> {
         let Killed { told, ended_ms, mut wrong } = self.kill(number, random)?;
         let others = if self.made { Some(Others::put(self.place, number)?) } else { None };
         if random.random_bool(NEXT_RUN_SHARE) {
-            self.run_next()?
+            self.run_next()?;
         } else {
-            self.clean()?
+            self.clean()?;
         }
         wrong.extend(self.left(others.as_ref())?);
         wrong.extend(others.iter().flat_map(Others::gone));

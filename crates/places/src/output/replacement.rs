@@ -70,19 +70,19 @@ impl Replacement {
         Ok(opened.map(File::from))
     }
 
-    /// Puts a new file in the place of what is there, once `fill` has written it.
-    pub(super) fn make(&self, fill: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
+    /// Puts a new file in the place of what is there, once `write` has written it.
+    pub(super) fn make(&self, write: impl Fn(&File) -> io::Result<()>) -> io::Result<File> {
         let mode = match self.readers {
             Readers::Usual => 0o666,
             Readers::Owner => 0o600,
         };
-        let fill = |file: &File| {
+        let write = |file: &File| {
             self.keep_readers(file)?;
-            fill(file)
+            write(file)
         };
         let directory = self.spot.directory.as_fd();
-        let new = Temporary::unnamed(directory, mode, &fill);
-        let new = new.or_else(|_| Temporary::named(directory, mode, &fill))?;
+        let new = Temporary::unnamed(directory, mode, &write);
+        let new = new.or_else(|_| Temporary::named(directory, mode, &write))?;
         let file = new.rename_to(&self.spot.name)?;
         self.sync_directory();
         Ok(file)

@@ -40,13 +40,13 @@ impl<'a> Temporary<'a> {
     pub(super) fn unnamed(
         directory: BorrowedFd<'a>,
         mode: u32,
-        fill: &impl Fn(&File) -> io::Result<()>,
+        write: &impl Fn(&File) -> io::Result<()>,
     ) -> io::Result<Self> {
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         let file = openat(directory, c".", flags, Mode::from_raw_mode(mode))?;
         let link = link_to(&file);
         let file = File::from(file);
-        fill(&file)?;
+        write(&file)?;
         // Some file systems have no locks; there, no cleaner can take one either.
         let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
         for _ in 0..ATTEMPTS_MAX {
@@ -64,7 +64,7 @@ impl<'a> Temporary<'a> {
     pub(super) fn named(
         directory: BorrowedFd<'a>,
         mode: u32,
-        fill: &impl Fn(&File) -> io::Result<()>,
+        write: &impl Fn(&File) -> io::Result<()>,
     ) -> io::Result<Self> {
         let flags =
             OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
@@ -81,7 +81,7 @@ impl<'a> Temporary<'a> {
                 continue;
             }
             let new = Self { directory, file: file.into(), name: Some(name) };
-            fill(&new.file)?;
+            write(&new.file)?;
             return Ok(new);
         }
         Err(Errno::EXIST.into())

@@ -97,6 +97,15 @@ pub(super) fn find(path: &Path) -> Result<Found, OutputError> {
     Way::begin(path, trusted)?.walk()
 }
 
+/// Where a link of `/proc` leads.
+enum Followed {
+    /// The walk goes on from there.
+    ToDirectory,
+    ToStream(Stream, FileType),
+    /// Its text has to do.
+    Nowhere,
+}
+
 struct Way {
     trusted: Trusted,
     directory: OwnedFd,
@@ -205,10 +214,12 @@ impl Way {
         if let Some(number) = descriptor_number(&whole) {
             return Ok(Some(Found::Descriptor(number)));
         }
-        if fstatfs(link).is_ok_and(|facts| facts.f_type == PROC_SUPER_MAGIC)
-            && let Some(found) = self.follow_kernels(name)?
-        {
-            return Ok(found);
+        if fstatfs(link).is_ok_and(|facts| facts.f_type == PROC_SUPER_MAGIC) {
+            match self.follow_kernels(name)? {
+                Followed::ToDirectory => return Ok(None),
+                Followed::ToStream(stream, kind) => return Ok(Some(Found::Stream(stream, kind))),
+                Followed::Nowhere => {}
+            }
         }
         self.push(&target);
         if target.is_absolute() {
@@ -219,23 +230,24 @@ impl Way {
         Ok(None)
     }
 
-    /// Follows a link of `/proc` as the kernel does: what it leads to may have no path. None
-    /// where its text has to do.
-    fn follow_kernels(&mut self, name: &CStr) -> Result<Option<Option<Found>>, OutputError> {
+    /// Follows a link of `/proc` as the kernel does: what it leads to may have no path.
+    fn follow_kernels(&mut self, name: &CStr) -> Result<Followed, OutputError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let Ok(fd) = openat(&self.directory, name, flags, Mode::empty()) else { return Ok(None) };
+        let Ok(fd) = openat(&self.directory, name, flags, Mode::empty()) else {
+            return Ok(Followed::Nowhere);
+        };
         let stat = fstat(&fd).map_err(io::Error::from)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {
                 self.path.push(OsStr::from_bytes(name.to_bytes()));
                 self.others = self.others_at(&fd)?;
                 self.directory = fd;
-                Ok(Some(None))
+                Ok(Followed::ToDirectory)
             }
             kind @ (FileType::Fifo | FileType::CharacterDevice) if self.left.is_empty() => {
-                Ok(Some(Some(Found::Stream(Stream { fd, name: None }, kind))))
+                Ok(Followed::ToStream(Stream { fd, name: None }, kind))
             }
-            _ => Ok(None),
+            _ => Ok(Followed::Nowhere),
         }
     }
 
