@@ -3,12 +3,22 @@
 //! They stay when the process that added them ends. The kernel numbers every disk that it
 //! ever makes (`diskseq`, since Linux 5.15), which tells one from another that later has
 //! the same name.
+//!
+//! The kernel chooses a device's number, and nothing about the device says who added it. So a
+//! process that is killed before it could write the number down would leave one that cannot
+//! be told from anybody else's. A child adds it and writes it down: it goes on when its parent
+//! is killed.
 
+use std::ffi::{CStr, CString};
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
+use std::os::fd::BorrowedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, setsid, waitpid};
 
 use crate::root::Root;
 
@@ -34,18 +44,81 @@ pub fn latest_disk(root: &Root) -> Option<u64> {
     root.names("/sys/block").filter_map(disk).max()
 }
 
-/// Adds a device.
-pub fn add(root: &Root) -> io::Result<Zram> {
-    let text = root.text(format!("{CONTROL}/hot_add"))?;
-    let number = text
-        .trim()
-        .parse()
-        .map_err(|_| io::Error::other("hot_add did not return a device number"))?;
-    let disk = disk_of(root, &format!("zram{number}"));
-    Ok(Zram {
-        number,
-        disk: disk.ok_or_else(|| io::Error::other("the new device has no diskseq"))?,
-    })
+/// Adds a device, and writes its numbers to a file: `KEY NUMBER DISK` and the line's end. Both
+/// are done by a child, also when this process is killed meanwhile. Locks that this process
+/// has are the child's as well, until it has ended.
+pub fn add(root: &Root, key: &str, record: BorrowedFd<'_>) -> io::Result<()> {
+    let path = |path: &str| CString::new(root.locate(path).as_os_str().as_bytes());
+    let adding = Adding {
+        control: path(&format!("{CONTROL}/hot_add"))?,
+        blocks: path("/sys/block")?,
+        key,
+        record,
+    };
+    // SAFETY: until it ends, the child makes system calls and works on its own stack. It takes
+    // no lock of this process and allocates nothing, so it may have other threads.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            // Signals to a terminal's processes are for the parent.
+            let _ = setsid();
+            let code = adding.add().map_or_else(Errno::raw_os_error, |()| 0);
+            // SAFETY: it ends this process at once, without running anything of its parent's.
+            unsafe { libc::_exit(code) }
+        }
+        child => ended(child),
+    }
+}
+
+fn ended(child: i32) -> io::Result<()> {
+    loop {
+        return match waitpid(Pid::from_raw(child), WaitOptions::empty()) {
+            Err(Errno::INTR) => continue,
+            // The record says what became of it.
+            Err(_) | Ok(None) => Ok(()),
+            Ok(Some((_, status))) => match status.exit_status() {
+                Some(0) => Ok(()),
+                Some(code) => Err(io::Error::from_raw_os_error(code)),
+                None => Err(io::Error::other("the process that added it was killed")),
+            },
+        };
+    }
+}
+
+/// All that the child needs, ready before it is forked.
+struct Adding<'a> {
+    control: CString,
+    blocks: CString,
+    key: &'a str,
+    record: BorrowedFd<'a>,
+}
+
+impl Adding<'_> {
+    /// Allocates nothing.
+    fn add(&self) -> Result<(), Errno> {
+        let number = read_number(&self.control)?;
+        let mut path = [0; 256];
+        let blocks = self.blocks.to_str().map_err(|_| Errno::INVAL)?;
+        write!(&mut path[..], "{blocks}/zram{number}/diskseq\0").map_err(|_| Errno::INVAL)?;
+        let path = CStr::from_bytes_until_nul(&path).map_err(|_| Errno::INVAL)?;
+        let disk = read_number(path)?;
+        let mut line = [0; 128];
+        let mut rest = &mut line[..];
+        writeln!(rest, "{} {number} {disk}", self.key).map_err(|_| Errno::INVAL)?;
+        let left = rest.len();
+        let length = line.len() - left;
+        let written = rustix::io::write(self.record, line.get(..length).ok_or(Errno::INVAL)?)?;
+        if written == length { Ok(()) } else { Err(Errno::IO) }
+    }
+}
+
+/// The number that is all of a file. Allocates nothing.
+fn read_number(path: &CStr) -> Result<u64, Errno> {
+    let file = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut text = [0; 32];
+    let length = rustix::io::read(&file, &mut text)?;
+    let text = text.get(..length).and_then(|text| str::from_utf8(text).ok());
+    text.and_then(|text| text.trim().parse().ok()).ok_or(Errno::IO)
 }
 
 /// Those without a size, so that nobody uses them, that were added after a disk.
@@ -99,6 +172,9 @@ impl Zram {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::os::fd::AsFd as _;
+    use std::process::{Command, Stdio};
+
     use super::*;
     use crate::fixture::Fixture;
 
@@ -119,7 +195,9 @@ mod tests {
         let root = fixture.root();
         assert!(is_there(&root));
         assert_eq!(latest_disk(&root), Some(12));
-        assert_eq!(add(&root).unwrap(), Zram { number: 1, disk: 12 });
+        let record = tempfile::NamedTempFile::new().unwrap();
+        add(&root, "zram", record.as_fd()).unwrap();
+        assert_eq!(fs::read_to_string(record.path()).unwrap(), "zram 1 12\n");
         assert_eq!(unused_after(&root, 9), [Zram { number: 1, disk: 12 }]);
         assert_eq!(unused_after(&root, 12), []);
     }
@@ -133,5 +211,40 @@ mod tests {
         assert_eq!(control(), "");
         Zram { number: 0, disk: 9 }.remove(&root).unwrap();
         assert_eq!(control(), "0");
+    }
+
+    /// The variable that makes the test below a process that adds a device.
+    const FOLDER: &str = "IOTOLL_TEST_ZRAM";
+
+    #[test]
+    fn a_device_is_written_down_though_its_run_is_killed_while_it_is_added() {
+        if let Ok(folder) = std::env::var(FOLDER) {
+            let root = Root::made(folder.as_ref());
+            let record = fs::File::create(root.locate("/record")).unwrap();
+            add(&root, "zram", record.as_fd()).unwrap();
+            return;
+        }
+        let fixture = machine();
+        let root = fixture.root();
+        // The kernel takes its time.
+        let control = root.locate("/sys/class/zram-control/hot_add");
+        fs::remove_file(&control).unwrap();
+        rustix::fs::mknodat(CWD, &control, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let test =
+            "zram::tests::a_device_is_written_down_though_its_run_is_killed_while_it_is_added";
+        let mut run = Command::new(std::env::current_exe().unwrap());
+        run.args(["--exact", test]).env(FOLDER, root.locate("/")).stdout(Stdio::null());
+        let mut run = run.spawn().unwrap();
+        // It is opened here once it is opened there.
+        let mut kernel = fs::File::options().write(true).open(&control).unwrap();
+        run.kill().unwrap();
+        run.wait().unwrap();
+        kernel.write_all(b"1\n").unwrap();
+        drop(kernel);
+        let record = root.locate("/record");
+        while fs::read_to_string(&record).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        assert_eq!(fs::read_to_string(&record).unwrap(), "zram 1 12\n");
     }
 }

@@ -1,7 +1,7 @@
 //! Traces in files, and what they come to.
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -18,10 +18,16 @@ pub(crate) fn trace_in(path: &Path) -> Option<File> {
         return None;
     }
     let mut file = File::open(path).ok()?;
-    let mut beginning = Vec::new();
-    file.by_ref().take(BEGINNING_BYTES).read_to_end(&mut beginning).ok()?;
+    let is_trace = is_trace_in(&mut file).ok()?;
     file.rewind().ok()?;
-    is_trace(&beginning).then_some(file)
+    is_trace.then_some(file)
+}
+
+/// Whether a file begins as traces do.
+pub(crate) fn is_trace_in(file: &mut File) -> io::Result<bool> {
+    let mut beginning = Vec::new();
+    file.take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
+    Ok(is_trace(&beginning))
 }
 
 /// The bill of a trace.

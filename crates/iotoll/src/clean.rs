@@ -1,4 +1,4 @@
-//! `iotoll clean`: removes what killed runs left in places.
+//! `iotoll clean`: removes what killed runs left in places, and beside outputs.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -37,13 +37,13 @@ pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
     output::result(&out)?;
     if foreigners > 0 {
         output::note(
-            "some folders were kept because they may belong to runs on another host or in another \
+            "some leftovers were kept because they may belong to runs on another host or in another \
              container; once you know that those runs have ended, remove them with `iotoll clean \
              --foreign`",
         );
     }
     if failures > 0 {
-        bail!("{failures} leftover folders could not be removed");
+        bail!("leftovers that could not be removed: {failures}");
     }
     Ok(Exit::Done)
 }
@@ -60,7 +60,7 @@ fn directory(place: &PlaceRequest) -> anyhow::Result<&Path> {
     Ok(place.target.directory().ok_or_else(none)?)
 }
 
-/// What became of the folders in a place, each on a line.
+/// What became of the leftovers in a place, each on a line.
 fn told(report: &CleanReport) -> String {
     let mut out = String::new();
     for gone in &report.removed {
@@ -69,6 +69,13 @@ fn told(report: &CleanReport) -> String {
         for undone in &gone.undone {
             let _ = writeln!(out, "removed {undone}, which the same run had created");
         }
+        for unproved in &gone.unproved {
+            let _ = writeln!(out, "kept {unproved}");
+        }
+    }
+    for file in &report.unfinished {
+        let (path, size) = (file.path.display(), rough_size(file.bytes));
+        let _ = writeln!(out, "removed {path}: an unfinished file, {size}");
     }
     for held in &report.in_use {
         let who = held.pid.map_or_else(String::new, |pid| format!(" by process {pid}"));

@@ -38,7 +38,6 @@ mod prune;
 mod quiet;
 mod record;
 mod recording;
-mod replacement;
 mod report_command;
 mod reproduce;
 mod rerun;

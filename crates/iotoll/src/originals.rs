@@ -7,9 +7,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use places::{Output, Readers};
 use studies::articles::{ORIGINALS, OriginalFile};
-
-use crate::replacement::Replacement;
 
 /// Beside the saved runs.
 const FOLDER: &str = "originals";
@@ -35,5 +34,5 @@ fn put(folder: &Path, file: &OriginalFile) -> anyhow::Result<()> {
     }
     let parent = path.parent().unwrap_or(folder);
     DirBuilder::new().recursive(true).mode(OWNERS_ALONE).create(parent)?;
-    Replacement::of(&path)?.write(file.text.as_bytes())
+    Ok(Output::find(&path, Readers::Usual)?.write(file.text.as_bytes())?)
 }

@@ -23,14 +23,14 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism), Some(&command))?;
     recorder.check(&command)?;
     let file = TraceFile::at(recording::path(&args.how, program))?;
-    let path = file.path().to_owned();
     recording::calibrate(&mut recorder)?;
-    let trace = TraceWriter::new(file.begin()?, &recorder.header(program, false))?;
+    let (file, written) = file.begin()?;
+    let trace = TraceWriter::new(file, &recorder.header(program, false))?;
     let child = for_the_command()?;
     let begun = |process: u32| child.store(process.cast_signed(), Ordering::SeqCst);
     let outcome = recorder.record(&mut command, trace, begun)?;
     child.store(0, Ordering::SeqCst);
-    let told = Told { recorder: &recorder, outcome: &outcome, path: &path };
+    let told = Told { recorder: &recorder, outcome: &outcome, trace: &written };
     output::aside(|width| told.text(width));
     Ok(outcome.summary.status.map_or(Exit::CouldNot, ended_as))
 }

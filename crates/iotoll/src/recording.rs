@@ -12,6 +12,7 @@ use trace::Mechanism;
 
 use crate::cli::{HowArgs, MechanismArg, TIME_CALLS};
 use crate::exit::Exit;
+use crate::trace_file::BegunTrace;
 use crate::{billed, output};
 
 /// What is asked for.
@@ -55,13 +56,14 @@ pub(crate) fn time_calls(calls: u32) -> anyhow::Result<Exit> {
 pub(crate) struct Told<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) outcome: &'a Recorded,
-    pub(crate) path: &'a Path,
+    pub(crate) trace: &'a BegunTrace,
 }
 
 impl Told<'_> {
     /// The bill, and what it does not say.
     pub(crate) fn text(&self, width: usize) -> String {
-        let bill = billed::trace_in(self.path).map(billed::bill_in);
+        let read = self.trace.read();
+        let bill = read.map(|trace| billed::bill_in(trace.context("reading the trace")?));
         let (mut text, mut said) = (String::new(), Vec::new());
         match bill {
             Some(Ok(bill)) => text = report::bill(&bill, false, width) + "\n",
@@ -81,9 +83,9 @@ impl Told<'_> {
     }
 
     fn beside(&self) -> Vec<String> {
-        let Self { recorder, outcome, path } = self;
+        let Self { recorder, outcome, trace } = self;
         let size = rough_size(outcome.written_bytes);
-        let mut said = vec![format!("The trace is in {} ({size}).", path.display())];
+        let mut said = vec![format!("The trace is in {} ({size}).", trace.path().display())];
         if let Some(error) = &outcome.cut {
             said.push(format!(
                 "The recording ended before the program did: {error}. What was recorded until \

@@ -16,7 +16,7 @@ use model::made::MadePlace;
 use model::place::{PlaceFacts, PlaceRequest, Target};
 use model::plan::Plan;
 use model::run::LeftOut;
-use places::{Asked, Foreign, MadeError, MadePlaces, Need, PlaceError};
+use places::{Asked, MadeError, MadePlaces, Need, PlaceError};
 
 use crate::output;
 use crate::preflight::{at_once, note_unread_counters};
@@ -205,10 +205,13 @@ fn settle_images(requests: &mut [PlaceRequest]) {
 
 /// Removes what killed runs made and left.
 fn sweep_home() {
-    let Ok(report) = places::clean(&places::made_home(), Foreign::Keep) else { return };
+    let Ok(report) = places::clean_home() else { return };
     for gone in report.removed.iter().filter(|folder| !folder.undone.is_empty()) {
         let undone = gone.undone.join(", ");
         output::note(&format!("removed what a killed run had created: {undone}"));
+    }
+    for unproved in report.removed.iter().flat_map(|folder| &folder.unproved) {
+        output::note(&format!("kept {unproved}"));
     }
     for failed in report.failed {
         output::note(&format!(

@@ -4,13 +4,12 @@
 //! belongs to its user alone (mode 0600): a trace has the names of files. Nothing but another
 //! trace is replaced.
 
-use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::FileTypeExt as _;
+use std::fs::File;
+use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use tempfile::{Builder, NamedTempFile};
+use places::{Output, OutputError, Readers};
 
 use crate::billed;
 use crate::exit::UsageError;
@@ -18,35 +17,47 @@ use crate::exit::UsageError;
 /// Where a trace goes.
 pub(crate) struct TraceFile {
     path: PathBuf,
-    target: Target,
+    output: Output,
 }
 
-enum Target {
-    /// A file that has its name as soon as it is wanted.
-    New(NamedTempFile),
-    /// A device or a pipe, which is written as it is.
-    Stream(File),
+/// A trace that has been begun.
+pub(crate) struct BegunTrace {
+    path: PathBuf,
+    /// For reading it back, where it is a file.
+    file: Option<File>,
 }
 
 impl TraceFile {
     /// Finds out whether the trace may be written there, and changes nothing yet.
     pub(crate) fn at(path: PathBuf) -> anyhow::Result<Self> {
-        let target = Target::of(&path);
-        let target = target.map_err(|error| {
+        let output = find(&path).map_err(|error| {
             UsageError(format!("cannot write a trace to {}: {error}", path.display()))
         })?;
-        Ok(Self { path, target })
+        Ok(Self { path, output })
     }
 
-    /// Takes its name.
-    pub(crate) fn begin(self) -> anyhow::Result<File> {
-        match self.target {
-            Target::Stream(file) => Ok(file),
-            Target::New(new) => new
-                .persist(&self.path)
-                .map_err(|failed| failed.error)
-                .with_context(|| format!("cannot write a trace to {}", self.path.display())),
-        }
+    /// Takes its name. Gives the file to write to, and the trace to read afterwards.
+    pub(crate) fn begin(self) -> anyhow::Result<(File, BegunTrace)> {
+        let Self { path, output } = self;
+        let is_file = output.file().is_some();
+        let begun = output.begin().and_then(|file| {
+            let again = if is_file { Some(file.try_clone()?) } else { None };
+            Ok((file, again))
+        });
+        let (file, again) =
+            begun.with_context(|| format!("cannot write a trace to {}", path.display()))?;
+        Ok((file, BegunTrace { path, file: again }))
+    }
+}
+
+impl BegunTrace {
+    /// The trace from its beginning; none where it was written to a device or a pipe.
+    pub(crate) fn read(&self) -> Option<io::Result<File>> {
+        let begun = self.file.as_ref()?;
+        Some(begun.try_clone().and_then(|mut file| {
+            file.rewind()?;
+            Ok(file)
+        }))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -54,31 +65,21 @@ impl TraceFile {
     }
 }
 
-impl Target {
-    fn of(path: &Path) -> io::Result<Self> {
-        match fs::metadata(path) {
-            Ok(facts) if facts.is_file() => {
-                if facts.len() > 0 && billed::trace_in(path).is_none() {
-                    return Err(io::Error::other("there is a file that is no trace"));
-                }
-            }
-            Ok(facts) if facts.file_type().is_char_device() || facts.file_type().is_fifo() => {
-                return File::options().write(true).open(path).map(Self::Stream);
-            }
-            Ok(_) => return Err(io::Error::other("it is neither a file nor a pipe")),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
+fn find(path: &Path) -> Result<Output, OutputError> {
+    let output = Output::find(path, Readers::Owner)?;
+    if let Some(mut old) = output.old()? {
+        if old.metadata()?.len() > 0 && !billed::is_trace_in(&mut old)? {
+            return Err(io::Error::other("there is a file that is no trace").into());
         }
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let folder = parent.unwrap_or(Path::new("."));
-        Builder::new().prefix(".iotoll-").suffix(".tmp").tempfile_in(folder).map(Self::New)
     }
+    Ok(output)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;

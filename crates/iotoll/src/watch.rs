@@ -17,14 +17,14 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism), None)?;
     let program = recorder.check_process(args.process)?;
     let file = TraceFile::at(recording::path(&args.how, &program))?;
-    let path = file.path().to_owned();
     recording::calibrate(&mut recorder)?;
-    let trace = TraceWriter::new(file.begin()?, &recorder.header(&program, true))?;
+    let (file, begun) = file.begin()?;
+    let trace = TraceWriter::new(file, &recorder.header(&program, true))?;
     let began = Instant::now();
     let is_over =
         || stop.load(Ordering::SeqCst) || args.time.is_some_and(|time| began.elapsed() >= time);
     let outcome = recorder.watch(args.process, trace, is_over)?;
-    let told = Told { recorder: &recorder, outcome: &outcome, path: &path };
+    let told = Told { recorder: &recorder, outcome: &outcome, trace: &begun };
     output::result(&told.text(output::width()))?;
     Ok(if outcome.cut.is_some() { Exit::CouldNot } else { Exit::Done })
 }

@@ -318,6 +318,62 @@ fn two_runs_at_once_leave_each_others_places_alone_and_so_does_clean() {
     machine.assert_unmade();
 }
 
+/// The record of a run with a zram device, once that has a line there.
+fn record_with_zram(run: &mut Endless) -> PathBuf {
+    let pid = format!("pid {}\n", run.child().id());
+    let waited = Instant::now();
+    loop {
+        assert!(waited.elapsed() < Duration::from_secs(60), "no zram device was recorded");
+        for folder in entries(Path::new("/run")) {
+            let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+            if text("lock").starts_with(&pid) && text("made").contains("\nzram ") {
+                return folder.join("made");
+            }
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// The run was killed, and so was the process that added the device for it: nothing says
+/// which one that was, and an administrator's may be among them.
+#[test]
+fn a_zram_device_that_nothing_proves_to_be_the_runs_is_left_and_named() {
+    let test = "a_zram_device_that_nothing_proves";
+    let Some(machine) = Machine::new(test) else { return };
+    if !has_zram() || !has("mkfs.ext4") {
+        return skip(test, "this machine has no zram or no mkfs.ext4");
+    }
+    let mut killed = endless(&machine);
+    let record = record_with_zram(&mut killed);
+    drop(killed);
+    let recorded = fs::read_to_string(&record).unwrap();
+    let lines = recorded.lines().filter(|line| !line.starts_with("zram "));
+    let cut: String = lines.map(|line| format!("{line}\n")).collect();
+    let own = recorded.lines().find_map(|line| line.strip_prefix("zram ")).unwrap();
+    let own = own.split_once(' ').unwrap().0;
+    let remove = |number: &str| {
+        let began = Instant::now();
+        while fs::write("/sys/class/zram-control/hot_remove", number).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(10), "zram{number} stays in use");
+            sleep(Duration::from_millis(20));
+        }
+    };
+    remove(own);
+    fs::write(&record, cut).unwrap();
+    let added = fs::read_to_string("/sys/class/zram-control/hot_add").unwrap();
+    let added = added.trim();
+    let cleaned = run(["clean", machine.disk.path().to_str().unwrap()]);
+    let is_there = Path::new("/sys/block").join(format!("zram{added}")).exists();
+    if is_there {
+        remove(added);
+    }
+    assert!(is_there, "the administrator's zram{added} was removed");
+    assert!(cleaned.status.success(), "{}", stderr(&cleaned));
+    let how = format!("echo {added} >/sys/class/zram-control/hot_remove");
+    assert!(stdout(&cleaned).contains(&how), "{}", stdout(&cleaned));
+    machine.assert_unmade();
+}
+
 /// A user without rights, with a program and a directory of their own.
 struct Nobody {
     place: TempDir,

@@ -9,8 +9,12 @@
 //!
 //! Where a directory has an access control list, the bits of the group are its mask
 //! (`acl(5)`): the most that any user or group named in it may do. For other users than
-//! root nothing is refused: they can lose no more than is theirs, and what they open
+//! root no place is refused: they can lose no more than is theirs, and what they open
 //! is opened relative to their own folder.
+//!
+//! The same rule decides which links, devices and FIFOs on the way to an output are used
+//! ([`Trusted`]). There it serves every user: the trusted users are root and the one who
+//! runs the program.
 
 use std::path::PathBuf;
 
@@ -48,15 +52,68 @@ const ROOT: u32 = 0;
 const OTHERS_WRITE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
+/// The users whose directories and links are relied on: root, and the one who runs the
+/// program.
+#[derive(Clone, Copy, Debug)]
+pub struct Trusted {
+    /// The user who runs the program.
+    pub user: u32,
+    /// The number of owners that this user namespace does not know, if it has one: there,
+    /// root is no more than the user who made the namespace, and those owners may be root.
+    pub unmapped: Option<u32>,
+}
+
+/// The most that others may do to what is in a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing: all in it was put there by trusted users.
+    None,
+    /// They may add entries, but cannot put one in the place of a trusted user's.
+    Add,
+    /// They may exchange any entry.
+    Exchange,
+}
+
+impl Trusted {
+    /// Whether a user is one of them.
+    pub fn includes(&self, uid: u32) -> bool {
+        uid == ROOT || uid == self.user || Some(uid) == self.unmapped
+    }
+
+    /// What all others may do to the entries of a directory with that owner and mode.
+    ///
+    /// In a shared directory that is not sticky, others may exchange entries. They still
+    /// cannot make one that belongs to a trusted user, and other users than root lose no
+    /// more than is theirs, so to them it is like a sticky one.
+    pub fn access_of_others(&self, uid: u32, mode: u32) -> Access {
+        if !self.includes(uid) {
+            Access::Exchange
+        } else if mode & OTHERS_WRITE == 0 {
+            Access::None
+        } else if mode & STICKY != 0 || self.user != ROOT {
+            Access::Add
+        } else {
+            Access::Exchange
+        }
+    }
+
+    /// The same of a directory within another. Who may exchange a directory chooses for root
+    /// all that is below it.
+    pub fn access_of_others_below(&self, above: Access, uid: u32, mode: u32) -> Access {
+        let own = self.access_of_others(uid, mode);
+        if self.user == ROOT && above == Access::Exchange { above } else { own }
+    }
+}
+
 /// What root has to say against a place, given with the directories above it, the place
-/// first; and the number of owners that this user namespace does not know, if it has
-/// one: there, root is no more than whoever made the namespace, and they may be root.
+/// first; and the number of owners that this user namespace does not know, if it has one.
 pub fn objection(way: &[Directory], unmapped: Option<u32>) -> Option<Objection> {
+    let trusted = Trusted { user: ROOT, unmapped };
     way.iter().find_map(|Directory { path, uid, mode }| {
         let directory = path.clone();
-        if *uid != ROOT && Some(*uid) != unmapped {
+        if !trusted.includes(*uid) {
             Some(Objection::OthersOwn { directory, uid: *uid })
-        } else if mode & OTHERS_WRITE != 0 && mode & STICKY == 0 {
+        } else if trusted.access_of_others(*uid, *mode) == Access::Exchange {
             Some(Objection::OthersRename { directory, mode: mode & 0o7777 })
         } else {
             None
@@ -130,5 +187,29 @@ mod tests {
         assert_eq!(objection_to(&way), Some(owned("/data", UNMAPPED)));
         let of_a_user = [("/data", ALICE, 0o755), ("/", UNMAPPED, 0o755)];
         assert_eq!(objection_in(Some(UNMAPPED), &of_a_user), Some(owned("/data", ALICE)));
+    }
+
+    #[test]
+    fn what_others_may_do_in_a_directory_depends_on_who_asks() {
+        const BOB: u32 = 1001;
+        let root = Trusted { user: ROOT, unmapped: None };
+        let alice = Trusted { user: ALICE, unmapped: None };
+        for (uid, mode, of_root, of_alice) in [
+            (ROOT, 0o755, Access::None, Access::None),
+            (ROOT, 0o1777, Access::Add, Access::Add),
+            (ROOT, 0o2775, Access::Exchange, Access::Add),
+            (ALICE, 0o700, Access::Exchange, Access::None),
+            (ALICE, 0o775, Access::Exchange, Access::Add),
+            (BOB, 0o755, Access::Exchange, Access::Exchange),
+            (BOB, 0o1777, Access::Exchange, Access::Exchange),
+        ] {
+            assert_eq!(root.access_of_others(uid, mode), of_root, "root: {uid} {mode:o}");
+            assert_eq!(alice.access_of_others(uid, mode), of_alice, "alice: {uid} {mode:o}");
+        }
+        let below =
+            |trusted: Trusted| trusted.access_of_others_below(Access::Exchange, ROOT, 0o755);
+        assert_eq!((below(root), below(alice)), (Access::Exchange, Access::None));
+        assert!(alice.includes(ROOT) && !alice.includes(BOB) && !root.includes(ALICE));
+        assert!(Trusted { user: ROOT, unmapped: Some(UNMAPPED) }.includes(UNMAPPED));
     }
 }

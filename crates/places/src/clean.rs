@@ -3,10 +3,13 @@
 //! A folder is a leftover when its lock can be taken (see the rule in `workdir.rs`) and
 //! the process that it was made by has surely ended; it is removed while that lock is
 //! held. Where that process is of another host, boot or PID namespace, or not told, the
-//! folder is foreign, and goes only when that is asked for. Only folders with our exact kind of name are
-//! looked at, directly in the given directory, that are real directories owned by the
-//! effective user: root, too, leaves those of others to them. What a run made besides is
+//! folder is foreign, and goes only when that is asked for. Only folders with our exact kind
+//! of name are looked at, directly in the given directory, that are real directories owned by
+//! the effective user: root, too, leaves those of others to them. What a run made besides is
 //! undone first, by the record in its folder (`record.rs`).
+//!
+//! Names may be exchanged at any moment. So the folder, its lock file and its record are each
+//! opened first and then looked at, and what is removed is what is open.
 
 use std::ffi::CStr;
 use std::io;
@@ -16,15 +19,20 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use host::owner::{Owner, Standing};
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::error::{PlaceError, PlaceName};
-use crate::folder::{DIGITS, Folder, LOCK, PREFIX, UNSIGNED, is_linked, remove_folder};
+use crate::folder::{
+    DIGITS, Folder, LOCK, PREFIX, UNSIGNED, is_linked, is_named, open_own_file, remove_folder,
+    remove_name,
+};
+use crate::home::{has_records, made_home};
 use crate::open::OpenPlace;
-use crate::record::{PATIENCE, undo};
+use crate::output::{Unfinished, unfinished};
+use crate::record::{self, PATIENCE, Undone};
 use crate::signature;
-use crate::walk::{names, open_child};
+use crate::walk::{names, open_child, open_within};
 
 /// What became of the working folders in a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +45,17 @@ pub struct CleanReport {
     pub foreign: Vec<ForeignFolder>,
     /// What could not be removed, or not entirely.
     pub failed: Vec<FailedFolder>,
+    /// Files that killed processes were writing, now gone.
+    pub unfinished: Vec<UnfinishedFile>,
+}
+
+/// A file that is gone, and that nobody was writing any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfinishedFile {
+    /// Where it was.
+    pub path: PathBuf,
+    /// What the file system had set aside for it.
+    pub bytes: u64,
 }
 
 /// A folder that is gone.
@@ -50,6 +69,8 @@ pub struct RemovedFolder {
     pub files: u64,
     /// What else its run had made, and is gone with it: devices, folders in other places.
     pub undone: Vec<String>,
+    /// What may be of its run or of somebody else, and was left: each in a sentence.
+    pub unproved: Vec<String>,
 }
 
 /// A folder that a live run holds.
@@ -88,33 +109,78 @@ pub struct FailedFolder {
     pub why: String,
 }
 
-/// Removes what killed runs left directly in a directory.
+/// Removes what killed runs left directly in a directory, and files that killed processes
+/// were writing there.
 pub fn clean(path: &Path, foreign: Foreign) -> Result<CleanReport, PlaceError> {
     let place = PlaceName::bare(path);
-    let dir = OpenPlace::open(&place)?;
-    sweep(&dir, foreign).map_err(|error| PlaceError::from_io(&place, "listing it", error))
+    let opened = OpenPlace::open(&place)?;
+    let fail = |error| PlaceError::from_io(&place, "listing it", error);
+    let mut report = sweep(&opened, foreign).map_err(fail)?;
+    remove_unfinished(&opened, foreign, &mut report).map_err(fail)?;
+    Ok(report)
 }
 
-/// The same, of a directory that is open.
+/// Removes what killed runs created and left: folders with records, and what these say.
+pub fn clean_home() -> Result<CleanReport, PlaceError> {
+    sweep_at(&made_home())
+}
+
+fn sweep_at(path: &Path) -> Result<CleanReport, PlaceError> {
+    let place = PlaceName::bare(path);
+    let opened = OpenPlace::open(&place)?;
+    sweep(&opened, Foreign::Keep).map_err(|e| PlaceError::from_io(&place, "listing it", e))
+}
+
+/// Removes what killed runs left in a directory that is open.
 pub(crate) fn sweep(place: &OpenPlace, foreign: Foreign) -> io::Result<CleanReport> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let dir = rustix::fs::openat(&place.fd, c".", flags, Mode::empty())?;
+    let dir = readable(place)?;
     let mut report = CleanReport::default();
-    for name in names(dir.as_fd())? {
-        if is_our_name(&name) && is_our_directory(dir.as_fd(), &name) {
-            let path = place.path.join(name.to_string_lossy().as_ref());
-            match take(dir.as_fd(), &name, path.clone(), foreign) {
-                Fate::Removed { files, bytes, undone } => {
-                    report.removed.push(RemovedFolder { path, bytes, files, undone });
-                }
-                Fate::Held { pid } => report.in_use.push(HeldFolder { path, pid }),
-                Fate::Foreign { why } => report.foreign.push(ForeignFolder { path, why }),
-                Fate::Failed { why } => report.failed.push(FailedFolder { path, why }),
-                Fate::Gone => {}
+    for name in names(dir.as_fd())?.iter().filter(|name| is_our_name(name)) {
+        let path = place.path.join(name.to_string_lossy().as_ref());
+        match take(place, dir.as_fd(), name, foreign) {
+            Fate::Removed { files, bytes, undone } => {
+                let Undone { gone: undone, unproved } = undone;
+                report.removed.push(RemovedFolder { path, bytes, files, undone, unproved });
             }
+            Fate::Held { pid } => report.in_use.push(HeldFolder { path, pid }),
+            Fate::Foreign { why } => report.foreign.push(ForeignFolder { path, why }),
+            Fate::Failed { why } => report.failed.push(FailedFolder { path, why }),
+            Fate::Gone => {}
         }
     }
     Ok(report)
+}
+
+fn remove_unfinished(
+    place: &OpenPlace,
+    foreign: Foreign,
+    report: &mut CleanReport,
+) -> io::Result<()> {
+    let dir = readable(place)?;
+    for name in names(dir.as_fd())? {
+        let path = place.path.join(name.to_string_lossy().as_ref());
+        match unfinished(dir.as_fd(), &name, foreign == Foreign::Remove) {
+            Some(Unfinished::Removed { bytes }) => {
+                report.unfinished.push(UnfinishedFile { path, bytes });
+            }
+            Some(Unfinished::OfAnotherBoot) => {
+                let why = "another host, or this one before its last boot, was writing it";
+                report.foreign.push(ForeignFolder { path, why: why.to_owned() });
+            }
+            Some(Unfinished::Failed(error)) => {
+                let why = format!("removing it failed: {}", io::Error::from(error));
+                report.failed.push(FailedFolder { path, why });
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// The directory, opened to be listed.
+fn readable(place: &OpenPlace) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(&place.fd, c".", flags, Mode::empty())?)
 }
 
 fn is_our_name(name: &CStr) -> bool {
@@ -123,11 +189,26 @@ fn is_our_name(name: &CStr) -> bool {
     digits.is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(is_digit))
 }
 
-fn is_our_directory(dir: BorrowedFd<'_>, name: &CStr) -> bool {
-    rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| {
-        FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-            && stat.st_uid == rustix::process::geteuid().as_raw()
-    })
+fn is_ours(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+        && stat.st_uid == rustix::process::geteuid().as_raw()
+}
+
+/// Opens a folder of the user's own; nothing where the name is anything else's.
+fn open_our_directory(dir: BorrowedFd<'_>, name: &CStr) -> Result<Option<OwnedFd>, Errno> {
+    // A folder of another user's may not be read, and need not be.
+    let handle = match open_within(dir, name, OFlags::PATH | OFlags::DIRECTORY) {
+        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(None),
+        Err(error) => {
+            let named = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            return if is_ours(&named) { Err(error) } else { Ok(None) };
+        }
+        Ok(handle) => handle,
+    };
+    if !is_ours(&rustix::fs::fstat(&handle)?) {
+        return Ok(None);
+    }
+    open_child(handle.as_fd(), c".").map(Some)
 }
 
 /// What became of one folder.
@@ -135,7 +216,7 @@ enum Fate {
     Removed {
         files: u64,
         bytes: u64,
-        undone: Vec<String>,
+        undone: Undone,
     },
     Held {
         pid: Option<u32>,
@@ -157,26 +238,33 @@ impl Fate {
             Errno::XDEV => Self::Failed {
                 why: "something is mounted on it; unmount that, and clean again".to_owned(),
             },
+            Errno::STALE => Self::Failed {
+                why: "something else took its name meanwhile; clean again".to_owned(),
+            },
             _ => Self::Failed { why: format!("{action} failed: {}", io::Error::from(error)) },
         }
     }
 }
 
-fn take(dir: BorrowedFd<'_>, name: &CStr, path: PathBuf, foreign: Foreign) -> Fate {
-    let folder = match open_child(dir, name) {
-        Ok(fd) => Folder { path, fd },
+fn take(place: &OpenPlace, dir: BorrowedFd<'_>, name: &CStr, foreign: Foreign) -> Fate {
+    let path = place.path.join(name.to_string_lossy().as_ref());
+    let folder = match open_our_directory(dir, name) {
+        Ok(Some(fd)) => Folder { path, fd },
+        Ok(None) => return Fate::Gone,
         Err(error) => return Fate::from_errno("opening it", error),
     };
     match open_lock_file(&folder, LOCK) {
-        Ok(lock) => take_locked(dir, name, &folder, lock, foreign),
+        Ok(lock) => match take_locked(&folder, &lock, foreign) {
+            Ok(()) => remove_locked(place, dir, name, &folder, lock),
+            Err(fate) => fate,
+        },
         Err(Errno::NOENT) => take_unlocked(dir, name, &folder),
         Err(error) => Fate::from_errno("opening its lock file", error),
     }
 }
 
 fn open_lock_file(folder: &Folder, name: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    rustix::fs::openat(folder.fd(), name, flags, Mode::empty())
+    open_own_file(folder.fd(), name, OFlags::RDWR)
 }
 
 /// Whether someone else holds the lock, which is else held from now on.
@@ -185,27 +273,25 @@ fn lock_is_held(lock: &OwnedFd) -> bool {
     taken == Err(Errno::WOULDBLOCK)
 }
 
-fn take_locked(
-    dir: BorrowedFd<'_>,
-    name: &CStr,
-    folder: &Folder,
-    lock: OwnedFd,
-    foreign: Foreign,
-) -> Fate {
-    match take_lock(&lock) {
+/// Takes the lock of a leftover; what became of the folder, where it is none.
+fn take_locked(folder: &Folder, lock: &OwnedFd, foreign: Foreign) -> Result<(), Fate> {
+    match take_lock(lock) {
         Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => return held(&lock),
-        Err(error) => return Fate::from_errno("locking it", error),
+        Err(Errno::WOULDBLOCK) => return Err(held(lock)),
+        Err(error) => return Err(Fate::from_errno("locking it", error)),
     }
-    match is_linked(&lock) {
+    match is_linked(lock) {
         Ok(true) => {}
-        Ok(false) => return Fate::Gone,
-        Err(error) => return Fate::from_errno("looking at its lock file", error),
+        Ok(false) => return Err(Fate::Gone),
+        Err(error) => return Err(Fate::from_errno("looking at its lock file", error)),
     }
-    let owner = owner(&lock);
+    if !is_named(folder.fd(), LOCK, lock.as_fd()) {
+        return Err(Fate::from_errno("looking at its lock file", Errno::STALE));
+    }
+    let owner = owner(lock);
     let standing = owner.as_ref().map(|owner| owner.standing(&Owner::this_process()));
     let doubt = match (&owner, standing) {
-        (Some(owner), Some(Standing::Alive)) => return Fate::Held { pid: Some(owner.pid) },
+        (Some(owner), Some(Standing::Alive)) => return Err(Fate::Held { pid: Some(owner.pid) }),
         (Some(owner), Some(standing)) => signature::doubt(owner, standing),
         _ => Some(
             "its lock file does not say which run it belongs to; make sure that no run uses it \
@@ -214,8 +300,8 @@ fn take_locked(
         ),
     };
     match doubt {
-        Some(why) if foreign == Foreign::Keep => Fate::Foreign { why },
-        _ => remove_locked(dir, name, folder, lock),
+        Some(why) if foreign == Foreign::Keep => Err(Fate::Foreign { why }),
+        _ => Ok(()),
     }
 }
 
@@ -239,8 +325,20 @@ fn has_ended(lock: &OwnedFd) -> bool {
     owner(lock).is_some_and(|owner| owner.standing(&this) == Standing::Gone)
 }
 
-fn remove_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedFd) -> Fate {
-    let undone = match undo(folder.fd(), clean_elsewhere) {
+fn remove_locked(
+    place: &OpenPlace,
+    dir: BorrowedFd<'_>,
+    name: &CStr,
+    folder: &Folder,
+    lock: OwnedFd,
+) -> Fate {
+    if record::is_in(folder.fd()) && !has_records(place) {
+        let why = "its record says what else to remove, but `iotoll clean` acts only on records \
+                   in the directory where runs keep them; look at what is in it, and remove it by \
+                   hand";
+        return Fate::Failed { why: why.to_owned() };
+    }
+    let undone = match record::undo(folder.fd(), clean_elsewhere) {
         Ok(undone) => undone,
         Err(why) => return Fate::Failed { why },
     };
@@ -258,7 +356,7 @@ fn remove_locked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder, lock: OwnedF
 
 /// What a run left in another directory is a leftover there, too.
 fn clean_elsewhere(directory: &Path) -> Result<Vec<String>, String> {
-    match clean(directory, Foreign::Keep) {
+    match sweep_at(directory) {
         Ok(report) => match report.failed.first() {
             None => {
                 let removed = report.removed.into_iter();
@@ -283,8 +381,8 @@ fn take_unlocked(dir: BorrowedFd<'_>, name: &CStr, folder: &Folder) -> Fate {
         // Where its maker was quicker, there is none of that name any more.
         let _ = rustix::fs::unlinkat(folder.fd(), UNSIGNED, AtFlags::empty());
     }
-    match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
-        Ok(()) => Fate::Removed { files: 0, bytes: 0, undone: Vec::new() },
+    match remove_name(dir, name, folder) {
+        Ok(()) => Fate::Removed { files: 0, bytes: 0, undone: Undone::default() },
         // Its maker came to it meanwhile. A lock file has first the one name and then the
         // other, so looking in this order misses none.
         Err(Errno::NOTEMPTY | Errno::EXIST) if open_lock_file(folder, UNSIGNED).is_ok() => {
@@ -355,7 +453,7 @@ mod tests {
         let folder = Folder { path: path.clone(), fd };
         let lock = open_lock_file(&folder, LOCK).unwrap();
         fs::remove_dir_all(path).unwrap();
-        let fate = take_locked(dir.as_fd(), c"folder", &folder, lock, Foreign::Keep);
-        assert!(matches!(fate, Fate::Gone));
+        let fate = take_locked(&folder, &lock, Foreign::Keep);
+        assert!(matches!(fate, Err(Fate::Gone)));
     }
 }

@@ -5,10 +5,11 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::AtFlags;
+use rustix::fs::{AtFlags, FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::removal::{self, Failure, Tally};
+use crate::walk::open_within;
 
 /// What every working folder's name begins with.
 pub(crate) const PREFIX: &str = ".iotoll-";
@@ -54,11 +55,47 @@ pub(crate) fn remove_folder(
     rustix::fs::unlinkat(folder.fd(), LOCK, AtFlags::empty()).map_err(fail)?;
     // NFS keeps a removed file that is open under another name in the same folder.
     drop(lock);
-    match rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+    match remove_name(parent, name, folder) {
         // A cleaner was quicker.
         Ok(()) | Err(Errno::NOENT) => Ok(tally),
         Err(error) => Err(fail(error)),
     }
+}
+
+/// Removes the name of an empty folder, if it still is the one that is open.
+pub(crate) fn remove_name(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    folder: &Folder,
+) -> Result<(), Errno> {
+    let is_there = rustix::fs::fstat(folder.fd())?.st_nlink > 0;
+    if is_there && !is_named(parent, name, folder.fd()) {
+        return Err(Errno::STALE);
+    }
+    rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
+}
+
+/// Opens a file in a folder, if it is one of the user's own: no link, device or directory, and
+/// not another mount. Otherwise an error (`EPERM`).
+pub(crate) fn open_own_file(
+    folder: BorrowedFd<'_>,
+    name: &CStr,
+    flags: OFlags,
+) -> Result<OwnedFd, Errno> {
+    let file = open_within(folder, name, flags | OFlags::NONBLOCK)?;
+    let stat = rustix::fs::fstat(&file)?;
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
+    if is_file && is_own { Ok(file) } else { Err(Errno::PERM) }
+}
+
+/// Whether a name in a directory still is that of an open file or directory. Linux has no
+/// removal of what is open, so that another may get the name after this was asked; only who
+/// may exchange names there can do that, and they may remove what has the name themselves.
+pub(crate) fn is_named(parent: BorrowedFd<'_>, name: &CStr, opened: BorrowedFd<'_>) -> bool {
+    let named = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+    let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+    named.is_ok_and(|named| rustix::fs::fstat(opened).map(identity) == Ok(identity(named)))
 }
 
 /// Whether an open file still has a name.

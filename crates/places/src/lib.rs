@@ -4,15 +4,18 @@
 //! is the private folder in it that a run works in, [`PlaceFolders`] the folders of slices
 //! within that, [`clean()`] removes what killed runs left, and [`check_space`] refuses what
 //! would fill a disk or the memory. [`MadePlaces`] makes places for a run and unmakes them.
+//! [`Output`] is a file that is written elsewhere, such as a result.
 
 mod clean;
 mod cut;
 mod error;
 mod folder;
+mod home;
 mod inspect;
 mod made;
 mod margins;
 mod open;
+mod output;
 mod place_folders;
 mod record;
 mod removal;
@@ -22,13 +25,16 @@ mod walk;
 mod workdir;
 
 pub use clean::{
-    CleanReport, FailedFolder, Foreign, ForeignFolder, HeldFolder, RemovedFolder, clean,
+    CleanReport, FailedFolder, Foreign, ForeignFolder, HeldFolder, RemovedFolder, UnfinishedFile,
+    clean, clean_home,
 };
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
+pub use home::made_home;
 pub use inspect::{inspect, same_file_system};
-pub use made::{MadeError, MadePlaces, foreseen, made_home};
+pub use made::{MadeError, MadePlaces, foreseen};
 pub use margins::Margins;
+pub use output::{Output, OutputError, Readers};
 pub use place_folders::{PlaceFolders, aside_max};
 pub use space::{Asked, Need, SpaceError, check_space};
 pub use workdir::WorkDir;

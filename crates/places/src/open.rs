@@ -43,7 +43,7 @@ impl OpenPlace {
             return Ok(());
         }
         let fail = |error| PlaceError::from_io(name, "looking at the directories above it", error);
-        let way = self.way().map_err(fail)?;
+        let way = directories_above(self.fd.as_fd(), &self.path).map_err(fail)?;
         match objection(&way, unmapped_uid(&Root::real())) {
             None => Ok(()),
             Some(Objection::OthersOwn { directory, uid }) => {
@@ -54,29 +54,31 @@ impl OpenPlace {
             }
         }
     }
+}
 
-    /// The place and the directories above it, found from the one that is open: they are
-    /// those whose owners count, whatever the path leads to by now.
-    fn way(&self) -> io::Result<Vec<Directory>> {
-        let mut way = Vec::new();
-        let mut path = self.path.clone();
-        let mut fd = open_at(self.fd.as_fd(), c".")?;
-        loop {
-            let stat = fstat(&fd)?;
-            way.push(Directory { path: path.clone(), uid: stat.st_uid, mode: stat.st_mode });
-            let has_name = path.pop();
-            let above = open_at(fd.as_fd(), c"..")?;
-            let at_root = {
-                let above = fstat(&above)?;
-                (above.st_dev, above.st_ino) == (stat.st_dev, stat.st_ino)
-            };
-            // What is bound into itself is the same as what is above it, without being
-            // the root.
-            if (at_root && !has_name) || way.len() > PATH_MAX {
-                return Ok(way);
-            }
-            fd = above;
+/// A directory and those above it, found from the one that is open: they are those whose
+/// owners count, whatever the path leads to by now.
+pub(crate) fn directories_above(
+    directory: BorrowedFd<'_>,
+    path: &Path,
+) -> io::Result<Vec<Directory>> {
+    let mut way = Vec::new();
+    let mut path = path.to_owned();
+    let mut fd = open_at(directory, c".")?;
+    loop {
+        let stat = fstat(&fd)?;
+        way.push(Directory { path: path.clone(), uid: stat.st_uid, mode: stat.st_mode });
+        let has_name = path.pop();
+        let above = open_at(fd.as_fd(), c"..")?;
+        let at_root = {
+            let above = fstat(&above)?;
+            (above.st_dev, above.st_ino) == (stat.st_dev, stat.st_ino)
+        };
+        // What is bound into itself is the same as what is above it, without being the root.
+        if (at_root && !has_name) || way.len() > PATH_MAX {
+            return Ok(way);
         }
+        fd = above;
     }
 }
 

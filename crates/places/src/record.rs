@@ -3,11 +3,15 @@
 //! A line is written and synced before something is made, and another as soon as it has a
 //! name. Whoever finds the folder and holds its lock undoes what the lines say. All of it
 //! is of one boot: devices do not outlive it, and the numbers begin again.
+//!
+//! A zram device is added by a child, which writes its line even if the run is killed
+//! meanwhile. Where that child was killed, too, nothing tells the run's device from anybody
+//! else's: it is left, and `iotoll clean` prints how to remove it.
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -16,13 +20,19 @@ use std::time::{Duration, Instant};
 use host::owner::Owner;
 use host::root::Root;
 use host::zram::{self, Zram};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, openat};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
+
+use crate::folder::open_own_file;
 
 /// The record's name in the folder.
 const NAME: &std::ffi::CStr = c"made";
 /// Records are shorter than this.
 const BYTES_MAX: u64 = 1 << 20;
+/// The line of a zram device begins with this …
+const ZRAM: &str = "zram";
+/// … and is shorter than this.
+const LINE_BYTES_MAX: usize = 128;
 
 /// How long a mount or a device that is being let go of is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
@@ -35,21 +45,24 @@ impl Record {
     /// In a folder that has none.
     pub(crate) fn begin(folder: BorrowedFd<'_>) -> io::Result<Self> {
         let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(folder, NAME, flags, Mode::RUSR | Mode::WUSR)?;
         let mut record = Self(File::from(file));
         record.write(&Line::Boot(Owner::this_process().boot))?;
         Ok(record)
     }
 
-    /// A zram device is about to be added, after the disk of that number.
-    pub(crate) fn adding_zram(&mut self, latest_disk: u64) -> io::Result<()> {
-        self.write(&Line::ZramAfter(latest_disk))
-    }
-
-    /// It was added.
-    pub(crate) fn added_zram(&mut self, zram: Zram) -> io::Result<()> {
-        self.write(&Line::Zram(zram))
+    /// Adds a zram device, whose disk comes after the one of that number.
+    pub(crate) fn add_zram(&mut self, latest_disk: u64) -> io::Result<Zram> {
+        self.write(&Line::ZramAfter(latest_disk))?;
+        let before = self.0.stream_position()?;
+        zram::add(&Root::real(), ZRAM, self.0.as_fd())?;
+        let mut line = [0; LINE_BYTES_MAX];
+        let length = rustix::io::pread(&self.0, &mut line, before)?;
+        match str::from_utf8(&line[..length]).ok().and_then(Line::read) {
+            Some(Line::Zram(zram)) => Ok(zram),
+            _ => Err(io::Error::other("its number is not known")),
+        }
     }
 
     /// A working folder is about to be made in this directory.
@@ -77,7 +90,7 @@ impl Line {
         match self {
             Self::Boot(boot) => format!("boot {boot}\n"),
             Self::ZramAfter(disk) => format!("zram-after {disk}\n"),
-            Self::Zram(Zram { number, disk }) => format!("zram {number} {disk}\n"),
+            Self::Zram(Zram { number, disk }) => format!("{ZRAM} {number} {disk}\n"),
             Self::WorkingIn(path) => {
                 // A path may have any bytes but a zero.
                 let bytes = path.as_os_str().as_bytes();
@@ -93,7 +106,7 @@ impl Line {
         Some(match key {
             "boot" => Self::Boot(value.to_owned()),
             "zram-after" => Self::ZramAfter(value.parse().ok()?),
-            "zram" => {
+            ZRAM => {
                 let (number, disk) = value.split_once(' ')?;
                 Self::Zram(Zram { number: number.parse().ok()?, disk: disk.parse().ok()? })
             }
@@ -109,39 +122,81 @@ impl Line {
     }
 }
 
+/// What became of what a record says.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Undone {
+    /// What is gone.
+    pub(crate) gone: Vec<String>,
+    /// What may be the owner's or somebody else's and was left, each in a sentence.
+    pub(crate) unproved: Vec<String>,
+}
+
+/// Whether there is a record in a folder.
+pub(crate) fn is_in(folder: BorrowedFd<'_>) -> bool {
+    !matches!(rustix::fs::statat(folder, NAME, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+}
+
 /// Undoes what the record in a folder says, if there is one: for whoever holds the folder's
-/// lock and knows that its owner has ended. Says what it undid. `sweep` removes what the
-/// owner left in another directory, and says what.
+/// lock and knows that its owner has ended. `sweep` removes what the owner left in another
+/// directory, and says what.
 pub(crate) fn undo(
     folder: BorrowedFd<'_>,
     sweep: impl Fn(&Path) -> Result<Vec<String>, String>,
-) -> Result<Vec<String>, String> {
-    let text = match read(folder) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Ok(Vec::new()),
-        Err(error) => return Err(format!("its record could not be read: {error}")),
-    };
-    let lines: Vec<Line> = text.split_inclusive('\n').filter_map(Line::read).collect();
-    if lines.first() != Some(&Line::Boot(Owner::this_process().boot)) {
-        return Ok(Vec::new());
+) -> Result<Undone, String> {
+    let mut lines = read(folder)?;
+    let mut undone = Undone::default();
+    if let Some(disk) = unnamed_zram(&lines) {
+        // A child that still adds it holds this until it has written the line.
+        let Ok(_lock) = ZramLock::take() else {
+            // There are no such devices without zram.
+            return Ok(undone);
+        };
+        lines = read(folder)?;
+        if unnamed_zram(&lines).is_some() {
+            undone.unproved =
+                zram::unused_after(&Root::real(), disk).iter().map(unproved).collect();
+        }
     }
-    let mut undone = Vec::new();
-    for (position, line) in lines.iter().enumerate() {
+    for line in lines {
         match line {
-            Line::ZramAfter(disk) if !matches!(lines.get(position + 1), Some(Line::Zram(_))) => {
-                undone.extend(remove_unused(*disk)?);
-            }
             Line::Boot(_) | Line::ZramAfter(_) => {}
-            Line::Zram(zram) => undone.extend(remove(*zram)?),
-            Line::WorkingIn(directory) => undone.extend(sweep(directory)?),
+            Line::Zram(zram) => undone.gone.extend(remove(zram)?),
+            Line::WorkingIn(directory) => undone.gone.extend(sweep(&directory)?),
         }
     }
     Ok(undone)
 }
 
-fn read(folder: BorrowedFd<'_>) -> io::Result<Option<String>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = match openat(folder, NAME, flags, Mode::empty()) {
+/// The disk after which a zram device was to be added that has no line.
+fn unnamed_zram(lines: &[Line]) -> Option<u64> {
+    let next = lines.iter().skip(1).map(Some).chain([None]);
+    lines.iter().zip(next).find_map(|lines| match lines {
+        (Line::ZramAfter(_), Some(Line::Zram(_))) => None,
+        (Line::ZramAfter(disk), _) => Some(*disk),
+        _ => None,
+    })
+}
+
+fn unproved(zram: &Zram) -> String {
+    let Zram { number, .. } = zram;
+    format!(
+        "{}: it has no size, and the killed run may have added it, or somebody else; if nobody \
+         is about to use it, remove it with `echo {number} >/sys/class/zram-control/hot_remove`",
+        zram.path().display()
+    )
+}
+
+/// The lines of a record of this boot; none where there is no record.
+fn read(folder: BorrowedFd<'_>) -> Result<Vec<Line>, String> {
+    let text = read_text(folder).map_err(|e| format!("its record could not be read: {e}"))?;
+    let text = text.unwrap_or_default();
+    let lines: Vec<Line> = text.split_inclusive('\n').filter_map(Line::read).collect();
+    let is_of_this_boot = lines.first() == Some(&Line::Boot(Owner::this_process().boot));
+    Ok(if is_of_this_boot { lines } else { Vec::new() })
+}
+
+fn read_text(folder: BorrowedFd<'_>) -> io::Result<Option<String>> {
+    let file = match open_own_file(folder, NAME, OFlags::RDONLY) {
         Ok(file) => file,
         Err(Errno::NOENT) => return Ok(None),
         Err(error) => return Err(error.into()),
@@ -149,14 +204,6 @@ fn read(folder: BorrowedFd<'_>) -> io::Result<Option<String>> {
     let mut text = Vec::new();
     File::from(file).take(BYTES_MAX).read_to_end(&mut text)?;
     Ok(Some(String::from_utf8_lossy(&text).into_owned()))
-}
-
-/// The owner was killed between adding a device and writing down its name: it is one that
-/// came after and that nobody has given a size.
-fn remove_unused(disk: u64) -> Result<Vec<String>, String> {
-    let _lock = ZramLock::take().map_err(|error| error.to_string())?;
-    let unused = zram::unused_after(&Root::real(), disk).into_iter();
-    unused.map(remove).collect::<Result<Vec<_>, _>>().map(|all| all.into_iter().flatten().collect())
 }
 
 /// Tries until it is no longer refused for something that is still in use.
@@ -209,8 +256,6 @@ impl ZramLock {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use std::os::fd::AsFd as _;
-
     use super::*;
 
     #[test]
@@ -235,7 +280,10 @@ mod tests {
     fn what_is_of_another_boot_is_not_acted_upon() {
         let folder = tempfile::tempdir().unwrap();
         let dir = File::open(folder.path()).unwrap();
-        let undo = || super::undo(dir.as_fd(), |path| Ok(vec![path.display().to_string()]));
+        let undo = || {
+            let undone = super::undo(dir.as_fd(), |path| Ok(vec![path.display().to_string()]));
+            undone.map(|undone| undone.gone)
+        };
         assert_eq!(undo(), Ok(Vec::new()), "no record");
         let working = Line::WorkingIn("/srv".into()).text();
         let own = Owner::this_process().boot;
@@ -245,5 +293,37 @@ mod tests {
             std::fs::write(folder.path().join("made"), text).unwrap();
             assert_eq!(undo(), Ok(undone.to_vec()), "{boot}");
         }
+    }
+
+    #[test]
+    fn a_record_that_is_no_file_of_the_users_own_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = File::open(folder.path()).unwrap();
+        let (record, elsewhere) = (folder.path().join("made"), folder.path().join("elsewhere"));
+        std::fs::write(&elsewhere, Line::Boot(Owner::this_process().boot).text()).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &record).unwrap();
+        assert!(is_in(dir.as_fd()) && read(dir.as_fd()).is_err(), "a link");
+        std::fs::remove_file(&record).unwrap();
+        std::fs::create_dir(&record).unwrap();
+        assert!(read(dir.as_fd()).is_err(), "a directory");
+        std::fs::remove_dir(&record).unwrap();
+        std::fs::rename(&elsewhere, &record).unwrap();
+        assert_eq!(read(dir.as_fd()).unwrap().len(), 1);
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&record, Some(65_534), None).unwrap();
+            assert!(read(dir.as_fd()).is_err(), "a file of another user's");
+        }
+    }
+
+    #[test]
+    fn only_a_zram_device_without_a_line_is_looked_for() {
+        let zram = |number| Line::Zram(Zram { number, disk: 18 });
+        let (boot, after) = (|| Line::Boot("1".to_owned()), Line::ZramAfter);
+        assert_eq!(unnamed_zram(&[boot()]), None);
+        assert_eq!(unnamed_zram(&[boot(), after(7), zram(1)]), None);
+        assert_eq!(unnamed_zram(&[boot(), after(7)]), Some(7));
+        let working = || Line::WorkingIn("/srv".into());
+        assert_eq!(unnamed_zram(&[boot(), after(7), working(), zram(1)]), Some(7));
+        assert_eq!(unnamed_zram(&[boot(), after(7), zram(1), after(9)]), Some(9));
     }
 }

@@ -266,6 +266,131 @@ fn a_folder_of_another_user_is_left_alone_even_by_root() {
     assert!(foreign.join("lock").exists());
 }
 
+/// What somebody could hope for who forges a record: in a folder of theirs, root acts upon
+/// none, whatever it says.
+#[test]
+fn roots_cleaning_acts_upon_no_record_outside_of_the_home_of_records() {
+    if !is_root() {
+        return skip("roots_cleaning_acts_upon_no_record…", "for others, records are their own");
+    }
+    let (place, elsewhere) = (place(), place());
+    let victim = leftover(&elsewhere, &["precious"]);
+    let forged = leftover(&place, &[]);
+    let boot = Owner::this_process().boot;
+    let digits: String =
+        elsewhere.path().to_str().unwrap().bytes().map(|byte| format!("{byte:02x}")).collect();
+    fs::write(forged.join("made"), format!("boot {boot}\nworking-in {digits}\n")).unwrap();
+    for foreign in [Foreign::Keep, Foreign::Remove] {
+        let report = clean(place.path(), foreign).unwrap();
+        assert!(report.failed[0].why.contains("acts only on records"), "{report:?}");
+        assert_eq!(report.removed, []);
+        assert!(victim.join("precious").exists() && forged.exists());
+    }
+}
+
+/// The owner of a directory exchanges a folder of root's for one of their own, which looks
+/// like a leftover, again and again while root cleans there.
+#[test]
+fn a_folder_of_another_that_is_put_in_roots_place_while_root_cleans_is_left_alone() {
+    if !is_root() {
+        return skip(
+            "a_folder_that_is_exchanged_while_root_cleans…",
+            "only root can give one away",
+        );
+    }
+    const CLEANINGS: u32 = 20_000;
+    let place = place();
+    let roots = folder(&place, NAME, &["precious"]);
+    let theirs = folder(&place, "theirs", &["precious"]);
+    fs::write(theirs.join("lock"), signed(&ended())).unwrap();
+    for path in [place.path(), &theirs] {
+        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let exchange = rustix::fs::RenameFlags::EXCHANGE;
+                let cwd = rustix::fs::CWD;
+                rustix::fs::renameat_with(cwd, &roots, cwd, &theirs, exchange).unwrap();
+            }
+        });
+        for _ in 0..CLEANINGS {
+            let report = clean(place.path(), Foreign::Keep);
+            if !report.as_ref().is_ok_and(|report| report.removed.is_empty()) {
+                is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+                panic!("{report:?}");
+            }
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(roots.join("precious").exists() && theirs.join("precious").exists());
+}
+
+/// A folder of root's, and in it what another user could write.
+#[test]
+fn a_lock_or_record_of_another_user_in_ones_own_folder_is_not_acted_upon() {
+    if !is_root() {
+        return skip("a_lock_or_record_of_another_user…", "only root can give a file away");
+    }
+    let place = place();
+    let path = leftover(&place, &["precious"]);
+    chown(path.join("lock"), Some(NOBODY), Some(NOBODY)).unwrap();
+    let report = clean(place.path(), Foreign::Remove).unwrap();
+    assert!(report.failed[0].why.contains("opening its lock file failed"), "{report:?}");
+    assert!(path.join("precious").exists());
+}
+
+#[test]
+fn the_lock_of_a_leftover_may_be_no_fifo_and_nothing_waits_for_one() {
+    let place = place();
+    let path = folder(&place, NAME, &["precious"]);
+    let lock = path.join("lock");
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+    rustix::fs::mknodat(rustix::fs::CWD, &lock, kind, mode, 0).unwrap();
+    assert_eq!(clean(place.path(), Foreign::Remove).unwrap().failed.len(), 1);
+    assert!(path.join("precious").exists());
+}
+
+/// What a writer leaves that is killed between giving a file a name and renaming it.
+#[test]
+fn an_unfinished_file_goes_with_clean_alone_once_nobody_writes_it() {
+    let place = place();
+    let boot: String = Owner::this_process().boot.chars().take(8).collect();
+    let file = |start: &str| {
+        let path = place.path().join(format!(".iotoll-{start}01234567.tmp"));
+        fs::write(&path, "half").unwrap();
+        path
+    };
+    let (killed, elsewhere) = (file(&boot), file("ffffffff"));
+    let written = place.path().join(format!(".iotoll-{boot}89abcdef.tmp"));
+    let writer = fs::File::create(&written).unwrap();
+    writer.lock().unwrap();
+    // A run in the place sweeps folders alone.
+    drop(WorkDir::create("disk", place.path()).unwrap());
+    assert!(killed.exists());
+    let report = clean(place.path(), Foreign::Keep).unwrap();
+    assert!(!killed.exists() && elsewhere.exists() && written.exists(), "{report:?}");
+    assert_eq!((report.unfinished.len(), report.foreign.len()), (1, 1));
+    assert!(report.unfinished[0].bytes > 0);
+    let report = clean(place.path(), Foreign::Remove).unwrap();
+    assert!(!elsewhere.exists() && written.exists(), "{report:?}");
+    drop(writer);
+    assert_eq!(clean(place.path(), Foreign::Keep).unwrap().unfinished.len(), 1);
+    for kind in ["folder", "link", "of another"] {
+        match kind {
+            "folder" => fs::create_dir(&killed).unwrap(),
+            "link" => symlink(file("fedcba98"), &killed).unwrap(),
+            _ if is_root() => chown(file(&boot), Some(NOBODY), None).unwrap(),
+            _ => return skip("an_unfinished_file…", "only root can give a file away"),
+        }
+        assert_eq!(clean(place.path(), Foreign::Keep).unwrap().unfinished, [], "{kind}");
+        assert!(fs::symlink_metadata(&killed).is_ok(), "{kind}");
+        let _ = fs::remove_dir(&killed);
+        let _ = fs::remove_file(&killed);
+    }
+}
+
 #[test]
 fn a_leftover_on_a_read_only_file_system_is_reported_as_still_there() {
     let test = "a_leftover_on_a_read_only_file_system_is_reported_as_still_there";

@@ -2,13 +2,15 @@
 //!
 //! Afterwards no process that they started may be alive, the next run or `iotoll clean`
 //! must leave nothing in their places, and every block that they had told of must be in
-//! the record that was kept. Kills happen on each of several file systems, where the
+//! the record that was kept. With `--made`, runs create places, and what others have on the
+//! machine must survive their cleaning. Kills happen on each of several file systems, where the
 //! place and the record are, in several lanes at once: processes of their own, so that
 //! each sees what its runs leave behind and nothing else.
 
 mod grounds;
 mod lane;
 mod made;
+mod others;
 mod trial;
 
 use std::collections::BTreeMap;
@@ -50,20 +52,19 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let iotoll = args.iotoll.clone().map_or_else(process::build_iotoll, Ok)?;
-    if args.made {
-        // Devices are the whole machine's: beside others nobody could say who left them.
-        let grounds = [Ground::folder("temporary", &std::env::temp_dir())?];
-        return kill_all(&iotoll, &grounds, &Args { at_once: 1, ..args.clone() });
-    }
+    let build = if args.made { process::build_release_iotoll } else { process::build_iotoll };
+    let iotoll = args.iotoll.clone().map_or_else(build, Ok)?;
     if args.usual {
         return kill_all(&iotoll, &grounds::usual()?, args);
     }
-    let (grounds, skipped) = grounds::all()?;
+    let bytes = if args.made { grounds::BYTES_FOR_IMAGES } else { grounds::USUAL_BYTES };
+    let (grounds, skipped) = grounds::all(bytes)?;
     for line in skipped {
         println!("not tried: {line}");
     }
-    kill_all(&iotoll, &grounds, args)
+    // Devices are the whole machine's: beside others nobody could say who left them.
+    let at_once = if args.made { 1 } else { args.at_once };
+    kill_all(&iotoll, &grounds, &Args { at_once, ..args.clone() })
 }
 
 /// Kills them all, and tells what became of them.

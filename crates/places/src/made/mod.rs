@@ -37,6 +37,7 @@ use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 pub use self::error::MadeError;
 pub use self::foreseen::foreseen;
 use crate::error::PlaceName;
+use crate::home::made_home;
 use crate::inspect::{AFTER_REBOOT, inspect};
 use crate::open::OpenPlace;
 use crate::record::{Record, ZramLock, while_busy};
@@ -44,24 +45,6 @@ use crate::workdir::WorkDir;
 
 /// Where an image or the upper layer of an overlay is that names no directory.
 const HERE: &str = ".";
-/// The folder of the mount points is here for root, on every system with a current layout.
-const ROOTS_HOME: &str = "/run";
-/// And here for others, where nothing better is told.
-const HOMES: [&str; 2] = ["/dev/shm", "/tmp"];
-
-/// Where the folders with mount points and records are: on storage that a reboot clears,
-/// as it does all that is made here.
-pub fn made_home() -> PathBuf {
-    let given = if rustix::process::geteuid().is_root() {
-        Some(PathBuf::from(ROOTS_HOME))
-    } else {
-        std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from)
-    };
-    let homes = given.into_iter().chain(HOMES.map(PathBuf::from));
-    let mut usable = homes.filter(|home| home.is_absolute() && home.is_dir());
-    usable.next().unwrap_or_else(|| PathBuf::from(HOMES[1]))
-}
-
 /// The places that were made for a run. Dropping it unmakes them.
 #[derive(Debug)]
 pub struct MadePlaces {
@@ -173,10 +156,9 @@ impl MadePlaces {
         }
         let lock = ZramLock::take().map_err(MadeError::io("locking zram-control"))?;
         let latest = zram::latest_disk(&root).ok_or(MadeError::NoDiskNumbers)?;
-        self.record.adding_zram(latest).map_err(recording)?;
-        let added = zram::add(&root).map_err(MadeError::io("adding a zram device"))?;
+        let added = self.record.add_zram(latest);
+        let added = added.map_err(MadeError::io("adding a zram device"))?;
         standing.device = Device::Zram(added);
-        self.record.added_zram(added).map_err(recording)?;
         let sized = added.set_size(&root, size_bytes);
         sized.map_err(MadeError::io("setting the size of a zram device"))?;
         drop(lock);

@@ -10,12 +10,16 @@ use tempfile::TempDir;
 use xtask::pool::Skipped;
 use xtask::process;
 
-/// File systems in a file, with the size that each needs.
-const IMAGES: [(&str, &[&str], u64); 3] = [
-    ("ext4", &["mkfs.ext4", "-q"], 512 << 20),
-    ("xfs", &["mkfs.xfs", "-q"], 512 << 20),
-    ("btrfs", &["mkfs.btrfs", "-q"], 512 << 20),
+/// File systems in a file.
+const IMAGES: [(&str, &[&str]); 3] = [
+    ("ext4", &["mkfs.ext4", "-q"]),
+    ("xfs", &["mkfs.xfs", "-q"]),
+    ("btrfs", &["mkfs.btrfs", "-q"]),
 ];
+/// Room for every study.
+pub(super) const USUAL_BYTES: u64 = 512 << 20;
+/// Room for images besides.
+pub(super) const BYTES_FOR_IMAGES: u64 = 1 << 30;
 /// Where the files are, for a disk that others use would only be waited for.
 const MEMORY: &str = "/dev/shm";
 
@@ -67,10 +71,10 @@ fn mount_point(folder: &TempDir) -> PathBuf {
 }
 
 /// All that can be had here, and what cannot.
-pub(crate) fn all() -> Result<(Vec<Ground>, Skipped)> {
+pub(crate) fn all(bytes: u64) -> Result<(Vec<Ground>, Skipped)> {
     let mut grounds = vec![Ground::folder("tmpfs", Path::new(MEMORY))?];
     let mut skipped = Vec::new();
-    for (name, mkfs, bytes) in IMAGES {
+    for (name, mkfs) in IMAGES {
         match Ground::image(name, mkfs, bytes) {
             Ok(ground) => grounds.push(ground),
             Err(why) => skipped.push(format!("{name}: {why:#}")),

@@ -11,13 +11,17 @@ use anyhow::Result;
 /// The kernel takes some of it away a moment after the last process has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// One place of each kind, beside the directory itself.
-pub(super) fn places(directory: &Path) -> Vec<String> {
+/// The file systems of the image, each in its turn, with a size that it can have.
+const IMAGES: [&str; 3] = ["ext4:256M", "xfs:300M", "btrfs:256M"];
+
+/// One place of each kind, and the directory itself.
+pub(super) fn places(directory: &Path, number: u64) -> Vec<String> {
     let here = directory.display();
+    let image = IMAGES[number as usize % IMAGES.len()];
     vec![
         format!("a={here}"),
         "b=tmpfs:256M".to_owned(),
-        format!("c=image:ext4:256M@{here}"),
+        format!("c=image:{image}@{here}"),
         "d=zram:256M".to_owned(),
         format!("e=overlay:{here}"),
     ]

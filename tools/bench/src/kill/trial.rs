@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use store::{Content, Entry, State, Store};
 
 use super::made;
+use super::others::Others;
 use xtask::process;
 
 /// What is run: each study, the log with each kind of worker, and small enough for blocks
@@ -88,10 +89,16 @@ impl Trial<'_> {
         let before: BTreeSet<String> = self.entries()?.into_iter().map(|entry| entry.id).collect();
         let _turn = if self.made { Some(made::turn()?) } else { None };
         let there = made::there(self.place);
-        let Killed { told, ended_ms, mut wrong } = self.kill(random)?;
-        let next =
-            if random.random_bool(NEXT_RUN_SHARE) { self.run_next()? } else { self.clean()? };
-        wrong.extend(next.iter().map(|file| format!("{file} is left in the place")));
+        let Killed { told, ended_ms, mut wrong } = self.kill(number, random)?;
+        let others = if self.made { Some(Others::put(self.place, number)?) } else { None };
+        if random.random_bool(NEXT_RUN_SHARE) {
+            self.run_next()?;
+        } else {
+            self.clean()?;
+        }
+        wrong.extend(self.left(others.as_ref())?);
+        wrong.extend(others.iter().flat_map(Others::gone));
+        drop(others);
         if self.made {
             let left = made::left_since(self.place, &there).into_iter();
             wrong.extend(left.map(|what| format!("{what} is left on the machine")));
@@ -107,13 +114,13 @@ impl Trial<'_> {
     }
 
     /// Kills a run at a moment at which it still runs.
-    fn kill(&self, random: &mut ChaCha8Rng) -> Result<Killed> {
+    fn kill(&self, number: u64, random: &mut ChaCha8Rng) -> Result<Killed> {
         for _ in 0..TRIES {
             let in_blocks = random.random_bool(0.5);
             let moment_max = if in_blocks { FROM_BLOCK_MAX } else { FROM_START_MAX };
             let moment = random.random_range(Duration::ZERO..moment_max);
             let budget = BUDGETS[usize::from(in_blocks || random.random_bool(0.5))];
-            let (mut child, stderr) = self.start(budget)?;
+            let (mut child, stderr) = self.start(number, budget)?;
             let mut lines = Vec::new();
             if in_blocks {
                 // They end with the run, too.
@@ -143,11 +150,11 @@ impl Trial<'_> {
         bail!("{TRIES} runs ended before they could be killed");
     }
 
-    fn start(&self, budget: &str) -> Result<(Child, Receiver<String>)> {
+    fn start(&self, number: u64, budget: &str) -> Result<(Child, Receiver<String>)> {
         let mut command = Command::new(self.iotoll);
         command.env("IOTOLL_DIR", self.data).arg("compare");
         if self.made {
-            command.args(made::places(self.place));
+            command.args(made::places(self.place, number));
         } else {
             command.args(["a", "b"].map(|label| format!("{label}={}", self.place.display())));
         }
@@ -166,26 +173,32 @@ impl Trial<'_> {
         Ok((child, receiver))
     }
 
-    /// `iotoll clean`; what it leaves.
-    fn clean(&self) -> Result<Vec<String>> {
+    fn clean(&self) -> Result<()> {
         let mut clean = Command::new(self.iotoll);
         process::output(clean.arg("clean").arg(format!("here={}", self.place.display())))?;
-        self.left()
+        Ok(())
     }
 
-    /// The next run; what it leaves.
-    fn run_next(&self) -> Result<Vec<String>> {
+    /// The next run.
+    fn run_next(&self) -> Result<()> {
         let mut next = Command::new(self.iotoll);
         next.env("IOTOLL_DIR", self.data).arg("compare");
         next.arg(format!("next={}", self.place.display()));
         next.args(["--study", "log", "--strategy", "held", "--budget", "1s"]);
         process::output(&mut next)?;
-        self.left()
+        Ok(())
     }
 
-    fn left(&self) -> Result<Vec<String>> {
-        let names = fs::read_dir(self.place)?.map(|entry| Ok(entry?.file_name()));
-        names.map(|name: Result<_>| Ok(name?.to_string_lossy().into_owned())).collect()
+    /// What is left in the place that is nobody else's, each in a sentence.
+    fn left(&self, others: Option<&Others>) -> Result<Vec<String>> {
+        let mut left = Vec::new();
+        for entry in fs::read_dir(self.place)? {
+            let path = entry?.path();
+            if !others.is_some_and(|others| others.have(&path)) {
+                left.push(format!("{} is left in the place", path.display()));
+            }
+        }
+        Ok(left)
     }
 
     /// All runs that are kept, once the killed ones are known to be.

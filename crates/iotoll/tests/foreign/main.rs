@@ -2,7 +2,9 @@
 //! exchanges while it is under way, is neither run nor written to.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod outputs;
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
