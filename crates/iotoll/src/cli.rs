@@ -116,12 +116,9 @@ pub(crate) enum Command {
         /// How many in each round
         calls: u32,
     },
-    /// Run as the server that the study `serve` loads
+    /// Run as the server that the study `serve` loads, as standard input describes it
     #[command(name = studies::SERVE_COMMAND, hide = true)]
-    Serve {
-        /// What to serve, as JSON
-        config: String,
-    },
+    Serve,
 }
 
 #[derive(Args, Default)]
