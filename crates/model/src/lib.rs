@@ -16,6 +16,7 @@ pub mod diff;
 pub mod document;
 pub mod figure;
 pub mod guarantee;
+mod image;
 pub mod integrity;
 pub mod load;
 pub mod made;
