@@ -149,6 +149,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
 
+    /// Agree to the commands, files and created places that the plan file brings
+    #[arg(long, requires = "plan")]
+    pub(crate) allow_commands: bool,
+
     /// The smallest relative difference that matters, as in 10% or 10 [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
     pub(crate) worth: Option<f64>,

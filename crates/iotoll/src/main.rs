@@ -11,6 +11,7 @@ mod clean;
 mod cli;
 mod clients;
 mod compare;
+mod consent;
 mod delivery;
 mod diff;
 mod dry_run;

@@ -1,6 +1,7 @@
 //! `iotoll rerun`: a saved run once more, with its plan and seed, here or elsewhere.
 
 use anyhow::{bail, ensure};
+use model::demands::Typed;
 use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, Plan};
@@ -8,6 +9,7 @@ use model::run::Run;
 use model::units::counted;
 
 use crate::cli::{CompareArgs, RerunArgs};
+use crate::consent::{Consent, Source};
 use crate::exit::{Exit, UsageError};
 use crate::{compare, show};
 
@@ -15,8 +17,20 @@ pub(crate) fn run(args: RerunArgs) -> anyhow::Result<Exit> {
     let wrong = |why: anyhow::Error| {
         UsageError(format!("cannot run {} again: {why:#}", args.run.display()))
     };
-    let run = show::comparison(&args.run).map_err(wrong)?;
+    // Looked at once: a file of that name may come or go.
+    let is_file = show::is_file(&args.run);
+    let run = if is_file { show::comparison_to_act_on(&args.run) } else { show::kept(&args.run) };
+    let run = run.map_err(wrong)?;
     let plan = plan(&args, &run).map_err(wrong)?;
+    if is_file {
+        let (allowed, dry_run) = (args.allow_commands, args.dry_run);
+        let typed = Typed { places: typed(&args.places, &plan.places), ..Typed::default() };
+        let source = Source { file: &args.run, typed, allowed, dry_run };
+        if source.ask(&plan)? == Consent::OnlyShown {
+            return Ok(Exit::Done);
+        }
+    }
+    plan.places.iter().try_for_each(check_place).map_err(wrong)?;
     let as_compare = CompareArgs {
         places: plan.places.iter().cloned().map(PlaceArgument::Labelled).collect(),
         // Its tolls would not be those of a run that pauses between slices, and the reverse.
@@ -41,30 +55,32 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
     draft.seed = Some(seed);
     let plan = draft.finish(seed)?;
     plan.check_against(run)?;
-    let commands = plan.shell_texts();
-    if show::is_file(&args.run) && !args.allow_commands && !commands.is_empty() {
-        let told =
-            commands.iter().map(|command| format!("\n  {} = {}", command.param, command.text));
+    Ok(plan)
+}
+
+/// An error where a place needs a directory that is not here.
+fn check_place(PlaceRequest { label, target }: &PlaceRequest) -> anyhow::Result<()> {
+    let needed = match target {
+        Target::Directory(path) => Some(path.as_path()),
+        Target::Made(made) => made.stands_on(),
+    };
+    if let Some(path) = needed.filter(|path| !path.is_dir()) {
         bail!(
-            "the file contains shell commands that would be run; read them, and add \
-             --allow-commands if you trust them:{}",
-            told.collect::<String>()
+            "its place {label} needs the directory {}, which does not exist here; name another, as \
+             in {label}=/srv",
+            path.display()
         );
     }
-    for PlaceRequest { label, target } in &plan.places {
-        let needed = match target {
-            Target::Directory(path) => Some(path.as_path()),
-            Target::Made(made) => made.stands_on(),
-        };
-        if let Some(path) = needed.filter(|path| !path.is_dir()) {
-            bail!(
-                "its place {label} needs the directory {}, which does not exist here; name \
-                 another, as in {label}=/srv",
-                path.display()
-            );
-        }
-    }
-    Ok(plan)
+    Ok(())
+}
+
+/// The labels of places that the user gave.
+fn typed(given: &[PlaceArgument], places: &[PlaceRequest]) -> Vec<String> {
+    let label = |(position, argument): (usize, &PlaceArgument)| match argument {
+        PlaceArgument::Labelled(place) => place.label.clone(),
+        PlaceArgument::Bare(_) => places[position].label.clone(),
+    };
+    given.iter().enumerate().map(label).collect()
 }
 
 /// The run's places, with the directories that were given: by label, or all in their order.

@@ -1,6 +1,7 @@
 //! `iotoll show`: a saved result, printed as it was then, or the bill of a trace.
 
 use std::io::Read as _;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use ::load::analyse_load;
@@ -123,7 +124,7 @@ pub(crate) fn found(given: Option<&Path>) -> anyhow::Result<Saved> {
     match given {
         Some(path) if is_file(path) => {
             let (file, name) = file_and_name(path);
-            Saved::read(&read(file, name)?)
+            Saved::read(&read(opened(file)?, name)?)
         }
         name => {
             let (store, entry) = entry(name.and_then(Path::to_str))?;
@@ -134,10 +135,21 @@ pub(crate) fn found(given: Option<&Path>) -> anyhow::Result<Saved> {
 
 /// The comparison in a file or in the store.
 pub(crate) fn comparison(given: &Path) -> anyhow::Result<Box<Run>> {
-    match found(Some(given))? {
-        Saved::Comparison(run) => Ok(run),
-        Saved::Load(_) | Saved::Selftest(_) => Err(anyhow!("it is not a comparison")),
-    }
+    found(Some(given))?.into_comparison()
+}
+
+/// The comparison in a file, where what it says is to be done again.
+pub(crate) fn comparison_to_act_on(given: &Path) -> anyhow::Result<Box<Run>> {
+    let (file, name) = file_and_name(given);
+    let input = opened(file)?;
+    places::check_source(input.as_fd(), file)?;
+    Saved::read(&read(input, name)?)?.into_comparison()
+}
+
+/// The comparison that the store has under a name.
+pub(crate) fn kept(name: &Path) -> anyhow::Result<Box<Run>> {
+    let (store, entry) = entry(name.to_str())?;
+    loaded(&store, &entry)?.into_comparison()
 }
 
 /// A file, and which of the runs in it is meant: `report.html#3755cbf6`.
@@ -178,6 +190,13 @@ pub(crate) enum Saved {
 }
 
 impl Saved {
+    fn into_comparison(self) -> anyhow::Result<Box<Run>> {
+        match self {
+            Self::Comparison(run) => Ok(run),
+            Self::Load(_) | Self::Selftest(_) => Err(anyhow!("it is not a comparison")),
+        }
+    }
+
     /// Loads one from the store.
     pub(crate) fn load(store: &Store, entry: &Entry) -> anyhow::Result<Self> {
         Ok(match store.load(entry)? {
@@ -236,9 +255,12 @@ impl Saved {
     }
 }
 
+fn opened(file: &Path) -> std::io::Result<Input> {
+    Input::open(file, RESULT_BYTES_MAX)
+}
+
 /// The text of a file that may be a result. One that cannot be is not read to its end.
-fn read(file: &Path, name: Option<&str>) -> anyhow::Result<String> {
-    let mut input = Input::open(file, RESULT_BYTES_MAX)?;
+fn read(mut input: Input, name: Option<&str>) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     input.by_ref().take(BEGINNING_BYTES).read_to_end(&mut bytes)?;
     if record::is_page(&bytes) {

@@ -11,6 +11,7 @@ pub mod cause;
 pub mod client;
 pub mod condition;
 pub mod counters;
+pub mod demands;
 pub mod description;
 pub mod diff;
 pub mod document;

@@ -4,6 +4,7 @@
 //! is the private folder in it that a run works in, [`PlaceFolders`] the folders of slices
 //! within that, [`clean()`] removes what killed runs left, and [`check_space`] refuses what
 //! would fill a disk or the memory. [`MadePlaces`] makes places for a run and unmakes them.
+//! [`check_source`] refuses files that root should not act on.
 
 mod clean;
 mod cut;
@@ -17,6 +18,7 @@ mod place_folders;
 mod record;
 mod removal;
 mod signature;
+mod source;
 mod space;
 mod walk;
 mod workdir;
@@ -30,5 +32,6 @@ pub use inspect::{inspect, same_file_system};
 pub use made::{MadeError, MadePlaces, foreseen, made_home};
 pub use margins::Margins;
 pub use place_folders::{PlaceFolders, aside_max};
+pub use source::{SourceError, check_source};
 pub use space::{Asked, Need, SpaceError, check_space};
 pub use workdir::WorkDir;

@@ -43,7 +43,7 @@ impl OpenPlace {
             return Ok(());
         }
         let fail = |error| PlaceError::from_io(name, "looking at the directories above it", error);
-        let way = self.way().map_err(fail)?;
+        let way = way(&self.path, self.fd.as_fd()).map_err(fail)?;
         match objection(&way, unmapped_uid(&Root::real())) {
             None => Ok(()),
             Some(Objection::OthersOwn { directory, uid }) => {
@@ -54,29 +54,29 @@ impl OpenPlace {
             }
         }
     }
+}
 
-    /// The place and the directories above it, found from the one that is open: they are
-    /// those whose owners count, whatever the path leads to by now.
-    fn way(&self) -> io::Result<Vec<Directory>> {
-        let mut way = Vec::new();
-        let mut path = self.path.clone();
-        let mut fd = open_at(self.fd.as_fd(), c".")?;
-        loop {
-            let stat = fstat(&fd)?;
-            way.push(Directory { path: path.clone(), uid: stat.st_uid, mode: stat.st_mode });
-            let has_name = path.pop();
-            let above = open_at(fd.as_fd(), c"..")?;
-            let at_root = {
-                let above = fstat(&above)?;
-                (above.st_dev, above.st_ino) == (stat.st_dev, stat.st_ino)
-            };
-            // What is bound into itself is the same as what is above it, without being
-            // the root.
-            if (at_root && !has_name) || way.len() > PATH_MAX {
-                return Ok(way);
-            }
-            fd = above;
+/// A directory and those above it, found from the one that is open: they are those whose
+/// owners count, whatever the path leads to by now.
+pub(crate) fn way(path: &Path, directory: BorrowedFd<'_>) -> io::Result<Vec<Directory>> {
+    let mut way = Vec::new();
+    let mut path = path.to_owned();
+    let mut fd = open_at(directory, c".")?;
+    loop {
+        let stat = fstat(&fd)?;
+        way.push(Directory { path: path.clone(), uid: stat.st_uid, mode: stat.st_mode });
+        let has_name = path.pop();
+        let above = open_at(fd.as_fd(), c"..")?;
+        let at_root = {
+            let above = fstat(&above)?;
+            (above.st_dev, above.st_ino) == (stat.st_dev, stat.st_ino)
+        };
+        // What is bound into itself is the same as what is above it, without being
+        // the root.
+        if (at_root && !has_name) || way.len() > PATH_MAX {
+            return Ok(way);
         }
+        fd = above;
     }
 }
 
@@ -85,7 +85,7 @@ fn open_at(directory: BorrowedFd<'_>, name: &CStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(directory, name, flags, Mode::empty())?)
 }
 
-fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+pub(crate) fn open_directory(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
