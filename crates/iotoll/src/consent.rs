@@ -153,10 +153,10 @@ fn summary(demands: &[Demand]) -> String {
         (paths, "path to read"),
         (places, "place to create"),
     ];
-    let told = counts.into_iter().filter(|(number, _)| *number > 0);
-    let told = told.map(|(number, what)| {
+    let parts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let parts = parts.map(|(number, what)| {
         let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
         format!("{} {rest}", counted(number, noun)).trim_end().to_owned()
     });
-    format!("Together: {}.", told.collect::<Vec<_>>().join(", "))
+    format!("Together: {}.", parts.collect::<Vec<_>>().join(", "))
 }

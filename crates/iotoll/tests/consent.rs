@@ -46,10 +46,6 @@ impl Scene {
         file.display().to_string()
     }
 
-    fn compare(&self, plan: &str, flags: &[&str]) -> Output {
-        quick(&[&["compare", "--plan", plan], flags].concat())
-    }
-
     /// The result of a run of a command, in which something was exchanged.
     fn result(&self, exchanged: &[(&str, &str)]) -> String {
         let file = self.path("run.json");
@@ -78,6 +74,10 @@ impl Scene {
 /// A run that is not saved, with no terminal.
 fn quick(args: &[&str]) -> Output {
     iotoll().args(args).arg("--no-save").stdin(Stdio::null()).output().unwrap()
+}
+
+fn compare(plan: &str, flags: &[&str]) -> Output {
+    quick(&[&["compare", "--plan", plan], flags].concat())
 }
 
 /// Sees who opens a file, or a folder and what is in it.
@@ -122,12 +122,11 @@ fn a_variant_that_runs_within_a_command_is_shown_as_it_will_run() {
     assert!(shown.status.success() && stdout(&shown).contains(&command), "{}", stdout(&shown));
     assert!(!ran.exists(), "it ran");
     // The same in a plan.
-    let study =
-        format!("name = \"exec\"\ncommand = '''ls {{place}}; sh -c \"echo {{variant}}\"'''\n");
+    let study = "name = \"exec\"\ncommand = '''ls {place}; sh -c \"echo {variant}\"'''\n";
     let plan = scene.plan(&format!("{study}variant = \"{variant}\""));
-    assert_fails(&scene.compare(&plan, &[]), 2, &[ASKED[0], ASKED[1], &command]);
+    assert_fails(&compare(&plan, &[]), 2, &[ASKED[0], ASKED[1], &command]);
     assert!(!ran.exists(), "it ran");
-    scene.compare(&plan, &["--allow-commands"]);
+    compare(&plan, &["--allow-commands"]);
     assert!(ran.exists(), "with consent it runs: the test would see it");
 }
 
@@ -164,11 +163,11 @@ fn no_file_that_a_plan_names_is_opened_before_it_is_asked_for() {
         let plan =
             scene.plan(&format!("name = \"{}\"\n{} = \"{canary_path}\"", spec.name, param.name));
         let watch = Watch::of(canary);
-        let told = format!("read     {name:<16} {canary_path}");
-        assert_fails(&scene.compare(&plan, &[]), 2, &[ASKED[0], ASKED[1], &told]);
+        let entry = format!("read     {name:<16} {canary_path}");
+        assert_fails(&compare(&plan, &[]), 2, &[ASKED[0], ASKED[1], &entry]);
         assert!(!watch.was_opened(), "{name}: it was opened");
-        let shown = scene.compare(&plan, &["--dry-run"]);
-        assert!(shown.status.success() && stdout(&shown).contains(&told), "{}", stdout(&shown));
+        let shown = compare(&plan, &["--dry-run"]);
+        assert!(shown.status.success() && stdout(&shown).contains(&entry), "{}", stdout(&shown));
         assert!(!watch.was_opened(), "{name}: it was opened for --dry-run");
         paths += 1;
     }
@@ -233,8 +232,8 @@ fn a_sample_that_a_run_names_is_shown_and_not_read() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replace(own.to_str().unwrap(), sample.to_str().unwrap())).unwrap();
     let watch = Watch::of(&sample);
-    let told = format!("log.sample       {}", sample.display());
-    assert_fails(&quick(&["rerun", file.to_str().unwrap()]), 2, &[ASKED[0], ASKED[1], &told]);
+    let entry = format!("log.sample       {}", sample.display());
+    assert_fails(&quick(&["rerun", file.to_str().unwrap()]), 2, &[ASKED[0], ASKED[1], &entry]);
     assert!(!watch.was_opened());
     let again = quick(&["rerun", file.to_str().unwrap(), "--allow-commands"]);
     assert!(again.status.success() && watch.was_opened(), "{}", stderr(&again));
@@ -261,7 +260,7 @@ fn mount_options_that_are_not_known_to_be_harmless_are_refused() {
         let plan = scene.path("made.toml");
         fs::write(&plan, format!("[places]\nx = \"{made}\"")).unwrap();
         let plan = plan.display().to_string();
-        assert_fails(&scene.compare(&plan, &["--allow-commands"]), 2, &[&said]);
+        assert_fails(&compare(&plan, &["--allow-commands"]), 2, &[&said]);
         assert_fails(&quick(&["compare", &format!("x={made}")]), 2, &[&said]);
     }
     // Harmless ones of a file are asked for, and so is a directory.
@@ -269,10 +268,10 @@ fn mount_options_that_are_not_known_to_be_harmless_are_refused() {
         let plan = scene.path("made.toml");
         fs::write(&plan, format!("[places]\nx = \"{made}\"")).unwrap();
         let plan = plan.display().to_string();
-        let told = format!("create   x                {made}");
-        assert_fails(&scene.compare(&plan, &[]), 2, &[ASKED[0], ASKED[1], &told]);
-        let shown = scene.compare(&plan, &["--dry-run"]);
-        assert!(shown.status.success() && stdout(&shown).contains(&told), "{}", stdout(&shown));
+        let entry = format!("create   x                {made}");
+        assert_fails(&compare(&plan, &[]), 2, &[ASKED[0], ASKED[1], &entry]);
+        let shown = compare(&plan, &["--dry-run"]);
+        assert!(shown.status.success() && stdout(&shown).contains(&entry), "{}", stdout(&shown));
     }
 }
 
@@ -280,14 +279,14 @@ fn mount_options_that_are_not_known_to_be_harmless_are_refused() {
 fn a_plan_that_brings_nothing_runs_unasked_and_so_does_what_the_user_typed() {
     let scene = Scene::new();
     let plan = scene.plan("name = \"log\"\nstrategy = \"held\"");
-    let output = scene.compare(&plan, &[]);
+    let output = compare(&plan, &[]);
     assert!(output.status.success(), "{}", stderr(&output));
     let exec = scene.plan("name = \"exec\"\nspace = \"1 MiB\"");
-    let output = scene.compare(&exec, &["--set", "exec.command=ls {place}"]);
+    let output = compare(&exec, &["--set", "exec.command=ls {place}"]);
     assert!(output.status.success(), "{}", stderr(&output));
     // A command of the user's is theirs, but not where the file has it run something.
     let exec = scene.plan("name = \"exec\"\nvariant = \"$(id)\"");
-    let output = scene.compare(&exec, &["--set", "exec.command=ls {place}; sh -c \"{variant}\""]);
+    let output = compare(&exec, &["--set", "exec.command=ls {place}; sh -c \"{variant}\""]);
     assert_fails(&output, 2, &[ASKED[0], "sh -c \"'$(id)'\""]);
     // What was saved by a run of the user's own is not asked for.
     let store = scene.path("store");
@@ -306,7 +305,7 @@ fn a_command_cannot_hide_what_it_does() {
     let blanks = " ".repeat(20_000);
     let study = "name = \"exec\"\ncommand = \"\"\"ls {place} \\u001b[8m \\r \\u202e";
     let plan = scene.plan(&format!("{study}{blanks}; echo the-end\n  run  exec.x  y\"\"\""));
-    let output = scene.compare(&plan, &[]);
+    let output = compare(&plan, &[]);
     let said = stderr(&output);
     assert_fails(&output, 2, &["\\u{1b}[8m \\r \\u{202e}", "; echo the-end\n", "|   run  exec.x"]);
     assert!(!said.contains('\u{1b}') && !said.contains('\r') && !said.contains('\u{202e}'));
@@ -372,7 +371,7 @@ fn root_acts_on_no_file_that_others_control_and_reads_it_all_the_same() {
     let fails = |say: &[&str]| {
         for flag in ["--allow-commands", "--dry-run"] {
             assert_fails(&quick(&["rerun", &run, flag]), 2, say);
-            assert_fails(&scene.compare(&plan, &[flag]), 2, say);
+            assert_fails(&compare(&plan, &[flag]), 2, say);
         }
     };
     let own = |path: &Path, uid| chown(path, Some(uid), None).unwrap();
@@ -403,12 +402,12 @@ fn root_acts_on_no_file_that_others_control_and_reads_it_all_the_same() {
     fails(&["others can rename", remedy[0]]);
     // Its own file in a folder such as `/tmp` is root's alone.
     mode(scene.folder.path(), 0o1777).unwrap();
-    for output in [quick(&["rerun", &run, "--allow-commands"]), scene.compare(&plan, &[])] {
+    for output in [quick(&["rerun", &run, "--allow-commands"]), compare(&plan, &[])] {
         assert!(output.status.success(), "{}", stderr(&output));
     }
     // A baseline is only read.
     own(Path::new(&run), NOBODY);
     let exec = scene.plan("name = \"exec\"\ncommand = \"ls {place}\"");
-    let output = scene.compare(&exec, &["--allow-commands", "--baseline", &run]);
+    let output = compare(&exec, &["--allow-commands", "--baseline", &run]);
     assert!(output.status.success() || output.status.code() == Some(5), "{}", stderr(&output));
 }

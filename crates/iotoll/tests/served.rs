@@ -26,7 +26,7 @@ const PATHS: [&str; 6] = ["/", "/private", "/empty", "/account", "/?log", "/../p
 /// No run of these tests takes as long.
 const HANG: Duration = Duration::from_secs(120);
 
-/// A server that runs just now: its process, and what it was told.
+/// A server that runs just now: its process and its configuration.
 struct Server {
     process: u32,
     port: u16,
@@ -49,10 +49,10 @@ fn server(process: u32) -> Option<Server> {
     if !String::from_utf8_lossy(&words).contains("__serve") {
         return None;
     }
-    let told: Value =
+    let config: Value =
         serde_json::from_slice(&fs::read(format!("/proc/{process}/fd/0")).ok()?).ok()?;
-    let secret = told["secret"].as_str().expect("a server has a secret").to_owned();
-    Some(Server { process, port: told["port"].as_u64().unwrap().try_into().unwrap(), secret })
+    let secret = config["secret"].as_str().expect("a server has a secret").to_owned();
+    Some(Server { process, port: config["port"].as_u64().unwrap().try_into().unwrap(), secret })
 }
 
 /// What the server on a port answers, if it does.

@@ -118,7 +118,7 @@ fn commands(arm: &Arm) -> impl Iterator<Item = String> {
     shell.map(|(_, text)| text)
 }
 
-/// The text that commands are told apart by.
+/// The text by which commands differ.
 fn variant(arm: &Arm) -> Option<(&'static ParamSpec, String)> {
     texts(arm).find(|(param, _)| matches!(param.kind, ParamKind::Name(_)))
 }
@@ -201,13 +201,13 @@ mod tests {
     }
 
     fn demands(plan: &Plan, typed: &Typed) -> Vec<String> {
-        let told = |demand| match demand {
+        let written = |demand| match demand {
             Demand::Run { param, command } => format!("run {param}: {command}"),
             Demand::Set { param, name, text } => format!("set {param} as {name}: {text}"),
             Demand::Read { param, path } => format!("read {param}: {path}"),
             Demand::Create { label, target } => format!("create {label}: {target}"),
         };
-        plan.demands(typed).into_iter().map(told).collect()
+        plan.demands(typed).into_iter().map(written).collect()
     }
 
     fn typed(params: &[&'static str]) -> Typed {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn each_command_is_told_once_as_it_will_run() {
+    fn each_command_is_listed_once_as_it_will_run() {
         let given: [(&str, &[&str]); 3] = [
             ("command", &[r#"sh -c "cat {place}/x; echo {variant} {port}""#]),
             ("check", &["true"]),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_that_no_command_shows_is_told_by_itself() {
+    fn a_variant_that_no_command_shows_is_listed_by_itself() {
         let given: [(&str, &[&str]); 2] =
             [("command", &["eval $IOTOLL_VARIANT"]), ("variant", &["touch /PWNED"])];
         let plan = plan(&["/srv"], &given);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_read_and_places_that_are_created_are_told() {
+    fn files_that_are_read_and_places_that_are_created_are_listed() {
         let given: [(&str, &[&str]); 2] = [("set", &["/etc/shadow", "/etc/x"]), ("url", &["/y"])];
         let places = [
             "a=/srv",
@@ -275,11 +275,11 @@ mod tests {
 
     #[test]
     fn a_place_of_a_file_completes_a_users_command_only_where_a_shell_might_run_it() {
-        let told = |place: &str| {
+        let demanded = |place: &str| {
             let plan = plan(&[place], &[("command", &[r#"sh -c "ls {place}""#])]);
             demands(&plan, &typed(&["command"]))
         };
-        assert_eq!(told("disk=/srv/app"), [""; 0]);
-        assert_eq!(told("disk=/tmp/$(id)"), [r#"run made.command: sh -c "ls '/tmp/$(id)'""#]);
+        assert_eq!(demanded("disk=/srv/app"), [""; 0]);
+        assert_eq!(demanded("disk=/tmp/$(id)"), [r#"run made.command: sh -c "ls '/tmp/$(id)'""#]);
     }
 }

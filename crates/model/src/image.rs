@@ -254,8 +254,8 @@ impl ImageFs {
             return Err(format!("{refused}; write {}", forms.join(" or ")));
         }
         let near = nearest(name, allowed().map(|known| known.name));
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        Err(format!("{refused}{hint}; {LISTED}"))
+        let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        Err(format!("{refused}; {hint}{LISTED}"))
     }
 }
 

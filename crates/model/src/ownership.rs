@@ -65,7 +65,7 @@ pub fn objection(way: &[Directory], unmapped: Option<u32>) -> Option<Objection> 
     })
 }
 
-/// Whether somebody else than root may change a file by itself, whatever folder it is in: its
+/// Whether somebody else than root may change a file by itself, in any folder: its
 /// owner, or those who may write to it. In a sticky folder nobody else can put another there.
 pub fn is_others(uid: u32, mode: u32, unmapped: Option<u32>) -> bool {
     let is_roots = uid == ROOT || Some(uid) == unmapped;

@@ -45,7 +45,7 @@ impl Secret {
     }
 }
 
-/// It is in no message, whatever is printed of what has it.
+/// It stays out of messages, also where its owner is printed for debugging.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")

@@ -102,14 +102,14 @@ impl<'a> Slice<'a> {
                 let template = &mut self.kept.template;
                 let answer = populate(&server.content, template, &self.folder)?;
                 let secret = Secret::draw().doing("drawing a secret for the server")?;
-                let told = populate::server_config(server, answer, number, secret.clone());
+                let config = populate::server_config(server, answer, number, secret.clone());
                 self.secret = Some(secret);
                 // The binary runs itself again, as it does for workers.
                 let mut command = Command::new("/proc/self/exe");
                 process::isolate(&mut command);
                 process::start_in(&mut command, self.folder.as_fd());
                 command.arg(built_in::COMMAND);
-                let input = as_input(&told).doing("writing down what a server does")?;
+                let input = as_input(&config).doing("writing down what a server does")?;
                 let name = format!("the built-in server for {}", server.strategy.name());
                 Server::launch_with_input(command, &name, port, input)
             }
@@ -195,10 +195,10 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// What a server is told, as a file that has no name and is read from its beginning.
-fn as_input(told: &ServerConfig) -> io::Result<fs::File> {
+/// A server's configuration, as a file that has no name and is read from its beginning.
+fn as_input(config: &ServerConfig) -> io::Result<fs::File> {
     let mut file = fs::File::from(memfd_create("iotoll-server", MemfdFlags::CLOEXEC)?);
-    file.write_all(&serde_json::to_vec(told)?)?;
+    file.write_all(&serde_json::to_vec(config)?)?;
     file.rewind()?;
     Ok(file)
 }
