@@ -117,12 +117,9 @@ pub(crate) enum Command {
         /// How many in each round
         calls: u32,
     },
-    /// Run as the server that the study `serve` loads
+    /// Run as the server that the study `serve` loads, as standard input describes it
     #[command(name = studies::SERVE_COMMAND, hide = true)]
-    Serve {
-        /// What to serve, as JSON
-        config: String,
-    },
+    Serve,
 }
 
 #[derive(Args, Default)]
@@ -152,6 +149,10 @@ pub(crate) struct CompareArgs {
     /// Read places, studies and parameters from a plan file; flags override it
     #[arg(long, value_name = "FILE")]
     pub(crate) plan: Option<PathBuf>,
+
+    /// Agree to the commands, files and created places that the plan file brings
+    #[arg(long, requires = "plan")]
+    pub(crate) allow_commands: bool,
 
     /// The smallest relative difference that matters, as in 10% or 10 [default: 5%]
     #[arg(long, value_name = "SHARE", value_parser = parse_worth)]

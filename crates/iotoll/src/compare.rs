@@ -22,6 +22,7 @@ use store::Store;
 
 use crate::baseline::Baseline;
 use crate::cli::CompareArgs;
+use crate::consent::{Consent, Request};
 use crate::delivery::{Targets, deliver_comparison};
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
@@ -35,7 +36,14 @@ use crate::{clients, dry_run, plan, preflight, signals, summaries};
 
 /// With the other ranks as clients, where there are any.
 pub(crate) fn run(args: &CompareArgs, others: Option<&Leader>) -> anyhow::Result<Exit> {
-    measured(args, &plan::from_args(args, count(others))?, &|_| None, others)
+    let (plan, typed) = plan::from_args(args, count(others))?;
+    if let Some(file) = &args.plan {
+        let (allowed, dry_run) = (args.allow_commands, args.dry_run);
+        if (Request { file, typed, allowed, dry_run }).ask(&plan)? == Consent::OnlyShown {
+            return Ok(Exit::Done);
+        }
+    }
+    measured(args, &plan, &|_| None, others)
 }
 
 /// The same of a plan that is made; of the flags, what is no part of a plan. What is

@@ -12,6 +12,7 @@ mod cli;
 mod clients;
 mod compare;
 mod confined;
+mod consent;
 mod delivery;
 mod diff;
 mod dry_run;
@@ -96,8 +97,8 @@ fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Completions(args) => man::completions(&args)?,
         Command::Man(args) => man::page(&args)?,
         Command::TimeCalls { calls } => recording::time_calls(calls)?,
-        Command::Serve { config } => {
-            studies::serve_requests(&config)?;
+        Command::Serve => {
+            studies::serve_requests()?;
             Exit::Done
         }
         Command::Worker => {

@@ -1,9 +1,12 @@
 //! From flags and plan file to a plan.
 
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use host::input;
+use host::input::Input;
+use model::demands::Typed;
 use model::place::{PlaceRequest, Target};
 use model::place_argument::{PlaceArgument, labelled};
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan};
@@ -51,8 +54,9 @@ fn refuse_study(argument: &PlaceArgument) -> anyhow::Result<()> {
     }
 }
 
-/// The plan that the flags describe, for so many clients.
-pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<Plan> {
+/// The plan that the flags describe, for so many clients, and what of it was typed.
+pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<(Plan, Typed)> {
+    let mut typed = Typed::default();
     let registry = studies::specs();
     let mut draft = match &args.plan {
         Some(file) => {
@@ -66,6 +70,7 @@ pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<Pl
     };
     if !args.places.is_empty() {
         draft.places = named_places(&args.places)?;
+        typed.places = draft.places.iter().map(|place| place.label.clone()).collect();
     }
     if draft.places.is_empty() {
         draft.places = default_places();
@@ -81,7 +86,7 @@ pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<Pl
     if !args.strategy.is_empty() {
         draft.select_strategies(&args.strategy)?;
     }
-    draft.set_all(&args.set, &registry)?;
+    typed.params = draft.set_all(&args.set, &registry)?;
     if clients > 1 {
         clients::fill_in(&mut draft, clients)?;
     }
@@ -92,7 +97,7 @@ pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<Pl
     draft.worth = args.worth.or(draft.worth);
     draft.budget = args.budget.or(draft.budget).or(args.gentle.then_some(GENTLE_BUDGET));
     draft.seed = args.seed.or(draft.seed);
-    Ok(draft.finish(u64::from(rand::random::<u32>()))?)
+    Ok((draft.finish(u64::from(rand::random::<u32>()))?, typed))
 }
 
 /// The folder that a plan file is in, from the root on: what a plan refers to is
@@ -109,6 +114,9 @@ fn read(file: &Path) -> anyhow::Result<String> {
     let wrong = |why: &dyn std::fmt::Display| {
         UsageError(format!("cannot read the plan file {}: {why}", file.display()))
     };
-    let bytes = input::read(file, PLAN_BYTES_MAX).map_err(|e| wrong(&e))?;
+    let mut input = Input::open(file, PLAN_BYTES_MAX).map_err(|e| wrong(&e))?;
+    places::check_source(input.as_fd(), file).map_err(|e| wrong(&e))?;
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(|e| wrong(&e))?;
     Ok(String::from_utf8(bytes).map_err(|_| wrong(&"it is not text in UTF-8"))?)
 }

@@ -1,6 +1,7 @@
 //! `iotoll rerun`: a saved run once more, with its plan and seed, here or elsewhere.
 
 use anyhow::{bail, ensure};
+use model::demands::Typed;
 use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, Plan};
@@ -8,16 +9,29 @@ use model::run::Run;
 use model::units::counted;
 
 use crate::cli::{CompareArgs, RerunArgs};
+use crate::consent::{Consent, Request};
 use crate::exit::{Exit, UsageError};
-use crate::source::{Source, is_file};
+use crate::source::Source;
 use crate::{compare, confined};
 
 pub(crate) fn run(args: RerunArgs) -> anyhow::Result<Exit> {
     let wrong = |why: anyhow::Error| {
         UsageError(format!("cannot run {} again: {why:#}", args.run.display()))
     };
-    let run = Source::open(Some(&args.run)).and_then(confined::comparison).map_err(wrong)?;
+    let source = Source::open(Some(&args.run)).map_err(wrong)?;
+    let is_file = source.is_file();
+    source.refuse_what_others_control(&args.run).map_err(wrong)?;
+    let run = confined::comparison(source).map_err(wrong)?;
     let plan = plan(&args, &run).map_err(wrong)?;
+    if is_file {
+        let (allowed, dry_run) = (args.allow_commands, args.dry_run);
+        let typed = Typed { places: typed(&args.places, &plan.places), ..Typed::default() };
+        let request = Request { file: &args.run, typed, allowed, dry_run };
+        if request.ask(&plan)? == Consent::OnlyShown {
+            return Ok(Exit::Done);
+        }
+    }
+    plan.places.iter().try_for_each(check_place).map_err(wrong)?;
     let as_compare = CompareArgs {
         places: plan.places.iter().cloned().map(PlaceArgument::Labelled).collect(),
         // Its tolls would not be those of a run that pauses between slices, and the reverse.
@@ -42,30 +56,32 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
     draft.seed = Some(seed);
     let plan = draft.finish(seed)?;
     plan.check_against(run)?;
-    let commands = plan.shell_texts();
-    if is_file(&args.run) && !args.allow_commands && !commands.is_empty() {
-        let told =
-            commands.iter().map(|command| format!("\n  {} = {}", command.param, command.text));
+    Ok(plan)
+}
+
+/// An error where a place needs a directory that is not here.
+fn check_place(PlaceRequest { label, target }: &PlaceRequest) -> anyhow::Result<()> {
+    let needed = match target {
+        Target::Directory(path) => Some(path.as_path()),
+        Target::Made(made) => made.stands_on(),
+    };
+    if let Some(path) = needed.filter(|path| !path.is_dir()) {
         bail!(
-            "the file contains shell commands that would be run; read them, and add \
-             --allow-commands if you trust them:{}",
-            told.collect::<String>()
+            "its place {label} needs the directory {}, which does not exist here; name another, as \
+             in {label}=/srv",
+            path.display()
         );
     }
-    for PlaceRequest { label, target } in &plan.places {
-        let needed = match target {
-            Target::Directory(path) => Some(path.as_path()),
-            Target::Made(made) => made.stands_on(),
-        };
-        if let Some(path) = needed.filter(|path| !path.is_dir()) {
-            bail!(
-                "its place {label} needs the directory {}, which does not exist here; name \
-                 another, as in {label}=/srv",
-                path.display()
-            );
-        }
-    }
-    Ok(plan)
+    Ok(())
+}
+
+/// The labels of places that the user gave.
+fn typed(given: &[PlaceArgument], places: &[PlaceRequest]) -> Vec<String> {
+    let label = |(position, argument): (usize, &PlaceArgument)| match argument {
+        PlaceArgument::Labelled(place) => place.label.clone(),
+        PlaceArgument::Bare(_) => places[position].label.clone(),
+    };
+    given.iter().enumerate().map(label).collect()
 }
 
 /// The run's places, with the directories that were given: by label, or all in their order.

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use anyhow::{anyhow, ensure};
@@ -56,6 +57,15 @@ impl Source {
     /// Whether anybody may have written it.
     pub(crate) fn is_file(&self) -> bool {
         !matches!(self, Self::Stored(_))
+    }
+
+    /// An error where it is a file whose contents others control, for commands that do what it
+    /// says.
+    pub(crate) fn refuse_what_others_control(&self, given: &Path) -> anyhow::Result<()> {
+        if let Self::File(input, _) = self {
+            places::check_source(input.as_fd(), file_and_name(given).0)?;
+        }
+        Ok(())
     }
 
     /// Reads it.

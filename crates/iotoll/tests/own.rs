@@ -167,7 +167,8 @@ fn a_plan_names_ones_own_beside_itself() {
     let text = "[[study]]\nname = \"cache\"\nset = \"{plan}/templates\"\n\
                 [[study]]\nname = \"log\"\nsample = \"{plan}/app.log\"\n";
     fs::write(&plan, text).unwrap();
-    let output = run(["compare", "--dry-run", "--plan", plan.to_str().unwrap()]);
+    let output =
+        run(["compare", "--dry-run", "--allow-commands", "--plan", plan.to_str().unwrap()]);
     let text = stdout(&output);
     assert!(text.contains("your files: 2 files, 1.58 kB"), "{text}");
     assert!(text.contains("your files: record sizes of 2 lines"), "{text}");

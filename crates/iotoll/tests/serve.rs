@@ -184,7 +184,7 @@ connections = 20
     // Only the environment names the variant, which is why the plan must name it.
     fs::write(&plan, text.replace("{port}'", "{port} {variant}'")).unwrap();
     let places = Places::new();
-    let given = ["--plan", plan.to_str().unwrap(), "--worth", "1%"];
+    let given = ["--plan", plan.to_str().unwrap(), "--allow-commands", "--worth", "1%"];
     let result = measured_at(&places, &places.args()[1..], 14, &given);
     for arm in arms(&result) {
         assert!((evidence(arm, "hits") - 3.0).abs() < 1e-9);

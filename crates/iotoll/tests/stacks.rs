@@ -35,7 +35,8 @@ fn measured(example: &str, more: &[&str]) -> Vec<Value> {
     let plan = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
     let places = Places::new();
     let ram = place("ram", places.ram.path());
-    let args = ["compare", "--plan", plan.to_str().unwrap(), &ram, "--json", "-"];
+    let args =
+        ["compare", "--plan", plan.to_str().unwrap(), "--allow-commands", &ram, "--json", "-"];
     // A machine that is busy needs longer to get as far as the first block.
     let few = ["--set", "serve.connections=10", "--blocks", "1", "--budget", "140s"];
     let output = run([&args[..], &few, more].concat());

@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+pub use crate::image::ImageFs;
 use crate::units::{parse_size, rough_size};
 
 const MIB: u64 = 1 << 20;
@@ -67,17 +68,6 @@ pub enum Huge {
     Advise,
 }
 
-/// A file system that can be made on a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageFs {
-    /// ext4.
-    Ext4,
-    /// XFS.
-    Xfs,
-    /// btrfs.
-    Btrfs,
-}
-
 /// Why a text does not say what is to be made.
 pub type Why = String;
 
@@ -95,33 +85,19 @@ impl Huge {
     }
 }
 
-impl ImageFs {
-    const ALL: [Self; 3] = [Self::Ext4, Self::Xfs, Self::Btrfs];
-
-    /// As the kernel calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ext4 => "ext4",
-            Self::Xfs => "xfs",
-            Self::Btrfs => "btrfs",
-        }
+/// What its maker asks for at least.
+fn bytes_min(filesystem: ImageFs) -> u64 {
+    match filesystem {
+        ImageFs::Ext4 => 16 * MIB,
+        ImageFs::Xfs => 300 * MIB,
+        ImageFs::Btrfs => 128 * MIB,
     }
+}
 
-    /// What its maker asks for at least.
-    fn bytes_min(self) -> u64 {
-        match self {
-            Self::Ext4 => 16 * MIB,
-            Self::Xfs => 300 * MIB,
-            Self::Btrfs => 128 * MIB,
-        }
-    }
-
-    fn find(name: &str) -> Result<Self, Why> {
-        let found = Self::ALL.into_iter().find(|fs| fs.name() == name);
-        found.ok_or_else(|| {
-            format!("the file system `{name}` is not supported; use ext4, xfs or btrfs")
-        })
-    }
+fn find(name: &str) -> Result<ImageFs, Why> {
+    let found = ImageFs::EACH.into_iter().find(|fs| fs.name() == name);
+    found
+        .ok_or_else(|| format!("the file system `{name}` is not supported; use ext4, xfs or btrfs"))
 }
 
 /// Whether a text asks for a place to be made. A directory of such a name is written with
@@ -210,37 +186,18 @@ fn image(rest: &str) -> Result<MadePlace, Why> {
     let Some((name, rest)) = rest.split_once(':') else {
         return Err("name its file system and its size, as in image:xfs:1G".to_owned());
     };
-    let filesystem = ImageFs::find(name)?;
+    let filesystem = find(name)?;
     let (size, options) = split_option(rest);
-    let size_bytes = size_of(size, filesystem.bytes_min(), name)?;
+    let size_bytes = size_of(size, bytes_min(filesystem), name)?;
     let options = options.unwrap_or_default().to_owned();
-    check_options(&options)?;
+    filesystem.check_options(&options)?;
     Ok(MadePlace::Image { filesystem, size_bytes, options, directory })
-}
-
-/// A plan may come from elsewhere: what it has mounted must not reach other devices.
-fn check_options(options: &str) -> Result<(), Why> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "=,:_-.".contains(c);
-    if let Some(c) = options.chars().find(|c| !is_plain(*c)) {
-        return Err(format!(
-            "the character `{}` is not allowed in mount options; options that name a path cannot \
-             be given",
-            c.escape_default()
-        ));
-    }
-    if let Some(option) = options.split(',').find(|option| matches!(*option, "ro" | "remount")) {
-        return Err(format!(
-            "the mount option `{option}` is not allowed: the place must be newly mounted, and \
-             writable"
-        ));
-    }
-    Ok(())
 }
 
 fn zram(rest: &str) -> Result<MadePlace, Why> {
     let (size, name) = split_option(rest);
-    let filesystem = name.map_or(Ok(ImageFs::Ext4), ImageFs::find)?;
-    let size_bytes = size_of(size, filesystem.bytes_min(), filesystem.name())?;
+    let filesystem = name.map_or(Ok(ImageFs::Ext4), find)?;
+    let size_bytes = size_of(size, bytes_min(filesystem), filesystem.name())?;
     Ok(MadePlace::Zram { size_bytes, filesystem })
 }
 
@@ -340,9 +297,10 @@ mod tests {
             ("image:ntfs:1G", "use ext4, xfs or btrfs"),
             ("image:xfs:100M", "xfs needs at least 300MiB"),
             ("image:xfs:1G@", "name the directory"),
-            ("image:btrfs:1G:device=/dev/sda", "character `/`"),
+            ("image:btrfs:1G:device=/dev/sda", "`device=/dev/sda` is not allowed for btrfs"),
+            ("image:ext4:1G:errors=panic@/srv", "`errors=panic` is not allowed for ext4"),
             ("image:ext4:1G:noatime,ro", "newly mounted, and writable"),
-            ("image:ext4:1G:a b", "character ` `"),
+            ("image:ext4:1G:a b", "`a b` is not allowed"),
             ("zram:1G:vfat", "use ext4, xfs or btrfs"),
             ("overlay:", "upper layer"),
             ("ramfs:1G", "use tmpfs:SIZE"),

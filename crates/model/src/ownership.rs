@@ -1,4 +1,5 @@
-//! Whether root may work below a directory: who else could lead root's files elsewhere.
+//! Whether root may work below a directory, or act on a file: who else could lead root's files
+//! elsewhere, or have root do what they want.
 //!
 //! Whoever may rename a directory on the way to a place can put a link or a folder of
 //! their own there, and what root then does by that path happens to somebody else's
@@ -121,6 +122,13 @@ pub fn objection(way: &[Directory], unmapped: Option<u32>) -> Option<Objection> 
     })
 }
 
+/// Whether somebody else than root may change a file by itself, in any folder: its
+/// owner, or those who may write to it. In a sticky folder nobody else can put another there.
+pub fn is_others(uid: u32, mode: u32, unmapped: Option<u32>) -> bool {
+    let is_roots = uid == ROOT || Some(uid) == unmapped;
+    !is_roots || mode & OTHERS_WRITE != 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +186,14 @@ mod tests {
             let way = [("/srv/app", 0, 0o755), ("/srv", 0, mode), ("/", 0, 0o755)];
             assert_eq!(objection_to(&way), Some(renamed("/srv", mode)));
         }
+    }
+
+    #[test]
+    fn a_file_is_others_where_they_own_it_or_may_write_to_it() {
+        assert!(!is_others(0, 0o644, None) && !is_others(UNMAPPED, 0o600, Some(UNMAPPED)));
+        assert!(is_others(ALICE, 0o600, None) && is_others(UNMAPPED, 0o600, None));
+        // Of a file the sticky bit says nothing.
+        assert!([0o664, 0o646, 0o1666].iter().all(|mode| is_others(0, *mode, None)));
     }
 
     #[test]

@@ -59,8 +59,10 @@ pub enum ParamKind {
         /// The longest.
         max: Duration,
     },
-    /// Any text, such as a path; it says what is wanted.
+    /// Any text, which names nothing that is read here and is no command; it says what is wanted.
     Text(&'static str),
+    /// The path of a file or folder that is read.
+    Path(&'static str),
     /// A name for what the arm's commands do, by which it is told from others: with
     /// one, reports need not show the commands.
     Name(&'static str),
@@ -179,7 +181,8 @@ impl ParamSpec {
                 ParamKind::Rate => ParamForm::Rate,
                 ParamKind::Sync => ParamForm::Sync,
                 ParamKind::Duration { .. } => ParamForm::Duration,
-                ParamKind::Text(_) => ParamForm::Text,
+                // The formats that others rely on have no word for a path.
+                ParamKind::Text(_) | ParamKind::Path(_) => ParamForm::Text,
                 ParamKind::Name(_) => ParamForm::Name,
                 ParamKind::Shell(_) => ParamForm::Shell,
             },
@@ -204,7 +207,7 @@ impl ParamSpec {
             ParamKind::Duration { min, max } => {
                 length_within(text, min, max).map(ParamValue::Duration)
             }
-            ParamKind::Text(_) | ParamKind::Name(_) | ParamKind::Shell(_) => {
+            ParamKind::Text(_) | ParamKind::Path(_) | ParamKind::Name(_) | ParamKind::Shell(_) => {
                 Ok(ParamValue::text(text))
             }
         }
@@ -214,7 +217,7 @@ impl ParamSpec {
     /// commas, and a text may have commas of its own. A name with a comma needs a plan file.
     pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
         match self.kind {
-            ParamKind::Text(_) | ParamKind::Shell(_) => vec![given],
+            ParamKind::Text(_) | ParamKind::Path(_) | ParamKind::Shell(_) => vec![given],
             _ => given.split(',').map(str::trim).collect(),
         }
     }
@@ -252,9 +255,10 @@ impl ParamSpec {
             ParamKind::Duration { min, max } => {
                 format!("a time from {} to {}", exact_duration(min), exact_duration(max))
             }
-            ParamKind::Text(what) | ParamKind::Name(what) | ParamKind::Shell(what) => {
-                what.to_owned()
-            }
+            ParamKind::Text(what)
+            | ParamKind::Path(what)
+            | ParamKind::Name(what)
+            | ParamKind::Shell(what) => what.to_owned(),
         }
     }
 }

@@ -189,12 +189,13 @@ impl Draft {
     }
 
     /// Takes assignments, each `STUDY.KEY=VALUE[,VALUE...]`. The first of a key replaces
-    /// what the plan has for it, and those after it add their values.
+    /// what the plan has for it, and those after it add their values. Gives back the studies
+    /// and their keys.
     pub fn set_all(
         &mut self,
         assignments: &[String],
         registry: &[&'static StudySpec],
-    ) -> Result<(), PlanError> {
+    ) -> Result<Vec<(&'static str, &'static str)>, PlanError> {
         let mut given: Vec<(&'static str, &'static str, Vec<ParamValue>)> = Vec::new();
         for assignment in assignments {
             let (spec, param, values) = assigned(assignment, registry)?;
@@ -204,7 +205,10 @@ impl Draft {
                 None => given.push((spec.name, param.name, values)),
             }
         }
-        given.into_iter().try_for_each(|(study, key, values)| self.set(study, key, &values))
+        let set = |(study, key, values): (&'static str, &'static str, Vec<ParamValue>)| {
+            self.set(study, key, &values).map(|()| (study, key))
+        };
+        given.into_iter().map(set).collect()
     }
 
     fn set(

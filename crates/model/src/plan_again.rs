@@ -6,16 +6,7 @@ use crate::arm::pairs;
 use crate::place::{PlaceFacts, PlaceRequest};
 use crate::plan::{ARMS_MAX, BUDGETS, Draft, Plan, PlanError, StudyPlan, find_study, unknown_key};
 use crate::run::{ArmRecord, PlanRecord, Run};
-use crate::study::{ParamKind, StudySpec};
-
-/// What a shell would be given to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShellText {
-    /// The parameter: `serve.server`.
-    pub param: String,
-    /// The text.
-    pub text: String,
-}
+use crate::study::StudySpec;
 
 impl Draft {
     /// What was asked for when a run was measured: each way of doing it as a study of its
@@ -72,26 +63,6 @@ impl Plan {
              from its plan",
             then.0, then.1, now.0, now.1
         )))
-    }
-
-    /// The commands that it has, in the order of the studies, each once.
-    pub fn shell_texts(&self) -> Vec<ShellText> {
-        let mut found: Vec<ShellText> = Vec::new();
-        for study in &self.studies {
-            for (name, values) in &study.factors {
-                let param = study.spec.param(name);
-                if !matches!(param.map(|param| param.kind), Some(ParamKind::Shell(_))) {
-                    continue;
-                }
-                for text in values.iter().map(ToString::to_string).filter(|text| !text.is_empty()) {
-                    let told = ShellText { param: format!("{}.{name}", study.spec.name), text };
-                    if !found.contains(&told) {
-                        found.push(told);
-                    }
-                }
-            }
-        }
-        found
     }
 }
 

@@ -5,6 +5,7 @@
 //! within that, [`clean()`] removes what killed runs left, and [`check_space`] refuses what
 //! would fill a disk or the memory. [`MadePlaces`] makes places for a run and unmakes them.
 //! [`Output`] is a file that is written elsewhere, such as a result.
+//! [`check_source`] refuses files that root should not act on.
 
 mod clean;
 mod cut;
@@ -20,6 +21,7 @@ mod place_folders;
 mod record;
 mod removal;
 mod signature;
+mod source;
 mod space;
 mod walk;
 mod workdir;
@@ -36,5 +38,6 @@ pub use made::{MadeError, MadePlaces, foreseen};
 pub use margins::Margins;
 pub use output::{Output, OutputError, Readers};
 pub use place_folders::{PlaceFolders, aside_max};
+pub use source::{SourceError, check_source};
 pub use space::{Asked, Need, SpaceError, check_space};
 pub use workdir::WorkDir;

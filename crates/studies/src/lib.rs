@@ -102,12 +102,12 @@ pub fn find(name: &str) -> Option<&'static dyn Study> {
 /// The hidden command with which the binary is a server of the study `serve`.
 pub const SERVE_COMMAND: &str = serve::built_in::COMMAND;
 
-/// Is the server that its configuration describes, until killed.
+/// Is the server that its configuration, on standard input, describes, until killed.
 ///
 /// # Errors
 /// Where it cannot listen, or not work in its folder.
-pub fn serve_requests(config: &str) -> Result<(), StudyError> {
-    serve::built_in::serve(config)
+pub fn serve_requests() -> Result<(), StudyError> {
+    serve::built_in::serve()
 }
 
 /// Serves as a worker process: does the work that comes in on standard input

@@ -114,6 +114,7 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
     compare
         .args(["compare", "--no-save", "--blocks", "1", "--budget", budget, "--plan"])
         .arg(plan)
+        .arg("--allow-commands")
         .arg(format!("disk={}", disk.path().display()))
         .arg(format!("ram={}", ram.path().display()))
         .arg("--json")

@@ -123,7 +123,7 @@ pub(crate) struct RerunArgs {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 
-    /// Run the shell commands that the plan in a file has, once you have read them
+    /// Agree to the commands, files and created places that a file brings
     #[arg(long)]
     pub(crate) allow_commands: bool,
 

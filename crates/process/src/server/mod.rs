@@ -65,7 +65,17 @@ impl Server {
     ///
     /// Refuses a port that something already listens on, as
     /// [`start`](Self::start) does.
-    pub fn launch(mut command: Command, shown: &str, port: impl Into<Port>) -> Result<Self, Error> {
+    pub fn launch(command: Command, shown: &str, port: impl Into<Port>) -> Result<Self, Error> {
+        Self::launch_with_input(command, shown, port, Stdio::null())
+    }
+
+    /// The same with a standard input, which other users cannot read, unlike arguments.
+    pub fn launch_with_input(
+        mut command: Command,
+        shown: &str,
+        port: impl Into<Port>,
+        input: impl Into<Stdio>,
+    ) -> Result<Self, Error> {
         let port = port.into();
         let error = |why| Error::ServerNotStarted { command: shown.to_owned(), why };
         let address = (Ipv4Addr::LOCALHOST, port.number()).into();
@@ -75,7 +85,7 @@ impl Server {
         }
         // From here on the server may bind it.
         drop(port);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped());
         let program = command.get_program().display().to_string();
         let not_started = |source: io::Error| error(format!("cannot start {program}: {source}"));
         let counting = SyncCalls::counting(|| Kept::spawn(&mut command));

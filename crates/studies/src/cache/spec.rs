@@ -53,7 +53,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
             name: "set",
             about: "a directory with templates of your own, which are copied with all below it; \
                     each is compiled",
-            kind: ParamKind::Text("a directory, or empty to use generated files"),
+            kind: ParamKind::Path("a directory, or empty to use generated files"),
             default: "",
         },
         count("templates", "templates in the source tree", "60"),

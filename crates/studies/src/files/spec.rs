@@ -79,7 +79,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
             name: "set",
             about: "a directory with files of your own, which are copied with all below it, again \
                     and again",
-            kind: ParamKind::Text("a directory, or empty to use generated files"),
+            kind: ParamKind::Path("a directory, or empty to use generated files"),
             default: "",
         },
         cold::param(

@@ -193,7 +193,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         ParamSpec {
             name: "sample",
             about: "a log of your own: records have the sizes of its lines, and invented contents",
-            kind: ParamKind::Text("a file, or empty to use the size given by record"),
+            kind: ParamKind::Path("a file, or empty to use the size given by record"),
             default: "",
         },
         ParamSpec {

@@ -42,7 +42,7 @@ pub(crate) const TOTAL: ParamSpec = ParamSpec {
 pub(crate) const SET: ParamSpec = ParamSpec {
     name: "set",
     about: "a directory with the files of a page of your own, which are copied with all below it",
-    kind: ParamKind::Text("a directory, or empty to use generated files"),
+    kind: ParamKind::Path("a directory, or empty to use generated files"),
     default: "",
 };
 

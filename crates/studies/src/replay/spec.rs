@@ -41,7 +41,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
         param(
             "trace",
             "what is replayed: the file that iotoll record wrote",
-            ParamKind::Text("the path of a trace"),
+            ParamKind::Path("the path of a trace"),
             "",
         ),
         param(
@@ -68,7 +68,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
             "with_files",
             "a folder with the files as they were before the recording, which are copied; with \
              none, files of the same sizes are made up",
-            ParamKind::Text("the path of a folder"),
+            ParamKind::Path("the path of a folder"),
             "",
         ),
         cold::param(

@@ -7,10 +7,12 @@
 //! there and back would be part of what is measured. As little as possible is done
 //! besides, for what the server itself takes is a toll on every figure; it is
 //! measured as the cost of an empty reply.
+//!
+//! It answers its own client alone (`request.rs`).
 
 use std::ffi::{CStr, OsString};
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::Arc;
@@ -24,6 +26,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_w
 use serde::{Deserialize, Serialize};
 
 use super::rendered::Page;
+use super::request::{HEAD_BYTES_MAX, Secret, read_request};
 use super::spec::LogWhen;
 use crate::file::open_for_writing;
 use crate::sqlite::client::{Client, Work};
@@ -46,17 +49,14 @@ pub(super) const EMPTY_PATH: &str = "/empty";
 pub(super) const SWITCHED_PATH: &str = "/?log";
 /// Asks for what was done.
 pub(super) const ACCOUNT_PATH: &str = "/account";
-/// A longer head is no request of ours.
-const HEAD_BYTES_MAX: usize = 16 << 10;
-/// A connection that asks for nothing is given up after this.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// Between two attempts to take a connection where the first was refused.
 const AFTER_REFUSAL: Duration = Duration::from_millis(1);
 
 /// What a server is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ServerConfig {
+    /// What each request has to begin with.
+    pub(super) secret: Secret,
     pub(super) port: u16,
     pub(super) backlog: u32,
     pub(super) workers: u64,
@@ -92,12 +92,12 @@ pub(super) struct Account {
 }
 
 /// Serves until it is killed, in the current directory: its folder, which it was started
-/// in by descriptor.
+/// in by descriptor. Standard input has its configuration.
 ///
 /// # Errors
 /// Where the configuration cannot be read, or the server cannot listen or work in its folder.
-pub(crate) fn serve(config: &str) -> Result<(), StudyError> {
-    let config = serde_json::from_str(config).map_err(io::Error::from);
+pub(crate) fn serve() -> Result<(), StudyError> {
+    let config = serde_json::from_reader(io::stdin().lock()).map_err(io::Error::from);
     let folder = open_folder(CWD, c".").doing("opening the server's folder")?;
     serve_in(&folder, &config.doing("reading a server's configuration")?)
 }
@@ -170,6 +170,7 @@ impl Counters {
 }
 
 struct Worker {
+    secret: Secret,
     work: Job,
     log: Option<Log>,
     counters: Arc<Counters>,
@@ -221,6 +222,7 @@ impl Worker {
             })
         });
         Ok(Self {
+            secret: config.secret.clone(),
             work,
             log: log.transpose()?,
             counters: Arc::clone(counters),
@@ -245,8 +247,12 @@ impl Worker {
     }
 
     fn answer(&mut self, mut stream: TcpStream) -> io::Result<()> {
-        let path = read_request(&mut stream, &mut self.request)?;
+        let asked = read_request(&mut stream, &mut self.request, &self.secret)?;
         self.reply.clear();
+        let Some(path) = asked else {
+            begin_reply(&mut self.reply, "404 Not Found", 0);
+            return stream.write_all(&self.reply);
+        };
         match path.as_str() {
             EMPTY_PATH => begin_reply(&mut self.reply, "200 OK", 0),
             ACCOUNT_PATH => {
@@ -342,61 +348,47 @@ pub(crate) fn line(request: u64, number: u64) -> [u8; LINE_BYTES] {
     line
 }
 
-/// Reads a request's head; its path with the query.
-fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> io::Result<String> {
-    let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
-    // A connection that asks for nothing must not keep its worker.
-    stream.set_read_timeout(Some(PATIENCE))?;
-    buffer.clear();
-    let mut part = [0; 4096];
-    loop {
-        let read = stream.read(&mut part)?;
-        buffer.extend_from_slice(&part[..read]);
-        let mut headers = [httparse::EMPTY_HEADER; 32];
-        let mut request = httparse::Request::new(&mut headers);
-        match request.parse(buffer).map_err(|_| bad("not HTTP"))? {
-            httparse::Status::Complete(_) => return Ok(request.path.unwrap_or("/").to_owned()),
-            httparse::Status::Partial if read > 0 && buffer.len() < HEAD_BYTES_MAX => {}
-            httparse::Status::Partial => return Err(bad("incomplete head")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::io::Read as _;
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
     use super::super::fetch::{Reply, fetch};
     use super::super::log_check;
+    use super::super::request::PATIENCE;
     use super::*;
 
+    fn config(answer: Answer, log_lines: u64, log_when: LogWhen) -> ServerConfig {
+        let port = process::Port::reserve().unwrap().number();
+        let secret = Secret::draw().unwrap();
+        ServerConfig { secret, port, backlog: 8, workers: 2, answer, log_lines, log_when }
+    }
+
     /// A server in a thread of this test, which ends with the test.
-    fn serving(folder: &Path, answer: Answer, log_lines: u64, log_when: LogWhen) -> u16 {
-        let reserved = process::Port::reserve().unwrap();
-        let port = reserved.number();
+    fn serving(folder: &Path, answer: Answer, lines: u64, when: LogWhen) -> (u16, Secret) {
         let folder = fs::File::open(folder).unwrap().into();
-        let config = ServerConfig { port, backlog: 8, workers: 2, answer, log_lines, log_when };
-        drop(reserved);
+        let config = config(answer, lines, when);
+        let (port, secret) = (config.port, config.secret.clone());
         thread::spawn(move || serve_in(&folder, &config));
         let waited = Instant::now();
         while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             assert!(waited.elapsed() < Duration::from_secs(30), "it does not listen");
             thread::sleep(Duration::from_millis(1));
         }
-        port
+        (port, secret)
     }
 
-    fn get(port: u16, path: &str) -> Reply {
-        fetch(port, path, PATIENCE, &AtomicBool::new(false)).unwrap()
+    fn get((port, secret): &(u16, Secret), path: &str) -> Reply {
+        fetch(*port, &secret.before(path), PATIENCE, &AtomicBool::new(false)).unwrap()
     }
 
-    fn settled(port: u16) -> Account {
+    fn settled(server: &(u16, Secret)) -> Account {
         let mut before = None;
         loop {
-            let account: Account = serde_json::from_str(&get(port, ACCOUNT_PATH).body).unwrap();
+            let account: Account = serde_json::from_str(&get(server, ACCOUNT_PATH).body).unwrap();
             if account.open == 0 && before == Some(account) {
                 return account;
             }
@@ -409,19 +401,33 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("part"), "a part").unwrap();
         let answer = Answer::Page { files: vec![("part".into(), 6)], rendered: true };
-        let port = serving(folder.path(), answer, 0, LogWhen::Always);
-        let reply = get(port, "/");
+        let server = serving(folder.path(), answer, 0, LogWhen::Always);
+        let reply = get(&server, "/");
         assert_eq!(reply.status, 200);
         assert!(reply.body.contains("<section>a part</section>"), "{}", reply.body);
-        let empty = get(port, EMPTY_PATH);
+        let empty = get(&server, EMPTY_PATH);
         assert_eq!((empty.status, empty.body.as_str()), (200, ""));
         fs::remove_file(folder.path().join("part")).unwrap();
-        let reply = get(port, "/");
+        let reply = get(&server, "/");
         assert_eq!(reply.status, 500);
         assert!(reply.body.contains("opening a page's file"), "{}", reply.body);
-        let Account { done, refused, files_ns, .. } = settled(port);
+        let Account { done, refused, files_ns, .. } = settled(&server);
         assert_eq!((done, refused), (1, 1));
         assert!(files_ns > 0);
+    }
+
+    #[test]
+    fn a_request_without_the_secret_gets_nothing_and_counts_for_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("part"), "a part").unwrap();
+        let answer = Answer::Page { files: vec![("part".into(), 6)], rendered: true };
+        let server = serving(folder.path(), answer, 1, LogWhen::Always);
+        for path in ["/", "/part", EMPTY_PATH, SWITCHED_PATH, ACCOUNT_PATH] {
+            let reply = fetch(server.0, path, PATIENCE, &AtomicBool::new(false)).unwrap();
+            assert_eq!((reply.status, reply.body.as_str()), (404, ""), "{path}");
+        }
+        assert_eq!(settled(&server), Account::default());
+        assert_eq!(fs::read(folder.path().join("app.log")).unwrap(), b"");
     }
 
     #[test]
@@ -430,12 +436,12 @@ mod tests {
             [(LogWhen::Always, 203 * 2), (LogWhen::Sampled, 3 * 2), (LogWhen::Switched, 2)]
         {
             let folder = tempfile::tempdir().unwrap();
-            let port = serving(folder.path(), Answer::Empty, 2, when);
+            let server = serving(folder.path(), Answer::Empty, 2, when);
             for _ in 0..202 {
-                get(port, "/");
+                get(&server, "/");
             }
-            get(port, SWITCHED_PATH);
-            let account = settled(port);
+            get(&server, SWITCHED_PATH);
+            let account = settled(&server);
             assert_eq!((account.done, account.lines), (203, lines), "{when:?}");
             let every = if when == LogWhen::Sampled { SAMPLED } else { 1 };
             let logged = log_check::Logged { lines, requests: 203, every, of_request: 2 };
@@ -451,15 +457,7 @@ mod tests {
         fs::write(&target, "untouched").unwrap();
         std::os::unix::fs::symlink(&target, folder.path().join("app.log")).unwrap();
         let folder = fs::File::open(folder.path()).unwrap().into();
-        let port = process::Port::reserve().unwrap().number();
-        let config = ServerConfig {
-            port,
-            backlog: 8,
-            workers: 1,
-            answer: Answer::Empty,
-            log_lines: 1,
-            log_when: LogWhen::Always,
-        };
+        let config = config(Answer::Empty, 1, LogWhen::Always);
         let serving = thread::spawn(move || serve_in(&folder, &config));
         let waited = Instant::now();
         while !serving.is_finished() {
@@ -474,7 +472,7 @@ mod tests {
     #[test]
     fn what_is_not_a_request_is_dropped_and_the_next_one_answered() {
         let folder = tempfile::tempdir().unwrap();
-        let port = serving(folder.path(), Answer::Empty, 0, LogWhen::Always);
+        let (port, secret) = serving(folder.path(), Answer::Empty, 0, LogWhen::Always);
         for nonsense in [&b"\x16\x03\x01\x02"[..], b"GET", &vec![b'a'; HEAD_BYTES_MAX + 1]] {
             let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
             let _ = stream.write_all(nonsense);
@@ -485,7 +483,7 @@ mod tests {
         }
         // A head in two parts is waited for.
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
-        stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+        write!(stream, "GET {} HTTP/1.1\r\n", secret.before("/")).unwrap();
         thread::sleep(Duration::from_millis(20));
         stream.write_all(b"\r\n").unwrap();
         let mut reply = String::new();

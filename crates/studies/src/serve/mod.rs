@@ -20,6 +20,7 @@ pub(crate) mod log_check;
 mod outcome;
 mod populate;
 mod rendered;
+mod request;
 mod running;
 mod slice;
 mod spec;

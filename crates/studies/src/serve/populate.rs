@@ -9,6 +9,7 @@ use engine::study::{Doing, StudyError};
 
 use super::built_in::{Answer, ServerConfig};
 use super::config::{BuiltIn, Content};
+use super::request::Secret;
 use super::spec::Render;
 use crate::page::{PageFile, Parts, Sets};
 use crate::sqlite::database::{self, Template};
@@ -43,8 +44,14 @@ fn page_files(parts: Parts, folder: &OwnedFd) -> Result<Vec<(OsString, u64)>, St
 }
 
 /// What a server of ours is told.
-pub(super) fn server_config(server: &BuiltIn, answer: Answer, port: u16) -> ServerConfig {
+pub(super) fn server_config(
+    server: &BuiltIn,
+    answer: Answer,
+    port: u16,
+    secret: Secret,
+) -> ServerConfig {
     ServerConfig {
+        secret,
         port,
         backlog: server.backlog,
         workers: server.workers,

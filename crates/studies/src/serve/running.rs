@@ -13,6 +13,7 @@ use process::{Server, ServerWatch, StopFlag};
 use super::built_in::{ACCOUNT_PATH, Account};
 use super::fetch::{Reply, fetch};
 use super::outcome::refused;
+use super::request::Secret;
 
 /// How long a server may take to answer a first request.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,6 +33,8 @@ pub(super) struct Running {
     server: Server,
     watch: ServerWatch,
     port: u16,
+    /// What a server that is built in answers to.
+    secret: Option<Secret>,
     timeout: Duration,
     stop: StopFlag,
 }
@@ -41,20 +44,24 @@ impl Running {
     pub(super) fn await_ready(
         mut server: Server,
         port: u16,
+        secret: Option<Secret>,
         (patience, timeout): (Duration, Duration),
         stop: &StopFlag,
     ) -> Result<Self, StudyError> {
         server.await_ready(&target(port, "/")?.address, patience, stop)?;
         let watch = server.watch();
-        Ok(Self { server, watch, port, timeout, stop: StopFlag::clone(stop) })
+        Ok(Self { server, watch, port, secret, timeout, stop: StopFlag::clone(stop) })
     }
 
-    pub(super) fn port(&self) -> u16 {
-        self.port
+    /// Its port, and the path by which it is asked for `path`. No message says that.
+    pub(super) fn address_of(&self, path: &str) -> (u16, String) {
+        let with_secret = self.secret.as_ref().map(|secret| secret.before(path));
+        (self.port, with_secret.unwrap_or_else(|| path.to_owned()))
     }
 
     fn plan(&self, path: &str, steps: Steps) -> Result<Plan, StudyError> {
-        let mut plan = Plan::new(target(self.port, path)?, steps);
+        let (port, path) = self.address_of(path);
+        let mut plan = Plan::new(target(port, &path)?, steps);
         plan.timeout = self.timeout;
         Ok(plan)
     }
@@ -103,7 +110,8 @@ impl Running {
     }
 
     fn ask(&self, path: &str, patience: Duration) -> Result<Reply, StudyError> {
-        fetch(self.port, path, patience, &self.stop).map_err(|error| {
+        let (port, asked) = self.address_of(path);
+        fetch(port, &asked, patience, &self.stop).map_err(|error| {
             if self.stop.load(Ordering::Relaxed) {
                 return StudyError::Stopped;
             }

@@ -2,7 +2,8 @@
 //! and its data checked.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs;
+use std::io::{self, Seek as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::process::Command;
 use std::time::Duration;
@@ -14,14 +15,16 @@ use model::integrity::Integrity;
 use model::slice::Outcome;
 use model::study::Rate;
 use process::{Port, Server, StopFlag};
+use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::built_in::{self, Account};
+use super::built_in::{self, Account, ServerConfig};
 use super::config::{BuiltIn, Config, Content, ServerKind};
 use super::kept::Kept;
 use super::launch::CommandServer;
 use super::log_check::{self, Logged};
 use super::outcome::{LoadOutcome, refused};
 use super::populate::{self, populate};
+use super::request::Secret;
 use super::running::Running;
 use super::spec::{self, LogWhen};
 use super::switched::Switched;
@@ -50,6 +53,8 @@ pub(super) struct Slice<'a> {
     folder: OwnedFd,
     /// Of a server of the user's, which is given the folder's path.
     standing: Option<Standing>,
+    /// Of a server that is built in, once it is started.
+    secret: Option<Secret>,
 }
 
 /// A server that answers.
@@ -86,7 +91,7 @@ impl<'a> Slice<'a> {
         folder: BorrowedFd<'_>,
     ) -> Result<Self, StudyError> {
         let folder = folder.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Self { config, kept, folder, standing: None })
+        Ok(Self { config, kept, folder, standing: None, secret: None })
     }
 
     /// Fills the folder and starts the server on it.
@@ -96,15 +101,17 @@ impl<'a> Slice<'a> {
             ServerKind::BuiltIn(server) => {
                 let template = &mut self.kept.template;
                 let answer = populate(&server.content, template, &self.folder)?;
-                let told = populate::server_config(server, answer, number);
-                let told = serde_json::to_string(&told).map_err(io::Error::from);
+                let secret = Secret::draw().doing("drawing a secret for the server")?;
+                let config = populate::server_config(server, answer, number, secret.clone());
+                self.secret = Some(secret);
                 // The binary runs itself again, as it does for workers.
                 let mut command = Command::new("/proc/self/exe");
                 process::isolate(&mut command);
                 process::start_in(&mut command, self.folder.as_fd());
-                command.arg(built_in::COMMAND).arg(told.doing("writing down what a server does")?);
+                command.arg(built_in::COMMAND);
+                let input = as_input(&config).doing("writing down what a server does")?;
                 let name = format!("the built-in server for {}", server.strategy.name());
-                Server::launch(command, &name, port)
+                Server::launch_with_input(command, &name, port, input)
             }
             ServerKind::Command(server) => {
                 let standing = self.standing.insert(Standing::of(&self.folder)?);
@@ -182,8 +189,18 @@ impl<'a> Slice<'a> {
             Rate::Max => 0.5,
         };
         let after = Duration::from_secs_f64(after_s);
-        server.logs_one().then(|| Switched::send(running.port(), after, stop))
+        server
+            .logs_one()
+            .then(|| Switched::send(running.address_of(built_in::SWITCHED_PATH), after, stop))
     }
+}
+
+/// A server's configuration, as a file that has no name and is read from its beginning.
+fn as_input(config: &ServerConfig) -> io::Result<fs::File> {
+    let mut file = fs::File::from(memfd_create("iotoll-server", MemfdFlags::CLOEXEC)?);
+    file.write_all(&serde_json::to_vec(config)?)?;
+    file.rewind()?;
+    Ok(file)
 }
 
 /// A result, unless the server has exited meanwhile.
@@ -212,7 +229,8 @@ impl Prepared for Slice<'_> {
         let number = port.number();
         let server = self.start(port)?;
         let patience = (self.config.ready_within, self.config.timeout);
-        let running = Running::await_ready(server, number, patience, recorder.stop_flag());
+        let secret = self.secret.take();
+        let running = Running::await_ready(server, number, secret, patience, recorder.stop_flag());
         recorder.check_stop()?;
         let mut running = running?;
         sync_tree(&self.folder)?;

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use engine::study::StudyError;
 use process::StopFlag;
 
-use super::built_in::SWITCHED_PATH;
 use super::fetch::fetch;
 use super::outcome::refused;
 use super::running::PATIENCE;
@@ -25,7 +24,8 @@ pub(super) struct Switched {
 }
 
 impl Switched {
-    pub(super) fn send(port: u16, after: Duration, stop: &StopFlag) -> Self {
+    /// It goes to a port, for a path.
+    pub(super) fn send((port, path): (u16, String), after: Duration, stop: &StopFlag) -> Self {
         let (stop, others_ended) = (StopFlag::clone(stop), Arc::new(AtomicBool::new(false)));
         let ended = Arc::clone(&others_ended);
         let sent = thread::Builder::new().spawn(move || {
@@ -37,7 +37,7 @@ impl Switched {
                 thread::sleep(LOOK.min(after));
             }
             let sent = Instant::now();
-            let reply = fetch(port, SWITCHED_PATH, PATIENCE, &stop);
+            let reply = fetch(port, &path, PATIENCE, &stop);
             let took = sent.elapsed();
             match reply {
                 Ok(reply) if reply.status == 200 => Ok(took),

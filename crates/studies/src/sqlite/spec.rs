@@ -133,13 +133,13 @@ pub(crate) static SPEC: StudySpec = StudySpec {
         ParamSpec {
             name: "database",
             about: "a SQLite database of your own, of which each slice gets a copy",
-            kind: ParamKind::Text("a file, or empty to use a generated database"),
+            kind: ParamKind::Path("a file, or empty to use a generated database"),
             default: "",
         },
         ParamSpec {
             name: "statements",
             about: "with database: a file of the SQL statements that a request makes to it",
-            kind: ParamKind::Text("a file, or empty to use the statements of the study"),
+            kind: ParamKind::Path("a file, or empty to use the statements of the study"),
             default: "",
         },
         ParamSpec {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod common;
+use crate::common;
 
 use common::{filled, folder, loaded};
 use iotoll_store::{Entry, Error, Kind, Store};
