@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
+use crate::printable::is_unprintable;
 use crate::reproduction::Reproduction;
 use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
 use crate::scaling::Scaling;
@@ -210,6 +211,9 @@ impl<'a> Document<'a> {
 
 /// Writes JSON that people can look into: pretty down to the items of the
 /// outermost lists, and each of these, such as a slice, on a line of its own.
+///
+/// All JSON that people may print is written here. Of a text, no character stands in it that
+/// a terminal or a build server obeys: each is escaped as JSON has it, and reads back as it was.
 pub fn write(value: &impl Serialize, out: impl io::Write) -> serde_json::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Shallow::default()))
 }
@@ -234,6 +238,26 @@ macro_rules! by_depth {
 }
 
 impl Formatter for Shallow {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut from = 0;
+        let mut before = '\0';
+        for (at, c) in fragment.char_indices() {
+            if is_unprintable(c) || (before, c) == ('#', '#') {
+                out.write_all(&fragment.as_bytes()[from..at])?;
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{unit:04x}")?;
+                }
+                from = at + c.len_utf8();
+            }
+            before = c;
+        }
+        out.write_all(&fragment.as_bytes()[from..])
+    }
+
     fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.depth += 1;
         by_depth!(self, begin_array(out))
