@@ -56,9 +56,17 @@ fn json(name: &'static str, value: &impl Serialize) -> Output {
     output(name, Form::Json, String::from_utf8(text).unwrap())
 }
 
+/// Which outputs are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    /// Without those that have no figures but such as another has.
+    OfNumbers,
+}
+
 /// Reads a result of any kind as `show` does, and makes everything of it; what is wrong with
 /// it, where it is refused.
-pub(crate) fn outputs(text: &str, other: &Run) -> Result<Vec<Output>, String> {
+pub(crate) fn outputs(text: &str, other: &Run, which: Which) -> Result<Vec<Output>, String> {
     let schema = document::schema_of(text).map_err(|error| error.to_string())?;
     match schema.as_str() {
         model::load::SCHEMA => {
@@ -67,34 +75,46 @@ pub(crate) fn outputs(text: &str, other: &Run) -> Result<Vec<Output>, String> {
         model::selftest::SCHEMA => SelftestResult::read(text)
             .map(|result| of_selftest(&result))
             .map_err(|error| error.to_string()),
-        _ => Run::read(text).map(|run| of_run(&run, other)).map_err(|error| error.to_string()),
+        _ => {
+            Run::read(text).map(|run| of_run(&run, other, which)).map_err(|error| error.to_string())
+        }
     }
 }
 
-fn of_run(run: &Run, other: &Run) -> Vec<Output> {
+fn of_run(run: &Run, other: &Run, which: Which) -> Vec<Output> {
     let analysis = analyse(run);
     let of_other = analyse(other);
-    let sheet = || Sheet::Comparison { run, analysis: &analysis };
-    let other_sheet = Sheet::Comparison { run: other, analysis: &of_other };
+    let (one, two) =
+        (Analysed { run, analysis: &analysis }, Analysed { run: other, analysis: &of_other });
+    let sheet = |Analysed { run, analysis }| Sheet::Comparison { run, analysis };
+    let shared = without_names(run.clone());
     let mut all = vec![
-        printed("show", &report::terminal::report(run, &analysis, false, 80)),
         printed("show --full", &report::terminal::report(run, &analysis, true, 80)),
-        printed("show --full, narrow", &report::terminal::report(run, &analysis, true, 40)),
         printed("while it runs", &report::so_far(run, &analysis, 80, 40)),
-        printed("places", &report::places(&run.places, &run.machine, 80)),
         printed("places as a tree", &report::places_tree(&run.places, &run.machine, 80)),
-        printed("summary", &report::in_short(run, &analysis)),
-        printed("history", &history(run, &analysis)),
-        output("html", Form::Html, page(&[sheet()])),
-        output("html of two", Form::Html, page(&[sheet(), other_sheet])),
-        output("markdown", Form::Markdown, report::markdown::text(run, &analysis)),
+        output("html", Form::Html, page(&[sheet(one)])),
         output("openmetrics", Form::OpenMetrics, report::openmetrics::text(run, &analysis)),
         json("json", &Document::new(run, &analysis)),
+        json("share", &Document::new(&shared, &analyse(&shared))),
     ];
     for rows in [report::csv::Rows::Arms, report::csv::Rows::Blocks, report::csv::Rows::Buckets] {
         let text = String::from_utf8(report::csv::table(run, &analysis, rows)).unwrap();
         all.push(output("csv", Form::Csv, text));
     }
+    all.extend(of_diff(one, two));
+    all.extend(planned_again(run));
+    if which == Which::OfNumbers {
+        return all;
+    }
+    all.extend([
+        printed("show", &report::terminal::report(run, &analysis, false, 80)),
+        printed("show --full, narrow", &report::terminal::report(run, &analysis, true, 40)),
+        printed("places", &report::places(&run.places, &run.machine, 80)),
+        printed("summary", &report::in_short(run, &analysis)),
+        printed("history", &history(run, &analysis)),
+        output("html of two", Form::Html, page(&[sheet(one), sheet(two)])),
+        output("markdown", Form::Markdown, report::markdown::text(run, &analysis)),
+    ]);
     if let Some(text) = report::articles(&[(run, &analysis)]) {
         all.push(output("articles", Form::Markdown, text));
     }
@@ -102,14 +122,8 @@ fn of_run(run: &Run, other: &Run) -> Vec<Output> {
         let beside = report::beside([("a", reproduction), ("b", reproduction)], 80);
         all.extend(beside.map(|text| printed("show beside", &text)));
     }
-    let sides =
-        [Analysed { run, analysis: &analysis }, Analysed { run: other, analysis: &of_other }];
-    all.extend(of_diff(sides[0], sides[1]));
-    all.extend(of_diff(sides[1], sides[0]));
-    all.extend(of_diff(sides[0], sides[0]));
-    let shared = without_names(run.clone());
-    all.push(json("share", &Document::new(&shared, &analyse(&shared))));
-    all.extend(planned_again(run));
+    all.extend(of_diff(two, one));
+    all.extend(of_diff(one, one));
     all
 }
 
