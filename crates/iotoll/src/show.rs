@@ -23,8 +23,6 @@ use crate::identity::this_program;
 use crate::load::layout_of;
 use crate::{billed, output, saving};
 
-/// A run of a day with many arms is smaller.
-const RESULT_BYTES_MAX: u64 = 1 << 30;
 /// What is looked at before the rest is read.
 const BEGINNING_BYTES: u64 = 64 << 10;
 /// What other programs wrote anew may name its schema further down, up to this size.
@@ -238,12 +236,12 @@ impl Saved {
 
 /// The text of a file that may be a result. One that cannot be is not read to its end.
 fn read(file: &Path, name: Option<&str>) -> anyhow::Result<String> {
-    let mut input = Input::open(file, RESULT_BYTES_MAX)?;
+    let mut input = Input::open(file, document::BYTES_MAX)?;
     let mut bytes = Vec::new();
     input.by_ref().take(BEGINNING_BYTES).read_to_end(&mut bytes)?;
     if record::is_page(&bytes) {
         input.read_to_end(&mut bytes)?;
-        return as_text(record::read(&as_text(bytes)?, name, RESULT_BYTES_MAX)?);
+        return as_text(record::read(&as_text(bytes)?, name, document::BYTES_MAX)?);
     }
     document::check_beginning(&bytes)?;
     if !document::names_schema(&bytes) {

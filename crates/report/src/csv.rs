@@ -188,8 +188,7 @@ fn buckets<'a>(
     run: &'a Run,
     analysis: &'a Analysis,
 ) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
-    analysis.arms.iter().enumerate().flat_map(move |(index, arm)| {
-        let all = run.latencies_of(index);
+    analysis.arms.iter().zip(run.latencies_by_arm()).flat_map(move |(arm, all)| {
         let (count, tick_ns) = (all.count() as f64, run.floor.tick_ns);
         let cumulated = all.buckets.into_iter().scan(0, |seen, (ticks, times)| {
             *seen += times;
