@@ -9,12 +9,13 @@ use model::integrity::Integrity;
 use model::run::{ArmRecord, Run};
 
 use crate::blocks::Block;
+use crate::indexed::Indexed;
 use crate::totals::ArmTotals;
 use crate::{causes, drift, figures};
 
 /// The arms' results, in the order of the plan.
 pub(crate) fn results(
-    run: &Run,
+    run: &Indexed<'_>,
     blocks: &[Block<'_>],
     totals: &[ArmTotals],
     tolls: &[Option<f64>],
@@ -29,7 +30,7 @@ pub(crate) fn results(
     .collect()
 }
 
-fn result(run: &Run, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmResult {
+fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) -> ArmResult {
     let spent = &totals.spent;
     let integrity = run.slices_of(index).filter_map(|slice| slice.outcome.integrity.clone());
     ArmResult {
@@ -66,7 +67,7 @@ fn not_kept(run: &Run, arm: &ArmRecord) -> Vec<Guarantee> {
     relied_on
 }
 
-fn latency(run: &Run, arm: usize, totals: &ArmTotals) -> Latency {
+fn latency(run: &Indexed<'_>, arm: usize, totals: &ArmTotals) -> Latency {
     let all = run.latencies_of(arm);
     let at = |q: f64| all.quantile(q) * run.floor.tick_ns;
     Latency {
@@ -94,7 +95,7 @@ fn io(totals: &ArmTotals) -> Io {
 /// An arm's figures, each with its unit in its name. Rates are those of a typical slice,
 /// as the toll is.
 fn metrics(
-    run: &Run,
+    run: &Indexed<'_>,
     arm: usize,
     totals: &ArmTotals,
     toll_ns: Option<f64>,

@@ -8,13 +8,14 @@ use stats::{Decision, Interval, Sequence};
 
 use crate::blocks::Block;
 use crate::causes::{self, Side};
+use crate::indexed::Indexed;
 use crate::pair_state::{PairState, PairStates};
 use crate::totals::ArmTotals;
 use crate::{drift, invalid, next, remaining, stalls};
 
 /// What can be said of the pairs, in the order of the plan.
 pub(crate) fn results(
-    run: &Run,
+    run: &Indexed<'_>,
     blocks: &[Block<'_>],
     states: &PairStates,
     arms: &[ArmResult],
@@ -30,7 +31,7 @@ pub(crate) fn results(
 }
 
 fn pair_causes(
-    run: &Run,
+    run: &Indexed<'_>,
     pair: Pair,
     verdict: Verdict,
     arms: &[ArmResult],
@@ -59,7 +60,7 @@ fn pair_causes(
 
 fn comparison(
     state: &PairState,
-    run: &Run,
+    run: &Indexed<'_>,
     blocks: &[Block<'_>],
     arms: &[ArmResult],
 ) -> Comparison {
@@ -100,7 +101,7 @@ fn comparison(
 }
 
 /// The operations that failed; nothing where none may.
-fn errors(state: &PairState, run: &Run) -> Option<ErrorComparison> {
+fn errors(state: &PairState, run: &Indexed<'_>) -> Option<ErrorComparison> {
     let failed = |arm| -> Option<(u64, u64)> {
         let failed = run.slices_of(arm).filter_map(|slice| slice.outcome.failed);
         let of = run.slices_of(arm).map(|slice| slice.operations).sum();
@@ -225,7 +226,7 @@ mod tests {
             .flat_map(|(block, failed)| [slice(block, 0, failed.0), slice(block, 1, failed.1)])
             .collect();
         let run = testing::run(2, slices);
-        errors(&PairStates::of(&run).0[0], &run)
+        errors(&PairStates::of(&run).0[0], &Indexed::of(&run))
     }
 
     #[test]

@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 
 use model::description::FigureDescription;
 use model::figure::{Fold, Unit};
-use model::run::Run;
+
+use crate::indexed::Indexed;
 
 /// Each figure over all slices that have it; one that none has is left out.
-pub(crate) fn fold(run: &Run, arm: usize, figures: &[FigureDescription]) -> BTreeMap<String, f64> {
+pub(crate) fn fold(
+    run: &Indexed<'_>,
+    arm: usize,
+    figures: &[FigureDescription],
+) -> BTreeMap<String, f64> {
     let operations: u64 = run.slices_of(arm).map(|slice| slice.operations).sum();
     let mut folded = BTreeMap::new();
     for figure in figures {
@@ -33,7 +38,7 @@ pub(crate) fn fold(run: &Run, arm: usize, figures: &[FigureDescription]) -> BTre
 }
 
 /// What the application told of itself, as means over the slices that have it.
-pub(crate) fn evidence(run: &Run, arm: usize) -> BTreeMap<String, f64> {
+pub(crate) fn evidence(run: &Indexed<'_>, arm: usize) -> BTreeMap<String, f64> {
     let mut sums: BTreeMap<&String, (f64, f64)> = BTreeMap::new();
     for (name, figure) in run.slices_of(arm).flat_map(|slice| &slice.outcome.evidence) {
         let sum = sums.entry(name).or_default();
@@ -82,7 +87,7 @@ mod tests {
         let run = testing::run(1, vec![slice(1.0), slice(3.0)]);
         let expected = [("max", 3.0), ("mean", 2.0), ("per_op", 0.5), ("sum", 4.0)];
         assert_eq!(
-            fold(&run, 0, &figures),
+            fold(&Indexed::of(&run), 0, &figures),
             expected.map(|(name, value)| (name.to_owned(), value)).into()
         );
     }
@@ -93,9 +98,12 @@ mod tests {
         known.spent.device = Some(DeviceTraffic { written_bytes: 80, ..DeviceTraffic::default() });
         let run = testing::run(1, vec![known.clone(), known]);
         let listed = [WRITTEN_ON_DEVICE.describe()];
-        assert_eq!(fold(&run, 0, &listed), [("device_written_bytes".to_owned(), 20.0)].into());
+        assert_eq!(
+            fold(&Indexed::of(&run), 0, &listed),
+            [("device_written_bytes".to_owned(), 20.0)].into()
+        );
         let unknown = testing::run(1, vec![slice(&[], &[])]);
-        assert_eq!(fold(&unknown, 0, &listed), BTreeMap::new());
+        assert_eq!(fold(&Indexed::of(&unknown), 0, &listed), BTreeMap::new());
     }
 
     #[test]
@@ -106,7 +114,7 @@ mod tests {
         ];
         let expected = [("hits", 4.0), ("late", 1.0)];
         assert_eq!(
-            evidence(&testing::run(1, slices), 0),
+            evidence(&Indexed::of(&testing::run(1, slices)), 0),
             expected.map(|(name, value)| (name.to_owned(), value)).into()
         );
     }

@@ -4,9 +4,9 @@
 
 use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Pair;
-use model::run::Run;
 use model::units::{counted, percent, time};
 
+use crate::indexed::Indexed;
 use crate::{drift, integrity};
 
 /// Both clocks follow the same crystal, and the system's is slewed by at most
@@ -26,7 +26,7 @@ pub(crate) fn why(
     comparison: &Comparison,
     pair: Pair,
     arms: &[ArmResult],
-    run: &Run,
+    run: &Indexed<'_>,
 ) -> Option<String> {
     let sides = [pair.base, pair.other];
     let of_sides = |find: &dyn Fn(usize) -> Option<String>| sides.into_iter().find_map(find);
@@ -48,7 +48,7 @@ fn failure(arm: &ArmResult) -> Option<String> {
     Some(format!("{} failed: {why}", arm.id))
 }
 
-fn untrusted(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
+fn untrusted(arm: usize, arms: &[ArmResult], run: &Indexed<'_>) -> Option<String> {
     let doubts = run.slices_of(arm).filter_map(|slice| slice.outcome.untrusted.as_ref());
     let why: Vec<&String> = doubts.collect();
     let last = why.last()?;
@@ -60,7 +60,7 @@ fn untrusted(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
     })
 }
 
-fn backward_steps(arm: usize, arms: &[ArmResult], run: &Run) -> Option<String> {
+fn backward_steps(arm: usize, arms: &[ArmResult], run: &Indexed<'_>) -> Option<String> {
     let steps: u64 = run.slices_of(arm).map(|slice| slice.spent.clock_backward_steps).sum();
     (steps > 0).then(|| {
         format!(
@@ -117,6 +117,8 @@ mod tests {
     use model::place::PlaceFacts;
     use model::run::PlaceAfter;
 
+    use model::run::Run;
+
     use super::*;
     use crate::testing;
 
@@ -159,7 +161,7 @@ mod tests {
 
     /// Of the first two arms; a third one is somebody else's.
     fn why_of(arms: &[ArmResult], run: &Run) -> Option<String> {
-        why(&compared(Verdict::Same, 0.99, 1.01), run.plan.pairs[0], arms, run)
+        why(&compared(Verdict::Same, 0.99, 1.01), run.plan.pairs[0], arms, &Indexed::of(run))
     }
 
     #[test]

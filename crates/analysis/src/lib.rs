@@ -15,6 +15,7 @@ mod drift;
 mod facts;
 mod figures;
 mod glance;
+mod indexed;
 mod integrity;
 mod invalid;
 mod next;
@@ -43,6 +44,7 @@ pub use pair_state::{PairProgress, PairStates};
 /// What follows from a run.
 pub fn analyse(run: &Run) -> Analysis {
     let states = PairStates::of(run);
+    let run = &indexed::Indexed::of(run);
     let blocks = blocks::of(run);
     let tolls = tolls::of_arms(run.plan.arms.len(), &blocks, &states);
     let totals = totals::of_arms(run, &tolls);

@@ -72,7 +72,7 @@ impl Span<'_> {
 
     fn steal_share(&self) -> Option<f64> {
         let cpus = self.cpus()?;
-        let all_ns = cpus.busy_ns + cpus.idle_ns + cpus.steal_ns;
+        let all_ns = cpus.busy_ns.plus(cpus.idle_ns).plus(cpus.steal_ns);
         (all_ns > 0).then(|| cpus.steal_ns as f64 / all_ns as f64)
     }
 
@@ -165,7 +165,7 @@ impl Span<'_> {
         let (before, after) = self.memory()?;
         let read = after.swapped_in_bytes.saturating_sub(before.swapped_in_bytes);
         let written = after.swapped_out_bytes.saturating_sub(before.swapped_out_bytes);
-        (read + written >= SWAPPED_MIN_BYTES).then(|| {
+        (read.plus(written) >= SWAPPED_MIN_BYTES).then(|| {
             source(
                 NoiseCode::Swap,
                 &[("swapped_in_bytes", read as f64), ("swapped_out_bytes", written as f64)],
@@ -187,7 +187,7 @@ impl Span<'_> {
         let (before, after) = written(self.before.disks).zip(written(self.after.disks))?;
         let own = after.1.saturating_sub(before.1);
         let others = after.0.saturating_sub(before.0).saturating_sub(own);
-        let waiting = self.before.memory.map_or(0, |m| m.dirty_bytes + m.writeback_bytes);
+        let waiting = self.before.memory.map_or(0, |m| m.dirty_bytes.plus(m.writeback_bytes));
         let rate = others as f64 / self.seconds;
         let others_wrote = rate >= WRITES_MIN_PER_S && others > own;
         if !others_wrote && waiting < WAITING_MIN_BYTES {

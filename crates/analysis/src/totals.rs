@@ -10,6 +10,7 @@ use model::slice::{Deferred, Slice};
 use model::spent::{Calls, Spent};
 
 use crate::figures;
+use crate::indexed::Indexed;
 
 /// What an arm's slices took and went through, together. What one of the slices
 /// does not know is not known of the arm.
@@ -45,7 +46,7 @@ pub(crate) struct OwnTime {
 }
 
 /// Each arm's, in the order of the plan, as their tolls are.
-pub(crate) fn of_arms(run: &Run, tolls: &[Option<f64>]) -> Vec<ArmTotals> {
+pub(crate) fn of_arms(run: &Indexed<'_>, tolls: &[Option<f64>]) -> Vec<ArmTotals> {
     let first_touched = first_touched(run);
     let arms = run.plan.arms.iter().enumerate();
     arms.map(|(index, arm)| {
@@ -97,7 +98,12 @@ fn taken_bytes(slice: &Slice) -> u64 {
     cached.saturating_add(slice.spent.minor_faults.saturating_mul(PAGE_BYTES))
 }
 
-fn own_times(run: &Run, arm: usize, study: &StudyDescription, totals: &ArmTotals) -> Vec<OwnTime> {
+fn own_times(
+    run: &Indexed<'_>,
+    arm: usize,
+    study: &StudyDescription,
+    totals: &ArmTotals,
+) -> Vec<OwnTime> {
     let figures = figures::fold(run, arm, &study.figures);
     let known = study.causes.iter().filter_map(|cause| {
         let ns_per_op = figures.get(&cause.figure)?;

@@ -105,7 +105,7 @@ impl Baseline {
             output::result(&format!("\n{}", report::diff(&diff, output::width())))?;
         }
         if self.github {
-            output::result(&report::ci::github(&diff))?;
+            output::commands(&report::ci::github(&diff))?;
         }
         written?;
         if is_slower {

@@ -53,6 +53,7 @@ mod source;
 mod studies_command;
 mod summaries;
 mod trace_file;
+mod usage;
 mod watch;
 
 use std::process::ExitCode;
@@ -65,7 +66,7 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(told) if launched::speaks() => told.exit(),
+        Err(told) if launched::speaks() => return usage::explained(told),
         Err(_) => return launched::UNSPOKEN.into(),
     };
     let exit = exit::guarded(|| run(cli.command));

@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::Context as _;
-use model::printable::printable_lines;
+use model::printable::{printable_lines, without_commands};
 
 /// Columns to write for: the terminal's, within reason, and 80 elsewhere.
 pub(crate) fn width() -> usize {
@@ -15,8 +15,13 @@ fn width_of(terminal: Option<(terminal_size::Width, terminal_size::Height)>) -> 
     terminal.map_or(report::terminal::WIDTH, |(width, _)| usize::from(width.0).clamp(40, 200))
 }
 
-/// Prints a result.
+/// Prints a result, no line of which is a command to a build server.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
+    print(anstream::stdout().lock(), without_commands(text).as_bytes())
+}
+
+/// Prints commands to a build server.
+pub(crate) fn commands(text: &str) -> anyhow::Result<()> {
     print(anstream::stdout().lock(), text.as_bytes())
 }
 
@@ -38,7 +43,7 @@ pub(crate) fn unless_gone(written: io::Result<()>) -> io::Result<()> {
 pub(crate) fn aside(text: impl FnOnce(usize) -> String) {
     let text = text(width_of(terminal_size::terminal_size_of(io::stderr())));
     // There is nowhere left to report that this failed.
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let _ = anstream::stderr().lock().write_all(without_commands(&text).as_bytes());
 }
 
 /// Prints a message that is not part of the result.

@@ -19,8 +19,6 @@ use store::{Content, Entry, State, Store};
 
 use crate::{billed, output, saving};
 
-/// A run of a day with many arms is smaller.
-const RESULT_BYTES_MAX: u64 = 1 << 30;
 /// What is looked at before the rest is read.
 const BEGINNING_BYTES: u64 = 64 << 10;
 /// What other programs wrote anew may name its schema further down, up to this size.
@@ -45,7 +43,7 @@ impl Source {
                     return Ok(Self::Trace(trace));
                 }
                 let (file, name) = file_and_name(path);
-                Ok(Self::File(Input::open(file, RESULT_BYTES_MAX)?, name.map(str::to_owned)))
+                Ok(Self::File(Input::open(file, document::BYTES_MAX)?, name.map(str::to_owned)))
             }
             name => {
                 let (store, entry) = entry(name.and_then(Path::to_str))?;
@@ -150,7 +148,7 @@ fn read(mut input: Input, name: Option<&str>) -> anyhow::Result<String> {
     input.by_ref().take(BEGINNING_BYTES).read_to_end(&mut bytes)?;
     if record::is_page(&bytes) {
         input.read_to_end(&mut bytes)?;
-        return as_text(record::read(&as_text(bytes)?, name, RESULT_BYTES_MAX)?);
+        return as_text(record::read(&as_text(bytes)?, name, document::BYTES_MAX)?);
     }
     document::check_beginning(&bytes)?;
     if !document::names_schema(&bytes) {

@@ -3,6 +3,7 @@
 //! What goes wrong with single connections is counted, not returned: see
 //! [`crate::ErrorKind`].
 
+use crate::UrlShown;
 use std::{io, path::PathBuf};
 
 /// Why a load could not be run.
@@ -16,13 +17,13 @@ pub enum Error {
     )]
     Tls {
         /// The URL as given.
-        url: String,
+        url: UrlShown,
     },
     /// The URL cannot be used.
     #[error("{url}: {why}; write it as http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]")]
     Url {
         /// The URL as given.
-        url: String,
+        url: UrlShown,
         /// What is wrong with it.
         why: String,
     },
@@ -33,7 +34,7 @@ pub enum Error {
     )]
     Remote {
         /// The URL as given.
-        url: String,
+        url: UrlShown,
         /// The addresses behind it.
         addresses: String,
     },

@@ -66,4 +66,4 @@ pub use progress::{Event, Progress};
 pub use reach::Permission;
 pub use run::{Measured, run};
 pub use schedule::Schedule;
-pub use target::Target;
+pub use target::{Target, UrlShown};

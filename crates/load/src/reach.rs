@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use host::sockets::Endpoint;
 
-use crate::{Error, Plan, Steps};
+use crate::{Error, Plan, Steps, UrlShown};
 
 /// What the user has agreed to beyond the defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,7 +114,7 @@ pub(crate) fn check(plan: &Plan, endpoints: &[Endpoint]) -> Result<(), Error> {
     if reach == Reach::Public && !plan.permission.remote {
         let addresses: Vec<String> = endpoints.iter().map(Endpoint::to_string).collect();
         return Err(Error::Remote {
-            url: plan.target.url.clone(),
+            url: UrlShown::of(&plan.target.url),
             addresses: addresses.join(", "),
         });
     }

@@ -4,6 +4,7 @@ use crate::Error;
 use host::sockets::Endpoint;
 use model::address::Address;
 use std::{
+    fmt,
     net::{TcpStream, ToSocketAddrs},
     path::PathBuf,
     time::Duration,
@@ -12,6 +13,35 @@ use std::{
 /// How long each of several addresses of a host may take to answer when the
 /// one to use is being chosen.
 const PROBE: Duration = Duration::from_secs(2);
+
+/// A URL as errors show it: without the password that it may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UrlShown(String);
+
+impl UrlShown {
+    /// Leaves out what stands between a user's name and the last `@`. A password may have
+    /// any character in it, so that only a number where a port stands is none.
+    pub fn of(url: &str) -> Self {
+        let user_at = url.find("://").map_or(0, |at| at + "://".len());
+        let (scheme, rest) = url.split_at(user_at);
+        let secret = rest.split_once(':').and_then(|(user, after)| {
+            let (password, host) = after.rsplit_once('@')?;
+            let port = password.split(['/', '?', '#']).next().unwrap_or_default();
+            let is_port = port.len() < password.len() && port.bytes().all(|b| b.is_ascii_digit());
+            (!is_port).then_some((user, host))
+        });
+        match secret {
+            Some((user, host)) => Self(format!("{scheme}{user}:…@{host}")),
+            None => Self(url.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for UrlShown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// A server and what is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,9 +64,9 @@ impl Target {
         if let Some(rest) = plain.strip_prefix("unix:") {
             return Self::parse_unix(url, rest);
         }
-        let bad = |why: String| Error::Url { url: url.to_owned(), why };
+        let bad = |why: String| Error::Url { url: UrlShown::of(url), why };
         if url.starts_with("https:") {
-            return Err(Error::Tls { url: url.to_owned() });
+            return Err(Error::Tls { url: UrlShown::of(url) });
         }
         if !url.starts_with("http://") {
             return Err(bad("it does not begin with http://".into()));
@@ -67,7 +97,7 @@ impl Target {
             Some((socket, path)) => (socket, format!("/{path}")),
             None => (rest, String::from("/")),
         };
-        let bad = |why: &str| Error::Url { url: url.to_owned(), why: why.to_owned() };
+        let bad = |why: &str| Error::Url { url: UrlShown::of(url), why: why.to_owned() };
         if !socket.starts_with('/') {
             return Err(bad("the socket path must be absolute"));
         }
@@ -136,6 +166,25 @@ mod tests {
         assert_eq!(Target::parse("unix:/run/a.sock").unwrap().path, "/");
         // Sent as it is, it would be a header.
         assert_eq!(Target::parse("unix:/a:/x#y HTTP/1.1\r\nA: b").unwrap().path, "/x");
+    }
+
+    #[test]
+    fn no_error_shows_a_password() {
+        for (given, shown) in [
+            ("http://me:secret@a/x", "http://me:…@a/x"),
+            ("https://me:sec/r@et@a/", "https://me:…@a/"),
+            ("me:1234@a", "me:…@a"),
+            ("ftp://me:12/34@[::1]:80/", "ftp://me:12/34@[::1]:80/"),
+            ("http://a:99999/b@c", "http://a:99999/b@c"),
+            ("http://a/b@c", "http://a/b@c"),
+            ("http://me@a/", "http://me@a/"),
+        ] {
+            assert_eq!(UrlShown::of(given).to_string(), shown);
+            if shown.contains('…') {
+                let error = Target::parse(given).unwrap_err().to_string();
+                assert!(error.starts_with(shown), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::figure::Unit;
 
 /// An article, as a run has it that repeats its measurement.
@@ -23,10 +24,13 @@ pub struct Article {
     /// Whether only a tenth of its counts was to be measured.
     pub is_quick: bool,
     /// What it published.
+    #[serde(deserialize_with = "bounded::list")]
     pub figures: Vec<PublishedFigure>,
     /// What it concluded.
+    #[serde(deserialize_with = "bounded::list")]
     pub conclusions: Vec<PublishedConclusion>,
     /// Programs that were not there, without which some of its arms are not measured.
+    #[serde(deserialize_with = "bounded::list")]
     pub missing: Vec<MissingProgram>,
 }
 
@@ -105,8 +109,10 @@ pub struct PublishedConclusion {
     pub says: String,
     /// All of these must be so of the arms that the article measured; empty where they
     /// cannot be measured.
+    #[serde(deserialize_with = "bounded::list")]
     pub original: Vec<Test>,
     /// The same of native arms; empty where there are none.
+    #[serde(deserialize_with = "bounded::list")]
     pub native: Vec<Test>,
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
+
 /// Where a client of a run works. The first is the process that reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -18,5 +20,6 @@ pub struct Client {
     pub memory_bytes: u64,
     /// What is mounted there at each of the run's places, and how: `nfs4, vers=4.2`.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::list")]
     pub mounts: Vec<String>,
 }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::guarantee::Guarantee;
 
 /// What an arm must be.
@@ -61,8 +62,10 @@ pub struct AppliesWhen {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
     /// One of these is its strategy; any is where there are none.
+    #[serde(deserialize_with = "bounded::list")]
     pub strategies: Vec<String>,
     /// Each of these parameters is so.
+    #[serde(deserialize_with = "bounded::list")]
     pub params: Vec<ParamCondition>,
 }
 
@@ -75,6 +78,7 @@ pub struct ParamCondition {
     /// How its value is held against these texts.
     pub is: ValueTest,
     /// The texts.
+    #[serde(deserialize_with = "bounded::list")]
     pub values: Vec<String>,
 }
 
@@ -116,6 +120,7 @@ pub struct ReliesOnDescription {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppliesWhenDescription {
     /// The parameters.
+    #[serde(deserialize_with = "bounded::list")]
     pub params: Vec<String>,
     /// Which arms.
     pub when: Condition,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::condition::{AppliesWhenDescription, PromiseWhenDescription, ReliesOnDescription};
 use crate::figure::{Better, Fold, Unit};
 use crate::guarantee::Guarantee;
@@ -26,35 +27,46 @@ pub struct StudyDescription {
     pub score: Score,
     /// What some of its arms are judged by instead; the first that fits counts.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::list")]
     pub score_when: Vec<ScoreWhenDescription>,
     /// Its strategies; the first is the base that the others are compared with.
+    #[serde(deserialize_with = "bounded::list")]
     pub strategies: Vec<StrategyDescription>,
     /// What strategies promise instead where a parameter changes it; the first that fits
     /// counts.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::list")]
     pub promise_when: Vec<PromiseWhenDescription>,
     /// What strategies rely on where several processes share their files; all that fit count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
     pub relies_on: Vec<ReliesOnDescription>,
     /// Its parameters, in its own order.
+    #[serde(deserialize_with = "bounded::list")]
     pub params: Vec<ParamDescription>,
     /// Those of them that mean something to some arms alone.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::list")]
     pub applies_when: Vec<AppliesWhenDescription>,
     /// What it measures beside the toll.
+    #[serde(deserialize_with = "bounded::list")]
     pub figures: Vec<FigureDescription>,
     /// The names of those of its figures, in order, that add up to the time of one
     /// operation. Records of older versions have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
     pub parts: Vec<String>,
     /// Causes of its own.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::list")]
     pub causes: Vec<CauseDescription>,
     /// Where its ways of doing it may write less for more work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
     pub break_evens: Vec<BreakEvenDescription>,
     /// Sentences made of its figures.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::list")]
     pub notes: Vec<NoteDescription>,
 }
 
@@ -113,6 +125,7 @@ pub struct ParamDescription {
     /// What kind of value it has.
     pub kind: ParamForm,
     /// The values when none is given, as one would write them.
+    #[serde(deserialize_with = "bounded::list")]
     pub default: Vec<String>,
 }
 
@@ -188,6 +201,7 @@ pub struct BreakEvenDescription {
     pub bytes: String,
     /// The figures that have the time in which the device takes it: nanoseconds per
     /// operation. All other time is work.
+    #[serde(deserialize_with = "bounded::list")]
     pub device: Vec<String>,
 }
 

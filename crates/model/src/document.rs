@@ -1,6 +1,7 @@
 //! The result file, `iotoll.result/2`: the record of a run with its analysis
 //! beside it. Reading takes the record alone; what follows from it is made anew.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -8,16 +9,34 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use thiserror::Error;
 
 use crate::analysis::{Analysis, ArmResult, Comparison};
+use crate::arm::Pair;
 use crate::article::Article;
+use crate::bounded;
 use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
+use crate::plan::ARMS_MAX;
+use crate::printable::is_unprintable;
 use crate::reproduction::Reproduction;
 use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord, Run, Watch};
 use crate::scaling::Scaling;
 use crate::slice::Slice;
 use crate::sums;
+use crate::units::exact_size;
+
+/// What a result may have, as JSON: 256 arms in more than 600 rounds, or three hours of slices
+/// without a pause. Reading it takes the text and what becomes of it.
+pub const BYTES_MAX: u64 = 384 << 20;
+/// What may become of a result's text. What iotoll writes takes little more than its text.
+const MEMORY_BYTES_MAX: usize = 512 << 20;
+/// Comparisons that each arm may be part of: a place, a strategy or both, in the order in which
+/// `arm::pairs` looks for what to compare it with.
+const PAIRS_OF_ARM_MAX: usize = 5;
+
+/// What a result of `iotoll load` or `iotoll selftest` may have: a step takes some kilobytes.
+/// Parts of them are read by way of what takes many times as much (`serde(flatten)`).
+const SMALL_BYTES_MAX: usize = 32 << 20;
 
 /// The version of the format.
 pub const SCHEMA: &str = "iotoll.result/2";
@@ -135,7 +154,20 @@ pub fn read<T: for<'a> Deserialize<'a>>(text: &str, wanted: &str) -> Result<T, D
     if found != wanted {
         return Err(DocumentError::Version { found, wanted: wanted.to_owned() });
     }
-    serde_json::from_str(text).map_err(|error| DocumentError::Damaged(error.to_string()))
+    let read = bounded::within(MEMORY_BYTES_MAX, || serde_json::from_str(text));
+    read.map_err(|error| DocumentError::Damaged(error.to_string()))
+}
+
+/// The same of a kind of result that is small.
+pub fn read_small<T: for<'a> Deserialize<'a>>(
+    text: &str,
+    wanted: &str,
+) -> Result<T, DocumentError> {
+    if text.len() > SMALL_BYTES_MAX {
+        let most = exact_size(SMALL_BYTES_MAX as u64);
+        return Err(DocumentError::Damaged(format!("it is larger than the maximum of {most}")));
+    }
+    read(text, wanted)
 }
 
 impl Run {
@@ -148,6 +180,7 @@ impl Run {
 
     /// Whether what refers to one another is there, and the plan can be judged by.
     pub fn check(&self) -> Result<(), String> {
+        self.check_size()?;
         sums::check(&self.slices)?;
         let PlanRecord { worth, error_rate, .. } = self.plan;
         if !(worth >= 0.0 && worth.is_finite() && error_rate > 0.0 && error_rate < 1.0) {
@@ -172,6 +205,35 @@ impl Run {
             Some(arm) => Err(format!("{} refers to place {} of {places}", arm.id, arm.place)),
             None => Ok(()),
         }
+    }
+}
+
+impl Run {
+    /// Whether it has no more of anything than a plan can ask for.
+    fn check_size(&self) -> Result<(), String> {
+        let Self { slices: _, plan, .. } = self;
+        let pairs_max = plan.arms.len().min(ARMS_MAX) * PAIRS_OF_ARM_MAX;
+        for (what, found, most) in [
+            ("arms", plan.arms.len(), ARMS_MAX),
+            ("comparisons", plan.pairs.len(), pairs_max),
+            ("places", self.places.len().max(self.places_after.len()), ARMS_MAX),
+            ("studies", self.studies.len(), ARMS_MAX),
+            ("failures", self.failures.len(), ARMS_MAX),
+        ] {
+            if found > most {
+                return Err(format!("it has {found} {what}, but at most {most} are allowed"));
+            }
+        }
+        let mut compared = BTreeSet::new();
+        let is_new =
+            |pair: &&Pair| pair.base != pair.other && compared.insert((pair.base, pair.other));
+        if plan.pairs.iter().filter(is_new).count() < plan.pairs.len() {
+            return Err("it compares two arms twice, or an arm with itself".to_owned());
+        }
+        let of_run = (&self.run, &self.machine, &self.clients, &self.floor, plan, &self.article);
+        sums::check_texts(&of_run)?;
+        let others = (&self.studies, &self.places, &self.places_after, &self.watch);
+        sums::check_texts(&(others, &self.failures, &self.unread))
     }
 }
 
@@ -210,6 +272,9 @@ impl<'a> Document<'a> {
 
 /// Writes JSON that people can look into: pretty down to the items of the
 /// outermost lists, and each of these, such as a slice, on a line of its own.
+///
+/// All JSON that people may print is written here. Of a text, no character stands in it that
+/// a terminal or a build server obeys: each is escaped as JSON has it, and reads back as it was.
 pub fn write(value: &impl Serialize, out: impl io::Write) -> serde_json::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Shallow::default()))
 }
@@ -234,6 +299,26 @@ macro_rules! by_depth {
 }
 
 impl Formatter for Shallow {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut from = 0;
+        let mut before = '\0';
+        for (at, c) in fragment.char_indices() {
+            if is_unprintable(c) || (before, c) == ('#', '#') {
+                out.write_all(&fragment.as_bytes()[from..at])?;
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{unit:04x}")?;
+                }
+                from = at + c.len_utf8();
+            }
+            before = c;
+        }
+        out.write_all(&fragment.as_bytes()[from..])
+    }
+
     fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.depth += 1;
         by_depth!(self, begin_array(out))

@@ -16,6 +16,7 @@ pub use step::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::document::{self, DocumentError};
 use crate::run::Machine;
 use crate::sums;
@@ -48,6 +49,7 @@ pub struct LoadRun<S = Step> {
     /// Whether descriptors and ports suffice, as checked before the start.
     pub preflight: Preflight,
     /// The steps, in the order in which they were run.
+    #[serde(deserialize_with = "bounded::list", bound(deserialize = "S: Deserialize<'de>"))]
     pub steps: Vec<S>,
     /// The search for the highest rate; null when there was none.
     pub search: Option<RateSearch>,
@@ -91,6 +93,7 @@ pub struct LoadPlan {
     pub mode: Mode,
     /// Connections per second of each step; null in a closed loop, and in a
     /// search for the highest rate.
+    #[serde(default, deserialize_with = "bounded::optional_list")]
     pub rates: Option<Vec<f64>>,
     /// Connections of each step, or of the one that ends a search; null in a
     /// closed loop, and where a step lasts ten seconds.
@@ -147,6 +150,7 @@ pub struct Preflight {
     /// Source addresses that may be used; null for a `unix:` socket.
     pub sources: Option<u64>,
     /// What may not suffice.
+    #[serde(deserialize_with = "bounded::list")]
     pub warnings: Vec<String>,
 }
 
@@ -159,6 +163,7 @@ pub struct RateSearch {
     /// What kept the next higher rate from being held.
     pub limit: Option<String>,
     /// The rates tried, in order.
+    #[serde(deserialize_with = "bounded::list")]
     pub tries: Vec<Try>,
 }
 
@@ -179,7 +184,7 @@ pub struct Try {
 impl LoadRun {
     /// The record in a file's text.
     pub fn read(text: &str) -> Result<Self, DocumentError> {
-        let run: Self = document::read(text, SCHEMA)?;
+        let run: Self = document::read_small(text, SCHEMA)?;
         sums::check(&run.steps).map_err(DocumentError::Damaged)?;
         Ok(run)
     }

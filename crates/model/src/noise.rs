@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
+
 /// Everything that was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// What was seen to disturb, each only on evidence.
+    #[serde(deserialize_with = "bounded::list")]
     pub sources: Vec<NoiseSource>,
     /// What could not be looked at, each with what that hides.
+    #[serde(deserialize_with = "bounded::list")]
     pub unread: Vec<String>,
 }
 
@@ -21,6 +25,7 @@ pub struct NoiseSource {
     /// A stable name.
     pub code: NoiseCode,
     /// The figures, each with its unit in its name.
+    #[serde(deserialize_with = "bounded::map")]
     pub evidence: BTreeMap<String, f64>,
     /// The same in a sentence.
     pub text: String,

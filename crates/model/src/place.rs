@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::bounded;
 use crate::guarantee::Guarantee;
 use crate::made::{MadePlace, asks_to_make};
 
@@ -156,10 +157,12 @@ pub struct DeviceLayer {
     pub scheduler: Option<String>,
     /// What else is known of it: sectors, RAID level, the file of a loop device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
     pub details: Vec<Detail>,
     /// The names of the layers directly below: the disk of a partition, the members
     /// of a mapped device, the device that holds a loop device's file. Empty at the
     /// bottom, and where what lies below could not be told.
+    #[serde(deserialize_with = "bounded::list")]
     pub below: Vec<String>,
 }
 
@@ -183,10 +186,12 @@ pub struct PlaceFacts {
     pub device: Option<String>,
     /// The block devices behind it, from the file system down, each once. Empty
     /// where there are none or they could not be told (`unread` says why).
+    #[serde(deserialize_with = "bounded::list")]
     pub devices: Vec<DeviceLayer>,
     /// Where the file system is mounted.
     pub mount_point: PathBuf,
     /// The mount options that bear on speed, safety or space.
+    #[serde(deserialize_with = "bounded::list")]
     pub mount_options: Vec<String>,
     /// Whether the file system keeps a journal of its metadata; `null` where that is
     /// not told.
@@ -210,12 +215,15 @@ pub struct PlaceFacts {
     /// What else is known of it: journal, compression, checksums, large pages, what bounds
     /// its memory, whether it survives a reboot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
     pub details: Vec<Detail>,
     /// What holds on each of the machines that share it, but not between them. `null` where
     /// it is not shared, or that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "bounded::optional_list")]
     pub not_kept: Option<Vec<Guarantee>>,
     /// What could not be read, each with the reason.
+    #[serde(deserialize_with = "bounded::list")]
     pub unread: Vec<String>,
 }
 

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::article::MissingProgram;
+use crate::bounded;
 use crate::figure::Unit;
 
 /// A published measurement, repeated.
@@ -23,10 +24,13 @@ pub struct Reproduction {
     /// Whether only a tenth of its counts was to be measured.
     pub is_quick: bool,
     /// Each figure that was published, and the same here.
+    #[serde(deserialize_with = "bounded::list")]
     pub figures: Vec<FigureHere>,
     /// Each conclusion, and whether it holds here.
+    #[serde(deserialize_with = "bounded::list")]
     pub conclusions: Vec<ConclusionHere>,
     /// Programs that were not there, without which some of its arms are not measured.
+    #[serde(deserialize_with = "bounded::list")]
     pub missing: Vec<MissingProgram>,
 }
 
@@ -57,6 +61,7 @@ pub struct FigureHere {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measured {
     /// The ids of the arms that it is of.
+    #[serde(deserialize_with = "bounded::list")]
     pub arms: Vec<String>,
     /// The figure.
     pub value: Option<f64>,
@@ -80,6 +85,7 @@ pub struct ConclusionHere {
     /// Whether it holds of native arms; `null` where there are none.
     pub native: Option<Decision>,
     /// What decided.
+    #[serde(deserialize_with = "bounded::list")]
     pub tests: Vec<TestHere>,
     /// What the arms' time went into, with the figures that show it.
     pub cause: Option<String>,
@@ -105,6 +111,7 @@ pub struct TestHere {
     /// What is taken of the arms; `null` for the time per operation.
     pub of: Option<String>,
     /// The ids of the arms: of a ratio, the one that is judged and its base.
+    #[serde(deserialize_with = "bounded::list")]
     pub arms: Vec<String>,
     /// What it is in.
     pub unit: Unit,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arm::Pair;
 use crate::article::Article;
+use crate::bounded;
 use crate::client::Client;
 use crate::description::StudyDescription;
 use crate::material::Material;
@@ -26,6 +27,7 @@ pub struct Run {
     /// The machines of all clients, in the order of their ranks; empty where this was one
     /// process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
     pub clients: Vec<Client>,
     /// What measuring itself costs.
     pub floor: Floor,
@@ -35,18 +37,24 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub article: Option<Article>,
     /// The studies that the arms are of.
+    #[serde(deserialize_with = "bounded::list")]
     pub studies: Vec<StudyDescription>,
     /// The places before the first slice; the first is the base.
+    #[serde(deserialize_with = "bounded::list")]
     pub places: Vec<PlaceFacts>,
     /// The places after the last slice, in the same order; empty where nobody looked.
+    #[serde(deserialize_with = "bounded::list")]
     pub places_after: Vec<PlaceAfter>,
     /// The machine before and after, as far as it shows what disturbed the run.
     pub watch: Watch,
     /// Arms that could not be timed to the end.
+    #[serde(deserialize_with = "bounded::list")]
     pub failures: Vec<ArmFailure>,
     /// What could not be read on this machine, each with what is not known for it.
+    #[serde(deserialize_with = "bounded::list")]
     pub unread: Vec<String>,
     /// Every slice, in the order in which they ran.
+    #[serde(deserialize_with = "bounded::list")]
     pub slices: Vec<Slice>,
 }
 
@@ -75,6 +83,7 @@ pub struct Invocation {
     pub writes: Option<Writes>,
     /// Places that were asked for and could not be made, and so are no part of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
     pub left_out: Vec<LeftOut>,
 }
 
@@ -97,6 +106,7 @@ pub struct Writes {
     /// What it might write to storage that wears, all places together.
     pub limit_bytes: u64,
     /// Each place, in the order of the places.
+    #[serde(deserialize_with = "bounded::list")]
     pub places: Vec<PlaceWrites>,
 }
 
@@ -145,6 +155,7 @@ pub struct Floor {
     /// What moving a cached page costs at each place, in the order of the places;
     /// `null` where it was not measured.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::list")]
     pub places: Vec<Option<PlaceFloor>>,
 }
 
@@ -191,8 +202,10 @@ pub struct PlanRecord {
     /// How long the run was to take at the most.
     pub budget_s: f64,
     /// The arms, which slices and pairs refer to by their index.
+    #[serde(deserialize_with = "bounded::list")]
     pub arms: Vec<ArmRecord>,
     /// Which arms are compared.
+    #[serde(deserialize_with = "bounded::list")]
     pub pairs: Vec<Pair>,
     /// Whether neighbours came first: small slices with pauses between them, of idle
     /// priority.
@@ -200,6 +213,7 @@ pub struct PlanRecord {
     pub gentle: bool,
     /// How many operations a second the application does, by study, where that was said.
     #[serde(default)]
+    #[serde(deserialize_with = "bounded::map")]
     pub per_second: BTreeMap<String, f64>,
 }
 
@@ -221,6 +235,7 @@ pub struct ArmRecord {
     /// Where, as an index into the places.
     pub place: usize,
     /// The parameters, all of them, written as a plan file has them.
+    #[serde(deserialize_with = "bounded::map")]
     pub params: BTreeMap<String, String>,
     /// What its operations are done on, where the study has a say in that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -292,9 +307,10 @@ impl Run {
         blocks.filter(|block| block.first().is_some_and(|slice| slice.block().is_some()))
     }
 
-    /// The latencies of the slices of an arm that count, together.
-    pub fn latencies_of(&self, arm: usize) -> Latencies {
-        Latencies::sum(self.slices_of(arm).map(|slice| &slice.latencies))
+    /// The latencies of the slices of each arm that count, together.
+    pub fn latencies_by_arm(&self) -> impl Iterator<Item = Latencies> {
+        let sum = |slices: Vec<&Slice>| Latencies::sum(slices.iter().map(|slice| &slice.latencies));
+        self.slices_by_arm().into_iter().map(sum)
     }
 
     /// The slices of an arm that count.
@@ -302,6 +318,18 @@ impl Run {
         let counts =
             move |slice: &&Slice| slice.arm == arm && matches!(slice.phase, Phase::Block(_));
         self.slices.iter().filter(counts)
+    }
+
+    /// The same of each arm of the plan: to look for several, one after the other, would take
+    /// as many times as long.
+    pub fn slices_by_arm(&self) -> Vec<Vec<&Slice>> {
+        let mut arms = vec![Vec::new(); self.plan.arms.len()];
+        for slice in self.slices.iter().filter(|slice| slice.block().is_some()) {
+            if let Some(slices) = arms.get_mut(slice.arm) {
+                slices.push(slice);
+            }
+        }
+        arms
     }
 
     /// Why an arm could not be timed to the end, if so.

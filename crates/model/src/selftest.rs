@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::Verdict;
+use crate::bounded;
 use crate::document::{self, DocumentError};
 use crate::noise::Noise;
 use crate::place::PlaceFacts;
@@ -32,16 +33,18 @@ pub struct SelftestResult {
     /// What the harness and its clock cost, and how good the clock is.
     pub clock: ClockCheck,
     /// What was found at each place; the last is in part where the run was interrupted.
+    #[serde(deserialize_with = "bounded::list")]
     pub places: Vec<PlaceSelftest>,
     /// Why verdicts from this machine should not be trusted, each in a sentence.
     /// Empty where they can be.
+    #[serde(deserialize_with = "bounded::list")]
     pub objections: Vec<String>,
 }
 
 impl SelftestResult {
     /// The result in a file's text.
     pub fn read(text: &str) -> Result<Self, DocumentError> {
-        let result: Self = document::read(text, SCHEMA)?;
+        let result: Self = document::read_small(text, SCHEMA)?;
         sums::check(&result.places).map_err(DocumentError::Damaged)?;
         let impossible = result.rates().find(|rate| rate.count > rate.of).copied();
         impossible.map_or(Ok(result), |Rate { count, of, .. }| {
@@ -95,6 +98,7 @@ pub struct PlaceSelftest {
     /// How small a difference can be told.
     pub resolution: Option<Resolution>,
     /// Slow-downs that were put there on purpose, one for each kind of I/O.
+    #[serde(deserialize_with = "bounded::list")]
     pub planted: Vec<Planted>,
     /// Why the place could not be tested to the end, if so.
     pub failure: Option<String>,
@@ -215,6 +219,7 @@ pub struct PlantedFound {
     /// Comparisons whose interval does not hold the truth.
     pub missed: Rate,
     /// Each of those.
+    #[serde(deserialize_with = "bounded::list")]
     pub misses: Vec<Missed>,
     /// Comparisons in which the arms' total times do not show what was added. Of stalls
     /// alone, which nothing else shows.

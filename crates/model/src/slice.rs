@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
+use crate::bounded;
 use crate::counters;
 use crate::figure::WRITTEN_ON_DEVICE;
 use crate::integrity::Integrity;
@@ -59,6 +60,7 @@ pub enum Phase {
 pub struct Latencies {
     /// A value within each bucket that holds any, in ticks of the run's clock,
     /// smallest first, and how many operations took about as long.
+    #[serde(deserialize_with = "bounded::list")]
     pub buckets: Vec<(u64, u64)>,
     /// The longest, exactly, in ticks.
     pub max: u64,
@@ -82,9 +84,11 @@ pub struct Outcome {
     pub integrity: Option<Integrity>,
     /// Figures of the study's own, by the names that its description has them under.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(deserialize_with = "bounded::map")]
     pub figures: BTreeMap<String, f64>,
     /// Figures that an application told of itself, by its own names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(deserialize_with = "bounded::map")]
     pub evidence: BTreeMap<String, f64>,
     /// What the slice is judged by, where that is not its mean time per operation:
     /// the median, or the time between operations at the highest rate held.

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded;
 use crate::probes::CpuTimes;
 
 /// The machine at one moment.
@@ -22,6 +23,7 @@ pub struct MachineReading {
     /// Processor time of this process and of the children that it has waited for.
     pub own_cpu_ns: u64,
     /// Other processes. In a saved run those that ran during it.
+    #[serde(deserialize_with = "bounded::list")]
     pub others: Vec<OtherProcess>,
     /// How fast processors run.
     pub frequency: Frequency,
@@ -34,6 +36,7 @@ pub struct MachineReading {
     /// Whether this is a virtual machine.
     pub virtual_machine: Option<bool>,
     /// What could not be read, each with the reason.
+    #[serde(deserialize_with = "bounded::list")]
     pub unread: Vec<String>,
 }
 
@@ -59,8 +62,10 @@ pub struct OtherProcess {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frequency {
     /// What decides on each processor's frequency; empty where nothing is told.
+    #[serde(deserialize_with = "bounded::list")]
     pub governors: Vec<String>,
     /// Each processor's frequency.
+    #[serde(deserialize_with = "bounded::list")]
     pub current_khz: Vec<u64>,
     /// Whether processors may run faster than they can for long.
     pub turbo: Option<bool>,

@@ -131,7 +131,7 @@ impl<W: Write> Recording<W> {
     /// Ends the trace.
     pub(crate) fn end(mut self, usage: Usage, followed: Followed) -> Recorded {
         let now_ns = self.elapsed_ns();
-        self.unseen[Unseen::MappedPages as usize] += usage.major_faults;
+        self.count_unseen(Unseen::MappedPages, usage.major_faults);
         let cut = followed.cut.or_else(|| self.tell_rest().err());
         let summary = Summary {
             wall_ns: self.ended_ns.unwrap_or(now_ns),
@@ -219,7 +219,7 @@ impl<W: Write> Recording<W> {
                 // Empty is the descriptor itself (`AT_EMPTY_PATH`), or refused.
                 Some(path) if !path.is_empty() => *id = Some(self.path(path)?),
                 None if at.is_some_and(|at| seen.arguments[at] != 0) => {
-                    self.unseen[Unseen::Paths as usize] += 1;
+                    self.count_unseen(Unseen::Paths, 1);
                 }
                 _ => {}
             }
@@ -240,8 +240,14 @@ impl<W: Write> Recording<W> {
             // Both calls that hand in several operations return how many.
             let many = matches!(kind, Unseen::IoUring | Unseen::Calls);
             let count = if many { seen.result.max(0) as u64 } else { u64::from(seen.result >= 0) };
-            self.unseen[kind as usize] += count;
+            self.count_unseen(kind, count);
         }
+    }
+
+    /// Programs that write to the recorder's memory may claim any number.
+    fn count_unseen(&mut self, kind: Unseen, count: u64) {
+        let sum = &mut self.unseen[kind as usize];
+        *sum = sum.saturating_add(count);
     }
 
     fn look(&mut self, thread: u32, path: &[u8]) -> io::Result<()> {
@@ -304,7 +310,7 @@ impl<W: Write> Recording<W> {
         self.foreign.remove(&thread);
         if is_foreign(thread) {
             self.foreign.insert(thread);
-            self.unseen[Unseen::Programs as usize] += 1;
+            self.count_unseen(Unseen::Programs, 1);
         }
         let program = if program.is_empty() { None } else { Some(self.path(program)?) };
         let at_ns = at_ns.saturating_sub(self.origin_ns);
@@ -339,11 +345,11 @@ impl<W: Write> Sink for Recording<W> {
                 .map(drop)
             }
             Event::Lost(count) => {
-                self.lost += count;
+                self.lost = self.lost.saturating_add(*count);
                 self.push(&Entry::Lost { count: *count })
             }
             Event::Unseen(kind, count) => {
-                self.unseen[*kind as usize] += count;
+                self.count_unseen(*kind, *count);
                 Ok(())
             }
         }

@@ -2,13 +2,15 @@
 //! arm in each block, or for each bucket of the arms' latency histograms.
 //!
 //! Every table begins with the columns that name the arm. Times are in nanoseconds, sizes in
-//! bytes, and what is not known is empty. A text that a spreadsheet would take for a formula
-//! has an apostrophe before it.
+//! bytes, and what is not known is empty. A text stands in one line, and has
+//! an apostrophe before it where a spreadsheet would take it for a formula, or a build server
+//! for a command.
 
 use std::borrow::Cow;
 
 use csv::Writer;
 use model::analysis::{Analysis, ArmResult, Comparison, Latency};
+use model::printable::{printable, without_commands};
 use model::run::Run;
 use model::slice::Slice;
 
@@ -93,13 +95,15 @@ fn name(arm: &ArmResult) -> [String; ARM.len()] {
     [arm.study.clone(), arm.strategy.clone(), arm.place.clone(), params.join("; ")]
 }
 
-/// A text that no spreadsheet takes for a formula.
+/// A text that no spreadsheet takes for a formula, and no build server for a command.
 fn plain(text: &str) -> Cow<'_, str> {
     let may_be_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if may_be_formula && text.parse::<f64>().is_err() {
+    let is_formula = may_be_formula && text.parse::<f64>().is_err();
+    let text = printable(text);
+    if is_formula || without_commands(&text) != text {
         return Cow::Owned(format!("'{text}"));
     }
-    Cow::Borrowed(text)
+    text
 }
 
 fn number(value: Option<f64>) -> String {
@@ -184,8 +188,7 @@ fn buckets<'a>(
     run: &'a Run,
     analysis: &'a Analysis,
 ) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
-    analysis.arms.iter().enumerate().flat_map(move |(index, arm)| {
-        let all = run.latencies_of(index);
+    analysis.arms.iter().zip(run.latencies_by_arm()).flat_map(move |(arm, all)| {
         let (count, tick_ns) = (all.count() as f64, run.floor.tick_ns);
         let cumulated = all.buckets.into_iter().scan(0, |seen, (ticks, times)| {
             *seen += times;
@@ -204,9 +207,10 @@ mod tests {
 
     #[test]
     fn a_text_that_looks_like_a_formula_is_no_formula() {
-        for text in ["=1+1", "+cmd", "-cmd", "@SUM(A1)", "\tx", "\rx"] {
+        for text in ["=1+1", "+cmd", "-cmd", "@SUM(A1)", " ::error::x"] {
             assert_eq!(plain(text), format!("'{text}"));
         }
+        assert_eq!([plain("\tx"), plain("\rx"), plain("a\nb")], ["'\\tx", "'\\rx", "a\\nb"]);
         for text in ["held", "-1.5", "a=b", ""] {
             assert_eq!(plain(text), text);
         }

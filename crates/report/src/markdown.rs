@@ -2,6 +2,7 @@
 //! a terminal, and all the detail folded away below it.
 
 use model::analysis::Analysis;
+use model::printable::{printable, without_commands};
 use model::run::Run;
 
 use crate::reproduction;
@@ -16,15 +17,32 @@ pub fn text(run: &Run, analysis: &Analysis) -> String {
         anstream::adapter::strip_str(&styled).to_string()
     };
     let answer = reproduction::markdown(run, analysis).unwrap_or_else(|| fenced(&plain(false)));
-    format!(
+    let page = format!(
         "{}\n<details><summary>All figures, causes and facts</summary>\n\n{}\n</details>\n\n\
-         Measured by `iotoll {}` at {}, seed {}.\n",
+         Measured by iotoll {} at {}, seed {}.\n",
         answer,
         fenced(&plain(true)),
-        run.run.version.replace('`', ""),
-        run.run.started.replace('`', ""),
+        escaped(&run.run.version),
+        escaped(&run.run.started),
         run.run.seed
-    )
+    );
+    without_commands(&page).into_owned()
+}
+
+/// Text that Markdown leaves as it is.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in printable(text).chars() {
+        let is_markup =
+            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&');
+        // At a line's beginning these make it an item or a heading.
+        let is_item = out.is_empty() && matches!(c, '-' | '+' | '=');
+        if is_markup || is_item {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// A block of text that nothing in the text can end.
@@ -37,6 +55,13 @@ fn fenced(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_no_markup() {
+        assert_eq!(escaped("a|b_c"), "a\\|b\\_c");
+        assert_eq!(escaped("<b>`x`\n"), "\\<b\\>\\`x\\`\\\\n");
+        assert_eq!(escaped("- &lt;-"), "\\- \\&lt;-");
+    }
 
     #[test]
     fn nothing_in_a_text_ends_its_block() {

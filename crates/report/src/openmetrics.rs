@@ -179,8 +179,7 @@ struct Arm<'a> {
 /// The arms; of those that are called the same, as a file may have them, the first.
 fn arms<'a>(run: &Run, analysis: &'a Analysis) -> Vec<Arm<'a>> {
     let mut seen = BTreeSet::new();
-    let arms = analysis.arms.iter().enumerate().map(|(index, result)| {
-        let all = run.latencies_of(index);
+    let arms = analysis.arms.iter().zip(run.latencies_by_arm()).map(|(result, all)| {
         let ns = |ticks: u64| ticks as f64 * run.floor.tick_ns;
         let times = all.buckets.into_iter().map(|(ticks, count)| (ns(ticks), count)).collect();
         Arm { labels: Labels::of_arm(run, result), result, times }

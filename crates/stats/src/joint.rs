@@ -35,16 +35,26 @@ pub struct Differences {
 /// # Panics
 /// When an index is `count` or more.
 pub fn levels(count: usize, observed: &[Differences]) -> Vec<f64> {
-    let observed: Vec<(&Differences, f64)> = observed
+    let observed: Vec<Observed> = observed
         .iter()
         .filter(|series| !series.values.is_empty())
-        .map(|series| (series, center_and_spread(&series.values).1.max(SPREAD_MIN)))
+        .map(|series| {
+            let (center, spread) = center_and_spread(&series.values);
+            Observed { series, center, spread: spread.max(SPREAD_MIN) }
+        })
         .collect();
+    let mut of_thing: Vec<Vec<&Observed>> = vec![Vec::new(); count];
+    for one in &observed {
+        of_thing[one.series.from].push(one);
+        if one.series.to != one.series.from {
+            of_thing[one.series.to].push(one);
+        }
+    }
     let mut levels = start(count, &observed);
     for _ in 0..ROUNDS_MAX {
         let mut moved: f64 = 0.0;
         for thing in 0..count {
-            let step = step(thing, &levels, &observed);
+            let step = step(thing, &levels, &of_thing[thing]);
             levels[thing] += step;
             moved = moved.max(step.abs());
         }
@@ -55,36 +65,44 @@ pub fn levels(count: usize, observed: &[Differences]) -> Vec<f64> {
     levels
 }
 
+/// A series that has values, with what is known of it as a whole.
+struct Observed<'a> {
+    series: &'a Differences,
+    center: f64,
+    spread: f64,
+}
+
 /// Levels to start from: medians, followed from one thing to the next.
-fn start(count: usize, observed: &[(&Differences, f64)]) -> Vec<f64> {
+fn start(count: usize, observed: &[Observed]) -> Vec<f64> {
     let mut levels = vec![None; count];
     for first in 0..count {
         levels[first].get_or_insert(0.0);
         // As many rounds as the longest chain has links.
-        for _ in 0..observed.len() {
-            for (series, _) in observed {
-                let center = center_and_spread(&series.values).0;
-                match (levels[series.from], levels[series.to]) {
-                    (Some(from), None) => levels[series.to] = Some(from + center),
-                    (None, Some(to)) => levels[series.from] = Some(to - center),
-                    _ => {}
-                }
-            }
-        }
+        while follow(&mut levels, observed) {}
     }
     levels.into_iter().map(Option::unwrap_or_default).collect()
 }
 
+/// Gives those a level that are linked to one that has one; whether there were any.
+fn follow(levels: &mut [Option<f64>], observed: &[Observed]) -> bool {
+    let mut found = false;
+    for Observed { series, center, .. } in observed {
+        match (levels[series.from], levels[series.to]) {
+            (Some(from), None) => levels[series.to] = Some(from + center),
+            (None, Some(to)) => levels[series.from] = Some(to - center),
+            _ => continue,
+        }
+        found = true;
+    }
+    found
+}
+
 /// How far one level has to move, all others staying: a weighted mean of what its
 /// series ask for, in which a residual counts the less the farther out it is.
-fn step(thing: usize, levels: &[f64], observed: &[(&Differences, f64)]) -> f64 {
+fn step(thing: usize, levels: &[f64], of_thing: &[&Observed]) -> f64 {
     let (mut weights, mut sum) = (0.0, 0.0);
-    for (series, spread) in observed {
-        let sign = match thing {
-            _ if thing == series.to => 1.0,
-            _ if thing == series.from => -1.0,
-            _ => continue,
-        };
+    for Observed { series, spread, .. } in of_thing {
+        let sign = if thing == series.to { 1.0 } else { -1.0 };
         let difference = levels[series.to] - levels[series.from];
         for value in &series.values {
             let residual = value - difference;

@@ -17,9 +17,11 @@
 //! more, so that the guarantee holds whatever comes out. Against noise of one
 //! arm that lingers it is approximate, and shown by simulation.
 
+use std::cell::OnceCell;
+
 use crate::autocorrelation::Resemblance;
 use crate::bet::{Wealth, patient_log_odds, patient_scale};
-use crate::median::{center_and_spread, median};
+use crate::median::{Growing, median};
 
 /// Halvings of the bracket in which a bound or the estimate is searched.
 const HALVINGS: usize = 40;
@@ -103,6 +105,7 @@ pub struct Sequence {
     edge: f64,
     error_rate: f64,
     log_ratios: Vec<f64>,
+    growing: Growing,
     /// The patient bettor's scale for each block, and for the one to come.
     scales: Vec<f64>,
     seen: Seen,
@@ -111,11 +114,14 @@ pub struct Sequence {
 }
 
 /// What the blocks are like as a whole.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Seen {
     lowest: f64,
     highest: f64,
-    resemblance: Resemblance,
+    center: f64,
+    spread: f64,
+    /// Found out once it is asked for, which seldom happens after a block.
+    resemblance: OnceCell<Resemblance>,
 }
 
 /// The direction in which the truth may lie, seen from θ.
@@ -169,11 +175,14 @@ impl Sequence {
             edge: worth.ln_1p(),
             error_rate,
             log_ratios: Vec::new(),
+            growing: Growing::default(),
             scales: vec![patient_scale(0, 0.0)],
             seen: Seen {
                 lowest: f64::INFINITY,
                 highest: f64::NEG_INFINITY,
-                resemblance: Resemblance::none(),
+                center: 0.0,
+                spread: 0.0,
+                resemblance: OnceCell::new(),
             },
             against: Edges {
                 above_upper: start,
@@ -187,7 +196,7 @@ impl Sequence {
 
     /// Takes in the natural logarithm of the other arm's time per operation
     /// over the base's in one block, before and after the decision. Time grows
-    /// with the number of blocks, to some 20 µs at 1,000.
+    /// with the number of blocks only where a decision is near.
     ///
     /// A log ratio that is not finite is refused and leaves everything as it
     /// was.
@@ -197,12 +206,15 @@ impl Sequence {
         }
         self.against.settle(log_ratio, self.edge, self.scales[self.blocks()]);
         self.log_ratios.push(log_ratio);
-        let (center, spread) = center_and_spread(&self.log_ratios);
+        self.growing.push(log_ratio);
+        let (center, spread) = self.growing.center_and_spread();
         self.scales.push(patient_scale(self.blocks(), spread));
         self.seen = Seen {
             lowest: self.seen.lowest.min(log_ratio),
             highest: self.seen.highest.max(log_ratio),
-            resemblance: Resemblance::of(&self.log_ratios, center, spread),
+            center,
+            spread,
+            resemblance: OnceCell::new(),
         };
         if self.decided.is_none() {
             let decision = self.decide();
@@ -296,6 +308,12 @@ impl Sequence {
         self.is_given_up(-self.edge, Side::Below, &self.against.below_lower, self.asked())
     }
 
+    /// How far the blocks resemble those before them.
+    fn resemblance(&self) -> &Resemblance {
+        let Seen { center, spread, resemblance, .. } = &self.seen;
+        resemblance.get_or_init(|| Resemblance::of(&self.log_ratios, *center, *spread))
+    }
+
     /// Logarithm of the wealth that each of the two sides takes.
     fn asked(&self) -> f64 {
         (2.0 / self.error_rate).ln()
@@ -304,10 +322,10 @@ impl Sequence {
     /// Whether a bet of this wealth, that the truth lies on this side of θ, is
     /// to be believed. `asked` is the logarithm of the wealth that it takes.
     fn is_given_up(&self, theta: f64, side: Side, wealth: &Wealth, asked: f64) -> bool {
-        if wealth.log() < asked || side.distance(self.seen.resemblance.mean(), theta) <= 0.0 {
+        if wealth.log() < asked || side.distance(self.resemblance().mean(), theta) <= 0.0 {
             return false;
         }
-        let (blocks, seen) = (self.blocks() as f64, &self.seen.resemblance);
+        let (blocks, seen) = (self.blocks() as f64, self.resemblance());
         let few = 0.5 * blocks.ln() + (MANY / blocks).powi(4);
         let rather = RATHER + few + asked - 40.0_f64.ln();
         let surplus = SURPLUS * (wealth.log_without_stubborn() - asked).max(0.0);
@@ -338,7 +356,7 @@ impl Sequence {
         let Some(mut out) = edges.into_iter().chain([far]).find(|&theta| is_out(theta)) else {
             return if side == Side::Above { f64::NEG_INFINITY } else { f64::INFINITY };
         };
-        let mut left = self.seen.resemblance.mean();
+        let mut left = self.resemblance().mean();
         for edge in edges {
             if side.distance(edge, out) > 0.0 && side.distance(left, edge) > 0.0 {
                 left = edge;

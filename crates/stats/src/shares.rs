@@ -18,6 +18,8 @@
 //! at a lag-1 autocorrelation of φ (Bayley and Hammersley 1946). As this only ever asks
 //! for more, the guarantee stands where the mean is the same.
 
+use std::cell::OnceCell;
+
 /// The largest part of what may be staked without ruin that is staked.
 const AT_STAKE: f64 = 0.9;
 /// Variance of a difference before any was seen: that of a half and a half, as if it were
@@ -35,8 +37,10 @@ pub struct Shares {
     /// Logarithm of the wealth at which a δ is given up, if blocks do not resemble each
     /// other.
     enough: f64,
-    /// The same, with their resemblance allowed for.
-    asked: f64,
+    /// The same, with their resemblance allowed for: found out once it is asked for.
+    asked: OnceCell<f64>,
+    /// The wealth of bets that the mean lies above 0, and below.
+    against_none: [f64; 2],
     /// Each block's difference and the stake that was laid on it.
     blocks: Vec<(f64, f64)>,
     sum: f64,
@@ -56,7 +60,8 @@ impl Shares {
         assert!(error_rate > 0.0 && error_rate < 1.0, "error rate is {error_rate}");
         Self {
             enough: (2.0 / error_rate).ln(),
-            asked: f64::INFINITY,
+            asked: OnceCell::new(),
+            against_none: [0.0; 2],
             blocks: Vec::new(),
             sum: 0.0,
             squares: 0.0,
@@ -67,13 +72,29 @@ impl Shares {
     /// Takes in the two arms' shares in one block, from 0 to 1.
     pub fn push(&mut self, base_share: f64, other_share: f64) {
         let difference = (other_share - base_share).clamp(-1.0, 1.0);
-        self.blocks.push((difference, self.stake()));
+        let block = (difference, self.stake());
+        self.blocks.push(block);
         self.sum += difference;
         self.squares += (difference - self.mean()).powi(2);
-        let phi = self.lag_one().clamp(0.0, HIGHEST);
-        self.asked = self.enough * (1.0 + phi) / (1.0 - phi);
-        let sure = |sign: &&f64| self.log_wealth(0.0, **sign) >= self.asked;
-        self.decided = self.decided.or_else(|| [1.0, -1.0].iter().find(sure).copied());
+        self.asked = OnceCell::new();
+        let signs = [1.0, -1.0];
+        for (wealth, sign) in self.against_none.iter_mut().zip(signs) {
+            *wealth += gain(block, 0.0, sign);
+        }
+        // No less than `enough` is ever asked for.
+        let is_sure = |wealth: f64| wealth >= self.enough && wealth >= self.asked();
+        let sure = || self.against_none.iter().position(|wealth| is_sure(*wealth));
+        self.decided = self.decided.or_else(|| sure().map(|at| signs[at]));
+    }
+
+    fn asked(&self) -> f64 {
+        if self.blocks.is_empty() {
+            return f64::INFINITY;
+        }
+        *self.asked.get_or_init(|| {
+            let phi = self.lag_one().clamp(0.0, HIGHEST);
+            self.enough * (1.0 + phi) / (1.0 - phi)
+        })
     }
 
     /// Where the mean of the other's share less the base's lies, as far as is known now.
@@ -112,7 +133,7 @@ impl Shares {
     /// The greatest δ that the bet on "more" gives up. `sign` is -1 to look at the mirror
     /// image, in which the upper bound is the lower one.
     fn lower_bound(&self, sign: f64) -> f64 {
-        let given_up = |delta: f64| self.log_wealth(delta, sign) >= self.asked;
+        let given_up = |delta: f64| self.log_wealth(delta, sign) >= self.asked();
         // None first, so that the bound agrees with the decision exactly.
         let (mut low, mut high) = if given_up(0.0) { (0.0, 1.0) } else { (-1.0, 0.0) };
         for _ in 0..HALVINGS {
@@ -128,13 +149,15 @@ impl Shares {
 
     /// The logarithm of the wealth of the bet that the mean is more than δ.
     fn log_wealth(&self, delta: f64, sign: f64) -> f64 {
-        // The least that a difference can be is -1.
-        let most = AT_STAKE / (1.0 + delta);
-        let gain = |&(difference, stake): &(f64, f64)| {
-            (stake.min(most) * (sign * difference - delta)).ln_1p()
-        };
-        self.blocks.iter().map(gain).sum()
+        self.blocks.iter().map(|block| gain(*block, delta, sign)).sum()
     }
+}
+
+/// What a block adds to the wealth of a bet that the mean, in this direction, is beyond δ.
+fn gain((difference, stake): (f64, f64), delta: f64, sign: f64) -> f64 {
+    // The least that a difference can be is -1.
+    let most = AT_STAKE / (1.0 + delta);
+    (stake.min(most) * (sign * difference - delta)).ln_1p()
 }
 
 #[cfg(test)]

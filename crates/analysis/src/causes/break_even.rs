@@ -19,14 +19,15 @@ use std::collections::BTreeMap;
 use model::arm::Pair;
 use model::cause::{Cause, CauseCode, Scope};
 use model::description::{BreakEvenDescription, StudyDescription};
-use model::run::Run;
 use model::slice::Slice;
 use model::units::{percent, rough_size, time};
 use stats::{median, median_interval};
 
+use crate::indexed::Indexed;
+
 /// What the two ways of a pair come to by the study's figures, for each pair of figures that
 /// it names; nothing where the other way does not write less, by more than worth.
-pub(crate) fn of_pair(run: &Run, pair: Pair, study: &StudyDescription) -> Vec<Cause> {
+pub(crate) fn of_pair(run: &Indexed<'_>, pair: Pair, study: &StudyDescription) -> Vec<Cause> {
     let each = study.break_evens.iter();
     each.filter_map(|figures| Some(Trade::of(run, pair, figures)?.cause(figures, study))).collect()
 }
@@ -50,7 +51,7 @@ struct Trade {
 }
 
 impl Trade {
-    fn of(run: &Run, pair: Pair, figures: &BreakEvenDescription) -> Option<Self> {
+    fn of(run: &Indexed<'_>, pair: Pair, figures: &BreakEvenDescription) -> Option<Self> {
         let [base, other] = [pair.base, pair.other].map(|arm| by_block(run, arm, figures));
         let both: Vec<(Sides, Sides)> =
             base.iter().filter_map(|(block, base)| Some((*base, *other.get(block)?))).collect();
@@ -150,7 +151,11 @@ fn range(bytes_per_s: f64, low: f64, high: f64) -> String {
 }
 
 /// What an operation of an arm comes to in each block, slices that are doubted aside.
-fn by_block(run: &Run, arm: usize, figures: &BreakEvenDescription) -> BTreeMap<usize, Sides> {
+fn by_block(
+    run: &Indexed<'_>,
+    arm: usize,
+    figures: &BreakEvenDescription,
+) -> BTreeMap<usize, Sides> {
     let mut blocks: BTreeMap<usize, Sides> = BTreeMap::new();
     for slice in run.slices_of(arm).filter(|slice| slice.outcome.untrusted.is_none()) {
         let Some((block, sides)) = slice.block().zip(sides(slice, figures)) else { continue };
@@ -236,7 +241,7 @@ mod tests {
             |block| [slice(0, block, 400e3, 100e3), slice(1, block, bytes, 100e3 + added_ns)];
         let run = testing::run(2, (0..blocks).flat_map(both).collect());
         let study = StudyDescription { break_evens: vec![figures()], ..testing::study() };
-        of_pair(&run, PAIR, &study).pop()
+        of_pair(&Indexed::of(&run), PAIR, &study).pop()
     }
 
     fn near(cause: &Cause, name: &str, expected: f64) {

@@ -18,6 +18,7 @@ use stats::Settings;
 
 use crate::blocks::Block;
 use crate::comparisons::{self, Ratios};
+use crate::indexed::Indexed;
 use crate::pair_state::PairStates;
 use crate::totals::ArmTotals;
 
@@ -41,7 +42,7 @@ type Sides = (usize, usize);
 
 /// All that is asked of a run.
 pub(super) struct Estimates<'a> {
-    run: &'a Run,
+    run: &'a Indexed<'a>,
     arms: &'a [ArmResult],
     /// The comparisons of tolls, those of the plan and others.
     tolls: BTreeMap<Sides, Comparison>,
@@ -50,7 +51,7 @@ pub(super) struct Estimates<'a> {
 impl<'a> Estimates<'a> {
     pub(super) fn of(
         article: &Article,
-        run: &'a Run,
+        run: &'a Indexed<'a>,
         blocks: &[Block<'_>],
         arms: &'a [ArmResult],
         comparisons: &[Comparison],

@@ -12,16 +12,16 @@ use model::article::{
 };
 use model::figure::Unit;
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction, TestHere};
-use model::run::Run;
 use model::units::counted;
 
 use self::estimate::{Estimate, Estimates};
 use crate::blocks::Block;
+use crate::indexed::Indexed;
 use crate::totals::ArmTotals;
 
 /// What follows for the article of a run; nothing where it repeats none.
 pub(crate) fn of(
-    run: &Run,
+    run: &Indexed<'_>,
     blocks: &[Block<'_>],
     arms: &[ArmResult],
     comparisons: &[Comparison],

@@ -2,6 +2,7 @@
 
 use model::article::{Measure, MissingProgram, SetAgainst};
 use model::integrity::Integrity;
+use model::run::Run;
 use model::slice::Slice;
 
 use super::*;

@@ -27,6 +27,22 @@ fn rough_programs_do_as_they_do_alone() {
     }
 }
 
+/// Fails where a program that writes to the memory which it shares with the recorder ends that,
+/// and its exit code is lost.
+#[test]
+fn a_program_that_scribbles_keeps_its_exit_code() {
+    let test = "a_program_that_scribbles_keeps_its_exit_code";
+    if !mechanisms(test).contains(&"preload") {
+        return;
+    }
+    let Some(program) = Program::built_of("scribbles.c", test, &[]) else { return };
+    let trace = program.folder.path().join("x.trace");
+    let output = recording("preload", &trace).arg(&program.file).output().unwrap();
+    assert_eq!(output.status.code(), Some(42), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("internal error"), "{}", stderr(&output));
+    assert!(read(&trace).summary.is_some(), "the trace has no end");
+}
+
 /// How often each of the calls was made that the dynamic linker does not make.
 fn changes(recorded: &Recorded) -> Vec<(Op, usize)> {
     let changes = [

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
+use crate::bounded;
 use crate::slice::Latencies;
 
 /// One step, raw.
@@ -198,6 +199,7 @@ pub struct ReplyCounts {
     pub interval_ns: u64,
     /// Replies in each interval, from the first intended start to the interval
     /// of the last reply.
+    #[serde(deserialize_with = "bounded::list")]
     pub counts: Vec<u64>,
 }
 

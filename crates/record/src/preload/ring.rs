@@ -81,7 +81,8 @@ impl Ring {
     pub(super) fn lost(&mut self) -> u64 {
         let lost = self.word(LOST).load(Ordering::Relaxed).saturating_add(self.skipped);
         let new = lost.saturating_sub(self.told);
-        self.told = lost;
+        // A program that scribbles may set the counter back: what was told stays told.
+        self.told = self.told.max(lost);
         new
     }
 
@@ -134,7 +135,7 @@ impl Ring {
         let next = (self.at + 1..reserved).find(|at| self.complete(*at, reserved).is_some());
         self.at = next.unwrap_or(reserved);
         self.word(READ).store(self.at, Ordering::Release);
-        self.skipped += 1;
+        self.skipped = self.skipped.saturating_add(1);
         self.gap = None;
     }
 
@@ -233,6 +234,17 @@ mod tests {
         assert_eq!((marks(&mut ring, false), ring.lost()), (vec![3], 1));
         write(&ring, 5, 4, false);
         assert_eq!((marks(&mut ring, true).len(), ring.lost(), ring.lost()), (0, 1, 0));
+    }
+
+    #[test]
+    fn a_counter_that_is_set_back_is_told_once() {
+        let mut ring = ring();
+        let mut told = |count| {
+            ring.word(LOST).store(count, Ordering::Relaxed);
+            ring.lost()
+        };
+        let all = [9, 3, u64::MAX, 0, u64::MAX, 10].map(&mut told);
+        assert_eq!(all, [9, 0, u64::MAX - 9, 0, 0, 0]);
     }
 
     #[test]

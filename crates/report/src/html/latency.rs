@@ -1,6 +1,7 @@
 //! How long individual operations took: each arm's distribution on one axis of logarithms.
 
 use model::analysis::{ArmResult, Latency};
+use model::slice::Latencies;
 use model::units::{count, time};
 
 use super::chart::{ACROSS, Chart, DOWN, Rows, level, path, percent, plot, ticks, upright};
@@ -60,15 +61,14 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
 }
 
 fn rows<'a>(subject: Subject<'a>, study: &str) -> Vec<Row<'a>> {
-    let arms = subject.analysis.arms.iter().enumerate().filter(|(_, arm)| arm.study == study);
-    let row = |(index, arm): (usize, &'a ArmResult)| {
-        let all = subject.run.latencies_of(index);
+    let arms = subject.analysis.arms.iter().zip(subject.run.latencies_by_arm());
+    let row = |(arm, all): (&'a ArmResult, Latencies)| {
         let tick_ns = subject.run.floor.tick_ns;
         let buckets: Vec<(f64, u64)> =
             all.buckets.iter().map(|(ticks, times)| (*ticks as f64 * tick_ns, *times)).collect();
         (!buckets.is_empty()).then_some(Row { arm, latency: arm.time_per_op_ns?, buckets })
     };
-    arms.filter_map(row).collect()
+    arms.filter(|(arm, _)| arm.study == study).filter_map(row).collect()
 }
 
 /// A mark of an axis of time: `5 µs`.

@@ -4,11 +4,16 @@
 //!
 //! Whatever else is on a page is escaped, so that nothing there can begin such an element.
 
+use std::io::{self, BufWriter, Write};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use miniz_oxide::deflate::compress_to_vec_zlib;
+use miniz_oxide::deflate::core::{
+    CompressorOxide, TDEFLFlush, compress_to_output, create_comp_flags_from_zip_params,
+};
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use model::document::Document;
+use serde::Serialize;
 use thiserror::Error;
 
 use super::markup::{Markup, el};
@@ -21,9 +26,13 @@ const BEGIN: &str = "<script type=\"application/vnd.iotoll.record\"";
 /// What is packed: JSON as `--json` writes it, or with its slices as columns.
 const ROWS: &str = "rows";
 const COLUMNS: &str = "columns";
-/// Columns are read into memory piece by piece, which takes some twenty times their size;
-/// longer ones are not made. Those of a thousand arms and a hundred blocks are as long.
+/// Columns are read into memory piece by piece, which takes some twenty times their size.
+/// Longer ones are not read.
 const COLUMNS_BYTES_MAX: usize = 32 << 20;
+/// To make columns takes a dozen times what the rows are as JSON. Of more they are not made.
+const ROWS_BYTES_MAX: u64 = 32 << 20;
+/// What is compressed at a time.
+const PIECE_BYTES: usize = 64 << 10;
 /// Slower levels save no more than some thousandths.
 const LEVEL: u8 = 9;
 
@@ -49,26 +58,87 @@ pub enum RecordError {
 
 /// The element with a run's record.
 pub(super) fn embedded(sheet: &Sheet) -> Markup {
-    // A record has no keys that are no texts, and nothing else fails in memory.
-    let (id, json) = match sheet {
+    let (id, form, packed) = match sheet {
         Sheet::Comparison { run, analysis } => {
-            let document = serde_json::to_value(Document::new(run, analysis)).unwrap_or_default();
-            (&run.run.id, serde_json::to_vec(&columns::packed(document)).unwrap_or_default())
+            let document = Document::new(run, analysis);
+            let (form, packed) = if size(&document) <= ROWS_BYTES_MAX {
+                // A record has no keys that are no texts, and nothing else fails in memory.
+                let document = serde_json::to_value(document).unwrap_or_default();
+                (COLUMNS, deflated(&columns::packed(document)))
+            } else {
+                (ROWS, deflated(&document))
+            };
+            (&run.run.id, form, packed)
         }
         Sheet::Load { run, analysis } => {
-            (&run.run.id, serde_json::to_vec(&run.with_analysis(analysis)).unwrap_or_default())
+            (&run.run.id, ROWS, deflated(&run.with_analysis(analysis)))
         }
     };
-    let has_columns = matches!(sheet, Sheet::Comparison { .. }) && json.len() <= COLUMNS_BYTES_MAX;
-    let (form, json) = match sheet {
-        Sheet::Comparison { run, analysis } if !has_columns => {
-            (ROWS, serde_json::to_vec(&Document::new(run, analysis)).unwrap_or_default())
-        }
-        _ => (if has_columns { COLUMNS } else { ROWS }, json),
-    };
-    let letters = STANDARD.encode(compress_to_vec_zlib(&json, LEVEL));
+    let letters = STANDARD.encode(packed.bytes);
     let script = el("script").attr("type", TYPE).attr("data-run", id).attr("data-form", form);
-    script.attr("data-bytes", json.len()).text(letters).into()
+    script.attr("data-bytes", packed.taken).text(letters).into()
+}
+
+/// How long the JSON of a record is.
+fn size(record: &impl Serialize) -> u64 {
+    struct Counted(u64);
+
+    impl Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut counted = Counted(0);
+    let _ = serde_json::to_writer(&mut counted, record);
+    counted.0
+}
+
+/// The JSON of a record, compressed as it is written: it is never whole in memory.
+fn deflated(record: &impl Serialize) -> Deflated {
+    let flags = create_comp_flags_from_zip_params(LEVEL.into(), 1, 0);
+    let compressor = Box::new(CompressorOxide::new(flags));
+    let mut deflated = Deflated { compressor, bytes: Vec::new(), taken: 0 };
+    let mut buffered = BufWriter::with_capacity(PIECE_BYTES, &mut deflated);
+    let _ = serde_json::to_writer(&mut buffered, record).map(|()| buffered.flush());
+    drop(buffered);
+    deflated.compress(&[], TDEFLFlush::Finish);
+    deflated
+}
+
+/// What was written to it, compressed.
+struct Deflated {
+    compressor: Box<CompressorOxide>,
+    bytes: Vec<u8>,
+    /// How many bytes were compressed.
+    taken: usize,
+}
+
+impl Deflated {
+    fn compress(&mut self, bytes: &[u8], flush: TDEFLFlush) {
+        let Self { compressor, bytes: packed, .. } = self;
+        compress_to_output(compressor, bytes, flush, |piece| {
+            packed.extend_from_slice(piece);
+            true
+        });
+    }
+}
+
+impl Write for Deflated {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.compress(bytes, TDEFLFlush::None);
+        self.taken += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Whether a file that begins so may be a page.
@@ -144,6 +214,8 @@ impl<'a> Packed<'a> {
 
 #[cfg(test)]
 mod tests {
+    use miniz_oxide::deflate::compress_to_vec_zlib;
+
     use super::*;
 
     fn page(run: &str, json: &str, bytes: usize) -> String {

@@ -3,14 +3,16 @@
 
 use model::analysis::Analysis;
 use model::place::PlaceFacts;
+use model::printable::without_commands;
 use model::reproduction::{Decision, Reproduction};
 use model::run::Run;
 use model::units::{count, rough_size};
 
-use super::markdown::{Told, conclusions, escaped, tables};
+use super::markdown::{Told, conclusions, tables};
 use super::words;
 use crate::answer::{self, Screen};
 use crate::manners;
+use crate::markdown::escaped;
 use crate::subject::Subject;
 
 const INTRODUCTION: &str = "\
@@ -59,7 +61,7 @@ pub fn articles(runs: &[(&Run, &Analysis)]) -> Option<String> {
             all.iter().filter(|repeated| repeated.reproduction.article == name).collect();
         out += &section(&of_article);
     }
-    Some(out)
+    Some(without_commands(&out).into_owned())
 }
 
 /// What each asks, and how many of its conclusions hold.

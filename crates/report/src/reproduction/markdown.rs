@@ -2,12 +2,12 @@
 //! tables, and what holds of the conclusions as a list.
 
 use model::analysis::Analysis;
-use model::printable::printable;
 use model::reproduction::{ConclusionHere, FigureHere, Reproduction};
 use model::run::Run;
 
 use super::words::{self, Cells, Column, same};
 use crate::manners;
+use crate::markdown::escaped;
 
 /// What a run says of its article, under a name that tells it from others.
 pub(super) struct Told<'a> {
@@ -91,27 +91,4 @@ fn decided(name: &str, conclusion: &ConclusionHere) -> String {
     let name = if name.is_empty() { String::new() } else { format!("{}: ", escaped(name)) };
     let reasons = words::reasons(conclusion).join(" ");
     format!("\n  {name}**{}**. {}", conclusion.decision.as_str(), escaped(&reasons))
-}
-
-/// Text that Markdown leaves as it is.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in printable(text).chars() {
-        if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_is_no_markup() {
-        assert_eq!(escaped("a|b_c"), "a\\|b\\_c");
-        assert_eq!(escaped("<b>`x`\n"), "\\<b\\>\\`x\\`\\\\n");
-    }
 }
