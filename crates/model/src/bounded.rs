@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn each_list_and_each_map_of_a_record_is_counted() {
-        check::<Run>(include_str!("../../../xtask/seeds/log.json"));
-        check::<Run>(include_str!("../../../xtask/seeds/serve.json"));
-        check::<LoadRun>(include_str!("../../../xtask/seeds/load.json"));
+        check::<Run>(include_str!("../../../tools/fuzz/seeds/log.json"));
+        check::<Run>(include_str!("../../../tools/fuzz/seeds/serve.json"));
+        check::<LoadRun>(include_str!("../../../tools/fuzz/seeds/load.json"));
     }
 }
