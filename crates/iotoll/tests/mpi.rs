@@ -3,6 +3,7 @@
 #![cfg(feature = "mpi")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::ffi::OsStr;

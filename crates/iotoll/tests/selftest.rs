@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! How often two runs of the same are told apart, and two runs that differ.
 //!
 //! All draws are seeded. The figures are printed by
-//! `cargo test -p iotoll-stats --test between_runs -- --ignored --nocapture`.
+//! `cargo test -p iotoll-stats --test suite between_runs -- --ignored --nocapture`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

@@ -2,7 +2,7 @@
 //! one does, looking after every block.
 //!
 //! All draws are seeded. The figures are printed by
-//! `cargo test -p iotoll-stats --test shares -- --nocapture`.
+//! `cargo test -p iotoll-stats --test suite shares -- --nocapture`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

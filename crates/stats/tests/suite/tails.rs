@@ -2,7 +2,7 @@
 //! where one arm has more operations than the other.
 //!
 //! All draws are seeded. The figures are printed by
-//! `cargo test -p iotoll-stats --test tails -- --nocapture`.
+//! `cargo test -p iotoll-stats --test suite tails -- --nocapture`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

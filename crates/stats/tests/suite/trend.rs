@@ -1,7 +1,7 @@
 //! How often a trend is found, where there is none and where there is one.
 //!
 //! All draws are seeded. The figures are printed by
-//! `cargo test -p iotoll-stats --test trend -- --nocapture`.
+//! `cargo test -p iotoll-stats --test suite trend -- --nocapture`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

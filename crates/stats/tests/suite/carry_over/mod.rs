@@ -2,7 +2,7 @@
 //! where there is some, and what it does to the verdict on two arms.
 //!
 //! All draws are seeded. The figures are printed by
-//! `cargo test -p iotoll-stats --test carry_over -- --nocapture`.
+//! `cargo test -p iotoll-stats --test suite carry_over -- --nocapture`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

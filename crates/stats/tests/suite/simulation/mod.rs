@@ -2,7 +2,7 @@
 //!
 //! Every number is drawn from seeded generators, so that the figures are the
 //! same on every machine. They are printed by
-//! `cargo test -p iotoll-stats --test simulation -- --nocapture`.
+//! `cargo test -p iotoll-stats --test suite simulation -- --nocapture`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

@@ -1,0 +1,453 @@
+//! Places that are made for a run: measured as any other, and gone after it, however it
+//! ended. As root, with what the kernel and the system have; what is missing is said.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{assert_fails, copy_program, entries, iotoll, is_root, run, skip, stderr, stdout};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A directory on a disk, and what the machine has made so far. Tests that hold one run
+/// one after the other, also in other processes: they look at devices that all share.
+struct Machine {
+    disk: TempDir,
+    before: Made,
+    _turn: File,
+}
+
+/// What may be left behind.
+#[derive(Debug, PartialEq, Eq)]
+struct Made {
+    folders: BTreeSet<PathBuf>,
+    zram: BTreeSet<String>,
+    loops: BTreeSet<String>,
+    mounts: usize,
+}
+
+impl Made {
+    /// On the whole machine, but for what others may have in other directories.
+    fn now(directory: &Path) -> Self {
+        let names = |dir: &str| {
+            let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name().into_string().unwrap())
+        };
+        let ours = |name: &String| name.starts_with(".iotoll-");
+        let is_used = |name: &String| {
+            let held = fs::read_to_string(format!("/sys/block/{name}/loop/backing_file"));
+            let directory = directory.to_str().unwrap();
+            held.is_ok_and(|file| file.starts_with(directory))
+        };
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        Self {
+            folders: names("/run").filter(ours).map(PathBuf::from).collect(),
+            zram: names("/sys/block").filter(|name| name.starts_with("zram")).collect(),
+            loops: names("/sys/block").filter(is_used).collect(),
+            mounts: mounts.lines().filter(|line| line.contains(".iotoll-")).count(),
+        }
+    }
+}
+
+impl Machine {
+    fn new(test: &str) -> Option<Self> {
+        if !is_root() {
+            skip(test, "only root can make all kinds of places");
+            return None;
+        }
+        let turn = File::create(std::env::temp_dir().join("iotoll-tests-made.lock")).unwrap();
+        turn.lock().unwrap();
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let disk = tempfile::tempdir_in(target).unwrap();
+        Some(Self { before: Made::now(disk.path()), disk, _turn: turn })
+    }
+
+    fn disk(&self) -> String {
+        format!("disk={}", self.disk.path().display())
+    }
+
+    /// As soon as the kernel has let go of it all, nothing is there that was not before.
+    fn assert_unmade(&self) {
+        let waited = Instant::now();
+        while Made::now(self.disk.path()) != self.before
+            && waited.elapsed() < Duration::from_secs(10)
+        {
+            sleep(Duration::from_millis(20));
+        }
+        assert_eq!(Made::now(self.disk.path()), self.before);
+        assert_eq!(entries(self.disk.path()), Vec::<PathBuf>::new());
+    }
+}
+
+fn has(program: &str) -> bool {
+    ["/usr/sbin", "/sbin", "/usr/bin"].iter().any(|dir| Path::new(dir).join(program).is_file())
+}
+
+fn has_zram() -> bool {
+    Path::new("/sys/class/zram-control/hot_add").exists()
+}
+
+/// One of each kind that this machine can make.
+fn kinds(test: &str, machine: &Machine) -> Vec<(&'static str, String)> {
+    let over = machine.disk.path().display();
+    let all = [
+        ("tmpfs", "tmpfs:128M:huge=within_size".to_owned(), true, "tmpfs"),
+        ("ext4", "image:ext4:128M:noatime".to_owned(), has("mkfs.ext4"), "mkfs.ext4"),
+        ("xfs", "image:xfs:300M".to_owned(), has("mkfs.xfs"), "mkfs.xfs"),
+        ("btrfs", "image:btrfs:256M:compress=zstd:3".to_owned(), has("mkfs.btrfs"), "mkfs.btrfs"),
+        ("zram", "zram:128M".to_owned(), has_zram() && has("mkfs.ext4"), "zram"),
+        ("overlay", format!("overlay:{over}"), true, "overlay"),
+    ];
+    let here = all.into_iter().filter(|(_, _, is_there, what)| {
+        if !is_there {
+            skip(test, &format!("this machine has no {what}"));
+        }
+        *is_there
+    });
+    here.map(|(label, target, ..)| (label, target)).collect()
+}
+
+/// Over after ten blocks, which take a few seconds where nobody else works.
+const QUICK: [&str; 8] =
+    ["--study", "log", "--strategy", "held", "--budget", "20s", "--worth", "100%"];
+
+fn compared(places: impl IntoIterator<Item = String>, more: &[&str]) -> Output {
+    let places: Vec<String> = places.into_iter().collect();
+    iotoll().arg("compare").args(places).args(QUICK).args(more).output().unwrap()
+}
+
+fn result(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_kind_is_measured_as_what_it_is_and_is_gone_after_the_run() {
+    let test = "every_kind_is_measured";
+    let Some(machine) = Machine::new(test) else { return };
+    let kinds = kinds(test, &machine);
+    let places = kinds.iter().map(|(label, target)| format!("{label}={target}"));
+    let places = std::iter::once(machine.disk()).chain(places);
+    let output = compared(places, &["--json", "-"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    machine.assert_unmade();
+    let result = result(&output);
+    assert_eq!(result["run"]["left_out"], Value::Null);
+    let facts = |label: &str| {
+        let places = result["places"].as_array().unwrap();
+        places.iter().find(|place| place["label"] == label).unwrap().clone()
+    };
+    let disk = facts("disk");
+    for (label, _) in &kinds {
+        let place = facts(label);
+        let (filesystem, kind, parts) = match *label {
+            "tmpfs" => ("tmpfs", Value::from("memory"), 0),
+            "zram" => ("ext4", Value::from("memory"), 1),
+            "overlay" => {
+                ("overlay", disk["kind"].clone(), disk["devices"].as_array().unwrap().len())
+            }
+            image => (image, disk["kind"].clone(), 1 + disk["devices"].as_array().unwrap().len()),
+        };
+        assert_eq!(place["filesystem"], filesystem, "{place:#}");
+        assert_eq!(place["kind"], kind, "{place:#}");
+        assert_eq!(place["devices"].as_array().unwrap().len(), parts, "{place:#}");
+        assert!(place["made"].as_str().is_some_and(|made| made.contains(':')), "{place:#}");
+        assert_eq!(place["unread"], disk["unread"], "{place:#}");
+    }
+    assert_eq!(facts("tmpfs")["total_bytes"], 128 << 20);
+    let options = facts("tmpfs")["mount_options"].to_string();
+    assert!(options.contains("huge=within_size"), "{options}");
+    let arms = result["arms"].as_array().unwrap();
+    assert_eq!(arms.len(), 1 + kinds.len());
+    assert!(arms.iter().all(|arm| arm["slices"].as_u64() > Some(0)), "{arms:#?}");
+}
+
+#[test]
+fn a_dry_run_makes_nothing_and_says_what_would_be_made() {
+    let Some(machine) = Machine::new("a_dry_run_makes_nothing") else { return };
+    let places = [machine.disk(), "tmpfs:128M".to_owned(), "image:ext4:128M".to_owned()];
+    let output = compared(places, &["--dry-run"]);
+    machine.assert_unmade();
+    // A line is broken where it is full.
+    let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let canonical = machine.disk.path().canonicalize().unwrap();
+    assert!(text.contains(&format!("image:ext4:128MiB@{}", canonical.display())), "{text}");
+    assert!(text.contains("tmpfs:128MiB, created for the run"), "{text}");
+    assert!(text.contains("goes to memory, which does not wear"), "{text}");
+}
+
+#[test]
+fn an_image_that_its_directory_cannot_hold_is_refused_before_it_is_made() {
+    let Some(machine) = Machine::new("an_image_that_its_directory…") else { return };
+    let places = [machine.disk(), "big=image:ext4:900TiB".to_owned()];
+    let output = compared(places, &[]);
+    assert_fails(&output, 1, &["big=", "up to 900.0 TiB is needed there", "must stay free"]);
+    machine.assert_unmade();
+    let output = compared([machine.disk(), "x=image:ext4:1G@/no/such".to_owned()], &[]);
+    assert_fails(&output, 2, &["x=/no/such: there is no such directory"]);
+}
+
+#[test]
+fn what_cannot_be_made_is_left_out_and_the_rest_is_measured() {
+    let Some(machine) = Machine::new("what_cannot_be_made_is_left_out") else { return };
+    // The kernel takes powers of two alone.
+    let places = || {
+        [
+            machine.disk(),
+            "odd=image:ext4:128M:inode_readahead_blks=3".to_owned(),
+            "ram=tmpfs:128M".to_owned(),
+        ]
+    };
+    let output = compared(places(), &["--json", "-"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is left out: mounting ext4"), "{}", stderr(&output));
+    let result = result(&output);
+    assert_eq!(result["run"]["left_out"][0]["label"], "odd");
+    assert_eq!(result["arms"].as_array().unwrap().len(), 2);
+    let wanted = compared(places(), &["--require-verdict"]);
+    assert_eq!(wanted.status.code(), Some(4), "{}", stderr(&wanted));
+    let text = stdout(&wanted);
+    assert!(text.contains("Left out:") && text.contains("odd=image:ext4:128MiB"), "{text}");
+    let none = compared(["odd=image:ext4:128M:inode_readahead_blks=3".to_owned()], &[]);
+    assert_fails(&none, 1, &["none of the places can be created"]);
+    machine.assert_unmade();
+}
+
+/// A run that is killed where a test fails.
+struct Endless(Option<Child>);
+
+impl Endless {
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    fn signal(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(self.child()), signal).unwrap();
+    }
+
+    /// How it ended, and what it said.
+    fn end(mut self) -> Output {
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A run with all that has to be undone, for as long as it is let.
+fn endless(machine: &Machine) -> Endless {
+    let mut places = vec![machine.disk(), "ram=tmpfs:128M".to_owned()];
+    places.push(format!("over=overlay:{}", machine.disk.path().display()));
+    if has("mkfs.ext4") {
+        places.push("image:ext4:128M".to_owned());
+        places.extend(has_zram().then(|| "zram:128M".to_owned()));
+    }
+    let mut command = iotoll();
+    command.arg("compare").args(places).args(["--study", "log", "--strategy", "held"]);
+    command.args(["--worth", "0.0001%", "--budget", "10min", "--no-save"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    Endless(Some(command.spawn().unwrap()))
+}
+
+#[test]
+fn a_signal_ends_it_in_order_whenever_it_comes() {
+    let Some(machine) = Machine::new("a_signal_ends_it_in_order") else { return };
+    for (which, after) in [(Signal::INT, 60), (Signal::TERM, 250), (Signal::TERM, 2500)] {
+        let mut run = endless(&machine);
+        sleep(Duration::from_millis(after));
+        run.signal(which);
+        let output = run.end();
+        // Before it is prepared for signals it has made nothing, and is ended by them.
+        let code = output.status.code();
+        assert!(code.is_none() || code == Some(130), "{code:?} after {after} ms");
+        machine.assert_unmade();
+    }
+}
+
+#[test]
+fn after_a_kill_at_any_moment_the_kernel_and_clean_leave_nothing() {
+    let Some(machine) = Machine::new("after_a_kill_at_any_moment") else { return };
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    for _ in 0..12 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let killed = endless(&machine);
+        sleep(Duration::from_millis(state % 1200));
+        drop(killed);
+        let cleaned = run(["clean", machine.disk.path().to_str().unwrap()]);
+        assert!(cleaned.status.success(), "{}", stderr(&cleaned));
+        machine.assert_unmade();
+    }
+}
+
+#[test]
+fn two_runs_at_once_leave_each_others_places_alone_and_so_does_clean() {
+    let Some(machine) = Machine::new("two_runs_at_once") else { return };
+    let mut first = endless(&machine);
+    let waited = Instant::now();
+    while entries(machine.disk.path()).len() < 2 {
+        assert!(waited.elapsed() < Duration::from_secs(60), "it made no folder");
+        sleep(Duration::from_millis(20));
+    }
+    let during = Made::now(machine.disk.path());
+    let other = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let places = [format!("disk={}", other.path().display()), "zram:128M".to_owned()];
+    let second = compared(places, &[]);
+    assert!(second.status.success(), "{}", stderr(&second));
+    let cleaned = run(["clean", machine.disk.path().to_str().unwrap()]);
+    assert!(stdout(&cleaned).contains("in use by process"), "{}", stdout(&cleaned));
+    assert_eq!(Made::now(machine.disk.path()), during);
+    assert!(first.child().try_wait().unwrap().is_none());
+    first.signal(Signal::INT);
+    let ended = first.end();
+    assert_eq!(ended.status.code(), Some(130), "{}", stderr(&ended));
+    machine.assert_unmade();
+}
+
+/// The record of a run with a zram device, once that has a line there.
+fn record_with_zram(run: &mut Endless) -> PathBuf {
+    let pid = format!("pid {}\n", run.child().id());
+    let waited = Instant::now();
+    loop {
+        assert!(waited.elapsed() < Duration::from_secs(60), "no zram device was recorded");
+        for folder in entries(Path::new("/run")) {
+            let text = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+            if text("lock").starts_with(&pid) && text("made").contains("\nzram ") {
+                return folder.join("made");
+            }
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// The run was killed, and so was the process that added the device for it: nothing says
+/// which one that was, and an administrator's may be among them.
+#[test]
+fn a_zram_device_that_nothing_proves_to_be_the_runs_is_left_and_named() {
+    let test = "a_zram_device_that_nothing_proves";
+    let Some(machine) = Machine::new(test) else { return };
+    if !has_zram() || !has("mkfs.ext4") {
+        return skip(test, "this machine has no zram or no mkfs.ext4");
+    }
+    let mut killed = endless(&machine);
+    let record = record_with_zram(&mut killed);
+    drop(killed);
+    let recorded = fs::read_to_string(&record).unwrap();
+    let lines = recorded.lines().filter(|line| !line.starts_with("zram "));
+    let cut: String = lines.map(|line| format!("{line}\n")).collect();
+    let own = recorded.lines().find_map(|line| line.strip_prefix("zram ")).unwrap();
+    let own = own.split_once(' ').unwrap().0;
+    let remove = |number: &str| {
+        let began = Instant::now();
+        while fs::write("/sys/class/zram-control/hot_remove", number).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(10), "zram{number} stays in use");
+            sleep(Duration::from_millis(20));
+        }
+    };
+    remove(own);
+    fs::write(&record, cut).unwrap();
+    let added = fs::read_to_string("/sys/class/zram-control/hot_add").unwrap();
+    let added = added.trim();
+    let cleaned = run(["clean", machine.disk.path().to_str().unwrap()]);
+    let is_there = Path::new("/sys/block").join(format!("zram{added}")).exists();
+    if is_there {
+        remove(added);
+    }
+    assert!(is_there, "the administrator's zram{added} was removed");
+    assert!(cleaned.status.success(), "{}", stderr(&cleaned));
+    let how = format!("echo {added} >/sys/class/zram-control/hot_remove");
+    assert!(stdout(&cleaned).contains(&how), "{}", stdout(&cleaned));
+    machine.assert_unmade();
+}
+
+/// A user without rights, with a program and a directory of their own.
+struct Nobody {
+    place: TempDir,
+}
+
+impl Nobody {
+    const ID: u32 = 65_534;
+
+    fn new() -> Self {
+        let nobody = Self { place: tempfile::tempdir_in("/dev/shm").unwrap() };
+        copy_program(&nobody.place.path().join("iotoll"));
+        fs::create_dir(nobody.work()).unwrap();
+        for owned in [nobody.place.path(), &nobody.work()] {
+            std::os::unix::fs::chown(owned, Some(Self::ID), Some(Self::ID)).unwrap();
+        }
+        nobody
+    }
+
+    fn work(&self) -> PathBuf {
+        self.place.path().join("work")
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        let mut command = std::process::Command::new(self.place.path().join("iotoll"));
+        command.args(args).env_clear().current_dir(self.work()).uid(Self::ID).gid(Self::ID);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        assert_eq!(entries(&self.work()), Vec::<PathBuf>::new());
+        output
+    }
+
+    /// The result of a comparison of these places.
+    fn compare(&self, places: &[&str], more: &[&str]) -> Value {
+        let rest = ["--no-save", "--json", "-"];
+        result(&self.run(&[&["compare"], places, &rest, more].concat()))
+    }
+}
+
+/// Why a place was left out, where it was.
+fn left_out<'a>(result: &'a Value, label: &str) -> Option<&'a str> {
+    let left_out = result["run"]["left_out"].as_array().into_iter().flatten();
+    left_out.filter(|place| place["label"] == label).find_map(|place| place["why"].as_str())
+}
+
+/// Without root there is a tmpfs where the kernel has user namespaces, and a reason for
+/// everything else.
+#[test]
+fn another_user_gets_what_needs_no_root_and_the_reasons_for_the_rest() {
+    let Some(machine) = Machine::new("another_user_gets") else { return };
+    let nobody = Nobody::new();
+    let told = stdout(&nobody.run(&["places"]));
+    assert!(told.contains("tmpfs") && told.contains("the data is lost"), "{told}");
+
+    let rest = ["xfs=image:xfs:1G", "packed=image:btrfs:1G:compress=zstd", "zram=zram:512M:ext4"];
+    let places = [&["disk=.", "ram=tmpfs:256M"], &rest[..]].concat();
+    let many = nobody.compare(&places, &QUICK);
+    for label in ["xfs", "packed", "zram"] {
+        let why = left_out(&many, label).unwrap();
+        assert!(why.contains("only root can create this place"), "{why}");
+        assert!(why.contains("use tmpfs:SIZE, or a directory that exists, such as /dev/shm"));
+    }
+    let two = ["shm=/dev/shm", "big=tmpfs:512M:huge=within_size"];
+    let two = nobody.compare(&two, &["--study", "page,files", "--budget", "4s"]);
+    for (result, label, made) in
+        [(&many, "ram", "tmpfs:256MiB"), (&two, "big", "tmpfs:512MiB:huge=within_size")]
+    {
+        if let Some(why) = left_out(result, label) {
+            assert!(why.contains("user namespaces"), "{why}");
+            skip("another_user_gets", "no user namespaces for users here");
+        } else {
+            assert_eq!(result["places"][1]["made"], made);
+        }
+        assert!(result["arms"][0]["slices"].as_u64() > Some(0), "{}", result["arms"][0]);
+    }
+    machine.assert_unmade();
+}

@@ -1,0 +1,9 @@
+//! Tests that need root, for they mount, or act as several users. Others skip them.
+
+#[path = "../suite/common/mod.rs"]
+mod common;
+mod foreign;
+mod made;
+mod made_faults;
+mod place_faults;
+mod served;

@@ -1,0 +1,31 @@
+//! All tests of the built program that need neither root alone nor a quiet machine, in one program.
+
+mod bad_input;
+mod bill;
+mod bounds;
+mod commands;
+mod common;
+mod compare;
+mod confined;
+mod consent;
+mod endings;
+mod footprint;
+mod foreign_messages;
+mod interrupt;
+mod launched;
+mod load;
+mod log;
+mod neighbours;
+mod own;
+mod record;
+mod reproduce;
+mod results;
+mod runs;
+mod safety;
+mod saved;
+mod serve;
+mod share;
+mod shared;
+mod show;
+mod stacks;
+mod studies;

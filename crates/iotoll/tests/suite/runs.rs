@@ -1,0 +1,329 @@
+//! Saved runs: listed, compared, run again, removed, and a gate made of one.
+
+#![allow(clippy::unwrap_used)]
+
+use crate::common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+use common::{Places, assert_fails, iotoll, stderr, stdout};
+use serde_json::Value;
+use store::{Content, Store};
+use tempfile::TempDir;
+
+/// Held while something is measured: eight tests at once would leave each other no blocks.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone(command: &mut Command) -> Output {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    command.output().unwrap()
+}
+
+/// A store and two places, with the commands that use them.
+struct Kept {
+    folder: TempDir,
+    places: Places,
+}
+
+impl Kept {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), places: Places::new() }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = iotoll();
+        command.env("IOTOLL_DIR", self.folder.path().join("runs")).args(args);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        alone(&mut self.command(args))
+    }
+
+    /// What it prints where all is well.
+    fn said(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        stdout(&output)
+    }
+
+    /// A run of ten blocks and more, with time for them on a machine that is busy.
+    fn compare(&self, more: &[&str]) -> Output {
+        let places = self.places.args();
+        let usual = ["compare", &places[0], &places[1], "--study", "log", "--strategy", "held"];
+        self.run(&[&usual, &["--budget", "8s", "--worth", "100%"][..], more].concat())
+    }
+
+    /// Saves the last run so many times more, each under a name of its own.
+    fn copy_last(&self, times: u32) {
+        let store = Store::open(&self.file("runs")).unwrap();
+        let last = store.load(&store.find("last").unwrap()).unwrap();
+        let Content::Comparison(last) = last else { panic!("the last run is no comparison") };
+        store.save_copies(&last, None, times).unwrap();
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The last run as a file, all its slices so many times as long.
+    fn scaled(&self, name: &str, factor: f64) -> String {
+        let file = self.file(name);
+        let mut result: Value = serde_json::from_str(&self.said(&["show", "--json", "-"])).unwrap();
+        for slice in result["slices"].as_array_mut().unwrap() {
+            let elapsed = &mut slice["spent"]["elapsed_ns"];
+            *elapsed = ((elapsed.as_f64().unwrap() * factor) as u64).into();
+        }
+        result["run"]["id"] = "00000000000000aa".into();
+        fs::write(&file, result.to_string()).unwrap();
+        file.display().to_string()
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn history_lists_the_latest_first_and_only_what_is_asked_for() {
+    let kept = Kept::new();
+    assert_eq!(kept.said(&["history"]), "no runs are saved yet; `iotoll compare` saves one\n");
+    assert!(!kept.file("runs").exists(), "listing made it");
+    assert_eq!(kept.compare(&[]).status.code(), Some(0));
+    let alone = common::place("alone", kept.places.ram.path());
+    kept.said(&["compare", &alone, "--study", "files", "--budget", "1s"]);
+    let all = json(&kept.said(&["history", "--json", "-"]));
+    assert_eq!(all["schema"], "iotoll.history/1");
+    let runs = all["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!(runs[0]["studies"], serde_json::json!(["files"]));
+    assert_eq!(runs[1]["places"], serde_json::json!(["disk", "ram"]));
+    assert_eq!(runs[1]["ended"], "finished");
+    assert!(runs[1]["answer"].as_str().unwrap().contains("log"), "{all}");
+    let text = kept.said(&["history"]);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("log on disk, ram") && text.contains("files on alone"), "{text}");
+    let listed = |args: &[&str]| {
+        let list = json(&kept.said(&[&["history", "--json", "-"], args].concat()));
+        let runs = list["runs"].as_array().unwrap().clone();
+        runs.iter().map(|run| run["studies"][0].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&["--study", "log"]), ["log"]);
+    assert_eq!(listed(&["--place", "alone"]), ["files"]);
+    assert_eq!(listed(&["--limit", "1"]), ["files"]);
+    assert_eq!(listed(&["--since", "1d"]), ["files", "log"]);
+    assert_eq!(listed(&["--since", "2999-01-01"]), [""; 0]);
+    assert_fails(&kept.run(&["history", "--since", "now"]), 2, &["neither a date nor an age"]);
+    assert!(kept.said(&["history", "--limit", "1"]).contains("and 1 older run; use --limit"));
+    assert_eq!(kept.said(&["history", "--study", "page"]), "no saved run matches\n");
+    // By the names that it lists, and by how far back they are.
+    let name = runs[1]["name"].as_str().unwrap();
+    assert_eq!(kept.said(&["show", name]), kept.said(&["show", "last~1"]));
+    assert_fails(
+        &kept.run(&["show", "last~2"]),
+        2,
+        &["there is no last~2: `iotoll history` has only 2 runs"],
+    );
+}
+
+#[test]
+fn prune_removes_what_it_is_told_to_and_says_so() {
+    let kept = Kept::new();
+    assert_fails(&kept.run(&["prune", "--keep", "1"]), 2, &["no runs are saved"]);
+    assert_eq!(kept.compare(&[]).status.code(), Some(0));
+    kept.copy_last(2);
+    let names = || -> Vec<String> {
+        let list = json(&kept.said(&["history", "--json", "-"]));
+        let runs = list["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let before = names();
+    assert_fails(&kept.run(&["prune"]), 2, &["no runs to remove were given"]);
+    assert_fails(&kept.run(&["prune", "last", "last~7"]), 2, &["nothing was removed"]);
+    assert_fails(&kept.run(&["prune", "last", "--keep", "1"]), 2, &["cannot be used with"]);
+    let dry = kept.said(&["prune", "--keep", "1", "--dry-run"]);
+    assert!(dry.contains("2 runs would be removed (dry run)"), "{dry}");
+    assert!(kept.said(&["prune", "--older-than", "1h"]).starts_with("0 runs removed"));
+    assert!(kept.said(&["prune", "--older-than", "0s", "--keep", "3"]).starts_with("0 runs"));
+    assert_eq!(names(), before);
+    let removed = kept.said(&["prune", &before[1]]);
+    assert!(removed.starts_with(&format!("removed {}", before[1])), "{removed}");
+    assert!(removed.contains("1 run removed; ") && removed.contains(" freed"), "{removed}");
+    assert_eq!(names(), [before[0].clone(), before[2].clone()]);
+    kept.said(&["prune", "--keep", "1"]);
+    assert_eq!(names(), [before[0].clone()]);
+    kept.said(&["show", &before[0]]);
+}
+
+#[test]
+fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
+    let kept = Kept::new();
+    let set = ["--set", "log.record=70,uniform 1 KiB..2 KiB", "--set", "log.sync=never,every 10"];
+    let options = ["--seed", "17", "--per-second", "50"];
+    let compared = kept.compare(&[&set[..], &options].concat());
+    assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
+    let first = kept.file("first.json").display().to_string();
+    kept.said(&["show", "--json", &first]);
+    let outputs = ["--html", "--csv", "--openmetrics", "--markdown"];
+    let files = outputs.map(|output| kept.file(&output[2..]).display().to_string());
+    let written = outputs.iter().zip(&files).flat_map(|(output, file)| [*output, file.as_str()]);
+    let written: Vec<&str> = written.collect();
+    let rerun = kept.run(&[&["rerun", "last", "--json", "-"], &written[..]].concat());
+    assert_eq!((rerun.status.code(), stderr(&rerun).as_str()), (Some(0), ""));
+    let again = json(&stdout(&rerun));
+    let then = json(&fs::read_to_string(&first).unwrap());
+    assert_eq!(again["plan"], then["plan"]);
+    assert_eq!(again["run"]["seed"], 17);
+    assert_ne!(again["run"]["id"], then["run"]["id"]);
+    for file in &files {
+        assert!(fs::metadata(file).unwrap().len() > 100, "{file}");
+    }
+    // Its arms are the same, so the two can be compared.
+    let diff = json(&kept.said(&["diff", "--json", "-"]));
+    assert_eq!(diff["arms"].as_array().unwrap().len(), then["arms"].as_array().unwrap().len());
+    assert_eq!(diff["facts"], serde_json::json!([]));
+    // From a file, at other places and for another time.
+    let elsewhere = tempfile::tempdir_in(kept.places.ram.path()).unwrap();
+    let ram = common::place("ram", elsewhere.path());
+    let moved = kept.said(&["rerun", &first, &ram, "--budget", "2s", "--json", "-", "--no-save"]);
+    let moved = json(&moved);
+    assert_eq!(moved["places"][0]["path"], then["places"][0]["path"]);
+    assert_ne!(moved["places"][1]["path"], then["places"][1]["path"]);
+    assert_eq!(moved["plan"]["budget_s"], 2.0);
+    assert_eq!(moved["plan"]["arms"], then["plan"]["arms"]);
+    let nowhere = kept.run(&["rerun", &first, "ram=/nowhere"]);
+    assert_fails(
+        &nowhere,
+        2,
+        &["its place ram needs the directory /nowhere", "name another, as in ram=/srv"],
+    );
+    assert_fails(&kept.run(&["rerun", "last~9"]), 2, &["cannot run last~9 again"]);
+}
+
+#[test]
+fn commands_in_a_file_are_run_only_where_that_is_allowed() {
+    let kept = Kept::new();
+    let ran = kept.file("ran");
+    let server = format!("touch {}; exec false {{port}}", ran.display());
+    let serve =
+        ["--study", "serve", "--strategy", "command", "--set", &format!("serve.command={server}")];
+    let ram = common::place("ram", kept.places.ram.path());
+    let file = kept.file("foreign.json").display().to_string();
+    let all = [&["compare", &ram, "--budget", "1s", "--json", &file], &serve[..]].concat();
+    kept.run(&all);
+    assert!(ran.exists(), "the command is one that is run");
+    fs::remove_file(&ran).unwrap();
+    let refused = kept.run(&["rerun", &file]);
+    let command = format!("serve.command    {server}");
+    assert_fails(&refused, 2, &["nothing was run or read", "--allow-commands", &command]);
+    assert!(!ran.exists(), "it was run");
+    kept.run(&["rerun", &file, "--allow-commands"]);
+    assert!(ran.exists());
+}
+
+#[test]
+fn diff_names_what_changed_and_nothing_else() {
+    let kept = Kept::new();
+    assert_eq!(kept.compare(&[]).status.code(), Some(0));
+    let same = kept.scaled("same.json", 1.0);
+    let text = kept.said(&["diff", &same, "last"]);
+    assert!(text.contains("The machine and the places are the same."), "{text}");
+    assert!(text.contains("No change") && text.contains("which is assumed"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let faster = kept.scaled("faster.json", 0.1);
+    let text = kept.said(&["diff", &faster, "last", "--worth", "5%"]);
+    assert!(text.contains("Slower: log/held@disk (×10.0), log/held@ram (×10.0)."), "{text}");
+    let back = json(&kept.said(&["diff", "last", &faster, "--json", "-"]));
+    assert_eq!(back["schema"], "iotoll.diff/1");
+    assert_eq!(back["arms"][0]["verdict"], "faster");
+    let half = kept.scaled("half.json", 0.5);
+    let little = json(&kept.said(&["diff", &half, "last", "--worth", "100%", "--json", "-"]));
+    assert_eq!(little["arms"][0]["verdict"], "unclear");
+    assert_fails(&kept.run(&["diff", "last", "nothing.json"]), 2, &["cannot compare nothing.json"]);
+    assert_fails(&kept.run(&["diff"]), 2, &["has only 1 run"]);
+}
+
+#[test]
+fn repeated_runs_teach_what_runs_vary_by() {
+    let kept = Kept::new();
+    assert_eq!(kept.compare(&[]).status.code(), Some(0));
+    kept.copy_last(5);
+    let diff = json(&kept.said(&["diff", "--json", "-"]));
+    assert_eq!(diff["arms"][0]["learned_from"], 4, "{}", diff["arms"]);
+    // What an older version saved without its tolls is read again.
+    let database = kept.file("runs").join("runs.db");
+    let forget = "DELETE FROM toll; UPDATE run SET ended = NULL, answer = NULL;";
+    rusqlite::Connection::open(database).unwrap().execute_batch(forget).unwrap();
+    let again = json(&kept.said(&["diff", "--json", "-"]));
+    assert_eq!(again, diff);
+}
+
+#[test]
+fn a_baseline_is_a_gate_that_says_what_failed_it() {
+    let kept = Kept::new();
+    assert_eq!(kept.compare(&[]).status.code(), Some(0));
+    let (slow, fast) = (kept.scaled("slow.json", 3.0), kept.scaled("fast.json", 0.05));
+    let xml = kept.file("junit.xml").display().to_string();
+    let outputs = ["--junit", &xml, "--github"];
+    let passed = kept.compare(&[&["--baseline", &slow], &outputs[..]].concat());
+    assert_eq!(passed.status.code(), Some(0), "{}", stderr(&passed));
+    assert!(stdout(&passed).contains("0 of 2 arms are slower"), "{}", stdout(&passed));
+    assert!(fs::read_to_string(&xml).unwrap().contains("failures=\"0\""));
+    let failed = kept.compare(&[&["--baseline", &fast], &outputs[..]].concat());
+    assert_eq!(failed.status.code(), Some(5), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("an arm is slower than in that run"), "{}", stderr(&failed));
+    assert!(stdout(&failed).contains("::error title=log/held@disk is slower::log/held@disk takes"));
+    assert!(stdout(&failed).contains("Slower: log/held@disk"), "{}", stdout(&failed));
+    assert!(fs::read_to_string(&xml).unwrap().contains("failures=\"2\""));
+    // The saved run is one, too, and what cannot be one is told before anything is measured.
+    let saved = kept.compare(&["--baseline", "last", "--json", "-"]);
+    assert!(matches!(saved.status.code(), Some(0 | 5)));
+    json(&stdout(&saved));
+    let other = kept.compare(&["--baseline", "none.json"]);
+    assert_fails(&other, 2, &["cannot use none.json as the baseline"]);
+    let ram = common::place("ram", kept.places.ram.path());
+    let other = kept.run(&["compare", &ram, "--study", "page", "--baseline", &slow]);
+    assert_fails(&other, 2, &["it measured none of this run's studies and strategies"]);
+    assert_fails(&kept.compare(&["--junit", &xml]), 2, &["--baseline"]);
+}
+
+#[test]
+fn the_example_of_a_gate_passes_and_fails() {
+    let kept = Kept::new();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ci");
+    let binary = Path::new(env!("CARGO_BIN_EXE_iotoll"));
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", binary.parent().unwrap().display());
+    let work = tempfile::tempdir().unwrap();
+    let gate = |github: bool| {
+        let mut command = Command::new(examples.join("gate.sh"));
+        command.arg("baseline.json").args(kept.places.args());
+        command.args(["--study", "log", "--strategy", "held", "--budget", "8s"]);
+        command.args(["--worth", "100%"]);
+        command.current_dir(work.path()).env("PATH", &path);
+        command.env("IOTOLL_DIR", kept.file("runs")).env_remove("GITHUB_ACTIONS");
+        if github {
+            command.env("GITHUB_ACTIONS", "true");
+        }
+        alone(&mut command)
+    };
+    let (baseline, xml) = (work.path().join("baseline.json"), work.path().join("iotoll.xml"));
+    let first = gate(true);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    assert!(baseline.exists() && !xml.exists());
+    fs::rename(kept.scaled("slow.json", 3.0), &baseline).unwrap();
+    let passed = gate(false);
+    assert_eq!(passed.status.code(), Some(0), "{}", stderr(&passed));
+    assert!(xml.exists() && !stdout(&passed).contains("::notice"));
+    fs::rename(kept.scaled("fast.json", 0.05), &baseline).unwrap();
+    let failed = gate(true);
+    assert_eq!(failed.status.code(), Some(5), "{}", stderr(&failed));
+    assert!(stdout(&failed).contains("::error "), "{}", stdout(&failed));
+    for file in ["github-actions.yml", "gitlab-ci.yml"] {
+        let text = fs::read_to_string(examples.join(file)).unwrap();
+        assert!(text.contains("gate.sh baseline.json . /dev/shm --study log"), "{file}");
+    }
+}
