@@ -14,7 +14,7 @@ pub(crate) enum Destination {
     /// Standard output, in place of the report.
     Stdout,
     /// Anything else, under the name that its user gave it.
-    Output(PathBuf, Output),
+    Output(PathBuf, Box<Output>),
 }
 
 impl Destination {
@@ -26,7 +26,7 @@ impl Destination {
         }
         match Output::find(path, Readers::Usual) {
             Ok(output) if output.is_stdout() => Ok(Self::Stdout),
-            Ok(output) => Ok(Self::Output(path.to_owned(), output)),
+            Ok(output) => Ok(Self::Output(path.to_owned(), Box::new(output))),
             Err(error) => {
                 let needs_none = matches!(error, OutputError::NoTemporary { .. });
                 let advice = if needs_none { "; `--json - >FILE` does not need one" } else { "" };

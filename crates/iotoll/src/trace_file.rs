@@ -67,10 +67,11 @@ impl BegunTrace {
 
 fn find(path: &Path) -> Result<Output, OutputError> {
     let output = Output::find(path, Readers::Owner)?;
-    if let Some(mut old) = output.old()? {
-        if old.metadata()?.len() > 0 && !billed::is_trace_in(&mut old)? {
-            return Err(io::Error::other("there is a file that is no trace").into());
-        }
+    if let Some(mut old) = output.old()?
+        && old.metadata()?.len() > 0
+        && !billed::is_trace_in(&mut old)?
+    {
+        return Err(io::Error::other("there is a file that is no trace").into());
     }
     Ok(output)
 }

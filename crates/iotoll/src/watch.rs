@@ -18,13 +18,13 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let program = recorder.check_process(args.process)?;
     let file = TraceFile::at(recording::path(&args.how, &program))?;
     recording::calibrate(&mut recorder)?;
-    let (file, begun) = file.begin()?;
+    let (file, written) = file.begin()?;
     let trace = TraceWriter::new(file, &recorder.header(&program, true))?;
     let began = Instant::now();
     let is_over =
         || stop.load(Ordering::SeqCst) || args.time.is_some_and(|time| began.elapsed() >= time);
     let outcome = recorder.watch(args.process, trace, is_over)?;
-    let told = Told { recorder: &recorder, outcome: &outcome, trace: &begun };
+    let told = Told { recorder: &recorder, outcome: &outcome, trace: &written };
     output::result(&told.text(output::width()))?;
     Ok(if outcome.cut.is_some() { Exit::CouldNot } else { Exit::Done })
 }

@@ -13,6 +13,8 @@ use support::{Helper, Mounted, NOBODY, is_root, skip};
 use tempfile::TempDir;
 
 const NAME: &str = ".iotoll-0123456789abcdef";
+/// How often root cleans while names are exchanged.
+const CLEANINGS: u32 = 20_000;
 
 fn place() -> TempDir {
     tempfile::tempdir().unwrap()
@@ -293,7 +295,6 @@ fn a_folder_of_another_that_is_put_in_roots_place_while_root_cleans_is_left_alon
             "only root can give one away",
         );
     }
-    const CLEANINGS: u32 = 20_000;
     let place = place();
     let roots = folder(&place, NAME, &["precious"]);
     let theirs = folder(&place, "theirs", &["precious"]);

@@ -1,7 +1,6 @@
 //! Outputs of root while the owner of their folder exchanges it, many times for each.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-#[allow(unreachable_pub)]
 use crate::support;
 
 use std::fs::{self, Permissions};
@@ -101,9 +100,9 @@ fn a_folder_that_is_exchanged_for_links_leads_no_output_elsewhere_and_gets_none_
             let name = NAMES[number % NAMES.len()];
             let path = folder.join(name);
             if write(&path, number) {
-                written += 1
+                written += 1;
             } else {
-                refused += 1
+                refused += 1;
             }
             number += 1;
             elsewhere += fs::read_dir(&roots).unwrap().count() - 1;
