@@ -10,8 +10,6 @@ use model::slice::Slice;
 pub(crate) struct Block<'a> {
     /// Its number, from 0.
     pub(crate) number: usize,
-    /// Its slices, in the order in which they ran.
-    pub(crate) slices: &'a [Slice],
     /// Each arm's slices as one.
     pub(crate) arms: BTreeMap<usize, Cow<'a, Slice>>,
 }
@@ -19,7 +17,7 @@ pub(crate) struct Block<'a> {
 /// All blocks of a run, in order.
 pub(crate) fn of(run: &Run) -> Vec<Block<'_>> {
     let numbered = run.blocks().filter_map(|slices| Some((slices.first()?.block()?, slices)));
-    numbered.map(|(number, slices)| Block { number, slices, arms: Slice::by_arm(slices) }).collect()
+    numbered.map(|(number, slices)| Block { number, arms: Slice::by_arm(slices) }).collect()
 }
 
 /// An arm's log tolls, each with its block's number, those of doubted slices aside.

@@ -6,7 +6,6 @@ use model::cause::Cause;
 use model::run::Run;
 use stats::{Decision, Interval, Sequence};
 
-use crate::blocks::Block;
 use crate::causes::{self, Side};
 use crate::indexed::Indexed;
 use crate::pair_state::{PairState, PairStates};
@@ -16,13 +15,12 @@ use crate::{drift, invalid, next, remaining, stalls};
 /// What can be said of the pairs, in the order of the plan.
 pub(crate) fn results(
     run: &Indexed<'_>,
-    blocks: &[Block<'_>],
     states: &PairStates,
     arms: &[ArmResult],
     totals: &[ArmTotals],
 ) -> Vec<Comparison> {
     let conclude = |state: &PairState| {
-        let comparison = comparison(state, run, blocks, arms);
+        let comparison = comparison(state, run, arms);
         let causes = pair_causes(run, state.pair, comparison.verdict, arms, totals);
         let comparison = Comparison { causes, ..comparison };
         Comparison { next: next::suggest(run, state.pair, &comparison), ..comparison }
@@ -58,12 +56,7 @@ fn pair_causes(
     found
 }
 
-fn comparison(
-    state: &PairState,
-    run: &Indexed<'_>,
-    blocks: &[Block<'_>],
-    arms: &[ArmResult],
-) -> Comparison {
+fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Comparison {
     let Pair { base, other, axis } = state.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.mean.blocks());
     let tolls = arms[base].toll_ns.zip(arms[other].toll_ns).filter(|_| ratio.is_some());
@@ -84,7 +77,7 @@ fn comparison(
         blocks: state.mean.blocks() as u64,
         decided_after: state.mean.decided_at().map(|blocks| blocks as u64),
         totals: tolls
-            .and_then(|(base, other)| stalls::totals(blocks, state, [base, other], run.plan.worth)),
+            .and_then(|(base, other)| stalls::totals(run, state, [base, other], run.plan.worth)),
         drift: drift::of_pair(state, run.plan.pairs.len()),
         p99: tail(&state.p99.sequence),
         errors: errors(state, run),

@@ -49,12 +49,12 @@ pub fn analyse(run: &Run) -> Analysis {
     let tolls = tolls::of_arms(run.plan.arms.len(), &blocks, &states);
     let totals = totals::of_arms(run, &tolls);
     let arms = arms::results(run, &blocks, &totals, &tolls);
-    let comparisons = comparisons::results(run, &blocks, &states, &arms, &totals);
+    let comparisons = comparisons::results(run, &states, &arms, &totals);
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
     let answers = answers::of(run, &arms, &comparisons);
     let scaling = scaling::of(&arms, run.plan.worth);
     let noise = noise_between(&run.watch.before, &run.watch.after);
-    let reproduction = reproduction::of(run, &blocks, &arms, &comparisons, &totals);
+    let reproduction = reproduction::of(run, &arms, &comparisons, &totals);
     Analysis {
         blocks: run.blocks().count() as u64,
         arms,

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use model::analysis::{Comparison, Totals, Verdict};
+use model::slice::Slice;
 use model::units::counted;
 
-use crate::blocks::Block;
+use crate::indexed::Indexed;
 use crate::pair_state::PairState;
 
 /// A slice has stalled where it took more than this many times the arm's toll.
@@ -30,7 +31,7 @@ impl Sum {
 /// All time spent in the blocks that a comparison rests on, where some slices stalled
 /// and it differs from the ratio of the tolls by more than worth.
 pub(crate) fn totals(
-    blocks: &[Block<'_>],
+    run: &Indexed<'_>,
     state: &PairState,
     tolls: [f64; 2],
     worth: f64,
@@ -38,18 +39,17 @@ pub(crate) fn totals(
     let arms = [state.pair.base, state.pair.other];
     let mut sums = [Sum::default(), Sum::default()];
     let taken: BTreeSet<usize> = state.taken.iter().map(|taken| taken.block).collect();
-    for block in blocks.iter().filter(|block| taken.contains(&block.number)) {
-        for ((arm, toll_ns), sum) in arms.iter().zip(tolls).zip(&mut sums) {
-            for slice in block.slices.iter().filter(|slice| slice.arm == *arm) {
-                // What is judged by a score has no total.
-                if slice.outcome.score_ns.is_some() {
-                    return None;
-                }
-                sum.slices += 1;
-                sum.stalls += u64::from(slice.time_per_op_ns() > STALLED * toll_ns);
-                sum.elapsed_ns += slice.spent.elapsed_ns;
-                sum.operations += slice.operations;
+    let is_taken = |slice: &&Slice| slice.block().is_some_and(|block| taken.contains(&block));
+    for ((arm, toll_ns), sum) in arms.into_iter().zip(tolls).zip(&mut sums) {
+        for slice in run.slices_of(arm).filter(is_taken) {
+            // What is judged by a score has no total.
+            if slice.outcome.score_ns.is_some() {
+                return None;
             }
+            sum.slices += 1;
+            sum.stalls += u64::from(slice.time_per_op_ns() > STALLED * toll_ns);
+            sum.elapsed_ns += slice.spent.elapsed_ns;
+            sum.operations += slice.operations;
         }
     }
     let [base, other] = sums;
@@ -91,7 +91,7 @@ pub(crate) fn judge(mut comparison: Comparison) -> Comparison {
 mod tests {
     use super::*;
     use crate::pair_state::PairStates;
-    use crate::{blocks, testing};
+    use crate::testing;
 
     /// Forty blocks of two alike arms, of which the first stalls so often, for so long.
     fn stalled(times: usize, factor: u64) -> Option<Totals> {
@@ -101,7 +101,7 @@ mod tests {
             [base, testing::slice(1, block)]
         });
         let run = testing::run(2, slices.collect());
-        totals(&blocks::of(&run), &PairStates::of(&run).0[0], [10.0, 10.0], 0.05)
+        totals(&Indexed::of(&run), &PairStates::of(&run).0[0], [10.0, 10.0], 0.05)
     }
 
     #[test]

@@ -160,12 +160,23 @@ pub struct MissingProgram {
     pub install: String,
 }
 
+/// Each may compare two arms that the plan does not. Published ones have some dozens.
+const QUANTITIES_MAX: usize = 1024;
+
 impl Article {
     /// Whether what it refers to is there, in a plan of so many arms.
     pub(crate) fn check(&self, arms: usize) -> Result<(), String> {
         let tests = self.conclusions.iter().flat_map(|c| c.original.iter().chain(&c.native));
         let of_figures = self.figures.iter().flat_map(|f| f.original.iter().chain(&f.native));
-        let mut quantities = of_figures.chain(tests.map(|test| &test.of));
+        let quantities: Vec<&Quantity> = of_figures.chain(tests.map(|test| &test.of)).collect();
+        if quantities.len() > QUANTITIES_MAX {
+            return Err(format!(
+                "the article {} has {} figures and tests, but at most {QUANTITIES_MAX} are allowed",
+                self.name,
+                quantities.len()
+            ));
+        }
+        let mut quantities = quantities.into_iter();
         if let Some(arm) = quantities.find_map(|quantity| quantity.arms().find(|arm| *arm >= arms))
         {
             return Err(format!("the article {} refers to arm {arm} of {arms}", self.name));

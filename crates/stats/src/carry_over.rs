@@ -26,6 +26,9 @@ const ROUNDS: usize = 4;
 /// Halvings of the bracket in which an effect is searched: to a millionth of it.
 const HALVINGS: usize = 20;
 
+/// To find how much one changes takes dozens of times as long as that it does.
+const FOUND_MAX: usize = 16;
+
 /// One slice of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -50,7 +53,8 @@ pub struct CarryOver {
     pub z: f64,
 }
 
-/// The arms that surely change the toll of what follows them, the strongest first.
+/// The arms that surely change the toll of what follows them, the strongest first, sixteen at
+/// the most.
 /// At most a share `level` of runs without any such arm have one.
 ///
 /// Of two arms, what one leaves behind can only be told against what the other does:
@@ -66,21 +70,30 @@ pub fn carry_over(steps: &[Step], level: f64) -> Vec<CarryOver> {
     let groups = [&by_block, &by_arm];
     let tolls: Vec<f64> = steps.iter().map(|step| step.log_toll).collect();
     let ranked = scores(&tolls, groups);
-    let mut found = Vec::new();
-    for (&after, followers) in &before {
+    let follows = |followers: &[usize]| {
         let mut follows = vec![0.0; steps.len()];
         for &index in followers {
             follows[index] = 1.0;
         }
-        let test = Test { labels: &without_levels(&follows, groups, mean), groups };
-        let z = test.z(&ranked);
-        let sure = normal::beyond(z) * before.len() as f64 <= level;
-        if sure && (before.len() > 2 || z > 0.0) {
-            found.push(CarryOver { after, effect: test.effect(&follows, &tolls), z });
+        follows
+    };
+    let labels = |follows: &[f64]| without_levels(follows, groups, mean);
+    let mut sure = Vec::new();
+    for (&after, followers) in &before {
+        let z = Test { labels: &labels(&follows(followers)), groups }.z(&ranked);
+        let is_sure = normal::beyond(z) * before.len() as f64 <= level;
+        if is_sure && (before.len() > 2 || z > 0.0) {
+            sure.push((after, followers, z));
         }
     }
-    found.sort_by(|a, b| b.z.abs().total_cmp(&a.z.abs()));
-    found
+    sure.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+    sure.truncate(FOUND_MAX);
+    let found = sure.into_iter().map(|(after, followers, z)| {
+        let follows = follows(followers);
+        let effect = Test { labels: &labels(&follows), groups }.effect(&follows, &tolls);
+        CarryOver { after, effect, z }
+    });
+    found.collect()
 }
 
 /// The indices of slices that have a key in common.
@@ -121,11 +134,14 @@ fn scores(tolls: &[f64], groups: [&Groups; 2]) -> Vec<f64> {
     let values = without_levels(tolls, groups, median);
     let mut scores = vec![0.0; values.len()];
     for group in by_arm.values() {
+        let mut sorted: Vec<f64> = group.iter().map(|&index| values[index]).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
         for &index in group {
-            let above = |other: &&usize| values[**other] < values[index];
-            let equal = |other: &&usize| values[**other].total_cmp(&values[index]).is_eq();
-            let rank = group.iter().filter(above).count() as f64
-                + 0.5 * group.iter().filter(equal).count() as f64;
+            let value = &values[index];
+            let smaller = sorted.partition_point(|other| other < value);
+            let before = sorted.partition_point(|other| other.total_cmp(value).is_lt());
+            let equal = sorted.partition_point(|other| other.total_cmp(value).is_le()) - before;
+            let rank = smaller as f64 + 0.5 * equal as f64;
             scores[index] = rank / group.len() as f64 - 0.5;
         }
     }

@@ -16,7 +16,6 @@ use model::run::{ArmRecord, Run};
 use model::slice::{Outcome, Slice};
 use stats::Settings;
 
-use crate::blocks::Block;
 use crate::comparisons::{self, Ratios};
 use crate::indexed::Indexed;
 use crate::pair_state::PairStates;
@@ -52,7 +51,6 @@ impl<'a> Estimates<'a> {
     pub(super) fn of(
         article: &Article,
         run: &'a Indexed<'a>,
-        blocks: &[Block<'_>],
         arms: &'a [ArmResult],
         comparisons: &[Comparison],
         totals: &[ArmTotals],
@@ -72,7 +70,7 @@ impl<'a> Estimates<'a> {
         let pairs: Vec<Pair> = others.iter().map(pair).collect();
         let mut states = PairStates::new(&pairs, settings(run));
         run.blocks().for_each(|block| states.take_block(block));
-        let results = comparisons::results(run, blocks, &states, arms, totals);
+        let results = comparisons::results(run, &states, arms, totals);
         tolls.extend(others.into_iter().zip(results));
         Self { run, arms, tolls }
     }

@@ -15,20 +15,18 @@ use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reprod
 use model::units::counted;
 
 use self::estimate::{Estimate, Estimates};
-use crate::blocks::Block;
 use crate::indexed::Indexed;
 use crate::totals::ArmTotals;
 
 /// What follows for the article of a run; nothing where it repeats none.
 pub(crate) fn of(
     run: &Indexed<'_>,
-    blocks: &[Block<'_>],
     arms: &[ArmResult],
     comparisons: &[Comparison],
     totals: &[ArmTotals],
 ) -> Option<Reproduction> {
     let article = run.article.as_ref()?;
-    let estimates = Estimates::of(article, run, blocks, arms, comparisons, totals);
+    let estimates = Estimates::of(article, run, arms, comparisons, totals);
     let figure = |figure: &PublishedFigure| figure_here(figure, article, &estimates);
     let conclusion = |conclusion: &PublishedConclusion| conclusion_here(conclusion, &estimates);
     Some(Reproduction {
