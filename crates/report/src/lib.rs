@@ -22,6 +22,7 @@ pub mod load;
 mod made_diff;
 mod manners;
 pub mod markdown;
+mod markdown_text;
 mod names;
 mod noise;
 mod of_study;

@@ -2,9 +2,10 @@
 //! a terminal, and all the detail folded away below it.
 
 use model::analysis::Analysis;
-use model::printable::{printable, without_commands};
+use model::printable::without_commands;
 use model::run::Run;
 
+use crate::markdown_text::escaped;
 use crate::reproduction;
 use crate::terminal;
 use crate::text::WIDTH;
@@ -29,22 +30,6 @@ pub fn text(run: &Run, analysis: &Analysis) -> String {
     without_commands(&page).into_owned()
 }
 
-/// Text that Markdown leaves as it is.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in printable(text).chars() {
-        let is_markup =
-            matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&');
-        // At a line's beginning these make it an item or a heading.
-        let is_item = out.is_empty() && matches!(c, '-' | '+' | '=');
-        if is_markup || is_item {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
 /// A block of text that nothing in the text can end.
 fn fenced(text: &str) -> String {
     let runs = text.split(|c| c != '`').map(str::len);
@@ -55,13 +40,6 @@ fn fenced(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_is_no_markup() {
-        assert_eq!(escaped("a|b_c"), "a\\|b\\_c");
-        assert_eq!(escaped("<b>`x`\n"), "\\<b\\>\\`x\\`\\\\n");
-        assert_eq!(escaped("- &lt;-"), "\\- \\&lt;-");
-    }
 
     #[test]
     fn nothing_in_a_text_ends_its_block() {

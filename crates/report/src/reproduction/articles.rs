@@ -12,7 +12,7 @@ use super::markdown::{Told, conclusions, tables};
 use super::words;
 use crate::answer::{self, Screen};
 use crate::manners;
-use crate::markdown::escaped;
+use crate::markdown_text::escaped;
 use crate::subject::Subject;
 
 const INTRODUCTION: &str = "\

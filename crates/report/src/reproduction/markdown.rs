@@ -7,7 +7,7 @@ use model::run::Run;
 
 use super::words::{self, Cells, Column, same};
 use crate::manners;
-use crate::markdown::escaped;
+use crate::markdown_text::escaped;
 
 /// What a run says of its article, under a name that tells it from others.
 pub(super) struct Told<'a> {
