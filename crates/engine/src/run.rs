@@ -137,7 +137,7 @@ fn descriptions(job: &Job) -> Vec<StudyDescription> {
     let mut studies: Vec<StudyDescription> = Vec::new();
     for arm in &job.arms {
         if studies.iter().all(|study| study.name != arm.study.name) {
-            studies.push(arm.study.describe());
+            studies.push(arm.study.recorded());
         }
     }
     studies

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use process::worker::Clients;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ use crate::recorder::Recorder;
 /// One kind of application I/O that can be timed.
 pub trait Study: Sync {
     /// Its name, strategies and parameters.
-    fn spec(&self) -> &'static StudySpec;
+    fn spec(&self) -> &'static StudyDescription;
 
     /// Understands an arm's strategy and parameters.
     ///

@@ -37,6 +37,7 @@ pub mod selftest;
 pub mod shell;
 pub mod slice;
 pub mod spent;
+pub mod strategy;
 pub mod study;
 pub mod sums;
 pub mod time_part;

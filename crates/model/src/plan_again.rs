@@ -6,7 +6,7 @@ use crate::arm::pairs;
 use crate::place::{PlaceFacts, PlaceRequest};
 use crate::plan::{ARMS_MAX, BUDGETS, Draft, Plan, PlanError, StudyPlan, find_study, unknown_key};
 use crate::run::{ArmRecord, PlanRecord, Run};
-use crate::study::{ParamKind, StudySpec};
+use crate::study::{ParamForm, StudyDescription};
 
 /// What a shell would be given to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct ShellText {
 impl Draft {
     /// What was asked for when a run was measured: each way of doing it as a study of its
     /// own, in the order of the arms, so that the same arms follow from it.
-    pub fn of_run(run: &Run, registry: &[&'static StudySpec]) -> Result<Self, PlanError> {
+    pub fn of_run(run: &Run, registry: &[&'static StudyDescription]) -> Result<Self, PlanError> {
         let PlanRecord { worth, error_rate, budget_s, arms, per_second, .. } = &run.plan;
         if arms.len() > ARMS_MAX {
             return Err(PlanError(format!(
@@ -80,7 +80,7 @@ impl Plan {
         for study in &self.studies {
             for (name, values) in &study.factors {
                 let param = study.spec.param(name);
-                if !matches!(param.map(|param| param.kind), Some(ParamKind::Shell(_))) {
+                if param.map(|param| param.kind) != Some(ParamForm::Shell) {
                     continue;
                 }
                 for text in values.iter().map(ToString::to_string).filter(|text| !text.is_empty()) {
@@ -108,7 +108,7 @@ fn is_same_way(a: &ArmRecord, b: &ArmRecord) -> bool {
 }
 
 /// An arm's study with its strategy and values alone.
-fn way(arm: &ArmRecord, registry: &[&'static StudySpec]) -> Result<StudyPlan, PlanError> {
+fn way(arm: &ArmRecord, registry: &[&'static StudyDescription]) -> Result<StudyPlan, PlanError> {
     let spec = find_study(&arm.study, registry)?;
     let unknown = || {
         PlanError(format!(
@@ -124,7 +124,7 @@ fn way(arm: &ArmRecord, registry: &[&'static StudySpec]) -> Result<StudyPlan, Pl
             param.parse(value).map_err(|why| PlanError(format!("{}.{name}: {why}", spec.name)))?;
         // What is at its default was not asked for, and need not mean anything to the arm.
         if param.default_values() != [value.clone()] {
-            study.set(param.name, vec![value]);
+            study.set(&param.name, vec![value]);
         }
     }
     Ok(study)

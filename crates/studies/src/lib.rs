@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use engine::study::{Study, StudyError};
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use process::StopFlag;
 use process::worker::{self, Assignment, Report, Session};
 
@@ -90,7 +90,7 @@ pub fn power_trial(
 }
 
 /// What every study is, for help texts and plans.
-pub fn specs() -> Vec<&'static StudySpec> {
+pub fn specs() -> Vec<&'static StudyDescription> {
     ALL.iter().map(|study| study.spec()).collect()
 }
 

@@ -10,6 +10,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
+use std::sync::LazyLock;
 
 use engine::recorder::Recorder;
 use engine::study::{
@@ -18,13 +19,15 @@ use engine::study::{
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{ParamKind, ParamSpec, Params, StudySpec};
+use model::study::{ParamKind, Params, StudyDescription};
 use model::units::exact_size;
 use rustix::fs::{OFlags, fdatasync};
 
 use crate::choices::strategies;
 use crate::file::{open_for_reading, open_for_writing, write_whole};
 use crate::random::{self, stamp};
+use crate::rules::change;
+use crate::specs::param;
 
 const NAME: &CStr = c"stream.bin";
 const WRITING: &str = "writing the stream";
@@ -34,39 +37,44 @@ const READING: &str = "reading the stream back";
 strategies! {
     /// How the file is written.
     enum Strategy {
-        Sequential = "sequential", by_default,
-            "write(2) block after block, with one fdatasync(2) at the end", "";
+        Sequential = "sequential", by_default {
+            about: "write(2) block after block, with one fdatasync(2) at the end",
+            promises: "", syncs: Always, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "write(2) from start to end, then fdatasync(2) once (dd conv=fdatasync)",
+                "strace -f -e write,fdatasync -p PID shows one fdatasync, after the last write",
+                "leave the fdatasync(2) out",
+            ),
+        }
     }
 }
 
-static SPEC: StudySpec = StudySpec {
-    name: "stream",
-    about: "write a large file from start to end, then sync it",
-    operation: "block",
-    moves_bytes: true,
-    strategies: Strategy::SPECS,
-    params: &[
-        ParamSpec {
-            name: "block",
-            about: "size of each write",
-            kind: ParamKind::Size { min: 1, max: 64 << 20 },
-            default: "1 MiB",
-        },
-        ParamSpec {
-            name: "total",
-            about: "size of the file",
-            kind: ParamKind::Size { min: 1, max: 64 << 30 },
-            default: "32 MiB",
-        },
-    ],
-    ..StudySpec::EMPTY
-};
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
+        moves_bytes: true,
+        params: vec![
+            param(
+                "block",
+                "size of each write",
+                ParamKind::Size { min: 1, max: 64 << 20 },
+                "1 MiB",
+            ),
+            param("total", "size of the file", ParamKind::Size { min: 1, max: 64 << 30 }, "32 MiB"),
+        ],
+        ..StudyDescription::new(
+            "stream",
+            "write a large file from start to end, then sync it",
+            "block",
+        )
+    }
+    .with_strategies(Strategy::descriptions())
+});
 
 /// The study.
 pub(crate) struct Stream;
 
 impl Study for Stream {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 

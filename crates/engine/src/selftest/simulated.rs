@@ -4,6 +4,7 @@
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use model::run::{Floor, LeftOut, Machine, PlaceAfter, Watch, Writes};
 use model::selftest::{PlantedKind, SelftestResult};
 use model::slice::{Latencies, Outcome, Slice};
 use model::spent::Spent;
-use model::study::{Params, StrategySpec, StudySpec};
+use model::study::{Params, StrategyDescription, StudyDescription};
 use process::StopFlag;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -52,12 +53,10 @@ struct Defect {
 
 const SOUND: Defect = Defect { clock: 1.0, wait: 1.0, stall: 1.0 };
 
-static SPEC: StudySpec = StudySpec {
-    name: "simulated",
-    operation: "operation",
-    strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
-    ..StudySpec::EMPTY
-};
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
+    strategies: vec![StrategyDescription::new("plain", "", "")],
+    ..StudyDescription::new("simulated", "", "operation")
+});
 
 /// A study whose operations let simulated time pass.
 struct Simulated {
@@ -66,7 +65,7 @@ struct Simulated {
 }
 
 impl Study for Simulated {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 

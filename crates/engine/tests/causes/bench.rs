@@ -128,7 +128,7 @@ impl Bench {
 
     fn once(&self, operations: u64, strategies: &[&str]) -> Found {
         let arms: Vec<Arm> = strategies.iter().map(|name| arm(name, operations)).collect();
-        let workload = |arm: &Arm| Situation.workload(arm.strategy.name, &arm.params).unwrap();
+        let workload = |arm: &Arm| Situation.workload(&arm.strategy.name, &arm.params).unwrap();
         let workloads = arms.iter().map(workload).collect();
         let place = Box::new(FolderPlace::new(self.folder.path())) as Box<dyn PlaceHandle>;
         let (stop, began) = (StopFlag::default(), Instant::now());

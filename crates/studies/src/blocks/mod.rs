@@ -23,7 +23,7 @@ use engine::study::{
     Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
 };
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 
 use self::config::Config;
 use self::slice::Making;
@@ -35,7 +35,7 @@ use crate::clients::{self, Common};
 pub(crate) struct Blocks;
 
 impl Study for Blocks {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

@@ -17,7 +17,7 @@ use crate::power::{Left, Trial as _};
 use crate::testing::{self, in_memory, on_disk, params, refusal, slice};
 
 fn strategies() -> impl Iterator<Item = &'static str> {
-    spec::SPEC.strategies.iter().map(|strategy| strategy.name)
+    spec::SPEC.strategies.iter().map(|strategy| strategy.name.as_str())
 }
 
 const SMALL: [(&str, &str); 2] = [("file", "1 MiB"), ("depth", "8")];

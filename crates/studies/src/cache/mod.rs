@@ -25,7 +25,7 @@ use engine::study::{
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use model::units::exact_size;
 
 use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
@@ -49,7 +49,7 @@ const OWN_ENTRY_BYTES: u64 = 12 << 10;
 pub(crate) struct Cache;
 
 impl Study for Cache {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

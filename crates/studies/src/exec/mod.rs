@@ -17,7 +17,7 @@ mod tests;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 
 use self::command::Command;
 use self::slice::Slice;
@@ -30,7 +30,7 @@ const FILES: u64 = 10_000;
 pub(crate) struct Exec;
 
 impl Study for Exec {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 

@@ -24,7 +24,7 @@ use engine::study::{
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -43,7 +43,7 @@ const OPERATIONS_MAX: u64 = 1 << 17;
 pub(crate) struct Files;
 
 impl Study for Files {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

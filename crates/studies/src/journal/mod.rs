@@ -23,7 +23,7 @@ use engine::study::{
     Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
 };
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 
 use self::config::Config;
 use self::slice::{Arm, Making};
@@ -33,7 +33,7 @@ use self::spec::Start;
 pub(crate) struct Journal;
 
 impl Study for Journal {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

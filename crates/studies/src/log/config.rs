@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::study::{Footprint, Operations, StudyError};
 use model::material::Material;
 use model::scaling::CLIENTS;
+use model::strategy::Syncs;
 use model::study::{ParamValue, Params, Rate, Sizes, SyncPolicy};
 use model::units::exact_size;
 
@@ -182,7 +183,7 @@ impl Config {
 
     /// How often a slice syncs at the most.
     fn syncs(&self, operations: u64) -> u64 {
-        let by_strategy = if self.strategy == Strategy::Dsync { operations } else { 0 };
+        let by_strategy = if self.strategy.facts().syncs == Syncs::Always { operations } else { 0 };
         let by_policy = match self.sync {
             SyncPolicy::Never => 0,
             SyncPolicy::Every(n) => operations / n.get() + self.writers,

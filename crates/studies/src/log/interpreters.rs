@@ -5,13 +5,14 @@
 //! clock starts, and times each append with one reading of `CLOCK_MONOTONIC`.
 
 use engine::study::StudyError;
+use model::strategy::Syncs;
 use model::study::SyncPolicy;
 use process::worker::Program;
 
 use super::config::Config;
 use super::spec::Strategy;
 
-const PHP: Program = Program {
+pub(super) const PHP: Program = Program {
     command: "php",
     // Without a php.ini, which may have files run before every script.
     args: &[
@@ -25,60 +26,31 @@ const PHP: Program = Program {
     ],
     install: "install it, as in `apt install php-cli`, or leave the php strategies out",
 };
-const PYTHON: Program = Program {
+pub(super) const PYTHON: Program = Program {
     command: "python3",
     // Modules of Python's own alone, whatever the current directory and the user have.
     args: &["-I", "-c", include_str!("scripts/log.py")],
     install: "install it, as in `apt install python3`, or leave the python strategies out",
 };
-const NODE: Program = Program {
+pub(super) const NODE: Program = Program {
     command: "node",
     // Said, so that no package.json is looked for to tell it.
     args: &["--input-type=commonjs", "-e", include_str!("scripts/log.js")],
     install: "install it, as in `apt install nodejs`, or leave the node strategies out",
 };
 
+const PROGRAMS: [Program; 3] = [PHP, PYTHON, NODE];
+
 impl Strategy {
     /// The interpreter that runs it; none for a native one.
     pub(super) fn interpreter(self) -> Option<Program> {
-        match self {
-            Self::PhpHeld
-            | Self::PhpReopen
-            | Self::PhpFilePutContents
-            | Self::PhpFlock
-            | Self::PhpFlockNonblocking
-            | Self::PhpErrorLog => Some(PHP),
-            Self::PythonFileHandler | Self::PythonWatchedFileHandler => Some(PYTHON),
-            Self::NodeAppendFileSync | Self::NodeWriteStream => Some(NODE),
-            Self::Reopen
-            | Self::Held
-            | Self::Flock
-            | Self::FlockNonblocking
-            | Self::OfdLock
-            | Self::SeekEnd
-            | Self::Buffered
-            | Self::Batched
-            | Self::Dsync
-            | Self::Queued
-            | Self::PerWriter
-            | Self::Uring => None,
-        }
+        let needs = self.facts().needs?;
+        PROGRAMS.into_iter().find(|program| program.command == needs)
     }
 
     /// Whether its interpreter opens files by absolute paths alone, whatever it is given.
     pub(super) fn goes_by_path(self) -> bool {
         self.interpreter() == Some(PHP)
-    }
-
-    /// Whether it keeps no handle of its own to sync.
-    fn has_no_handle(self) -> bool {
-        matches!(
-            self,
-            Self::PhpFilePutContents
-                | Self::PhpErrorLog
-                | Self::NodeAppendFileSync
-                | Self::NodeWriteStream
-        )
     }
 }
 
@@ -87,7 +59,7 @@ impl Strategy {
 pub(super) fn check(config: &Config) -> Result<(), StudyError> {
     let strategy = config.strategy;
     let unsuited = |why: &str| Err(StudyError::Unsuited(format!("{} {why}", strategy.name())));
-    if config.sync != SyncPolicy::Never && strategy.has_no_handle() {
+    if config.sync != SyncPolicy::Never && strategy.facts().syncs == Syncs::Never {
         return unsuited("has no file handle that could be synced; set sync=never for it");
     }
     if config.kills > 0 && strategy.interpreter().is_some() {

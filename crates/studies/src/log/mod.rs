@@ -25,6 +25,7 @@ mod round;
 mod slice;
 mod spec;
 mod states;
+mod strategies;
 mod uring;
 pub(crate) mod verify;
 mod work;
@@ -32,7 +33,7 @@ mod writer;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use process::worker::WorkerPool;
 
 use self::config::Config;
@@ -44,7 +45,7 @@ use crate::clients;
 pub(crate) struct Log;
 
 impl Study for Log {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

@@ -11,6 +11,7 @@ use std::os::fd::OwnedFd;
 use engine::recorder::Recorder;
 use engine::study::{Doing, Prepared as _, Ready, SliceFolders, StudyError};
 use model::integrity::Integrity;
+use model::strategy::Syncs;
 use model::study::{Params, SyncPolicy};
 use process::worker::WorkerPool;
 use rustix::io::Errno;
@@ -66,7 +67,7 @@ impl Appending {
     /// Records of these that were forced to the device, too.
     fn forced(&self, given: u64) -> u64 {
         match self.config.strategy {
-            Strategy::Dsync => given,
+            strategy if strategy.facts().syncs == Syncs::Always => given,
             // The queue's thread is told to, and nobody waits for it.
             Strategy::Queued => 0,
             _ => self.records_per_sync().map_or(0, |records| given - given % records),

@@ -22,7 +22,7 @@ use engine::study::{
 };
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use model::units::exact_size;
 
 use self::readers::Reader;
@@ -47,7 +47,7 @@ const WARM_OPERATIONS_MAX: u64 = 1 << 20;
 pub(crate) struct Page;
 
 impl Study for Page {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

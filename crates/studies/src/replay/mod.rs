@@ -37,7 +37,7 @@ mod world;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 
 use self::config::Config;
 use self::slice::Slice;
@@ -47,7 +47,7 @@ use self::spec::{SPEC, Strategy};
 pub(crate) struct Replay;
 
 impl Study for Replay {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 

@@ -27,7 +27,7 @@ mod switched;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 
 use self::config::{Config, ServerKind};
 use self::kept::Kept;
@@ -38,7 +38,7 @@ use crate::sqlite::database::Template;
 pub(crate) struct Serve;
 
 impl Study for Serve {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

@@ -22,7 +22,7 @@ mod traffic;
 
 use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use process::worker::WorkerPool;
 
 use self::config::Config;
@@ -36,7 +36,7 @@ const REQUESTS_MAX: u64 = 1 << 14;
 pub(crate) struct Sqlite;
 
 impl Study for Sqlite {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 

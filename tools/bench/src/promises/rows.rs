@@ -1,6 +1,6 @@
 //! What is tried: strategies, how they are told to sync, and how much is written.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use model::study::Params;
 
 /// A strategy with its parameters.
@@ -131,24 +131,15 @@ impl Row {
 
     /// What the strategy promises with these parameters, in its own words.
     pub(super) fn promise(&self) -> Result<String> {
-        let study = studies::find(self.study).context(self.study)?.spec().describe();
+        let study = studies::find(self.study).context(self.study)?.spec();
         study.strategy(self.strategy).context(self.strategy)?;
         Ok(study.promise_of(self.strategy, &self.params()?.written()).to_owned())
     }
 
     /// All of the study's parameters.
     pub(super) fn params(&self) -> Result<Params> {
-        let specs = studies::find(self.study).context(self.study)?.spec().params;
-        for (name, _) in self.set {
-            ensure!(specs.iter().any(|spec| spec.name == *name), "{} has no {name}", self.study);
-        }
-        let values = specs.iter().map(|spec| {
-            let given = self.set.iter().find(|(name, _)| *name == spec.name);
-            let value =
-                given.map_or_else(|| Ok(spec.default_value()), |(_, text)| spec.parse(text));
-            value.map(|value| (spec.name, value)).map_err(anyhow::Error::msg)
-        });
-        Ok(Params(values.collect::<Result<_>>()?))
+        let study = studies::find(self.study).context(self.study)?.spec();
+        study.params_with(self.set.iter().copied()).map_err(anyhow::Error::msg)
     }
 }
 
