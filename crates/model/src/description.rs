@@ -186,7 +186,7 @@ impl StudyDescription {
             match applies.last_mut().filter(|rule| rule.when == when) {
                 Some(rule) => rule.params.push(param.to_owned()),
                 None => {
-                    applies.push(AppliesWhenDescription { params: vec![param.to_owned()], when })
+                    applies.push(AppliesWhenDescription { params: vec![param.to_owned()], when });
                 }
             }
         }

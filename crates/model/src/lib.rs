@@ -7,6 +7,7 @@ pub mod anonymous;
 pub mod arm;
 pub mod article;
 pub mod article_spec;
+pub mod case;
 pub mod cause;
 pub mod client;
 pub mod condition;

@@ -13,7 +13,7 @@ use crate::units;
 
 impl StudyDescription {
     /// The study's parameters with these values, as they are written. All others have their
-    /// default, or the first of several.
+    /// default. Of several values or defaults the first counts.
     pub fn params_with<'a>(
         &'static self,
         given: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -23,7 +23,8 @@ impl StudyDescription {
         for (name, text) in given {
             let unknown = || format!("the study {} has no parameter {name}", self.name);
             let at = self.params.iter().position(|p| p.name == name).ok_or_else(unknown)?;
-            params.0[at].1 = self.params[at].parse(text)?;
+            let param = &self.params[at];
+            params.0[at].1 = param.parse(param.parts(text).first().unwrap_or(&""))?;
         }
         Ok(params)
     }

@@ -65,9 +65,9 @@ strategies! {
 /// The three as strategies, one of them by default.
 pub(crate) fn strategies(default: Put) -> Vec<StrategyDescription> {
     let mut strategies = Put::descriptions().to_vec();
-    strategies
-        .iter_mut()
-        .for_each(|strategy| strategy.by_default = strategy.name == default.name());
+    for strategy in &mut strategies {
+        strategy.by_default = strategy.name == default.name();
+    }
     strategies
 }
 

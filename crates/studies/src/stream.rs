@@ -14,13 +14,16 @@ use std::sync::LazyLock;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
+    StudyError, Workload, has_no_workers,
 };
+use model::case::Case;
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamKind, Params, StudyDescription};
 use model::units::exact_size;
+use process::worker::{Assignment, Report, Session};
 use rustix::fs::{OFlags, fdatasync};
 
 use crate::choices::strategies;
@@ -70,6 +73,12 @@ static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     .with_strategies(Strategy::descriptions())
 });
 
+const CASES: &[Case] = &[
+    Case::of("sequential", &[("total", "1 MiB"), ("block", "64 KiB")]).calls_fail(),
+    Case::of("sequential", &[("total", "64 KiB"), ("block", "16 KiB")]).killed(),
+    Case::of("sequential", &[("total", "4 MiB")]).footprint(4),
+];
+
 /// The study.
 pub(crate) struct Stream;
 
@@ -88,6 +97,18 @@ impl Study for Stream {
         Err(StudyError::Unsuited(format!(
             "a total of {total} is not a whole number of blocks of {block}"
         )))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        CASES
+    }
+
+    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -19,6 +19,7 @@ use model::slice::{Latencies, Outcome, Slice};
 use model::spent::Spent;
 use model::study::{Params, StrategyDescription, StudyDescription};
 use process::StopFlag;
+use process::worker::{Assignment, Report, Session};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -29,7 +30,9 @@ use crate::folders::Folders;
 use crate::recorder::Recorder;
 use crate::run::{Environment, Header};
 use crate::runner::SliceRunner;
-use crate::study::{Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload};
+use crate::study::{
+    Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload, has_no_workers,
+};
 
 /// Each reading of the clock takes so long, which is what a wait is exact to.
 const READING_NS: u64 = 2_000;
@@ -75,6 +78,22 @@ impl Study for Simulated {
             clock: self.clock.clone(),
             random: ChaCha8Rng::seed_from_u64(seed),
         }))
+    }
+
+    fn cases(&self) -> &'static [model::case::Case] {
+        &[]
+    }
+
+    fn power_trial(
+        &self,
+        _: &str,
+        _: &Params,
+    ) -> Result<Option<Box<dyn crate::study::PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

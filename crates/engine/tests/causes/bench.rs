@@ -186,7 +186,7 @@ impl Bench {
 fn arm(strategy: &str, operations: u64) -> Arm {
     let strategy = SPEC.strategy(strategy).unwrap();
     let params = Params(vec![("operations", ParamValue::Size(operations))]);
-    Arm { id: strategy.name.to_owned(), study: &SPEC, strategy, place: 0, params }
+    Arm { id: strategy.name.clone(), study: &SPEC, strategy, place: 0, params }
 }
 
 /// Times a strategy in two folders, interleaved, and compares the second with the first.

@@ -8,11 +8,12 @@ use std::sync::LazyLock;
 use engine::recorder::Recorder;
 use engine::study::{
     Doing as _, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
-    Workload,
+    Workload, has_no_workers,
 };
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamDescription, ParamKind, Params, StrategyDescription, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 use rustix::fs::{
     Advice, AtFlags, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fstat, openat,
     unlinkat,
@@ -86,6 +87,22 @@ impl Study for Situation {
             operations => Operations::exactly(operations),
         };
         Ok(Box::new(Doing { strategy, operations }))
+    }
+
+    fn cases(&self) -> &'static [model::case::Case] {
+        &[]
+    }
+
+    fn power_trial(
+        &self,
+        _: &str,
+        _: &Params,
+    ) -> Result<Option<Box<dyn engine::study::PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

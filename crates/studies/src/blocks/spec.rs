@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use model::case::Case;
 use model::study::{Better, FigureDescription, ParamKind, StudyDescription, Unit};
 
 use crate::choices::{choices, strategies};
@@ -131,6 +132,33 @@ impl Strategy {
         matches!(self, Self::Uring | Self::UringDirect)
     }
 }
+
+pub(super) const CASES: &[Case] = &[
+    Case::of("buffered", &[("file", "256 KiB")]).calls_fail(),
+    Case::of(
+        "buffered",
+        &[("file", "256 KiB"), ("cache", "cold"), ("access", "mixed"), ("sync", "each")],
+    )
+    .variant("cold")
+    .calls_fail(),
+    Case::of("direct", &[("file", "256 KiB")]).calls_fail(),
+    Case::of("uring", &[("file", "256 KiB"), ("depth", "4")]).calls_fail(),
+    Case::of("uring-direct", &[("file", "256 KiB"), ("access", "mixed"), ("sync", "each")])
+        .calls_fail(),
+    Case::of("buffered", &[("file", "1 MiB")]).killed(),
+    Case::of("uring-direct", &[("file", "1 MiB")]).killed(),
+    Case::of("buffered", &[("access", "read"), ("file", "2 MiB")]).footprint(500),
+    Case::of("direct", &[("access", "write"), ("file", "2 MiB")]).footprint(100),
+    Case::of("uring", &[("access", "mixed"), ("file", "2 MiB"), ("mix", "0")]).footprint(512),
+    Case::of("buffered", ONE_AT_A_TIME).power_cut(500),
+    Case::of("buffered", ONE_SYNCED).variant("sync=each").power_cut(200),
+    Case::of("direct", ONE_AT_A_TIME).power_cut(500),
+    Case::of("direct", ONE_SYNCED).variant("sync=each").power_cut(200),
+    Case::of("uring-direct", ONE_SYNCED).variant("sync=each").power_cut(200),
+];
+const ONE_AT_A_TIME: &[(&str, &str)] = &[("access", "write"), ("file", "2 MiB"), ("depth", "1")];
+const ONE_SYNCED: &[(&str, &str)] =
+    &[("access", "write"), ("file", "2 MiB"), ("depth", "1"), ("sync", "each")];
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {

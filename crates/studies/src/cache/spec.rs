@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use model::case::Case;
 use model::study::{ParamDescription, ParamKind, StudyDescription};
 
 use crate::choices::choices;
@@ -26,6 +27,30 @@ fn count(name: &str, about: &str, default: &str) -> ParamDescription {
 
 fn size(name: &str, about: &str, default: &str) -> ParamDescription {
     param(name, about, ParamKind::Size { min: 64, max: 1 << 20 }, default)
+}
+
+pub(super) const CASES: &[Case] = &[
+    Case::of("direct", &[]).calls_fail(),
+    Case::of("rename", &[]).calls_fail(),
+    Case::of("rename-fsync", &[("operation", "rebuild")]).calls_fail(),
+    Case::of("rename", &[("templates", "5"), ("used", "5")]).killed(),
+    Case::of("rename", &[("operation", "rebuild")]).footprint(2),
+    Case::of("direct", &[("operation", "load")]).footprint(5),
+    rebuilt("direct"),
+    rebuilt("rename"),
+    rebuilt("rename-fsync"),
+];
+
+/// A small cache that is rebuilt while the power is cut.
+const fn rebuilt(strategy: &'static str) -> Case {
+    let set = &[
+        ("operation", "rebuild"),
+        ("templates", "4"),
+        ("template", "20000 B"),
+        ("classes", "2"),
+        ("used", "1"),
+    ];
+    Case::of(strategy, set).variant("20 kB").power_cut(40)
 }
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {

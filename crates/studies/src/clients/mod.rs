@@ -105,7 +105,7 @@ impl Each {
         rate: &'static str,
     ) -> Self {
         let orders = client::Orders {
-            study: study.name.to_owned(),
+            study: study.name.clone(),
             strategy: strategy.to_owned(),
             params: of_one(params).written(),
         };

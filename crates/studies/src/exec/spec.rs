@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use model::case::Case;
 use model::strategy::Recipe;
 use model::study::{ParamKind, StudyDescription};
 
@@ -31,6 +32,12 @@ choices! {
 const SHELL: ParamKind = ParamKind::Shell(
     "a command for the shell, in which {place}, {variant} and, in a plan file, {plan} are filled in",
 );
+
+pub(super) const CASES: &[Case] = &[Case::of(
+    "command",
+    &[("command", "sort {place}/lines"), ("prepare", "echo > {place}/lines")],
+)
+.calls_fail()];
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use model::case::Case;
 use model::study::{ParamKind, StudyDescription};
 
 use crate::choices::choices;
@@ -31,6 +32,28 @@ choices! {
         Rename = "rename",
         Unlink = "unlink",
     }
+}
+
+pub(super) const CASES: &[Case] = &[
+    Case::of("direct", &[("operation", "write,read,create,stat")]).calls_fail(),
+    Case::of("rename", &[("operation", "write,rename,unlink")]).calls_fail(),
+    Case::of("rename-fsync", &[("operation", "write")]).calls_fail(),
+    Case::of("rename", &[("size", "4 KiB")]).killed(),
+    Case::of("rename", &[("operation", "write")]).footprint(50),
+    Case::of("direct", &[("operation", "read")]).footprint(50),
+    Case::of("direct", &[("operation", "read"), ("cache", "cold")]).footprint(20),
+    Case::of("direct", &[("operation", "create")]).footprint(50),
+    Case::of("direct", &[("operation", "unlink")]).footprint(50),
+    Case::of("direct", &[("operation", "rename")]).footprint(50),
+    written("direct"),
+    written("rename"),
+    written("rename-fsync"),
+];
+
+/// Files that are written while the power is cut.
+const fn written(strategy: &'static str) -> Case {
+    let set = &[("operation", "write"), ("size", "40000 B"), ("folders", "4")];
+    Case::of(strategy, set).variant("40 kB").power_cut(60)
 }
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use model::case::Case;
 use model::description::{BreakEvenDescription, NoteDescription};
 use model::figure::written_on_device;
 use model::study::{
@@ -144,6 +145,53 @@ choices! {
         Recycled = "recycled",
     }
 }
+
+pub(super) const CASES: &[Case] = &[
+    Case::of("pages", &[]).calls_fail().footprint(32),
+    Case::of("differences-zstd", &[("writing", "dsync"), ("space", "growing")]).calls_fail(),
+    Case::of(
+        "pages-lz4",
+        &[
+            ("start", "empty"),
+            ("items", "3000"),
+            ("space", "recycled"),
+            ("segment", "1 MiB"),
+            ("checkpoint", "2 MiB"),
+        ],
+    )
+    .calls_fail(),
+    Case::of("pages-snappy", &[]).untried("it is pages-lz4 with another library"),
+    Case::of("differences-lz4", &[]).untried("it is differences-zstd with another library"),
+    Case::of("pages-lz4", &[("space", "zero-filled"), ("segment", "1 MiB")]).footprint(10),
+    Case::of("differences", &[("space", "growing"), ("values", "incompressible")]).footprint(32),
+    Case::of(
+        "pages",
+        &[
+            ("start", "empty"),
+            ("items", "4000"),
+            ("space", "recycled"),
+            ("segment", "1 MiB"),
+            ("checkpoint", "4 MiB"),
+        ],
+    )
+    .footprint(40),
+    Case::of("pages-zstd", &[("start", "empty"), ("value", "900 B"), ("items", "1000")])
+        .footprint(10),
+    Case::of("pages", &[("start", "empty"), ("segment", "256 KiB"), ("checkpoint", "1 MiB")])
+        .power_cut(60),
+    Case::of("pages-lz4", &[("start", "empty"), ("space", "growing")])
+        .variant("growing")
+        .power_cut(60),
+    Case::of(
+        "differences-zstd",
+        &[("start", "empty"), ("writing", "dsync"), ("space", "recycled")],
+    )
+    .variant("dsync")
+    .power_cut(60),
+    Case::of("differences", &[("start", "empty"), ("writing", "direct")])
+        .variant("direct")
+        .power_cut(60),
+];
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {

@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
+use engine::power::Left;
 use model::study::Unit;
 
 use super::power::Committed;
 use super::slice::unaccounted;
 use super::*;
-use crate::power::{Left, Trial as _};
 use crate::testing::{self, Slice, in_memory, on_disk, params, refusal};
 
 /// What makes slices short.

@@ -8,8 +8,9 @@ use std::fs::File;
 use std::io::Seek as _;
 use std::os::fd::OwnedFd;
 
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{Doing, Prepared as _, Ready, SliceFolders, StudyError};
+use engine::study::{Doing, PowerTrial, Prepared as _, Ready, SliceFolders, StudyError};
 use model::integrity::Integrity;
 use model::strategy::Syncs;
 use model::study::{Params, SyncPolicy};
@@ -23,7 +24,6 @@ use super::slice::Slice;
 use super::spec::Strategy;
 use super::verify::{Expected, account};
 use crate::file::open_for_reading;
-use crate::power::{Left, Trial};
 
 const READING: &str = "reading the log back after a power failure";
 
@@ -83,7 +83,7 @@ impl Appending {
     }
 }
 
-impl Trial for Appending {
+impl PowerTrial for Appending {
     fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use model::case::Case;
 use model::study::{
     Better, FigureDescription, ParamDescription, ParamKind, StudyDescription, Unit,
 };
@@ -109,6 +110,17 @@ choices! {
         Same = "same",
     }
 }
+
+pub(super) const CASES: &[Case] = &[
+    Case::of("read", &[]).calls_fail(),
+    Case::of("mmap", &[("cache", "cold")]).calls_fail(),
+    Case::of("sendfile", &[("cache", "warm")]).calls_fail(),
+    Case::of("held", &[("cache", "cold")]).calls_fail(),
+    Case::of("cached", &[("cache", "warm")]).calls_fail(),
+    Case::of("read", &[("total", "64 KiB")]).killed(),
+    Case::of("read", &[("cache", "warm")]).footprint(20),
+    Case::of("read", &[("cache", "cold")]).footprint(5),
+];
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use model::case::Case;
 use model::description::{CauseDescription, NoteDescription};
 use model::strategy::Recipe;
 use model::study::{Better, FigureDescription, Fold, ParamKind, StudyDescription, Unit};
@@ -37,6 +38,9 @@ pub(super) const SPARED: &str = "spared_ns";
 pub(super) const RECORDED: &str = "recorded_ns";
 pub(super) const BOUND: &str = "bound_share";
 pub(super) const LEFT_OUT: &str = "left_out_ns";
+
+/// `{trace}` stands for a small recording.
+pub(super) const CASES: &[Case] = &[Case::of("recorded", &[("trace", "{trace}")]).calls_fail()];
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {

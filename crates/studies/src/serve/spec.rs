@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use model::case::Case;
 use model::description::{CauseDescription, ScoreWhenDescription};
 use model::strategy::Recipe;
 use model::study::{Better, FigureDescription, Fold, ParamKind, Score, StudyDescription, Unit};
@@ -104,6 +105,22 @@ const SHELL: ParamKind = ParamKind::Shell(
     "a command for the shell, in which {place}, {port}, {variant} and, in a plan file, {plan} \
      are filled in",
 );
+
+pub(super) const CASES: &[Case] = &[
+    Case::of("page", &[("connections", "20"), ("log_lines", "1")]).calls_fail(),
+    Case::of("sqlite", &[("connections", "10"), ("rate", "100")]).calls_fail(),
+    Case::of(
+        "command",
+        &[
+            ("connections", "10"),
+            ("command", "exec python3 -m http.server --bind 127.0.0.1 --directory {place} {port}"),
+        ],
+    )
+    .needs("python3")
+    .calls_fail(),
+    Case::of("empty", &[]).untried("it is page without files"),
+    Case::of("page", &[("connections", "10")]).killed(),
+];
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use model::case::Case;
 use model::strategy::Recipe;
 use model::study::{
     Better, FigureDescription, Fold, ParamDescription, ParamKind, StudyDescription, Unit,
@@ -185,6 +186,30 @@ pub(crate) fn rows() -> ParamDescription {
         ParamKind::Count { min: 10, max: ROWS_MAX },
         "100",
     )
+}
+
+pub(super) const CASES: &[Case] = &[
+    Case::of("delete-full", &[]).calls_fail().killed().footprint(4),
+    Case::of("wal-normal", &[]).calls_fail().footprint(20),
+    Case::of("wal-full-tx", &[("connect", "request")]).calls_fail(),
+    Case::of("truncate-full", &[("connections", "2")]).calls_fail(),
+    Case::of("wal-full", &[]).killed(),
+    cut("delete-full", 6),
+    cut("delete-full-tx", 40),
+    cut("truncate-full", 6),
+    cut("truncate-full-tx", 40),
+    cut("wal-full", 12),
+    cut("wal-full-tx", 100),
+    cut("wal-normal", 120),
+    cut("wal-normal-tx", 300),
+    cut("delete-normal", 6),
+    cut("delete-off", 30),
+    cut("off", 30),
+    cut("off-tx", 100),
+];
+
+const fn cut(strategy: &'static str, operations: u64) -> Case {
+    Case::of(strategy, &[("rows", "60")]).power_cut(operations)
 }
 
 pub(crate) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
