@@ -13,7 +13,8 @@ use crate::condition::{
 };
 pub use crate::figure::FigureDescription;
 use crate::guarantee::Guarantee;
-pub use crate::param::{ParamDescription, ParamForm};
+pub use crate::param::ParamForm;
+pub use crate::param_description::ParamDescription;
 pub use crate::strategy::StrategyDescription;
 use crate::strategy::StrategyFacts;
 

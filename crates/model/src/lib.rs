@@ -24,6 +24,7 @@ pub mod material;
 pub mod noise;
 pub mod ownership;
 pub mod param;
+pub mod param_description;
 pub mod place;
 pub mod place_argument;
 pub mod plan;

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 pub use crate::condition::{Condition, ParamCondition};
 pub use crate::description::{Score, StudyDescription};
 pub use crate::figure::{Better, FigureDescription, Fold, Unit};
-pub use crate::param::{
-    ParamDescription, ParamForm, ParamKind, ParamValue, Params, Rate, Sizes, SyncPolicy,
-};
+pub use crate::param::{ParamForm, ParamKind, ParamValue, Params, Rate, Sizes, SyncPolicy};
+pub use crate::param_description::ParamDescription;
 pub use crate::strategy::StrategyDescription;
 use crate::units;
 

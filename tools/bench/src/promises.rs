@@ -89,7 +89,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let tallies = Mutex::new(BTreeMap::new());
     let rows = rows();
-    let chosen = || rows.iter().copied().enumerate().filter(|(_, row)| row.name().contains(&args.only));
+    let chosen =
+        || rows.iter().copied().enumerate().filter(|(_, row)| row.name().contains(&args.only));
     let of_one = |system| chosen().map(move |(number, row)| (system, number, row));
     let jobs = args.filesystem.iter().flat_map(|system| of_one(*system));
     let job = |(system, number, row): (FileSystem, usize, Row)| Job {

@@ -196,8 +196,8 @@ pub(super) const CASES: &[Case] = &[
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
         compared: vec!["writing", "space", "zstd_level", "threshold"],
-        params: params(),
-        figures: figures(),
+        params: [item_params(), journal_params()].concat(),
+        figures: [figures(), parts()].concat(),
         parts: WALL.map(str::to_owned).into(),
         break_evens: vec![BreakEvenDescription {
             code: "writes-less-for-more-work".to_owned(),
@@ -227,7 +227,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     .with_strategies(Strategy::descriptions())
 });
 
-fn params() -> Vec<ParamDescription> {
+/// What is stored.
+fn item_params() -> Vec<ParamDescription> {
     vec![
         param(
             "keys",
@@ -259,6 +260,12 @@ fn params() -> Vec<ParamDescription> {
             ParamKind::Choice(Start::NAMES),
             "loaded",
         ),
+    ]
+}
+
+/// How the journal is written, and to what.
+fn journal_params() -> Vec<ParamDescription> {
+    vec![
         param(
             "writing",
             "how a transaction is forced to the device: write and fdatasync(2), O_DSYNC, or \
@@ -405,6 +412,12 @@ fn figures() -> Vec<FigureDescription> {
             shown: false,
             ..figure(NOT_COMPRESSED, "not compressed", "whether a btrfs compressed nothing of it")
         },
+    ]
+}
+
+/// Of a transaction's time, and of its processor time.
+fn parts() -> Vec<FigureDescription> {
+    vec![
         part(WALL[0], "tree", "changing the tree, private copies of pages included"),
         part(WALL[1], "copy", "copying whole pages together"),
         part(WALL[2], "differences", "finding what differs from the pages' previous versions"),

@@ -119,6 +119,23 @@ impl Config {
         Ok(())
     }
 
+    /// Whether an interpreter can do what it is asked. Others that are asked the same may
+    /// well be able to, so that this ends an arm and not the run.
+    pub(super) fn check_interpreter(&self) -> Result<(), StudyError> {
+        let strategy = self.strategy;
+        let unsuited = |why: &str| Err(StudyError::Unsuited(format!("{} {why}", strategy.name())));
+        if self.sync != SyncPolicy::Never && strategy.facts().syncs == Syncs::Never {
+            return unsuited("has no file handle that could be synced; set sync=never for it");
+        }
+        if self.kills > 0 && strategy.interpreter().is_some() {
+            return unsuited(
+                "does not support kill: an interpreter has no shared memory in which to count \
+                 acknowledged records; set kill=0 for it",
+            );
+        }
+        Ok(())
+    }
+
     /// What several clients cannot do.
     fn check_clients(&self, writers: u64) -> Result<(), StudyError> {
         let why = if writers > 1 {

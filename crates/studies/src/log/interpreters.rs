@@ -4,13 +4,7 @@
 //! standard input and output, reads its records from a file in memory before the
 //! clock starts, and times each append with one reading of `CLOCK_MONOTONIC`.
 
-use engine::study::StudyError;
-use model::strategy::Syncs;
-use model::study::SyncPolicy;
 use process::worker::Program;
-
-use super::config::Config;
-use super::spec::Strategy;
 
 pub(super) const PHP: Program = Program {
     command: "php",
@@ -39,37 +33,8 @@ pub(super) const NODE: Program = Program {
     install: "install it, as in `apt install nodejs`, or leave the node strategies out",
 };
 
-const PROGRAMS: [Program; 3] = [PHP, PYTHON, NODE];
-
-impl Strategy {
-    /// The interpreter that runs it; none for a native one.
-    pub(super) fn interpreter(self) -> Option<Program> {
-        let needs = self.facts().needs?;
-        PROGRAMS.into_iter().find(|program| program.command == needs)
-    }
-
-    /// Whether its interpreter opens files by absolute paths alone, whatever it is given.
-    pub(super) fn goes_by_path(self) -> bool {
-        self.interpreter() == Some(PHP)
-    }
-}
-
-/// Whether an interpreter can do what it is asked. Others that are asked the same may
-/// well be able to, so that this ends an arm and not the run.
-pub(super) fn check(config: &Config) -> Result<(), StudyError> {
-    let strategy = config.strategy;
-    let unsuited = |why: &str| Err(StudyError::Unsuited(format!("{} {why}", strategy.name())));
-    if config.sync != SyncPolicy::Never && strategy.facts().syncs == Syncs::Never {
-        return unsuited("has no file handle that could be synced; set sync=never for it");
-    }
-    if config.kills > 0 && strategy.interpreter().is_some() {
-        return unsuited(
-            "does not support kill: an interpreter has no shared memory in which to count \
-             acknowledged records; set kill=0 for it",
-        );
-    }
-    Ok(())
-}
+/// All of them.
+pub(super) const PROGRAMS: [Program; 3] = [PHP, PYTHON, NODE];
 
 #[cfg(test)]
 mod tests {

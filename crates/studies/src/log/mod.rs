@@ -107,7 +107,7 @@ impl Workload for Writers {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        interpreters::check(&self.config)?;
+        self.config.check_interpreter()?;
         Ok(Box::new(Slice::new(&self.config, &self.pool, folders)?))
     }
 }

@@ -1,8 +1,9 @@
 //! The strategies, each with what it does, promises and needs, and how it is adopted.
 
 use model::strategy::Recipe;
+use process::worker::Program;
 
-use super::interpreters::{NODE, PHP, PYTHON};
+use super::interpreters::{NODE, PHP, PROGRAMS, PYTHON};
 use super::promises::{
     SYNCED, WRITTEN, batches, file_per_writer, full_buffers, queue, record_by_record, ring,
 };
@@ -219,5 +220,18 @@ strategies! {
                 "fs.appendFileSync(path, line) for each record",
             ),
         }
+    }
+}
+
+impl Strategy {
+    /// The interpreter that runs it; none for a native one.
+    pub(super) fn interpreter(self) -> Option<Program> {
+        let needs = self.facts().needs?;
+        PROGRAMS.into_iter().find(|program| program.command == needs)
+    }
+
+    /// Whether its interpreter opens files by absolute paths alone, whatever it is given.
+    pub(super) fn goes_by_path(self) -> bool {
+        self.interpreter() == Some(PHP)
     }
 }
