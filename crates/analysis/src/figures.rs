@@ -49,7 +49,7 @@ pub(crate) fn evidence(run: &Indexed<'_>, arm: usize) -> BTreeMap<String, f64> {
 
 #[cfg(test)]
 mod tests {
-    use model::figure::{Better, WRITTEN_ON_DEVICE};
+    use model::figure::{Better, written_on_device};
     use model::slice::{Outcome, Slice};
     use model::spent::DeviceTraffic;
 
@@ -97,7 +97,7 @@ mod tests {
         let mut known = slice(&[], &[]);
         known.spent.device = Some(DeviceTraffic { written_bytes: 80, ..DeviceTraffic::default() });
         let run = testing::run(1, vec![known.clone(), known]);
-        let listed = [WRITTEN_ON_DEVICE.describe()];
+        let listed = [written_on_device()];
         assert_eq!(
             fold(&Indexed::of(&run), 0, &listed),
             [("device_written_bytes".to_owned(), 20.0)].into()

@@ -153,7 +153,7 @@ fn strategies(run: &Run, study: &StudyDescription) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use model::cause::{Cause, Scope};
-    use model::description::{ParamDescription, StrategyDescription};
+    use model::study::{ParamDescription, ParamKind, StrategyDescription};
 
     use super::*;
     use crate::testing;
@@ -162,19 +162,8 @@ mod tests {
     fn run(sync: &str) -> Run {
         let mut run = testing::run(2, Vec::new());
         let study = &mut run.studies[0];
-        study.params.push(ParamDescription {
-            name: "sync".to_owned(),
-            about: String::new(),
-            accepts: String::new(),
-            kind: ParamForm::Sync,
-            default: vec!["never".to_owned()],
-        });
-        study.strategies.push(StrategyDescription {
-            name: "plain".to_owned(),
-            about: String::new(),
-            promise: String::new(),
-            by_default: true,
-        });
+        study.params.push(ParamDescription::new("sync", "", ParamKind::Sync, "never"));
+        study.strategies.push(StrategyDescription::new("plain", "", ""));
         for arm in &mut run.plan.arms {
             arm.params.insert("sync".to_owned(), sync.to_owned());
         }

@@ -68,24 +68,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
 
 /// A study without anything of its own.
 pub(crate) fn study() -> StudyDescription {
-    StudyDescription {
-        name: "made".to_owned(),
-        about: String::new(),
-        operation: "step".to_owned(),
-        moves_bytes: false,
-        score: model::description::Score::MeanTime,
-        score_when: Vec::new(),
-        strategies: Vec::new(),
-        promise_when: Vec::new(),
-        relies_on: Vec::new(),
-        params: Vec::new(),
-        applies_when: Vec::new(),
-        figures: Vec::new(),
-        parts: Vec::new(),
-        causes: Vec::new(),
-        break_evens: Vec::new(),
-        notes: Vec::new(),
-    }
+    StudyDescription::new("made", "", "step")
 }
 
 /// A place, the first a disk's.

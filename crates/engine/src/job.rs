@@ -40,7 +40,7 @@ impl Job {
     pub fn of(plan: &Plan) -> Self {
         let arms = plan.arms();
         let pairs = pairs(&arms);
-        let rate = |study: &StudyPlan| Some((study.spec.name.to_owned(), study.per_second?));
+        let rate = |study: &StudyPlan| Some((study.spec.name.clone(), study.per_second?));
         Self {
             arms,
             materials: Vec::new(),

@@ -18,6 +18,7 @@ pub mod needs;
 mod order;
 mod pace;
 mod place_floor;
+pub mod power;
 pub mod recorder;
 pub mod run;
 pub mod runner;

@@ -115,8 +115,8 @@ fn begun(
 fn plan_record(job: &Job) -> PlanRecord {
     let arm = |(index, arm): (usize, &Arm)| ArmRecord {
         id: arm.id.clone(),
-        study: arm.study.name.to_owned(),
-        strategy: arm.strategy.name.to_owned(),
+        study: arm.study.name.clone(),
+        strategy: arm.strategy.name.clone(),
         place: arm.place,
         params: arm.params.written(),
         material: job.materials.get(index).cloned().flatten(),
@@ -137,7 +137,7 @@ fn descriptions(job: &Job) -> Vec<StudyDescription> {
     let mut studies: Vec<StudyDescription> = Vec::new();
     for arm in &job.arms {
         if studies.iter().all(|study| study.name != arm.study.name) {
-            studies.push(arm.study.describe());
+            studies.push(arm.study.recorded());
         }
     }
     studies

@@ -9,19 +9,21 @@
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
+use model::case::Case;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
-use process::worker::Clients;
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Clients, Report, Session};
 use serde::{Deserialize, Serialize};
 
 pub use crate::error::{Doing, StudyError};
+use crate::power::Left;
 use crate::recorder::Recorder;
 
 /// One kind of application I/O that can be timed.
 pub trait Study: Sync {
     /// Its name, strategies and parameters.
-    fn spec(&self) -> &'static StudySpec;
+    fn spec(&self) -> &'static StudyDescription;
 
     /// Understands an arm's strategy and parameters.
     ///
@@ -29,6 +31,59 @@ pub trait Study: Sync {
     /// Where they do not go together, or cannot be timed here, as far as can be seen
     /// before anything is made.
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError>;
+
+    /// What of it tests and benches try. Each strategy has a case.
+    fn cases(&self) -> &'static [Case];
+
+    /// An arm that writes what a power failure could take; nothing where none of the study
+    /// does.
+    ///
+    /// # Errors
+    /// Where strategy and parameters do not go together, or the arm is none that can be tried.
+    fn power_trial(
+        &self,
+        strategy: &str,
+        params: &Params,
+    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError>;
+
+    /// Does an assignment, in a worker process of the study.
+    ///
+    /// # Errors
+    /// Where it fails, in words; or where the study has no worker processes.
+    fn work(&self, assignment: &Assignment, session: Session<'_>) -> Result<Report, String>;
+}
+
+/// The answer of a study that has no worker processes.
+///
+/// # Errors
+/// Always.
+pub fn has_no_workers(study: &dyn Study) -> Result<Report, String> {
+    Err(format!("the study {} has no worker processes", study.spec().name))
+}
+
+/// One arm, whose writing is cut short.
+pub trait PowerTrial {
+    /// Makes a slice ready, as a run does. Whoever tells how many operations are done is
+    /// the recorder that it is run with.
+    ///
+    /// # Errors
+    /// Where that cannot be done.
+    fn ready<'a>(
+        &'a mut self,
+        folders: SliceFolders<'_>,
+        operations: u64,
+        recorder: &Recorder,
+    ) -> Result<Box<dyn Ready + 'a>, StudyError>;
+
+    /// Looks at what is left of the latest slice, of which so many operations were done.
+    ///
+    /// # Errors
+    /// Where that cannot be read, which is no finding about the strategy.
+    fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError>;
+
+    /// Whether the promise rests on what is there before the first operation, so that it
+    /// has to be on the device by then.
+    fn starts_settled(&self) -> bool;
 }
 
 /// One arm's work: its parameters, and what it keeps from slice to slice.

@@ -1,27 +1,24 @@
 //! Arms and jobs made up for tests.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::arm::{Arm, Pair};
 use model::place::PlaceRequest;
 use model::plan::{Draft, StudyPlan};
 use model::scaling::CLIENTS;
-use model::study::{ParamKind, ParamSpec, ParamValue, StrategySpec, StudySpec};
+use model::study::{
+    ParamDescription, ParamKind, ParamValue, StrategyDescription, StudyDescription,
+};
 
 use crate::job::Job;
 use crate::manners::Manners;
 
-static SPEC: StudySpec = StudySpec {
-    name: "made",
-    strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
-    params: &[ParamSpec {
-        name: CLIENTS,
-        about: "",
-        kind: ParamKind::Count { min: 1, max: 9 },
-        default: "1",
-    }],
-    ..StudySpec::EMPTY
-};
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
+    strategies: vec![StrategyDescription::new("plain", "", "")],
+    params: vec![ParamDescription::new(CLIENTS, "", ParamKind::Count { min: 1, max: 9 }, "1")],
+    ..StudyDescription::new("made", "", "operation")
+});
 
 /// So many arms of one study, each on a place of its own.
 pub(crate) fn arms(count: usize) -> Vec<Arm> {

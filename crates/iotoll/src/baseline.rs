@@ -122,7 +122,7 @@ fn read(given: &Path, plan: &Plan) -> anyhow::Result<Box<Run>> {
     let is_known = |(study, strategy): (&str, &str)| {
         run.plan.arms.iter().any(|arm| arm.study == study && arm.strategy == strategy)
     };
-    if arms.iter().any(|arm| is_known((arm.study.name, arm.strategy.name))) {
+    if arms.iter().any(|arm| is_known((&arm.study.name, &arm.strategy.name))) {
         return Ok(run);
     }
     Err(anyhow!("it measured none of this run's studies and strategies"))

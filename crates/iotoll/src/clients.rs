@@ -10,7 +10,7 @@ use model::place::{PlaceFacts, Target};
 use model::plan::{Draft, Plan};
 use model::run::Run;
 use model::scaling::CLIENTS;
-use model::study::StudySpec;
+use model::study::StudyDescription;
 use places::WorkDir;
 use ranks::{Leader, Mark, Sight};
 use rustix::fs::{Mode, OFlags, openat};
@@ -22,17 +22,17 @@ use crate::output;
 const MARK: &str = "clients";
 
 /// Whether several clients can do a study together.
-pub(crate) fn suits(study: &StudySpec) -> bool {
+pub(crate) fn suits(study: &StudyDescription) -> bool {
     study.param(CLIENTS).is_some()
 }
 
 /// Has all clients take part where nothing else was said.
 pub(crate) fn fill_in(draft: &mut Draft, clients: usize) -> Result<(), UsageError> {
     for study in &mut draft.studies {
-        let name = study.spec.name;
+        let name = &study.spec.name;
         let Some(param) = study.spec.param(CLIENTS) else {
             let suited = studies::specs().into_iter().filter(|spec| suits(spec));
-            let suited: Vec<&str> = suited.map(|spec| spec.name).collect();
+            let suited: Vec<&str> = suited.map(|spec| spec.name.as_str()).collect();
             return Err(UsageError(format!(
                 "the study {name} measures with one client, and there are {clients}: name others, \
                  as in --study {}",
@@ -42,7 +42,7 @@ pub(crate) fn fill_in(draft: &mut Draft, clients: usize) -> Result<(), UsageErro
         if study.factors.iter().all(|(known, _)| *known != CLIENTS) {
             let all = param.parse(&clients.to_string());
             let all = all.map_err(|why| UsageError(format!("{name}.{CLIENTS}: {why}")))?;
-            study.set(param.name, vec![all]);
+            study.set(&param.name, vec![all]);
         }
     }
     Ok(())
@@ -64,7 +64,7 @@ pub(crate) fn check(
         )));
     }
     if let Some(arm) = arms.iter().find(|arm| arm.clients() > clients as u64) {
-        let (study, wanted) = (arm.study.name, arm.clients());
+        let (study, wanted) = (&arm.study.name, arm.clients());
         let there = if clients == 1 {
             "this is a single process".to_owned()
         } else {

@@ -156,8 +156,9 @@ fn nothing_to_compare(arms: &[Arm]) -> UsageError {
         [arm] => format!("there is only {}", arm.id),
         _ => format!("no two of the {} arms are compared", arms.len()),
     };
-    let strategies = arms.first().map_or(&[][..], |arm| arm.study.strategies);
-    let names: Vec<&str> = strategies.iter().take(2).map(|strategy| strategy.name).collect();
+    let strategies = arms.first().map_or(&[][..], |arm| &arm.study.strategies);
+    let names: Vec<&str> =
+        strategies.iter().take(2).map(|strategy| strategy.name.as_str()).collect();
     let or_strategy = match names.as_slice() {
         [one, other] => format!(", or another strategy, as in --strategy {one},{other}"),
         _ => String::new(),

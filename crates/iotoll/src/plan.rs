@@ -11,7 +11,7 @@ use model::place::{PlaceRequest, Target};
 use model::place_argument::{PlaceArgument, labelled};
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan};
 use model::plan_file;
-use model::study::StudySpec;
+use model::study::StudyDescription;
 
 use crate::cli::CompareArgs;
 use crate::clients;
@@ -79,7 +79,7 @@ pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<(P
         draft.select_studies(&args.study, &registry)?;
     }
     if draft.studies.is_empty() {
-        let suits = |spec: &StudySpec| clients == 1 || clients::suits(spec);
+        let suits = |spec: &StudyDescription| clients == 1 || clients::suits(spec);
         let usual = registry.iter().filter(|spec| spec.by_default && suits(spec));
         draft.studies = usual.map(|spec| StudyPlan::new(spec)).collect();
     }

@@ -20,8 +20,8 @@ use crate::output;
 pub(crate) fn workloads(arms: &[Arm]) -> anyhow::Result<Vec<Box<dyn Workload>>> {
     let workload = |arm: &Arm| {
         let unknown = || UsageError(format!("there is no study {}", arm.study.name));
-        let study = studies::find(arm.study.name).ok_or_else(unknown)?;
-        let workload = study.workload(arm.strategy.name, &arm.params);
+        let study = studies::find(&arm.study.name).ok_or_else(unknown)?;
+        let workload = study.workload(&arm.strategy.name, &arm.params);
         Ok(workload.map_err(|why| UsageError(format!("{}: {why}", arm.id)))?)
     };
     arms.iter().map(workload).collect()
@@ -31,11 +31,10 @@ pub(crate) fn workloads(arms: &[Arm]) -> anyhow::Result<Vec<Box<dyn Workload>>> 
 pub(crate) fn unused(plan: &Plan, arms: &[Arm]) -> Vec<String> {
     let mut unused = Vec::new();
     for study in &plan.studies {
-        let description = study.spec.describe();
         let own: Vec<&Arm> = arms.iter().filter(|arm| arm.study.name == study.spec.name).collect();
         let applies = |name: &str| {
             let mut own = own.iter();
-            own.any(|arm| description.applies(name, arm.strategy.name, &arm.params.written()))
+            own.any(|arm| study.spec.applies(name, &arm.strategy.name, &arm.params.written()))
         };
         let given = study.factors.iter().filter(|(name, _)| !applies(name));
         unused.extend(given.map(|(name, _)| format!("{}.{name}", study.spec.name)));

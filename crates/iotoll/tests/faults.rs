@@ -7,12 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use testkit::faults::{
-    Defect, Fault, Injection, Judged, List, Program, SUBJECTS, Scene, Site, Subject, Taken, When,
-    call_named, unavailable,
+    Defect, Fault, Injection, Judged, List, Program, Scene, Site, Subject, Taken, When, call_named,
+    subjects, unavailable,
 };
 
+static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| subjects(&studies::ALL));
 /// Runs that are enough to see every call that a subject makes, but now and then.
 const RUNS_MAX: usize = 4;
 
@@ -27,7 +29,7 @@ fn name(subject: &Subject) -> String {
 
 /// A run of a subject. One verdict in twenty may be wrong by chance.
 fn run(subject: &Subject, injection: Option<&Injection>) -> Judged {
-    let flags = subject.flags.iter().map(|&flag| flag.to_owned()).collect();
+    let flags = subject.flags.clone();
     let program = Program { iotoll: env!("CARGO_BIN_EXE_iotoll").into(), arguments: flags };
     let scene = Scene::within(Path::new("/dev/shm")).unwrap();
     let mut judged = scene.run(&program, injection).unwrap();

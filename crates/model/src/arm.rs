@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, StudyPlan};
 use crate::scaling::CLIENTS;
-use crate::study::{Params, StrategySpec, StudySpec};
+use crate::study::{Params, StrategyDescription, StudyDescription};
 
 /// What is timed: a study, its strategy and parameters, and a place.
 #[derive(Clone, Debug)]
@@ -13,9 +13,9 @@ pub struct Arm {
     /// that vary within the run, as in `log/held(sync=each)@disk`.
     pub id: String,
     /// The study.
-    pub study: &'static StudySpec,
+    pub study: &'static StudyDescription,
     /// How it does its I/O.
-    pub strategy: &'static StrategySpec,
+    pub strategy: &'static StrategyDescription,
     /// Where, as an index into the plan's places.
     pub place: usize,
     /// The parameters, all of them.
@@ -62,11 +62,10 @@ impl Plan {
     pub fn arms(&self) -> Vec<Arm> {
         let mut arms = Vec::new();
         for study in &self.studies {
-            let description = study.spec.describe();
             for params in study.combinations() {
                 let written = params.written();
                 for strategy in &study.strategies {
-                    let applies = |name: &str| description.applies(name, strategy.name, &written);
+                    let applies = |name: &str| study.spec.applies(name, &strategy.name, &written);
                     if study.has_another_idle_value(&params, &applies) {
                         continue;
                     }
@@ -117,7 +116,7 @@ impl StudyPlan {
     fn has_another_idle_value(&self, params: &Params, applies: &dyn Fn(&str) -> bool) -> bool {
         let mut values = self.spec.params.iter().zip(&params.0);
         values.any(|(param, (_, value))| {
-            !applies(param.name) && self.values(param).first() != Some(value)
+            !applies(&param.name) && self.values(param).first() != Some(value)
         })
     }
 }
@@ -152,38 +151,43 @@ pub fn pairs(arms: &[Arm]) -> Vec<Pair> {
 /// Whether two arms do the same work, in whatever way: their parameters differ in none
 /// but those that stand for ways of doing it.
 fn does_the_same(a: &Arm, b: &Arm) -> bool {
-    let compared = a.study.compared;
+    let compared = &a.study.compared;
     let mut pairs = a.params.0.iter().zip(&b.params.0);
     a.study.name == b.study.name && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
     use crate::place::PlaceRequest;
     use crate::plan::Draft;
-    use crate::study::{AppliesWhen, ParamKind, ParamSpec, ParamValue, When};
+    use crate::study::{ParamDescription, ParamKind, ParamValue};
 
-    const fn count(name: &'static str, default: &'static str) -> ParamSpec {
-        ParamSpec { name, about: "", kind: ParamKind::Count { min: 0, max: 999 }, default }
+    fn param(name: &str, kind: ParamKind, default: &str) -> ParamDescription {
+        ParamDescription::new(name, "", kind, default)
     }
 
-    static SPEC: StudySpec = StudySpec {
-        name: "made",
-        operation: "step",
-        compared: &["lines"],
-        strategies: &[
-            StrategySpec { name: "one", about: "", promise: "", by_default: true },
-            StrategySpec { name: "two", about: "", promise: "", by_default: true },
-        ],
-        params: &[
-            count("rate", "200,300"),
-            count("lines", "0,1,20"),
-            ParamSpec { name: "command", about: "", kind: ParamKind::Shell(""), default: "" },
-            ParamSpec { name: "set", about: "", kind: ParamKind::Text(""), default: "" },
-        ],
-        ..StudySpec::EMPTY
-    };
+    /// A study, one of whose parameters means something to one of its strategies alone.
+    fn study(partly: &'static [&'static str]) -> StudyDescription {
+        let count = ParamKind::Count { min: 0, max: 999 };
+        let [one, mut two] = ["one", "two"].map(|name| StrategyDescription::new(name, "", ""));
+        two.facts.params = partly;
+        StudyDescription {
+            compared: vec!["lines"],
+            params: vec![
+                param("rate", count, "200,300"),
+                param("lines", count, "0,1,20"),
+                param("command", ParamKind::Shell(""), ""),
+                param("set", ParamKind::Text(""), ""),
+            ],
+            ..StudyDescription::new("made", "", "step")
+        }
+        .with_strategies(&[one, two])
+    }
+
+    static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| study(&[]));
 
     #[test]
     fn all_that_does_the_same_work_is_held_against_what_is_done_now() {
@@ -222,13 +226,7 @@ mod tests {
 
     #[test]
     fn a_value_that_means_nothing_to_a_strategy_makes_no_arm_of_it() {
-        static PARTLY: StudySpec = StudySpec {
-            applies: &[AppliesWhen {
-                params: &["lines"],
-                when: When { strategies: &["two"], params: &[] },
-            }],
-            ..SPEC
-        };
+        static PARTLY: LazyLock<StudyDescription> = LazyLock::new(|| study(&["lines"]));
         let mut study = StudyPlan::new(&PARTLY);
         study.set("rate", vec![ParamValue::Count(1)]);
         let places = vec![PlaceRequest::directory("a", "/")];
@@ -242,13 +240,7 @@ mod tests {
 
     #[test]
     fn a_value_is_told_from_those_of_arms_that_have_a_use_for_it_alone() {
-        static PARTLY: StudySpec = StudySpec {
-            applies: &[AppliesWhen {
-                params: &["command"],
-                when: When { strategies: &["two"], params: &[] },
-            }],
-            ..SPEC
-        };
+        static PARTLY: LazyLock<StudyDescription> = LazyLock::new(|| study(&["command"]));
         let study = |strategy: &str, command: &str| {
             let mut study = StudyPlan::new(&PARTLY);
             study.strategies.extend(PARTLY.strategy(strategy));

@@ -15,7 +15,7 @@ use crate::figure::Unit;
 use crate::place::PlaceRequest;
 use crate::plan::{Draft, Plan, PlanError};
 use crate::plan_file;
-use crate::study::{ParamValue, StudySpec};
+use crate::study::{ParamValue, StudyDescription};
 
 /// A published measurement.
 #[derive(Debug)]
@@ -157,7 +157,7 @@ impl ArticleSpec {
     /// Where the plan is wrong, which is a defect of the program.
     pub fn draft(
         &self,
-        registry: &[&'static StudySpec],
+        registry: &[&'static StudyDescription],
         is_quick: bool,
         missing: &[&Need],
     ) -> Result<Draft, PlanError> {

@@ -10,54 +10,6 @@ use crate::bounded;
 use crate::guarantee::Guarantee;
 
 /// What an arm must be.
-#[derive(Clone, Copy, Debug)]
-pub struct When {
-    /// One of these is its strategy; any is where there are none.
-    pub strategies: &'static [&'static str],
-    /// Each of these parameters is so.
-    pub params: &'static [(&'static str, Is)],
-}
-
-/// What a parameter's value must be, as it is written.
-#[derive(Clone, Copy, Debug)]
-pub enum Is {
-    /// One of these.
-    OneOf(&'static [&'static str]),
-    /// Anything else than this.
-    Not(&'static str),
-    /// A text that begins so.
-    Beginning(&'static str),
-}
-
-/// What such arms promise instead of what their strategy does by itself.
-#[derive(Clone, Copy, Debug)]
-pub struct PromiseWhen {
-    /// Which arms.
-    pub when: When,
-    /// What they promise if the process or the machine dies, in a line; empty where
-    /// nothing depends on it.
-    pub promise: &'static str,
-}
-
-/// What such arms rely on where several processes share their files.
-#[derive(Clone, Copy, Debug)]
-pub struct ReliesOn {
-    /// What it is.
-    pub on: Guarantee,
-    /// Which arms.
-    pub when: When,
-}
-
-/// Parameters that mean something to such arms alone.
-#[derive(Clone, Copy, Debug)]
-pub struct AppliesWhen {
-    /// The parameters.
-    pub params: &'static [&'static str],
-    /// Which arms.
-    pub when: When,
-}
-
-/// What an arm must be, in a run's record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
@@ -127,14 +79,9 @@ pub struct AppliesWhenDescription {
 }
 
 /// `sync=each with held, flock`; `all` where nothing is asked.
-impl fmt::Display for When {
+impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let condition = |(name, is): &(&str, Is)| match is {
-            Is::OneOf(values) => format!("{name}={}", values.join(" or ")),
-            Is::Not(value) => format!("{name} other than {value}"),
-            Is::Beginning(text) => format!("{name}={text}…"),
-        };
-        let params: Vec<String> = self.params.iter().map(condition).collect();
+        let params: Vec<String> = self.params.iter().map(ToString::to_string).collect();
         let params = params.join(" and ");
         let strategies = self.strategies.join(", ");
         match (params.is_empty(), strategies.is_empty()) {
@@ -145,46 +92,23 @@ impl fmt::Display for When {
     }
 }
 
-impl When {
-    fn describe(&self) -> Condition {
-        let condition = |(param, is): &(&str, Is)| {
-            let (is, values) = match is {
-                Is::OneOf(values) => (ValueTest::OneOf, owned(values)),
-                Is::Not(value) => (ValueTest::NoneOf, owned(&[value])),
-                Is::Beginning(value) => (ValueTest::Beginning, owned(&[value])),
-            };
-            ParamCondition { param: (*param).to_owned(), is, values }
-        };
-        Condition {
-            strategies: owned(self.strategies),
-            params: self.params.iter().map(condition).collect(),
+impl fmt::Display for ParamCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (param, values) = (&self.param, self.values.join(" or "));
+        match self.is {
+            ValueTest::OneOf => write!(f, "{param}={values}"),
+            ValueTest::NoneOf => write!(f, "{param} other than {values}"),
+            ValueTest::Beginning => write!(f, "{param}={values}…"),
         }
     }
 }
 
-impl PromiseWhen {
-    pub(crate) fn describe(&self) -> PromiseWhenDescription {
-        PromiseWhenDescription { when: self.when.describe(), promise: self.promise.to_owned() }
-    }
-}
-
-impl ReliesOn {
-    pub(crate) fn describe(&self) -> ReliesOnDescription {
-        ReliesOnDescription { on: self.on, when: self.when.describe() }
-    }
-}
-
-impl AppliesWhen {
-    pub(crate) fn describe(&self) -> AppliesWhenDescription {
-        AppliesWhenDescription { params: owned(self.params), when: self.when.describe() }
-    }
-}
-
-fn owned(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(|text| (*text).to_owned()).collect()
-}
-
 impl Condition {
+    /// Any strategy will do, with these parameters.
+    pub fn params(params: Vec<ParamCondition>) -> Self {
+        Self { strategies: Vec::new(), params }
+    }
+
     /// Whether an arm with this strategy and these parameters, as they are written, is so.
     pub fn fits(&self, strategy: &str, params: &BTreeMap<String, String>) -> bool {
         let has_strategy =
@@ -194,6 +118,26 @@ impl Condition {
 }
 
 impl ParamCondition {
+    /// The parameter has one of these values.
+    pub fn one_of(param: &str, values: &[&str]) -> Self {
+        Self::new(param, ValueTest::OneOf, values)
+    }
+
+    /// It has another value than this.
+    pub fn not(param: &str, value: &str) -> Self {
+        Self::new(param, ValueTest::NoneOf, &[value])
+    }
+
+    /// Its value begins so.
+    pub fn beginning(param: &str, text: &str) -> Self {
+        Self::new(param, ValueTest::Beginning, &[text])
+    }
+
+    fn new(param: &str, is: ValueTest, values: &[&str]) -> Self {
+        let values = values.iter().map(ToString::to_string).collect();
+        Self { param: param.to_owned(), is, values }
+    }
+
     fn fits(&self, params: &BTreeMap<String, String>) -> bool {
         let Some(value) = params.get(&self.param) else { return false };
         match self.is {
@@ -207,90 +151,19 @@ impl ParamCondition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{StrategySpec, StudySpec};
-
-    const fn strategy(name: &'static str, promise: &'static str) -> StrategySpec {
-        StrategySpec { name, about: "", promise, by_default: true }
-    }
-
-    static SPEC: StudySpec = StudySpec {
-        strategies: &[strategy("kept", "lost"), strategy("other", "never")],
-        promises: &[
-            PromiseWhen {
-                when: When { strategies: &["kept"], params: &[("sync", Is::OneOf(&["each"]))] },
-                promise: "safe",
-            },
-            PromiseWhen {
-                when: When { strategies: &[], params: &[("sync", Is::Beginning("every "))] },
-                promise: "some",
-            },
-        ],
-        applies: &[
-            AppliesWhen {
-                params: &["files", "total"],
-                when: When { strategies: &[], params: &[("set", Is::OneOf(&[""]))] },
-            },
-            AppliesWhen {
-                params: &["files"],
-                when: When { strategies: &["kept"], params: &[("sync", Is::Not("each"))] },
-            },
-        ],
-        relies_on: &[
-            ReliesOn { on: Guarantee::Appends, when: When { strategies: &["kept"], params: &[] } },
-            ReliesOn {
-                on: Guarantee::FcntlLocks,
-                when: When { strategies: &[], params: &[("sync", Is::Not("never"))] },
-            },
-        ],
-        ..StudySpec::EMPTY
-    };
-
-    fn written(params: &[(&str, &str)]) -> BTreeMap<String, String> {
-        params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
-    }
 
     #[test]
     fn a_condition_reads_well() {
-        let told = SPEC.promises.iter().map(|rule| rule.when.to_string());
-        let told = told.chain(SPEC.applies.iter().map(|rule| rule.when.to_string()));
-        let expected =
-            ["sync=each with kept", "sync=every …", "set=", "sync other than each with kept"];
-        assert!(told.eq(expected));
-        assert_eq!(When { strategies: &[], params: &[] }.to_string(), "all");
-    }
-
-    #[test]
-    fn the_first_promise_that_fits_counts() {
-        let study = SPEC.describe();
-        let promise = |strategy, sync| study.promise_of(strategy, &written(&[("sync", sync)]));
-        assert_eq!(promise("kept", "never"), "lost");
-        assert_eq!(promise("kept", "each"), "safe");
-        assert_eq!(promise("other", "each"), "never");
-        assert_eq!(promise("other", "every 20"), "some");
-        assert_eq!(study.promise_of("kept", &BTreeMap::new()), "lost");
-        assert_eq!(study.promise_of("nobody's", &BTreeMap::new()), "");
-    }
-
-    #[test]
-    fn all_that_an_arm_relies_on_counts() {
-        let study = SPEC.describe();
-        let relied = |strategy, sync| study.guarantees_of(strategy, &written(&[("sync", sync)]));
-        assert_eq!(relied("kept", "never"), [Guarantee::Appends]);
-        assert_eq!(relied("kept", "each"), [Guarantee::Appends, Guarantee::FcntlLocks]);
-        assert_eq!(relied("other", "never"), []);
-    }
-
-    #[test]
-    fn a_parameter_applies_where_all_that_is_said_of_it_holds() {
-        let study = SPEC.describe();
-        let applies = |param, strategy, set, sync| {
-            study.applies(param, strategy, &written(&[("set", set), ("sync", sync)]))
+        let of = |strategies: &[&str], params| {
+            let strategies = strategies.iter().map(ToString::to_string).collect();
+            Condition { strategies, params }.to_string()
         };
-        assert!(applies("files", "kept", "", "never"));
-        assert!(!applies("files", "kept", "/srv", "never"));
-        assert!(!applies("files", "kept", "", "each"));
-        assert!(!applies("files", "other", "", "never"));
-        assert!(applies("total", "other", "", "each"));
-        assert!(applies("set", "other", "/srv", "each"));
+        let sync = |values| ParamCondition::one_of("sync", values);
+        assert_eq!(of(&["kept", "held"], vec![sync(&["each"])]), "sync=each with kept, held");
+        assert_eq!(of(&[], vec![ParamCondition::beginning("sync", "every ")]), "sync=every …");
+        let both = vec![sync(&["each", "never"]), ParamCondition::not("set", "")];
+        assert_eq!(of(&[], both), "sync=each or never and set other than ");
+        assert_eq!(of(&["kept"], vec![]), "kept");
+        assert_eq!(of(&[], vec![]), "all");
     }
 }

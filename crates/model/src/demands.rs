@@ -9,7 +9,7 @@ use crate::made::MadePlace;
 use crate::place::{PlaceRequest, Target};
 use crate::plan::Plan;
 use crate::shell::{PLACE, VARIANT, filled_in, quoted};
-use crate::study::{ParamKind, ParamSpec};
+use crate::study::{ParamDescription, ParamKind};
 
 /// The parts of a plan that the user typed, so that no file brought them.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ pub enum Demand {
 
 impl Typed {
     fn has_param(&self, arm: &Arm, param: &str) -> bool {
-        self.params.contains(&(arm.study.name, param))
+        self.params.iter().any(|(study, name)| *study == arm.study.name && *name == param)
     }
 
     fn has_place(&self, place: &PlaceRequest) -> bool {
@@ -86,16 +86,18 @@ impl Plan {
         let mut demands = Vec::new();
         for (param, text) in texts(arm) {
             let name = || format!("{}.{}", arm.study.name, param.name);
-            let is_typed = typed.has_param(arm, param.name);
-            match param.kind {
-                ParamKind::Shell(_) if !is_typed || is_completed(arm, place, &text, typed) => {
+            let is_typed = typed.has_param(arm, &param.name);
+            match param.limits {
+                Some(ParamKind::Shell(_))
+                    if !is_typed || is_completed(arm, place, &text, typed) =>
+                {
                     let command = command(arm, place, &text);
                     demands.push(Demand::Run { param: name(), command });
                 }
-                ParamKind::Path(_) if !is_typed => {
+                Some(ParamKind::Path(_)) if !is_typed => {
                     demands.push(Demand::Read { param: name(), path: text });
                 }
-                ParamKind::Name(_) if !is_typed && is_hidden(arm) => {
+                Some(ParamKind::Name(_)) if !is_typed && is_hidden(arm) => {
                     let name_there = VARIANT[1];
                     demands.push(Demand::Set { param: name(), name: name_there, text });
                 }
@@ -107,20 +109,20 @@ impl Plan {
 }
 
 /// An arm's parameters that have a text.
-fn texts(arm: &Arm) -> impl Iterator<Item = (&'static ParamSpec, String)> {
+fn texts(arm: &Arm) -> impl Iterator<Item = (&'static ParamDescription, String)> {
     let given = arm.params.0.iter();
     let texts = given.filter_map(|(name, value)| Some((arm.study.param(name)?, value.to_string())));
     texts.filter(|(_, text)| !text.is_empty())
 }
 
 fn commands(arm: &Arm) -> impl Iterator<Item = String> {
-    let shell = texts(arm).filter(|(param, _)| matches!(param.kind, ParamKind::Shell(_)));
+    let shell = texts(arm).filter(|(param, _)| matches!(param.limits, Some(ParamKind::Shell(_))));
     shell.map(|(_, text)| text)
 }
 
 /// The text by which commands differ.
-fn variant(arm: &Arm) -> Option<(&'static ParamSpec, String)> {
-    texts(arm).find(|(param, _)| matches!(param.kind, ParamKind::Name(_)))
+fn variant(arm: &Arm) -> Option<(&'static ParamDescription, String)> {
+    texts(arm).find(|(param, _)| matches!(param.limits, Some(ParamKind::Name(_))))
 }
 
 /// Whether an arm has commands, and none of them shows its variant.
@@ -130,7 +132,7 @@ fn is_hidden(arm: &Arm) -> bool {
 
 /// Whether a file completes a command that the user typed, with what a shell might run.
 fn is_completed(arm: &Arm, place: &PlaceRequest, text: &str, typed: &Typed) -> bool {
-    let by_variant = variant(arm).is_some_and(|(param, _)| !typed.has_param(arm, param.name));
+    let by_variant = variant(arm).is_some_and(|(param, _)| !typed.has_param(arm, &param.name));
     let names_place = PLACE.iter().any(|name| text.contains(name));
     let is_plain = place.target.directory().is_none_or(|path| {
         let path = path.display().to_string();
@@ -169,30 +171,29 @@ fn created(place: &PlaceRequest) -> Demand {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::sync::LazyLock;
+
     use super::*;
     use crate::plan::{Draft, StudyPlan};
-    use crate::study::{ParamValue, StrategySpec, StudySpec};
+    use crate::study::{ParamValue, StrategyDescription, StudyDescription};
 
-    const fn param(name: &'static str, kind: ParamKind) -> ParamSpec {
-        ParamSpec { name, about: "", kind, default: "" }
-    }
-
-    static SPEC: StudySpec = StudySpec {
-        name: "made",
-        operation: "step",
-        strategies: &[StrategySpec { name: "one", about: "", promise: "", by_default: true }],
-        params: &[
-            param("command", ParamKind::Shell("")),
-            param("check", ParamKind::Shell("")),
-            param("variant", ParamKind::Name("")),
-            param("set", ParamKind::Path("")),
-            param("url", ParamKind::Text("")),
-        ],
-        ..StudySpec::EMPTY
-    };
+    static STUDY: LazyLock<StudyDescription> = LazyLock::new(|| {
+        let param = |name, kind| ParamDescription::new(name, "", kind, "");
+        StudyDescription {
+            strategies: vec![StrategyDescription::new("one", "", "")],
+            params: vec![
+                param("command", ParamKind::Shell("")),
+                param("check", ParamKind::Shell("")),
+                param("variant", ParamKind::Name("")),
+                param("set", ParamKind::Path("")),
+                param("url", ParamKind::Text("")),
+            ],
+            ..StudyDescription::new("made", "", "step")
+        }
+    });
 
     fn plan(places: &[&str], given: &[(&'static str, &[&str])]) -> Plan {
-        let mut study = StudyPlan::new(&SPEC);
+        let mut study = StudyPlan::new(&STUDY);
         for (name, values) in given {
             study.set(name, values.iter().map(|text| ParamValue::text(text)).collect());
         }

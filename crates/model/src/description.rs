@@ -1,17 +1,25 @@
-//! What a reader must know of a study to understand a run: its strategies,
-//! parameters, figures and causes, kept in the run's record so that no registry
-//! of studies is needed to analyse or report it.
+//! What a study is: its strategies, parameters, figures and causes, as data.
+//!
+//! Help texts, plans and tests are made from it. A run's record has it too, so that no
+//! registry of studies is needed to analyse or report a run. Plans and tests alone use
+//! what is skipped in the record.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::bounded;
-use crate::condition::{AppliesWhenDescription, PromiseWhenDescription, ReliesOnDescription};
-use crate::figure::{Better, Fold, Unit};
+use crate::condition::{
+    AppliesWhenDescription, Condition, PromiseWhenDescription, ReliesOnDescription,
+};
+pub use crate::figure::FigureDescription;
 use crate::guarantee::Guarantee;
+pub use crate::param::ParamForm;
+pub use crate::param_description::ParamDescription;
+pub use crate::strategy::StrategyDescription;
+use crate::strategy::StrategyFacts;
 
-/// One study, as its runs describe it.
+/// One kind of application I/O.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyDescription {
@@ -68,6 +76,13 @@ pub struct StudyDescription {
     #[serde(default)]
     #[serde(deserialize_with = "bounded::list")]
     pub notes: Vec<NoteDescription>,
+    /// Whether it is timed when no study is named.
+    #[serde(skip)]
+    pub by_default: bool,
+    /// Parameters whose values are ways of doing it, and are compared as strategies
+    /// are, each with the first.
+    #[serde(skip)]
+    pub compared: Vec<&'static str>,
 }
 
 /// What an arm is judged by.
@@ -95,85 +110,6 @@ pub struct ScoreWhenDescription {
     pub value: String,
     /// What such arms are judged by.
     pub score: Score,
-}
-
-/// One way in which a study does its I/O.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StrategyDescription {
-    /// Its name in plans and flags.
-    pub name: String,
-    /// What it does, in a line.
-    pub about: String,
-    /// What is lost if the process or the machine dies, in a line; empty where
-    /// nothing depends on it.
-    pub promise: String,
-    /// Whether it is timed when no strategy is named.
-    pub by_default: bool,
-}
-
-/// One parameter of a study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ParamDescription {
-    /// Its name in plans and flags.
-    pub name: String,
-    /// What it means, in a line.
-    pub about: String,
-    /// What may be given, in words.
-    pub accepts: String,
-    /// What kind of value it has.
-    pub kind: ParamForm,
-    /// The values when none is given, as one would write them.
-    #[serde(deserialize_with = "bounded::list")]
-    pub default: Vec<String>,
-}
-
-/// What kind of value a parameter has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum ParamForm {
-    /// A size in bytes.
-    Size,
-    /// A size or a range of sizes.
-    Sizes,
-    /// A whole number.
-    Count,
-    /// One of several words.
-    Choice,
-    /// Operations a second.
-    Rate,
-    /// When data is forced to the device.
-    Sync,
-    /// A length of time.
-    Duration,
-    /// Any text.
-    Text,
-    /// A name that stands for what other parameters say.
-    Name,
-    /// A text that a shell reads.
-    Shell,
-}
-
-/// A figure that a study measures in each slice beside the toll.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FigureDescription {
-    /// Its name in results.
-    pub name: String,
-    /// What it is called in tables.
-    pub title: String,
-    /// What it is, in a line.
-    pub about: String,
-    /// What it counts.
-    pub unit: Unit,
-    /// Which direction is better.
-    pub better: Better,
-    /// How the slices' figures become their arm's.
-    pub fold: Fold,
-    /// Whether reports have a column for it.
-    pub shown: bool,
 }
 
 /// A cause that a study defines: time that one of its figures tells of.
@@ -216,6 +152,94 @@ pub struct NoteDescription {
 }
 
 impl StudyDescription {
+    /// A study without parameters or figures, for others to be written as what they have
+    /// besides.
+    pub fn new(name: &str, about: &str, operation: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            operation: operation.to_owned(),
+            moves_bytes: false,
+            score: Score::MeanTime,
+            score_when: Vec::new(),
+            strategies: Vec::new(),
+            promise_when: Vec::new(),
+            relies_on: Vec::new(),
+            params: Vec::new(),
+            applies_when: Vec::new(),
+            figures: Vec::new(),
+            parts: Vec::new(),
+            causes: Vec::new(),
+            break_evens: Vec::new(),
+            notes: Vec::new(),
+            by_default: true,
+            compared: Vec::new(),
+        }
+    }
+
+    /// The study with these strategies. The rules that follow from their facts come before
+    /// those of the whole study.
+    #[must_use]
+    pub fn with_strategies(mut self, strategies: &[StrategyDescription]) -> Self {
+        self.strategies = strategies.to_vec();
+        let promises = self.grouped(|facts| facts.promise_when.clone()).into_iter();
+        let promises = promises.map(|((params, promise), strategies)| PromiseWhenDescription {
+            when: Condition { strategies, params },
+            promise,
+        });
+        self.promise_when.splice(..0, promises.collect::<Vec<_>>());
+        let relied_on = self.grouped(|facts| facts.relies_on.clone()).into_iter();
+        let relied_on = relied_on.map(|((on, params), strategies)| ReliesOnDescription {
+            on,
+            when: Condition { strategies, params },
+        });
+        self.relies_on.splice(..0, relied_on.collect::<Vec<_>>());
+        let mut applies: Vec<AppliesWhenDescription> = Vec::new();
+        for (param, strategies) in self.grouped(|facts| facts.params.to_vec()) {
+            let when = Condition { strategies, params: Vec::new() };
+            match applies.last_mut().filter(|rule| rule.when == when) {
+                Some(rule) => rule.params.push(param.to_owned()),
+                None => {
+                    applies.push(AppliesWhenDescription { params: vec![param.to_owned()], when });
+                }
+            }
+        }
+        self.applies_when.splice(..0, applies);
+        self
+    }
+
+    /// What the strategies have of something, each with the names of those that have it; no
+    /// names where all do.
+    fn grouped<T: PartialEq>(
+        &self,
+        of: impl Fn(&StrategyFacts) -> Vec<T>,
+    ) -> Vec<(T, Vec<String>)> {
+        let mut groups: Vec<(T, Vec<String>)> = Vec::new();
+        for strategy in &self.strategies {
+            for fact in of(&strategy.facts) {
+                match groups.iter_mut().find(|(known, _)| *known == fact) {
+                    Some((_, names)) => names.push(strategy.name.clone()),
+                    None => groups.push((fact, vec![strategy.name.clone()])),
+                }
+            }
+        }
+        for (_, names) in &mut groups {
+            if names.len() == self.strategies.len() {
+                names.clear();
+            }
+        }
+        groups
+    }
+
+    /// The study as a run's record has it: without what plans and tests alone use.
+    #[must_use]
+    pub fn recorded(&self) -> Self {
+        let mut study = Self { by_default: false, compared: Vec::new(), ..self.clone() };
+        study.strategies.iter_mut().for_each(|s| s.facts = StrategyFacts::default());
+        study.params.iter_mut().for_each(|param| param.limits = None);
+        study
+    }
+
     /// What an arm is judged by, given its parameters as they are written.
     pub fn score_of(&self, params: &BTreeMap<String, String>) -> Score {
         let fits = |when: &&ScoreWhenDescription| params.get(&when.param) == Some(&when.value);
@@ -265,14 +289,27 @@ impl StudyDescription {
     }
 }
 
-impl ParamDescription {
-    /// Whether a value is what the parameter has when none is given.
-    pub fn is_default(&self, value: &str) -> bool {
-        self.default.first().is_some_and(|default| default == value)
+impl ScoreWhenDescription {
+    /// Arms whose parameter has this value are judged by this.
+    pub fn new(param: &str, value: &str, score: Score) -> Self {
+        Self { param: param.to_owned(), value: value.to_owned(), score }
+    }
+}
+
+impl CauseDescription {
+    /// Time that this figure has, worth naming from this share of an operation's time on.
+    pub fn new(code: &str, what: &str, figure: &str, threshold_share: f64) -> Self {
+        let [code, what, figure] = [code, what, figure].map(str::to_owned);
+        Self { code, what, figure, threshold_share }
     }
 }
 
 impl NoteDescription {
+    /// A sentence for arms that have this figure.
+    pub fn new(when: &str, text: &str) -> Self {
+        Self { when: when.to_owned(), text: text.to_owned() }
+    }
+
     /// The sentence with a value in the place of each figure's name; nothing where one
     /// of them has none.
     pub fn filled_in(&self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
@@ -292,14 +329,91 @@ impl NoteDescription {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{ScoreWhen, StudySpec};
+    use crate::condition::ParamCondition;
+
+    fn study() -> StudyDescription {
+        let each = || vec![ParamCondition::one_of("sync", &["each"])];
+        let never = || vec![ParamCondition::not("sync", "never")];
+        let mut kept = StrategyDescription::new("kept", "", "lost");
+        kept.facts.promise_when = vec![(each(), "safe".to_owned())];
+        kept.facts.relies_on = vec![(Guarantee::Appends, vec![]), (Guarantee::FcntlLocks, never())];
+        kept.facts.params = &["kind", "size"];
+        let mut other = StrategyDescription::new("other", "", "never");
+        other.facts.relies_on = vec![(Guarantee::FcntlLocks, never())];
+        let every = vec![ParamCondition::beginning("sync", "every ")];
+        let unset = vec![ParamCondition::one_of("set", &[""])];
+        StudyDescription {
+            promise_when: vec![PromiseWhenDescription {
+                when: Condition::params(every),
+                promise: "some".to_owned(),
+            }],
+            applies_when: vec![AppliesWhenDescription {
+                params: vec!["size".to_owned()],
+                when: Condition::params(unset),
+            }],
+            ..StudyDescription::new("made", "", "step")
+        }
+        .with_strategies(&[kept, other])
+    }
+
+    fn written(params: &[(&str, &str)]) -> BTreeMap<String, String> {
+        params.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn rules_follow_from_what_strategies_have() {
+        let study = study();
+        let when = |rule: &PromiseWhenDescription| rule.when.to_string();
+        assert!(study.promise_when.iter().map(when).eq(["sync=each with kept", "sync=every …"]));
+        let when: Vec<String> = study.relies_on.iter().map(|rule| rule.when.to_string()).collect();
+        assert_eq!(when, ["kept", "sync other than never"], "of all strategies, none is named");
+        assert_eq!(study.applies_when[0].params, ["kind", "size"]);
+    }
+
+    #[test]
+    fn the_first_promise_that_fits_counts() {
+        let study = study();
+        let promise = |strategy, sync| study.promise_of(strategy, &written(&[("sync", sync)]));
+        assert_eq!(promise("kept", "never"), "lost");
+        assert_eq!(promise("kept", "each"), "safe");
+        assert_eq!(promise("other", "each"), "never");
+        assert_eq!(promise("other", "every 20"), "some");
+        assert_eq!(study.promise_of("kept", &BTreeMap::new()), "lost");
+        assert_eq!(study.promise_of("nobody's", &BTreeMap::new()), "");
+    }
+
+    #[test]
+    fn all_that_an_arm_relies_on_counts() {
+        let study = study();
+        let relied = |strategy, sync| study.guarantees_of(strategy, &written(&[("sync", sync)]));
+        assert_eq!(relied("kept", "never"), [Guarantee::Appends]);
+        assert_eq!(relied("kept", "each"), [Guarantee::Appends, Guarantee::FcntlLocks]);
+        assert_eq!(relied("other", "never"), []);
+    }
+
+    #[test]
+    fn a_parameter_applies_where_all_that_is_said_of_it_holds() {
+        let study = study();
+        let applies =
+            |param, strategy, set| study.applies(param, strategy, &written(&[("set", set)]));
+        assert!(applies("size", "kept", ""));
+        assert!(!applies("size", "kept", "/srv"));
+        assert!(!applies("size", "other", ""));
+        assert!(applies("kind", "kept", "/srv"));
+        assert!(applies("set", "other", "/srv"));
+    }
+
+    #[test]
+    fn a_record_reads_back_as_it_was_recorded() {
+        let recorded = study().recorded();
+        let json = serde_json::to_string(&recorded).unwrap_or_default();
+        assert_eq!(serde_json::from_str::<StudyDescription>(&json).ok(), Some(recorded));
+        assert!(!json.contains("facts") && !json.contains("compared"), "{json}");
+    }
 
     #[test]
     fn a_note_has_its_figures_filled_in_or_is_not_said() {
-        let note = |when: &str, text: &str| NoteDescription {
-            when: when.to_owned(),
-            text: text.to_owned(),
-        };
+        let note = NoteDescription::new;
         let value = |name: &str| match name {
             "kills" => Some("1,000".to_owned()),
             "lost" => Some("3".to_owned()),
@@ -314,10 +428,12 @@ mod tests {
 
     #[test]
     fn a_parameters_value_decides_what_an_arm_is_judged_by() {
-        const WHEN: &[ScoreWhen] =
-            &[ScoreWhen { param: "rate", value: "max", score: Score::HighestRate }];
-        let spec = StudySpec { score: Score::MedianTime, score_when: WHEN, ..StudySpec::EMPTY };
-        let study = spec.describe();
+        let when = ScoreWhenDescription::new("rate", "max", Score::HighestRate);
+        let study = StudyDescription {
+            score: Score::MedianTime,
+            score_when: vec![when],
+            ..StudyDescription::new("made", "", "step")
+        };
         let with = |value: &str| study.score_of(&[("rate".to_owned(), value.to_owned())].into());
         assert_eq!(with("max"), Score::HighestRate);
         assert_eq!(with("200"), Score::MedianTime);

@@ -5,36 +5,54 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{count, percent, rough_size, three_digits, time};
 
-/// A figure that a study measures in each slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FigureSpec {
+/// A figure that a study measures in each slice beside the toll.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FigureDescription {
     /// Its name in results.
-    pub name: &'static str,
-    /// The head of its column in reports.
-    pub title: &'static str,
+    pub name: String,
+    /// What it is called in tables.
+    pub title: String,
     /// What it is, in a line.
-    pub about: &'static str,
-    /// What its values are in.
+    pub about: String,
+    /// What it counts.
     pub unit: Unit,
-    /// Which of two values is the better one.
+    /// Which direction is better.
     pub better: Better,
-    /// How an arm's slices make one figure.
+    /// How the slices' figures become their arm's.
     pub fold: Fold,
-    /// Whether reports show it; one that they do not is in results alone.
+    /// Whether reports have a column for it.
     pub shown: bool,
 }
 
+impl FigureDescription {
+    /// A number of which less is better, and the mean over the slices counts.
+    pub fn new(name: &str, title: &str, about: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: title.to_owned(),
+            about: about.to_owned(),
+            unit: Unit::Count,
+            better: Better::Less,
+            fold: Fold::Mean,
+            shown: true,
+        }
+    }
+}
+
+/// The name of [`written_on_device`].
+pub const WRITTEN_ON_DEVICE: &str = "device_written_bytes";
+
 /// What the devices behind the place were given to write while the clock ran, for anyone. The
 /// engine reads it in every slice; a study that lists it has it per operation.
-pub const WRITTEN_ON_DEVICE: FigureSpec = FigureSpec {
-    name: "device_written_bytes",
-    title: "on device",
-    about: "what the devices were given to write meanwhile, for anyone",
-    unit: Unit::Bytes,
-    better: Better::Less,
-    fold: Fold::PerOperation,
-    shown: true,
-};
+pub fn written_on_device() -> FigureDescription {
+    let about = "what the devices were given to write meanwhile, for anyone";
+    FigureDescription {
+        unit: Unit::Bytes,
+        fold: Fold::PerOperation,
+        ..FigureDescription::new(WRITTEN_ON_DEVICE, "on device", about)
+    }
+}
 
 /// What a figure is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

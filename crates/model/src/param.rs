@@ -5,25 +5,39 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::description::{ParamDescription, ParamForm};
+use serde::{Deserialize, Serialize};
+
 use crate::units::{UnitError, exact_duration, exact_size, parse_duration, parse_size};
 
-/// One parameter of a study.
-#[derive(Debug)]
-pub struct ParamSpec {
-    /// Its name in plans and flags.
-    pub name: &'static str,
-    /// What it means, in a line.
-    pub about: &'static str,
-    /// What it may be.
-    pub kind: ParamKind,
-    /// The value when none is given, as one would write it; several, with commas
-    /// between them, where the study's question takes them all.
-    pub default: &'static str,
+/// What kind of value a parameter has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ParamForm {
+    /// A size in bytes.
+    Size,
+    /// A size or a range of sizes.
+    Sizes,
+    /// A whole number.
+    Count,
+    /// One of several words.
+    Choice,
+    /// Operations a second.
+    Rate,
+    /// When data is forced to the device.
+    Sync,
+    /// A length of time.
+    Duration,
+    /// Any text.
+    Text,
+    /// A name that stands for what other parameters say.
+    Name,
+    /// A text that a shell reads.
+    Shell,
 }
 
 /// What a parameter may be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParamKind {
     /// A size in bytes, both ends included.
     Size {
@@ -166,99 +180,65 @@ impl ParamValue {
     }
 }
 
-impl ParamSpec {
-    /// The parameter as the record of a run has it.
-    pub(crate) fn describe(&self) -> ParamDescription {
-        ParamDescription {
-            name: self.name.to_owned(),
-            about: self.about.to_owned(),
-            accepts: self.accepts(),
-            kind: match self.kind {
-                ParamKind::Size { .. } => ParamForm::Size,
-                ParamKind::Sizes { .. } => ParamForm::Sizes,
-                ParamKind::Count { .. } => ParamForm::Count,
-                ParamKind::Choice(_) => ParamForm::Choice,
-                ParamKind::Rate => ParamForm::Rate,
-                ParamKind::Sync => ParamForm::Sync,
-                ParamKind::Duration { .. } => ParamForm::Duration,
-                // The formats that others rely on have no word for a path.
-                ParamKind::Text(_) | ParamKind::Path(_) => ParamForm::Text,
-                ParamKind::Name(_) => ParamForm::Name,
-                ParamKind::Shell(_) => ParamForm::Shell,
-            },
-            default: self.default_values().iter().map(ToString::to_string).collect(),
+impl ParamKind {
+    pub(crate) fn form(self) -> ParamForm {
+        match self {
+            Self::Size { .. } => ParamForm::Size,
+            Self::Sizes { .. } => ParamForm::Sizes,
+            Self::Count { .. } => ParamForm::Count,
+            Self::Choice(_) => ParamForm::Choice,
+            Self::Rate => ParamForm::Rate,
+            Self::Sync => ParamForm::Sync,
+            Self::Duration { .. } => ParamForm::Duration,
+            // The formats that others rely on have no word for a path.
+            Self::Text(_) | Self::Path(_) => ParamForm::Text,
+            Self::Name(_) => ParamForm::Name,
+            Self::Shell(_) => ParamForm::Shell,
+        }
+    }
+
+    /// What may be given, in words for help and errors.
+    pub(crate) fn accepts(self) -> String {
+        match self {
+            Self::Size { min, max } => {
+                format!("a size from {} to {}", exact_size(min), exact_size(max))
+            }
+            Self::Sizes { min, max } => format!(
+                "a size from {} to {}, or uniform SIZE..SIZE",
+                exact_size(min),
+                exact_size(max)
+            ),
+            Self::Count { min, max } => format!("a number from {min} to {max}"),
+            Self::Choice(words) => any_of(words),
+            Self::Rate => "max, or a number per second".to_owned(),
+            Self::Sync => "never, each, every N, or every TIME".to_owned(),
+            Self::Duration { min, max } => {
+                format!("a time from {} to {}", exact_duration(min), exact_duration(max))
+            }
+            Self::Text(what) | Self::Path(what) | Self::Name(what) | Self::Shell(what) => {
+                what.to_owned()
+            }
         }
     }
 
     /// Reads a value; the error says what would be one.
-    pub fn parse(&self, text: &str) -> Result<ParamValue, String> {
-        match self.kind {
-            ParamKind::Size { min, max } => size_within(text, min, max).map(ParamValue::Size),
-            ParamKind::Sizes { min, max } => parse_sizes(text, min, max).map(ParamValue::Sizes),
-            ParamKind::Count { min, max } => parse_count(text, min, max).map(ParamValue::Count),
-            ParamKind::Choice(words) => {
+    pub(crate) fn parse(self, text: &str) -> Result<ParamValue, String> {
+        match self {
+            Self::Size { min, max } => size_within(text, min, max).map(ParamValue::Size),
+            Self::Sizes { min, max } => parse_sizes(text, min, max).map(ParamValue::Sizes),
+            Self::Count { min, max } => parse_count(text, min, max).map(ParamValue::Count),
+            Self::Choice(words) => {
                 let found = words.iter().find(|word| **word == text);
                 found.map(|word| ParamValue::Choice(word)).ok_or_else(|| {
                     format!("`{text}` is not one of the choices: write {}", any_of(words))
                 })
             }
-            ParamKind::Rate => parse_rate(text).map(ParamValue::Rate),
-            ParamKind::Sync => parse_sync(text).map(ParamValue::Sync),
-            ParamKind::Duration { min, max } => {
-                length_within(text, min, max).map(ParamValue::Duration)
-            }
-            ParamKind::Text(_) | ParamKind::Path(_) | ParamKind::Name(_) | ParamKind::Shell(_) => {
+            Self::Rate => parse_rate(text).map(ParamValue::Rate),
+            Self::Sync => parse_sync(text).map(ParamValue::Sync),
+            Self::Duration { min, max } => length_within(text, min, max).map(ParamValue::Duration),
+            Self::Text(_) | Self::Path(_) | Self::Name(_) | Self::Shell(_) => {
                 Ok(ParamValue::text(text))
             }
-        }
-    }
-
-    /// The parts of what was given on the command line: values are put between
-    /// commas, and a text may have commas of its own. A name with a comma needs a plan file.
-    pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
-        match self.kind {
-            ParamKind::Text(_) | ParamKind::Path(_) | ParamKind::Shell(_) => vec![given],
-            _ => given.split(',').map(str::trim).collect(),
-        }
-    }
-
-    /// The defaults, read: one, or several that make a factor.
-    pub fn default_values(&self) -> Vec<ParamValue> {
-        let read = |text: &str| {
-            self.parse(text).unwrap_or_else(|e| {
-                unreachable!("the default of {} cannot be parsed: {e}", self.name)
-            })
-        };
-        self.parts(self.default).into_iter().map(read).collect()
-    }
-
-    /// The default, or the first of several.
-    pub fn default_value(&self) -> ParamValue {
-        self.default_values().swap_remove(0)
-    }
-
-    /// What may be given, in words for help and errors.
-    pub fn accepts(&self) -> String {
-        match self.kind {
-            ParamKind::Size { min, max } => {
-                format!("a size from {} to {}", exact_size(min), exact_size(max))
-            }
-            ParamKind::Sizes { min, max } => format!(
-                "a size from {} to {}, or uniform SIZE..SIZE",
-                exact_size(min),
-                exact_size(max)
-            ),
-            ParamKind::Count { min, max } => format!("a number from {min} to {max}"),
-            ParamKind::Choice(words) => any_of(words),
-            ParamKind::Rate => "max, or a number per second".to_owned(),
-            ParamKind::Sync => "never, each, every N, or every TIME".to_owned(),
-            ParamKind::Duration { min, max } => {
-                format!("a time from {} to {}", exact_duration(min), exact_duration(max))
-            }
-            ParamKind::Text(what)
-            | ParamKind::Path(what)
-            | ParamKind::Name(what)
-            | ParamKind::Shell(what) => what.to_owned(),
         }
     }
 }
@@ -442,10 +422,6 @@ mod tests {
 
     use super::*;
 
-    fn spec(kind: ParamKind) -> ParamSpec {
-        ParamSpec { name: "p", about: "", kind, default: "" }
-    }
-
     #[test]
     fn values_read_back_as_they_were_written() {
         let second = Duration::from_secs(1);
@@ -460,18 +436,9 @@ mod tests {
         ];
         for (kind, texts) in cases {
             for text in texts {
-                assert_eq!(spec(kind).parse(text).unwrap().to_string(), **text);
+                assert_eq!(kind.parse(text).unwrap().to_string(), **text);
             }
         }
-    }
-
-    #[test]
-    fn several_defaults_are_all_read() {
-        let kind = ParamKind::Choice(&["load", "rebuild"]);
-        let several = ParamSpec { default: "rebuild, load", ..spec(kind) };
-        let words = ["rebuild", "load"].map(ParamValue::Choice);
-        assert_eq!(several.default_values(), words);
-        assert_eq!(several.default_value(), words[0]);
     }
 
     #[test]
@@ -491,7 +458,7 @@ mod tests {
             (ParamKind::Sync, "every 2s", "out of range"),
         ];
         for (kind, text, answer) in cases {
-            let error = spec(kind).parse(text).unwrap_err();
+            let error = kind.parse(text).unwrap_err();
             assert!(error.contains(answer), "{text}: {error}");
         }
     }

@@ -12,7 +12,9 @@ use thiserror::Error;
 
 use crate::place::PlaceRequest;
 use crate::shell::quoted;
-use crate::study::{ParamKind, ParamSpec, ParamValue, Params, StrategySpec, StudySpec, nearest};
+use crate::study::{
+    ParamDescription, ParamForm, ParamValue, Params, StrategyDescription, StudyDescription, nearest,
+};
 use crate::units::parse_duration;
 
 /// The smallest difference that matters, when nothing else is said.
@@ -35,9 +37,9 @@ pub struct PlanError(pub String);
 #[derive(Clone, Debug)]
 pub struct StudyPlan {
     /// The study.
-    pub spec: &'static StudySpec,
+    pub spec: &'static StudyDescription,
     /// The strategies; the first is the base. Empty means the default ones.
-    pub strategies: Vec<&'static StrategySpec>,
+    pub strategies: Vec<&'static StrategyDescription>,
     /// The parameters that were given; one with several values is a factor.
     pub factors: Vec<(&'static str, Vec<ParamValue>)>,
     /// How many of its operations the application does in a second, where that was said.
@@ -82,7 +84,7 @@ pub struct Plan {
 
 impl StudyPlan {
     /// A study with its default strategies and parameters.
-    pub fn new(spec: &'static StudySpec) -> Self {
+    pub fn new(spec: &'static StudyDescription) -> Self {
         let (strategies, factors, not_at) = Default::default();
         Self { spec, strategies, factors, per_second: None, not_at }
     }
@@ -94,7 +96,7 @@ impl StudyPlan {
     }
 
     /// A parameter's values: those that were given, or its defaults.
-    pub(crate) fn values(&self, param: &ParamSpec) -> Vec<ParamValue> {
+    pub(crate) fn values(&self, param: &ParamDescription) -> Vec<ParamValue> {
         let given = self.factors.iter().find(|(name, _)| *name == param.name);
         given.map_or_else(|| param.default_values(), |(_, values)| values.clone())
     }
@@ -116,14 +118,14 @@ impl StudyPlan {
     /// Every combination of the parameters' values, in the study's own order.
     pub fn combinations(&self) -> Vec<Params> {
         let mut rows = vec![Vec::new()];
-        for param in self.spec.params {
+        for param in &self.spec.params {
             let values = self.values(param);
             rows = rows
                 .into_iter()
                 .flat_map(|row| {
-                    values
-                        .iter()
-                        .map(move |value| [row.clone(), vec![(param.name, value.clone())]].concat())
+                    values.iter().map(move |value| {
+                        [row.clone(), vec![(param.name.as_str(), value.clone())]].concat()
+                    })
                 })
                 .collect();
         }
@@ -136,7 +138,7 @@ impl Draft {
     pub fn select_studies(
         &mut self,
         names: &[String],
-        registry: &[&'static StudySpec],
+        registry: &[&'static StudyDescription],
     ) -> Result<(), PlanError> {
         let mut selected = Vec::new();
         for (position, name) in names.iter().enumerate() {
@@ -178,8 +180,8 @@ impl Draft {
 
     fn unknown_strategy(&self, name: &str) -> PlanError {
         let known: Vec<&str> =
-            self.studies.iter().flat_map(|s| s.spec.strategies).map(|s| s.name).collect();
-        let studies: Vec<&str> = self.studies.iter().map(|s| s.spec.name).collect();
+            self.studies.iter().flat_map(|s| &s.spec.strategies).map(|s| s.name.as_str()).collect();
+        let studies: Vec<&str> = self.studies.iter().map(|s| s.spec.name.as_str()).collect();
         PlanError(format!(
             "no strategy `{name}` in the {} {}{}",
             if studies.len() == 1 { "study" } else { "studies" },
@@ -194,15 +196,17 @@ impl Draft {
     pub fn set_all(
         &mut self,
         assignments: &[String],
-        registry: &[&'static StudySpec],
+        registry: &[&'static StudyDescription],
     ) -> Result<Vec<(&'static str, &'static str)>, PlanError> {
         let mut given: Vec<(&'static str, &'static str, Vec<ParamValue>)> = Vec::new();
         for assignment in assignments {
             let (spec, param, values) = assigned(assignment, registry)?;
-            match given.iter_mut().find(|(study, key, _)| (*study, *key) == (spec.name, param.name))
+            match given
+                .iter_mut()
+                .find(|(study, key, _)| (*study, *key) == (&spec.name, &param.name))
             {
                 Some((_, _, earlier)) => earlier.extend(values),
-                None => given.push((spec.name, param.name, values)),
+                None => given.push((&spec.name, &param.name, values)),
             }
         }
         let set = |(study, key, values): (&'static str, &'static str, Vec<ParamValue>)| {
@@ -236,10 +240,10 @@ impl Draft {
     pub fn set_per_second(
         &mut self,
         text: &str,
-        registry: &[&'static StudySpec],
+        registry: &[&'static StudyDescription],
     ) -> Result<(), PlanError> {
         let (study, rate) = match text.split_once('=') {
-            Some((study, rate)) => (Some(find_study(study.trim(), registry)?.name), rate),
+            Some((study, rate)) => (Some(find_study(study.trim(), registry)?.name.as_str()), rate),
             None => (None, text),
         };
         let rate = parse_per_second(rate).map_err(PlanError)?;
@@ -264,7 +268,7 @@ impl Draft {
             for (param, values) in &mut study.factors {
                 let kind = study.spec.param(param).map(|param| param.kind);
                 let word = match kind {
-                    Some(ParamKind::Shell(_)) => quoted(value),
+                    Some(ParamForm::Shell) => quoted(value),
                     _ => value.to_owned(),
                 };
                 for one in values {
@@ -339,8 +343,8 @@ impl Plan {
 /// What an assignment `STUDY.KEY=VALUE[,VALUE...]` says.
 fn assigned(
     assignment: &str,
-    registry: &[&'static StudySpec],
-) -> Result<(&'static StudySpec, &'static ParamSpec, Vec<ParamValue>), PlanError> {
+    registry: &[&'static StudyDescription],
+) -> Result<(&'static StudyDescription, &'static ParamDescription, Vec<ParamValue>), PlanError> {
     let shape = || {
         PlanError(format!(
             "`{assignment}` is not of the form STUDY.KEY=VALUE, as in log.record=8193"
@@ -367,10 +371,10 @@ fn assigned(
 /// The study of that name.
 pub fn find_study(
     name: &str,
-    registry: &[&'static StudySpec],
-) -> Result<&'static StudySpec, PlanError> {
+    registry: &[&'static StudyDescription],
+) -> Result<&'static StudyDescription, PlanError> {
     registry.iter().find(|s| s.name == name).copied().ok_or_else(|| {
-        let known = registry.iter().map(|s| s.name);
+        let known = registry.iter().map(|s| s.name.as_str());
         PlanError(format!(
             "no study `{name}`{} (`iotoll studies` lists them)",
             suggestion(name, known)
@@ -408,8 +412,8 @@ pub(crate) fn said_twice(values: &[ParamValue]) -> Option<String> {
     Some(format!(" is given the value `{value}` twice: name each value once"))
 }
 
-pub(crate) fn unknown_key(key: &str, spec: &StudySpec) -> PlanError {
-    let known: Vec<&str> = spec.params.iter().map(|p| p.name).collect();
+pub(crate) fn unknown_key(key: &str, spec: &StudyDescription) -> PlanError {
+    let known: Vec<&str> = spec.params.iter().map(|p| p.name.as_str()).collect();
     PlanError(format!("the study {} has no key `{key}`{}", spec.name, suggestion(key, known)))
 }
 

@@ -6,12 +6,12 @@ use crate::arm::pairs;
 use crate::place::{PlaceFacts, PlaceRequest};
 use crate::plan::{ARMS_MAX, BUDGETS, Draft, Plan, PlanError, StudyPlan, find_study, unknown_key};
 use crate::run::{ArmRecord, PlanRecord, Run};
-use crate::study::StudySpec;
+use crate::study::StudyDescription;
 
 impl Draft {
     /// What was asked for when a run was measured: each way of doing it as a study of its
     /// own, in the order of the arms, so that the same arms follow from it.
-    pub fn of_run(run: &Run, registry: &[&'static StudySpec]) -> Result<Self, PlanError> {
+    pub fn of_run(run: &Run, registry: &[&'static StudyDescription]) -> Result<Self, PlanError> {
         let PlanRecord { worth, error_rate, budget_s, arms, per_second, .. } = &run.plan;
         if arms.len() > ARMS_MAX {
             return Err(PlanError(format!(
@@ -79,7 +79,7 @@ fn is_same_way(a: &ArmRecord, b: &ArmRecord) -> bool {
 }
 
 /// An arm's study with its strategy and values alone.
-fn way(arm: &ArmRecord, registry: &[&'static StudySpec]) -> Result<StudyPlan, PlanError> {
+fn way(arm: &ArmRecord, registry: &[&'static StudyDescription]) -> Result<StudyPlan, PlanError> {
     let spec = find_study(&arm.study, registry)?;
     let unknown = || {
         PlanError(format!(
@@ -95,7 +95,7 @@ fn way(arm: &ArmRecord, registry: &[&'static StudySpec]) -> Result<StudyPlan, Pl
             param.parse(value).map_err(|why| PlanError(format!("{}.{name}: {why}", spec.name)))?;
         // What is at its default was not asked for, and need not mean anything to the arm.
         if param.default_values() != [value.clone()] {
-            study.set(param.name, vec![value]);
+            study.set(&param.name, vec![value]);
         }
     }
     Ok(study)

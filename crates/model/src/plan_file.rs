@@ -11,7 +11,7 @@ use crate::plan::{
     Draft, StudyPlan, find_study, parse_budget, parse_per_second, said_twice, suggestion,
     unknown_key,
 };
-use crate::study::{ParamSpec, ParamValue, StudySpec, parse_error_rate, parse_worth};
+use crate::study::{ParamDescription, ParamValue, StudyDescription, parse_error_rate, parse_worth};
 
 /// A mistake in a plan file.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -35,7 +35,7 @@ type Entry<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValu
 pub fn parse(
     text: &str,
     file: &str,
-    registry: &[&'static StudySpec],
+    registry: &[&'static StudyDescription],
 ) -> Result<Draft, PlanFileError> {
     let table = DeTable::parse(text)
         .map_err(|e| (e.span().unwrap_or(0..0), e.message().to_owned()))
@@ -46,7 +46,7 @@ pub fn parse(
     })
 }
 
-fn read_top(table: &DeTable<'_>, registry: &[&'static StudySpec]) -> Result<Draft, Mistake> {
+fn read_top(table: &DeTable<'_>, registry: &[&'static StudyDescription]) -> Result<Draft, Mistake> {
     let mut draft = Draft::default();
     for (key, value) in in_file_order(table) {
         match key.get_ref().as_ref() {
@@ -84,7 +84,7 @@ fn read_places(value: &Spanned<DeValue<'_>>) -> Result<Vec<PlaceRequest>, Mistak
 
 fn read_studies(
     value: &Spanned<DeValue<'_>>,
-    registry: &[&'static StudySpec],
+    registry: &[&'static StudyDescription],
 ) -> Result<Vec<StudyPlan>, Mistake> {
     let shape =
         |span| (span, "each study is a table of its own: [[study]], then name = \"log\"".into());
@@ -101,7 +101,7 @@ fn read_studies(
 fn read_study(
     table: &DeTable<'_>,
     span: Range<usize>,
-    registry: &[&'static StudySpec],
+    registry: &[&'static StudyDescription],
 ) -> Result<StudyPlan, Mistake> {
     let entries = in_file_order(table);
     let name = entries.iter().find(|(key, _)| key.get_ref() == "name");
@@ -115,7 +115,7 @@ fn read_study(
             "strategy" => {
                 study.strategies = read_list(value, |text| {
                     spec.strategy(text).ok_or_else(|| {
-                        let known = spec.strategies.iter().map(|s| s.name);
+                        let known = spec.strategies.iter().map(|s| s.name.as_str());
                         format!(
                             "the study {} has no strategy `{text}`{}",
                             spec.name,
@@ -128,7 +128,7 @@ fn read_study(
                 let param = spec
                     .param(other)
                     .ok_or_else(|| (key.span(), unknown_key(other, spec).to_string()))?;
-                study.set(param.name, read_values(value, param)?);
+                study.set(&param.name, read_values(value, param)?);
             }
         }
     }
@@ -137,7 +137,7 @@ fn read_study(
 
 fn read_values(
     value: &Spanned<DeValue<'_>>,
-    param: &ParamSpec,
+    param: &ParamDescription,
 ) -> Result<Vec<ParamValue>, Mistake> {
     let read = |text: &str| param.parse(text).map_err(|e| format!("{}: {e}", param.name));
     let values = read_list(value, read)?;

@@ -212,7 +212,7 @@ impl Slice {
     /// A figure of the study's own, or one that is in the slice's readings.
     pub fn figure(&self, name: &str) -> Option<f64> {
         let read = || {
-            let device = self.spent.device.filter(|_| name == WRITTEN_ON_DEVICE.name)?;
+            let device = self.spent.device.filter(|_| name == WRITTEN_ON_DEVICE)?;
             Some(device.written_bytes as f64)
         };
         self.outcome.figures.get(name).copied().or_else(read)

@@ -22,10 +22,10 @@ pub fn planned(
     let mut out = String::new();
     let mut told: Vec<&str> = Vec::new();
     for Arm { study, .. } in arms {
-        if told.contains(&study.name) {
+        if told.contains(&study.name.as_str()) {
             continue;
         }
-        told.push(study.name);
+        told.push(&study.name);
         let own: Vec<&Arm> = arms.iter().filter(|arm| arm.study.name == study.name).collect();
         out += &format!("\n{}", heading(&format!("{}: {}", study.name, study.about)));
         let shared = shared_params(&own).join(", ");
@@ -33,10 +33,10 @@ pub fn planned(
             out += &paragraph("  shared    ", INDENT, &shared, width);
         }
         out += &paragraph("  arms      ", INDENT, &ways(&own, places), width);
-        let compared = compared(arms, pairs, study.name, places).join("; ");
+        let compared = compared(arms, pairs, &study.name, places).join("; ");
         let compared = if compared.is_empty() { "nothing" } else { &compared };
         out += &paragraph("  compared  ", INDENT, compared, width);
-        for data in worked_on(arms, materials, study.name) {
+        for data in worked_on(arms, materials, &study.name) {
             out += &paragraph("  data      ", INDENT, &data, width);
         }
     }
@@ -61,12 +61,13 @@ fn worked_on(arms: &[Arm], materials: &[Option<Material>], study: &str) -> Vec<S
 /// The parameters that are the same in all of a study's arms, and mean something to any.
 fn shared_params(arms: &[&Arm]) -> Vec<String> {
     let Some(first) = arms.first() else { return Vec::new() };
-    let study = first.study.describe();
+    let study = first.study;
     let shared = first.params.0.iter().filter(|(name, value)| {
         let is_same =
             arms.iter().all(|arm| arm.params.0.iter().any(|(n, v)| n == name && v == value));
         let mut applying = arms.iter();
-        is_same && applying.any(|arm| study.applies(name, arm.strategy.name, &arm.params.written()))
+        is_same
+            && applying.any(|arm| study.applies(name, &arm.strategy.name, &arm.params.written()))
     });
     let written = shared.map(|(name, value)| (name, value.to_string()));
     written
@@ -83,7 +84,7 @@ fn ways(arms: &[&Arm], places: &[PlaceFacts]) -> String {
     let mut varying: Vec<(&str, Vec<String>)> = Vec::new();
     let mut ways: Vec<&str> = Vec::new();
     for arm in arms {
-        push_new(&mut strategies, arm.strategy.name);
+        push_new(&mut strategies, &arm.strategy.name);
         push_new(&mut ways, way(arm));
         for (name, value) in &arm.params.0 {
             match varying.iter_mut().find(|(known, _)| known == name) {
@@ -140,10 +141,10 @@ fn compared(arms: &[Arm], pairs: &[Pair], study: &str, places: &[PlaceFacts]) ->
 
 /// An arm in what it differs in from another.
 fn apart(arm: &Arm, other: &Arm, places: &[PlaceFacts]) -> String {
-    let (study, written) = (arm.study.describe(), arm.params.written());
+    let (study, written) = (arm.study, arm.params.written());
     let params = arm.params.0.iter().zip(&other.params.0).filter(|(own, others)| own != others);
     let params = params.map(|(own, _)| own);
-    let params = params.filter(|(name, _)| study.applies(name, arm.strategy.name, &written));
+    let params = params.filter(|(name, _)| study.applies(name, &arm.strategy.name, &written));
     let mut words: Vec<String> = Vec::new();
     if arm.strategy.name == other.strategy.name {
         words.extend(params.map(|(name, value)| format!("{name} {value}")));

@@ -41,13 +41,22 @@ macro_rules! choices {
     };
 }
 
-/// Declares a study's strategies: an enum as [`choices`] makes one, and their
-/// descriptions in the same order, `SPECS`.
+/// Declares a study's strategies: an enum as [`choices`] makes one, and beside each variant
+/// all that plans, reports and tests know of it. It comes with `descriptions`, in the same
+/// order, and `facts`, those of one.
 macro_rules! strategies {
     (
         $(#[$about:meta])*
         $vis:vis enum $kind:ident {
-            $($variant:ident = $name:literal, $by_default:ident, $does:literal, $promise:expr;)+
+            $($variant:ident = $name:literal, $by_default:ident {
+                about: $does:expr,
+                promises: $promises:expr,
+                syncs: $syncs:ident,
+                relies_on: [$($guarantee:ident $(where $condition:expr)?),*],
+                params: [$($param:expr),*],
+                needs: $needs:expr,
+                recipe: $recipe:expr,
+            })+
         }
     ) => {
         $crate::choices::choices! {
@@ -56,15 +65,36 @@ macro_rules! strategies {
         }
 
         impl $kind {
-            /// What each is, for help texts.
-            $vis const SPECS: &'static [::model::study::StrategySpec] = &[
-                $(::model::study::StrategySpec {
-                    name: $name,
-                    about: $does,
-                    promise: $promise,
-                    by_default: $crate::choices::strategies!(@ $by_default),
-                },)+
-            ];
+            /// What each is, in order.
+            $vis fn descriptions() -> &'static [::model::study::StrategyDescription] {
+                use ::model::strategy::{StrategyDescription, StrategyFacts, Syncs};
+
+                static ALL: ::std::sync::LazyLock<Vec<StrategyDescription>> =
+                    ::std::sync::LazyLock::new(|| vec![$({
+                        let $crate::rules::Promise { text, when } = $promises.into();
+                        StrategyDescription {
+                            by_default: $crate::choices::strategies!(@ $by_default),
+                            facts: StrategyFacts {
+                                syncs: Syncs::$syncs,
+                                promise_when: when,
+                                relies_on: vec![
+                                    $((::model::guarantee::Guarantee::$guarantee, vec![$($condition)?])),*
+                                ],
+                                params: &[$($param),*],
+                                needs: $needs,
+                                recipe: $recipe,
+                            },
+                            ..StrategyDescription::new($name, $does, text)
+                        }
+                    }),+]);
+                &ALL
+            }
+
+            /// What it does and needs.
+            #[allow(dead_code, reason = "not every study asks its strategies")]
+            $vis fn facts(self) -> &'static ::model::strategy::StrategyFacts {
+                &Self::descriptions()[self as usize].facts
+            }
         }
     };
     (@ by_default) => { true };
@@ -82,11 +112,23 @@ pub(crate) fn unknown(name: &str, names: &[&str]) -> StudyError {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use model::guarantee::Guarantee;
+    use model::strategy::{Recipe, Syncs};
+
     strategies! {
         /// Made up.
         pub(crate) enum Made {
-            Plain = "plain", by_default, "as it is", "";
-            WithExtra = "with-extra", by_name, "and more", "keeps it";
+            Plain = "plain", by_default {
+                about: "as it is",
+                promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+                recipe: Recipe::Control,
+            }
+            WithExtra = "with-extra", by_name {
+                about: "and more",
+                promises: "keeps it", syncs: Always, relies_on: [Flock], params: ["extra"],
+                needs: Some("php"),
+                recipe: Recipe::AsItIs,
+            }
         }
     }
 
@@ -97,7 +139,11 @@ mod tests {
         assert_eq!(serde_json::to_string(&Made::WithExtra).unwrap(), "\"with-extra\"");
         let error = Made::of("plane").unwrap_err().to_string();
         assert_eq!(error, "there is no `plane` among plain, with-extra");
-        let by_default: Vec<bool> = Made::SPECS.iter().map(|spec| spec.by_default).collect();
-        assert_eq!((Made::SPECS[1].name, by_default), ("with-extra", vec![true, false]));
+        let [plain, extra] = Made::descriptions() else { panic!("there are two") };
+        assert_eq!((plain.by_default, extra.by_default), (true, false));
+        assert_eq!((extra.name.as_str(), extra.promise.as_str()), ("with-extra", "keeps it"));
+        let facts = Made::WithExtra.facts();
+        assert_eq!((facts.syncs, facts.needs), (Syncs::Always, Some("php")));
+        assert_eq!(facts.relies_on, [(Guarantee::Flock, vec![])]);
     }
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use engine::study::{Doing, StudyError};
 use host::page_cache::{evict, lives_in_memory, resident_bytes};
-use model::study::{ParamKind, ParamSpec};
+use model::study::{ParamDescription, ParamKind};
 use rustix::fs::fstat;
 
 use crate::choices::choices;
@@ -24,8 +24,8 @@ choices! {
 }
 
 /// The parameter, where warm files are what is usual.
-pub(crate) const fn param(about: &'static str) -> ParamSpec {
-    ParamSpec { name: "cache", about, kind: ParamKind::Choice(Cache::NAMES), default: "warm" }
+pub(crate) fn param(about: &str) -> ParamDescription {
+    ParamDescription::new("cache", about, ParamKind::Choice(Cache::NAMES), "warm")
 }
 
 /// How much of some files memory holds, in whole pages.

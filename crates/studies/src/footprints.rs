@@ -7,61 +7,22 @@ use std::path::Path;
 
 use engine::study::{Footprint, Study};
 
-use crate::blocks::Blocks;
 use crate::cache::Cache;
 use crate::files::Files;
-use crate::journal::Journal;
 use crate::log::Log;
 use crate::page::Page;
 use crate::replay::Replay;
 use crate::sqlite::Sqlite;
-use crate::stream::Stream;
 use crate::testing::{finish, on_disk, own_folder, ready_in, workload};
-
-/// A study, its strategy, parameters and operations.
-type Given = (&'static dyn Study, &'static str, &'static [(&'static str, &'static str)], u64);
-
-/// Each study in each way in which it treats files differently.
-const SLICES: [Given; 25] = [
-    (&Log, "held", &[], 500),
-    (&Log, "held", &[("sync", "each")], 5),
-    (&Log, "per-writer", &[("writers", "3"), ("kind", "threads")], 300),
-    (&Log, "dsync", &[], 5),
-    (&Stream, "sequential", &[("total", "4 MiB")], 4),
-    (&Blocks, "buffered", &[("access", "read"), ("file", "2 MiB")], 500),
-    (&Blocks, "direct", &[("access", "write"), ("file", "2 MiB")], 100),
-    (&Blocks, "uring", &[("access", "mixed"), ("file", "2 MiB"), ("mix", "0")], 512),
-    (&Page, "read", &[("cache", "warm")], 20),
-    (&Page, "read", &[("cache", "cold")], 5),
-    (&Cache, "rename", &[("operation", "rebuild")], 2),
-    (&Cache, "direct", &[("operation", "load")], 5),
-    (&Files, "rename", &[("operation", "write")], 50),
-    (&Files, "direct", &[("operation", "read")], 50),
-    (&Files, "direct", &[("operation", "read"), ("cache", "cold")], 20),
-    (&Files, "direct", &[("operation", "create")], 50),
-    (&Files, "direct", &[("operation", "unlink")], 50),
-    (&Files, "direct", &[("operation", "rename")], 50),
-    (&Sqlite, "delete-full", &[], 4),
-    (&Sqlite, "wal-normal", &[], 20),
-    (&Journal, "pages", &[], 32),
-    (&Journal, "pages-lz4", &[("space", "zero-filled"), ("segment", "1 MiB")], 10),
-    (&Journal, "differences", &[("space", "growing"), ("values", "incompressible")], 32),
-    (&Journal, "pages", &EMPTY_RECYCLED, 40),
-    (&Journal, "pages-zstd", &[("start", "empty"), ("value", "900 B"), ("items", "1000")], 10),
-];
-
-const EMPTY_RECYCLED: [(&str, &str); 5] = [
-    ("start", "empty"),
-    ("items", "4000"),
-    ("space", "recycled"),
-    ("segment", "1 MiB"),
-    ("checkpoint", "4 MiB"),
-];
 
 #[test]
 fn no_slice_leaves_or_writes_more_than_its_workload_says() {
-    for (study, strategy, given, operations) in SLICES {
-        check(study, strategy, given, operations);
+    for study in crate::ALL {
+        for case in study.cases() {
+            if let Some(operations) = case.footprint {
+                check(study, case.strategy, case.set, operations);
+            }
+        }
     }
 }
 

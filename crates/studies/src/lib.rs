@@ -3,6 +3,8 @@
 pub mod articles;
 mod blocks;
 mod cache;
+#[cfg(test)]
+mod cases;
 mod choices;
 mod clients;
 mod cold;
@@ -17,7 +19,6 @@ mod journal;
 mod log;
 mod own;
 mod page;
-pub mod power;
 mod put;
 mod random;
 mod replay;
@@ -39,7 +40,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use engine::study::{Study, StudyError};
-use model::study::{Params, StudySpec};
+use model::study::StudyDescription;
 use process::StopFlag;
 use process::worker::{self, Assignment, Report, Session};
 
@@ -69,28 +70,8 @@ pub static ALL: [&dyn Study; 11] = [
     &replay::Replay,
 ];
 
-/// An arm of a study that writes what a power failure could take; none of another study.
-///
-/// # Errors
-/// Where strategy and parameters do not go together.
-pub fn power_trial(
-    study: &str,
-    strategy: &str,
-    params: &Params,
-) -> Result<Option<Box<dyn power::Trial>>, StudyError> {
-    Ok(Some(match study {
-        "log" => Box::new(log::power::Appending::new(strategy, params)?),
-        "blocks" => Box::new(blocks::power::Overwritten::new(strategy, params)?),
-        "files" => Box::new(files::power::Written::new(strategy, params)?),
-        "cache" => Box::new(cache::power::Rebuilt::new(strategy, params)?),
-        "sqlite" => Box::new(sqlite::power::Changed::new(strategy, params)?),
-        "journal" => Box::new(journal::power::Committed::new(strategy, params)?),
-        _ => return Ok(None),
-    }))
-}
-
 /// What every study is, for help texts and plans.
-pub fn specs() -> Vec<&'static StudySpec> {
+pub fn specs() -> Vec<&'static StudyDescription> {
     ALL.iter().map(|study| study.spec()).collect()
 }
 
@@ -119,9 +100,10 @@ pub fn serve_as_worker() -> io::Result<()> {
 
 /// Does an assignment as the study that made it does.
 fn work(assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
-    match assignment.study.as_str() {
-        "log" => log::do_assignment(assignment, session),
-        clients::ASSIGNMENT => clients::do_assignment(assignment, session),
-        other => Err(format!("the study {other} has no worker processes")),
+    if assignment.study == clients::ASSIGNMENT {
+        return clients::do_assignment(assignment, session);
     }
+    let study = find(&assignment.study);
+    let study = study.ok_or_else(|| format!("there is no study {}", assignment.study))?;
+    study.work(assignment, session)
 }

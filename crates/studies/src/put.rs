@@ -6,11 +6,12 @@ use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{Doing, StudyError};
-use model::study::StrategySpec;
+use model::study::StrategyDescription;
 use rustix::fs::{OFlags, fsync, renameat};
 
-use crate::choices::choices;
+use crate::choices::strategies;
 use crate::file::{open_for_writing, sync_folder, write_whole};
+use crate::rules::change;
 
 const OPENING: &str = "making a file";
 const WRITING: &str = "writing a file";
@@ -20,42 +21,54 @@ const SYNCING: &str = "forcing a file to the device";
 /// Where a file is written aside. One at a time is.
 pub(crate) const ASIDE: &CStr = c"aside.tmp";
 
-choices! {
+strategies! {
     /// How a file is put in its place, which is a strategy of several studies.
     pub(crate) enum Put {
-        /// Written over what is there.
-        Direct = "direct",
-        /// Written aside and renamed.
-        Rename = "rename",
-        /// The same, waiting for the device.
-        RenameFsync = "rename-fsync",
+        Direct = "direct", by_name {
+            about: "write each file over what is in its place",
+            promises: "after a crash, and for a reader meanwhile, a file may be incomplete",
+            syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "open(path, O_WRONLY|O_CREAT|O_TRUNC), write(2), close(2) (PHP: \
+                 file_put_contents($path, $data))",
+                "strace -f -e openat,rename,renameat -p PID shows the path opened, and no rename",
+                "write to a temporary file and rename it to path",
+            ),
+        }
+        Rename = "rename", by_name {
+            about: "write each file aside and rename it to its place",
+            promises: "readers see the old file or the new one; after a power failure a file may \
+                       be empty, cut short or zeros",
+            syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "write path.tmp in the same folder, then rename(path.tmp, path) (PHP: \
+                 file_put_contents($tmp, $data); rename($tmp, $path); Python: os.replace(tmp, path))",
+                "strace -f -e rename,renameat,renameat2 -p PID shows a rename for each file",
+                "write to path itself",
+            ),
+        }
+        RenameFsync = "rename-fsync", by_name {
+            about: "as rename, with fsync(2) of each file before and of its folder after",
+            promises: "readers see the old file or the new one, also after a power failure",
+            syncs: Always, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "write path.tmp, fsync(fd), rename(path.tmp, path), then fsync a descriptor of the \
+                 folder (Python: os.fsync(f.fileno()); os.replace(tmp, path); os.fsync(folder_fd); \
+                 PHP 8.1: fsync($file) before rename, and none of the folder)",
+                "strace -f -e fsync,rename,renameat -p PID shows fsync before each rename and after",
+                "leave both fsync calls out",
+            ),
+        }
     }
 }
 
 /// The three as strategies, one of them by default.
-pub(crate) const fn strategies(default: Put) -> [StrategySpec; 3] {
-    let rename = matches!(default, Put::Rename);
-    [
-        StrategySpec {
-            name: Put::Direct.name(),
-            about: "write each file over what is in its place",
-            promise: "after a crash, and for a reader meanwhile, a file may be incomplete",
-            by_default: !rename,
-        },
-        StrategySpec {
-            name: Put::Rename.name(),
-            about: "write each file aside and rename it to its place",
-            promise: "readers see the old file or the new one; after a power failure a file may \
-                      be empty, cut short or zeros",
-            by_default: rename,
-        },
-        StrategySpec {
-            name: Put::RenameFsync.name(),
-            about: "as rename, with fsync(2) of each file before and of its folder after",
-            promise: "readers see the old file or the new one, also after a power failure",
-            by_default: false,
-        },
-    ]
+pub(crate) fn strategies(default: Put) -> Vec<StrategyDescription> {
+    let mut strategies = Put::descriptions().to_vec();
+    for strategy in &mut strategies {
+        strategy.by_default = strategy.name == default.name();
+    }
+    strategies
 }
 
 impl Put {

@@ -10,21 +10,27 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
+use std::sync::LazyLock;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
+    StudyError, Workload, has_no_workers,
 };
+use model::case::Case;
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{ParamKind, ParamSpec, Params, StudySpec};
+use model::study::{ParamKind, Params, StudyDescription};
 use model::units::exact_size;
+use process::worker::{Assignment, Report, Session};
 use rustix::fs::{OFlags, fdatasync};
 
 use crate::choices::strategies;
 use crate::file::{open_for_reading, open_for_writing, write_whole};
 use crate::random::{self, stamp};
+use crate::rules::change;
+use crate::specs::param;
 
 const NAME: &CStr = c"stream.bin";
 const WRITING: &str = "writing the stream";
@@ -34,39 +40,50 @@ const READING: &str = "reading the stream back";
 strategies! {
     /// How the file is written.
     enum Strategy {
-        Sequential = "sequential", by_default,
-            "write(2) block after block, with one fdatasync(2) at the end", "";
+        Sequential = "sequential", by_default {
+            about: "write(2) block after block, with one fdatasync(2) at the end",
+            promises: "", syncs: Always, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "write(2) from start to end, then fdatasync(2) once (dd conv=fdatasync)",
+                "strace -f -e write,fdatasync -p PID shows one fdatasync, after the last write",
+                "leave the fdatasync(2) out",
+            ),
+        }
     }
 }
 
-static SPEC: StudySpec = StudySpec {
-    name: "stream",
-    about: "write a large file from start to end, then sync it",
-    operation: "block",
-    moves_bytes: true,
-    strategies: Strategy::SPECS,
-    params: &[
-        ParamSpec {
-            name: "block",
-            about: "size of each write",
-            kind: ParamKind::Size { min: 1, max: 64 << 20 },
-            default: "1 MiB",
-        },
-        ParamSpec {
-            name: "total",
-            about: "size of the file",
-            kind: ParamKind::Size { min: 1, max: 64 << 30 },
-            default: "32 MiB",
-        },
-    ],
-    ..StudySpec::EMPTY
-};
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
+        moves_bytes: true,
+        params: vec![
+            param(
+                "block",
+                "size of each write",
+                ParamKind::Size { min: 1, max: 64 << 20 },
+                "1 MiB",
+            ),
+            param("total", "size of the file", ParamKind::Size { min: 1, max: 64 << 30 }, "32 MiB"),
+        ],
+        ..StudyDescription::new(
+            "stream",
+            "write a large file from start to end, then sync it",
+            "block",
+        )
+    }
+    .with_strategies(Strategy::descriptions())
+});
+
+const CASES: &[Case] = &[
+    Case::of("sequential", &[("total", "1 MiB"), ("block", "64 KiB")]).calls_fail(),
+    Case::of("sequential", &[("total", "64 KiB"), ("block", "16 KiB")]).killed(),
+    Case::of("sequential", &[("total", "4 MiB")]).footprint(4),
+];
 
 /// The study.
 pub(crate) struct Stream;
 
 impl Study for Stream {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 
@@ -80,6 +97,18 @@ impl Study for Stream {
         Err(StudyError::Unsuited(format!(
             "a total of {total} is not a whole number of blocks of {block}"
         )))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        CASES
+    }
+
+    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -56,13 +56,7 @@ pub(crate) fn recorder() -> Recorder {
 
 /// The study's first defaults, with these in their place.
 pub(crate) fn params(study: &dyn Study, given: &[(&str, &str)]) -> Params {
-    let value = |param: &model::study::ParamSpec| {
-        let given = given.iter().find(|(name, _)| *name == param.name);
-        given.map_or_else(|| param.default_value(), |(_, text)| param.parse(text).unwrap())
-    };
-    let params = study.spec().params;
-    assert!(given.iter().all(|(name, _)| params.iter().any(|p| p.name == *name)), "{given:?}");
-    Params(params.iter().map(|param| (param.name, value(param))).collect())
+    study.spec().params_with(given.iter().copied()).unwrap()
 }
 
 /// An arm's workload, or why there is none.

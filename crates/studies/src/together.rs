@@ -1,40 +1,45 @@
 //! What workers of one slice came to together: how evenly they went, who was slowest, and how
 //! far apart those began that share no clock.
 
-use model::study::{Better, FigureSpec, Fold, Unit};
+use model::study::{Better, FigureDescription, Fold, Unit};
 use process::worker::{CLOCK_ERROR, Report};
 
 use crate::specs::{figure, time};
 
 /// How even their speeds are.
-pub(crate) const FAIRNESS: FigureSpec = FigureSpec {
-    unit: Unit::Ratio,
-    better: Better::More,
-    ..figure(
-        "fairness_jain",
-        "fair",
-        "Jain's fairness index: 1 if all were equally fast, 1/n if one of n did everything",
-    )
-};
+pub(crate) const FAIRNESS: &str = "fairness_jain";
+/// Of several clients, how slow the slowest is, and how far apart they began.
+const SLOWEST: &str = "slowest_client_ns";
+const SKEW: &str = "start_skew_ns";
 
-/// Of several clients, how slow the slowest is.
-pub(crate) const SLOWEST: FigureSpec =
-    time("slowest_client_ns", "slowest", "the time per operation of the slowest client");
-
-/// Of several clients, how far apart they began.
-pub(crate) const SKEW: FigureSpec = FigureSpec {
-    fold: Fold::Max,
-    ..time(
-        "start_skew_ns",
-        "skew",
-        "within which all clients started, with what is not known of their clocks",
-    )
-};
+/// Those of the figures that are here, for the description of a study.
+pub(crate) fn figures() -> Vec<FigureDescription> {
+    vec![
+        FigureDescription {
+            unit: Unit::Ratio,
+            better: Better::More,
+            ..figure(
+                FAIRNESS,
+                "fair",
+                "Jain's fairness index: 1 if all were equally fast, 1/n if one of n did everything",
+            )
+        },
+        time(SLOWEST, "slowest", "the time per operation of the slowest client"),
+        FigureDescription {
+            fold: Fold::Max,
+            ..time(
+                SKEW,
+                "skew",
+                "within which all clients started, with what is not known of their clocks",
+            )
+        },
+    ]
+}
 
 /// The figures of several clients alone; none of workers that share a clock.
 pub(crate) fn of_clients(workers: &[Report]) -> Vec<(&'static str, f64)> {
-    let skew = skew_ns(workers).map(|skew| (SKEW.name, skew));
-    skew.into_iter().flat_map(|skew| [skew, (SLOWEST.name, slowest_ns(workers))]).collect()
+    let skew = skew_ns(workers).map(|skew| (SKEW, skew));
+    skew.into_iter().flat_map(|skew| [skew, (SLOWEST, slowest_ns(workers))]).collect()
 }
 
 /// Jain's fairness index of the workers' speeds: 1 where all are as fast, 1/n
@@ -83,7 +88,7 @@ mod tests {
     #[test]
     fn skew_contains_what_is_not_known_of_the_clocks() {
         let workers = [worker(500, 90, Some(0.0)), worker(200, 40, Some(70.0))];
-        assert_eq!(of_clients(&workers), [(SKEW.name, 370.0), (SLOWEST.name, 9.0)]);
+        assert_eq!(of_clients(&workers), [(SKEW, 370.0), (SLOWEST, 9.0)]);
         assert_eq!(of_clients(&[worker(500, 90, None), worker(200, 40, None)]), []);
     }
 

@@ -6,7 +6,7 @@
 //! fails, at random moments and as often as wanted: each time the disk becomes what it had
 //! at the last flush that it answered, and some of what it took since, in any order and
 //! torn in sectors. The file system is mounted from that, which replays its journal, and
-//! the study looks at what is there ([`studies::power`]).
+//! the study looks at what is there ([`engine::study::PowerTrial`]).
 //!
 //! In every second recording somebody else syncs the file system now and then, as
 //! neighbours do, so that what a strategy does not sync is under way at most moments.
@@ -32,21 +32,20 @@ use std::time::Duration;
 
 use ::process::StopFlag;
 use anyhow::{Context as _, Result, ensure};
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{SliceFolders, StudyError};
+use engine::study::{PowerTrial, SliceFolders, StudyError};
 use host::clock::Clock;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use studies::power::{Left, Trial};
-use studies::power_trial;
 
 use xtask::pool::{self, Done, Job};
 
 use self::device::Command as Told;
 use self::disk::Disk;
 use self::mounts::{FileSystem, Mounted, by_ourselves};
-use self::rows::{ROWS, Row};
+use self::rows::{Row, rows};
 use self::tally::{Found, Tally};
 use self::tape::{Disk as Kind, Moment};
 
@@ -89,15 +88,17 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let tallies = Mutex::new(BTreeMap::new());
-    let chosen = || ROWS.iter().enumerate().filter(|(_, row)| row.name().contains(&args.only));
+    let rows = rows();
+    let chosen =
+        || rows.iter().copied().enumerate().filter(|(_, row)| row.name().contains(&args.only));
     let of_one = |system| chosen().map(move |(number, row)| (system, number, row));
     let jobs = args.filesystem.iter().flat_map(|system| of_one(*system));
-    let job = |(system, number, row): (FileSystem, usize, &'static Row)| Job {
+    let job = |(system, number, row): (FileSystem, usize, Row)| Job {
         name: format!("{} on {}", row.name(), system.name()),
         run: Box::new({
             let tallies = &tallies;
             move || {
-                let tally = row_on(system, row, args)?;
+                let tally = row_on(system, &row, args)?;
                 let examples = tally.examples().collect();
                 let mut tallies = tallies.lock().unwrap_or_else(PoisonError::into_inner);
                 tallies.insert((number, system), tally);
@@ -115,8 +116,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let tallies = tallies.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!("{}", Tally::HEAD);
     for ((number, system), tally) in &tallies {
-        let row = &ROWS[*number];
-        println!("{}", tally.line(&row.name(), system.name(), &row.promise()?));
+        let row = &rows[*number];
+        println!("{}", tally.line(&row.name(), system.name(), row.promise()?));
     }
     judge(tallies.values().filter(|tally| tally.is_refuted()).count(), args.lying)
 }
@@ -162,9 +163,7 @@ impl Bench {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         while tally.cuts < cuts {
             let with_neighbour = tally.recordings % 2 == 0;
-            let params = row.params()?;
-            let made = power_trial(row.study, row.strategy, &params)?;
-            let mut made = made.context("the study has nothing to lose")?;
+            let mut made = row.trial()?.context("the study has nothing to lose")?;
             let moments = self.record(made.as_mut(), row.operations, with_neighbour)?;
             tally.recordings += 1;
             let chosen = CUTS_OF_RECORDING.min(cuts - tally.cuts);
@@ -188,7 +187,7 @@ impl Bench {
     /// Runs a slice; the moments at which the power may fail in it.
     fn record(
         &self,
-        made: &mut dyn Trial,
+        made: &mut dyn PowerTrial,
         operations: u64,
         with_neighbour: bool,
     ) -> Result<Vec<Moment>> {
@@ -210,7 +209,7 @@ impl Bench {
 
     fn write(
         &self,
-        made: &mut dyn Trial,
+        made: &mut dyn PowerTrial,
         folders: SliceFolders<'_>,
         operations: u64,
         with_neighbour: bool,
@@ -251,7 +250,7 @@ impl Bench {
     }
 
     /// Mounts what is on the disk and looks at what is left.
-    fn look(&self, made: &dyn Trial, acknowledged: u64) -> Result<Found> {
+    fn look(&self, made: &dyn PowerTrial, acknowledged: u64) -> Result<Found> {
         let mut was_repaired = false;
         let mounted = self.mount().or_else(|error| {
             was_repaired = self.system.repair(&self.disk.file())?;

@@ -113,8 +113,8 @@ fn measured(place: &Path, clients: usize, planted: Planted) -> Result<Row> {
     let workloads: Result<Vec<Box<dyn Workload>>, _> = arms
         .iter()
         .map(|arm| {
-            let study = studies::find(arm.study.name).context("there is no such study")?;
-            Ok::<_, anyhow::Error>(study.workload(arm.strategy.name, &arm.params)?)
+            let study = studies::find(&arm.study.name).context("there is no such study")?;
+            Ok::<_, anyhow::Error>(study.workload(&arm.strategy.name, &arm.params)?)
         })
         .collect();
     let comm = Simulated::<Files>::new(clients, VERSION);

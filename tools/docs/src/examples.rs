@@ -76,7 +76,7 @@ fn every_plan_has_a_test_and_every_study_a_plan() {
     tested.sort_unstable();
     assert_eq!(names, tested);
     for spec in studies::specs() {
-        assert!(tested.contains(&spec.name), "there is no examples/{}.toml", spec.name);
+        assert!(tested.contains(&spec.name.as_str()), "there is no examples/{}.toml", spec.name);
     }
 }
 

@@ -11,7 +11,7 @@ use model::diff::Diff;
 use model::document::Document;
 use model::load::LoadRun;
 use model::selftest::SelftestResult;
-use model::study::StudySpec;
+use model::study::StudyDescription;
 use trace::Bill;
 
 use xtask::process;
@@ -115,25 +115,25 @@ fn commands(overview: &str) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty())
 }
 
-fn describe(spec: &StudySpec, text: &mut String) -> Result<()> {
-    write!(text, "\n### {}\n\n{}.\n", spec.name, capitalised(spec.about))?;
+fn describe(spec: &StudyDescription, text: &mut String) -> Result<()> {
+    write!(text, "\n### {}\n\n{}.\n", spec.name, capitalised(&spec.about))?;
     text.push_str("\n| strategy | what it does | what it promises | by default |\n");
     text.push_str("| --- | --- | --- | --- |\n");
-    for s in spec.strategies {
+    for s in &spec.strategies {
         let by_default = if s.by_default { "yes" } else { "no" };
         writeln!(
             text,
             "| `{}` | {} | {} | {by_default} |",
             s.name,
-            cell(s.about),
-            cell(s.promise)
+            cell(&s.about),
+            cell(&s.promise)
         )?;
     }
-    if !spec.promises.is_empty() {
+    if !spec.promise_when.is_empty() {
         text.push_str("\n| where | it promises instead |\n| --- | --- |\n");
     }
-    for rule in spec.promises {
-        let promise = if rule.promise.is_empty() { "nothing is written" } else { rule.promise };
+    for rule in &spec.promise_when {
+        let promise = if rule.promise.is_empty() { "nothing is written" } else { &rule.promise };
         writeln!(text, "| {} | {} |", cell(&rule.when.to_string()), cell(promise))?;
     }
     if !spec.relies_on.is_empty() {
@@ -141,20 +141,20 @@ fn describe(spec: &StudySpec, text: &mut String) -> Result<()> {
             "\n| relied on where several processes share the files | by |\n| --- | --- |\n",
         );
     }
-    for rule in spec.relies_on {
+    for rule in &spec.relies_on {
         writeln!(text, "| {} | {} |", rule.on.shown(), cell(&rule.when.to_string()))?;
     }
     text.push_str("\n| parameter | what it means | what it may be | default |\n");
     text.push_str("| --- | --- | --- | --- |\n");
-    for p in spec.params {
-        let (about, accepts) = (cell(p.about), cell(&p.accepts()));
-        writeln!(text, "| `{}` | {about} | {accepts} | `{}` |", p.name, p.default)?;
+    for p in &spec.params {
+        let (about, accepts) = (cell(&p.about), cell(&p.accepts));
+        writeln!(text, "| `{}` | {about} | {accepts} | `{}` |", p.name, p.default.join(", "))?;
     }
     if !spec.figures.is_empty() {
         text.push_str("\n| figure beside the toll | what it is |\n| --- | --- |\n");
     }
-    for f in spec.figures {
-        writeln!(text, "| `{}` | {} |", f.name, cell(f.about))?;
+    for f in &spec.figures {
+        writeln!(text, "| `{}` | {} |", f.name, cell(&f.about))?;
     }
     Ok(())
 }

@@ -24,8 +24,8 @@ use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use testkit::faults::{
-    Defect, Expectation, Injection, Judged, List, Program, SUBJECTS, Scene, Site, Subject, When,
-    call_named, unavailable,
+    Defect, Expectation, Injection, Judged, List, Program, Scene, Site, Subject, When, call_named,
+    subjects, unavailable,
 };
 
 use xtask::process;
@@ -101,7 +101,7 @@ fn run(args: &Args) -> Result<()> {
     std::fs::copy(process::build_iotoll()?, &iotoll)?;
     let mut chore = Chore::new(args, iotoll)?;
     println!("{}", Row::head());
-    for subject in SUBJECTS.iter().filter(|subject| args.wants(subject)) {
+    for subject in subjects(&studies::ALL).iter().filter(|subject| args.wants(subject)) {
         if let Some(program) = subject.needs.filter(|name| process::find_program(name).is_none()) {
             println!("{}: skipped, for there is no {program}", name(subject));
             continue;
@@ -145,7 +145,7 @@ struct Seen {
 impl<'a> Chore<'a> {
     fn new(args: &'a Args, iotoll: PathBuf) -> Result<Self> {
         let mut lists = BTreeMap::new();
-        for subject in SUBJECTS {
+        for subject in subjects(&studies::ALL) {
             let list = fs::read_to_string(list_file(subject.study)).unwrap_or_default();
             let list = List::read(&list).map_err(|line| anyhow!("{}: {line}", subject.study))?;
             lists.insert(subject.study, list);
@@ -160,7 +160,7 @@ impl<'a> Chore<'a> {
     }
 
     fn subject(&mut self, subject: &Subject) -> Result<()> {
-        let flags = subject.flags.iter().map(|&flag| flag.to_owned()).collect();
+        let flags = subject.flags.clone();
         let program = Program { iotoll: self.iotoll.clone(), arguments: flags };
         let sites = self.sites(subject, &program)?;
         if self.args.list {

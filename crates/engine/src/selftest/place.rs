@@ -240,5 +240,5 @@ fn not_yet(planting: &Planting) -> Planted {
 }
 
 fn workloads(work: &Work<'_>, arms: &[Arm]) -> Result<Vec<Box<dyn Workload>>, StudyError> {
-    arms.iter().map(|arm| work.study.workload(arm.strategy.name, &arm.params)).collect()
+    arms.iter().map(|arm| work.study.workload(&arm.strategy.name, &arm.params)).collect()
 }

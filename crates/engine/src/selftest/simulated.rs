@@ -4,6 +4,7 @@
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -16,8 +17,9 @@ use model::run::{Floor, LeftOut, Machine, PlaceAfter, Watch, Writes};
 use model::selftest::{PlantedKind, SelftestResult};
 use model::slice::{Latencies, Outcome, Slice};
 use model::spent::Spent;
-use model::study::{Params, StrategySpec, StudySpec};
+use model::study::{Params, StrategyDescription, StudyDescription};
 use process::StopFlag;
+use process::worker::{Assignment, Report, Session};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -28,7 +30,9 @@ use crate::folders::Folders;
 use crate::recorder::Recorder;
 use crate::run::{Environment, Header};
 use crate::runner::SliceRunner;
-use crate::study::{Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload};
+use crate::study::{
+    Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload, has_no_workers,
+};
 
 /// Each reading of the clock takes so long, which is what a wait is exact to.
 const READING_NS: u64 = 2_000;
@@ -52,12 +56,10 @@ struct Defect {
 
 const SOUND: Defect = Defect { clock: 1.0, wait: 1.0, stall: 1.0 };
 
-static SPEC: StudySpec = StudySpec {
-    name: "simulated",
-    operation: "operation",
-    strategies: &[StrategySpec { name: "plain", about: "", promise: "", by_default: true }],
-    ..StudySpec::EMPTY
-};
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
+    strategies: vec![StrategyDescription::new("plain", "", "")],
+    ..StudyDescription::new("simulated", "", "operation")
+});
 
 /// A study whose operations let simulated time pass.
 struct Simulated {
@@ -66,7 +68,7 @@ struct Simulated {
 }
 
 impl Study for Simulated {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 
@@ -76,6 +78,22 @@ impl Study for Simulated {
             clock: self.clock.clone(),
             random: ChaCha8Rng::seed_from_u64(seed),
         }))
+    }
+
+    fn cases(&self) -> &'static [model::case::Case] {
+        &[]
+    }
+
+    fn power_trial(
+        &self,
+        _: &str,
+        _: &Params,
+    ) -> Result<Option<Box<dyn crate::study::PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

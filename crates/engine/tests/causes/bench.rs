@@ -128,7 +128,7 @@ impl Bench {
 
     fn once(&self, operations: u64, strategies: &[&str]) -> Found {
         let arms: Vec<Arm> = strategies.iter().map(|name| arm(name, operations)).collect();
-        let workload = |arm: &Arm| Situation.workload(arm.strategy.name, &arm.params).unwrap();
+        let workload = |arm: &Arm| Situation.workload(&arm.strategy.name, &arm.params).unwrap();
         let workloads = arms.iter().map(workload).collect();
         let place = Box::new(FolderPlace::new(self.folder.path())) as Box<dyn PlaceHandle>;
         let (stop, began) = (StopFlag::default(), Instant::now());
@@ -186,7 +186,7 @@ impl Bench {
 fn arm(strategy: &str, operations: u64) -> Arm {
     let strategy = SPEC.strategy(strategy).unwrap();
     let params = Params(vec![("operations", ParamValue::Size(operations))]);
-    Arm { id: strategy.name.to_owned(), study: &SPEC, strategy, place: 0, params }
+    Arm { id: strategy.name.clone(), study: &SPEC, strategy, place: 0, params }
 }
 
 /// Times a strategy in two folders, interleaved, and compares the second with the first.

@@ -3,15 +3,17 @@
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::LazyLock;
 
 use engine::recorder::Recorder;
 use engine::study::{
     Doing as _, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
-    Workload,
+    Workload, has_no_workers,
 };
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{ParamKind, ParamSpec, Params, StrategySpec, StudySpec};
+use model::study::{ParamDescription, ParamKind, Params, StrategyDescription, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 use rustix::fs::{
     Advice, AtFlags, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fstat, openat,
     unlinkat,
@@ -42,14 +44,12 @@ static LARGE: [u8; LARGE_BYTES] = [7; LARGE_BYTES];
 /// Once around.
 pub(crate) const AROUND_READS: u64 = AROUND_BYTES / LARGE_BYTES as u64;
 
-const fn strategy(name: &'static str) -> StrategySpec {
-    StrategySpec { name, about: "", by_default: true, promise: "" }
+fn strategy(name: &str) -> StrategyDescription {
+    StrategyDescription::new(name, "", "")
 }
 
-pub(crate) static SPEC: StudySpec = StudySpec {
-    name: "situation",
-    about: "one kind of thing",
-    strategies: &[
+pub(crate) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
+    strategies: vec![
         strategy("append"),
         strategy("append-sync"),
         strategy("locked"),
@@ -64,29 +64,45 @@ pub(crate) static SPEC: StudySpec = StudySpec {
         strategy("remove-synced"),
         strategy("use-memory"),
     ],
-    params: &[ParamSpec {
-        name: "operations",
-        about: "so many a slice; 0 for as many as fill it",
-        kind: ParamKind::Size { min: 0, max: 1 << 20 },
-        default: "0 B",
-    }],
-    ..StudySpec::EMPTY
-};
+    params: vec![ParamDescription::new(
+        "operations",
+        "so many a slice; 0 for as many as fill it",
+        ParamKind::Size { min: 0, max: 1 << 20 },
+        "0 B",
+    )],
+    ..StudyDescription::new("situation", "one kind of thing", "operation")
+});
 
 pub(crate) struct Situation;
 
 impl Study for Situation {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
-        let strategy = SPEC.strategy(strategy).unwrap().name;
+        let strategy = SPEC.strategy(strategy).unwrap().name.as_str();
         let operations = match params.size("operations") {
             0 => Operations { granule: 1, max: 1 << 20 },
             operations => Operations::exactly(operations),
         };
         Ok(Box::new(Doing { strategy, operations }))
+    }
+
+    fn cases(&self) -> &'static [model::case::Case] {
+        &[]
+    }
+
+    fn power_trial(
+        &self,
+        _: &str,
+        _: &Params,
+    ) -> Result<Option<Box<dyn engine::study::PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -14,17 +14,17 @@ fn studies_lists_every_study_strategy_and_parameter() {
     let text = stdout(&run(["studies"]));
     let sections: Vec<&str> = text.split("\n\n").collect();
     for spec in studies::specs() {
-        let name = spec.name;
+        let name = spec.name.as_str();
         let begins = |section: &&&str| section.split_whitespace().next() == Some(name);
         let section = sections.iter().find(begins).unwrap_or_else(|| panic!("no {name}: {text}"));
         let line = |name: &str| {
             let found = section.lines().find(|l| l.split_whitespace().next() == Some(name));
             found.unwrap_or_else(|| panic!("no {name} in:\n{section}"))
         };
-        spec.strategies.iter().for_each(|strategy| _ = line(strategy.name));
-        for param in spec.params {
-            line(param.name);
-            let default = format!("[default: {}]", param.default);
+        spec.strategies.iter().for_each(|strategy| _ = line(&strategy.name));
+        for param in &spec.params {
+            line(&param.name);
+            let default = format!("[default: {}]", param.default.join(", "));
             assert!(section.contains(&default), "no {default} in:\n{section}");
         }
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use common::{assert_fails, iotoll, is_root, place, skip, stderr, stdout};
-use model::study::{ParamKind, ParamSpec, StudySpec};
+use model::study::{ParamDescription, ParamKind, StudyDescription};
 use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use serde_json::Value;
@@ -131,11 +131,11 @@ fn a_variant_that_runs_within_a_command_is_shown_as_it_will_run() {
 }
 
 /// Each parameter of each study, with a value that names a file or a folder.
-fn texts() -> impl Iterator<Item = (&'static StudySpec, &'static ParamSpec)> {
+fn texts() -> impl Iterator<Item = (&'static StudyDescription, &'static ParamDescription)> {
     let specs = studies::specs().into_iter();
     let params = specs.flat_map(|spec| spec.params.iter().map(move |param| (spec, param)));
     params.filter(|(_, param)| {
-        matches!(param.kind, ParamKind::Path(_) | ParamKind::Text(_) | ParamKind::Name(_))
+        matches!(param.limits, Some(ParamKind::Path(_) | ParamKind::Text(_) | ParamKind::Name(_)))
     })
 }
 
@@ -155,7 +155,7 @@ fn no_file_that_a_plan_names_is_opened_before_it_is_asked_for() {
     for (canary, (spec, param)) in
         canaries(&scene).iter().flat_map(|c| texts().map(move |t| (c, t)))
     {
-        if !matches!(param.kind, ParamKind::Path(_)) {
+        if !matches!(param.limits, Some(ParamKind::Path(_))) {
             continue;
         }
         let name = format!("{}.{}", spec.name, param.name);
@@ -195,8 +195,8 @@ fn what_studies_open_is_a_path_by_its_kind() {
             let watch = Watch::of(canary);
             let set = format!("{}.{}={}", spec.name, param.name, canary.display());
             let at = place("ram", scene.ram.path());
-            let mut args = vec!["compare", "--dry-run", &at, "--study", spec.name, "--set", &set];
-            let other = companion(spec.name, param.name);
+            let mut args = vec!["compare", "--dry-run", &at, "--study", &spec.name, "--set", &set];
+            let other = companion(&spec.name, &param.name);
             args.extend(other.iter().flat_map(|other| ["--set", other]));
             // Typed by the user, it is not asked for.
             let output = quick(&args);
@@ -204,7 +204,7 @@ fn what_studies_open_is_a_path_by_its_kind() {
             watch.was_opened()
         });
         let is_opened = opened.count() > 0;
-        let is_path = matches!(param.kind, ParamKind::Path(_));
+        let is_path = matches!(param.limits, Some(ParamKind::Path(_)));
         assert_eq!(is_opened, is_path, "{}.{}: {:?}", spec.name, param.name, param.kind);
     }
 }

@@ -87,8 +87,8 @@ fn all_quick_runs_together_take_less_than_ten_minutes() {
 fn every_arm_can_be_measured_by_its_study() {
     for spec in ALL {
         for arm in plan(spec, false, &[]).arms().iter().chain(&plan(spec, true, &[]).arms()) {
-            let study = crate::find(arm.study.name).unwrap();
-            let workload = study.workload(arm.strategy.name, &arm.params);
+            let study = crate::find(&arm.study.name).unwrap();
+            let workload = study.workload(&arm.strategy.name, &arm.params);
             assert!(workload.is_ok(), "{}: {}: {:?}", spec.name, arm.id, workload.err());
         }
     }

@@ -11,7 +11,7 @@
 
 mod buffers;
 mod config;
-pub(crate) mod power;
+mod power;
 mod queue;
 mod share;
 mod slice;
@@ -20,10 +20,13 @@ mod store;
 mod turns;
 
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
+    Doing as _, Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError,
+    Workload, has_no_workers,
 };
+use model::case::Case;
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 
 use self::config::Config;
 use self::slice::Making;
@@ -35,7 +38,7 @@ use crate::clients::{self, Common};
 pub(crate) struct Blocks;
 
 impl Study for Blocks {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
@@ -46,6 +49,22 @@ impl Study for Blocks {
             ClientsFile::Stretch | ClientsFile::Same => Common::PartsOfFiles,
         };
         Ok(clients::each(self.spec(), strategy, params, arm, common))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(
+        &self,
+        strategy: &str,
+        params: &Params,
+    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(Some(Box::new(power::Overwritten::new(strategy, params)?)))
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -1,14 +1,14 @@
 //! What a power failure leaves of blocks that were written in place.
 
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{Ready, SliceFolders, StudyError, Workload as _};
+use engine::study::{PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
 use super::Arm;
 use super::config::{Config, Turn};
 use super::spec::Access;
 use super::store::Left as Block;
-use crate::power::{Left, Trial};
 
 /// A file of which blocks are written one at a time.
 pub(crate) struct Overwritten {
@@ -28,7 +28,7 @@ impl Overwritten {
     }
 }
 
-impl Trial for Overwritten {
+impl PowerTrial for Overwritten {
     fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,

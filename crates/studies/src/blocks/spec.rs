@@ -1,10 +1,13 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
+use std::sync::LazyLock;
+
+use model::case::Case;
+use model::study::{Better, FigureDescription, ParamKind, StudyDescription, Unit};
 
 use crate::choices::{choices, strategies};
-use crate::rules::{for_strategies, promise, where_set};
-use crate::together::{FAIRNESS, SKEW, SLOWEST};
+use crate::rules::{change, is, not, promise, where_set};
+use crate::specs::{figure, param};
 use crate::{clients, cold};
 
 /// How much memory held of the file when the clock started.
@@ -24,20 +27,52 @@ const DIRECT: &str = "process crash: nothing acknowledged is lost; power failure
 const SYNCED: &str = "process crash: nothing acknowledged is lost; power failure: nothing \
                       acknowledged is lost, provided that the device honours flushes; a block that \
                       is being written may be left part old, part new";
-const READ: &[(&str, Is)] = &[("access", Is::OneOf(&["read"]))];
-const WRITTEN: &[(&str, Is)] = &[("access", Is::Not("read"))];
 
 strategies! {
     /// How a block is read or written.
     pub(super) enum Strategy {
-        Buffered = "buffered", by_default,
-            "pread(2) or pwrite(2) through the page cache, one at a time", CACHED;
-        Direct = "direct", by_default,
-            "the same with O_DIRECT, past the page cache", DIRECT;
-        Uring = "uring", by_name,
-            "io_uring through the page cache, `depth` at a time", CACHED;
-        UringDirect = "uring-direct", by_default,
-            "io_uring with O_DIRECT, `depth` at a time", DIRECT;
+        Buffered = "buffered", by_default {
+            about: "pread(2) or pwrite(2) through the page cache, one at a time",
+            promises: CACHED, syncs: AsAsked, relies_on: [], params: ["cache"], needs: None,
+            recipe: change(
+                "open the file without O_DIRECT; pread(2) or pwrite(2) a block at a time",
+                "grep flags /proc/PID/fdinfo/FD does not have 040000 (O_DIRECT)",
+                "open the file with O_DIRECT",
+            ),
+        }
+        Direct = "direct", by_default {
+            about: "the same with O_DIRECT, past the page cache",
+            promises: DIRECT, syncs: AsAsked, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "open the file with O_DIRECT, with buffers, offsets and sizes aligned to the \
+                 device's sectors (InnoDB: innodb_flush_method=O_DIRECT)",
+                "grep flags /proc/PID/fdinfo/FD has 040000 (O_DIRECT)",
+                "open the file without O_DIRECT",
+            ),
+        }
+        Uring = "uring", by_name {
+            about: "io_uring through the page cache, `depth` at a time",
+            promises: CACHED, syncs: AsAsked, relies_on: [], params: ["cache", "depth"],
+            needs: None,
+            recipe: change(
+                "queue `depth` blocks with io_uring_prep_read or io_uring_prep_write, then \
+                 io_uring_submit; queue another for each that completes",
+                "strace -f -e io_uring_enter,pread64,pwrite64 -p PID shows io_uring_enter alone",
+                "pread(2) or pwrite(2) a block at a time",
+            ),
+        }
+        UringDirect = "uring-direct", by_default {
+            about: "io_uring with O_DIRECT, `depth` at a time",
+            promises: DIRECT, syncs: AsAsked, relies_on: [], params: ["depth"], needs: None,
+            recipe: change(
+                "open the file with O_DIRECT and aligned buffers; queue `depth` blocks with \
+                 io_uring, and another for each that completes (PostgreSQL 18: io_method=io_uring \
+                 queues, through the page cache)",
+                "grep flags /proc/PID/fdinfo/FD has 040000, and strace -f -e io_uring_enter -p PID \
+                 shows calls",
+                "open the file without O_DIRECT; pread(2) or pwrite(2) a block at a time",
+            ),
+        }
     }
 }
 
@@ -98,113 +133,68 @@ impl Strategy {
     }
 }
 
-pub(super) static SPEC: StudySpec = StudySpec {
-    name: "blocks",
-    about: "read and write blocks of a large file, at random or in order",
-    operation: "block",
+pub(super) const CASES: &[Case] = &[
+    Case::of("buffered", &[("file", "256 KiB")]).calls_fail(),
+    Case::of(
+        "buffered",
+        &[("file", "256 KiB"), ("cache", "cold"), ("access", "mixed"), ("sync", "each")],
+    )
+    .variant("cold")
+    .calls_fail(),
+    Case::of("direct", &[("file", "256 KiB")]).calls_fail(),
+    Case::of("uring", &[("file", "256 KiB"), ("depth", "4")]).calls_fail(),
+    Case::of("uring-direct", &[("file", "256 KiB"), ("access", "mixed"), ("sync", "each")])
+        .calls_fail(),
+    Case::of("buffered", &[("file", "1 MiB")]).killed(),
+    Case::of("uring-direct", &[("file", "1 MiB")]).killed(),
+    Case::of("buffered", &[("access", "read"), ("file", "2 MiB")]).footprint(500),
+    Case::of("direct", &[("access", "write"), ("file", "2 MiB")]).footprint(100),
+    Case::of("uring", &[("access", "mixed"), ("file", "2 MiB"), ("mix", "0")]).footprint(512),
+    Case::of("buffered", ONE_AT_A_TIME).power_cut(500),
+    Case::of("buffered", ONE_SYNCED).variant("sync=each").power_cut(200),
+    Case::of("direct", ONE_AT_A_TIME).power_cut(500),
+    Case::of("direct", ONE_SYNCED).variant("sync=each").power_cut(200),
+    Case::of("uring-direct", ONE_SYNCED).variant("sync=each").power_cut(200),
+];
+const ONE_AT_A_TIME: &[(&str, &str)] = &[("access", "write"), ("file", "2 MiB"), ("depth", "1")];
+const ONE_SYNCED: &[(&str, &str)] =
+    &[("access", "write"), ("file", "2 MiB"), ("depth", "1"), ("sync", "each")];
+
+pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
     moves_bytes: true,
     by_default: false,
-    compared: &["depth", "sync", CLIENTS_FILE],
-    strategies: Strategy::SPECS,
-    promises: &[promise(&[], READ, ""), promise(&[], &[("sync", Is::OneOf(&["each"]))], SYNCED)],
-    params: &[
-        ParamSpec {
-            name: "size",
-            about: "size of a block; with O_DIRECT a multiple of the device's sectors",
-            kind: ParamKind::Size { min: 512, max: 16 << 20 },
-            default: "4 KiB",
-        },
-        ParamSpec {
-            name: "access",
-            about: "what is done with a block",
-            kind: ParamKind::Choice(Access::NAMES),
-            default: "read, write",
-        },
-        ParamSpec {
-            name: "order",
-            about: "which block comes next; in a slice each has one turn at the most",
-            kind: ParamKind::Choice(Order::NAMES),
-            default: "random",
-        },
-        ParamSpec {
-            name: "mix",
-            about: "mixed: how many of a hundred blocks are read; the others are written",
-            kind: ParamKind::Count { min: 0, max: 100 },
-            default: "70",
-        },
-        ParamSpec {
-            name: "depth",
-            about: "uring, uring-direct: how many blocks are under way at a time",
-            kind: ParamKind::Count { min: 1, max: 1024 },
-            default: "16",
-        },
-        ParamSpec {
-            name: "file",
-            about: "size of the file, of each client's part in one that several have; it is \
-                    written in full before anything is timed",
-            kind: ParamKind::Size { min: 512, max: 64 << 30 },
-            default: "64 MiB",
-        },
+    compared: vec!["depth", "sync", CLIENTS_FILE],
+    promise_when: vec![promise([is("access", &["read"])], ""), promise([is("sync", &["each"])], SYNCED)],
+    params: vec![
+        param("size", "size of a block; with O_DIRECT a multiple of the device's sectors", ParamKind::Size { min: 512, max: 16 << 20 }, "4 KiB"),
+        param("access", "what is done with a block", ParamKind::Choice(Access::NAMES), "read, write"),
+        param("order", "which block comes next; in a slice each has one turn at the most", ParamKind::Choice(Order::NAMES), "random"),
+        param("mix", "mixed: how many of a hundred blocks are read; the others are written", ParamKind::Count { min: 0, max: 100 }, "70"),
+        param("depth", "uring, uring-direct: how many blocks are under way at a time", ParamKind::Count { min: 1, max: 1024 }, "16"),
+        param("file", "size of the file, of each client's part in one that several have; it is \
+                    written in full before anything is timed", ParamKind::Size { min: 512, max: 64 << 30 }, "64 MiB"),
         cold::param(
             "buffered, uring: whether the file is in memory or evicted from it; with O_DIRECT it \
              is evicted always",
         ),
-        ParamSpec {
-            name: "sync",
-            about: "whether each write waits until it would outlast a power failure (O_DSYNC)",
-            kind: ParamKind::Choice(Sync::NAMES),
-            default: "never",
-        },
-        clients::PARAM,
-        ParamSpec {
-            name: CLIENTS_FILE,
-            about: "whether each of several clients has a file of its own, a stretch of its own in \
-                    one file, or blocks all over one file, none of which another client has",
-            kind: ParamKind::Choice(ClientsFile::NAMES),
-            default: "own",
-        },
+        param("sync", "whether each write waits until it would outlast a power failure (O_DSYNC)", ParamKind::Choice(Sync::NAMES), "never"),
+        clients::param(),
+        param(CLIENTS_FILE, "whether each of several clients has a file of its own, a stretch of its own in \
+                    one file, or blocks all over one file, none of which another client has", ParamKind::Choice(ClientsFile::NAMES), "own"),
     ],
-    applies: &[
-        where_set(&[CLIENTS_FILE], &[("clients", Is::Not("1"))]),
-        for_strategies(&["depth"], &["uring", "uring-direct"]),
-        for_strategies(&["cache"], &["buffered", "uring"]),
-        where_set(&["mix"], &[("access", Is::OneOf(&["mixed"]))]),
-        where_set(&["sync"], WRITTEN),
+    applies_when: vec![
+        where_set(&[CLIENTS_FILE], [not("clients", "1")]),
+        where_set(&["mix"], [is("access", &["mixed"])]),
+        where_set(&["sync"], [not("access", "read")]),
     ],
-    figures: &[
-        FigureSpec {
-            name: IOPS,
-            title: "IOPS",
-            about: "blocks read and written per second",
-            unit: Unit::PerSecond,
-            better: Better::More,
-            fold: Fold::Mean,
-            shown: true,
-        },
-        FigureSpec {
-            name: RESIDENT,
-            title: "resident",
-            about: "how much of the file was in memory when the clock started; files of a place \
-                    in memory always are",
-            unit: Unit::Percent,
-            better: Better::Neither,
-            fold: Fold::Mean,
-            shown: true,
-        },
-        FigureSpec {
-            name: FROM_STORAGE,
-            title: "from storage",
-            about: "share of what was read that had to come from storage; with read-ahead it \
-                    may exceed 100%",
-            unit: Unit::Percent,
-            better: Better::Neither,
-            fold: Fold::Mean,
-            shown: true,
-        },
-        clients::RATE,
-        FAIRNESS,
-        SLOWEST,
-        SKEW,
-    ],
-    ..StudySpec::EMPTY
-};
+    figures: [vec![
+        FigureDescription { unit: Unit::PerSecond, better: Better::More, ..figure(IOPS, "IOPS", "blocks read and written per second") },
+        FigureDescription { unit: Unit::Percent, better: Better::Neither, ..figure(RESIDENT, "resident", "how much of the file was in memory when the clock started; files of a place \
+                    in memory always are") },
+        FigureDescription { unit: Unit::Percent, better: Better::Neither, ..figure(FROM_STORAGE, "from storage", "share of what was read that had to come from storage; with read-ahead it \
+                    may exceed 100%") },
+], clients::figures()].concat(),
+    ..StudyDescription::new("blocks", "read and write blocks of a large file, at random or in order", "block")
+}.with_strategies(Strategy::descriptions())
+});

@@ -5,19 +5,18 @@ use std::fs::{self, File};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 
-use model::integrity::Integrity;
-
+use engine::power::Left;
 use engine::recorder::Recorder;
 use host::page_cache::resident_bytes;
+use model::integrity::Integrity;
 
 use super::config::Turn;
 use super::power::Overwritten;
 use super::*;
-use crate::power::{Left, Trial as _};
 use crate::testing::{self, in_memory, on_disk, params, refusal, slice};
 
 fn strategies() -> impl Iterator<Item = &'static str> {
-    spec::SPEC.strategies.iter().map(|strategy| strategy.name)
+    spec::SPEC.strategies.iter().map(|strategy| strategy.name.as_str())
 }
 
 const SMALL: [(&str, &str); 2] = [("file", "1 MiB"), ("depth", "8")];

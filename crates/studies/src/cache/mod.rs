@@ -11,7 +11,7 @@
 //! An arm's slices share the sources, and loads their cache; each slice of rebuilds has a
 //! cache of its own.
 
-pub(crate) mod power;
+mod power;
 mod sources;
 mod spec;
 mod store;
@@ -20,13 +20,16 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
+    StudyError, Workload, has_no_workers,
 };
+use model::case::Case;
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use model::units::exact_size;
+use process::worker::{Assignment, Report, Session};
 
 use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
 use self::spec::Operation;
@@ -49,12 +52,28 @@ const OWN_ENTRY_BYTES: u64 = 12 << 10;
 pub(crate) struct Cache;
 
 impl Study for Cache {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         Ok(Box::new(Config::new(strategy, params)?))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(
+        &self,
+        strategy: &str,
+        params: &Params,
+    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(Some(Box::new(power::Rebuilt::new(strategy, params)?)))
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -5,14 +5,14 @@
 
 use std::os::fd::BorrowedFd;
 
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{Doing, Ready, SliceFolders, StudyError, Workload as _};
+use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
 use super::spec::Operation;
 use super::store::{self, Entry};
 use super::{Config, scan};
-use crate::power::{Left, Trial};
 
 /// A cache that is rebuilt again and again.
 pub(crate) struct Rebuilt {
@@ -55,7 +55,7 @@ impl Rebuilt {
     }
 }
 
-impl Trial for Rebuilt {
+impl PowerTrial for Rebuilt {
     fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,

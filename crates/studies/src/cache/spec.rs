@@ -1,13 +1,15 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{Is, ParamKind, ParamSpec, StrategySpec, StudySpec};
+use std::sync::LazyLock;
+
+use model::case::Case;
+use model::study::{ParamDescription, ParamKind, StudyDescription};
 
 use crate::choices::choices;
 use crate::cold;
 use crate::put::{self, Put};
-use crate::rules::{promise, where_set};
-
-static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Rename);
+use crate::rules::{is, promise, where_set};
+use crate::specs::param;
 
 choices! {
     /// What a request does.
@@ -19,43 +21,52 @@ choices! {
     }
 }
 
-const fn count(name: &'static str, about: &'static str, default: &'static str) -> ParamSpec {
-    ParamSpec { name, about, kind: ParamKind::Count { min: 1, max: 5000 }, default }
+fn count(name: &str, about: &str, default: &str) -> ParamDescription {
+    param(name, about, ParamKind::Count { min: 1, max: 5000 }, default)
 }
 
-const fn size(name: &'static str, about: &'static str, default: &'static str) -> ParamSpec {
-    ParamSpec { name, about, kind: ParamKind::Size { min: 64, max: 1 << 20 }, default }
+fn size(name: &str, about: &str, default: &str) -> ParamDescription {
+    param(name, about, ParamKind::Size { min: 64, max: 1 << 20 }, default)
 }
 
-const LOADING: (&str, Is) = ("operation", Is::OneOf(&["load"]));
+pub(super) const CASES: &[Case] = &[
+    Case::of("direct", &[]).calls_fail(),
+    Case::of("rename", &[]).calls_fail(),
+    Case::of("rename-fsync", &[("operation", "rebuild")]).calls_fail(),
+    Case::of("rename", &[("templates", "5"), ("used", "5")]).killed(),
+    Case::of("rename", &[("operation", "rebuild")]).footprint(2),
+    Case::of("direct", &[("operation", "load")]).footprint(5),
+    rebuilt("direct"),
+    rebuilt("rename"),
+    rebuilt("rename-fsync"),
+];
 
-pub(super) static SPEC: StudySpec = StudySpec {
-    name: "cache",
-    about: "build and load a cache of compiled templates and its manifest",
-    operation: "request",
-    strategies: &STRATEGIES,
+/// A small cache that is rebuilt while the power is cut.
+const fn rebuilt(strategy: &'static str) -> Case {
+    let set = &[
+        ("operation", "rebuild"),
+        ("templates", "4"),
+        ("template", "20000 B"),
+        ("classes", "2"),
+        ("used", "1"),
+    ];
+    Case::of(strategy, set).variant("20 kB").power_cut(40)
+}
+
+pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
     // Nothing is written.
-    promises: &[promise(&[], &[LOADING], "")],
-    applies: &[
-        where_set(&["used", "cache"], &[LOADING]),
+    promise_when: vec![promise([is("operation", &["load"])], "")],
+    applies_when: vec![
+        where_set(&["used", "cache"], [is("operation", &["load"])]),
         // A directory of the user's has its own files.
-        where_set(&["templates", "template", "classes", "class"], &[("set", Is::OneOf(&[""]))]),
+        where_set(&["templates", "template", "classes", "class"], [is("set", &[""])]),
     ],
-    params: &[
-        ParamSpec {
-            name: "operation",
-            about: "rebuild: scan all sources, compile the templates, write them and the \
-                    manifest; load: read the manifest and a page's compiled templates",
-            kind: ParamKind::Choice(Operation::NAMES),
-            default: "load, rebuild",
-        },
-        ParamSpec {
-            name: "set",
-            about: "a directory with templates of your own, which are copied with all below it; \
-                    each is compiled",
-            kind: ParamKind::Path("a directory, or empty to use generated files"),
-            default: "",
-        },
+    params: vec![
+        param("operation", "rebuild: scan all sources, compile the templates, write them and the \
+                    manifest; load: read the manifest and a page's compiled templates", ParamKind::Choice(Operation::NAMES), "load, rebuild"),
+        param("set", "a directory with templates of your own, which are copied with all below it; \
+                    each is compiled", ParamKind::Path("a directory, or empty to use generated files"), ""),
         count("templates", "templates in the source tree", "60"),
         size("template", "size of a template", "4 KiB"),
         count("classes", "classes in the source tree", "30"),
@@ -70,5 +81,6 @@ pub(super) static SPEC: StudySpec = StudySpec {
              a reboot (checked in every slice); on a place in memory it is never cold",
         ),
     ],
-    ..StudySpec::EMPTY
-};
+    ..StudyDescription::new("cache", "build and load a cache of compiled templates and its manifest", "request")
+}.with_strategies(&put::strategies(Put::Rename))
+});

@@ -13,11 +13,11 @@ fn given(operation: &'static str) -> Vec<(&'static str, &'static str)> {
 
 #[test]
 fn every_way_to_write_is_rebuilt_and_loaded_whole_on_disk_and_in_memory() {
-    for strategy in spec::SPEC.strategies {
+    for strategy in &spec::SPEC.strategies {
         for operation in ["rebuild", "load"] {
             for folder in [on_disk(), in_memory()] {
                 let params = given(operation);
-                let outcome = slice(&Cache, strategy.name, &params, folder.path(), 3).unwrap();
+                let outcome = slice(&Cache, &strategy.name, &params, folder.path(), 3).unwrap();
                 let integrity = outcome.integrity();
                 assert_eq!((outcome.laps, integrity.records), (3, 9));
                 assert!(integrity.is_intact(), "{}: {integrity:?}", strategy.name);
@@ -108,11 +108,11 @@ fn trees_that_cannot_be_are_refused() {
 fn templates_of_the_users_own_are_compiled_and_loaded_whole_wherever_they_are() {
     let own = testing::own_folder();
     let set = own.path().to_str().unwrap();
-    for strategy in spec::SPEC.strategies {
+    for strategy in &spec::SPEC.strategies {
         for operation in ["rebuild", "load"] {
             let folder = on_disk();
             let given = [("set", set), ("operation", operation)];
-            let outcome = slice(&Cache, strategy.name, &given, folder.path(), 2).unwrap();
+            let outcome = slice(&Cache, &strategy.name, &given, folder.path(), 2).unwrap();
             // All three, although a page loads ten otherwise, and the manifest.
             assert_eq!((outcome.laps, outcome.integrity().records), (2, 4));
             assert!(outcome.integrity().is_intact());

@@ -12,7 +12,6 @@ use engine::study::{Doing as _, Part, SliceFolders, StudyError, Workload};
 use host::probes::WorkerProbe;
 use host::root::Root;
 use model::counters::Counters as _;
-use model::study::{ParamSpec, Params};
 use process::StopFlag;
 use process::worker::{Assignment, Report, Session};
 use serde::{Deserialize, Serialize};
@@ -132,12 +131,8 @@ fn workload(orders: &RawValue) -> Result<Box<dyn Workload>, StudyError> {
     let orders = serde_json::from_str(orders.get()).map_err(|error| wrong(error.to_string()))?;
     let Orders { study: name, strategy, params } = orders;
     let study = crate::find(&name).ok_or_else(|| wrong(format!("there is no study {name}")))?;
-    let value = |param: &'static ParamSpec| {
-        let text = params.get(param.name).map_or(param.default, String::as_str);
-        Ok((param.name, param.parse(text).map_err(wrong)?))
-    };
-    let params: Result<Vec<_>, StudyError> = study.spec().params.iter().map(value).collect();
-    study.workload(&strategy, &Params(params?))
+    let given = params.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    study.workload(&strategy, &study.spec().params_with(given).map_err(wrong)?)
 }
 
 /// The slice: its operations, then forcing them to the device, then looking at the files.

@@ -2,13 +2,13 @@
 
 use model::integrity::Integrity;
 use model::slice::Outcome;
-use model::study::{FigureSpec, Fold, StudySpec};
+use model::study::{FigureDescription, Fold, StudyDescription};
 
 /// What the slices of all clients came to, as one.
-pub(super) fn joined(study: &StudySpec, outcomes: &[Outcome]) -> Outcome {
+pub(super) fn joined(study: &StudyDescription, outcomes: &[Outcome]) -> Outcome {
     let count = outcomes.len().max(1) as f64;
-    let folded = |figure: &FigureSpec| {
-        let values = outcomes.iter().filter_map(|outcome| outcome.figures.get(figure.name));
+    let folded = |figure: &FigureDescription| {
+        let values = outcomes.iter().filter_map(|outcome| outcome.figures.get(&figure.name));
         let values: Vec<f64> = values.copied().collect();
         let sum = values.iter().sum::<f64>();
         let one = match figure.fold {
@@ -16,7 +16,7 @@ pub(super) fn joined(study: &StudySpec, outcomes: &[Outcome]) -> Outcome {
             Fold::Max => values.iter().copied().fold(f64::MIN, f64::max),
             Fold::Sum | Fold::PerOperation => sum,
         };
-        (!values.is_empty()).then(|| (figure.name.to_owned(), one))
+        (!values.is_empty()).then(|| (figure.name.clone(), one))
     };
     let scores: Option<Vec<f64>> = outcomes.iter().map(|outcome| outcome.score_ns).collect();
     Outcome {

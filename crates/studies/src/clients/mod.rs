@@ -2,7 +2,7 @@
 //!
 //! The study knows nothing of it. What [`each`] makes of a workload has a client's worker do
 //! whole slices of it ([`client`]), all of which are made ready, started, forced to the device
-//! and checked together. So any study can have several clients that has [`PARAM`] among its
+//! and checked together. So any study can have several clients that has [`param`] among its
 //! parameters and whose slices need nothing but their folders.
 //!
 //! Clients work in folders of their own, or have files or folders in common ([`Common`]), in
@@ -21,13 +21,14 @@ use engine::study::{
     Doing as _, Footprint, Operations, Part, Prepared, SliceFolders, Study, StudyError, Workload,
 };
 use model::material::Material;
-use model::study::{ParamValue, Params, StudySpec};
+use model::scaling::{CLIENTS, CLIENTS_PER_S};
+use model::study::{ParamValue, Params, StudyDescription};
 use serde_json::value::to_raw_value;
 
 pub(crate) use self::client::{ASSIGNMENT, do_assignment};
 use self::client::{Folder, Task};
 use self::shared::InOneFolder;
-pub(crate) use self::spec::{FIGURES, PARAM, RATE};
+pub(crate) use self::spec::{figures, param, rate};
 use self::states::Folders;
 
 /// What clients have in common.
@@ -45,16 +46,16 @@ pub(crate) enum Common {
 
 /// What an arm does with as many clients as its parameters say: the same, where that is one.
 pub(crate) fn each(
-    study: &'static StudySpec,
+    study: &'static StudyDescription,
     strategy: &str,
     params: &Params,
     one: Box<dyn Workload>,
     common: Common,
 ) -> Box<dyn Workload> {
-    if params.count(PARAM.name) == 1 {
+    if params.count(CLIENTS) == 1 {
         return one;
     }
-    Box::new(Each { common, ..Each::new(study, strategy, params, one, RATE.name) })
+    Box::new(Each { common, ..Each::new(study, strategy, params, one, CLIENTS_PER_S) })
 }
 
 /// The same where `all` is what clients do in one folder, and `rate` the study's figure of what
@@ -66,7 +67,7 @@ pub(crate) fn in_one_folder(
     all: Box<dyn Workload>,
     rate: &'static str,
 ) -> Result<Box<dyn Workload>, StudyError> {
-    if params.count(PARAM.name) == 1 {
+    if params.count(CLIENTS) == 1 {
         return Ok(all);
     }
     let one = study.workload(strategy, &of_one(params))?;
@@ -77,7 +78,7 @@ pub(crate) fn in_one_folder(
 /// The parameters of one client by itself.
 fn of_one(params: &Params) -> Params {
     let one = |(name, value): &(&'static str, ParamValue)| match *name {
-        name if name == PARAM.name => (name, ParamValue::Count(1)),
+        name if name == CLIENTS => (name, ParamValue::Count(1)),
         name => (name, value.clone()),
     };
     Params(params.0.iter().map(one).collect())
@@ -85,7 +86,7 @@ fn of_one(params: &Params) -> Params {
 
 /// An arm of several clients, each in a folder of its own.
 struct Each {
-    study: &'static StudySpec,
+    study: &'static StudyDescription,
     clients: u64,
     /// What all of them are told.
     task: Task,
@@ -97,14 +98,14 @@ struct Each {
 
 impl Each {
     fn new(
-        study: &'static StudySpec,
+        study: &'static StudyDescription,
         strategy: &str,
         params: &Params,
         one: Box<dyn Workload>,
         rate: &'static str,
     ) -> Self {
         let orders = client::Orders {
-            study: study.name.to_owned(),
+            study: study.name.clone(),
             strategy: strategy.to_owned(),
             params: of_one(params).written(),
         };
@@ -118,7 +119,7 @@ impl Each {
             tidies: false,
             operations: 0,
         };
-        let clients = params.count(PARAM.name);
+        let clients = params.count(CLIENTS);
         Self { study, clients, task, one, rate, common: Common::Nothing }
     }
 

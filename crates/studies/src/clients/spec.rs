@@ -1,26 +1,27 @@
 //! What studies have in their descriptions that several clients can do.
 
 use model::scaling::{CLIENTS, CLIENTS_PER_S};
-use model::study::{Better, FigureSpec, ParamKind, ParamSpec, Unit};
+use model::study::{Better, FigureDescription, ParamDescription, ParamKind, Unit};
 
-use crate::specs::figure;
+use crate::specs::{self, figure};
 use crate::together;
 
 /// How many clients there are.
-pub(crate) const PARAM: ParamSpec = ParamSpec {
-    name: CLIENTS,
-    about: "how many ranks of MPI do this at the same time; all of them unless given",
-    kind: ParamKind::Count { min: 1, max: 1024 },
-    default: "1",
-};
+pub(crate) fn param() -> ParamDescription {
+    let about = "how many ranks of MPI do this at the same time; all of them unless given";
+    specs::param(CLIENTS, about, ParamKind::Count { min: 1, max: 1024 }, "1")
+}
 
 /// What all of them get done.
-pub(crate) const RATE: FigureSpec = FigureSpec {
-    unit: Unit::PerSecond,
-    better: Better::More,
-    ..figure(CLIENTS_PER_S, "all clients/s", "operations per second, all clients together")
-};
+pub(crate) fn rate() -> FigureDescription {
+    FigureDescription {
+        unit: Unit::PerSecond,
+        better: Better::More,
+        ..figure(CLIENTS_PER_S, "all clients/s", "operations per second, all clients together")
+    }
+}
 
-/// How even, how slow at worst, and how much apart.
-pub(crate) const FIGURES: [FigureSpec; 4] =
-    [RATE, together::FAIRNESS, together::SLOWEST, together::SKEW];
+/// That, how even they are, how slow the slowest is, and how far apart they began.
+pub(crate) fn figures() -> Vec<FigureDescription> {
+    [vec![rate()], together::figures()].concat()
+}

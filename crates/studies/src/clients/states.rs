@@ -2,19 +2,19 @@
 
 use engine::recorder::{Recorder, WorkersAre};
 use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
+use model::scaling::CLIENTS_PER_S;
 use model::slice::Outcome;
-use model::study::StudySpec;
+use model::study::StudyDescription;
 use process::worker::{Assignment, Report, RunningGroup, Transport, WorkerGroup, span_ns};
 
 use super::client::{ASSIGNMENT, Task};
 use super::joined::joined;
-use super::spec::RATE;
 use crate::together::{FAIRNESS, jain, of_clients};
 use crate::workers;
 
 /// Folders for all clients.
 pub(super) struct Folders<'a> {
-    pub(super) study: &'static StudySpec,
+    pub(super) study: &'static StudyDescription,
     pub(super) group: Box<dyn Transport>,
     pub(super) tasks: Vec<Task>,
     /// The figure of what all of them get done.
@@ -25,14 +25,14 @@ pub(super) struct Folders<'a> {
 
 /// Clients that have everything ready.
 struct Waiting {
-    study: &'static StudySpec,
+    study: &'static StudyDescription,
     rate: &'static str,
     workers: WorkerGroup,
 }
 
 /// Clients whose operations are done.
 struct Worked {
-    study: &'static StudySpec,
+    study: &'static StudyDescription,
     rate: &'static str,
     reports: Vec<Report>,
     /// Nobody once one of them failed.
@@ -94,7 +94,7 @@ impl Ran for Worked {
         let mut outcome = joined(study, &outcomes);
         let done: u64 = reports.iter().map(|report| report.acknowledged).sum();
         let per_s = done as f64 * 1e9 / span_ns(&reports).max(1) as f64;
-        let together = [(RATE.name, per_s), (rate, per_s), (FAIRNESS.name, jain(&reports))];
+        let together = [(CLIENTS_PER_S, per_s), (rate, per_s), (FAIRNESS, jain(&reports))];
         let together = together.into_iter().chain(of_clients(&reports));
         outcome.figures.extend(together.map(|(name, figure)| (name.to_owned(), figure)));
         Ok(outcome)

@@ -14,7 +14,7 @@ use engine::study::{Part, Study};
 use host::clock::Clock;
 use model::integrity::Integrity;
 use model::slice::Outcome;
-use model::study::{FigureSpec, Fold};
+use model::study::{FigureDescription, Fold};
 use process::StopFlag;
 use process::worker::{
     Assignment, CLOCK_ERROR, Clients, FromWorker, LocalWorker, Transport, WorkerKind, path_of,
@@ -166,8 +166,8 @@ fn clients_do_whole_slices_each_in_a_folder_of_its_own() {
         for slice in slices(study, strategy, given, None, &look) {
             let integrity: &Integrity = slice.integrity();
             assert!(integrity.is_intact() && integrity.records > 0, "{strategy}: {integrity:?}");
-            for figure in FIGURES {
-                assert!(slice.figure(figure.name) > 0.0, "{strategy}: {}", figure.name);
+            for figure in figures() {
+                assert!(slice.figure(&figure.name) > 0.0, "{strategy}: {}", figure.name);
             }
         }
     }
@@ -274,13 +274,6 @@ fn more_clients_than_there_are_cannot_begin() {
     }
 }
 
-const FOLDED: &[FigureSpec] = &[
-    figure("mean", "", ""),
-    FigureSpec { fold: Fold::Max, ..figure("max", "", "") },
-    FigureSpec { fold: Fold::PerOperation, ..figure("each", "", "") },
-    figure("none", "", ""),
-];
-
 #[test]
 fn figures_of_clients_become_one_as_those_of_slices_do() {
     let of = |figures: &[(&str, f64)], records| Outcome {
@@ -288,7 +281,11 @@ fn figures_of_clients_become_one_as_those_of_slices_do() {
         figures: figures.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         ..Outcome::default()
     };
-    let study = StudySpec { figures: FOLDED, ..StudySpec::EMPTY };
+    let folded = [Fold::Mean, Fold::Max, Fold::PerOperation, Fold::Mean];
+    let folded = folded.into_iter().zip(["mean", "max", "each", "none"]);
+    let figures = folded.map(|(fold, name)| FigureDescription { fold, ..figure(name, "", "") });
+    let empty = StudyDescription::new("", "", "");
+    let study = StudyDescription { figures: figures.collect(), ..empty };
     let a = of(&[("mean", 1.0), ("max", 9.0), ("each", 5.0)], 3);
     let b = of(&[("mean", 2.0), ("max", 4.0), ("each", 6.0)], 4);
     let both = joined(&study, &[a, b]);

@@ -69,7 +69,7 @@ fn found_in(slice: &Slice, kind: &str, mut harm: impl FnMut(&mut Vec<u8>, &mut C
 #[test]
 fn whole_files_are_whole() {
     for slice in [FILES, STREAM, PAGE, CACHE] {
-        none_found(slice.study.spec().name, |_| slice.after(|_| false));
+        none_found(&slice.study.spec().name, |_| slice.after(|_| false));
     }
 }
 

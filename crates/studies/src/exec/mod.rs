@@ -15,9 +15,14 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{
+    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    has_no_workers,
+};
+use model::case::Case;
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 
 use self::command::Command;
 use self::slice::Slice;
@@ -30,13 +35,25 @@ const FILES: u64 = 10_000;
 pub(crate) struct Exec;
 
 impl Study for Exec {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let Strategy::Command = Strategy::of(strategy)?;
         Ok(Box::new(Running { command: Command::new(params)?, first_output: None }))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

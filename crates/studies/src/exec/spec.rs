@@ -1,8 +1,11 @@
 //! What the study `exec` asks for, and what it measures.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use model::study::{ParamKind, StudySpec};
+use model::case::Case;
+use model::strategy::Recipe;
+use model::study::{ParamKind, StudyDescription};
 
 use crate::choices::{choices, strategies};
 use crate::specs::param;
@@ -10,7 +13,11 @@ use crate::specs::param;
 strategies! {
     /// How the command is run.
     pub(super) enum Strategy {
-        Command = "command", by_default, "a command of your own, run by /bin/sh", "";
+        Command = "command", by_default {
+            about: "a command of your own, run by /bin/sh",
+            promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: Recipe::AsItIs,
+        }
     }
 }
 
@@ -26,14 +33,17 @@ const SHELL: ParamKind = ParamKind::Shell(
     "a command for the shell, in which {place}, {variant} and, in a plan file, {plan} are filled in",
 );
 
-pub(super) static SPEC: StudySpec = StudySpec {
-    name: "exec",
-    about: "run a command of your own from start to end",
-    operation: "run",
+pub(super) const CASES: &[Case] = &[Case::of(
+    "command",
+    &[("command", "sort {place}/lines"), ("prepare", "echo > {place}/lines")],
+)
+.calls_fail()];
+
+pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
     by_default: false,
-    compared: &["variant"],
-    strategies: Strategy::SPECS,
-    params: &[
+    compared: vec!["variant"],
+    params: vec![
         param("command", "what is timed; it works in {place}, a folder of its own", SHELL, ""),
         param("prepare", "run before each run, outside the clock, to fill {place}", SHELL, ""),
         param(
@@ -76,5 +86,6 @@ pub(super) static SPEC: StudySpec = StudySpec {
             "256 MiB",
         ),
     ],
-    ..StudySpec::EMPTY
-};
+    ..StudyDescription::new("exec", "run a command of your own from start to end", "run")
+}.with_strategies(Strategy::descriptions())
+});

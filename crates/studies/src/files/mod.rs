@@ -8,7 +8,7 @@
 //! to be removed is brought to the device first, for a file that was never written back
 //! costs a device nothing.
 
-pub(crate) mod power;
+mod power;
 mod spec;
 mod stock;
 
@@ -18,13 +18,15 @@ use std::os::fd::OwnedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Footprint, Operations, Part, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
-    Workload,
+    Doing, Footprint, Operations, Part, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
+    StudyError, Workload, has_no_workers,
 };
+use model::case::Case;
 use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
@@ -43,7 +45,7 @@ const OPERATIONS_MAX: u64 = 1 << 17;
 pub(crate) struct Files;
 
 impl Study for Files {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
@@ -55,6 +57,22 @@ impl Study for Files {
             ClientsFolder::Same => Common::Folders,
         };
         Ok(clients::each(self.spec(), strategy, params, filing, common))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(
+        &self,
+        strategy: &str,
+        params: &Params,
+    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(Some(Box::new(power::Written::new(strategy, params)?)))
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

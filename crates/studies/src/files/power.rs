@@ -1,12 +1,12 @@
 //! What a power failure leaves of documents.
 
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{Doing, Ready, SliceFolders, StudyError, Workload as _};
+use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
 use super::spec::Operation;
 use super::{Config, Document, Documents, Filing, Found, aside};
-use crate::power::{Left, Trial};
 
 /// Documents that are written, each once.
 pub(crate) struct Written {
@@ -25,7 +25,7 @@ impl Written {
     }
 }
 
-impl Trial for Written {
+impl PowerTrial for Written {
     fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,

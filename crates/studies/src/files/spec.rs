@@ -1,13 +1,15 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{Is, ParamKind, ParamSpec, StrategySpec, StudySpec};
+use std::sync::LazyLock;
+
+use model::case::Case;
+use model::study::{ParamKind, StudyDescription};
 
 use crate::choices::choices;
 use crate::put::{self, Put};
-use crate::rules::{promise, where_set};
+use crate::rules::{is, not, promise, where_set};
+use crate::specs::param;
 use crate::{clients, cold};
-
-static STRATEGIES: [StrategySpec; 3] = put::strategies(Put::Direct);
 
 /// The parameter by which several clients work in one folder.
 pub(super) const CLIENTS_FOLDER: &str = "clients_folder";
@@ -32,68 +34,61 @@ choices! {
     }
 }
 
-pub(super) static SPEC: StudySpec = StudySpec {
-    name: "files",
-    about: "write, read and remove files such as generated documents",
-    operation: "file",
-    compared: &[CLIENTS_FOLDER],
-    strategies: &STRATEGIES,
-    promises: &[
+pub(super) const CASES: &[Case] = &[
+    Case::of("direct", &[("operation", "write,read,create,stat")]).calls_fail(),
+    Case::of("rename", &[("operation", "write,rename,unlink")]).calls_fail(),
+    Case::of("rename-fsync", &[("operation", "write")]).calls_fail(),
+    Case::of("rename", &[("size", "4 KiB")]).killed(),
+    Case::of("rename", &[("operation", "write")]).footprint(50),
+    Case::of("direct", &[("operation", "read")]).footprint(50),
+    Case::of("direct", &[("operation", "read"), ("cache", "cold")]).footprint(20),
+    Case::of("direct", &[("operation", "create")]).footprint(50),
+    Case::of("direct", &[("operation", "unlink")]).footprint(50),
+    Case::of("direct", &[("operation", "rename")]).footprint(50),
+    written("direct"),
+    written("rename"),
+    written("rename-fsync"),
+];
+
+/// Files that are written while the power is cut.
+const fn written(strategy: &'static str) -> Case {
+    let set = &[("operation", "write"), ("size", "40000 B"), ("folders", "4")];
+    Case::of(strategy, set).variant("40 kB").power_cut(60)
+}
+
+pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
+    compared: vec![CLIENTS_FOLDER],
+    promise_when: vec![
         // Nothing is written.
-        promise(&[], &[("operation", Is::OneOf(&["read", "stat"]))], ""),
+        promise([is("operation", &["read", "stat"])], ""),
         // Each is one system call, whatever made the file.
-        promise(
-            &[],
-            &[("operation", Is::OneOf(&["create", "rename", "unlink"]))],
+        promise([is("operation", &["create", "rename", "unlink"])],
             "process crash: nothing is undone; power failure: the latest changes of names may be \
              undone",
         ),
     ],
-    applies: &[
-        where_set(&["size"], &[("operation", Is::Not("create")), ("set", Is::OneOf(&[""]))]),
-        where_set(&["folders"], &[("set", Is::OneOf(&[""]))]),
-        where_set(&["cache"], &[("operation", Is::OneOf(&["read"]))]),
-        where_set(&[CLIENTS_FOLDER], &[("clients", Is::Not("1"))]),
+    applies_when: vec![
+        where_set(&["size"], [not("operation", "create"), is("set", &[""])]),
+        where_set(&["folders"], [is("set", &[""])]),
+        where_set(&["cache"], [is("operation", &["read"])]),
+        where_set(&[CLIENTS_FOLDER], [not("clients", "1")]),
     ],
-    params: &[
-        ParamSpec {
-            name: "operation",
-            about: "what is done to a file; for all but write and create, the strategy makes the \
-                    files beforehand and forces them to the device",
-            kind: ParamKind::Choice(Operation::NAMES),
-            default: "write, read, unlink",
-        },
-        ParamSpec {
-            name: "size",
-            about: "size of a file",
-            kind: ParamKind::Size { min: 1 << 10, max: 100 << 20 },
-            default: "200 kB",
-        },
-        ParamSpec {
-            name: "folders",
-            about: "folders that the files are spread over",
-            kind: ParamKind::Count { min: 1, max: 1000 },
-            default: "16",
-        },
-        ParamSpec {
-            name: "set",
-            about: "a directory with files of your own, which are copied with all below it, again \
-                    and again",
-            kind: ParamKind::Path("a directory, or empty to use generated files"),
-            default: "",
-        },
+    params: vec![
+        param("operation", "what is done to a file; for all but write and create, the strategy makes the \
+                    files beforehand and forces them to the device", ParamKind::Choice(Operation::NAMES), "write, read, unlink"),
+        param("size", "size of a file", ParamKind::Size { min: 1 << 10, max: 100 << 20 }, "200 kB"),
+        param("folders", "folders that the files are spread over", ParamKind::Count { min: 1, max: 1000 }, "16"),
+        param("set", "a directory with files of your own, which are copied with all below it, again \
+                    and again", ParamKind::Path("a directory, or empty to use generated files"), ""),
         cold::param(
             "read: whether the files are in memory or evicted from it (checked in every slice); \
              those on a place in memory are never cold",
         ),
-        clients::PARAM,
-        ParamSpec {
-            name: CLIENTS_FOLDER,
-            about: "whether each of several clients has folders of its own or all have the same",
-            kind: ParamKind::Choice(ClientsFolder::NAMES),
-            default: "own",
-        },
+        clients::param(),
+        param(CLIENTS_FOLDER, "whether each of several clients has folders of its own or all have the same", ParamKind::Choice(ClientsFolder::NAMES), "own"),
     ],
-    figures: &clients::FIGURES,
-    ..StudySpec::EMPTY
-};
+    figures: clients::figures(),
+    ..StudyDescription::new("files", "write, read and remove files such as generated documents", "file")
+}.with_strategies(&put::strategies(Put::Direct))
+});

@@ -23,11 +23,11 @@ fn holds(folder: &Path) -> (u64, u64) {
 
 #[test]
 fn every_operation_by_every_strategy_on_disk_and_in_memory() {
-    for strategy in spec::SPEC.strategies {
+    for strategy in &spec::SPEC.strategies {
         for operation in OPERATIONS {
             for folder in [on_disk(), in_memory()] {
                 let given = [("operation", operation), ("size", "5000 B"), ("folders", "3")];
-                let outcome = slice(&Files, strategy.name, &given, folder.path(), 4).unwrap();
+                let outcome = slice(&Files, &strategy.name, &given, folder.path(), 4).unwrap();
                 assert_eq!(outcome.laps, 4);
                 let moves = matches!(operation, "write" | "read");
                 assert_eq!(outcome.requested_bytes(), if moves { 4 * 5000 } else { 0 });
@@ -130,11 +130,11 @@ fn a_slice_stays_within_its_bounds() {
 fn files_of_the_users_own_are_written_read_and_removed_in_whole_sets() {
     let own = testing::own_folder();
     let set = own.path().to_str().unwrap();
-    for strategy in spec::SPEC.strategies {
+    for strategy in &spec::SPEC.strategies {
         for operation in OPERATIONS {
             let folder = on_disk();
             let given = [("operation", operation), ("set", set)];
-            let outcome = slice(&Files, strategy.name, &given, folder.path(), 6).unwrap();
+            let outcome = slice(&Files, &strategy.name, &given, folder.path(), 6).unwrap();
             let moved =
                 if matches!(operation, "write" | "read") { 2 * testing::OWN_BYTES } else { 0 };
             assert_eq!((outcome.laps, outcome.requested_bytes()), (6, moved), "{operation}");

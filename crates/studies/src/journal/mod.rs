@@ -15,15 +15,18 @@ mod files;
 mod items;
 mod memory;
 mod parts;
-pub(crate) mod power;
+mod power;
 mod slice;
 mod spec;
 
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload,
+    Doing as _, Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError,
+    Workload, has_no_workers,
 };
+use model::case::Case;
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 
 use self::config::Config;
 use self::slice::{Arm, Making};
@@ -33,12 +36,28 @@ use self::spec::Start;
 pub(crate) struct Journal;
 
 impl Study for Journal {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         Ok(Box::new(Arm::new(Config::new(strategy, params)?)))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(
+        &self,
+        strategy: &str,
+        params: &Params,
+    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(Some(Box::new(power::Committed::new(strategy, params)?)))
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a power failure leaves of a store.
 
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{Doing as _, Ready, SliceFolders, StudyError, Workload as _};
+use engine::study::{Doing as _, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use journal::{Error, Snapshot};
 use model::study::Params;
 
@@ -12,7 +13,6 @@ use super::files::SliceFiles;
 use super::items::Items;
 use super::slice::Arm;
 use super::spec::Start;
-use crate::power::{Left, Trial};
 
 /// A store that is filled from the beginning, so that all of it is on the device.
 pub(crate) struct Committed {
@@ -44,7 +44,7 @@ impl Committed {
     }
 }
 
-impl Trial for Committed {
+impl PowerTrial for Committed {
     fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,

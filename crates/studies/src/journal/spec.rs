@@ -1,15 +1,18 @@
 //! The study's names and numbers, as the user meets them.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use model::figure::WRITTEN_ON_DEVICE;
+use model::case::Case;
+use model::description::{BreakEvenDescription, NoteDescription};
+use model::figure::written_on_device;
 use model::study::{
-    Better, BreakEvenSpec, FigureSpec, Fold, NoteSpec, ParamKind, ParamSpec, StudySpec, Unit,
+    Better, FigureDescription, Fold, ParamDescription, ParamKind, StudyDescription, Unit,
 };
 
 use crate::choices::{choices, strategies};
-use crate::rules::for_strategies;
-use crate::specs;
+use crate::rules::change;
+use crate::specs::{self, param};
 
 /// With its key it fits into a page four times.
 const VALUE_BYTES_MAX: u64 = 900;
@@ -22,20 +25,75 @@ const SAFE: &str = "process crash: nothing acknowledged is lost; power failure: 
 strategies! {
     /// What a transaction stores of the pages that it changed.
     pub(super) enum Strategy {
-        Pages = "pages", by_default,
-            "the changed pages, whole", SAFE;
-        PagesLz4 = "pages-lz4", by_default,
-            "as pages, all of a transaction compressed as one block by LZ4", SAFE;
-        PagesSnappy = "pages-snappy", by_name,
-            "the same by Snappy", SAFE;
-        PagesZstd = "pages-zstd", by_name,
-            "the same by zstd", SAFE;
-        Differences = "differences", by_name,
-            "what differs from the pages' previous versions", SAFE;
-        DifferencesLz4 = "differences-lz4", by_name,
-            "as differences, compressed by LZ4", SAFE;
-        DifferencesZstd = "differences-zstd", by_default,
-            "as differences, compressed by zstd", SAFE;
+        Pages = "pages", by_default {
+            about: "the changed pages, whole",
+            promises: SAFE, syncs: Always, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "write the changed pages whole to the log (PostgreSQL: full_page_writes=on, \
+                 wal_compression=off)",
+                "SHOW wal_compression; prints off; the log grows by whole pages",
+                "log what differs, or compress",
+            ),
+        }
+        PagesLz4 = "pages-lz4", by_default {
+            about: "as pages, all of a transaction compressed as one block by LZ4",
+            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold"], needs: None,
+            recipe: change(
+                "compress the pages of a transaction by LZ4 before they are written (PostgreSQL: \
+                 wal_compression=lz4 and reload)",
+                "SHOW wal_compression; prints lz4; the log grows by less per transaction",
+                "PostgreSQL: wal_compression=off and reload",
+            ),
+        }
+        PagesSnappy = "pages-snappy", by_name {
+            about: "the same by Snappy",
+            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold"], needs: None,
+            recipe: change(
+                "compress the pages of a transaction by Snappy before they are written",
+                "the log grows by less than the changed pages have",
+                "write the pages as they are",
+            ),
+        }
+        PagesZstd = "pages-zstd", by_name {
+            about: "the same by zstd",
+            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"], needs: None,
+            recipe: change(
+                "compress the pages of a transaction by zstd before they are written \
+                 (PostgreSQL: wal_compression=zstd and reload)",
+                "SHOW wal_compression; prints zstd; the log grows by less per transaction",
+                "PostgreSQL: wal_compression=off and reload",
+            ),
+        }
+        Differences = "differences", by_name {
+            about: "what differs from the pages' previous versions",
+            promises: SAFE, syncs: Always, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "write the ranges of bytes that a transaction changed in its pages, and whole \
+                 pages only after a checkpoint",
+                "the log grows by little more than the changed bytes",
+                "write the pages whole",
+            ),
+        }
+        DifferencesLz4 = "differences-lz4", by_name {
+            about: "as differences, compressed by LZ4",
+            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold"], needs: None,
+            recipe: change(
+                "as differences, and compress those of a transaction by LZ4 before they are \
+                 written",
+                "the log grows by less than the differences have",
+                "write the differences as they are",
+            ),
+        }
+        DifferencesZstd = "differences-zstd", by_default {
+            about: "as differences, compressed by zstd",
+            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"], needs: None,
+            recipe: change(
+                "as differences, and compress those of a transaction by zstd before they are \
+                 written",
+                "the log grows by less than the differences have",
+                "write the differences as they are",
+            ),
+        }
     }
 }
 
@@ -88,139 +146,189 @@ choices! {
     }
 }
 
-/// Strategies that compress, and those of them that do it by zstd.
-const COMPRESSING: &[&str] =
-    &["pages-lz4", "pages-snappy", "pages-zstd", "differences-lz4", "differences-zstd"];
-const BY_ZSTD: &[&str] = &["pages-zstd", "differences-zstd"];
+pub(super) const CASES: &[Case] = &[
+    Case::of("pages", &[]).calls_fail().footprint(32),
+    Case::of("differences-zstd", &[("writing", "dsync"), ("space", "growing")]).calls_fail(),
+    Case::of(
+        "pages-lz4",
+        &[
+            ("start", "empty"),
+            ("items", "3000"),
+            ("space", "recycled"),
+            ("segment", "1 MiB"),
+            ("checkpoint", "2 MiB"),
+        ],
+    )
+    .calls_fail(),
+    Case::of("pages-snappy", &[]).untried("it is pages-lz4 with another library"),
+    Case::of("differences-lz4", &[]).untried("it is differences-zstd with another library"),
+    Case::of("pages-lz4", &[("space", "zero-filled"), ("segment", "1 MiB")]).footprint(10),
+    Case::of("differences", &[("space", "growing"), ("values", "incompressible")]).footprint(32),
+    Case::of(
+        "pages",
+        &[
+            ("start", "empty"),
+            ("items", "4000"),
+            ("space", "recycled"),
+            ("segment", "1 MiB"),
+            ("checkpoint", "4 MiB"),
+        ],
+    )
+    .footprint(40),
+    Case::of("pages-zstd", &[("start", "empty"), ("value", "900 B"), ("items", "1000")])
+        .footprint(10),
+    Case::of("pages", &[("start", "empty"), ("segment", "256 KiB"), ("checkpoint", "1 MiB")])
+        .power_cut(60),
+    Case::of("pages-lz4", &[("start", "empty"), ("space", "growing")])
+        .variant("growing")
+        .power_cut(60),
+    Case::of(
+        "differences-zstd",
+        &[("start", "empty"), ("writing", "dsync"), ("space", "recycled")],
+    )
+    .variant("dsync")
+    .power_cut(60),
+    Case::of("differences", &[("start", "empty"), ("writing", "direct")])
+        .variant("direct")
+        .power_cut(60),
+];
 
-pub(super) static SPEC: StudySpec = StudySpec {
-    name: "journal",
-    about: "commit transactions of 100 items to a store with a write-ahead journal",
-    operation: "transaction",
-    compared: &["writing", "space", "zstd_level", "threshold"],
-    strategies: Strategy::SPECS,
-    params: PARAMS,
-    applies: &[
-        for_strategies(&["threshold"], COMPRESSING),
-        for_strategies(&["zstd_level"], BY_ZSTD),
-    ],
-    figures: FIGURES,
-    parts: &WALL,
-    break_evens: &[BreakEvenSpec {
-        code: "writes-less-for-more-work",
-        bytes: WRITTEN,
-        device: &["write_ns", "sync_ns"],
-    }],
-    notes: &[
-        NoteSpec {
-            when: MODELLED,
-            text: "the device is modelled: writes and syncs were made to take {modelled_wait_ns} \
+pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
+        compared: vec!["writing", "space", "zstd_level", "threshold"],
+        params: [item_params(), journal_params()].concat(),
+        figures: [figures(), parts()].concat(),
+        parts: WALL.map(str::to_owned).into(),
+        break_evens: vec![BreakEvenDescription {
+            code: "writes-less-for-more-work".to_owned(),
+            bytes: WRITTEN.to_owned(),
+            device: ["write_ns", "sync_ns"].map(str::to_owned).into(),
+        }],
+        notes: vec![
+            NoteDescription::new(
+                MODELLED,
+                "the device is modelled: writes and syncs were made to take {modelled_wait_ns} \
                    longer per transaction than they do at the place itself.",
-        },
-        NoteSpec {
-            when: NOT_COMPRESSED,
-            text: "the file system did not compress the journal. It needs a mount option for that \
+            ),
+            NoteDescription::new(
+                NOT_COMPRESSED,
+                "the file system did not compress the journal. It needs a mount option for that \
                    (compress=zstd), and btrfs compresses neither what is written past the page \
                    cache (writing=direct) nor files whose space was allocated before: set \
                    journal.space=growing.",
-        },
-    ],
-    ..StudySpec::EMPTY
-};
+            ),
+        ],
+        ..StudyDescription::new(
+            "journal",
+            "commit transactions of 100 items to a store with a write-ahead journal",
+            "transaction",
+        )
+    }
+    .with_strategies(Strategy::descriptions())
+});
 
-const PARAMS: &[ParamSpec] = &[
-    ParamSpec {
-        name: "keys",
-        about: "the order in which keys are inserted",
-        kind: ParamKind::Choice(Keys::NAMES),
-        default: "random",
-    },
-    ParamSpec {
-        name: "values",
-        about: "what values are: records as JSON, zeros, or bytes that do not compress",
-        kind: ParamKind::Choice(Values::NAMES),
-        default: "json",
-    },
-    ParamSpec {
-        name: "value",
-        about: "size of a value; a key has 8 bytes",
-        kind: ParamKind::Size { min: 1, max: VALUE_BYTES_MAX },
-        default: "100 B",
-    },
-    ParamSpec {
-        name: "items",
-        about: "items in the store when the clock starts, or with start=empty when it stops",
-        kind: ParamKind::Count { min: 100, max: 10_000_000 },
-        default: "20000",
-    },
-    ParamSpec {
-        name: "start",
-        about: "whether a slice adds to a loaded store, or fills an empty one",
-        kind: ParamKind::Choice(Start::NAMES),
-        default: "loaded",
-    },
-    ParamSpec {
-        name: "writing",
-        about: "how a transaction is forced to the device: write and fdatasync(2), O_DSYNC, or \
+/// What is stored.
+fn item_params() -> Vec<ParamDescription> {
+    vec![
+        param(
+            "keys",
+            "the order in which keys are inserted",
+            ParamKind::Choice(Keys::NAMES),
+            "random",
+        ),
+        param(
+            "values",
+            "what values are: records as JSON, zeros, or bytes that do not compress",
+            ParamKind::Choice(Values::NAMES),
+            "json",
+        ),
+        param(
+            "value",
+            "size of a value; a key has 8 bytes",
+            ParamKind::Size { min: 1, max: VALUE_BYTES_MAX },
+            "100 B",
+        ),
+        param(
+            "items",
+            "items in the store when the clock starts, or with start=empty when it stops",
+            ParamKind::Count { min: 100, max: 10_000_000 },
+            "20000",
+        ),
+        param(
+            "start",
+            "whether a slice adds to a loaded store, or fills an empty one",
+            ParamKind::Choice(Start::NAMES),
+            "loaded",
+        ),
+    ]
+}
+
+/// How the journal is written, and to what.
+fn journal_params() -> Vec<ParamDescription> {
+    vec![
+        param(
+            "writing",
+            "how a transaction is forced to the device: write and fdatasync(2), O_DSYNC, or \
                 O_DIRECT with O_DSYNC",
-        kind: ParamKind::Choice(Writing::NAMES),
-        default: "fdatasync",
-    },
-    ParamSpec {
-        name: "space",
-        about: "where the journal's files have their space from",
-        kind: ParamKind::Choice(Space::NAMES),
-        default: "preallocated",
-    },
-    ParamSpec {
-        name: "block",
-        about: "what a transaction is padded to: a power of two",
-        kind: ParamKind::Size { min: 512, max: 65_536 },
-        default: "4 KiB",
-    },
-    ParamSpec {
-        name: "segment",
-        about: "size of each file of the journal",
-        kind: ParamKind::Size { min: 1 << 18, max: 1 << 30 },
-        default: "16 MiB",
-    },
-    ParamSpec {
-        name: "checkpoint",
-        about: "a checkpoint is made when the journal has grown by this much",
-        kind: ParamKind::Size { min: 1 << 20, max: 1 << 40 },
-        default: "256 MiB",
-    },
-    ParamSpec {
-        name: "zstd_level",
-        about: "pages-zstd, differences-zstd: how hard zstd tries",
-        kind: ParamKind::Count { min: 1, max: 22 },
-        default: "1",
-    },
-    ParamSpec {
-        name: "threshold",
-        about: "compressing strategies: transactions of no more than this are not compressed",
-        kind: ParamKind::Size { min: 0, max: 32 << 20 },
-        default: "0 B",
-    },
-    ParamSpec {
-        name: "modelled_mb",
-        about: "MB/s of a modelled device, whose time is added to the place's own; 0 is none",
-        kind: ParamKind::Count { min: 0, max: 1_000_000 },
-        default: "0",
-    },
-    ParamSpec {
-        name: "modelled_iops",
-        about: "writes per second that a modelled device does, of 256 KiB at most; 0 is no limit",
-        kind: ParamKind::Count { min: 0, max: 100_000_000 },
-        default: "0",
-    },
-    ParamSpec {
-        name: "modelled_sync",
-        about: "what a sync of a modelled device takes",
-        kind: ParamKind::Duration { min: Duration::ZERO, max: Duration::from_secs(1) },
-        default: "0s",
-    },
-];
+            ParamKind::Choice(Writing::NAMES),
+            "fdatasync",
+        ),
+        param(
+            "space",
+            "where the journal's files have their space from",
+            ParamKind::Choice(Space::NAMES),
+            "preallocated",
+        ),
+        param(
+            "block",
+            "what a transaction is padded to: a power of two",
+            ParamKind::Size { min: 512, max: 65_536 },
+            "4 KiB",
+        ),
+        param(
+            "segment",
+            "size of each file of the journal",
+            ParamKind::Size { min: 1 << 18, max: 1 << 30 },
+            "16 MiB",
+        ),
+        param(
+            "checkpoint",
+            "a checkpoint is made when the journal has grown by this much",
+            ParamKind::Size { min: 1 << 20, max: 1 << 40 },
+            "256 MiB",
+        ),
+        param(
+            "zstd_level",
+            "pages-zstd, differences-zstd: how hard zstd tries",
+            ParamKind::Count { min: 1, max: 22 },
+            "1",
+        ),
+        param(
+            "threshold",
+            "compressing strategies: transactions of no more than this are not compressed",
+            ParamKind::Size { min: 0, max: 32 << 20 },
+            "0 B",
+        ),
+        param(
+            "modelled_mb",
+            "MB/s of a modelled device, whose time is added to the place's own; 0 is none",
+            ParamKind::Count { min: 0, max: 1_000_000 },
+            "0",
+        ),
+        param(
+            "modelled_iops",
+            "writes per second that a modelled device does, of 256 KiB at most; 0 is no limit",
+            ParamKind::Count { min: 0, max: 100_000_000 },
+            "0",
+        ),
+        param(
+            "modelled_sync",
+            "what a sync of a modelled device takes",
+            ParamKind::Duration { min: Duration::ZERO, max: Duration::from_secs(1) },
+            "0s",
+        ),
+    ]
+}
 
 /// The parts of a transaction's time, as figures, in the order in which they come.
 pub(super) const WALL: [&str; 9] = [
@@ -261,78 +369,90 @@ pub(super) const NOT_COMPRESSED: &str = "not_compressed";
 /// What a modelled device added.
 pub(super) const MODELLED: &str = "modelled_wait_ns";
 
-const FIGURES: &[FigureSpec] = &[
-    FigureSpec {
-        unit: Unit::PerSecond,
-        better: Better::More,
-        fold: Fold::Mean,
-        ..figure(PER_SECOND, "commits/s", "transactions committed per second")
-    },
-    bytes(PUT, "changed", "the keys and values that a transaction puts"),
-    bytes(PAGES, "pages", "the pages that it changes, whole"),
-    bytes(WRITTEN, "written", "what it writes to the journal, padded to whole blocks"),
-    WRITTEN_ON_DEVICE,
-    FigureSpec {
-        better: Better::Neither,
-        ..time(MODELLED, "modelled", "what a modelled device added")
-    },
-    time(RECOVERY, "recovery", "replaying the transaction from the journal, in memory by then"),
-    FigureSpec {
-        unit: Unit::MegabytesPerSecond,
-        better: Better::More,
-        fold: Fold::Mean,
-        ..figure(RECOVERY_SPEED, "recovery MB/s", "the same, in bytes of whole pages")
-    },
-    FigureSpec {
-        unit: Unit::Percent,
-        better: Better::Neither,
-        fold: Fold::Mean,
-        ..figure(COMPRESSED, "compressed", "how much of the journal a btrfs compressed")
-    },
-    FigureSpec {
-        unit: Unit::Percent,
-        fold: Fold::Mean,
-        ..figure(STORED, "stored", "what a btrfs stores of the journal, by its own account")
-    },
-    FigureSpec {
-        fold: Fold::Max,
-        shown: false,
-        ..figure(NOT_COMPRESSED, "not compressed", "whether a btrfs compressed nothing of it")
-    },
-    part(WALL[0], "tree", "changing the tree, private copies of pages included"),
-    part(WALL[1], "copy", "copying whole pages together"),
-    part(WALL[2], "differences", "finding what differs from the pages' previous versions"),
-    part(WALL[3], "compression", "compressing the transaction"),
-    part(WALL[4], "checksum", "the checksum of what is stored"),
-    part(WALL[5], "segment", "making the journal's next file ready"),
-    part(WALL[6], "write", "writing; with O_DSYNC, waiting for the device as well"),
-    part(WALL[7], "sync", "fdatasync(2)"),
-    part(WALL[8], "checkpoint", "checkpoints, those that came within slices"),
-    part(CPU[0], "tree CPU", "processor time in the tree"),
-    part(CPU[1], "copy CPU", "processor time copying"),
-    part(CPU[2], "differences CPU", "processor time finding differences"),
-    part(CPU[3], "compression CPU", "processor time compressing"),
-    part(CPU[4], "checksum CPU", "processor time for the checksum"),
-    part(CPU[5], "segment CPU", "processor time for the journal's next file"),
-    part(CPU[6], "write CPU", "processor time writing"),
-    part(CPU[7], "sync CPU", "processor time in fdatasync(2)"),
-    part(CPU[8], "checkpoint CPU", "processor time in checkpoints"),
-];
+fn figures() -> Vec<FigureDescription> {
+    vec![
+        FigureDescription {
+            unit: Unit::PerSecond,
+            better: Better::More,
+
+            fold: Fold::Mean,
+            ..figure(PER_SECOND, "commits/s", "transactions committed per second")
+        },
+        bytes(PUT, "changed", "the keys and values that a transaction puts"),
+        bytes(PAGES, "pages", "the pages that it changes, whole"),
+        bytes(WRITTEN, "written", "what it writes to the journal, padded to whole blocks"),
+        written_on_device(),
+        FigureDescription {
+            better: Better::Neither,
+            ..time(MODELLED, "modelled", "what a modelled device added")
+        },
+        time(RECOVERY, "recovery", "replaying the transaction from the journal, in memory by then"),
+        FigureDescription {
+            unit: Unit::MegabytesPerSecond,
+            better: Better::More,
+
+            fold: Fold::Mean,
+            ..figure(RECOVERY_SPEED, "recovery MB/s", "the same, in bytes of whole pages")
+        },
+        FigureDescription {
+            unit: Unit::Percent,
+            better: Better::Neither,
+
+            fold: Fold::Mean,
+            ..figure(COMPRESSED, "compressed", "how much of the journal a btrfs compressed")
+        },
+        FigureDescription {
+            unit: Unit::Percent,
+
+            fold: Fold::Mean,
+            ..figure(STORED, "stored", "what a btrfs stores of the journal, by its own account")
+        },
+        FigureDescription {
+            fold: Fold::Max,
+            shown: false,
+            ..figure(NOT_COMPRESSED, "not compressed", "whether a btrfs compressed nothing of it")
+        },
+    ]
+}
+
+/// Of a transaction's time, and of its processor time.
+fn parts() -> Vec<FigureDescription> {
+    vec![
+        part(WALL[0], "tree", "changing the tree, private copies of pages included"),
+        part(WALL[1], "copy", "copying whole pages together"),
+        part(WALL[2], "differences", "finding what differs from the pages' previous versions"),
+        part(WALL[3], "compression", "compressing the transaction"),
+        part(WALL[4], "checksum", "the checksum of what is stored"),
+        part(WALL[5], "segment", "making the journal's next file ready"),
+        part(WALL[6], "write", "writing; with O_DSYNC, waiting for the device as well"),
+        part(WALL[7], "sync", "fdatasync(2)"),
+        part(WALL[8], "checkpoint", "checkpoints, those that came within slices"),
+        part(CPU[0], "tree CPU", "processor time in the tree"),
+        part(CPU[1], "copy CPU", "processor time copying"),
+        part(CPU[2], "differences CPU", "processor time finding differences"),
+        part(CPU[3], "compression CPU", "processor time compressing"),
+        part(CPU[4], "checksum CPU", "processor time for the checksum"),
+        part(CPU[5], "segment CPU", "processor time for the journal's next file"),
+        part(CPU[6], "write CPU", "processor time writing"),
+        part(CPU[7], "sync CPU", "processor time in fdatasync(2)"),
+        part(CPU[8], "checkpoint CPU", "processor time in checkpoints"),
+    ]
+}
 
 /// A number per transaction of which less is better.
-const fn figure(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { fold: Fold::PerOperation, ..specs::figure(name, title, about) }
+fn figure(name: &str, title: &str, about: &str) -> FigureDescription {
+    FigureDescription { fold: Fold::PerOperation, ..specs::figure(name, title, about) }
 }
 
-const fn bytes(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { unit: Unit::Bytes, ..figure(name, title, about) }
+fn bytes(name: &str, title: &str, about: &str) -> FigureDescription {
+    FigureDescription { unit: Unit::Bytes, ..figure(name, title, about) }
 }
 
-const fn time(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { unit: Unit::Nanoseconds, ..figure(name, title, about) }
+fn time(name: &str, title: &str, about: &str) -> FigureDescription {
+    FigureDescription { unit: Unit::Nanoseconds, ..figure(name, title, about) }
 }
 
 /// A part of the time, which reports draw.
-const fn part(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { shown: false, ..time(name, title, about) }
+fn part(name: &str, title: &str, about: &str) -> FigureDescription {
+    FigureDescription { shown: false, ..time(name, title, about) }
 }

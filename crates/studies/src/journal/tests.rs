@@ -4,12 +4,12 @@ use std::fs::{self, File};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
+use engine::power::Left;
 use model::study::Unit;
 
 use super::power::Committed;
 use super::slice::unaccounted;
 use super::*;
-use crate::power::{Left, Trial as _};
 use crate::testing::{self, Slice, in_memory, on_disk, params, refusal};
 
 /// What makes slices short.
@@ -23,7 +23,7 @@ fn slice(strategy: &str, given: &[(&str, &str)], folder: &Path, operations: u64)
 }
 
 fn strategies() -> impl Iterator<Item = &'static str> {
-    spec::SPEC.strategies.iter().map(|strategy| strategy.name)
+    spec::SPEC.strategies.iter().map(|strategy| strategy.name.as_str())
 }
 
 #[test]
@@ -97,12 +97,12 @@ fn parts_are_the_whole_in_wall_time_and_processor_time_is_in_them() {
 fn parts_and_what_break_evens_rest_on_are_figures_of_their_unit() {
     let unit =
         |name: &str| spec::SPEC.figures.iter().find(|figure| figure.name == name).unwrap().unit;
-    for name in spec::SPEC.parts.iter().chain(&spec::CPU) {
+    for name in spec::WALL.iter().chain(&spec::CPU) {
         assert_eq!(unit(name), Unit::Nanoseconds, "{name}");
     }
     assert_eq!(spec::SPEC.parts.len(), parts::COUNT);
-    for trade in spec::SPEC.break_evens {
-        assert_eq!(unit(trade.bytes), Unit::Bytes);
+    for trade in &spec::SPEC.break_evens {
+        assert_eq!(unit(&trade.bytes), Unit::Bytes);
         assert!(trade.device.iter().all(|name| spec::SPEC.parts.contains(name)));
     }
 }

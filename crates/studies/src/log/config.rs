@@ -5,6 +5,7 @@ use std::sync::Arc;
 use engine::study::{Footprint, Operations, StudyError};
 use model::material::Material;
 use model::scaling::CLIENTS;
+use model::strategy::Syncs;
 use model::study::{ParamValue, Params, Rate, Sizes, SyncPolicy};
 use model::units::exact_size;
 
@@ -118,6 +119,23 @@ impl Config {
         Ok(())
     }
 
+    /// Whether an interpreter can do what it is asked. Others that are asked the same may
+    /// well be able to, so that this ends an arm and not the run.
+    pub(super) fn check_interpreter(&self) -> Result<(), StudyError> {
+        let strategy = self.strategy;
+        let unsuited = |why: &str| Err(StudyError::Unsuited(format!("{} {why}", strategy.name())));
+        if self.sync != SyncPolicy::Never && strategy.facts().syncs == Syncs::Never {
+            return unsuited("has no file handle that could be synced; set sync=never for it");
+        }
+        if self.kills > 0 && strategy.interpreter().is_some() {
+            return unsuited(
+                "does not support kill: an interpreter has no shared memory in which to count \
+                 acknowledged records; set kill=0 for it",
+            );
+        }
+        Ok(())
+    }
+
     /// What several clients cannot do.
     fn check_clients(&self, writers: u64) -> Result<(), StudyError> {
         let why = if writers > 1 {
@@ -182,7 +200,7 @@ impl Config {
 
     /// How often a slice syncs at the most.
     fn syncs(&self, operations: u64) -> u64 {
-        let by_strategy = if self.strategy == Strategy::Dsync { operations } else { 0 };
+        let by_strategy = if self.strategy.facts().syncs == Syncs::Always { operations } else { 0 };
         let by_policy = match self.sync {
             SyncPolicy::Never => 0,
             SyncPolicy::Every(n) => operations / n.get() + self.writers,

@@ -1,9 +1,9 @@
 //! What the writers of a slice did, as the study's figures.
 
+use model::scaling::CLIENTS_PER_S;
 use process::worker::{Report, span_ns, spent};
 
 use super::spec::RECORDS_PER_S;
-use crate::clients::RATE;
 use crate::together::{FAIRNESS, jain, of_clients};
 
 /// The slice's figures. Those that end in `_per_record` are sums here, which the
@@ -18,11 +18,11 @@ pub(super) fn figures(writers: &[Report], longest_ns: f64) -> Vec<(&'static str,
     let mut figures =
         vec![(RECORDS_PER_S, records as f64 / wall_s), ("longest_wait_ns", longest_ns)];
     if writers.len() > 1 {
-        figures.push((FAIRNESS.name, jain(writers)));
+        figures.push((FAIRNESS, jain(writers)));
     }
     let of_clients = of_clients(writers);
     if !of_clients.is_empty() {
-        figures.push((RATE.name, records as f64 / wall_s));
+        figures.push((CLIENTS_PER_S, records as f64 / wall_s));
     }
     figures.extend(of_clients);
     if has("lock_ns") {

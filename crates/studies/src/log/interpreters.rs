@@ -4,14 +4,9 @@
 //! standard input and output, reads its records from a file in memory before the
 //! clock starts, and times each append with one reading of `CLOCK_MONOTONIC`.
 
-use engine::study::StudyError;
-use model::study::SyncPolicy;
 use process::worker::Program;
 
-use super::config::Config;
-use super::spec::Strategy;
-
-const PHP: Program = Program {
+pub(super) const PHP: Program = Program {
     command: "php",
     // Without a php.ini, which may have files run before every script.
     args: &[
@@ -25,79 +20,21 @@ const PHP: Program = Program {
     ],
     install: "install it, as in `apt install php-cli`, or leave the php strategies out",
 };
-const PYTHON: Program = Program {
+pub(super) const PYTHON: Program = Program {
     command: "python3",
     // Modules of Python's own alone, whatever the current directory and the user have.
     args: &["-I", "-c", include_str!("scripts/log.py")],
     install: "install it, as in `apt install python3`, or leave the python strategies out",
 };
-const NODE: Program = Program {
+pub(super) const NODE: Program = Program {
     command: "node",
     // Said, so that no package.json is looked for to tell it.
     args: &["--input-type=commonjs", "-e", include_str!("scripts/log.js")],
     install: "install it, as in `apt install nodejs`, or leave the node strategies out",
 };
 
-impl Strategy {
-    /// The interpreter that runs it; none for a native one.
-    pub(super) fn interpreter(self) -> Option<Program> {
-        match self {
-            Self::PhpHeld
-            | Self::PhpReopen
-            | Self::PhpFilePutContents
-            | Self::PhpFlock
-            | Self::PhpFlockNonblocking
-            | Self::PhpErrorLog => Some(PHP),
-            Self::PythonFileHandler | Self::PythonWatchedFileHandler => Some(PYTHON),
-            Self::NodeAppendFileSync | Self::NodeWriteStream => Some(NODE),
-            Self::Reopen
-            | Self::Held
-            | Self::Flock
-            | Self::FlockNonblocking
-            | Self::OfdLock
-            | Self::SeekEnd
-            | Self::Buffered
-            | Self::Batched
-            | Self::Dsync
-            | Self::Queued
-            | Self::PerWriter
-            | Self::Uring => None,
-        }
-    }
-
-    /// Whether its interpreter opens files by absolute paths alone, whatever it is given.
-    pub(super) fn goes_by_path(self) -> bool {
-        self.interpreter() == Some(PHP)
-    }
-
-    /// Whether it keeps no handle of its own to sync.
-    fn has_no_handle(self) -> bool {
-        matches!(
-            self,
-            Self::PhpFilePutContents
-                | Self::PhpErrorLog
-                | Self::NodeAppendFileSync
-                | Self::NodeWriteStream
-        )
-    }
-}
-
-/// Whether an interpreter can do what it is asked. Others that are asked the same may
-/// well be able to, so that this ends an arm and not the run.
-pub(super) fn check(config: &Config) -> Result<(), StudyError> {
-    let strategy = config.strategy;
-    let unsuited = |why: &str| Err(StudyError::Unsuited(format!("{} {why}", strategy.name())));
-    if config.sync != SyncPolicy::Never && strategy.has_no_handle() {
-        return unsuited("has no file handle that could be synced; set sync=never for it");
-    }
-    if config.kills > 0 && strategy.interpreter().is_some() {
-        return unsuited(
-            "does not support kill: an interpreter has no shared memory in which to count \
-             acknowledged records; set kill=0 for it",
-        );
-    }
-    Ok(())
-}
+/// All of them.
+pub(super) const PROGRAMS: [Program; 3] = [PHP, PYTHON, NODE];
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,7 @@
 
 mod acks;
 mod append;
+mod cases;
 mod config;
 mod crash;
 mod crew;
@@ -17,7 +18,7 @@ mod interpreters;
 mod locked;
 mod make;
 mod per_writer;
-pub(crate) mod power;
+mod power;
 mod promises;
 mod queued;
 pub(crate) mod records;
@@ -25,26 +26,29 @@ mod round;
 mod slice;
 mod spec;
 mod states;
+mod strategies;
 mod uring;
 pub(crate) mod verify;
 mod work;
 mod writer;
 
-use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{
+    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+};
+use model::case::Case;
 use model::material::Material;
-use model::study::{Params, StudySpec};
-use process::worker::WorkerPool;
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session, WorkerPool};
 
 use self::config::Config;
 use self::slice::Slice;
-pub(crate) use self::writer::do_assignment;
 use crate::clients;
 
 /// The study.
 pub(crate) struct Log;
 
 impl Study for Log {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
@@ -52,6 +56,22 @@ impl Study for Log {
         let config = Config::new(strategy, params)?;
         let writers = Box::new(Writers { config, pool: WorkerPool::new() });
         clients::in_one_folder(self, strategy, params, writers, spec::RECORDS_PER_S)
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        cases::CASES
+    }
+
+    fn power_trial(
+        &self,
+        strategy: &str,
+        params: &Params,
+    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(Some(Box::new(power::Appending::new(strategy, params)?)))
+    }
+
+    fn work(&self, assignment: &Assignment, session: Session<'_>) -> Result<Report, String> {
+        writer::do_assignment(assignment, session)
     }
 }
 
@@ -87,7 +107,7 @@ impl Workload for Writers {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
-        interpreters::check(&self.config)?;
+        self.config.check_interpreter()?;
         Ok(Box::new(Slice::new(&self.config, &self.pool, folders)?))
     }
 }

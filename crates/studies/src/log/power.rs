@@ -8,9 +8,11 @@ use std::fs::File;
 use std::io::Seek as _;
 use std::os::fd::OwnedFd;
 
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{Doing, Prepared as _, Ready, SliceFolders, StudyError};
+use engine::study::{Doing, PowerTrial, Prepared as _, Ready, SliceFolders, StudyError};
 use model::integrity::Integrity;
+use model::strategy::Syncs;
 use model::study::{Params, SyncPolicy};
 use process::worker::WorkerPool;
 use rustix::io::Errno;
@@ -22,7 +24,6 @@ use super::slice::Slice;
 use super::spec::Strategy;
 use super::verify::{Expected, account};
 use crate::file::open_for_reading;
-use crate::power::{Left, Trial};
 
 const READING: &str = "reading the log back after a power failure";
 
@@ -66,7 +67,7 @@ impl Appending {
     /// Records of these that were forced to the device, too.
     fn forced(&self, given: u64) -> u64 {
         match self.config.strategy {
-            Strategy::Dsync => given,
+            strategy if strategy.facts().syncs == Syncs::Always => given,
             // The queue's thread is told to, and nobody waits for it.
             Strategy::Queued => 0,
             _ => self.records_per_sync().map_or(0, |records| given - given % records),
@@ -82,7 +83,7 @@ impl Appending {
     }
 }
 
-impl Trial for Appending {
+impl PowerTrial for Appending {
     fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,

@@ -18,12 +18,15 @@ use std::os::fd::BorrowedFd;
 
 use engine::recorder::Recorder;
 use engine::study::{
-    Doing, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError, Workload,
+    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
+    StudyError, Workload, has_no_workers,
 };
+use model::case::Case;
 use model::material::Material;
 use model::slice::Outcome;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
 use model::units::exact_size;
+use process::worker::{Assignment, Report, Session};
 
 use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};
@@ -47,7 +50,7 @@ const WARM_OPERATIONS_MAX: u64 = 1 << 20;
 pub(crate) struct Page;
 
 impl Study for Page {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
@@ -63,6 +66,18 @@ impl Study for Page {
             ClientsRead::Same => Common::Files,
         };
         Ok(clients::each(self.spec(), strategy, params, requests, common))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -1,12 +1,17 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
+use std::sync::LazyLock;
+
+use model::case::Case;
+use model::study::{
+    Better, FigureDescription, ParamDescription, ParamKind, StudyDescription, Unit,
+};
 
 use crate::choices::{choices, strategies};
 use crate::clients;
 use crate::cold::Cache;
-use crate::rules::where_set;
-use crate::together::{FAIRNESS, SKEW, SLOWEST};
+use crate::rules::{change, is, not, where_set};
+use crate::specs::{figure, param};
 
 /// How much memory held of the files when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -16,35 +21,84 @@ pub(super) const FROM_STORAGE: &str = "read_from_storage_percent";
 strategies! {
     /// How a request reads a page's files.
     pub(super) enum Strategy {
-        Read = "read", by_default, "open each file, read it whole, close it", "";
-        Mmap = "mmap", by_name, "open and map each file, touch every page of it, unmap it", "";
-        Sendfile = "sendfile", by_name,
-            "open each file and send it to /dev/null by sendfile(2)", "";
-        Held = "held", by_name, "read each file by pread(2) from a handle kept open", "";
-        Cached = "cached", by_name,
-            "keep the contents in the process, and stat(2) each file", "";
+        Read = "read", by_default {
+            about: "open each file, read it whole, close it",
+            promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "open, read and close each file in each request (PHP: file_get_contents; nginx: \
+                 sendfile off; open_file_cache off;)",
+                "strace -f -e openat,read,close -p PID shows the three for each file",
+                "keep the handles open, or the contents in memory",
+            ),
+        }
+        Mmap = "mmap", by_name {
+            about: "open and map each file, touch every page of it, unmap it",
+            promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) instead of read(2) (Python: \
+                 mmap.mmap)",
+                "strace -f -e mmap,munmap,read -p PID shows no read(2) of the files",
+                "read(2) the files whole",
+            ),
+        }
+        Sendfile = "sendfile", by_name {
+            about: "open each file and send it to /dev/null by sendfile(2)",
+            promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "sendfile(socket, fd, &offset, size) for files that are sent as they are (nginx: \
+                 sendfile on; Apache: EnableSendfile On)",
+                "strace -f -e sendfile,read -p PID shows sendfile(2) for each file",
+                "read(2) and write(2) (nginx: sendfile off; Apache: EnableSendfile Off)",
+            ),
+        }
+        Held = "held", by_name {
+            about: "read each file by pread(2) from a handle kept open",
+            promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "open each file once and pread(2) from that handle; open again what was replaced \
+                 (nginx: open_file_cache max=1000 inactive=60s;)",
+                "ls -l /proc/PID/fd lists the files between requests",
+                "open and close each file in each request (nginx: open_file_cache off;)",
+            ),
+        }
+        Cached = "cached", by_name {
+            about: "keep the contents in the process, and stat(2) each file",
+            promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: change(
+                "keep the contents in a map by path; stat(2) the path in each request, and read \
+                 again where st_mtime, st_size or st_ino is another (PHP: opcache for code)",
+                "strace -f -e openat,newfstatat,statx -p PID shows stat calls and no openat",
+                "read the files in each request",
+            ),
+        }
     }
 }
 
 /// What a page is made of.
-pub(crate) const FILES: ParamSpec = ParamSpec {
-    name: "files",
-    about: "number of files in a generated page",
-    kind: ParamKind::Count { min: 1, max: 256 },
-    default: "5",
-};
-pub(crate) const TOTAL: ParamSpec = ParamSpec {
-    name: "total",
-    about: "total size of a generated page's files; the nth largest is 1/n the size of the largest",
-    kind: ParamKind::Size { min: 1, max: 64 << 20 },
-    default: "211800 B",
-};
-pub(crate) const SET: ParamSpec = ParamSpec {
-    name: "set",
-    about: "a directory with the files of a page of your own, which are copied with all below it",
-    kind: ParamKind::Path("a directory, or empty to use generated files"),
-    default: "",
-};
+pub(crate) fn files() -> ParamDescription {
+    param(
+        "files",
+        "number of files in a generated page",
+        ParamKind::Count { min: 1, max: 256 },
+        "5",
+    )
+}
+pub(crate) fn total() -> ParamDescription {
+    param(
+        "total",
+        "total size of a generated page's files; the nth largest is 1/n the size of the largest",
+        ParamKind::Size { min: 1, max: 64 << 20 },
+        "211800 B",
+    )
+}
+pub(crate) fn set() -> ParamDescription {
+    param(
+        "set",
+        "a directory with the files of a page of your own, which are copied with all below it",
+        ParamKind::Path("a directory, or empty to use generated files"),
+        "",
+    )
+}
 
 /// The parameter by which several clients read the same.
 pub(super) const CLIENTS_READ: &str = "clients_read";
@@ -57,59 +111,38 @@ choices! {
     }
 }
 
-pub(super) static SPEC: StudySpec = StudySpec {
-    name: "page",
-    about: "read the files that a page is made of",
-    operation: "page",
-    strategies: Strategy::SPECS,
+pub(super) const CASES: &[Case] = &[
+    Case::of("read", &[]).calls_fail(),
+    Case::of("mmap", &[("cache", "cold")]).calls_fail(),
+    Case::of("sendfile", &[("cache", "warm")]).calls_fail(),
+    Case::of("held", &[("cache", "cold")]).calls_fail(),
+    Case::of("cached", &[("cache", "warm")]).calls_fail(),
+    Case::of("read", &[("total", "64 KiB")]).killed(),
+    Case::of("read", &[("cache", "warm")]).footprint(20),
+    Case::of("read", &[("cache", "cold")]).footprint(5),
+];
+
+pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
     // A folder of the user's has its own files.
-    applies: &[
-        where_set(&["files", "total"], &[("set", Is::OneOf(&[""]))]),
-        where_set(&[CLIENTS_READ], &[("clients", Is::Not("1"))]),
+    applies_when: vec![
+        where_set(&["files", "total"], [is("set", &[""])]),
+        where_set(&[CLIENTS_READ], [not("clients", "1")]),
     ],
-    params: &[
-        FILES,
-        TOTAL,
-        SET,
-        ParamSpec {
-            name: "cache",
-            about: "whether the files are in memory or evicted from it (checked in every slice)",
-            kind: ParamKind::Choice(Cache::NAMES),
-            default: "warm, cold",
-        },
-        clients::PARAM,
-        ParamSpec {
-            name: CLIENTS_READ,
-            about: "whether each of several clients reads files of its own or all read the same",
-            kind: ParamKind::Choice(ClientsRead::NAMES),
-            default: "own",
-        },
+    params: vec![
+        files(),
+        total(),
+        set(),
+        param("cache", "whether the files are in memory or evicted from it (checked in every slice)", ParamKind::Choice(Cache::NAMES), "warm, cold"),
+        clients::param(),
+        param(CLIENTS_READ, "whether each of several clients reads files of its own or all read the same", ParamKind::Choice(ClientsRead::NAMES), "own"),
     ],
-    figures: &[
-        FigureSpec {
-            name: RESIDENT,
-            title: "resident",
-            about: "how much of the files was in memory when the clock started; files of a place \
-                    in memory are never cold",
-            unit: Unit::Percent,
-            better: Better::Neither,
-            fold: Fold::Mean,
-            shown: true,
-        },
-        FigureSpec {
-            name: FROM_STORAGE,
-            title: "from storage",
-            about: "share of the pages that had to be read from storage; with read-ahead it may \
-                    exceed 100%",
-            unit: Unit::Percent,
-            better: Better::Less,
-            fold: Fold::Mean,
-            shown: true,
-        },
-        clients::RATE,
-        FAIRNESS,
-        SLOWEST,
-        SKEW,
-    ],
-    ..StudySpec::EMPTY
-};
+    figures: [vec![
+        FigureDescription { unit: Unit::Percent, better: Better::Neither, ..figure(RESIDENT, "resident", "how much of the files was in memory when the clock started; files of a place \
+                    in memory are never cold") },
+        FigureDescription { unit: Unit::Percent, ..figure(FROM_STORAGE, "from storage", "share of the pages that had to be read from storage; with read-ahead it may \
+                    exceed 100%") },
+], clients::figures()].concat(),
+    ..StudyDescription::new("page", "read the files that a page is made of", "page")
+}.with_strategies(Strategy::descriptions())
+});

@@ -6,7 +6,7 @@ use super::*;
 use crate::testing::{self, in_memory, on_disk, slice};
 
 fn strategies() -> impl Iterator<Item = &'static str> {
-    spec::SPEC.strategies.iter().map(|strategy| strategy.name)
+    spec::SPEC.strategies.iter().map(|strategy| strategy.name.as_str())
 }
 
 #[test]

@@ -35,9 +35,14 @@ mod threads;
 mod told;
 mod world;
 
-use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{
+    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    has_no_workers,
+};
+use model::case::Case;
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 
 use self::config::Config;
 use self::slice::Slice;
@@ -47,13 +52,25 @@ use self::spec::{SPEC, Strategy};
 pub(crate) struct Replay;
 
 impl Study for Replay {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &SPEC
     }
 
     fn workload(&self, strategy: &str, params: &Params) -> Result<Box<dyn Workload>, StudyError> {
         let Strategy::Recorded = Strategy::of(strategy)?;
         Ok(Box::new(Replaying { config: Config::new(params)? }))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -1,8 +1,12 @@
 //! What the study `replay` asks for, and what it measures.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use model::study::{Better, CauseSpec, FigureSpec, Fold, NoteSpec, ParamKind, StudySpec, Unit};
+use model::case::Case;
+use model::description::{CauseDescription, NoteDescription};
+use model::strategy::Recipe;
+use model::study::{Better, FigureDescription, Fold, ParamKind, StudyDescription, Unit};
 
 use crate::choices::strategies;
 use crate::cold;
@@ -11,7 +15,11 @@ use crate::specs::{figure, param, time};
 strategies! {
     /// How the calls are made.
     pub(super) enum Strategy {
-        Recorded = "recorded", by_default, "the calls of a trace, each as it was recorded", "";
+        Recorded = "recorded", by_default {
+            about: "the calls of a trace, each as it was recorded",
+            promises: "", syncs: Never, relies_on: [], params: [], needs: None,
+            recipe: Recipe::AsItIs,
+        }
     }
 }
 
@@ -31,13 +39,13 @@ pub(super) const RECORDED: &str = "recorded_ns";
 pub(super) const BOUND: &str = "bound_share";
 pub(super) const LEFT_OUT: &str = "left_out_ns";
 
-pub(super) static SPEC: StudySpec = StudySpec {
-    name: "replay",
-    about: "replay the file calls that iotoll record saw a program make",
-    operation: "replay",
+/// `{trace}` stands for a small recording.
+pub(super) const CASES: &[Case] = &[Case::of("recorded", &[("trace", "{trace}")]).calls_fail()];
+
+pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
     by_default: false,
-    strategies: Strategy::SPECS,
-    params: &[
+    params: vec![
         param(
             "trace",
             "what is replayed: the file that iotoll record wrote",
@@ -76,7 +84,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
              in every slice); those on a place in memory are never cold",
         ),
     ],
-    figures: &[
+    figures: vec![
         part(THINK, "thinking", "what the program did between its calls"),
         part(OPEN, "open", "opening and closing files"),
         part(READ, "read", "reading"),
@@ -84,9 +92,9 @@ pub(super) static SPEC: StudySpec = StudySpec {
         part(SYNC, "sync", "forcing data to the device"),
         part(METADATA, "metadata", "names, sizes and attributes"),
         part(LOCK, "lock", "taking locks and letting go of them"),
-        FigureSpec { better: Better::Neither, ..figure(CALLS, "calls", "calls of a replay") },
+        FigureDescription { better: Better::Neither, ..figure(CALLS, "calls", "calls of a replay") },
         figure(DEVIATIONS, "deviations", "calls of a replay that went otherwise than recorded"),
-        FigureSpec {
+        FigureDescription {
             better: Better::Neither,
             shown: false,
             fold: Fold::PerOperation,
@@ -97,7 +105,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
                  computes faster when its processor's caches stay warm",
             )
         },
-        FigureSpec {
+        FigureDescription {
             better: Better::Neither,
             ..time(
                 RECORDED,
@@ -105,7 +113,7 @@ pub(super) static SPEC: StudySpec = StudySpec {
                 "what this took the program itself, without the recorder's toll",
             )
         },
-        FigureSpec {
+        FigureDescription {
             unit: Unit::Share,
             better: Better::Neither,
             ..figure(
@@ -115,28 +123,21 @@ pub(super) static SPEC: StudySpec = StudySpec {
                  what moving them can save at the most",
             )
         },
-        FigureSpec {
+        FigureDescription {
             better: Better::Neither,
             shown: false,
             ..time(LEFT_OUT, "left out", "what comes later in the recording, and is not replayed")
         },
     ],
-    parts: &[THINK, OPEN, READ, WRITE, SYNC, METADATA, LOCK],
-    causes: &[CauseSpec {
-        code: "time-thinking",
-        what: "what the program does between its file calls",
-        figure: THINK,
-        threshold_share: 0.5,
-    }],
-    notes: &[NoteSpec {
-        when: LEFT_OUT,
-        text: "the recording goes on for another {left_out_ns}, which is not replayed; see \
-                   replay.until.",
-    }],
-    ..StudySpec::EMPTY
-};
+    parts: [THINK, OPEN, READ, WRITE, SYNC, METADATA, LOCK].map(str::to_owned).into(),
+    causes: vec![CauseDescription::new("time-thinking", "what the program does between its file calls", THINK, 0.5)],
+    notes: vec![NoteDescription::new(LEFT_OUT, "the recording goes on for another {left_out_ns}, which is not replayed; see \
+                   replay.until.")],
+    ..StudyDescription::new("replay", "replay the file calls that iotoll record saw a program make", "replay")
+}.with_strategies(Strategy::descriptions())
+});
 
 /// A part of a replay's time.
-const fn part(name: &'static str, title: &'static str, about: &'static str) -> FigureSpec {
-    FigureSpec { fold: Fold::PerOperation, shown: false, ..time(name, title, about) }
+fn part(name: &str, title: &str, about: &str) -> FigureDescription {
+    FigureDescription { fold: Fold::PerOperation, shown: false, ..time(name, title, about) }
 }

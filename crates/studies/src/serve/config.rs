@@ -10,7 +10,7 @@ use model::units::exact_duration;
 
 use super::built_in::LINE_BYTES;
 use super::launch::CommandServer;
-use super::spec::{BUILT_IN_ONLY, COMMAND_ONLY, LogWhen, Render, SPEC, Strategy};
+use super::spec::{LogWhen, Render, SPEC, Strategy};
 use crate::page::{self, Parts};
 use crate::sqlite;
 
@@ -65,7 +65,9 @@ impl Config {
     pub(super) fn new(strategy: &str, params: &Params) -> Result<Self, StudyError> {
         let strategy = Strategy::of(strategy)?;
         let server = if strategy == Strategy::Command {
-            refuse_given(params, BUILT_IN_ONLY, |name| {
+            let built_in = Strategy::descriptions().iter().filter(|s| s.name != strategy.name());
+            let names = built_in.flat_map(|built_in| built_in.facts.params).copied();
+            refuse_given(params, names, |name| {
                 format!(
                     "{name} applies only to the built-in servers, not to a server started by \
                      serve.command"
@@ -73,7 +75,8 @@ impl Config {
             })?;
             ServerKind::Command(CommandServer::new(params)?)
         } else {
-            refuse_given(params, COMMAND_ONLY, |name| {
+            let names = Strategy::Command.facts().params.iter().copied();
+            refuse_given(params, names, |name| {
                 format!(
                     "{name} was given, and {} is a server that is built in; add --strategy \
                      command to time a server of your own",
@@ -184,15 +187,15 @@ impl BuiltIn {
 /// An error where one of some parameters is not at its default.
 fn refuse_given(
     params: &Params,
-    names: &[&'static str],
+    mut names: impl Iterator<Item = &'static str>,
     why: impl FnOnce(&str) -> String,
 ) -> Result<(), StudyError> {
-    let is_given = |name: &&&str| {
+    let is_given = |name: &&str| {
         let param = SPEC.param(name);
-        let value = params.0.iter().find(|(known, _)| known == *name);
+        let value = params.0.iter().find(|(known, _)| known == name);
         param.zip(value).is_some_and(|(param, (_, value))| *value != param.default_value())
     };
-    match names.iter().find(is_given) {
+    match names.find(is_given) {
         None => Ok(()),
         Some(name) => Err(StudyError::Unsuited(why(name))),
     }

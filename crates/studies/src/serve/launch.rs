@@ -125,9 +125,9 @@ mod tests {
             let refusal = try_workload(&Serve, strategy, given).err();
             refusal.map(|error| error.to_string()).unwrap_or_default()
         };
-        // The first of two values counts.
+        // The last of two values counts.
         let command = |given: &[(&str, &str)]| {
-            refused("command", &[given, &[("command", "serve {port}")]].concat())
+            refused("command", &[&[("command", "serve {port}")], given].concat())
         };
         assert_eq!(command(&[]), "");
         assert_eq!(command(&[("command", "serve $IOTOLL_PORT")]), "");

@@ -26,9 +26,14 @@ mod slice;
 mod spec;
 mod switched;
 
-use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{
+    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    has_no_workers,
+};
+use model::case::Case;
 use model::material::Material;
-use model::study::{Params, StudySpec};
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session};
 
 use self::config::{Config, ServerKind};
 use self::kept::Kept;
@@ -39,7 +44,7 @@ use crate::sqlite::database::Template;
 pub(crate) struct Serve;
 
 impl Study for Serve {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
@@ -53,6 +58,18 @@ impl Study for Serve {
             config,
             kept: Kept { max_rate: None, template: Template::new(rows) },
         }))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(&self, _: &str, _: &Params) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(None)
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -15,15 +15,19 @@ mod data;
 pub(crate) mod database;
 pub(crate) mod folder;
 mod own;
-pub(crate) mod power;
+mod power;
 mod slice;
 pub(crate) mod spec;
 mod traffic;
 
-use engine::study::{Footprint, Operations, Prepared, SliceFolders, Study, StudyError, Workload};
+use engine::study::{
+    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    has_no_workers,
+};
+use model::case::Case;
 use model::material::Material;
-use model::study::{Params, StudySpec};
-use process::worker::WorkerPool;
+use model::study::{Params, StudyDescription};
+use process::worker::{Assignment, Report, Session, WorkerPool};
 
 use self::config::Config;
 pub(crate) use self::data::footprint;
@@ -36,7 +40,7 @@ const REQUESTS_MAX: u64 = 1 << 14;
 pub(crate) struct Sqlite;
 
 impl Study for Sqlite {
-    fn spec(&self) -> &'static StudySpec {
+    fn spec(&self) -> &'static StudyDescription {
         &spec::SPEC
     }
 
@@ -44,6 +48,22 @@ impl Study for Sqlite {
         let config = Config::new(strategy, params)?;
         let template = config.data.template();
         Ok(Box::new(Connections { config, template, pool: WorkerPool::new(), slices: 0 }))
+    }
+
+    fn cases(&self) -> &'static [Case] {
+        spec::CASES
+    }
+
+    fn power_trial(
+        &self,
+        strategy: &str,
+        params: &Params,
+    ) -> Result<Option<Box<dyn PowerTrial>>, StudyError> {
+        Ok(Some(Box::new(power::Changed::new(strategy, params)?)))
+    }
+
+    fn work(&self, _: &Assignment, _: Session<'_>) -> Result<Report, String> {
+        has_no_workers(self)
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a power failure leaves of a database.
 
+use engine::power::Left;
 use engine::recorder::Recorder;
-use engine::study::{Prepared as _, Ready, SliceFolders, StudyError};
+use engine::study::{PowerTrial, Prepared as _, Ready, SliceFolders, StudyError};
 use model::study::Params;
 use process::worker::WorkerPool;
 
@@ -11,7 +12,6 @@ use super::database::{self, Found, NAME, Template, refused};
 use super::folder::path_in;
 use super::slice::Database;
 use super::spec::{AtPowerFailure, Connect};
-use crate::power::{Left, Trial};
 
 const LOOKING: &str = "looking at the database";
 
@@ -73,7 +73,7 @@ impl Changed {
     }
 }
 
-impl Trial for Changed {
+impl PowerTrial for Changed {
     fn ready<'a>(
         &'a mut self,
         folders: SliceFolders<'_>,

@@ -1,10 +1,16 @@
 //! The study's names and numbers, as the user meets them.
 
-use model::guarantee::Guarantee;
-use model::study::{Better, FigureSpec, Fold, Is, ParamKind, ParamSpec, StudySpec, Unit};
+use std::sync::LazyLock;
+
+use model::case::Case;
+use model::strategy::Recipe;
+use model::study::{
+    Better, FigureDescription, Fold, ParamDescription, ParamKind, StudyDescription, Unit,
+};
 
 use crate::choices::{choices, strategies};
-use crate::rules::{relies, where_set};
+use crate::rules::{is, where_set};
+use crate::specs::{figure, param};
 
 /// How many rows a template has at the most.
 const ROWS_MAX: u64 = 100_000;
@@ -19,34 +25,93 @@ pub(crate) const UNDONE: &str =
 pub(crate) const BROKEN: &str = "power failure: the database may be corrupted";
 
 strategies! {
-    /// What SQLite is told: the journal mode, how far it waits for the device, and
+    /// How SQLite is used: the journal mode, how far it waits for the device, and
     /// whether a request is one transaction.
     pub(crate) enum Strategy {
-        DeleteFull = "delete-full", by_default,
-            "SQLite's default: each statement creates, syncs and deletes a rollback journal", LAST;
-        DeleteFullTx = "delete-full-tx", by_default,
-            "as delete-full, with all of a request in one transaction", LAST;
-        WalNormal = "wal-normal", by_default,
-            "a write-ahead log, synced at checkpoints", UNDONE;
-        WalNormalTx = "wal-normal-tx", by_name,
-            "as wal-normal, with all of a request in one transaction", UNDONE;
-        WalFull = "wal-full", by_name,
-            "a write-ahead log, synced by each statement", SAFE;
-        WalFullTx = "wal-full-tx", by_name,
-            "as wal-full, with all of a request in one transaction", SAFE;
-        TruncateFull = "truncate-full", by_name,
-            "as delete-full, with the journal truncated instead of deleted", SAFE;
-        TruncateFullTx = "truncate-full-tx", by_name,
-            "as truncate-full, with all of a request in one transaction", SAFE;
-        DeleteNormal = "delete-normal", by_name,
-            "as delete-full, syncing less often", BROKEN;
-        DeleteOff = "delete-off", by_name,
-            "as delete-full, never syncing", BROKEN;
-        Off = "off", by_name,
-            "no journal, never syncing: a statement that fails corrupts data", BROKEN;
-        OffTx = "off-tx", by_name,
-            "as off, with all of a request in one transaction", BROKEN;
+        DeleteFull = "delete-full", by_default {
+            about: "SQLite's default: each statement creates, syncs and deletes a rollback journal",
+            promises: LAST, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::DeleteFull),
+        }
+        DeleteFullTx = "delete-full-tx", by_default {
+            about: "as delete-full, with all of a request in one transaction",
+            promises: LAST, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::DeleteFullTx),
+        }
+        WalNormal = "wal-normal", by_default {
+            about: "a write-ahead log, synced at checkpoints",
+            promises: UNDONE, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::WalNormal),
+        }
+        WalNormalTx = "wal-normal-tx", by_name {
+            about: "as wal-normal, with all of a request in one transaction",
+            promises: UNDONE, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::WalNormalTx),
+        }
+        WalFull = "wal-full", by_name {
+            about: "a write-ahead log, synced by each statement",
+            promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::WalFull),
+        }
+        WalFullTx = "wal-full-tx", by_name {
+            about: "as wal-full, with all of a request in one transaction",
+            promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::WalFullTx),
+        }
+        TruncateFull = "truncate-full", by_name {
+            about: "as delete-full, with the journal truncated instead of deleted",
+            promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::TruncateFull),
+        }
+        TruncateFullTx = "truncate-full-tx", by_name {
+            about: "as truncate-full, with all of a request in one transaction",
+            promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::TruncateFullTx),
+        }
+        DeleteNormal = "delete-normal", by_name {
+            about: "as delete-full, syncing less often",
+            promises: BROKEN, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::DeleteNormal),
+        }
+        DeleteOff = "delete-off", by_name {
+            about: "as delete-full, never syncing",
+            promises: BROKEN, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: pragmas(Strategy::DeleteOff),
+        }
+        Off = "off", by_name {
+            about: "no journal, never syncing: a statement that fails corrupts data",
+            promises: BROKEN, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: Recipe::Control,
+        }
+        OffTx = "off-tx", by_name {
+            about: "as off, with all of a request in one transaction",
+            promises: BROKEN, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
+            recipe: Recipe::Control,
+        }
     }
+}
+
+/// What to type for a strategy.
+fn pragmas(strategy: Strategy) -> Recipe {
+    let Mode { journal, synchronous, one_transaction } = strategy.mode();
+    let level = ["off", "normal", "full"].iter().position(|known| *known == synchronous);
+    let mut adopt = format!(
+        "PRAGMA journal_mode={}; once (WAL alone stays with the file), PRAGMA synchronous={}; on \
+         each connection",
+        journal.to_uppercase(),
+        synchronous.to_uppercase()
+    );
+    let mut check = format!(
+        "PRAGMA journal_mode; prints {journal}, PRAGMA synchronous; prints {}",
+        level.unwrap_or_default()
+    );
+    let mut undo = "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;".to_owned();
+    if one_transaction {
+        adopt += "; BEGIN IMMEDIATE; before a request's first statement and COMMIT; after its last";
+        check += "; strace -f -e fsync,fdatasync -p PID shows syncs once a request";
+        undo += " no BEGIN and COMMIT: each statement is a transaction";
+    }
+    Recipe::Change { adopt, check, undo }
 }
 
 choices! {
@@ -80,7 +145,7 @@ pub(crate) enum AtPowerFailure {
 impl Strategy {
     /// What its promise comes to.
     pub(crate) fn at_power_failure(self) -> AtPowerFailure {
-        match Self::SPECS[self as usize].promise {
+        match Self::descriptions()[self as usize].promise.as_str() {
             SAFE => AtPowerFailure::LosesNothing,
             LAST => AtPowerFailure::LosesTheLast,
             UNDONE => AtPowerFailure::LosesTheLatest,
@@ -113,76 +178,93 @@ impl Strategy {
     }
 }
 
-pub(crate) const ROWS: ParamSpec = ParamSpec {
-    name: "rows",
-    about: "rows in the table before the first request",
-    kind: ParamKind::Count { min: 10, max: ROWS_MAX },
-    default: "100",
-};
+/// How large a generated database is.
+pub(crate) fn rows() -> ParamDescription {
+    param(
+        "rows",
+        "rows in the table before the first request",
+        ParamKind::Count { min: 10, max: ROWS_MAX },
+        "100",
+    )
+}
 
-pub(crate) static SPEC: StudySpec = StudySpec {
-    name: "sqlite",
-    about: "answer a request from a SQLite database",
-    operation: "request",
-    compared: &["connect"],
-    strategies: Strategy::SPECS,
-    relies_on: &[relies(Guarantee::FcntlLocks, &[], &[])],
-    applies: &[where_set(&["rows"], &[("database", Is::OneOf(&[""]))])],
-    params: &[
-        ROWS,
-        ParamSpec {
-            name: "database",
-            about: "a SQLite database of your own, of which each slice gets a copy",
-            kind: ParamKind::Path("a file, or empty to use a generated database"),
-            default: "",
-        },
-        ParamSpec {
-            name: "statements",
-            about: "with database: a file of the SQL statements that a request makes to it",
-            kind: ParamKind::Path("a file, or empty to use the statements of the study"),
-            default: "",
-        },
-        ParamSpec {
-            name: "connections",
-            about: "connections that make requests at the same time, each in a thread",
-            kind: ParamKind::Count { min: 1, max: 64 },
-            default: "1",
-        },
-        ParamSpec {
-            name: "connect",
-            about: "whether a connection is made once, or by each request as in PHP",
-            kind: ParamKind::Choice(Connect::NAMES),
-            default: "once",
-        },
-    ],
-    figures: &[
-        FigureSpec {
-            name: "syncs_per_request",
-            title: "syncs",
-            about: "how often SQLite forced data to the device",
-            unit: Unit::Count,
-            better: Better::Less,
-            fold: Fold::PerOperation,
-            shown: true,
-        },
-        FigureSpec {
-            name: "written_bytes_per_request",
-            title: "written",
-            about: "what SQLite wrote to its files",
-            unit: Unit::Bytes,
-            better: Better::Less,
-            fold: Fold::PerOperation,
-            shown: true,
-        },
-        FigureSpec {
-            name: "requests_per_s",
-            title: "requests/s",
-            about: "requests answered per second, all connections together",
-            unit: Unit::PerSecond,
-            better: Better::More,
-            fold: Fold::Mean,
-            shown: true,
-        },
-    ],
-    ..StudySpec::EMPTY
-};
+pub(super) const CASES: &[Case] = &[
+    Case::of("delete-full", &[]).calls_fail().killed().footprint(4),
+    Case::of("wal-normal", &[]).calls_fail().footprint(20),
+    Case::of("wal-full-tx", &[("connect", "request")]).calls_fail(),
+    Case::of("truncate-full", &[("connections", "2")]).calls_fail(),
+    Case::of("wal-full", &[]).killed(),
+    cut("delete-full", 6),
+    cut("delete-full-tx", 40),
+    cut("truncate-full", 6),
+    cut("truncate-full-tx", 40),
+    cut("wal-full", 12),
+    cut("wal-full-tx", 100),
+    cut("wal-normal", 120),
+    cut("wal-normal-tx", 300),
+    cut("delete-normal", 6),
+    cut("delete-off", 30),
+    cut("off", 30),
+    cut("off-tx", 100),
+];
+
+const fn cut(strategy: &'static str, operations: u64) -> Case {
+    Case::of(strategy, &[("rows", "60")]).power_cut(operations)
+}
+
+pub(crate) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
+    StudyDescription {
+        compared: vec!["connect"],
+        applies_when: vec![where_set(&["rows"], [is("database", &[""])])],
+        params: vec![
+            rows(),
+            param(
+                "database",
+                "a SQLite database of your own, of which each slice gets a copy",
+                ParamKind::Path("a file, or empty to use a generated database"),
+                "",
+            ),
+            param(
+                "statements",
+                "with database: a file of the SQL statements that a request makes to it",
+                ParamKind::Path("a file, or empty to use the statements of the study"),
+                "",
+            ),
+            param(
+                "connections",
+                "connections that make requests at the same time, each in a thread",
+                ParamKind::Count { min: 1, max: 64 },
+                "1",
+            ),
+            param(
+                "connect",
+                "whether a connection is made once, or by each request as in PHP",
+                ParamKind::Choice(Connect::NAMES),
+                "once",
+            ),
+        ],
+        figures: vec![
+            FigureDescription {
+                unit: Unit::Count,
+                fold: Fold::PerOperation,
+                ..figure("syncs_per_request", "syncs", "how often SQLite forced data to the device")
+            },
+            FigureDescription {
+                unit: Unit::Bytes,
+                fold: Fold::PerOperation,
+                ..figure("written_bytes_per_request", "written", "what SQLite wrote to its files")
+            },
+            FigureDescription {
+                unit: Unit::PerSecond,
+                better: Better::More,
+                ..figure(
+                    "requests_per_s",
+                    "requests/s",
+                    "requests answered per second, all connections together",
+                )
+            },
+        ],
+        ..StudyDescription::new("sqlite", "answer a request from a SQLite database", "request")
+    }
+    .with_strategies(Strategy::descriptions())
+});

@@ -16,9 +16,9 @@ use crate::testing::{self, in_memory, on_disk, slice};
 
 #[test]
 fn every_strategy_answers_requests_and_leaves_the_database_whole() {
-    for strategy in spec::SPEC.strategies {
+    for strategy in &spec::SPEC.strategies {
         for folder in [on_disk(), in_memory()] {
-            let outcome = slice(&Sqlite, strategy.name, &[], folder.path(), 2).unwrap();
+            let outcome = slice(&Sqlite, &strategy.name, &[], folder.path(), 2).unwrap();
             let integrity = outcome.integrity();
             // One more request was made before the clock, to see what it writes to the log.
             let requests = 2 + u64::from(strategy.name.starts_with("wal"));
@@ -199,7 +199,7 @@ fn every_strategy_makes_the_users_own_statements_to_a_copy_of_the_users_own_data
     sql += &(0..30).map(|n| format!("SELECT sold + {n} FROM item;\n")).collect::<String>();
     std::fs::write(&statements, &sql).unwrap();
     let given = [("database", &*database), ("statements", &*statements)];
-    for strategy in spec::SPEC.strategies {
+    for strategy in &spec::SPEC.strategies {
         let alone = [&[][..], &[("connect", "request")]];
         // Without a journal, what waits for another's lock may break the database.
         let together = [&[("connections", "3")][..]];
@@ -207,7 +207,7 @@ fn every_strategy_makes_the_users_own_statements_to_a_copy_of_the_users_own_data
         for more in alone.iter().chain(together) {
             let folder = on_disk();
             let given = [&given[..], *more].concat();
-            let outcome = slice(&Sqlite, strategy.name, &given, folder.path(), 3).unwrap();
+            let outcome = slice(&Sqlite, &strategy.name, &given, folder.path(), 3).unwrap();
             assert_eq!((outcome.laps, outcome.integrity().records), (3, 1));
             assert!(outcome.integrity().is_intact(), "{}: {outcome:?}", strategy.name);
             let copy = Connection::open(folder.path().join("app.db")).unwrap();

@@ -30,6 +30,6 @@ mod watchdog;
 pub use calls::{CALLS, Call, Fault, call_named};
 pub use injection::{Injection, Site, When};
 pub use list::{Expectation, List, Taken};
-pub use subjects::{SUBJECTS, Subject};
+pub use subjects::{Subject, subjects};
 pub use tracer::{Ended, Traced, trace, unavailable};
 pub use trial::{Defect, Judged, Program, Scene, judge};

@@ -31,7 +31,7 @@ fn behaviour(plan: &Plan, noise: f64) -> Vec<ArmBehaviour> {
     let ns = |position: usize| {
         let arm = &arms[position];
         let first = arms.iter().position(|a| a.study.name == arm.study.name).unwrap_or_default();
-        let own = match arm.study.name {
+        let own = match arm.study.name.as_str() {
             "log" => 4e3,
             "sqlite" => 14e6,
             "page" => 90e3 * (1 + (position - first) / plan.places.len()) as f64,

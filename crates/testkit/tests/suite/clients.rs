@@ -3,47 +3,33 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use std::sync::LazyLock;
+
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::client::Client;
-use model::figure::{Better, FigureSpec, Fold, Unit};
+use model::figure::{Better, FigureDescription, Unit};
 use model::plan::{Draft, StudyPlan};
 use model::run::Run;
 use model::scaling::{CLIENTS, CLIENTS_PER_S};
-use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{ParamDescription, ParamKind, StrategyDescription, StudyDescription};
 use report::html::{Sheet, page};
 use report::terminal;
 
-static SPEC: StudySpec = StudySpec {
-    name: "pottery",
-    about: "make pots",
-    operation: "pot",
-    strategies: &[StrategySpec { name: "wheel", about: "", promise: "", by_default: true }],
-    params: &[
-        ParamSpec {
-            name: "size",
-            about: "litres",
-            kind: ParamKind::Count { min: 1, max: 99 },
-            default: "5",
-        },
-        ParamSpec {
-            name: CLIENTS,
-            about: "potters",
-            kind: ParamKind::Count { min: 1, max: 99 },
-            default: "1",
-        },
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
+    strategies: vec![StrategyDescription::new("wheel", "", "")],
+    params: vec![
+        ParamDescription::new("size", "litres", ParamKind::Count { min: 1, max: 99 }, "5"),
+        ParamDescription::new(CLIENTS, "potters", ParamKind::Count { min: 1, max: 99 }, "1"),
     ],
-    figures: &[FigureSpec {
-        name: CLIENTS_PER_S,
-        title: "all",
-        about: "",
+    figures: vec![FigureDescription {
         unit: Unit::PerSecond,
         better: Better::More,
-        fold: Fold::Mean,
         shown: false,
+        ..FigureDescription::new(CLIENTS_PER_S, "all", "")
     }],
-    ..StudySpec::EMPTY
-};
+    ..StudyDescription::new("pottery", "make pots", "pot")
+});
 
 /// Pots of all potters in a second: of 5 litres, and of 9.
 const RATES: [[f64; 4]; 2] = [[1500.0, 2900.0, 4500.0, 4520.0], [600.0, 1200.0, 2400.0, 4800.0]];

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use analysis::analyse;
@@ -10,44 +11,29 @@ use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::cause::CauseCode;
 use model::description::{CauseDescription, FigureDescription, NoteDescription};
 use model::document::Document;
-use model::figure::{Better, Fold, Unit};
+use model::figure::{Fold, Unit};
 use model::plan::{Draft, StudyPlan};
 use model::run::Run;
-use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{ParamDescription, ParamKind, StrategyDescription, StudyDescription};
 use report::terminal;
 
-static SPEC: StudySpec = StudySpec {
-    name: "teapot",
-    about: "brew a pot of tea",
-    operation: "pot",
-    strategies: &[
-        StrategySpec {
-            name: "kettle",
-            about: "boil first",
-            promise: "power failure: cold tea",
-            by_default: true,
-        },
-        StrategySpec { name: "samovar", about: "always hot", promise: "", by_default: true },
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
+    strategies: vec![
+        StrategyDescription::new("kettle", "boil first", "power failure: cold tea"),
+        StrategyDescription::new("samovar", "always hot", ""),
     ],
-    params: &[ParamSpec {
-        name: "leaves",
-        about: "grams of leaves",
-        kind: ParamKind::Count { min: 1, max: 99 },
-        default: "5",
-    }],
-    ..StudySpec::EMPTY
-};
+    params: vec![ParamDescription::new(
+        "leaves",
+        "grams of leaves",
+        ParamKind::Count { min: 1, max: 99 },
+        "5",
+    )],
+    ..StudyDescription::new("teapot", "brew a pot of tea", "pot")
+});
 
 fn figure(name: &str, title: &str, unit: Unit, fold: Fold) -> FigureDescription {
-    FigureDescription {
-        name: name.to_owned(),
-        title: title.to_owned(),
-        about: String::new(),
-        unit,
-        better: Better::Less,
-        fold,
-        shown: !title.is_empty(),
-    }
+    let shown = !title.is_empty();
+    FigureDescription { unit, fold, shown, ..FigureDescription::new(name, title, "") }
 }
 
 /// The study's run: most of a pot's time goes into waiting for the water.
@@ -68,16 +54,16 @@ fn brewed() -> Run {
         figure("spilled_bytes", "spilled", Unit::Bytes, Fold::Sum),
         figure("burnt", "", Unit::Count, Fold::Sum),
     ];
-    study.causes = vec![CauseDescription {
-        code: "waiting-for-water".to_owned(),
-        what: "waiting for the water to boil".to_owned(),
-        figure: "water_wait_ns".to_owned(),
-        threshold_share: 0.3,
-    }];
-    study.notes = vec![NoteDescription {
-        when: "burnt".to_owned(),
-        text: "{burnt} fingers were burnt, and {spilled_bytes} spilled.".to_owned(),
-    }];
+    study.causes = vec![CauseDescription::new(
+        "waiting-for-water",
+        "waiting for the water to boil",
+        "water_wait_ns",
+        0.3,
+    )];
+    study.notes = vec![NoteDescription::new(
+        "burnt",
+        "{burnt} fingers were burnt, and {spilled_bytes} spilled.",
+    )];
     for slice in &mut run.slices {
         let wait_ns = if slice.arm < 2 { slice.spent.elapsed_ns / 10 * 8 } else { 0 };
         let figures = &mut slice.outcome.figures;

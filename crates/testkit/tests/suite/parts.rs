@@ -3,15 +3,16 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::document::Document;
-use model::figure::{Better, FigureSpec, Fold, Unit};
+use model::figure::{FigureDescription, Fold, Unit};
 use model::plan::{Draft, StudyPlan};
 use model::run::Run;
-use model::study::{ParamKind, ParamSpec, StrategySpec, StudySpec};
+use model::study::{ParamDescription, ParamKind, StrategyDescription, StudyDescription};
 use report::html::{Sheet, page};
 use report::terminal;
 
@@ -19,41 +20,37 @@ const TIMES: [f64; 3] = [1_520_000.0, 710_000.0, 30_000.0];
 const ALL: [&str; 3] = ["wheel", "coil", "mould"];
 const TITLE: &str = "Time per pot, part by part";
 
-static SPEC: StudySpec = StudySpec {
-    name: "pottery",
-    about: "make pots",
-    operation: "pot",
-    strategies: &[
-        StrategySpec { name: "wheel", about: "by a wheel", promise: "", by_default: true },
-        StrategySpec { name: "coil", about: "by hand", promise: "", by_default: true },
-        StrategySpec { name: "mould", about: "by pouring", promise: "", by_default: true },
+static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
+    strategies: vec![
+        StrategyDescription::new("wheel", "by a wheel", ""),
+        StrategyDescription::new("coil", "by hand", ""),
+        StrategyDescription::new("mould", "by pouring", ""),
     ],
-    params: &[ParamSpec {
-        name: "size",
-        about: "litres",
-        kind: ParamKind::Count { min: 1, max: 99 },
-        default: "5",
-    }],
-    figures: &[
+    params: vec![ParamDescription::new(
+        "size",
+        "litres",
+        ParamKind::Count { min: 1, max: 99 },
+        "5",
+    )],
+    figures: vec![
         part("clay_ns", "clay"),
         part("shaping_ns", "shaping"),
         part("spinning_ns", "spinning"),
         part("fire_ns", "in the fire"),
         part("cooling_ns", ""),
     ],
-    parts: &["clay_ns", "spinning_ns", "shaping_ns", "fire_ns", "cooling_ns", "unknown_ns"],
-    ..StudySpec::EMPTY
-};
+    parts: ["clay_ns", "spinning_ns", "shaping_ns", "fire_ns", "cooling_ns", "unknown_ns"]
+        .map(str::to_owned)
+        .into(),
+    ..StudyDescription::new("pottery", "make pots", "pot")
+});
 
-const fn part(name: &'static str, title: &'static str) -> FigureSpec {
-    FigureSpec {
-        name,
-        title,
-        about: "",
+fn part(name: &str, title: &str) -> FigureDescription {
+    FigureDescription {
         unit: Unit::Nanoseconds,
-        better: Better::Less,
         fold: Fold::PerOperation,
         shown: false,
+        ..FigureDescription::new(name, title, "")
     }
 }
 

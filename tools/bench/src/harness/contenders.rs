@@ -9,7 +9,6 @@ use engine::recorder::Recorder;
 use engine::study::SliceFolders;
 use host::clock::Clock;
 use model::spent::Spent;
-use model::study::Params;
 use places::{Folder, WorkDir};
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat};
 use stats::Histogram;
@@ -122,8 +121,8 @@ impl<'a> Stage<'a> {
 
     fn iotoll(&mut self, folder: &Folder, operations: u64) -> Result<f64> {
         let log = studies::find("log").context("there is no study log")?;
-        let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
-        let mut held = log.workload("held", &Params(defaults.collect()))?;
+        let defaults = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
+        let mut held = log.workload("held", &defaults)?;
         let folders = SliceFolders::alone(folder.fd(), folder.fd(), true);
         let ready = held.prepare(folders)?.ready(operations, self.recorder)?;
         self.recorder.start();

@@ -16,7 +16,6 @@ use engine::runner::SliceRunner as _;
 use model::arm::Arm;
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
-use model::study::Params;
 use places::WorkDir;
 use process::StopFlag;
 
@@ -80,9 +79,8 @@ pub(crate) fn peak_kib() -> Result<u64> {
 fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
     let log = studies::find("log").context("there is no study log")?;
     let strategy = log.spec().strategy("held").context("log has no strategy held")?;
-    let defaults = log.spec().params.iter().map(|p| (p.name, p.default_value()));
-    let params = Params(defaults.collect());
-    let workload = log.workload(strategy.name, &params)?;
+    let params = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
+    let workload = log.workload(&strategy.name, &params)?;
     let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
     let place = BenchPlace::boxed(work);
     let (stop, began) = (StopFlag::default(), Instant::now());

@@ -10,6 +10,7 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
+use engine::study::Study;
 use model::run::Run;
 use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
@@ -21,20 +22,25 @@ use super::made;
 use super::others::Others;
 use xtask::process;
 
-/// What is run: each study, the log with each kind of worker, and small enough for blocks
-/// to follow each other quickly.
-pub(super) const STUDIES: [&[&str]; 10] = [
-    &["log", "--strategy", "held"],
-    &["log", "--strategy", "held", "--set", "log.writers=2"],
-    &["log", "--strategy", "python-file-handler"],
-    &["stream", "--set", "stream.total=64KiB", "--set", "stream.block=16KiB"],
-    &["blocks", "--strategy", "buffered,uring-direct", "--set", "blocks.file=1MiB"],
-    &["page", "--set", "page.total=64KiB"],
-    &["cache", "--strategy", "rename", "--set", "cache.templates=5", "--set", "cache.used=5"],
-    &["files", "--strategy", "rename", "--set", "files.size=4KiB"],
-    &["sqlite", "--strategy", "wal-full,delete-full"],
-    &["serve", "--set", "serve.connections=10"],
-];
+/// What is run: its name, and the flags of `iotoll compare`.
+pub(super) struct Subject {
+    pub(super) name: String,
+    flags: Vec<String>,
+}
+
+/// Of every study the cases that are killed, which are small enough for blocks to follow each
+/// other quickly.
+pub(super) fn subjects() -> Vec<Subject> {
+    let of_study = |study: &'static dyn Study| {
+        let (spec, cases) = (study.spec(), study.cases().iter());
+        cases.filter(|case| case.is_killed).map(|case| Subject {
+            name: format!("{}/{}", spec.name, case.name()),
+            flags: case.flags(spec),
+        })
+    };
+    studies::ALL.into_iter().flat_map(of_study).collect()
+}
+
 /// Half of the runs are killed within this time after their start, most of them before
 /// their first block. The shorter budget ends about in its middle, so that some kills meet
 /// the end of a run.
@@ -74,7 +80,7 @@ pub(super) struct Trial<'a> {
     pub(super) iotoll: &'a Path,
     pub(super) place: &'a Path,
     pub(super) data: &'a Path,
-    pub(super) study: &'a [&'a str],
+    pub(super) subject: &'a Subject,
     /// Whether it makes places for itself.
     pub(super) made: bool,
 }
@@ -108,7 +114,7 @@ impl Trial<'_> {
         let kept = entry.as_ref().map(|entry| entry.blocks);
         let finished = entry.as_ref().is_some_and(|entry| entry.state == State::Finished);
         wrong.extend(self.judge(told, entry.as_ref())?);
-        let study = self.study.join(" ").replace(" --strategy", "").replace(" --set", "");
+        let study = self.subject.name.clone();
         let ground = ground.to_owned();
         Ok(Outcome { number, study, ground, told, kept, finished, ended_ms, wrong })
     }
@@ -158,7 +164,7 @@ impl Trial<'_> {
         } else {
             command.args(["a", "b"].map(|label| format!("{label}={}", self.place.display())));
         }
-        command.arg("--study").args(self.study).args(["--budget", budget, "--tell-blocks"]);
+        command.args(&self.subject.flags).args(["--budget", budget, "--tell-blocks"]);
         // A place held against itself is never found to differ by so little.
         command.args(["--worth", "0.0001%"]);
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

@@ -21,7 +21,6 @@ use anyhow::{Context as _, Result, bail, ensure};
 use engine::recorder::Recorder;
 use engine::study::{SliceFolders, Workload};
 use host::clock::Clock;
-use model::study::Params;
 use rand::seq::SliceRandom as _;
 use tempfile::TempDir;
 
@@ -243,17 +242,10 @@ fn original_ns(program: &Program, folder: &Path) -> Result<f64> {
 fn workload(trace: &Path, folder: &Path) -> Result<Box<dyn Workload>> {
     let study = studies::find("replay").context("there is no study replay")?;
     let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is no text");
-    let given = [("trace", text(trace)?), ("folder", text(folder)?), ("until", "10min".to_owned())];
-    let mut params = Vec::new();
-    for param in study.spec().params {
-        let given = given.iter().find(|(name, _)| *name == param.name);
-        let value = match given {
-            Some((_, text)) => param.parse(text).map_err(anyhow::Error::msg)?,
-            None => param.default_value(),
-        };
-        params.push((param.name, value));
-    }
-    Ok(study.workload("recorded", &Params(params))?)
+    let [trace, folder] = [text(trace)?, text(folder)?];
+    let given = [("trace", trace.as_str()), ("folder", &folder), ("until", "10min")];
+    let params = study.spec().params_with(given).map_err(anyhow::Error::msg)?;
+    Ok(study.workload("recorded", &params)?)
 }
 
 fn replay_ns(
