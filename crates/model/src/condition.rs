@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounded;
 use crate::guarantee::Guarantee;
 
-/// What an arm must be.
+/// What an arm must be, in a run's record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {

@@ -19,7 +19,7 @@ pub use crate::param_description::ParamDescription;
 pub use crate::strategy::StrategyDescription;
 use crate::strategy::StrategyFacts;
 
-/// One kind of application I/O.
+/// One study, as its runs describe it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyDescription {
@@ -236,7 +236,10 @@ impl StudyDescription {
     pub fn recorded(&self) -> Self {
         let mut study = Self { by_default: false, compared: Vec::new(), ..self.clone() };
         study.strategies.iter_mut().for_each(|s| s.facts = StrategyFacts::default());
-        study.params.iter_mut().for_each(|param| param.limits = None);
+        for param in &mut study.params {
+            param.default = param.default_values().iter().map(ToString::to_string).collect();
+            param.limits = None;
+        }
         study
     }
 

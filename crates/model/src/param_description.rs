@@ -29,17 +29,14 @@ impl ParamDescription {
     /// A parameter with all that there is to it. Several defaults have commas between them,
     /// where the study's question takes them all.
     pub fn new(name: &str, about: &str, kind: ParamKind, default: &str) -> Self {
-        let mut param = Self {
+        Self {
             name: name.to_owned(),
             about: about.to_owned(),
             accepts: kind.accepts(),
             kind: kind.form(),
-            default: Vec::new(),
+            default: kind.form().parts(default).into_iter().map(str::to_owned).collect(),
             limits: Some(kind),
-        };
-        let values = param.parts(default).into_iter().map(|text| param.default_of(text));
-        param.default = values.map(|value| value.to_string()).collect();
-        param
+        }
     }
 
     /// Reads a value; the error says what would be one.
@@ -50,23 +47,19 @@ impl ParamDescription {
         limits.parse(text)
     }
 
-    /// The parts of what was given on the command line: values are put between
-    /// commas, and a text may have commas of its own. A name with a comma needs a plan file.
+    /// The values of what was given on the command line, which may have commas between them.
     pub fn parts<'a>(&self, given: &'a str) -> Vec<&'a str> {
-        match self.kind {
-            ParamForm::Text | ParamForm::Shell => vec![given],
-            _ => given.split(',').map(str::trim).collect(),
-        }
+        self.kind.parts(given)
     }
 
     /// The defaults, read: one, or several that make a factor.
     pub fn default_values(&self) -> Vec<ParamValue> {
-        self.default.iter().map(|text| self.default_of(text)).collect()
-    }
-
-    fn default_of(&self, text: &str) -> ParamValue {
-        self.parse(text)
-            .unwrap_or_else(|e| unreachable!("the default of {} cannot be parsed: {e}", self.name))
+        let read = |text: &String| {
+            self.parse(text).unwrap_or_else(|e| {
+                unreachable!("the default of {} cannot be parsed: {e}", self.name)
+            })
+        };
+        self.default.iter().map(read).collect()
     }
 
     /// Whether a value is what the parameter has when none is given.
