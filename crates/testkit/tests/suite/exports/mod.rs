@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
+use model::printable::printable;
 use model::run::Run;
 use model::slice::Latencies;
 use report::csv::{Rows, table};
@@ -121,7 +122,7 @@ fn a_spreadsheet_finds_no_formula_and_no_further_cell_in_a_hostile_run() {
         let rows = rows(&run, kind);
         assert!(!rows.is_empty());
         for row in &rows {
-            assert_eq!(row["strategy"], format!("'{HOSTILE}"));
+            assert_eq!(row["strategy"], format!("'{}", printable(HOSTILE)));
             let formula = row.values().find(|cell| cell.starts_with(['=', '@', '+']));
             assert_eq!(formula, None);
         }
