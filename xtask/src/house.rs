@@ -37,7 +37,10 @@ pub(crate) fn check() -> Result<Vec<String>> {
     Ok(mistakes.into_iter().map(|(line, what)| format!("{FILE}:{line}: {what}")).collect())
 }
 
-/// Our crates as their `Cargo.toml` files have them; `xtask` is not one to be drawn.
+/// What the program is not made of, and nobody draws.
+const TOOLS: [&str; 2] = ["xtask", "iotoll-fuzz"];
+
+/// Our crates as their `Cargo.toml` files have them, without tools.
 fn crates(metadata: &Value) -> Crates {
     let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let short = |name: &Value| {
@@ -45,7 +48,8 @@ fn crates(metadata: &Value) -> Crates {
         name.strip_prefix(PREFIX).unwrap_or(name).to_owned()
     };
     let packages = all(&metadata["packages"]);
-    let packages = packages.iter().filter(|package| package["name"] != "xtask");
+    let is_tool = |package: &&Value| TOOLS.iter().any(|tool| package["name"] == *tool);
+    let packages = packages.iter().filter(|package| !is_tool(package));
     let needs = |package: &Value| {
         let dependencies = all(&package["dependencies"]);
         let ours = dependencies.iter().filter(|d| d["kind"].is_null() && d["path"].is_string());

@@ -50,11 +50,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Nothing that is timed runs with it: benches are built without these checks.
-#[cfg(debug_assertions)]
-#[global_allocator]
-static ALLOCATOR: fuzz::Counting = fuzz::Counting;
-
 fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
         Chore::Test => test::run(),

@@ -18,7 +18,7 @@ const MARKERS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("
 /// An error that lists what is untidy.
 pub(crate) fn check() -> Result<()> {
     let mut files = Vec::new();
-    for folder in ["crates", "xtask/src", "bench/engines/src"] {
+    for folder in ["crates", "xtask/src", "tools/fuzz/src", "bench/engines/src"] {
         collect(&process::root().join(folder), &mut files)?;
     }
     files.sort();

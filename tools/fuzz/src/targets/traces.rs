@@ -1,47 +1,95 @@
-//! The targets that read traces, follow their descriptors and print their bills.
+//! Traces: read as files and as what is within the checksums, followed, summed up as bills, printed,
+//! and made anonymous.
 
+use trace::fuzz::Parts;
 use trace::planted::Planted;
 use trace::{Bill, Entry, FileFacts, FileKind, Op, TraceReader, Unseen, anonymise, bill_of, fuzz};
 
-use super::target::Target;
+use super::checks;
+use crate::Target;
+use crate::mutate::Form;
+use crate::mutate::schema::Schema;
 
 /// Of a terminal, from the narrowest to the widest that is written for.
 const WIDTHS: [usize; 3] = [40, 80, 100];
 /// open(2): written at the end, made if it is missing.
 const APPEND: u64 = 0o2101;
 
+const WORDS: &[&str] = &[
+    "iotoll trace 1\n\0",
+    "iotoll trace 2\n\0",
+    "\u{2}",
+    "-journal",
+    "-wal",
+    "/proc/",
+    "/tmp",
+    "..",
+];
+
 pub(super) fn all() -> Vec<Target> {
-    let bytes = |name, share, seeds, run| {
-        let words =
-            &["iotoll trace 1\n\0", "iotoll trace 2\n\0", "\u{2}", "-journal", "-wal", "/proc/"];
-        Target { name, share, is_json: false, seeds, words, run }
+    let bytes = || Form::Text(WORDS);
+    let parts = || Form::Json(Schema::new(schemars::schema_for!(Parts).to_value(), WORDS));
+    let target = |name, share, form, seeds, run| Target {
+        name,
+        share,
+        bytes_max: 1 << 16,
+        form,
+        seeds,
+        run,
     };
-    vec![bytes("trace", 200, traces, read), bytes("entries", 200, entries, reckon)]
+    vec![
+        target("trace", 100, parts, all_parts, of_parts),
+        target("trace-file", 100, bytes, traces, read),
+        target("trace-entries", 100, bytes, entries, within),
+    ]
+}
+
+/// Of any parts that a trace can have.
+fn of_parts(bytes: &[u8]) -> bool {
+    let parts = serde_json::from_slice::<Parts>(bytes).ok();
+    let Some(trace) = parts.and_then(|parts| parts.written()) else { return false };
+    reported(&trace);
+    read(&trace)
 }
 
 /// As a file, of which the checksums keep most changes from going any further.
 fn read(bytes: &[u8]) -> bool {
-    let Ok(mut reader) = TraceReader::new(bytes) else { return false };
-    if let Ok(bill) = bill_of(&mut reader) {
-        print(&bill);
-    }
+    reported(bytes);
     TraceReader::new(bytes).is_ok_and(|mut reader| {
-        drop(anonymise(&mut reader, Vec::new()));
+        let mut shared = Vec::new();
+        if anonymise(&mut reader, &mut shared).is_ok() {
+            reported(&shared);
+        }
         true
     })
 }
 
-/// As what is within the checksums.
-fn reckon(bytes: &[u8]) -> bool {
+/// What is within the checksums.
+fn within(bytes: &[u8]) -> bool {
     let bill = fuzz::entries(bytes);
-    bill.inspect(print).is_some()
+    bill.inspect(|bill| print(bill, bytes)).is_some()
 }
 
-fn print(bill: &Bill) {
-    for (full, width) in [false, true].into_iter().flat_map(|full| WIDTHS.map(|w| (full, w))) {
-        let text = anstream::adapter::strip_str(&report::bill(bill, full, width)).to_string();
-        assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text:?}");
+/// A trace's bill, printed in every form.
+pub(super) fn reported(trace: &[u8]) {
+    if let Ok(mut reader) = TraceReader::new(trace)
+        && let Ok(bill) = bill_of(&mut reader)
+    {
+        print(&bill, trace);
     }
+}
+
+/// In one of the widths, another for each length of inputs.
+fn print(bill: &Bill, of: &[u8]) {
+    for full in [false, true] {
+        checks::printed("a bill", &report::bill(bill, full, WIDTHS[of.len() % WIDTHS.len()]));
+    }
+    assert!(serde_json::to_vec(bill).is_ok(), "a file: it fails");
+}
+
+fn all_parts() -> Vec<Vec<u8>> {
+    let parts = traces().iter().filter_map(|trace| Parts::of(trace)).collect::<Vec<_>>();
+    parts.iter().filter_map(|parts| serde_json::to_vec(parts).ok()).collect()
 }
 
 fn entries() -> Vec<Vec<u8>> {

@@ -9,7 +9,7 @@ thread_local! {
 }
 
 /// What `work` held at most, beyond what there was before.
-pub(super) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
+pub fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);
     let result = work();
@@ -17,11 +17,10 @@ pub(super) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
 }
 
 /// The system's allocator, counted by thread. What is given back by another thread than
-/// took it is counted wrongly, which no target does. Benches do without it.
-#[cfg_attr(not(debug_assertions), allow(dead_code))]
-pub(crate) struct Counting;
+/// took it is counted wrongly, which no target does.
+#[derive(Debug)]
+pub struct Counting;
 
-#[cfg_attr(not(debug_assertions), allow(dead_code))]
 impl Counting {
     fn took(bytes: usize) {
         let held = HELD.get().wrapping_add(bytes);
@@ -66,6 +65,9 @@ unsafe impl GlobalAlloc for Counting {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[global_allocator]
+    static ALLOCATOR: Counting = Counting;
 
     #[test]
     fn what_was_held_at_most_is_seen_after_it_was_given_back() {
