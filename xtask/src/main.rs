@@ -7,6 +7,7 @@
 mod cargo_build;
 mod cargo_deny;
 mod crate_graph;
+mod fuzz;
 mod limits;
 mod module_graph;
 mod rust_files;
@@ -59,6 +60,8 @@ enum Chore {
     /// Measure what is too heavy or too noisy for a test
     #[command(disable_help_flag = true)]
     Bench(Tool),
+    /// Give everything that reads what others wrote inputs that nobody would write
+    Fuzz(fuzz::Args),
     /// Fail every system call that a run makes, in turn
     #[command(disable_help_flag = true)]
     Faults(Tool),
@@ -81,6 +84,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Generate(tool) => start("iotoll-docs", Some("generate"), &[], tool),
         Chore::Screens(tool) => start("iotoll-docs", Some("screens"), &[], tool),
         Chore::Bench(tool) => start("iotoll-bench", None, &["--release"], tool),
+        Chore::Fuzz(args) => fuzz::run(&args),
         Chore::Faults(tool) => start("iotoll-faults", None, &[], tool),
     }
 }

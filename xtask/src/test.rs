@@ -125,9 +125,15 @@ fn lints() -> Result<Skipped> {
     if lacks_of_mpi().is_none() {
         arguments.extend(["--features", "iotoll/mpi"]);
     }
+    let mut without = Vec::new();
+    if packages::is_installed("c++") {
+        arguments.extend(["--features", "iotoll-fuzz/engine"]);
+    } else {
+        without.push("lints of the fuzzer's engine: c++ is not installed".to_owned());
+    }
     arguments.extend(["--", "-D", "warnings"]);
     process::succeed(&mut process::cargo(&arguments))?;
-    Ok(Vec::new())
+    Ok(without)
 }
 
 fn has_component(subcommand: &str) -> bool {

@@ -32,6 +32,8 @@ mod toll;
 mod wanted;
 
 pub use error::Error;
+#[cfg(feature = "fuzz")]
+pub use preload::fuzz;
 pub use recorder::{PassedOver, Recorder};
 pub use recording::Recorded;
 pub use toll::{Toll, time_calls};

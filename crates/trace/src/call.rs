@@ -13,6 +13,7 @@ pub const HERE: i64 = -1;
 ///
 /// Numbers count up from 0 and are never used again. A path may be told again under a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "fuzz", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 pub struct PathId(pub u32);
 
 /// One system call, as the kernel was asked and as it answered.
@@ -20,6 +21,7 @@ pub struct PathId(pub u32);
 /// What an operation does not have is at its default: [`NO_FD`], `None`, [`HERE`], 0. Which
 /// field means what for which operation is told at [`Op`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "fuzz", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 pub struct Call {
     /// The thread's number in the outermost PID namespace that the recorder sees.
     pub thread: u32,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "fuzz")]
+use serde::Deserialize;
 use serde::Serialize;
 
 use crate::call::{Call, PathId};
@@ -12,6 +14,7 @@ use crate::call::{Call, PathId};
 /// they ended, as far as the recorder could tell: of two calls that overlap, either may come
 /// first.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]
 pub enum Entry {
     /// A system call.
     Call(Call),
@@ -20,6 +23,7 @@ pub enum Entry {
         /// One more than that of the path before.
         id: PathId,
         /// As the kernel has it: any bytes but 0.
+        #[cfg_attr(feature = "fuzz", serde(with = "crate::letters"), schemars(with = "String"))]
         bytes: Arc<[u8]>,
     },
     /// A thread or a process has begun.
@@ -94,6 +98,7 @@ pub enum Entry {
 
 /// What a path stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]
 pub struct FileFacts {
     /// When it was looked at, since the recording began.
     pub at_ns: u64,
@@ -119,6 +124,7 @@ pub struct FileFacts {
 
 /// What kind of file a path stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]
 #[repr(u8)]
 pub enum FileKind {
     /// A file with contents.
@@ -157,6 +163,7 @@ impl FileKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "fuzz", derive(Deserialize))]
 #[repr(u8)]
 pub enum Unseen {
     /// Pages that had to be read for mapped files: reads without a call.

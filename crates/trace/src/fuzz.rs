@@ -1,11 +1,54 @@
-//! Traces given any bytes.
+//! Traces given any bytes, and any entries.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::bill::{Bill, Maker};
 use crate::chunk::{ChunkReader, Kind, Next};
 use crate::coder::{Coder, told};
-use crate::header::{Header, Mechanism, TollNs};
+use crate::entry::Entry;
+use crate::header::{Header, Mechanism, Summary, TollNs};
 use crate::paths::Paths;
 use crate::patterns;
+use crate::reader::TraceReader;
+use crate::writer::TraceWriter;
+
+/// A whole trace, to be changed in any of its parts.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Parts {
+    /// What it begins with.
+    pub header: Header,
+    /// Its entries.
+    pub entries: Vec<Entry>,
+    /// What it ends with; nothing of one that was cut.
+    pub summary: Option<Summary>,
+}
+
+impl Parts {
+    /// Those of a trace that can be read.
+    pub fn of(trace: &[u8]) -> Option<Self> {
+        let mut reader = TraceReader::new(trace).ok()?;
+        let header = reader.header().clone();
+        let mut entries = Vec::new();
+        while let Ok(Some(entry)) = reader.next_entry() {
+            entries.push(entry);
+        }
+        Some(Self { header, entries, summary: reader.summary().copied() })
+    }
+
+    /// The trace of these parts, without entries that no trace can have.
+    pub fn written(&self) -> Option<Vec<u8>> {
+        let mut writer = TraceWriter::new(Vec::new(), &self.header).ok()?;
+        for entry in &self.entries {
+            let _ = writer.push(entry);
+        }
+        let written = match &self.summary {
+            Some(summary) => writer.finish(summary),
+            None => writer.abandon(),
+        };
+        written.ok()
+    }
+}
 
 /// Entries that no checksum stands before, and their bill, if there are any. What is read becomes
 /// the same again once it is written.
@@ -48,7 +91,8 @@ pub fn entries_of(trace: &[u8]) -> Vec<u8> {
     all
 }
 
-fn header() -> Header {
+/// One without anything in it that anybody would notice.
+pub fn header() -> Header {
     Header {
         mechanism: Mechanism::Planted,
         attached: false,

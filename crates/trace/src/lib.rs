@@ -59,6 +59,8 @@ mod follow;
 pub mod fuzz;
 mod header;
 mod inner;
+#[cfg(feature = "fuzz")]
+pub mod letters;
 mod op;
 mod paths;
 mod pattern;

@@ -8,6 +8,7 @@ macro_rules! ops {
         /// Unless it says otherwise, `fd` is the descriptor that it acts on, or, with a `path`,
         /// the folder that this is relative to. Flags and commands are those of Linux.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "fuzz", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
         #[repr(u8)]
         pub enum Op {
             $($(#[$doc])* $op = $number,)*

@@ -37,6 +37,11 @@ fn absorb(reports: &[Report]) {
     span_ns(reports);
 }
 
+/// What a worker may send, as a JSON schema.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(FromWorker).to_value()
+}
+
 /// What a worker is sent. Whether it was a message.
 pub fn to_worker(bytes: &[u8]) -> bool {
     serde_json::from_slice::<ToWorker>(bytes).is_ok()

@@ -47,6 +47,7 @@ impl Assignment {
 
 /// What a worker sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "fuzz", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FromWorker {
     /// Everything is made ready; waiting for the start.
@@ -85,6 +86,7 @@ impl FromWorker {
 /// Its times are durations or count from the moment at which the group was started,
 /// as the worker's own clock showed it: clocks of two workers are never compared.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "fuzz", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Report {
     /// Operations that it was told had been done.

@@ -37,20 +37,20 @@ const REAPED: u32 = EVENT | 6;
 const LEFT_ALONE: u32 = EVENT | 7;
 const UNFINISHED: u32 = EVENT | 8;
 
-const BEGAN: usize = 8;
-const ENDED_AT: usize = 16;
-const THREAD: usize = 24;
-const NUMBER: usize = 28;
-const RESULT: usize = 32;
-const DISPATCHED: usize = 40;
-const PROCESS: usize = 44;
-const ARGUMENTS: usize = 48;
+pub(super) const BEGAN: usize = 8;
+pub(super) const ENDED_AT: usize = 16;
+pub(super) const THREAD: usize = 24;
+pub(super) const NUMBER: usize = 28;
+pub(super) const RESULT: usize = 32;
+pub(super) const DISPATCHED: usize = 40;
+pub(super) const PROCESS: usize = 44;
+pub(super) const ARGUMENTS: usize = 48;
 /// Of a large record: how long its block is, its path and its second path, each with the 0 at its
 /// end, and where they are, one behind the other.
-const BLOCK_LENGTH: usize = 96;
-const PATH_LENGTH: usize = 98;
-const TO_LENGTH: usize = 100;
-const REST: usize = 104;
+pub(super) const BLOCK_LENGTH: usize = 96;
+pub(super) const PATH_LENGTH: usize = 98;
+pub(super) const TO_LENGTH: usize = 100;
+pub(super) const REST: usize = 104;
 
 const CALL: CallRecord = CallRecord {
     thread: THREAD,

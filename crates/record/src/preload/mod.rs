@@ -10,6 +10,8 @@
 //! Static programs, those of another C library or word size, in Go, and those with rights of their
 //! own do not take it. They run as ever, and are counted.
 
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod layout;
 mod memory;
 mod preload_support;

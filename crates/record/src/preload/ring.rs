@@ -155,7 +155,7 @@ impl Ring {
         (BYTES / UNIT_BYTES) as u64
     }
 
-    fn place(unit: u64) -> usize {
+    pub(super) fn place(unit: u64) -> usize {
         HEAD_BYTES + (unit % Self::units()) as usize * UNIT_BYTES
     }
 
@@ -165,6 +165,24 @@ impl Ring {
         // SAFETY: within memory that stays mapped, at a multiple of eight bytes, and nobody here
         // or in the library changes it but atomically or before its stamp is there.
         unsafe { self.memory.byte_add(at).cast::<AtomicU64>().as_ref() }
+    }
+}
+
+#[cfg(feature = "fuzz")]
+impl Ring {
+    /// Writes eight bytes anywhere, as the program could that is recorded; where that was.
+    pub(super) fn scribble(&self, at: usize, value: u64) -> usize {
+        let at = at % (HEAD_BYTES + BYTES) / 8 * 8;
+        self.word(at).store(value, Ordering::Relaxed);
+        at
+    }
+
+    /// As it was when it was new.
+    pub(super) fn begin_again(&mut self, written: &[usize]) {
+        for at in written.iter().chain(&[RESERVED, READ, LOST]) {
+            self.scribble(*at, 0);
+        }
+        (self.at, self.gap, self.told, self.skipped) = (0, None, 0, 0);
     }
 }
 

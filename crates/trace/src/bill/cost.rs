@@ -71,8 +71,8 @@ pub(crate) struct Whole {
 /// How long a call took without the recorder's part.
 pub(crate) fn took(call: &Call, within: TollNs) -> RangeNs {
     RangeNs {
-        low: call.took_ns.saturating_add_signed(-within.high),
-        high: call.took_ns.saturating_add_signed(-within.low),
+        low: call.took_ns.saturating_add_signed(within.high.saturating_neg()),
+        high: call.took_ns.saturating_add_signed(within.low.saturating_neg()),
     }
 }
 

@@ -62,6 +62,17 @@ fn a_bill_says_what_files_cost_by_kind_and_by_folder() {
     assert!(!bill.cut_short && bill.lost == 0);
 }
 
+/// Fails where the end of what a header's numbers hold has no other end.
+#[test]
+fn any_overhead_that_a_header_can_have_is_taken_into_account() {
+    for (low, high) in [(i64::MIN, i64::MAX), (i64::MIN, i64::MIN), (i64::MAX, i64::MAX)] {
+        let toll = TollNs { low, high };
+        let header = Header { toll_within_ns: toll, toll_ns: toll, ..header() };
+        let bill = bill(&a_second(&header).finish());
+        assert_eq!(bill.calls, 34);
+    }
+}
+
 /// Fails where a folder that is forced to the device counts as a file of the folder above.
 #[test]
 fn a_folder_that_is_synced_is_itself() {

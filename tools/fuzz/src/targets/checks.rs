@@ -1,0 +1,106 @@
+//! What must hold of everything that is printed, whatever it is made from.
+//!
+//! Texts of [`values::PAYLOADS`](crate::mutate::values::PAYLOADS) have the word PLANTED where they
+//! would do harm.
+
+/// The sequences that reports have.
+const STYLES: [&str; 8] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m", "[34m", "[35m"];
+/// Beginnings of lines that are commands, heads or rows to what reads them.
+const LINES: [&str; 5] =
+    ["::error title=PLANTED", "::set-output name=PLANTED", "# PLANTED", "| PLANTED", "PLANTED 1"];
+/// Markup that a page or a comment would take for its own.
+const MARKUP: [&str; 2] = ["<img src=x", "<script>PLANTED"];
+/// The same of Markdown.
+const LINKS: [&str; 2] = ["](javascript:", "![i]("];
+
+/// A text for a terminal.
+pub(super) fn printed(what: &str, text: &str) {
+    for (at, c) in text.char_indices().filter(|(_, c)| is_hidden(*c) && *c != '\n') {
+        let rest = &text[at + c.len_utf8()..];
+        let is_style = c == '\x1b' && STYLES.iter().any(|style| rest.starts_with(style));
+        assert!(is_style, "{what} has {c:?}: it is printed after {:?}", before(text, at));
+    }
+    lines(what, text);
+}
+
+/// A text of lines, in which a text of others begins none.
+pub(super) fn lines(what: &str, text: &str) {
+    for line in text.split(['\n', '\r']) {
+        let begins = LINES.iter().find(|begins| line.trim_start().starts_with(**begins));
+        assert!(begins.is_none(), "{what} has a line of others: {line:?}");
+    }
+}
+
+/// A text without styles.
+pub(super) fn plain(what: &str, text: &str) {
+    let hidden = text.char_indices().find(|(_, c)| is_hidden(*c) && *c != '\n');
+    if let Some((at, c)) = hidden {
+        panic!("{what} has {c:?}: it stands after {:?}", before(text, at));
+    }
+    lines(what, text);
+}
+
+/// What becomes a page, or a part of one.
+pub(super) fn markup(what: &str, text: &str) {
+    for planted in MARKUP {
+        assert!(!text.contains(planted), "{what} has the markup of others: {planted}");
+    }
+}
+
+/// Markdown, as it is posted to a forge.
+pub(super) fn markdown(what: &str, text: &str) {
+    plain(what, text);
+    markup(what, text);
+    for planted in LINKS {
+        assert!(!text.contains(planted), "{what} has a link of others: {planted}");
+    }
+}
+
+/// A table for a spreadsheet, which would calculate with what begins like a formula.
+pub(super) fn table(what: &str, text: &str) {
+    for cell in ["\n=cmd", ",=cmd", "\"=cmd"] {
+        assert!(!text.contains(cell), "{what} has a formula of others");
+    }
+}
+
+/// A message, as it is printed. It may have several lines.
+pub(super) fn message(text: &str) {
+    let printed = model::printable::printable_lines(text);
+    assert!(!printed.contains(|c| is_hidden(c) && c != '\n'), "a message has {printed:?}");
+}
+
+/// What moves the cursor, or turns the direction of writing.
+fn is_hidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn before(text: &str, at: usize) -> String {
+    let before: Vec<char> = text[..at].chars().rev().take(60).collect();
+    before.into_iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+    use crate::mutate::values::PAYLOADS;
+
+    #[test]
+    fn each_kind_of_harm_is_found() {
+        printed("a report", "\u{1b}[1mbold\u{1b}[0m\n");
+        for foreign in ["\u{1b}[41mred", "\u{1b}]0;title\u{7}", "\r", "\u{9b}1m", "\u{202e}"] {
+            assert!(catch_unwind(|| printed("a report", foreign)).is_err(), "{foreign:?}");
+        }
+        let finds: [fn(&str); 4] = [
+            |text| plain("a text", text),
+            |text| markup("a page", text),
+            |text| markdown("a comment", text),
+            |text| table("a table", &format!("a,{text}")),
+        ];
+        for check in finds {
+            check("plain words");
+            assert!(PAYLOADS.iter().any(|payload| catch_unwind(|| check(payload)).is_err()));
+        }
+    }
+}
