@@ -16,7 +16,7 @@ mod tidy;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
@@ -80,19 +80,31 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Test => test::run(),
         Chore::Tidy => tidy::check(),
         Chore::Site => site::run(),
-        Chore::Browser(tool) => start("iotoll-docs", Some("browser"), &[], tool),
-        Chore::Generate(tool) => start("iotoll-docs", Some("generate"), &[], tool),
-        Chore::Screens(tool) => start("iotoll-docs", Some("screens"), &[], tool),
-        Chore::Bench(tool) => start("iotoll-bench", None, &["--release"], tool),
+        Chore::Browser(tool) => start_built("iotoll-docs", Some("browser"), tool),
+        Chore::Generate(tool) => start_built("iotoll-docs", Some("generate"), tool),
+        Chore::Screens(tool) => start_built("iotoll-docs", Some("screens"), tool),
+        Chore::Bench(tool) => bench(tool),
         Chore::Fuzz(args) => fuzz::run(&args),
-        Chore::Faults(tool) => start("iotoll-faults", None, &[], tool),
+        Chore::Faults(tool) => start_built("iotoll-faults", None, tool),
     }
 }
 
-/// Builds a tool and becomes it.
-fn start(package: &str, command: Option<&str>, build: &[&str], tool: Tool) -> Result<()> {
-    let mut cargo = process::cargo(&["run", "--quiet", "--package", package]);
+/// Builds the benches with optimisation and becomes them.
+fn bench(tool: Tool) -> Result<()> {
+    let mut cargo = process::cargo(&["run", "--quiet", "--release", "--package", "iotoll-bench"]);
+    become_it(cargo.arg("--"), None, tool)
+}
+
+/// Becomes a tool of the build that the tests have, which is brought up to date.
+fn start_built(name: &str, command: Option<&str>, tool: Tool) -> Result<()> {
+    // Whatever is asked for with tests has the features that the tests have.
+    let wanted = ["--bin", name, "--bin", "iotoll", "--test", "short"];
+    process::succeed(process::cargo(&["build", "--quiet", "--workspace"]).args(wanted))?;
+    become_it(&mut Command::new(process::root().join("target/debug").join(name)), command, tool)
+}
+
+fn become_it(program: &mut Command, command: Option<&str>, tool: Tool) -> Result<()> {
     let here = std::env::current_dir().context("finding the current directory")?;
-    cargo.args(build).arg("--").args(command).args(tool.arguments).current_dir(here);
-    Err(cargo.exec()).context("running cargo")
+    let error = program.args(command).args(tool.arguments).current_dir(here).exec();
+    Err(error).with_context(|| format!("running {}", program.get_program().display()))
 }

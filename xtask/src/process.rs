@@ -85,14 +85,15 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The program that was built together with the tests of which this is one.
+/// The program that was built together with this one, a tool or a test.
 ///
 /// # Panics
-/// Where this is no program of tests.
+/// Where the kernel does not say which program this is.
 pub fn built_iotoll() -> PathBuf {
-    let test = std::env::current_exe().expect("a test has a program");
-    let deps = test.parent().and_then(Path::parent).expect("it is in target/debug/deps");
-    deps.join("iotoll")
+    let program = std::env::current_exe().expect("a process has a program");
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    let folder = if folder.ends_with("deps") { folder.parent().unwrap_or(folder) } else { folder };
+    folder.join("iotoll")
 }
 
 /// Builds the program for development and says where it is.

@@ -24,7 +24,7 @@ use crate::generated::Generated;
 const HINT_CHARS_MAX: usize = 200;
 
 pub(crate) fn run() -> Result<()> {
-    for generated in all(&process::build_iotoll()?)? {
+    for generated in all(&process::built_iotoll())? {
         let file = process::root().join(generated.path);
         fs::create_dir_all(file.parent().context("a file is in a folder")?)?;
         fs::write(&file, generated.text).with_context(|| generated.path.to_owned())?;

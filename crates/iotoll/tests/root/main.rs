@@ -1,5 +1,7 @@
 //! Tests that need root, for they mount, or act as several users. Others skip them.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 #[path = "../suite/common/mod.rs"]
 mod common;
 mod foreign;

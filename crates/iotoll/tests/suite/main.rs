@@ -1,5 +1,7 @@
 //! All tests of the built program that need neither root alone nor a quiet machine, in one program.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 mod bad_input;
 mod bill;
 mod bounds;
