@@ -150,7 +150,8 @@ impl Seen<'_> {
             Op::Sendfile | Op::CopyRange | Op::Splice => {
                 // The call has moved it by as much as it copied.
                 let after = eight(self.block, 0).map(u64::cast_signed);
-                call.offset = after.map_or(HERE, |after| after - self.result.max(0));
+                // Or the program has written something else there since.
+                call.offset = after.map_or(HERE, |after| after.saturating_sub(self.result.max(0)));
             }
             Op::Pipe | Op::Socketpair => {
                 let pair = eight(self.block, 0).unwrap_or(u64::MAX);
@@ -325,5 +326,7 @@ mod tests {
         let with_offset = call(Seen { block: &after, ..copy }).unwrap();
         assert_eq!((with_offset.fd, with_offset.other, with_offset.offset), (3, 4, 4000));
         assert_eq!(call(copy).unwrap().offset, HERE);
+        let rubbish = i64::MIN.to_ne_bytes();
+        assert_eq!(call(Seen { block: &rubbish, ..copy }).unwrap().offset, i64::MIN);
     }
 }

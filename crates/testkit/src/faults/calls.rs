@@ -202,7 +202,11 @@ calls! {
     "tgkill" libc::SYS_tgkill, On::Nothing, None, &[PERM];
     "pidfd_open" libc::SYS_pidfd_open, On::Nothing, None, MAKES;
     "pidfd_send_signal" libc::SYS_pidfd_send_signal, On::Fd(0), None, ASKS;
-    "prctl" libc::SYS_prctl, On::Nothing, None, &[PERM, NOSYS];
+    "prctl" libc::SYS_prctl, On::Nothing, None, ASKS;
+    "capset" libc::SYS_capset, On::Nothing, None, ASKS;
+    "seccomp" libc::SYS_seccomp, On::Nothing, None, ASKS;
+    "landlock_create_ruleset" libc::SYS_landlock_create_ruleset, On::Nothing, None, ASKS;
+    "landlock_restrict_self" libc::SYS_landlock_restrict_self, On::Nothing, None, ASKS;
     "prlimit64" libc::SYS_prlimit64, On::Nothing, None, ASKS;
     "setpgid" libc::SYS_setpgid, On::Nothing, None, &[PERM];
     "setsid" libc::SYS_setsid, On::Nothing, None, &[PERM];

@@ -3,15 +3,17 @@
 //! Texts of [`values::PAYLOADS`](crate::mutate::values::PAYLOADS) have the word PLANTED where they
 //! would do harm.
 
+use pulldown_cmark::{Event, Options, Parser, Tag};
+
 /// The sequences that reports have.
 const STYLES: [&str; 8] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m", "[34m", "[35m"];
 /// Beginnings of lines that are commands, heads or rows to what reads them.
-const LINES: [&str; 5] =
-    ["::error title=PLANTED", "::set-output name=PLANTED", "# PLANTED", "| PLANTED", "PLANTED 1"];
+const LINES: [&str; 4] =
+    ["::error title=PLANTED", "::set-output name=PLANTED", "# PLANTED", "| PLANTED | b |"];
 /// Markup that a page or a comment would take for its own.
 const MARKUP: [&str; 2] = ["<img src=x", "<script>PLANTED"];
-/// The same of Markdown.
-const LINKS: [&str; 2] = ["](javascript:", "![i]("];
+/// The name of a metric.
+const METRIC: &str = "PLANTED 1";
 
 /// A text for a terminal.
 pub(super) fn printed(what: &str, text: &str) {
@@ -50,10 +52,22 @@ pub(super) fn markup(what: &str, text: &str) {
 /// Markdown, as it is posted to a forge.
 pub(super) fn markdown(what: &str, text: &str) {
     plain(what, text);
-    markup(what, text);
-    for planted in LINKS {
-        assert!(!text.contains(planted), "{what} has a link of others: {planted}");
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        match event {
+            Event::Html(html) | Event::InlineHtml(html) => markup(what, &html),
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                assert!(!dest_url.contains("PLANTED"), "{what} has a link of others: {dest_url}");
+            }
+            _ => {}
+        }
     }
+}
+
+/// Metrics, which end where they say.
+pub(super) fn metrics(what: &str, text: &str) {
+    lines(what, text);
+    let ends = text.lines().filter(|line| *line == "# EOF").count();
+    assert!(ends == 1 && text.lines().all(|line| line != METRIC), "{what} has a metric of others");
 }
 
 /// A table for a spreadsheet, which would calculate with what begins like a formula.
@@ -92,10 +106,12 @@ mod tests {
         for foreign in ["\u{1b}[41mred", "\u{1b}]0;title\u{7}", "\r", "\u{9b}1m", "\u{202e}"] {
             assert!(catch_unwind(|| printed("a report", foreign)).is_err(), "{foreign:?}");
         }
-        let finds: [fn(&str); 4] = [
+        markdown("a comment", "```text\n<img src=x> [x](javascript:PLANTED)\n```\n");
+        let finds: [fn(&str); 5] = [
             |text| plain("a text", text),
             |text| markup("a page", text),
             |text| markdown("a comment", text),
+            |text| metrics("metrics", &format!("a{{b=\"{text}\"}} 1\n# EOF\n")),
             |text| table("a table", &format!("a,{text}")),
         ];
         for check in finds {

@@ -115,7 +115,7 @@ fn shown(run: &Run, width: usize) {
     checks::printed("a tree of places", &report::places_tree(&run.places, &run.machine, width));
     checks::plain("a line", &report::in_short(run, &analysis));
     checks::markdown("Markdown", &report::markdown::text(run, &analysis));
-    checks::lines("OpenMetrics", &report::openmetrics::text(run, &analysis));
+    checks::metrics("OpenMetrics", &report::openmetrics::text(run, &analysis));
     for rows in [Rows::Arms, Rows::Blocks, Rows::Buckets] {
         checks::table("a table", &String::from_utf8_lossy(&table(run, &analysis, rows)));
     }
