@@ -1,5 +1,7 @@
 //! All tests with real servers, in one program.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 mod common;
 mod connections;
 mod hostile;

@@ -1,5 +1,7 @@
 //! All tests with real processes, in one program.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 mod common;
 mod installed_servers;
 mod programs;

@@ -1,5 +1,7 @@
 //! All tests of the statistics, in one program: each file is one of their promises.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 mod between_runs;
 mod carry_over;
 mod properties;

@@ -1,5 +1,7 @@
 //! All tests of the store, in one program.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 mod common;
 mod damage;
 mod layouts;

@@ -1,5 +1,7 @@
 //! Whole runs on a simulated machine, in one program.
 
+#![allow(clippy::unwrap_used, missing_docs)]
+
 mod again;
 mod anonymous;
 mod answer;

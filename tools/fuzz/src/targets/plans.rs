@@ -83,7 +83,7 @@ fn plan_schema() -> Value {
             spec.strategies.iter().map(|strategy| strategy.name.as_str()).collect();
         let mut properties = Map::new();
         for param in &spec.params {
-            properties.insert(param.name.to_owned(), several(text.clone()));
+            properties.insert(param.name.clone(), several(text.clone()));
         }
         properties.insert("name".to_owned(), json!({"const": spec.name}));
         properties.insert("strategy".to_owned(), several(json!({"enum": names})));
