@@ -181,7 +181,7 @@ impl ParamValue {
 impl ParamForm {
     /// The parts of what was given on the command line: values are put between
     /// commas, and a text may have commas of its own. A name with a comma needs a plan file.
-    pub(crate) fn parts<'a>(self, given: &'a str) -> Vec<&'a str> {
+    pub(crate) fn parts(self, given: &str) -> Vec<&str> {
         match self {
             Self::Text | Self::Shell => vec![given],
             _ => given.split(',').map(str::trim).collect(),

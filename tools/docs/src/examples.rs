@@ -80,17 +80,6 @@ fn every_plan_has_a_test_and_every_study_a_plan() {
     }
 }
 
-#[test]
-fn every_study_is_described() {
-    let docs = process::root().join("docs");
-    let studies = fs::read_to_string(docs.join("studies.md")).expect("it is there");
-    for name in studies::specs().into_iter().map(|spec| &spec.name) {
-        let is_described = studies.lines().any(|line| line == format!("## {name}"))
-            || docs.join(format!("{name}.md")).exists();
-        assert!(is_described, "neither docs/studies.md nor docs/{name}.md describes {name}");
-    }
-}
-
 fn run_or_skip(name: &str) {
     let plan = process::root().join(format!("examples/{name}.toml"));
     match missing(&plan).expect("it can be read").as_slice() {
