@@ -78,7 +78,10 @@ macro_rules! strategies {
                                 syncs: Syncs::$syncs,
                                 promise_when: when,
                                 relies_on: vec![
-                                    $((::model::guarantee::Guarantee::$guarantee, vec![$($condition)?])),*
+                                    $((
+                                        ::model::guarantee::Guarantee::$guarantee,
+                                        vec![$($condition)?],
+                                    )),*
                                 ],
                                 params: &[$($param),*],
                                 needs: $needs,

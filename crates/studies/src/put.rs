@@ -42,7 +42,8 @@ strategies! {
             syncs: Never, relies_on: [], params: [], needs: None,
             recipe: change(
                 "write path.tmp in the same folder, then rename(path.tmp, path) (PHP: \
-                 file_put_contents($tmp, $data); rename($tmp, $path); Python: os.replace(tmp, path))",
+                 file_put_contents($tmp, $data); rename($tmp, $path); Python: \
+                 os.replace(tmp, path))",
                 "strace -f -e rename,renameat,renameat2 -p PID shows a rename for each file",
                 "write to path itself",
             ),
@@ -55,7 +56,8 @@ strategies! {
                 "write path.tmp, fsync(fd), rename(path.tmp, path), then fsync a descriptor of the \
                  folder (Python: os.fsync(f.fileno()); os.replace(tmp, path); os.fsync(folder_fd); \
                  PHP 8.1: fsync($file) before rename, and none of the folder)",
-                "strace -f -e fsync,rename,renameat -p PID shows fsync before each rename and after",
+                "strace -f -e fsync,rename,renameat -p PID shows fsync before and after \
+                 each rename",
                 "leave both fsync calls out",
             ),
         }

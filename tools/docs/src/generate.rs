@@ -193,4 +193,15 @@ mod tests {
         let overview = "Usage: x\n\nCommands:\n  load   Send\n         requests\n  clean  Remove\n\nOptions:\n  -h\n";
         assert!(commands(overview).eq(["load", "clean"]));
     }
+
+    #[test]
+    fn every_study_is_described() {
+        let docs = process::root().join("docs");
+        let studies = fs::read_to_string(docs.join("studies.md")).expect("it is there");
+        for name in studies::specs().into_iter().map(|spec| &spec.name) {
+            let is_described = studies.lines().any(|line| line == format!("## {name}"))
+                || docs.join(format!("{name}.md")).exists();
+            assert!(is_described, "neither docs/studies.md nor docs/{name}.md describes {name}");
+        }
+    }
 }

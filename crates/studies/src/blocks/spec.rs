@@ -162,39 +162,111 @@ const ONE_SYNCED: &[(&str, &str)] =
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
-    moves_bytes: true,
-    by_default: false,
-    compared: vec!["depth", "sync", CLIENTS_FILE],
-    promise_when: vec![promise([is("access", &["read"])], ""), promise([is("sync", &["each"])], SYNCED)],
-    params: vec![
-        param("size", "size of a block; with O_DIRECT a multiple of the device's sectors", ParamKind::Size { min: 512, max: 16 << 20 }, "4 KiB"),
-        param("access", "what is done with a block", ParamKind::Choice(Access::NAMES), "read, write"),
-        param("order", "which block comes next; in a slice each has one turn at the most", ParamKind::Choice(Order::NAMES), "random"),
-        param("mix", "mixed: how many of a hundred blocks are read; the others are written", ParamKind::Count { min: 0, max: 100 }, "70"),
-        param("depth", "uring, uring-direct: how many blocks are under way at a time", ParamKind::Count { min: 1, max: 1024 }, "16"),
-        param("file", "size of the file, of each client's part in one that several have; it is \
-                    written in full before anything is timed", ParamKind::Size { min: 512, max: 64 << 30 }, "64 MiB"),
-        cold::param(
-            "buffered, uring: whether the file is in memory or evicted from it; with O_DIRECT it \
-             is evicted always",
-        ),
-        param("sync", "whether each write waits until it would outlast a power failure (O_DSYNC)", ParamKind::Choice(Sync::NAMES), "never"),
-        clients::param(),
-        param(CLIENTS_FILE, "whether each of several clients has a file of its own, a stretch of its own in \
-                    one file, or blocks all over one file, none of which another client has", ParamKind::Choice(ClientsFile::NAMES), "own"),
-    ],
-    applies_when: vec![
-        where_set(&[CLIENTS_FILE], [not("clients", "1")]),
-        where_set(&["mix"], [is("access", &["mixed"])]),
-        where_set(&["sync"], [not("access", "read")]),
-    ],
-    figures: [vec![
-        FigureDescription { unit: Unit::PerSecond, better: Better::More, ..figure(IOPS, "IOPS", "blocks read and written per second") },
-        FigureDescription { unit: Unit::Percent, better: Better::Neither, ..figure(RESIDENT, "resident", "how much of the file was in memory when the clock started; files of a place \
-                    in memory always are") },
-        FigureDescription { unit: Unit::Percent, better: Better::Neither, ..figure(FROM_STORAGE, "from storage", "share of what was read that had to come from storage; with read-ahead it \
-                    may exceed 100%") },
-], clients::figures()].concat(),
-    ..StudyDescription::new("blocks", "read and write blocks of a large file, at random or in order", "block")
-}.with_strategies(Strategy::descriptions())
+        moves_bytes: true,
+        by_default: false,
+        compared: vec!["depth", "sync", CLIENTS_FILE],
+        promise_when: vec![
+            promise([is("access", &["read"])], ""),
+            promise([is("sync", &["each"])], SYNCED),
+        ],
+        params: vec![
+            param(
+                "size",
+                "size of a block; with O_DIRECT a multiple of the device's sectors",
+                ParamKind::Size { min: 512, max: 16 << 20 },
+                "4 KiB",
+            ),
+            param(
+                "access",
+                "what is done with a block",
+                ParamKind::Choice(Access::NAMES),
+                "read, write",
+            ),
+            param(
+                "order",
+                "which block comes next; in a slice each has one turn at the most",
+                ParamKind::Choice(Order::NAMES),
+                "random",
+            ),
+            param(
+                "mix",
+                "mixed: how many of a hundred blocks are read; the others are written",
+                ParamKind::Count { min: 0, max: 100 },
+                "70",
+            ),
+            param(
+                "depth",
+                "uring, uring-direct: how many blocks are under way at a time",
+                ParamKind::Count { min: 1, max: 1024 },
+                "16",
+            ),
+            param(
+                "file",
+                "size of the file, of each client's part in one that several have; it is written \
+                 in full before anything is timed",
+                ParamKind::Size { min: 512, max: 64 << 30 },
+                "64 MiB",
+            ),
+            cold::param(
+                "buffered, uring: whether the file is in memory or evicted from it; with O_DIRECT \
+                 it is evicted always",
+            ),
+            param(
+                "sync",
+                "whether each write waits until it would outlast a power failure (O_DSYNC)",
+                ParamKind::Choice(Sync::NAMES),
+                "never",
+            ),
+            clients::param(),
+            param(
+                CLIENTS_FILE,
+                "whether each of several clients has a file of its own, a stretch of its own in \
+                 one file, or blocks all over one file, none of which another client has",
+                ParamKind::Choice(ClientsFile::NAMES),
+                "own",
+            ),
+        ],
+        applies_when: vec![
+            where_set(&[CLIENTS_FILE], [not("clients", "1")]),
+            where_set(&["mix"], [is("access", &["mixed"])]),
+            where_set(&["sync"], [not("access", "read")]),
+        ],
+        figures: [figures(), clients::figures()].concat(),
+        ..StudyDescription::new(
+            "blocks",
+            "read and write blocks of a large file, at random or in order",
+            "block",
+        )
+    }
+    .with_strategies(Strategy::descriptions())
 });
+
+fn figures() -> Vec<FigureDescription> {
+    vec![
+        FigureDescription {
+            unit: Unit::PerSecond,
+            better: Better::More,
+            ..figure(IOPS, "IOPS", "blocks read and written per second")
+        },
+        FigureDescription {
+            unit: Unit::Percent,
+            better: Better::Neither,
+            ..figure(
+                RESIDENT,
+                "resident",
+                "how much of the file was in memory when the clock started; files of a place in \
+                 memory always are",
+            )
+        },
+        FigureDescription {
+            unit: Unit::Percent,
+            better: Better::Neither,
+            ..figure(
+                FROM_STORAGE,
+                "from storage",
+                "share of what was read that had to come from storage; with read-ahead it may \
+                 exceed 100%",
+            )
+        },
+    ]
+}

@@ -55,32 +55,48 @@ const fn rebuilt(strategy: &'static str) -> Case {
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
-    // Nothing is written.
-    promise_when: vec![promise([is("operation", &["load"])], "")],
-    applies_when: vec![
-        where_set(&["used", "cache"], [is("operation", &["load"])]),
-        // A directory of the user's has its own files.
-        where_set(&["templates", "template", "classes", "class"], [is("set", &[""])]),
-    ],
-    params: vec![
-        param("operation", "rebuild: scan all sources, compile the templates, write them and the \
-                    manifest; load: read the manifest and a page's compiled templates", ParamKind::Choice(Operation::NAMES), "load, rebuild"),
-        param("set", "a directory with templates of your own, which are copied with all below it; \
-                    each is compiled", ParamKind::Path("a directory, or empty to use generated files"), ""),
-        count("templates", "templates in the source tree", "60"),
-        size("template", "size of a template", "4 KiB"),
-        count("classes", "classes in the source tree", "30"),
-        size("class", "size of a class", "6 KiB"),
-        count(
-            "used",
-            "load: compiled templates that a page loads; of your own, all where there are fewer",
-            "10",
-        ),
-        cold::param(
-            "load: whether the cache is in memory, or evicted from it before each load, as after \
-             a reboot (checked in every slice); on a place in memory it is never cold",
-        ),
-    ],
-    ..StudyDescription::new("cache", "build and load a cache of compiled templates and its manifest", "request")
-}.with_strategies(&put::strategies(Put::Rename))
+        // Nothing is written.
+        promise_when: vec![promise([is("operation", &["load"])], "")],
+        applies_when: vec![
+            where_set(&["used", "cache"], [is("operation", &["load"])]),
+            // A directory of the user's has its own files.
+            where_set(&["templates", "template", "classes", "class"], [is("set", &[""])]),
+        ],
+        params: vec![
+            param(
+                "operation",
+                "rebuild: scan all sources, compile the templates, write them and the manifest; \
+                 load: read the manifest and a page's compiled templates",
+                ParamKind::Choice(Operation::NAMES),
+                "load, rebuild",
+            ),
+            param(
+                "set",
+                "a directory with templates of your own, which are copied with all below it; each \
+                 is compiled",
+                ParamKind::Path("a directory, or empty to use generated files"),
+                "",
+            ),
+            count("templates", "templates in the source tree", "60"),
+            size("template", "size of a template", "4 KiB"),
+            count("classes", "classes in the source tree", "30"),
+            size("class", "size of a class", "6 KiB"),
+            count(
+                "used",
+                "load: compiled templates that a page loads; of your own, all where there are \
+                 fewer",
+                "10",
+            ),
+            cold::param(
+                "load: whether the cache is in memory, or evicted from it before each load, as \
+                 after a reboot (checked in every slice); on a place in memory it is never cold",
+            ),
+        ],
+        ..StudyDescription::new(
+            "cache",
+            "build and load a cache of compiled templates and its manifest",
+            "request",
+        )
+    }
+    .with_strategies(&put::strategies(Put::Rename))
 });

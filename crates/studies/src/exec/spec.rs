@@ -41,51 +41,53 @@ pub(super) const CASES: &[Case] = &[Case::of(
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
-    by_default: false,
-    compared: vec!["variant"],
-    params: vec![
-        param("command", "what is timed; it works in {place}, a folder of its own", SHELL, ""),
-        param("prepare", "run before each run, outside the clock, to fill {place}", SHELL, ""),
-        param(
-            "check",
-            "run after each run, outside the clock; fails where it exits with another status than 0",
-            SHELL,
-            "",
-        ),
-        param(
-            "variant",
-            "the text that replaces {variant} in command, prepare and check",
-            ParamKind::Name("a text"),
-            "",
-        ),
-        param(
-            "status",
-            "the exit status that the command must have",
-            ParamKind::Count { min: 0, max: 255 },
-            "0",
-        ),
-        param(
-            "output",
-            "whether each run must write the same to standard output as the first",
-            ParamKind::Choice(Output::NAMES),
-            "same",
-        ),
-        param(
-            "timeout",
-            "how long a run, its preparation or its check may take",
-            ParamKind::Duration {
-                min: Duration::from_millis(100),
-                max: Duration::from_secs(86_400),
-            },
-            "10min",
-        ),
-        param(
-            "space",
-            "the most that a run and its preparation take in {place}",
-            ParamKind::Size { min: 4096, max: 1 << 40 },
-            "256 MiB",
-        ),
-    ],
-    ..StudyDescription::new("exec", "run a command of your own from start to end", "run")
-}.with_strategies(Strategy::descriptions())
+        by_default: false,
+        compared: vec!["variant"],
+        params: vec![
+            param("command", "what is timed; it works in {place}, a folder of its own", SHELL, ""),
+            param("prepare", "run before each run, outside the clock, to fill {place}", SHELL, ""),
+            param(
+                "check",
+                "run after each run, outside the clock; fails where it exits with another status \
+                 than 0",
+                SHELL,
+                "",
+            ),
+            param(
+                "variant",
+                "the text that replaces {variant} in command, prepare and check",
+                ParamKind::Name("a text"),
+                "",
+            ),
+            param(
+                "status",
+                "the exit status that the command must have",
+                ParamKind::Count { min: 0, max: 255 },
+                "0",
+            ),
+            param(
+                "output",
+                "whether each run must write the same to standard output as the first",
+                ParamKind::Choice(Output::NAMES),
+                "same",
+            ),
+            param(
+                "timeout",
+                "how long a run, its preparation or its check may take",
+                ParamKind::Duration {
+                    min: Duration::from_millis(100),
+                    max: Duration::from_secs(86_400),
+                },
+                "10min",
+            ),
+            param(
+                "space",
+                "the most that a run and its preparation take in {place}",
+                ParamKind::Size { min: 4096, max: 1 << 40 },
+                "256 MiB",
+            ),
+        ],
+        ..StudyDescription::new("exec", "run a command of your own from start to end", "run")
+    }
+    .with_strategies(Strategy::descriptions())
 });

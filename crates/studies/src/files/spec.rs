@@ -58,37 +58,68 @@ const fn written(strategy: &'static str) -> Case {
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
-    compared: vec![CLIENTS_FOLDER],
-    promise_when: vec![
-        // Nothing is written.
-        promise([is("operation", &["read", "stat"])], ""),
-        // Each is one system call, whatever made the file.
-        promise([is("operation", &["create", "rename", "unlink"])],
-            "process crash: nothing is undone; power failure: the latest changes of names may be \
-             undone",
-        ),
-    ],
-    applies_when: vec![
-        where_set(&["size"], [not("operation", "create"), is("set", &[""])]),
-        where_set(&["folders"], [is("set", &[""])]),
-        where_set(&["cache"], [is("operation", &["read"])]),
-        where_set(&[CLIENTS_FOLDER], [not("clients", "1")]),
-    ],
-    params: vec![
-        param("operation", "what is done to a file; for all but write and create, the strategy makes the \
-                    files beforehand and forces them to the device", ParamKind::Choice(Operation::NAMES), "write, read, unlink"),
-        param("size", "size of a file", ParamKind::Size { min: 1 << 10, max: 100 << 20 }, "200 kB"),
-        param("folders", "folders that the files are spread over", ParamKind::Count { min: 1, max: 1000 }, "16"),
-        param("set", "a directory with files of your own, which are copied with all below it, again \
-                    and again", ParamKind::Path("a directory, or empty to use generated files"), ""),
-        cold::param(
-            "read: whether the files are in memory or evicted from it (checked in every slice); \
-             those on a place in memory are never cold",
-        ),
-        clients::param(),
-        param(CLIENTS_FOLDER, "whether each of several clients has folders of its own or all have the same", ParamKind::Choice(ClientsFolder::NAMES), "own"),
-    ],
-    figures: clients::figures(),
-    ..StudyDescription::new("files", "write, read and remove files such as generated documents", "file")
-}.with_strategies(&put::strategies(Put::Direct))
+        compared: vec![CLIENTS_FOLDER],
+        promise_when: vec![
+            // Nothing is written.
+            promise([is("operation", &["read", "stat"])], ""),
+            // Each is one system call, whatever made the file.
+            promise(
+                [is("operation", &["create", "rename", "unlink"])],
+                "process crash: nothing is undone; power failure: the latest changes of names may \
+                 be undone",
+            ),
+        ],
+        applies_when: vec![
+            where_set(&["size"], [not("operation", "create"), is("set", &[""])]),
+            where_set(&["folders"], [is("set", &[""])]),
+            where_set(&["cache"], [is("operation", &["read"])]),
+            where_set(&[CLIENTS_FOLDER], [not("clients", "1")]),
+        ],
+        params: vec![
+            param(
+                "operation",
+                "what is done to a file; for all but write and create, the strategy makes the \
+                 files beforehand and forces them to the device",
+                ParamKind::Choice(Operation::NAMES),
+                "write, read, unlink",
+            ),
+            param(
+                "size",
+                "size of a file",
+                ParamKind::Size { min: 1 << 10, max: 100 << 20 },
+                "200 kB",
+            ),
+            param(
+                "folders",
+                "folders that the files are spread over",
+                ParamKind::Count { min: 1, max: 1000 },
+                "16",
+            ),
+            param(
+                "set",
+                "a directory with files of your own, which are copied with all below it, again \
+                 and again",
+                ParamKind::Path("a directory, or empty to use generated files"),
+                "",
+            ),
+            cold::param(
+                "read: whether the files are in memory or evicted from it (checked in every \
+                 slice); those on a place in memory are never cold",
+            ),
+            clients::param(),
+            param(
+                CLIENTS_FOLDER,
+                "whether each of several clients has folders of its own or all have the same",
+                ParamKind::Choice(ClientsFolder::NAMES),
+                "own",
+            ),
+        ],
+        figures: clients::figures(),
+        ..StudyDescription::new(
+            "files",
+            "write, read and remove files such as generated documents",
+            "file",
+        )
+    }
+    .with_strategies(&put::strategies(Put::Direct))
 });

@@ -56,7 +56,8 @@ strategies! {
         }
         PagesZstd = "pages-zstd", by_name {
             about: "the same by zstd",
-            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"], needs: None,
+            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"],
+            needs: None,
             recipe: change(
                 "compress the pages of a transaction by zstd before they are written \
                  (PostgreSQL: wal_compression=zstd and reload)",
@@ -86,7 +87,8 @@ strategies! {
         }
         DifferencesZstd = "differences-zstd", by_default {
             about: "as differences, compressed by zstd",
-            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"], needs: None,
+            promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"],
+            needs: None,
             recipe: change(
                 "as differences, and compress those of a transaction by zstd before they are \
                  written",
@@ -208,14 +210,14 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             NoteDescription::new(
                 MODELLED,
                 "the device is modelled: writes and syncs were made to take {modelled_wait_ns} \
-                   longer per transaction than they do at the place itself.",
+                 longer per transaction than they do at the place itself.",
             ),
             NoteDescription::new(
                 NOT_COMPRESSED,
                 "the file system did not compress the journal. It needs a mount option for that \
-                   (compress=zstd), and btrfs compresses neither what is written past the page \
-                   cache (writing=direct) nor files whose space was allocated before: set \
-                   journal.space=growing.",
+                 (compress=zstd), and btrfs compresses neither what is written past the page \
+                 cache (writing=direct) nor files whose space was allocated before: set \
+                 journal.space=growing.",
             ),
         ],
         ..StudyDescription::new(
@@ -269,7 +271,7 @@ fn journal_params() -> Vec<ParamDescription> {
         param(
             "writing",
             "how a transaction is forced to the device: write and fdatasync(2), O_DSYNC, or \
-                O_DIRECT with O_DSYNC",
+             O_DIRECT with O_DSYNC",
             ParamKind::Choice(Writing::NAMES),
             "fdatasync",
         ),

@@ -65,36 +65,36 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "records",
-                "how many records each writer appends in a slice; 0 for as many as take some \
-                    20 ms",
+                "how many records each writer appends in a slice; 0 for as many as take some 20 \
+                 ms",
                 ParamKind::Count { min: 0, max: RECORDS_MAX },
                 "0",
             ),
             param(
                 CLIENTS,
                 "how many ranks of MPI append to the file at the same time, one writer on each \
-                    (on disks of their own, each to its own file); all of them unless given",
+                 (on disks of their own, each to its own file); all of them unless given",
                 ParamKind::Count { min: 1, max: WRITERS_MAX },
                 "1",
             ),
             param(
                 "kind",
                 "whether several writers are threads or processes; interpreters are always \
-                    processes",
+                 processes",
                 ParamKind::Choice(WriterKind::NAMES),
                 "processes",
             ),
             param(
                 "sync",
-                "when a writer calls fdatasync(2): never, each (record), every N (records) \
-                    or every TIME",
+                "when a writer calls fdatasync(2): never, each (record), every N (records) or \
+                 every TIME",
                 ParamKind::Sync,
                 "never",
             ),
             param(
                 "rate",
-                "records per second, all writers together; latency then counts from the time \
-                    at which a record was due",
+                "records per second, all writers together; latency then counts from the time at \
+                 which a record was due",
                 ParamKind::Rate,
                 "max",
             ),
@@ -136,7 +136,8 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "kill",
-                "after each slice, how often writers are killed while writing, to see what is lost",
+                "after each slice, how often writers are killed while writing, to see what is \
+                 lost",
                 ParamKind::Count { min: 0, max: 10_000 },
                 "0",
             ),
@@ -145,9 +146,9 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
         notes: vec![NoteDescription::new(
             "kills",
             "writers were killed {kills} times while writing. Of {killed_acknowledged} records \
-               acknowledged by then, {killed_lost} were lost and {killed_mixed} share a line with \
-               one that was cut off; broken lines left behind: {killed_broken_lines}. This is what \
-               a process crash does, not a power failure.",
+             acknowledged by then, {killed_lost} were lost and {killed_mixed} share a line with \
+             one that was cut off; broken lines left behind: {killed_broken_lines}. This is what \
+             a process crash does, not a power failure.",
         )],
         ..StudyDescription::new("log", "append records to a log file", "record")
     }

@@ -64,8 +64,9 @@ strategies! {
         }
         SeekEnd = "seek-end", by_name {
             about: "seek to the end, then write, without O_APPEND",
-            promises: "none with several writers: they overwrite one another (a control, which must fail)", syncs: AsAsked, relies_on: [], params: [],
-            needs: None, recipe: Recipe::Control,
+            promises: "none with several writers: they overwrite one another (a control, which \
+                       must fail)",
+            syncs: AsAsked, relies_on: [], params: [], needs: None, recipe: Recipe::Control,
         }
         Buffered = "buffered", by_name {
             about: "collect records in a buffer and write it when full, wherever that falls",
@@ -212,7 +213,9 @@ strategies! {
         }
         NodeWriteStream = "node-write-stream", by_name {
             about: "Node.js: a write stream of fs",
-            promises: "process crash: what the stream still buffers is lost although write() has returned", syncs: Never, relies_on: [Appends], params: [],
+            promises: "process crash: what the stream still buffers is lost although write() has \
+                       returned",
+            syncs: Never, relies_on: [Appends], params: [],
             needs: Some(NODE.command), recipe: change(
                 "const log = fs.createWriteStream(path, { flags: 'a' }) once, log.write(line) \
                  for each record",

@@ -124,25 +124,55 @@ pub(super) const CASES: &[Case] = &[
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
-    // A folder of the user's has its own files.
-    applies_when: vec![
-        where_set(&["files", "total"], [is("set", &[""])]),
-        where_set(&[CLIENTS_READ], [not("clients", "1")]),
-    ],
-    params: vec![
-        files(),
-        total(),
-        set(),
-        param("cache", "whether the files are in memory or evicted from it (checked in every slice)", ParamKind::Choice(Cache::NAMES), "warm, cold"),
-        clients::param(),
-        param(CLIENTS_READ, "whether each of several clients reads files of its own or all read the same", ParamKind::Choice(ClientsRead::NAMES), "own"),
-    ],
-    figures: [vec![
-        FigureDescription { unit: Unit::Percent, better: Better::Neither, ..figure(RESIDENT, "resident", "how much of the files was in memory when the clock started; files of a place \
-                    in memory are never cold") },
-        FigureDescription { unit: Unit::Percent, ..figure(FROM_STORAGE, "from storage", "share of the pages that had to be read from storage; with read-ahead it may \
-                    exceed 100%") },
-], clients::figures()].concat(),
-    ..StudyDescription::new("page", "read the files that a page is made of", "page")
-}.with_strategies(Strategy::descriptions())
+        // A folder of the user's has its own files.
+        applies_when: vec![
+            where_set(&["files", "total"], [is("set", &[""])]),
+            where_set(&[CLIENTS_READ], [not("clients", "1")]),
+        ],
+        params: vec![
+            files(),
+            total(),
+            set(),
+            param(
+                "cache",
+                "whether the files are in memory or evicted from it (checked in every slice)",
+                ParamKind::Choice(Cache::NAMES),
+                "warm, cold",
+            ),
+            clients::param(),
+            param(
+                CLIENTS_READ,
+                "whether each of several clients reads files of its own or all read the same",
+                ParamKind::Choice(ClientsRead::NAMES),
+                "own",
+            ),
+        ],
+        figures: [figures(), clients::figures()].concat(),
+        ..StudyDescription::new("page", "read the files that a page is made of", "page")
+    }
+    .with_strategies(Strategy::descriptions())
 });
+
+fn figures() -> Vec<FigureDescription> {
+    vec![
+        FigureDescription {
+            unit: Unit::Percent,
+            better: Better::Neither,
+            ..figure(
+                RESIDENT,
+                "resident",
+                "how much of the files was in memory when the clock started; files of a place in \
+                 memory are never cold",
+            )
+        },
+        FigureDescription {
+            unit: Unit::Percent,
+            ..figure(
+                FROM_STORAGE,
+                "from storage",
+                "share of the pages that had to be read from storage; with read-ahead it may \
+                 exceed 100%",
+            )
+        },
+    ]
+}

@@ -44,97 +44,122 @@ pub(super) const CASES: &[Case] = &[Case::of("recorded", &[("trace", "{trace}")]
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
-    by_default: false,
-    params: vec![
-        param(
-            "trace",
-            "what is replayed: the file that iotoll record wrote",
-            ParamKind::Path("the path of a trace"),
-            "",
-        ),
-        param(
-            "folder",
-            "the folder whose files are moved; calls elsewhere count as thinking; with none, the \
-             folder in which the program was started if it wrote there, or else the one that all \
-             files are in that it wrote",
-            ParamKind::Text("the path of a folder, from / on"),
-            "",
-        ),
-        param(
-            "think",
-            "how much of the time between calls is kept, in percent: 100 is as recorded, 0 is none",
-            ParamKind::Count { min: 0, max: 1000 },
-            "100",
-        ),
-        param(
-            "until",
-            "how much of the recording is replayed, from its beginning; at most a million calls",
-            ParamKind::Duration { min: Duration::from_millis(1), max: Duration::from_secs(86_400) },
-            "5s",
-        ),
-        param(
-            "with_files",
-            "a folder with the files as they were before the recording, which are copied; with \
-             none, files of the same sizes are made up",
-            ParamKind::Path("the path of a folder"),
-            "",
-        ),
-        cold::param(
-            "whether the files that the program found are in memory or evicted from it (checked \
-             in every slice); those on a place in memory are never cold",
-        ),
-    ],
-    figures: vec![
-        part(THINK, "thinking", "what the program did between its calls"),
-        part(OPEN, "open", "opening and closing files"),
-        part(READ, "read", "reading"),
-        part(WRITE, "write", "writing"),
-        part(SYNC, "sync", "forcing data to the device"),
-        part(METADATA, "metadata", "names, sizes and attributes"),
-        part(LOCK, "lock", "taking locks and letting go of them"),
-        FigureDescription { better: Better::Neither, ..figure(CALLS, "calls", "calls of a replay") },
-        figure(DEVIATIONS, "deviations", "calls of a replay that went otherwise than recorded"),
-        FigureDescription {
-            better: Better::Neither,
-            shown: false,
-            fold: Fold::PerOperation,
-            ..time(
-                SPARED,
-                "thinking spared",
-                "thinking that is left out where a wait of the recording was none: a program \
-                 computes faster when its processor's caches stay warm",
-            )
-        },
-        FigureDescription {
-            better: Better::Neither,
-            ..time(
-                RECORDED,
-                "recorded",
-                "what this took the program itself, without the recorder's toll",
-            )
-        },
-        FigureDescription {
-            unit: Unit::Share,
-            better: Better::Neither,
-            ..figure(
-                BOUND,
-                "can save",
-                "share of the recorded time in which any thread was in a call that is replayed: \
-                 what moving them can save at the most",
-            )
-        },
-        FigureDescription {
-            better: Better::Neither,
-            shown: false,
-            ..time(LEFT_OUT, "left out", "what comes later in the recording, and is not replayed")
-        },
-    ],
-    parts: [THINK, OPEN, READ, WRITE, SYNC, METADATA, LOCK].map(str::to_owned).into(),
-    causes: vec![CauseDescription::new("time-thinking", "what the program does between its file calls", THINK, 0.5)],
-    notes: vec![NoteDescription::new(LEFT_OUT, "the recording goes on for another {left_out_ns}, which is not replayed; see \
-                   replay.until.")],
-    ..StudyDescription::new("replay", "replay the file calls that iotoll record saw a program make", "replay")
-}.with_strategies(Strategy::descriptions())
+        by_default: false,
+        params: vec![
+            param(
+                "trace",
+                "what is replayed: the file that iotoll record wrote",
+                ParamKind::Path("the path of a trace"),
+                "",
+            ),
+            param(
+                "folder",
+                "the folder whose files are moved; calls elsewhere count as thinking; with none, \
+                 the folder in which the program was started if it wrote there, or else the one \
+                 that all files are in that it wrote",
+                ParamKind::Text("the path of a folder, from / on"),
+                "",
+            ),
+            param(
+                "think",
+                "how much of the time between calls is kept, in percent: 100 is as recorded, 0 is \
+                 none",
+                ParamKind::Count { min: 0, max: 1000 },
+                "100",
+            ),
+            param(
+                "until",
+                "how much of the recording is replayed, from its beginning; at most a million \
+                 calls",
+                ParamKind::Duration {
+                    min: Duration::from_millis(1),
+                    max: Duration::from_secs(86_400),
+                },
+                "5s",
+            ),
+            param(
+                "with_files",
+                "a folder with the files as they were before the recording, which are copied; \
+                 with none, files of the same sizes are made up",
+                ParamKind::Path("the path of a folder"),
+                "",
+            ),
+            cold::param(
+                "whether the files that the program found are in memory or evicted from it \
+                 (checked in every slice); those on a place in memory are never cold",
+            ),
+        ],
+        figures: vec![
+            part(THINK, "thinking", "what the program did between its calls"),
+            part(OPEN, "open", "opening and closing files"),
+            part(READ, "read", "reading"),
+            part(WRITE, "write", "writing"),
+            part(SYNC, "sync", "forcing data to the device"),
+            part(METADATA, "metadata", "names, sizes and attributes"),
+            part(LOCK, "lock", "taking locks and letting go of them"),
+            FigureDescription {
+                better: Better::Neither,
+                ..figure(CALLS, "calls", "calls of a replay")
+            },
+            figure(DEVIATIONS, "deviations", "calls of a replay that went otherwise than recorded"),
+            FigureDescription {
+                better: Better::Neither,
+                shown: false,
+                fold: Fold::PerOperation,
+                ..time(
+                    SPARED,
+                    "thinking spared",
+                    "thinking that is left out where a wait of the recording was none: a program \
+                     computes faster when its processor's caches stay warm",
+                )
+            },
+            FigureDescription {
+                better: Better::Neither,
+                ..time(
+                    RECORDED,
+                    "recorded",
+                    "what this took the program itself, without the recorder's toll",
+                )
+            },
+            FigureDescription {
+                unit: Unit::Share,
+                better: Better::Neither,
+                ..figure(
+                    BOUND,
+                    "can save",
+                    "share of the recorded time in which any thread was in a call that is \
+                     replayed: what moving them can save at the most",
+                )
+            },
+            FigureDescription {
+                better: Better::Neither,
+                shown: false,
+                ..time(
+                    LEFT_OUT,
+                    "left out",
+                    "what comes later in the recording, and is not replayed",
+                )
+            },
+        ],
+        parts: [THINK, OPEN, READ, WRITE, SYNC, METADATA, LOCK].map(str::to_owned).into(),
+        causes: vec![CauseDescription::new(
+            "time-thinking",
+            "what the program does between its file calls",
+            THINK,
+            0.5,
+        )],
+        notes: vec![NoteDescription::new(
+            LEFT_OUT,
+            "the recording goes on for another {left_out_ns}, which is not replayed; see \
+             replay.until.",
+        )],
+        ..StudyDescription::new(
+            "replay",
+            "replay the file calls that iotoll record saw a program make",
+            "replay",
+        )
+    }
+    .with_strategies(Strategy::descriptions())
 });
 
 /// A part of a replay's time.
