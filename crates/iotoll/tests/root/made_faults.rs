@@ -5,7 +5,7 @@
 
 use crate::common;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -20,6 +20,8 @@ struct Run {
     child: Child,
     disk: TempDir,
     results: TempDir,
+    /// Only one at a time makes places, also in other processes that look at what is left.
+    _turn: File,
 }
 
 /// How it ended.
@@ -37,6 +39,8 @@ impl Run {
             skip(test, "an image needs root and mkfs.ext4");
             return None;
         }
+        let turn = File::create(std::env::temp_dir().join("iotoll-tests-made.lock")).unwrap();
+        turn.lock().unwrap();
         let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let results = tempfile::tempdir().unwrap();
         let mut command = iotoll();
@@ -51,7 +55,7 @@ impl Run {
         command.args(["--worth", "0.0001%", "--budget", "20s", "--json"]);
         command.arg(results.path().join("result.json"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        Some(Self { child, disk, results })
+        Some(Self { child, disk, results, _turn: turn })
     }
 
     /// The image as the run sees it, through its own root, once it is working there.
