@@ -1,8 +1,7 @@
 //! `cargo xtask fuzz`: builds `tools/fuzz` and runs it.
 //!
-//! libFuzzer counts where an input went by code that the compiler adds, as `cargo fuzz` has it
-//! added: these flags need no other compiler than the stable one. They are for the machine that runs
-//! the code alone, which is why it is named: build scripts could not be linked with them.
+//! Our crates are built by `tools/fuzz/instrument`, with what libFuzzer needs to see where an input
+//! went. The machine is named, so that build scripts are told apart from what runs there.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -11,14 +10,6 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use xtask::process;
-
-/// Of LLVM: counts each edge between two blocks of code, and tells which there are.
-const INSTRUMENTS: [&str; 4] = [
-    "-Cpasses=sancov-module",
-    "-Cllvm-args=-sanitizer-coverage-level=4",
-    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
-    "-Cllvm-args=-sanitizer-coverage-pc-table",
-];
 
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
@@ -33,7 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let machine = machine()?;
     let mut build = process::cargo(&["build", "--message-format=json", "--profile", "fuzz"]);
     build.args(["--package", "iotoll-fuzz", "--features", "engine", "--target", &machine]);
-    build.env("RUSTFLAGS", INSTRUMENTS.join(" "));
+    build.env("RUSTC_WORKSPACE_WRAPPER", process::root().join("tools/fuzz/instrument"));
     eprintln!("xtask: building with all checks, and with what libFuzzer needs");
     let program = process::executable(&process::output_alone(&mut build)?)?;
     let error = Command::new(&program).args(&args.arguments).exec();
