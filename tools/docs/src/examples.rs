@@ -46,7 +46,6 @@ plans! {
     blocks "blocks",
     cache "cache",
     django_five_files "django-five-files",
-    django_visits "django-visits",
     exec "exec",
     files "files",
     journal_compression "journal-compression",
