@@ -130,7 +130,7 @@ fn results_are_bounded() {
     show("/dev/zero", &["cannot show /dev/zero", "not a result of iotoll"]);
     show(&fifo(folder.path()), &["nobody has opened it to write to it"]);
     show(&sparse(folder.path(), 1 << 40), &["larger than the maximum of 384 MiB"]);
-    show(&sparse(folder.path(), 1 << 29), &["not a result of iotoll"]);
+    show(&sparse(folder.path(), 1 << 28), &["not a result of iotoll"]);
     let padded = folder.path().join("padded");
     let mut file = File::create(&padded).unwrap();
     write!(file, "{{\"run\": \"").unwrap();
