@@ -68,9 +68,10 @@ pub(crate) fn remove_name(
     name: &CStr,
     folder: &Folder,
 ) -> Result<(), Errno> {
-    let is_there = rustix::fs::fstat(folder.fd())?.st_nlink > 0;
-    if is_there && !is_named(parent, name, folder.fd()) {
-        return Err(Errno::STALE);
+    if !is_named(parent, name, folder.fd()) {
+        // In this order: another cleaner may remove it at any moment.
+        let is_there = rustix::fs::fstat(folder.fd())?.st_nlink > 0;
+        return Err(if is_there { Errno::STALE } else { Errno::NOENT });
     }
     rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR)
 }
