@@ -134,7 +134,7 @@ fn results_are_bounded() {
     let padded = folder.path().join("padded");
     let mut file = File::create(&padded).unwrap();
     write!(file, "{{\"run\": \"").unwrap();
-    file.set_len(1 << 29).unwrap();
+    file.set_len(1 << 28).unwrap();
     show(padded.to_str().unwrap(), &["not a result of iotoll", "no `schema`"]);
     let deep = folder.path().join("deep");
     fs::write(&deep, format!("{{\"schema\": {}", "[".repeat(8 << 20))).unwrap();
