@@ -16,16 +16,16 @@ use crate::writer::TraceWriter;
 /// A whole trace, to be changed in any of its parts.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Parts {
-    /// What it begins with.
+    /// Its beginning.
     pub header: Header,
     /// Its entries.
     pub entries: Vec<Entry>,
-    /// What it ends with; nothing of one that was cut.
+    /// Its end; none if it was cut.
     pub summary: Option<Summary>,
 }
 
 impl Parts {
-    /// Those of a trace that can be read.
+    /// Reads a trace.
     pub fn of(trace: &[u8]) -> Option<Self> {
         let mut reader = TraceReader::new(trace).ok()?;
         let header = reader.header().clone();
@@ -36,7 +36,7 @@ impl Parts {
         Some(Self { header, entries, summary: reader.summary().copied() })
     }
 
-    /// The trace of these parts, without entries that no trace can have.
+    /// Writes the trace, without entries that no trace can have.
     pub fn written(&self) -> Option<Vec<u8>> {
         let mut writer = TraceWriter::new(Vec::new(), &self.header).ok()?;
         for entry in &self.entries {
@@ -91,7 +91,7 @@ pub fn entries_of(trace: &[u8]) -> Vec<u8> {
     all
 }
 
-/// One without anything in it that anybody would notice.
+/// A header of a machine without peculiarities.
 pub fn header() -> Header {
     Header {
         mechanism: Mechanism::Planted,

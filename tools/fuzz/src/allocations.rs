@@ -8,7 +8,7 @@ thread_local! {
     static MOST: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What `work` held at most, beyond what there was before.
+/// The most that `work` held, besides what the thread held before.
 pub fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);

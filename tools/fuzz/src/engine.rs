@@ -1,8 +1,7 @@
-//! libFuzzer, in a process that does nothing else: it gives a target inputs, and keeps those that
-//! reach new code.
+//! Runs libFuzzer, which gives inputs to a target and keeps those that reach new code.
 //!
-//! A panic does not end the process, which goes on to the next defect. A crash, a hang or too much
-//! memory does; then libFuzzer saves the input.
+//! A panic does not end the process, so that one defect does not hide the next. A crash, a hang and
+//! too much memory do end it; libFuzzer saves the input first.
 
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::path::{Path, PathBuf};
@@ -17,12 +16,12 @@ use libfuzzer_sys::{Corpus, fuzz_mutator, fuzz_target, fuzzer_mutate};
 use crate::Limits;
 use crate::tally::Tally;
 
-/// An input that takes longer hangs, on however busy a machine.
+/// An input that takes longer hangs, even on a busy machine.
 const PATIENCE_S: u32 = 30;
-/// What the process may hold.
+/// Memory that the process may hold.
 const RSS_MIB_MAX: u32 = 1024;
 
-/// What this process does.
+/// The target of this process, and its results so far.
 struct Session {
     target: Target,
     form: Form,
@@ -44,8 +43,8 @@ unsafe extern "C" {
     fn LLVMFuzzerTestOneInput(data: *const u8, bytes: usize) -> c_int;
 }
 
-/// In place of the C library's: maps that are ordered by chance would have libFuzzer see new code
-/// by chance, and so make other inputs of the same seed each time.
+/// Replaces the C library's. Hash maps are seeded by it, and their order decides which code an input
+/// reaches: with random numbers, the same seed would make other inputs each time.
 ///
 /// # Safety
 /// There is room for so many bytes.
@@ -72,7 +71,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     }
 });
 
-/// Runs the only one of these targets, with what is in the folder, until its limits are reached.
+/// Runs the first of these targets until its limits are reached. The folder has its corpus.
 pub(crate) fn run(mut targets: Vec<Target>, limits: Limits, seed: u64, folder: &Path) -> ! {
     let target = targets.remove(0);
     let findings = crate::folder("fuzz-findings", &target);
@@ -86,8 +85,7 @@ pub(crate) fn run(mut targets: Vec<Target>, limits: Limits, seed: u64, folder: &
     let mut count = arguments.len() as c_int;
     arguments.push(std::ptr::null_mut());
     let mut all = arguments.as_mut_ptr();
-    // SAFETY: as many texts as it is told, none behind them, and all stay for as long as the
-    // process does.
+    // SAFETY: `count` texts and a null pointer follow each other, and stay until the process ends.
     let code = unsafe { LLVMFuzzerRunDriver(&raw mut count, &raw mut all, LLVMFuzzerTestOneInput) };
     exit(code)
 }
@@ -104,7 +102,7 @@ fn arguments(target: &Target, seed: u64, folder: &Path, findings: &Path) -> Vec<
         format!("-rss_limit_mb={RSS_MIB_MAX}"),
         format!("-artifact_prefix={}/", findings.display()),
         format!("-dict={}", place("words")),
-        // As long from the beginning as inputs may ever be.
+        // Inputs may have their full length from the beginning.
         "-len_control=0".to_owned(),
         "-detect_leaks=0".to_owned(),
         "-verbosity=0".to_owned(),
@@ -132,7 +130,7 @@ impl Session {
             longest_s: outcome.took.as_secs_f64(),
         });
         let defect = match outcome.result {
-            // What is wrong in one place of a tree stays wrong, whatever else becomes of it.
+            // An error in one place of a tree remains when another place is changed.
             Ok(false) if self.form.is_tree() => return Corpus::Reject,
             Ok(_) => return Corpus::Keep,
             Err(defect) => defect,
@@ -141,12 +139,12 @@ impl Session {
         if let Err(error) = findings::keep(&self.findings, &defect, input, after) {
             eprintln!("{}: saving a finding: {error}", self.findings.display());
         }
-        // What follows from it would find the same again.
+        // Inputs made from it would find the same again.
         Corpus::Reject
     }
 
-    /// Ends the process where that is due, and says what it came to. Not within an input, which
-    /// libFuzzer would take for a crash.
+    /// Prints the tally and ends the process once a limit is reached. libFuzzer takes an exit within
+    /// an input for a crash, so this is called between inputs.
     fn end_in_time(&self) {
         let Self { limits, tally, began, .. } = self;
         if tally.inputs < limits.inputs && began.elapsed().as_secs() < limits.seconds {

@@ -1,5 +1,4 @@
-//! What was found, in a folder: for each defect the shortest input that shows it, and beside it
-//! what it shows.
+//! A folder of findings: for each defect the shortest input that shows it, and a description.
 
 use std::fs;
 use std::io;
@@ -9,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::Defect;
 
-/// What stands behind the name of an input.
+/// The ending of descriptions.
 const ABOUT: &str = "json";
 
 /// A defect, and how it was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What is wrong.
+    /// The defect.
     pub defect: Defect,
     /// How long after the target's beginning it was found first.
     pub after_s: f64,
@@ -52,7 +51,7 @@ pub fn keep(
     fs::write(about, serde_json::to_vec_pretty(&finding)?)
 }
 
-/// All that a folder has, those that were found first before the others.
+/// The findings in a folder, in the order in which they were found.
 pub fn all(folder: &Path) -> Vec<Finding> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let abouts = files.filter(|path| path.extension().is_some_and(|is| is == ABOUT));
@@ -65,7 +64,7 @@ fn read(about: &Path) -> Option<Finding> {
     serde_json::from_slice(&fs::read(about).ok()?).ok()
 }
 
-/// A place as the name of a file, without a point, behind which another ending would be put.
+/// A place as the name of a file. It has no point, so that an ending can be added.
 fn file_name(place: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     place.chars().map(letter).take(120).collect()

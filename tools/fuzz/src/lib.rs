@@ -1,10 +1,9 @@
-//! Everything that reads what others wrote, as targets that are given inputs which nobody would
-//! write. None may panic, hang, or take more memory than its bound.
+//! Fuzzing targets for everything that reads what others wrote. None may panic, hang, or take more
+//! memory than its bound.
 //!
-//! Inputs are made from the project's own types ([`mutate`]); libFuzzer keeps those that reach code
-//! which none before has reached, and makes others from them. The engine is in the program alone,
-//! which `cargo xtask fuzz` builds. The tests run each target's seeds, and the inputs that once found
-//! something, through the same targets.
+//! [`mutate`] makes inputs from the project's own types. libFuzzer keeps those that reach new code,
+//! and makes others from them. Only the program has libFuzzer in it, and only `cargo xtask fuzz`
+//! builds the program. The tests run the targets' seeds and past findings without it.
 
 pub mod allocations;
 pub mod findings;

@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz` builds this, instrumented and with all checks, and runs it: libFuzzer on each
-//! target, in a process of its own for each, as many at once as there are processors.
+//! Fuzzes each target in a process with libFuzzer, as many at once as there are processors.
+//! `cargo xtask fuzz` builds this with all checks, and runs it.
 
 // It speaks to the person who started it.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -29,9 +29,9 @@ static ALLOCATOR: Counting = Counting;
 /// The root of the workspace.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// For all targets, where nothing else is asked for.
+/// Inputs of all targets, unless the user asks for less.
 const INPUTS: u64 = 10_000_000;
-/// Longer than anyone waits.
+/// No limit.
 const SECONDS_MAX: u64 = u32::MAX as u64;
 
 /// Give everything that reads what others wrote inputs that nobody would write
@@ -83,7 +83,7 @@ fn run(args: &Args) -> Result<ExitCode> {
     let [target] = &targets[..] else { bail!("name one target") };
     if let Some(file) = &args.repeat {
         let input = fs::read(file).with_context(|| file.display().to_string())?;
-        // Outside of what catches panics: the backtrace is what is wanted.
+        // Nothing catches a panic here, so that it prints its backtrace.
         let outcome = if (target.run)(&input) { "understood" } else { "refused" };
         println!("{}: {outcome}", target.name);
         return Ok(ExitCode::SUCCESS);
@@ -103,10 +103,10 @@ fn chosen(names: &[String]) -> Result<Vec<Target>> {
     Ok(targets)
 }
 
-/// All targets, in their order, at most so many processes at once as there are processors.
+/// Runs the targets in their order, as many at once as there are processors.
 fn fuzz(args: &Args, targets: &[Target]) -> ExitCode {
     let processors = available_parallelism().map_or(1, usize::from);
-    // Two processes that share a corpus come to something else each time.
+    // Two processes that share a corpus do something else each time.
     let engines = if args.seed.is_some() { 1 } else { (processors / targets.len()).max(1) };
     let shares: u64 = targets.iter().map(|target| target.share).sum();
     let began = Instant::now();
@@ -117,7 +117,7 @@ fn fuzz(args: &Args, targets: &[Target]) -> ExitCode {
             let Some(target) = next.lock().ok().and_then(|mut next| next.next()) else { return };
             let fuzzed =
                 supervisor::run(target, limits(args, target.share, shares), args.seed, engines);
-            tell(target, &fuzzed);
+            print(target, &fuzzed);
             if let Ok(mut done) = done.lock() {
                 done.push(fuzzed);
             }
@@ -139,7 +139,7 @@ fn fuzz(args: &Args, targets: &[Target]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Those of a target that gets so much of all inputs.
+/// The limits of a target with this share of all inputs.
 fn limits(args: &Args, share: u64, shares: u64) -> Limits {
     let all = match (args.inputs, args.seconds) {
         (None, None) => INPUTS,
@@ -149,8 +149,8 @@ fn limits(args: &Args, share: u64, shares: u64) -> Limits {
     Limits { inputs: (inputs as u64).max(1), seconds: args.seconds.unwrap_or(SECONDS_MAX) }
 }
 
-/// What a target came to, as soon as it is known.
-fn tell(target: &Target, fuzzed: &Result<Fuzzed>) {
+/// Prints the result of a target.
+fn print(target: &Target, fuzzed: &Result<Fuzzed>) {
     let Fuzzed { tally, findings, took } = match fuzzed {
         Ok(fuzzed) => fuzzed,
         Err(error) => return println!("{}: {error:#}", target.name),
@@ -172,7 +172,7 @@ fn root() -> PathBuf {
     Path::new(ROOT).canonicalize().unwrap_or_else(|_| ROOT.into())
 }
 
-/// Where a target's files are.
+/// The folder of a target's files.
 fn folder(kind: &str, target: &Target) -> PathBuf {
     root().join("target").join(kind).join(target.name)
 }

@@ -1,8 +1,7 @@
-//! Inputs that nobody would write, of inputs that are understood.
+//! Makes inputs that nobody would write from inputs that are understood.
 //!
-//! An input that is a tree is read as one, changed where the schema of its type says what there may
-//! be, and written again: most of what is made so gets beyond the parser. Bytes are libFuzzer's
-//! business, which knows from comparisons that were made what would have fitted.
+//! A tree is parsed, changed as the schema of its type says, and written again: most of these inputs
+//! get past the parser. libFuzzer changes bytes by itself.
 
 pub mod schema;
 mod text;
@@ -15,18 +14,18 @@ use serde_json::Value;
 
 use self::schema::Schema;
 
-/// What inputs are.
+/// The form of a target's inputs.
 pub enum Form {
     /// JSON of a type.
     Json(Schema),
-    /// TOML, which such JSON would become.
+    /// TOML that a schema describes as if it were JSON.
     Toml(Schema),
-    /// Text, with words that mean something.
+    /// Text, with words that its parser knows.
     Text(&'static [&'static str]),
 }
 
 impl Form {
-    /// Words that mean something.
+    /// Words that the parser knows.
     pub fn words(&self) -> &'static [&'static str] {
         match self {
             Self::Json(schema) | Self::Toml(schema) => schema.words(),
@@ -34,12 +33,12 @@ impl Form {
         }
     }
 
-    /// Whether what is wrong with one is so in one place.
+    /// Whether inputs are parsed as trees.
     pub fn is_tree(&self) -> bool {
         !matches!(self, Self::Text(_))
     }
 
-    /// Another input; nothing where its bytes are to be changed instead.
+    /// Changes an input; none if libFuzzer should change its bytes instead.
     pub fn change(&self, input: &[u8], seed: u64) -> Option<Vec<u8>> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         match self {
@@ -66,7 +65,7 @@ impl Form {
     }
 }
 
-/// Mostly one change: what is refused for one of many says nothing of the others.
+/// Mostly makes one change: of many, one that is refused hides the others.
 fn change_tree(value: &mut Value, schema: &Schema, random: &mut ChaCha8Rng) {
     let changes = [1, 1, 1, 2, 4][random.random_range(0..5)];
     (0..changes).for_each(|_| tree::change(value, schema, random));

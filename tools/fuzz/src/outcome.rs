@@ -1,4 +1,4 @@
-//! What becomes of an input.
+//! Gives an input to a target, and catches its panics.
 
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::allocations;
 
-/// What reading an input may hold at most.
+/// Reading an input may hold no more memory.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
-/// So much of what a panic says is kept.
+/// Messages of panics are cut to this length.
 const MESSAGE_CHARS_MAX: usize = 300;
-/// Where our sources are, as the compiler has their names.
+/// Our sources' folders, as panics name them.
 const OURS: [&str; 2] = ["crates/", "tools/"];
-/// Checks of targets all stand in a few functions: what they say is their place.
+/// Checks of targets stand in a few functions: their message belongs to the place.
 const CHECKS: &str = "tools/";
 
 thread_local! {
@@ -24,27 +24,27 @@ thread_local! {
     static PANIC: RefCell<Option<Defect>> = const { RefCell::new(None) };
 }
 
-/// What must not be.
+/// A defect that an input shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Defect {
-    /// Where in the code, or what was exceeded. Two of one place are one defect.
+    /// The place in the code, or the limit that was exceeded. Two of one place are one defect.
     pub place: String,
-    /// What the program said.
+    /// The panic's message.
     pub message: String,
 }
 
-/// What became of one input.
+/// The result of one input.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Whether it was understood, where nothing is wrong.
+    /// Whether it was understood, or the defect that it shows.
     pub result: Result<bool, Defect>,
-    /// What was held at most meanwhile.
+    /// The most memory that was held meanwhile.
     pub memory_bytes: usize,
     /// How long it took.
     pub took: Duration,
 }
 
-/// Gives an input to what reads it.
+/// Runs a target on an input.
 pub fn of(run: fn(&[u8]) -> bool, input: &[u8]) -> Outcome {
     listen();
     let began = Instant::now();
@@ -65,7 +65,7 @@ pub fn of(run: fn(&[u8]) -> bool, input: &[u8]) -> Outcome {
     Outcome { result, memory_bytes, took }
 }
 
-/// Keeps what inputs' panics say, and leaves others to those that heard them before.
+/// Keeps the messages of inputs' panics. Other panics are printed as before.
 fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

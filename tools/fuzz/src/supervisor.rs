@@ -1,4 +1,4 @@
-//! The processes that are libFuzzer: started, and started again where one ends too soon.
+//! Starts the processes that run libFuzzer, and starts one again if it ends too soon.
 
 use std::fs;
 use std::path::Path;
@@ -13,17 +13,17 @@ use iotoll_fuzz::outcome::Defect;
 use crate::tally::Tally;
 use crate::{Limits, folder, left};
 
-/// So often a process may end before its time; then the target is left alone.
+/// The target is given up after so many processes that ended too soon.
 const ENDS_MAX: usize = 10;
 
-/// What a target came to.
+/// The result of fuzzing a target.
 pub(crate) struct Fuzzed {
     pub(crate) tally: Tally,
     pub(crate) findings: Vec<Finding>,
     pub(crate) took: Duration,
 }
 
-/// Runs a target in so many processes, each with its part of the inputs.
+/// Runs a target in `engines` processes, each with its part of the inputs.
 pub(crate) fn run(
     target: &Target,
     limits: Limits,
@@ -70,7 +70,7 @@ pub(crate) fn run(
     }
 }
 
-/// Writes what libFuzzer begins with.
+/// Writes the files that libFuzzer starts from.
 fn prepare(target: &Target, is_from_seeds: bool) -> Result<std::path::PathBuf> {
     let folder = folder("fuzz-corpus", target);
     let folder = if is_from_seeds { folder.join("from-seeds") } else { folder.join("kept") };
@@ -88,7 +88,7 @@ fn prepare(target: &Target, is_from_seeds: bool) -> Result<std::path::PathBuf> {
     Ok(folder)
 }
 
-/// Words, as libFuzzer reads them: each in quotes, on a line of its own.
+/// Words, as libFuzzer reads them: each in quotes on a separate line.
 fn words(target: &Target) -> String {
     let quoted = |word: &&str| {
         let bytes = word.bytes().map(|byte| match byte {
@@ -111,17 +111,17 @@ fn start(target: &Target, corpus: &Path, limits: Limits, seed: u64) -> Result<Ch
     command.spawn().context("starting libFuzzer")
 }
 
-/// A process that ended before its time: the input is where libFuzzer saved it.
+/// Keeps the input at which a process crashed, hung or took too much memory. libFuzzer saved it.
 fn died(found: &Path, output: &Output) -> Result<()> {
-    let told = String::from_utf8_lossy(&output.stderr);
-    let saved = told.lines().find_map(|line| line.split_once("Test unit written to "));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let saved = stderr.lines().find_map(|line| line.split_once("Test unit written to "));
     let Some((_, file)) = saved else {
-        bail!("libFuzzer ended with {}:\n{}", output.status, told.trim());
+        bail!("libFuzzer ended with {}:\n{}", output.status, stderr.trim());
     };
-    let why = told.lines().find_map(|line| line.strip_prefix("SUMMARY: libFuzzer: "));
+    let why = stderr.lines().find_map(|line| line.strip_prefix("SUMMARY: libFuzzer: "));
     let why = why.unwrap_or("it ended").to_owned();
     let input = fs::read(file).with_context(|| file.to_owned())?;
-    // Of one kind the first that is met: what it is of nobody knows yet.
+    // One of each kind is kept: libFuzzer does not say where in the code it was.
     let defect = Defect { place: why.clone(), message: why };
     findings::keep(found, &defect, &input, (0.0, 0)).context("saving a finding")
 }

@@ -1,4 +1,4 @@
-//! What a target's inputs came to.
+//! How many inputs a target had, and what they took.
 
 use std::time::Duration;
 

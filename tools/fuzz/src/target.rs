@@ -1,4 +1,4 @@
-//! Something that reads what others wrote, and what its inputs are made from.
+//! A target: something that reads what others wrote.
 
 use crate::mutate::Form;
 
@@ -8,9 +8,9 @@ pub struct Target {
     pub name: &'static str,
     /// How many inputs it gets, of ten thousand for all; where each takes milliseconds, a hundred.
     pub share: u64,
-    /// No input is longer: what grows with its input has shown it by then.
+    /// No input is longer.
     pub bytes_max: usize,
-    /// What inputs are.
+    /// The form of its inputs.
     pub form: fn() -> Form,
     /// Inputs that are read without complaint.
     pub seeds: fn() -> Vec<Vec<u8>>,

@@ -1,5 +1,5 @@
-//! Each target with its seeds, with the first inputs that are made from them, and with what once
-//! found a defect: on an ordinary build, without libFuzzer.
+//! Runs each target's seeds, some inputs made from them, and past findings, on an ordinary build
+//! without libFuzzer.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -12,13 +12,12 @@ use iotoll_fuzz::{Target, all, outcome};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Inputs that found a defect, by target.
+/// Past findings, by target.
 const FOUND: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/found");
-/// How many inputs are made for a target that gets a hundredth of all; others get more of them,
-/// as they do in a long run.
+/// So many inputs are made for a target with a hundredth of all; others get their share.
 const MADE: u64 = 60;
 
-/// Whether it was understood; a panic where something is wrong.
+/// Whether it was understood. A defect is a panic.
 fn understood(target: &Target, input: &[u8], what: &str) -> bool {
     match outcome::of(target.run, input).result {
         Ok(understood) => understood,

@@ -37,7 +37,7 @@ fn absorb(reports: &[Report]) {
     span_ns(reports);
 }
 
-/// What a worker may send, as a JSON schema.
+/// The JSON schema of messages from workers.
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(FromWorker).to_value()
 }

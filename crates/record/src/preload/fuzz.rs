@@ -1,4 +1,4 @@
-//! The ring, given anything that a recorded program could write there.
+//! Reads the ring after a recorded program wrote anything there.
 
 use std::cell::RefCell;
 use std::io;
@@ -23,7 +23,7 @@ use crate::sys::{Followed, Usage};
 /// The command. There is no process of this number.
 const FIRST: u32 = 0x7fff_fff0;
 
-/// What happens, in the order in which it does.
+/// A step of the program, the library or the recorder.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -33,7 +33,7 @@ pub enum Step {
     Word {
         /// Where, counted from its beginning.
         at: u64,
-        /// What.
+        /// The eight bytes.
         value: u64,
     },
     /// The library had no room for so many records up to now.
@@ -58,13 +58,13 @@ pub struct Record {
     pub began: u64,
     /// When it ended.
     pub ended: u64,
-    /// What the kernel returned.
+    /// The kernel's result.
     pub result: i64,
     /// How many calls were dispatched.
     pub dispatched: u32,
     /// The call's arguments.
     pub arguments: [u64; 6],
-    /// What they point to.
+    /// The memory that they point to.
     #[serde(with = "letters")]
     #[schemars(with = "String")]
     pub block: Vec<u8>,
@@ -147,10 +147,10 @@ impl Shared {
     }
 }
 
-/// The trace that a recorder makes of it; nothing where there is no memory to share.
+/// The trace that a recorder makes of these steps; none where no memory can be shared.
 pub fn recorded(steps: &[Step]) -> Option<Vec<u8>> {
     thread_local! {
-        /// To make one takes longer than anything that is done with it.
+        /// Making it takes longer than reading it.
         static SHARED: RefCell<Option<Shared>> = const { RefCell::new(None) };
     }
     SHARED.with_borrow_mut(|shared| {
@@ -158,7 +158,7 @@ pub fn recorded(steps: &[Step]) -> Option<Vec<u8>> {
             *shared = Some(Shared::new().ok()?);
         }
         let shared = shared.as_mut()?;
-        // What an input before left where it panicked.
+        // An input that panicked left its records there.
         shared.begin_again();
         let trace = record(shared, steps).ok();
         shared.begin_again();

@@ -170,14 +170,14 @@ impl Ring {
 
 #[cfg(feature = "fuzz")]
 impl Ring {
-    /// Writes eight bytes anywhere, as the program could that is recorded; where that was.
+    /// Writes eight bytes near a place, as a recorded program could; returns the place.
     pub(super) fn scribble(&self, at: usize, value: u64) -> usize {
         let at = at % (HEAD_BYTES + BYTES) / 8 * 8;
         self.word(at).store(value, Ordering::Relaxed);
         at
     }
 
-    /// As it was when it was new.
+    /// Empties the ring.
     pub(super) fn begin_again(&mut self, written: &[usize]) {
         for at in written.iter().chain(&[RESERVED, READ, LOST]) {
             self.scribble(*at, 0);

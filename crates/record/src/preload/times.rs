@@ -37,7 +37,7 @@ impl Times {
         times
     }
 
-    /// Of a library that tells the time as this process does.
+    /// For a library with the clock of this process.
     #[cfg(feature = "fuzz")]
     pub(super) fn same() -> Self {
         let none = Moment { ticks: 0, ns: 0 };

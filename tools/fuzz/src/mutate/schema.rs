@@ -1,4 +1,4 @@
-//! JSON Schemas, as schemars makes them of types: which values there may be, and where.
+//! JSON Schemas, as schemars makes them of types.
 
 use std::collections::HashSet;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::values;
 
-/// How deep a value is made that nothing was there of.
+/// Values are made so deep.
 const DEPTH_MAX: usize = 6;
 
-/// What a type's values look like.
+/// The schema of a type.
 pub struct Schema {
     whole: Value,
     /// Of all its objects.
@@ -20,14 +20,14 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// That of a type, and words that its texts may hold.
+    /// Takes a JSON Schema, and words for its texts.
     pub fn new(whole: Value, words: &'static [&'static str]) -> Self {
         let mut fields = HashSet::new();
         collect_fields(&whole, &mut fields);
         Self { whole, fields, words }
     }
 
-    /// That of whole inputs.
+    /// The part that describes whole inputs.
     pub fn root(&self) -> &Value {
         &self.whole
     }
@@ -37,13 +37,13 @@ impl Schema {
         self.fields.contains(name)
     }
 
-    /// Words that mean something.
+    /// Words that the parser knows.
     pub fn words(&self) -> &'static [&'static str] {
         self.words
     }
 
-    /// The part that describes a value: references followed, and of alternatives the one that
-    /// the value is of.
+    /// The part that describes a value. References are followed, and of several alternatives the
+    /// fitting one is chosen.
     pub fn of<'a>(&'a self, part: &'a Value, value: &Value) -> Option<&'a Value> {
         let part = self.resolved(part);
         match alternatives(part) {
@@ -59,7 +59,7 @@ impl Schema {
         part
     }
 
-    /// A value that nothing was there of.
+    /// Makes a value that this part describes.
     pub fn make(&self, part: &Value, random: &mut impl Rng) -> Value {
         self.make_within(part, DEPTH_MAX, random)
     }
@@ -147,7 +147,7 @@ fn alternatives(part: &Value) -> Option<&[Value]> {
     ["anyOf", "oneOf"].iter().find_map(|name| part[name].as_array()).map(Vec::as_slice)
 }
 
-/// One by chance; where there is no room for more, one that needs none.
+/// One at random; at the greatest depth, one without parts.
 fn choose<'a>(all: &'a [Value], depth: usize, random: &mut impl Rng) -> Option<&'a Value> {
     let small = |one: &&Value| one["type"] == "null" || one.get("const").is_some();
     let first = if depth == 0 { all.iter().find(small) } else { None };
@@ -158,7 +158,7 @@ fn is_required(part: &Value, name: &str) -> bool {
     part["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name))
 }
 
-/// Its type, one of several by chance.
+/// The type; if there are several, one at random.
 fn type_of<'a>(part: &'a Value, random: &mut impl Rng) -> Option<&'a str> {
     match &part["type"] {
         Value::Array(all) => all.choose(random)?.as_str(),

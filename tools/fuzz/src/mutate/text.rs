@@ -1,4 +1,4 @@
-//! Changes to text that is no tree: numbers, words and lines are exchanged, lost and repeated.
+//! Changes text that is not read as a tree: it replaces, removes and repeats numbers, words and lines.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use rand::seq::IndexedRandom as _;
 
 use super::values::{NUMBERS, PAYLOADS};
 
-/// Changes a text in one way. It may be any bytes, and become such.
+/// Makes one change. The text may be any bytes.
 pub(super) fn change(input: &mut Vec<u8>, words: &[&str], random: &mut impl Rng) {
     match random.random_range(0..8) {
         0..3 => replace(input, u8::is_ascii_digit, NUMBERS, random),
@@ -28,7 +28,7 @@ pub(super) fn change(input: &mut Vec<u8>, words: &[&str], random: &mut impl Rng)
     }
 }
 
-/// Puts something in the place of a row of such bytes, the first after any place.
+/// Replaces a run of such bytes: the first after a random place.
 fn replace(
     input: &mut Vec<u8>,
     is_of_it: impl Fn(&u8) -> bool,

@@ -1,8 +1,8 @@
-//! Changes to values that leave them nearly what their schema says.
+//! Changes values, and follows their schema in most of what it changes.
 //!
-//! Values are of one kind that stand at the same place of their type, whatever the index: of all
-//! kinds that an input has, each is as likely to be changed, so that what stands once is changed as
-//! often as what stands in every slice. One value of a kind is changed, or all of them alike.
+//! Values at the same place of their type are of one kind, whichever list item they are in. Each kind
+//! is equally likely to be changed: a field of the whole record as often as a field of every slice. A
+//! change applies to one value of a kind, or to all of them.
 
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand::{Rng, SeedableRng as _};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::schema::{Schema, item, property};
 use super::values;
 
-/// A list becomes at most so much longer by one change.
+/// One change adds fewer copies of an item.
 const COPIES_MAX: usize = 100;
 
 /// Changes a value in one place, or in all that are of one kind.
@@ -28,18 +28,18 @@ pub(super) fn change(value: &mut Value, schema: &Schema, random: &mut ChaCha8Rng
     change.apply(value, Some(schema.root()), 0);
 }
 
-/// Tells each value's kind.
-fn walk(value: &Value, schema: &Schema, kind: u64, tell: &mut impl FnMut(u64)) {
-    tell(kind);
+/// Calls `see` with the kind of each value.
+fn walk(value: &Value, schema: &Schema, kind: u64, see: &mut impl FnMut(u64)) {
+    see(kind);
     match value {
         Value::Array(items) => {
             for item in items {
-                walk(item, schema, of_item(kind), tell);
+                walk(item, schema, of_item(kind), see);
             }
         }
         Value::Object(fields) => {
             for (name, field) in fields {
-                walk(field, schema, of_field(kind, name, schema), tell);
+                walk(field, schema, of_field(kind, name, schema), see);
             }
         }
         _ => {}
@@ -50,7 +50,7 @@ fn of_item(kind: u64) -> u64 {
     kind.rotate_left(5).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Names that no type has are keys, which are all of one kind.
+/// Keys of maps are all of one kind: they are names that no type has.
 fn of_field(kind: u64, name: &str, schema: &Schema) -> u64 {
     if !schema.has_field(name) {
         return of_item(kind);
@@ -60,11 +60,11 @@ fn of_field(kind: u64, name: &str, schema: &Schema) -> u64 {
     })
 }
 
-/// One change, to be made wherever it applies.
+/// One change.
 struct Change<'a> {
     schema: &'a Schema,
     kind: u64,
-    /// Which of its kind; all of them where this says nothing.
+    /// The number of the value among its kind; all of them change if it is none.
     only: Option<usize>,
     seed: u64,
     met: usize,
@@ -107,7 +107,7 @@ impl Change<'_> {
         }
     }
 
-    /// A change after which it is of the same type.
+    /// Leaves the type as it is.
     fn edit_as_it_is(&self, value: &mut Value, part: Option<&Value>, random: &mut ChaCha8Rng) {
         let words = self.schema.words();
         match value {

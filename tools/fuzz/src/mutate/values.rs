@@ -1,11 +1,11 @@
-//! Numbers and texts at which something may happen.
+//! Numbers at the edges of their types, and hostile texts.
 
 use rand::Rng;
 use rand::seq::IndexedRandom as _;
 use serde_json::{Number, Value};
 
-/// What a text of others may try: sequences of a terminal, new lines that look like ours, markup,
-/// formulas of spreadsheets, and letters that are written from right to left.
+/// Hostile texts: sequences of a terminal, lines that look like ours, markup, formulas of
+/// spreadsheets, and letters that turn the direction of writing.
 pub const PAYLOADS: &[&str] = &[
     "",
     " ",
@@ -120,15 +120,15 @@ const FRACTIONS: &[f64] = &[
     f64::MIN,
 ];
 
-/// A whole number at the edge of its type, which a schema has as its `format`; or one near
-/// to what there was.
+/// A whole number at an edge of its type, or near the number before. A schema names the type as
+/// `format`.
 pub fn whole(format: Option<&str>, before: Option<&Number>, random: &mut impl Rng) -> Value {
     let (low, high) = range(format);
     let edges: Vec<i128> =
         WHOLE.iter().copied().chain([low, high]).filter(|n| (low..=high).contains(n)).collect();
     let before = before.and_then(Number::as_i128).filter(|_| random.random_ratio(1, 4));
     let number = match before {
-        // Sums go wrong there first.
+        // Sums overflow there first.
         None if random.random_ratio(1, 3) => high,
         Some(before) => match random.random_range(0..5) {
             0 => before + 1,
@@ -142,7 +142,7 @@ pub fn whole(format: Option<&str>, before: Option<&Number>, random: &mut impl Rn
     Number::from_i128(number.clamp(low, high)).map_or(Value::Null, Value::Number)
 }
 
-/// What a type holds; of one that is not known, what a file can have at all.
+/// The numbers that a type holds; for an unknown one, all that JSON holds.
 fn range(format: Option<&str>) -> (i128, i128) {
     match format {
         Some("uint8") => (0, u8::MAX.into()),
@@ -170,7 +170,7 @@ pub fn fraction(before: Option<f64>, random: &mut impl Rng) -> Value {
     Number::from_f64(number).map_or_else(|| Value::from(f64::MAX), Value::Number)
 }
 
-/// A text: one that tries something, a word that means something, or a very long one.
+/// A hostile text, a word that the parser knows, or a very long text.
 pub fn text(words: &[&str], random: &mut impl Rng) -> String {
     match random.random_range(0..10) {
         0 => "long ".repeat(random.random_range(1..4000)),

@@ -1,4 +1,4 @@
-//! What must hold of everything that is printed, whatever it is made from.
+//! Checks that hold for everything that is printed.
 //!
 //! Texts of [`values::PAYLOADS`](crate::mutate::values::PAYLOADS) have the word PLANTED where they
 //! would do harm.
@@ -7,10 +7,10 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 /// The sequences that reports have.
 const STYLES: [&str; 8] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m", "[34m", "[35m"];
-/// Beginnings of lines that are commands, heads or rows to what reads them.
+/// Beginnings of lines that a build server or a forge takes for commands, headings or rows.
 const LINES: [&str; 4] =
     ["::error title=PLANTED", "::set-output name=PLANTED", "# PLANTED", "| PLANTED | b |"];
-/// Markup that a page or a comment would take for its own.
+/// Markup that a browser would obey.
 const MARKUP: [&str; 2] = ["<img src=x", "<script>PLANTED"];
 /// The name of a metric.
 const METRIC: &str = "PLANTED 1";
@@ -25,7 +25,7 @@ pub(super) fn printed(what: &str, text: &str) {
     lines(what, text);
 }
 
-/// A text of lines, in which a text of others begins none.
+/// A text in which no line begins with a text of others.
 pub(super) fn lines(what: &str, text: &str) {
     for line in text.split(['\n', '\r']) {
         let begins = LINES.iter().find(|begins| line.trim_start().starts_with(**begins));
@@ -42,7 +42,7 @@ pub(super) fn plain(what: &str, text: &str) {
     lines(what, text);
 }
 
-/// What becomes a page, or a part of one.
+/// HTML, XML, or a part of them.
 pub(super) fn markup(what: &str, text: &str) {
     for planted in MARKUP {
         assert!(!text.contains(planted), "{what} has the markup of others: {planted}");
@@ -63,14 +63,14 @@ pub(super) fn markdown(what: &str, text: &str) {
     }
 }
 
-/// Metrics, which end where they say.
+/// Metrics, of which `# EOF` is the end.
 pub(super) fn metrics(what: &str, text: &str) {
     lines(what, text);
     let ends = text.lines().filter(|line| *line == "# EOF").count();
     assert!(ends == 1 && text.lines().all(|line| line != METRIC), "{what} has a metric of others");
 }
 
-/// A table for a spreadsheet, which would calculate with what begins like a formula.
+/// A table for a spreadsheet, which calculates a cell that begins like a formula.
 pub(super) fn table(what: &str, text: &str) {
     for cell in ["\n=cmd", ",=cmd", "\"=cmd"] {
         assert!(!text.contains(cell), "{what} has a formula of others");
@@ -83,7 +83,7 @@ pub(super) fn message(text: &str) {
     assert!(!printed.contains(|c| is_hidden(c) && c != '\n'), "a message has {printed:?}");
 }
 
-/// What moves the cursor, or turns the direction of writing.
+/// Whether a character moves the cursor or turns the direction of writing.
 fn is_hidden(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

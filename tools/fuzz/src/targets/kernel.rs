@@ -1,5 +1,4 @@
-//! What the kernel says in files of `/proc` and `/sys`, which containers and simulated systems may
-//! have otherwise than it does.
+//! Files of `/proc` and `/sys`, which containers may replace.
 
 use host::root::Root;
 

@@ -1,4 +1,4 @@
-//! What runs are asked for: plan files, places and settings.
+//! Plan files, places and settings.
 
 use model::made::MadePlace;
 use model::place::{self, PlaceRequest};
@@ -74,7 +74,7 @@ pub(super) fn all() -> Vec<Target> {
     ]
 }
 
-/// What a plan file may have, as the studies say it.
+/// The schema of plan files, made from the studies' specifications.
 fn plan_schema() -> Value {
     let text = json!({"type": ["string", "integer", "number"]});
     let several = |one: Value| json!({"anyOf": [one, {"type": "array", "items": one}]});
@@ -102,7 +102,7 @@ fn plan_schema() -> Value {
     })
 }
 
-/// Those that the project has, and one that sets every parameter of every study.
+/// The project's examples, and for each study a plan that sets all of its parameters.
 fn plans() -> Vec<Vec<u8>> {
     let examples: [&[u8]; 5] = [
         include_bytes!("../../../../examples/log.toml"),
@@ -163,7 +163,7 @@ fn place(bytes: &[u8]) -> bool {
     match text.parse::<PlaceRequest>() {
         Ok(place) => {
             assert_eq!(printable(&place.label), place.label, "a label: it is hidden");
-            // What is to be made reads back as the same from what a run's record has of it.
+            // A run's record has it as text, which reads back as the same.
             if let place::Target::Made(made) = &place.target {
                 let again = made.to_string().parse::<MadePlace>();
                 assert_eq!(again.as_ref(), Ok(made), "a place: it reads otherwise");

@@ -1,4 +1,4 @@
-//! What comes over pipes and sockets: workers' messages, and what servers answer.
+//! Messages from pipes and sockets: those of workers, and HTTP responses.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ pub(super) fn all() -> Vec<Target> {
 /// A server's answer, to be changed in any of its parts.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Response {
-    /// How it is cut.
+    /// Into which pieces it is cut.
     cut: u8,
     version: String,
     status: u64,
@@ -156,7 +156,7 @@ fn response(bytes: &[u8]) -> bool {
     response.is_ok_and(|response| load::fuzz::reply(&response.written()))
 }
 
-/// What workers send, and what they are sent.
+/// The schema of messages from workers and to them.
 fn messages_as_they_are() -> Form {
     let mut schema = process::worker::fuzz::schema();
     let definitions = schema["$defs"].take();
@@ -173,7 +173,7 @@ fn messages_as_they_are() -> Form {
     Form::Json(Schema::new(json!({"anyOf": any, "$defs": definitions}), STUDIES))
 }
 
-/// The first byte says how it is cut.
+/// The first byte says into which pieces the rest is cut.
 fn replies() -> Vec<Vec<u8>> {
     [
         "\0HTTP/1.1 200 OK\r\nContent-Length: 5\r\nServer: x\r\n\r\nhello",

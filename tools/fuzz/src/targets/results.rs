@@ -38,7 +38,7 @@ const WORDS: &[&str] = &[
 ];
 /// Of a terminal, from the narrowest to the widest that is written for.
 const WIDTHS: [usize; 3] = [40, 80, 100];
-/// What a result file has beside the record, and nobody reads.
+/// Fields of a result file that nobody reads: they follow from the record.
 const FOLLOWS: [&str; 5] = ["arms", "comparisons", "noise", "scaling", "reproduction"];
 /// A page's record is no larger than this.
 const RECORD_BYTES_MAX: u64 = 64 << 20;
@@ -72,7 +72,7 @@ pub(super) fn all() -> Vec<Target> {
     ]
 }
 
-/// A schema without what follows from the record.
+/// A schema without the fields that follow from the record.
 fn of_record(mut schema: Value) -> Value {
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.retain(|name, _| !FOLLOWS.contains(&name.as_str()));
@@ -93,12 +93,12 @@ fn read(bytes: &[u8]) -> Option<Run> {
     }
 }
 
-/// One of the widths, another for each length of inputs: three times the inputs say more.
+/// The width to print an input for. Printing for one of them allows three times the inputs.
 fn width(bytes: &[u8]) -> usize {
     WIDTHS[bytes.len() % WIDTHS.len()]
 }
 
-/// As `show` has it, in all forms but a page's.
+/// Prints a run in all forms but HTML.
 fn result(bytes: &[u8]) -> bool {
     let Some(run) = read(bytes) else { return false };
     shown(&run, width(bytes));
@@ -126,7 +126,7 @@ fn shown(run: &Run, width: usize) {
     assert!(document::write(&Document::new(run, &analysis), &mut file).is_ok(), "a file: it fails");
 }
 
-/// As `report` has it: a page, of which the record is read again.
+/// Makes a page of a run, and reads its record back.
 fn page_of(bytes: &[u8]) -> bool {
     let Some(run) = read(bytes) else { return false };
     let analysis = analyse(&run);
@@ -138,7 +138,7 @@ fn page_of(bytes: &[u8]) -> bool {
     true
 }
 
-/// Compared with one that is whole, planned again, and shared.
+/// Compares a run with an intact one, plans it again, and shares it.
 fn diff(bytes: &[u8]) -> bool {
     static WHOLE: LazyLock<Option<(Run, Analysis)>> = LazyLock::new(|| {
         let run = Run::read(seeds::LOG).ok()?;

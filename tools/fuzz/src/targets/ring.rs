@@ -1,5 +1,5 @@
-//! The ring that a preloaded library shares with its recorder. The recorded program can write there,
-//! too, and anything.
+//! The ring that a preloaded library shares with its recorder. The recorded program can write
+//! anything there.
 
 use record::fuzz::{Record, Step, recorded};
 
@@ -123,7 +123,7 @@ fn processes() -> Vec<Step> {
     ]
 }
 
-/// Records for which there was no room, one that is not complete, and words that are of nothing.
+/// Records for which there was no room, an incomplete one, and stray words.
 fn losses() -> Vec<Step> {
     vec![
         began(),

@@ -1,5 +1,5 @@
-//! Saved results: some that were really measured, and others of a simulated machine, with what no
-//! single machine has.
+//! Saved results: some were measured, others come from a simulated machine and have several clients,
+//! an article, or rare studies.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use testkit::{ArmBehaviour, SimulatedRunner};
 pub(super) const LOG: &str = include_str!("../../seeds/log.json");
 const MEASURED: [&str; 3] =
     [LOG, include_str!("../../seeds/serve.json"), include_str!("../../seeds/files.json")];
-/// As many rounds are kept, and buckets of each histogram: one is like another.
+/// So many rounds are kept, and so many buckets of each histogram: one is like another.
 const BLOCKS: usize = 3;
 const BUCKETS: usize = 4;
 
@@ -36,7 +36,7 @@ fn as_file(run: &Run) -> Option<Vec<u8>> {
     serde_json::to_vec(&value).ok()
 }
 
-/// Studies that have much to say of their operations.
+/// Studies with many figures.
 fn of_studies() -> Result<Run> {
     let studies = ["sqlite", "exec"];
     let places = ["disk=/srv", "ram=tmpfs:64M"];

@@ -76,7 +76,7 @@ fn quantity(bytes: &[u8]) -> bool {
         assert_eq!(units::parse_size(&units::exact_size(bytes)), Ok(bytes));
     }
     let duration = units::parse_duration(text);
-    // Beyond any that is accepted anywhere, not every nanosecond has a float of its own.
+    // Beyond any that is accepted anywhere, several nanoseconds share a float.
     let day = std::time::Duration::from_secs(24 * 3600);
     if let Some(duration) = duration.clone().ok().filter(|duration| *duration <= day) {
         let again = units::parse_duration(&units::exact_duration(duration));
@@ -100,7 +100,7 @@ fn urls() -> Vec<Vec<u8>> {
     )
 }
 
-/// What `load` is given in words.
+/// The words that `load` takes on its command line.
 fn url(bytes: &[u8]) -> bool {
     let text = &*String::from_utf8_lossy(bytes);
     let header = Request::default().add_header(text);

@@ -1,5 +1,4 @@
-//! Traces: read as files and as what is within the checksums, followed, summed up as bills, printed,
-//! and made anonymous.
+//! Traces: read with their checksums and without, summed up as bills, printed, and made anonymous.
 
 use trace::fuzz::Parts;
 use trace::planted::Planted;
@@ -44,7 +43,7 @@ pub(super) fn all() -> Vec<Target> {
     ]
 }
 
-/// Of any parts that a trace can have.
+/// Reads a trace that is written from its parts.
 fn of_parts(bytes: &[u8]) -> bool {
     let parts = serde_json::from_slice::<Parts>(bytes).ok();
     let Some(trace) = parts.and_then(|parts| parts.written()) else { return false };
@@ -52,7 +51,7 @@ fn of_parts(bytes: &[u8]) -> bool {
     read(&trace)
 }
 
-/// As a file, of which the checksums keep most changes from going any further.
+/// Reads a file. Its checksums stop most changes early.
 fn read(bytes: &[u8]) -> bool {
     reported(bytes);
     TraceReader::new(bytes).is_ok_and(|mut reader| {
@@ -64,7 +63,7 @@ fn read(bytes: &[u8]) -> bool {
     })
 }
 
-/// What is within the checksums.
+/// Reads entries without the checksums around them.
 fn within(bytes: &[u8]) -> bool {
     let bill = fuzz::entries(bytes);
     bill.inspect(|bill| print(bill, bytes)).is_some()
