@@ -7,7 +7,7 @@
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand::{Rng, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::schema::{Schema, item, property};
 use super::values;
@@ -103,7 +103,32 @@ impl Change<'_> {
             2 | 3 if part.is_some() => {
                 *value = part.map_or(Value::Null, |part| self.schema.make(part, random));
             }
+            4..8 if value.is_array() || value.is_object() => {
+                self.fill(value, part, random.random());
+            }
             _ => self.edit_as_it_is(value, part, random),
+        }
+    }
+
+    /// Sets all numbers within to one end of their types: they may be added up.
+    fn fill(&self, value: &mut Value, part: Option<&Value>, is_high: bool) {
+        let part = part.and_then(|part| self.schema.of(part, value).or(Some(part)));
+        match value {
+            Value::Number(number) => {
+                let format = part.and_then(|part| part["format"].as_str());
+                *value = values::end(format, is_whole(number, format), is_high);
+            }
+            Value::Array(items) => {
+                for (index, value) in items.iter_mut().enumerate() {
+                    self.fill(value, part.and_then(|part| item(part, index)), is_high);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    self.fill(value, part.and_then(|part| property(part, name)), is_high);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -118,9 +143,8 @@ impl Change<'_> {
             }
             Value::Bool(is) => *is = !*is,
             Value::Number(number) => {
-                let is_whole = number.is_i64() || number.is_u64();
                 let format = part.and_then(|part| part["format"].as_str());
-                *value = if is_whole && format != Some("double") {
+                *value = if is_whole(number, format) {
                     values::whole(format, Some(number), random)
                 } else {
                     values::fraction(number.as_f64(), random)
@@ -194,6 +218,10 @@ impl Change<'_> {
     }
 }
 
+fn is_whole(number: &Number, format: Option<&str>) -> bool {
+    (number.is_i64() || number.is_u64()) && format != Some("double")
+}
+
 fn other_type(random: &mut impl Rng) -> Value {
     let all = [json!(0), json!(1e308), json!(""), json!([]), json!({}), json!(true), json!([[[]]])];
     all.choose(random).cloned().unwrap_or_default()
@@ -240,6 +268,17 @@ mod tests {
             [single, one, all, made].iter().all(|times| *times > 10),
             "{single} {one} {all} {made}"
         );
+    }
+
+    #[test]
+    fn numbers_that_may_be_added_up_come_to_their_last_together() {
+        let is_full = |value: Value| {
+            let slices = value["slices"].as_array().map_or(&[][..], Vec::as_slice);
+            value["once"] == json!(u64::MAX)
+                && !slices.is_empty()
+                && slices.iter().all(|slice| slice["a"] == json!(u64::MAX))
+        };
+        assert!((0..4000).map(changed).any(is_full));
     }
 
     #[test]

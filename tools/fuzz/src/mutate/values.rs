@@ -142,6 +142,14 @@ pub fn whole(format: Option<&str>, before: Option<&Number>, random: &mut impl Rn
     Number::from_i128(number.clamp(low, high)).map_or(Value::Null, Value::Number)
 }
 
+/// The lowest or the highest number of a type.
+pub(super) fn end(format: Option<&str>, is_whole: bool, is_high: bool) -> Value {
+    let (low, high) = range(format);
+    let whole = || Number::from_i128(if is_high { high } else { low });
+    let fraction = || Number::from_f64(if is_high { f64::MAX } else { 0.0 });
+    (if is_whole { whole() } else { fraction() }).map_or(Value::Null, Value::Number)
+}
+
 /// The numbers that a type holds; for an unknown one, all that JSON holds.
 fn range(format: Option<&str>) -> (i128, i128) {
     match format {
