@@ -60,7 +60,7 @@ fn strategies(run: &Run) -> Option<Vec<String>> {
 /// The flags that set a study's parameters where they are not at their defaults.
 fn settings(run: &Run, study: &StudyDescription) -> Option<Vec<String>> {
     let mut words = Vec::new();
-    let mut product = 1;
+    let mut product: usize = 1;
     for param in &study.params {
         let mut values: Vec<&str> = Vec::new();
         for value in arms(run, study).filter_map(|arm| arm.params.get(&param.name)) {
@@ -68,7 +68,7 @@ fn settings(run: &Run, study: &StudyDescription) -> Option<Vec<String>> {
                 values.push(value);
             }
         }
-        product *= values.len().max(1);
+        product = product.saturating_mul(values.len().max(1));
         if !values.iter().copied().eq(param.default.iter().map(String::as_str)) {
             let is_text = matches!(param.kind, ParamForm::Text | ParamForm::Shell);
             if values.len() > 1 && (is_text || values.iter().any(|value| value.contains(','))) {
@@ -79,8 +79,8 @@ fn settings(run: &Run, study: &StudyDescription) -> Option<Vec<String>> {
         }
     }
     // Values that mean nothing to a strategy make no arms of it.
-    let is_product =
-        arms(run, study).count() <= product * strategies_of(run, study).len() * run.places.len();
+    let ways = strategies_of(run, study).len().saturating_mul(run.places.len());
+    let is_product = arms(run, study).count() <= product.saturating_mul(ways);
     let mut of_way: BTreeMap<(&str, usize), usize> = BTreeMap::new();
     arms(run, study).for_each(|arm| *of_way.entry((&arm.strategy, arm.place)).or_default() += 1);
     (is_product && of_way.values().any(|arms| *arms == product)).then_some(words)
