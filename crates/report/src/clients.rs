@@ -2,6 +2,7 @@
 
 use model::client::Client;
 use model::place::PlaceFacts;
+use model::printable::printable;
 use model::units::{counted, rough_size};
 
 /// What is known of a place in which each client has a directory of its own.
@@ -14,7 +15,7 @@ pub(crate) fn count(clients: &[Client]) -> Option<String> {
     hosts.dedup();
     let machines = match hosts.as_slice() {
         [] => return None,
-        [one] => (*one).to_owned(),
+        [one] => printable(one).into_owned(),
         _ => counted(hosts.len() as u64, "machine"),
     };
     Some(format!("{} on {machines}", counted(clients.len() as u64, "client")))
@@ -81,6 +82,7 @@ mod tests {
         let told = |clients: &[Client]| sentence(clients, &places).unwrap_or_default();
         let (a, b) = (client("a", "6.1", 2), client("b", "6.1", 2));
         assert_eq!(told(&[a.clone(), a.clone()]), "2 clients on a");
+        assert_eq!(told(&[client("\u{1b}[2J\n", "6.1", 2)]), r"1 client on \u{1b}[2J\n");
         assert_eq!(told(&[a.clone(), b]), "2 clients on 2 machines");
         let c = client("c", "5.10", 4);
         assert_eq!(
