@@ -21,6 +21,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use memchr::{memchr, memmem};
 use model::integrity::{Checks, Integrity};
+use model::printable::printable;
 
 use super::records::{FULL_NAME, Format, Name, letter_of};
 
@@ -401,12 +402,14 @@ fn count_lines(mut file: impl Read, format: Format, writers: &[Expected]) -> io:
 
 /// A line as it can be printed, its middle left out where it is long.
 fn show(line: &[u8]) -> String {
-    if line.len() <= EXAMPLE_BYTES {
-        return line.escape_ascii().to_string();
-    }
-    let (start, end) = (&line[..EXAMPLE_BYTES / 2], &line[line.len() - EXAMPLE_BYTES / 2..]);
-    let left_out = line.len() - start.len() - end.len();
-    format!("{} … {left_out} bytes … {}", start.escape_ascii(), end.escape_ascii())
+    let shown = if line.len() <= EXAMPLE_BYTES {
+        line.escape_ascii().to_string()
+    } else {
+        let (start, end) = (&line[..EXAMPLE_BYTES / 2], &line[line.len() - EXAMPLE_BYTES / 2..]);
+        let left_out = line.len() - start.len() - end.len();
+        format!("{} … {left_out} bytes … {}", start.escape_ascii(), end.escape_ascii())
+    };
+    printable(&shown).into_owned()
 }
 
 #[cfg(test)]

@@ -3,39 +3,47 @@
 //! Texts of [`values::PAYLOADS`](crate::mutate::values::PAYLOADS) have the word PLANTED where they
 //! would do harm.
 
+use model::printable::{is_unprintable, printable_lines, without_commands};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 /// The sequences that reports have.
 const STYLES: [&str; 8] = ["[0m", "[1m", "[2m", "[31m", "[32m", "[33m", "[34m", "[35m"];
-/// Beginnings of lines that a build server or a forge takes for commands, headings or rows.
-const LINES: [&str; 4] =
-    ["::error title=PLANTED", "::set-output name=PLANTED", "# PLANTED", "| PLANTED | b |"];
+/// Beginnings of lines that a build server takes for commands.
+const COMMANDS: [&str; 2] = ["::error title=PLANTED", "::set-output name=PLANTED"];
+/// Beginnings of lines that a forge takes for headings or rows.
+const MARKED: [&str; 2] = ["# PLANTED", "| PLANTED | b |"];
 /// Markup that a browser would obey.
 const MARKUP: [&str; 2] = ["<img src=x", "<script>PLANTED"];
 /// The name of a metric.
 const METRIC: &str = "PLANTED 1";
 
-/// A text for a terminal.
+/// A text for a terminal, where a long text of others is wrapped and a heading is no more than
+/// its letters. All that the program prints goes through [`without_commands`] last.
 pub(super) fn printed(what: &str, text: &str) {
-    for (at, c) in text.char_indices().filter(|(_, c)| is_hidden(*c) && *c != '\n') {
+    for (at, c) in text.char_indices().filter(|(_, c)| is_unprintable(*c) && *c != '\n') {
         let rest = &text[at + c.len_utf8()..];
         let is_style = c == '\x1b' && STYLES.iter().any(|style| rest.starts_with(style));
         assert!(is_style, "{what} has {c:?}: it is printed after {:?}", before(text, at));
     }
-    lines(what, text);
+    begins_with_none(what, &without_commands(text), &COMMANDS);
 }
 
 /// A text in which no line begins with a text of others.
 pub(super) fn lines(what: &str, text: &str) {
+    begins_with_none(what, text, &COMMANDS);
+    begins_with_none(what, text, &MARKED);
+}
+
+fn begins_with_none(what: &str, text: &str, of_others: &[&str]) {
     for line in text.split(['\n', '\r']) {
-        let begins = LINES.iter().find(|begins| line.trim_start().starts_with(**begins));
+        let begins = of_others.iter().find(|begins| line.trim_start().starts_with(**begins));
         assert!(begins.is_none(), "{what} has a line of others: {line:?}");
     }
 }
 
 /// A text without styles.
 pub(super) fn plain(what: &str, text: &str) {
-    let hidden = text.char_indices().find(|(_, c)| is_hidden(*c) && *c != '\n');
+    let hidden = text.char_indices().find(|(_, c)| is_unprintable(*c) && *c != '\n');
     if let Some((at, c)) = hidden {
         panic!("{what} has {c:?}: it stands after {:?}", before(text, at));
     }
@@ -79,13 +87,8 @@ pub(super) fn table(what: &str, text: &str) {
 
 /// A message, as it is printed. It may have several lines.
 pub(super) fn message(text: &str) {
-    let printed = model::printable::printable_lines(text);
-    assert!(!printed.contains(|c| is_hidden(c) && c != '\n'), "a message has {printed:?}");
-}
-
-/// Whether a character moves the cursor or turns the direction of writing.
-fn is_hidden(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    let printed = printable_lines(text);
+    assert!(!printed.contains(|c| is_unprintable(c) && c != '\n'), "a message has {printed:?}");
 }
 
 fn before(text: &str, at: usize) -> String {
