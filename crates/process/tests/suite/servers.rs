@@ -246,7 +246,7 @@ fn killing_the_client_with_signal_9_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let pid_file = folder.path().join("pid");
     let mut client = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_one_to_be_killed"])
+        .args(["--exact", "servers::the_one_to_be_killed"])
         .env("IOTOLL_TEST_PID_FILE", &pid_file)
         .stdout(Stdio::null())
         .spawn()
