@@ -154,7 +154,7 @@ impl Question<'_> {
 
     /// Whether an open comparison could not save enough at its bound.
     fn is_nothing_at_best(&self, comparison: &Comparison) -> bool {
-        let now_ns = self.arms[self.now].toll_ns;
+        let now_ns = self.arms[self.now].typical_ns;
         let at_best_ns = now_ns.zip(comparison.ratio_low).map(|(ns, low)| ns * (1.0 - low));
         at_best_ns.is_some_and(|ns| {
             pays_from(ns).is_none_or(|from| !self.is_often(from) && !self.is_now_and_then(from))

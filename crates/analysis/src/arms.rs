@@ -18,14 +18,14 @@ pub(crate) fn results(
     run: &Indexed<'_>,
     blocks: &[Block<'_>],
     totals: &[ArmTotals],
-    tolls: &[Option<f64>],
+    typical_times: &[Option<f64>],
 ) -> Vec<ArmResult> {
     let arms = run.plan.arms.iter().zip(totals).enumerate();
     arms.map(|(index, (arm, totals))| {
-        let toll_ns = tolls[index];
-        let metrics = metrics(run, index, totals, toll_ns);
-        let drift = drift::of_arm(blocks, index, tolls.len(), &run.places[arm.place]);
-        ArmResult { toll_ns, drift, metrics, ..result(run, index, arm, totals) }
+        let typical_ns = typical_times[index];
+        let metrics = metrics(run, index, totals, typical_ns);
+        let drift = drift::of_arm(blocks, index, typical_times.len(), &run.places[arm.place]);
+        ArmResult { typical_ns, drift, metrics, ..result(run, index, arm, totals) }
     })
     .collect()
 }
@@ -42,7 +42,7 @@ fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) 
         slices: totals.slices,
         operations: totals.operations,
         time_per_op_ns: (totals.operations > 0).then(|| latency(run, index, totals)),
-        toll_ns: None,
+        typical_ns: None,
         drift: None,
         cpu_ns_per_op: Cpu {
             user: totals.ns_per_op(spent.user_ns as f64),
@@ -98,19 +98,19 @@ fn metrics(
     run: &Indexed<'_>,
     arm: usize,
     totals: &ArmTotals,
-    toll_ns: Option<f64>,
+    typical_ns: Option<f64>,
 ) -> BTreeMap<String, f64> {
     let Some(study) = run.study(&run.plan.arms[arm].study) else { return BTreeMap::new() };
     let mut metrics = figures::fold(run, arm, &study.figures);
     let is_scored = run.slices_of(arm).any(|slice| slice.outcome.score_ns.is_some());
-    if let Some(toll_ns) = toll_ns.filter(|_| !is_scored) {
-        let typical = totals.per_op(totals.time_ns()) / toll_ns;
+    if let Some(typical_ns) = typical_ns.filter(|_| !is_scored) {
+        let typical = totals.per_op(totals.time_ns()) / typical_ns;
         for figure in study.figures.iter().filter(|figure| figure.unit == Unit::PerSecond) {
             metrics.entry(figure.name.clone()).and_modify(|rate| *rate *= typical);
         }
         if study.moves_bytes {
             // Bytes per microsecond are megabytes per second.
-            let mb_per_s = totals.per_op(totals.spent.requested_bytes as f64) / toll_ns * 1e3;
+            let mb_per_s = totals.per_op(totals.spent.requested_bytes as f64) / typical_ns * 1e3;
             metrics.insert("throughput_mb_per_s".to_owned(), mb_per_s);
         }
     }

@@ -21,20 +21,20 @@ pub(crate) fn of(run: &Run) -> Vec<Block<'_>> {
 }
 
 /// An arm's log tolls, each with its block's number, those of doubted slices aside.
-pub(crate) fn log_tolls(blocks: &[Block<'_>], arm: usize) -> Vec<(usize, f64)> {
-    log_tolls_of(blocks, arm, |slice| slice.outcome.untrusted.is_none())
+pub(crate) fn log_typicals(blocks: &[Block<'_>], arm: usize) -> Vec<(usize, f64)> {
+    log_typicals_of(blocks, arm, |slice| slice.outcome.untrusted.is_none())
 }
 
 /// The same of the slices that are asked for.
-pub(crate) fn log_tolls_of(
+pub(crate) fn log_typicals_of(
     blocks: &[Block<'_>],
     arm: usize,
     counts: impl Fn(&Slice) -> bool,
 ) -> Vec<(usize, f64)> {
-    let log_toll = |block: &Block<'_>| {
+    let log_typical = |block: &Block<'_>| {
         let slice = block.arms.get(&arm).filter(|slice| counts(slice))?;
-        let log = slice.toll_ns().ln();
+        let log = slice.score_ns().ln();
         log.is_finite().then_some((block.number, log))
     };
-    blocks.iter().filter_map(log_toll).collect()
+    blocks.iter().filter_map(log_typical).collect()
 }

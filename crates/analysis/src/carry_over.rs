@@ -26,10 +26,10 @@ pub(crate) fn found(run: &Run) -> Vec<CarryOver> {
 
 /// A slice that counts, after the arm that ran before.
 fn step(slice: &Slice, before: Option<usize>) -> Option<Step> {
-    let log_toll = slice.toll_ns().ln();
-    let counts = slice.outcome.untrusted.is_none() && log_toll.is_finite();
+    let log_typical = slice.score_ns().ln();
+    let counts = slice.outcome.untrusted.is_none() && log_typical.is_finite();
     let block = slice.block().filter(|_| counts)?;
-    Some(Step { arm: slice.arm, block, before, log_toll })
+    Some(Step { arm: slice.arm, block, before, log_typical })
 }
 
 #[cfg(test)]

@@ -59,8 +59,9 @@ fn pair_causes(
 fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Comparison {
     let Pair { base, other, axis } = state.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.mean.blocks());
-    let tolls = arms[base].toll_ns.zip(arms[other].toll_ns).filter(|_| ratio.is_some());
-    let ratio = tolls.map(|(base_ns, other_ns)| other_ns / base_ns);
+    let typical_times =
+        arms[base].typical_ns.zip(arms[other].typical_ns).filter(|_| ratio.is_some());
+    let ratio = typical_times.map(|(base_ns, other_ns)| other_ns / base_ns);
     let (verdict, why) = verdict(state, end_of(run));
     let measured = Comparison {
         base: arms[base].id.clone(),
@@ -71,13 +72,14 @@ fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Compa
         ratio_low: ratio_low.map(|low| ratio.map_or(low, |ratio| low.min(ratio))),
         ratio_high: ratio_high.map(|high| ratio.map_or(high, |ratio| high.max(ratio))),
         confidence: 1.0 - run.plan.error_rate,
-        saves_ns_per_op: tolls.map(|(base_ns, other_ns)| base_ns - other_ns),
-        worth: run.plan.worth,
+        saves_ns_per_op: typical_times.map(|(base_ns, other_ns)| base_ns - other_ns),
+        threshold: run.plan.threshold,
         verdict,
         blocks: state.mean.blocks() as u64,
         decided_after: state.mean.decided_at().map(|blocks| blocks as u64),
-        totals: tolls
-            .and_then(|(base, other)| stalls::totals(run, state, [base, other], run.plan.worth)),
+        totals: typical_times.and_then(|(base, other)| {
+            stalls::totals(run, state, [base, other], run.plan.threshold)
+        }),
         drift: drift::of_pair(state, run.plan.pairs.len()),
         p99: tail(&state.p99.sequence),
         errors: errors(state, run),
@@ -125,7 +127,7 @@ fn errors(state: &PairState, run: &Indexed<'_>) -> Option<ErrorComparison> {
 /// The verdict, unless what was measured after it says otherwise: then the storage, or
 /// the machine, was not the same all the time.
 fn unless_contradicted(comparison: Comparison, state: &PairState) -> Comparison {
-    let agrees = |ratio| comparison.verdict.is_true_of(ratio, comparison.worth);
+    let agrees = |ratio| comparison.verdict.is_true_of(ratio, comparison.threshold);
     if comparison.ratio.is_none_or(agrees) && !state.mean.is_contradicted() {
         return comparison;
     }

@@ -11,7 +11,7 @@ use model::diff::{ArmChange, Diff, Missing, SCHEMA, Side};
 use model::run::{ArmRecord, Run};
 use stats::{Interval, Level, Variation};
 
-use crate::blocks::{self, Block, log_tolls};
+use crate::blocks::{self, Block, log_typicals};
 use crate::facts::{apart, setting};
 
 /// A run with what follows from it.
@@ -27,7 +27,7 @@ pub struct Analysed<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Judged {
     /// The smallest relative difference that matters.
-    pub worth: f64,
+    pub threshold: f64,
     /// The share of diffs in which an interval may miss the truth.
     pub error_rate: f64,
 }
@@ -71,7 +71,7 @@ pub fn diff(
         arms: arms.collect(),
         facts: apart(before.run, after.run, &places),
         missing,
-        worth: judged.worth,
+        threshold: judged.threshold,
         confidence: 1.0 - judged.error_rate,
     }
 }
@@ -90,7 +90,7 @@ fn change(
 ) -> ArmChange {
     let Interval { estimate, low, high } =
         stats::difference(&old, &new, variation, judged.error_rate);
-    let edge = judged.worth.ln_1p();
+    let edge = judged.threshold.ln_1p();
     let verdict = match (low, high) {
         (low, _) if low > edge => Verdict::Slower,
         (_, high) if high < -edge => Verdict::Faster,
@@ -143,8 +143,8 @@ impl<'a> Levels<'a> {
     fn of_arm(&self, arm: usize) -> Result<Level, String> {
         let result = &self.of.analysis.arms[arm];
         let blocks: Vec<f64> =
-            log_tolls(&self.blocks, arm).into_iter().map(|(_, log)| log).collect();
-        let level = result.toll_ns.and_then(|toll_ns| Level::new(toll_ns.ln(), &blocks));
+            log_typicals(&self.blocks, arm).into_iter().map(|(_, log)| log).collect();
+        let level = result.typical_ns.and_then(|typical_ns| Level::new(typical_ns.ln(), &blocks));
         level.ok_or_else(|| match &result.failure {
             Some(why) => why.clone(),
             None => format!("fewer than {} blocks", stats::BLOCKS_MIN),

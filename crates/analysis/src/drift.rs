@@ -10,7 +10,7 @@ use model::spent::Spent;
 use model::units::three_digits;
 use stats::Trend;
 
-use crate::blocks::{Block, log_tolls};
+use crate::blocks::{Block, log_typicals};
 use crate::pair_state::PairState;
 
 /// How probable it is that any of a run's arms, or any of its comparisons, is said to
@@ -39,7 +39,7 @@ pub(crate) fn of_arm(
     arms: usize,
     place: &PlaceFacts,
 ) -> Option<Drift> {
-    let Trend { start, end, .. } = trend(log_tolls(blocks, arm), arms)?;
+    let Trend { start, end, .. } = trend(log_typicals(blocks, arm), arms)?;
     let why = changed_part(blocks, arm).map(|part| match part {
         KERNEL if end > start && place.journal == Some(false) && changes_names(blocks, arm) => {
             format!(
@@ -101,7 +101,7 @@ fn trend(points: impl IntoIterator<Item = (usize, f64)>, series: usize) -> Optio
 /// Why a comparison is invalid whose ratio began or ended where its verdict is not true.
 pub(crate) fn why_invalid(comparison: &Comparison) -> Option<String> {
     let RatioDrift { start, end } = comparison.drift?;
-    let holds = |ratio| comparison.verdict.is_true_of(ratio, comparison.worth);
+    let holds = |ratio| comparison.verdict.is_true_of(ratio, comparison.threshold);
     (!(holds(start) && holds(end))).then(|| {
         format!(
             "the ratio drifted from ×{} at the first block to ×{} at the last, so no single ratio \

@@ -14,7 +14,7 @@ use crate::{drift, integrity};
 const CLOCKS_APART_MAX: f64 = 0.001;
 
 /// Up to this share of an operation, timing it distorts a ratio by less than a
-/// quarter of what differs, and `same` by less than a quarter of `worth`.
+/// quarter of what differs, and `same` by less than a quarter of the threshold.
 const TOLL_SHARE_MAX: f64 = 0.2;
 
 /// Blocks with a doubted slice are left out. With more of its slices doubted, what
@@ -38,7 +38,7 @@ pub(crate) fn why(
         .or_else(|| clocks_apart(run.floor.clock_off_by))
         .or_else(|| drift::why_invalid(comparison))
         .or_else(|| {
-            let [base_ns, other_ns] = sides.map(|arm| arms[arm].toll_ns);
+            let [base_ns, other_ns] = sides.map(|arm| arms[arm].typical_ns);
             too_short(comparison, base_ns?, other_ns?, run.floor.record_ns)
         })
 }
@@ -94,7 +94,7 @@ fn too_short(
         return None;
     }
     let without_timing = |ratio: f64| (ratio * base_ns - record_ns) / (base_ns - record_ns);
-    let most = 1.0 + comparison.worth;
+    let most = 1.0 + comparison.threshold;
     let holds = base_ns > record_ns
         && comparison.ratio_low.is_some_and(|low| without_timing(low) >= 1.0 / most)
         && comparison.ratio_high.is_some_and(|high| without_timing(high) <= most);
@@ -141,7 +141,7 @@ mod tests {
             slices: 10,
             operations: 100,
             time_per_op_ns: None,
-            toll_ns: None,
+            typical_ns: None,
             drift: None,
             cpu_ns_per_op: Cpu::default(),
             io: Io::default(),

@@ -14,10 +14,10 @@ mod diff;
 mod drift;
 mod facts;
 mod figures;
-mod glance;
 mod indexed;
 mod integrity;
 mod invalid;
+mod live_summary;
 mod next;
 mod noise;
 mod pair_state;
@@ -29,15 +29,15 @@ mod stalls;
 mod tails;
 #[cfg(test)]
 mod testing;
-mod tolls;
 mod totals;
+mod typical_times;
 
 use model::analysis::Analysis;
 use model::run::Run;
 
 pub use diff::{Analysed, Judged, diff};
 pub use facts::setting;
-pub use glance::Glance;
+pub use live_summary::LiveSummary;
 pub use noise::between as noise_between;
 pub use pair_state::{PairProgress, PairStates};
 
@@ -46,13 +46,13 @@ pub fn analyse(run: &Run) -> Analysis {
     let states = PairStates::of(run);
     let run = &indexed::Indexed::of(run);
     let blocks = blocks::of(run);
-    let tolls = tolls::of_arms(run.plan.arms.len(), &blocks, &states);
-    let totals = totals::of_arms(run, &tolls);
-    let arms = arms::results(run, &blocks, &totals, &tolls);
+    let typical_times = typical_times::of_arms(run.plan.arms.len(), &blocks, &states);
+    let totals = totals::of_arms(run, &typical_times);
+    let arms = arms::results(run, &blocks, &totals, &typical_times);
     let comparisons = comparisons::results(run, &states, &arms, &totals);
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
     let answers = answers::of(run, &arms, &comparisons);
-    let scaling = scaling::of(&arms, run.plan.worth);
+    let scaling = scaling::of(&arms, run.plan.threshold);
     let noise = noise_between(&run.watch.before, &run.watch.after);
     let reproduction = reproduction::of(run, &arms, &comparisons, &totals);
     Analysis {

@@ -65,7 +65,7 @@ impl PairState {
         self.seen += 1;
         let failed = base.failed_share().max(other.failed_share());
         if failed < HALF {
-            self.take_ratio(base, log_ratio(other.toll_ns(), base.toll_ns()));
+            self.take_ratio(base, log_ratio(other.score_ns(), base.score_ns()));
         }
         if failed < HUNDREDTH && !base.outcome.tail_untrusted && !other.outcome.tail_untrusted {
             self.p99.take(base, other);
@@ -140,7 +140,7 @@ impl PairStates {
                     errors: Shares::new(settings.error_rate),
                     seen: 0,
                     taken: Vec::new(),
-                    edge: settings.worth.ln_1p(),
+                    edge: settings.threshold.ln_1p(),
                     error_rate: settings.error_rate,
                     width: Cell::new((f64::INFINITY, 0)),
                 })
@@ -161,7 +161,7 @@ impl PairStates {
 
     /// The states after all blocks of a run.
     pub(crate) fn of(run: &Run) -> Self {
-        let settings = Settings { worth: run.plan.worth, error_rate: run.plan.error_rate };
+        let settings = Settings { threshold: run.plan.threshold, error_rate: run.plan.error_rate };
         let mut states = Self::new(&run.plan.pairs, settings);
         run.blocks().for_each(|block| states.take_block(block));
         states

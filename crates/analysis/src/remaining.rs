@@ -12,13 +12,13 @@ const LONGEST_S: f64 = 24.0 * 3600.0;
 /// The further seconds, after those that it took so far; nothing where it is decided, too
 /// close to call, or nothing is known.
 pub(crate) fn seconds(comparison: &Comparison, so_far_s: f64) -> Option<f64> {
-    let Comparison { ratio, ratio_low, ratio_high, worth, verdict, .. } = comparison;
+    let Comparison { ratio, ratio_low, ratio_high, threshold, verdict, .. } = comparison;
     if *verdict != Verdict::Unclear {
         return None;
     }
     let [low, ratio, high] = [(*ratio_low)?, (*ratio)?, (*ratio_high)?].map(f64::ln);
     let half_width = (high - low) / 2.0;
-    let distance = (ratio.abs() - worth.ln_1p()).abs();
+    let distance = (ratio.abs() - threshold.ln_1p()).abs();
     let times = (half_width / distance).powi(2);
     let more_s = so_far_s * (times - 1.0).max(0.1);
     (more_s <= LONGEST_S).then_some(more_s)
@@ -32,7 +32,7 @@ mod tests {
     fn open(ratio: f64, low: f64, high: f64) -> Comparison {
         let (ratio, ratio_low, ratio_high) = (Some(ratio), Some(low), Some(high));
         let comparison = testing::comparison(Verdict::Unclear);
-        Comparison { ratio, ratio_low, ratio_high, worth: 0.05, ..comparison }
+        Comparison { ratio, ratio_low, ratio_high, threshold: 0.05, ..comparison }
     }
 
     #[test]

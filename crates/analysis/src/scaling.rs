@@ -20,7 +20,7 @@ struct Way<'a> {
 }
 
 /// Of each way that was done by several numbers of clients.
-pub(crate) fn of(arms: &[ArmResult], worth: f64) -> Vec<Scaling> {
+pub(crate) fn of(arms: &[ArmResult], threshold: f64) -> Vec<Scaling> {
     let mut ways: Vec<(Way<'_>, Vec<ScalingPoint>)> = Vec::new();
     for (index, arm) in arms.iter().enumerate() {
         let Some(point) = point(index, arm) else { continue };
@@ -31,14 +31,14 @@ pub(crate) fn of(arms: &[ArmResult], worth: f64) -> Vec<Scaling> {
         }
     }
     let several = ways.into_iter().filter(|(_, points)| points.len() > 1);
-    several.map(|(way, points)| scaling(&way, points, worth)).collect()
+    several.map(|(way, points)| scaling(&way, points, threshold)).collect()
 }
 
 fn point(arm: usize, result: &ArmResult) -> Option<ScalingPoint> {
     let clients = result.params.get(CLIENTS)?.parse().ok()?;
-    let of_one = || result.toll_ns.filter(|toll_ns| clients == 1 && *toll_ns > 0.0);
+    let of_one = || result.typical_ns.filter(|typical_ns| clients == 1 && *typical_ns > 0.0);
     let counted = result.metrics.get(CLIENTS_PER_S).copied();
-    let per_s = counted.or_else(|| of_one().map(|toll_ns| 1e9 / toll_ns))?;
+    let per_s = counted.or_else(|| of_one().map(|typical_ns| 1e9 / typical_ns))?;
     Some(ScalingPoint { arm, clients, per_s })
 }
 
@@ -52,10 +52,10 @@ fn way(arm: &ArmResult) -> Way<'_> {
     }
 }
 
-fn scaling(way: &Way<'_>, mut points: Vec<ScalingPoint>, worth: f64) -> Scaling {
+fn scaling(way: &Way<'_>, mut points: Vec<ScalingPoint>, threshold: f64) -> Scaling {
     points.sort_by_key(|point| point.clients);
     let highest = points.iter().map(|point| point.per_s).fold(0.0, f64::max);
-    let enough = |point: &&ScalingPoint| point.per_s > highest * (1.0 - worth);
+    let enough = |point: &&ScalingPoint| point.per_s > highest * (1.0 - threshold);
     let knee = points.iter().find(enough).or(points.last());
     Scaling {
         study: way.study.to_owned(),
@@ -75,7 +75,7 @@ mod tests {
     use crate::{analyse, testing};
 
     /// Arms of so many clients each, who do one operation in so long.
-    fn found(clients: &[(&str, &str, u64)], worth: f64) -> Vec<Scaling> {
+    fn found(clients: &[(&str, &str, u64)], threshold: f64) -> Vec<Scaling> {
         let blocks = (0..5).flat_map(|block| {
             let slice = move |(arm, (count, _, ns)): (usize, &(&str, &str, u64))| {
                 let mut slice = testing::slice(arm, block);
@@ -105,15 +105,15 @@ mod tests {
             fold: Fold::Mean,
             shown: true,
         });
-        run.plan.worth = worth;
+        run.plan.threshold = threshold;
         analyse(&run).scaling
     }
 
     #[test]
     fn the_knee_is_where_more_clients_get_no_more_done() {
         let arms = [("4", "a", 400), ("1", "a", 100), ("2", "a", 110), ("8", "a", 420)];
-        let of_knee = |worth| {
-            let scaling = found(&arms, worth);
+        let of_knee = |threshold| {
+            let scaling = found(&arms, threshold);
             assert_eq!(scaling.len(), 1);
             let clients: Vec<u64> = scaling[0].points.iter().map(|point| point.clients).collect();
             assert_eq!(clients, [1, 2, 4, 8]);

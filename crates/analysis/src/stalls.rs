@@ -33,29 +33,29 @@ impl Sum {
 pub(crate) fn totals(
     run: &Indexed<'_>,
     state: &PairState,
-    tolls: [f64; 2],
-    worth: f64,
+    typical_times: [f64; 2],
+    threshold: f64,
 ) -> Option<Totals> {
     let arms = [state.pair.base, state.pair.other];
     let mut sums = [Sum::default(), Sum::default()];
     let taken: BTreeSet<usize> = state.taken.iter().map(|taken| taken.block).collect();
     let is_taken = |slice: &&Slice| slice.block().is_some_and(|block| taken.contains(&block));
-    for ((arm, toll_ns), sum) in arms.into_iter().zip(tolls).zip(&mut sums) {
+    for ((arm, typical_ns), sum) in arms.into_iter().zip(typical_times).zip(&mut sums) {
         for slice in run.slices_of(arm).filter(is_taken) {
             // What is judged by a score has no total.
             if slice.outcome.score_ns.is_some() {
                 return None;
             }
             sum.slices += 1;
-            sum.stalls += u64::from(slice.time_per_op_ns() > STALLED * toll_ns);
+            sum.stalls += u64::from(slice.time_per_op_ns() > STALLED * typical_ns);
             sum.elapsed_ns += slice.spent.elapsed_ns;
             sum.operations += slice.operations;
         }
     }
     let [base, other] = sums;
     let ratio = other.time_per_op_ns() / base.time_per_op_ns();
-    let apart = (ratio / (tolls[1] / tolls[0])).ln().abs();
-    let is_telling = base.stalls + other.stalls > 0 && apart > worth.ln_1p();
+    let apart = (ratio / (typical_times[1] / typical_times[0])).ln().abs();
+    let is_telling = base.stalls + other.stalls > 0 && apart > threshold.ln_1p();
     is_telling.then_some(Totals {
         base_slices: base.slices,
         base_stalls: base.stalls,
@@ -75,7 +75,7 @@ pub(crate) fn judge(mut comparison: Comparison) -> Comparison {
     comparison.totals = comparison.totals.filter(|totals| outside(totals.ratio));
     let Some(totals) = comparison.totals else { return comparison };
     if comparison.verdict != Verdict::Same
-        || comparison.verdict.is_true_of(totals.ratio, comparison.worth)
+        || comparison.verdict.is_true_of(totals.ratio, comparison.threshold)
     {
         return comparison;
     }

@@ -47,7 +47,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
             ..Floor::default()
         },
         plan: PlanRecord {
-            worth: 0.05,
+            threshold: 0.05,
             error_rate: 0.05,
             budget_s: 60.0,
             arms: names.iter().enumerate().map(arm).collect(),
@@ -94,7 +94,7 @@ pub(crate) fn comparison(verdict: Verdict) -> Comparison {
         ratio_high: None,
         confidence: 0.95,
         saves_ns_per_op: None,
-        worth: 0.05,
+        threshold: 0.05,
         verdict,
         blocks: 10,
         decided_after: None,

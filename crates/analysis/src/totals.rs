@@ -25,7 +25,7 @@ pub(crate) struct ArmTotals {
     pub(crate) surroundings: Surroundings,
     /// The arm's toll, where it is a part of the time spent; nothing where the arm is
     /// judged by a figure of another kind.
-    pub(crate) toll_ns: Option<f64>,
+    pub(crate) typical_ns: Option<f64>,
     /// Time that the study's own figures tell of.
     pub(crate) own_times: Vec<OwnTime>,
     /// Memory that was in use for the first time in the run, as far as free memory shows it.
@@ -46,7 +46,7 @@ pub(crate) struct OwnTime {
 }
 
 /// Each arm's, in the order of the plan, as their tolls are.
-pub(crate) fn of_arms(run: &Indexed<'_>, tolls: &[Option<f64>]) -> Vec<ArmTotals> {
+pub(crate) fn of_arms(run: &Indexed<'_>, typical_times: &[Option<f64>]) -> Vec<ArmTotals> {
     let first_touched = first_touched(run);
     let arms = run.plan.arms.iter().enumerate();
     arms.map(|(index, arm)| {
@@ -57,7 +57,7 @@ pub(crate) fn of_arms(run: &Indexed<'_>, tolls: &[Option<f64>]) -> Vec<ArmTotals
         let own_times = study.map_or_else(Vec::new, |study| own_times(run, index, study, &totals));
         let is_scored = slices.iter().any(|slice| slice.outcome.score_ns.is_some());
         ArmTotals {
-            toll_ns: tolls[index].filter(|_| !is_scored),
+            typical_ns: typical_times[index].filter(|_| !is_scored),
             own_times,
             first_touched_bytes: first_touched[index],
             memory: run.floor.memory,
@@ -139,8 +139,8 @@ impl ArmTotals {
     /// A part of the time, for each operation, of the toll: the same share of it as of
     /// all time that was spent.
     pub(crate) fn ns_per_op(&self, part_ns: f64) -> f64 {
-        match self.toll_ns {
-            Some(toll_ns) => share(part_ns, self.time_ns()) * toll_ns,
+        match self.typical_ns {
+            Some(typical_ns) => share(part_ns, self.time_ns()) * typical_ns,
             None => self.per_op(part_ns),
         }
     }

@@ -3,22 +3,22 @@
 use host::clock::Clock;
 use model::run::Floor;
 
-use crate::recorder::Recorder;
+use crate::slice_timer::SliceTimer;
 
 const LAPS: u64 = 20_000;
 const ROUNDS: usize = 25;
 
 /// Times the recorder on empty operations, in about 10 ms. The median of
 /// several rounds: a round that was disturbed says nothing about the recorder.
-pub(crate) fn measure(clock: &Clock, recorder: &mut Recorder) -> Floor {
+pub(crate) fn measure(clock: &Clock, timer: &mut SliceTimer) -> Floor {
     let mut rounds_ns: Vec<f64> = (0..ROUNDS)
         .map(|_| {
-            recorder.start();
+            timer.start();
             for _ in 0..LAPS {
-                recorder.lap();
+                timer.lap();
             }
-            recorder.finish();
-            recorder.elapsed_ns() as f64 / LAPS as f64
+            timer.finish();
+            timer.elapsed_ns() as f64 / LAPS as f64
         })
         .collect();
     Floor {

@@ -7,7 +7,7 @@ use model::arm::{Arm, Pair, pairs};
 use model::material::Material;
 use model::plan::{Plan, StudyPlan};
 
-use crate::manners::Manners;
+use crate::run_limits::RunLimits;
 
 /// What is to be measured.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct Job {
     /// Which of them are compared.
     pub pairs: Vec<Pair>,
     /// The smallest relative difference that matters.
-    pub worth: f64,
+    pub threshold: f64,
     /// The share of runs in which a verdict may be wrong, each by itself.
     pub error_rate: f64,
     /// When to end at the latest, counted by the runner's clock.
@@ -31,7 +31,7 @@ pub struct Job {
     /// How many operations a second the application does, by study, where that was said.
     pub per_second: BTreeMap<String, f64>,
     /// How the machine and its neighbours are treated.
-    pub manners: Manners,
+    pub run_limits: RunLimits,
 }
 
 impl Job {
@@ -45,13 +45,13 @@ impl Job {
             arms,
             materials: Vec::new(),
             pairs,
-            worth: plan.worth,
+            threshold: plan.threshold,
             error_rate: plan.error_rate,
             budget: plan.budget,
             blocks: None,
             seed: plan.seed,
             per_second: plan.studies.iter().filter_map(rate).collect(),
-            manners: Manners::default(),
+            run_limits: RunLimits::default(),
         }
     }
 }

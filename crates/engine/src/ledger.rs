@@ -24,17 +24,17 @@ pub(crate) struct Ledger {
     limit_bytes: u64,
     places: Vec<Account>,
     /// What the slices of each arm came to, once it had any.
-    seen: Vec<Option<Seen>>,
+    seen: Vec<Option<LastReading>>,
 }
 
 /// The most that an arm's slices came to, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct LastReading {
     per_operation: f64,
     per_slice: u64,
 }
 
-impl Seen {
+impl LastReading {
     /// The most that the next slice is taken to write.
     fn foreseen_bytes(self, entry: &Entry) -> u64 {
         let by_operations = self.per_operation * entry.operations as f64 * SURPRISE;

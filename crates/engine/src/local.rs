@@ -22,10 +22,10 @@ use process::worker::Clients;
 
 use crate::error::{Doing, StudyError};
 use crate::ledger::{Entry, Ledger};
-use crate::manners::{GENTLE_SLICE_BYTES, Manners};
 use crate::pace::pause_after;
-use crate::recorder::Recorder;
+use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
+use crate::slice_timer::SliceTimer;
 use crate::study::{Operations, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
@@ -61,7 +61,7 @@ pub struct LocalRunner<'a> {
     stop: StopFlag,
     clock: Clock,
     clock_began: Moment,
-    recorder: Recorder,
+    timer: SliceTimer,
     probes: Probes,
     /// Why the page cache cannot be asked, once that is known.
     residency_unread: Option<String>,
@@ -101,15 +101,15 @@ impl<'a> LocalRunner<'a> {
         let arms: Vec<LocalArm> = arms
             .map(|(arm, workload)| LocalArm { place: arm.place, workload, kept: None })
             .collect();
-        let Manners { write_limit_bytes, gentle } = Manners::default();
+        let RunLimits { write_limit_bytes, gentle } = RunLimits::default();
         let clock = Clock::new();
-        let recorder = Recorder::new(clock.clone(), StopFlag::clone(&stop));
+        let timer = SliceTimer::new(clock.clone(), StopFlag::clone(&stop));
         Self {
             began,
             stop,
             clock_began: clock.moment(),
             clock,
-            recorder,
+            timer,
             probes: Probes::new(&Root::real(), &[]),
             residency_unread: None,
             ledger: ledger(write_limit_bytes, &places, arms.len()),
@@ -122,9 +122,9 @@ impl<'a> LocalRunner<'a> {
 
     /// The same with other manners.
     #[must_use]
-    pub fn with(mut self, manners: Manners) -> Self {
-        self.ledger = ledger(manners.write_limit_bytes, &self.places, self.arms.len());
-        self.gentle = manners.gentle;
+    pub fn with(mut self, run_limits: RunLimits) -> Self {
+        self.ledger = ledger(run_limits.write_limit_bytes, &self.places, self.arms.len());
+        self.gentle = run_limits.gentle;
         self
     }
 
@@ -178,7 +178,7 @@ impl<'a> LocalRunner<'a> {
     fn timed_slice(&mut self, number: usize, operations: u64) -> Result<Slice, StudyError> {
         let LocalArm { place, workload, kept } = &mut self.arms[number];
         let place = &mut self.places[*place];
-        let recorder = &mut self.recorder;
+        let timer = &mut self.timer;
         let kept_is_new = is_used_up(kept.as_ref());
         if kept_is_new {
             let folder = place.kept_folder(number).doing("making an arm's folder")?;
@@ -190,14 +190,14 @@ impl<'a> LocalRunner<'a> {
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
         let (fresh, kept, clients) = (fresh.as_fd(), kept.folder.as_fd(), self.clients.as_ref());
         let folders = SliceFolders { clients, ..SliceFolders::alone(fresh, kept, kept_is_new) };
-        let ready = workload.prepare(folders)?.ready(operations, recorder)?;
+        let ready = workload.prepare(folders)?.ready(operations, timer)?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);
         let device_before = place.device_bytes();
         let before = self.probes.before();
-        recorder.start();
-        let ran = ready.run(recorder);
-        recorder.finish();
+        timer.start();
+        let ran = ready.run(timer);
+        timer.finish();
         let after = self.probes.after();
         let device_after = place.device_bytes();
         let cached = residency_of(folders, &mut self.residency_unread);
@@ -212,8 +212,8 @@ impl<'a> LocalRunner<'a> {
         let device = device_after.since(device_before);
         Ok(Slice {
             operations,
-            spent: recorder.spent(Spent { device, ..spent }),
-            latencies: Latencies::from(recorder.latencies()),
+            spent: timer.spent(Spent { device, ..spent }),
+            latencies: Latencies::from(timer.latencies()),
             deferred: Deferred {
                 sync_ns: flush_took.as_nanos() as u64,
                 device: device_flushed.since(device_after),
@@ -288,7 +288,7 @@ impl SliceRunner for LocalRunner<'_> {
         Floor {
             memory: memory_floor().ok(),
             places,
-            ..floor::measure(&self.clock, &mut self.recorder)
+            ..floor::measure(&self.clock, &mut self.timer)
         }
     }
 

@@ -12,8 +12,8 @@ use stats::{Settings, Warmup};
 
 use crate::error::StudyError;
 use crate::job::Job;
-use crate::manners::GENTLE_SLICE_MAX;
 use crate::order::Orders;
+use crate::run_limits::GENTLE_SLICE_MAX;
 use crate::runner::SliceRunner;
 use crate::schedule::{BLOCKS_MAX, Schedule};
 
@@ -154,7 +154,7 @@ impl<'a> Session<'a> {
             kept: 0,
             states: PairStates::new(
                 &job.pairs,
-                Settings { worth: job.worth, error_rate: job.error_rate },
+                Settings { threshold: job.threshold, error_rate: job.error_rate },
             ),
             block_time: Duration::ZERO,
         }
@@ -203,7 +203,7 @@ impl<'a> Session<'a> {
             let order = self.orders.once(warming.clone());
             let block = self.block(&order, Phase::Warmup)?;
             for slice in &self.slices[block] {
-                times_ns[slice.arm].push(slice.toll_ns());
+                times_ns[slice.arm].push(slice.score_ns());
             }
             let warm = |(arm, times): (usize, &Vec<f64>)| {
                 !self.runner.warms_up(arm) || self.failures[arm].is_some() || WARMUP.is_over(times)
@@ -373,7 +373,7 @@ impl<'a> Session<'a> {
 fn slice_target(job: &Job) -> Duration {
     let arms = job.arms.len().max(1);
     let slices = BLOCKS_WANTED * (arms * times_in_block(arms)) as u32;
-    let longest = if job.manners.gentle { GENTLE_SLICE_MAX } else { SLICE_MAX };
+    let longest = if job.run_limits.gentle { GENTLE_SLICE_MAX } else { SLICE_MAX };
     (job.budget.mul_f64(SLICE_SHARE) / slices).clamp(SLICE_MIN, longest)
 }
 

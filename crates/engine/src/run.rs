@@ -122,12 +122,12 @@ fn plan_record(job: &Job) -> PlanRecord {
         material: job.materials.get(index).cloned().flatten(),
     };
     PlanRecord {
-        worth: job.worth,
+        threshold: job.threshold,
         error_rate: job.error_rate,
         budget_s: job.budget.as_secs_f64(),
         arms: job.arms.iter().enumerate().map(arm).collect(),
         pairs: job.pairs.clone(),
-        gentle: job.manners.gentle,
+        gentle: job.run_limits.gentle,
         per_second: job.per_second.clone(),
     }
 }

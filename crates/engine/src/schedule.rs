@@ -53,7 +53,7 @@ impl Schedule<'_> {
 
     /// The comparisons that are not finished and can be, with the width of their intervals.
     fn unfinished(&self) -> Vec<(Pair, f64)> {
-        let precise = 2.0 * self.job.worth.max(PRECISION_MIN).ln_1p();
+        let precise = 2.0 * self.job.threshold.max(PRECISION_MIN).ln_1p();
         let unfinished = |progress: PairProgress| {
             let PairProgress { pair, is_decided, width } = progress;
             let alive = self.alive[pair.base] && self.alive[pair.other];

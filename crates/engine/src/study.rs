@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::error::{Doing, StudyError};
 use crate::power::Left;
-use crate::recorder::Recorder;
+use crate::slice_timer::SliceTimer;
 
 /// One kind of application I/O that can be timed.
 pub trait Study: Sync {
@@ -72,7 +72,7 @@ pub trait PowerTrial {
         &'a mut self,
         folders: SliceFolders<'_>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>;
 
     /// Looks at what is left of the latest slice, of which so many operations were done.
@@ -215,7 +215,7 @@ pub trait Prepared {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a;
@@ -223,11 +223,11 @@ pub trait Prepared {
 
 /// A slice that has everything it needs.
 pub trait Ready {
-    /// Does the operations under the clock, one [`Recorder::lap`] after each.
+    /// Does the operations under the clock, one [`SliceTimer::lap`] after each.
     ///
     /// # Errors
     /// Where an operation fails, or the run was interrupted.
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a;
 }

@@ -12,7 +12,7 @@ use model::study::{
 };
 
 use crate::job::Job;
-use crate::manners::Manners;
+use crate::run_limits::RunLimits;
 
 static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| StudyDescription {
     strategies: vec![StrategyDescription::new("plain", "", "")],
@@ -44,12 +44,12 @@ pub(crate) fn job(arms: Vec<Arm>, pairs: Vec<Pair>, budget: Duration) -> Job {
         arms,
         pairs,
         materials: Vec::new(),
-        worth: 0.05,
+        threshold: 0.05,
         error_rate: 0.05,
         budget,
         blocks: None,
         seed: 1,
         per_second: [].into(),
-        manners: Manners::default(),
+        run_limits: RunLimits::default(),
     }
 }

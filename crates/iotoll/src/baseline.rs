@@ -28,7 +28,7 @@ pub(crate) fn repeats() -> Repeats {
             None
         }
     };
-    store.map(with_tolls).and_then(|store| store.repeats().ok()).unwrap_or_default()
+    store.map(with_times).and_then(|store| store.repeats().ok()).unwrap_or_default()
 }
 
 /// What changed, with how much such runs vary.
@@ -44,7 +44,7 @@ pub(crate) fn diff(
 
 /// The store, with the tolls of the latest comparisons, of which an older version may have
 /// kept none.
-fn with_tolls(mut store: Store) -> Store {
+fn with_times(mut store: Store) -> Store {
     let mut latest = store.list().unwrap_or_default();
     latest.truncate(LOOKED_AT);
     summaries::complete(&mut store, &mut latest);
@@ -52,9 +52,9 @@ fn with_tolls(mut store: Store) -> Store {
 }
 
 /// By what two runs are judged: as the later one was, unless something else is said.
-pub(crate) fn judged(run: &Run, worth: Option<f64>, error_rate: Option<f64>) -> Judged {
+pub(crate) fn judged(run: &Run, threshold: Option<f64>, error_rate: Option<f64>) -> Judged {
     Judged {
-        worth: worth.unwrap_or(run.plan.worth),
+        threshold: threshold.unwrap_or(run.plan.threshold),
         error_rate: error_rate.unwrap_or(run.plan.error_rate),
     }
 }

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use engine::manners::{Manners, WRITE_LIMIT_BYTES};
+use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
 use model::place_argument::PlaceArgument;
 use model::plan::{parse_budget, parse_per_second};
-use model::study::{parse_error_rate, parse_worth};
+use model::study::{parse_error_rate, parse_threshold};
 use model::units::parse_size;
 
 pub(crate) use self::load::{GapArg, HttpArg, LayoutArg, LoadArgs, Rate};
@@ -155,8 +155,8 @@ pub(crate) struct CompareArgs {
     pub(crate) allow_commands: bool,
 
     /// The smallest relative difference that matters, as in 10% or 10 [default: 5%]
-    #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
-    pub(crate) worth: Option<f64>,
+    #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
+    pub(crate) threshold: Option<f64>,
 
     /// The share of runs in which a verdict may be wrong, each by itself; for K verdicts
     /// that must all be right, 5% divided by K [default: 5%]
@@ -236,9 +236,9 @@ pub(crate) struct CompareArgs {
 
 impl CompareArgs {
     /// How the machine and its neighbours are treated.
-    pub(crate) fn manners(&self) -> Manners {
+    pub(crate) fn run_limits(&self) -> RunLimits {
         let write_limit_bytes = self.write_limit.unwrap_or(WRITE_LIMIT_BYTES);
-        Manners { write_limit_bytes, gentle: self.gentle }
+        RunLimits { write_limit_bytes, gentle: self.gentle }
     }
 }
 
@@ -250,8 +250,8 @@ pub(crate) struct ShowArgs {
     pub(crate) run: Option<PathBuf>,
 
     /// For a comparison: decide again with this smallest difference
-    #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
-    pub(crate) worth: Option<f64>,
+    #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
+    pub(crate) threshold: Option<f64>,
 
     /// For a comparison: decide again with this share of wrong verdicts
     #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]

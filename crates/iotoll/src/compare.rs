@@ -26,12 +26,12 @@ use crate::consent::{Consent, Request};
 use crate::delivery::{Targets, deliver_comparison};
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
-use crate::halt::Halt;
 use crate::output;
+use crate::prepared_places::PreparedPlaces;
 use crate::progress::{Progress, Shown};
-use crate::saving::{self, Keeper};
+use crate::saving::{self, RunSaver};
 use crate::session::{self, Session};
-use crate::sites::Sites;
+use crate::stop_reason::StopReason;
 use crate::{clients, dry_run, plan, preflight, signals, summaries};
 
 /// With the other ranks as clients, where there are any.
@@ -65,42 +65,48 @@ pub(crate) fn measured(
             "{unused} has no effect on any arm of this run; `iotoll studies` says what it is for"
         ));
     }
-    let mut sites = Sites::look(plan.clone())?;
-    preflight::check_apart(&sites.facts, args)?;
-    let work = work.without_left_out(&sites.plan, args)?;
-    sites.check_space(&work.needs)?;
+    let mut prepared_places = PreparedPlaces::look(plan.clone())?;
+    preflight::check_apart(&prepared_places.facts, args)?;
+    let work = work.without_left_out(&prepared_places.plan, args)?;
+    prepared_places.check_space(&work.needs)?;
     if args.dry_run {
         let Work { job, needs, .. } = &work;
-        output::result(&dry_run::describe(job, &sites.facts, needs, output::width()))?;
+        output::result(&dry_run::describe(job, &prepared_places.facts, needs, output::width()))?;
         return Ok(Exit::Done);
     }
     let targets = Targets::open(&args.output)?;
     let prints = targets.print_report();
     let baseline = Baseline::open(args, plan, prints)?;
-    let keeper = Keeper::new(saving::open(args.no_save));
+    let saver = RunSaver::new(saving::open(args.no_save));
     if args.gentle {
         step_back();
     }
-    let halt = Halt::new(signals::stop_flag()?);
-    sites.make(&halt.stop)?;
-    if halt.stop.load(Ordering::Relaxed) {
+    let stop_reason = StopReason::new(signals::stop_flag()?);
+    prepared_places.make(&stop_reason.stop)?;
+    if stop_reason.stop.load(Ordering::Relaxed) {
         output::note("interrupted before anything was measured");
-        sites.close()?;
+        prepared_places.close()?;
         return Ok(Exit::Interrupted);
     }
     // What was made is what counts, and some of it may not have been.
-    let Work { job, workloads, needs } = work.without_left_out(&sites.plan, args)?;
-    sites.check_space(&needs)?;
-    let mut session = Session::open(&sites.facts, sites.holders(), &halt, began, job.manners)?;
+    let Work { job, workloads, needs } = work.without_left_out(&prepared_places.plan, args)?;
+    prepared_places.check_space(&needs)?;
+    let mut session = Session::open(
+        &prepared_places.facts,
+        prepared_places.holders(),
+        &stop_reason,
+        began,
+        job.run_limits,
+    )?;
     session.share_with(others, &args.local)?;
     let mut runner = session.runner(&job.arms, workloads);
     let shown = if args.quiet { Shown::Line } else { Shown::Table };
     let progress = Progress::new(began, job.budget, shown);
-    let header = Header { article: article(&sites.plan), ..session::header() };
-    let watched = Watched { header, keeper, progress, tells_blocks: args.tell_blocks };
-    let (facts, left_out) = (sites.facts.clone(), sites.left_out.clone());
-    let environment =
-        LocalEnvironment::new(facts, left_out, halt.clone()).with_clients(others, &args.local);
+    let header = Header { article: article(&prepared_places.plan), ..session::header() };
+    let watched = Watched { header, saver, progress, tells_blocks: args.tell_blocks };
+    let (facts, left_out) = (prepared_places.facts.clone(), prepared_places.left_out.clone());
+    let environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
+        .with_clients(others, &args.local);
     let (run, store) = measure(&job, &mut *runner, environment, watched);
     clients::tell_interrupted(others, &run);
     let analysis = analyse(&run);
@@ -109,10 +115,10 @@ pub(crate) fn measured(
     summaries::keep(store, &run, &analysis);
     let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
     drop(runner);
-    let closed = session.close().and(sites.close());
+    let closed = session.close().and(prepared_places.close());
     delivered.and(closed)?;
     let exit = exit_code(args, &run, &analysis, slower?.unwrap_or(false))?;
-    if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, halt.why()) {
+    if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, stop_reason.why()) {
         output::note(&format!("ended early: {why}"));
         return Ok(Exit::CouldNot);
     }
@@ -135,7 +141,7 @@ impl Work {
     fn of(plan: &Plan, args: &CompareArgs) -> anyhow::Result<Self> {
         let mut job = Job {
             blocks: args.blocks.map(|blocks| blocks.get() as usize),
-            manners: args.manners(),
+            run_limits: args.run_limits(),
             ..Job::of(plan)
         };
         let workloads = preflight::workloads(&job.arms)?;
@@ -182,7 +188,7 @@ fn step_back() {
 /// What a run is called, and who is told what happens while measuring.
 struct Watched {
     header: Header,
-    keeper: Keeper,
+    saver: RunSaver,
     progress: Progress,
     tells_blocks: bool,
 }
@@ -195,9 +201,9 @@ fn measure(
     mut environment: LocalEnvironment,
     mut watched: Watched,
 ) -> (Run, Option<Store>) {
-    let Watched { header, keeper, progress, tells_blocks } = &mut watched;
+    let Watched { header, saver, progress, tells_blocks } = &mut watched;
     let mut happens = |event: Event<'_>| {
-        if let Some(trouble) = keeper.take(&event) {
+        if let Some(trouble) = saver.take(&event) {
             progress.note(&trouble);
         }
         progress.show(&event, &job.arms);
@@ -210,7 +216,7 @@ fn measure(
     let header = std::mem::take(header);
     let run = engine::run::run(job, header, &mut environment, runner, &mut happens);
     watched.progress.finish();
-    let store = watched.keeper.finish(&run);
+    let store = watched.saver.finish(&run);
     (run, store)
 }
 

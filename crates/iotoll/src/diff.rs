@@ -23,7 +23,7 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
         let before = first.comparison().map_err(|why| cannot(before, &why))?;
         let after = second.comparison().map_err(|why| cannot(after, &why))?;
         let analyses = [analyse(&before), analyse(&after)];
-        let judged = baseline::judged(&after, args.worth, args.error_rate);
+        let judged = baseline::judged(&after, args.threshold, args.error_rate);
         let diff = baseline::diff(
             Analysed { run: &before, analysis: &analyses[0] },
             Analysed { run: &after, analysis: &analyses[1] },

@@ -27,10 +27,10 @@ pub(crate) fn describe(
     }
     out.push('\n');
     let text = format!(
-        "{}, {}; worth {}, error rate {}, seed {}. Nothing was measured.",
+        "{}, {}; threshold {}, error rate {}, seed {}. Nothing was measured.",
         counted(job.arms.len() as u64, "arm"),
         counted(job.pairs.len() as u64, "comparison"),
-        percent(job.worth),
+        percent(job.threshold),
         percent(job.error_rate),
         job.seed
     );
@@ -53,7 +53,7 @@ fn time(job: &Job) -> String {
 /// What a run takes and writes at a place at the most.
 fn writes(job: &Job, place: &PlaceFacts, needs: &PlaceNeeds) -> String {
     let there = at_once(place, needs);
-    let limit_bytes = job.manners.write_limit_bytes;
+    let limit_bytes = job.run_limits.write_limit_bytes;
     let in_all = match place.kind {
         StorageKind::Memory => "what it writes goes to memory, which does not wear".to_owned(),
         _ if needs.written_bytes < limit_bytes => {

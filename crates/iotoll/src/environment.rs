@@ -9,22 +9,26 @@ use model::run::{LeftOut, Machine, PlaceAfter, Watch};
 use model::watch::MachineReading;
 use ranks::Leader;
 
-use crate::halt::Halt;
+use crate::stop_reason::StopReason;
 
 /// This machine, with the places of a run.
 pub(crate) struct LocalEnvironment {
     places: Vec<PlaceFacts>,
     left_out: Vec<LeftOut>,
     before: MachineReading,
-    halt: Halt,
+    stop_reason: StopReason,
     clients: Vec<Client>,
 }
 
 impl LocalEnvironment {
     /// Places as they were found, and those that could not be made; what disturbs is watched
-    /// from now on, and `halt` knows why the run is ended.
-    pub(crate) fn new(places: Vec<PlaceFacts>, left_out: Vec<LeftOut>, halt: Halt) -> Self {
-        Self { places, left_out, before: machine::read_now(), halt, clients: Vec::new() }
+    /// from now on, and `stop_reason` knows why the run is ended.
+    pub(crate) fn new(
+        places: Vec<PlaceFacts>,
+        left_out: Vec<LeftOut>,
+        stop_reason: StopReason,
+    ) -> Self {
+        Self { places, left_out, before: machine::read_now(), stop_reason, clients: Vec::new() }
     }
 
     /// The same with other ranks as clients, each of which has some of the places by itself.
@@ -61,7 +65,7 @@ impl Environment for LocalEnvironment {
     }
 
     fn cut_short(&self) -> Option<String> {
-        self.halt.why()
+        self.stop_reason.why()
     }
 
     fn watch(&mut self) -> Watch {

@@ -10,7 +10,7 @@ use crate::compare;
 use crate::exit::{Exit, UsageError};
 
 /// Whether this process is the one that speaks.
-pub(crate) fn speaks() -> bool {
+pub(crate) fn is_rank_zero() -> bool {
     Launch::here().is_none_or(|launch| launch.rank == 0)
 }
 

@@ -6,7 +6,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use analysis::Glance;
+use analysis::LiveSummary;
 use engine::measure::Event;
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -23,7 +23,7 @@ const SIZE: (usize, usize) = (80, 24);
 /// A table of what is known so far.
 #[derive(Default)]
 pub(crate) struct Live {
-    glance: Option<Glance>,
+    live_summary: Option<LiveSummary>,
     /// When it is to be made next.
     due: Option<Instant>,
 }
@@ -33,21 +33,21 @@ impl Live {
     pub(crate) fn table(&mut self, event: &Event<'_>) -> Option<String> {
         match event {
             Event::Begun(run) => {
-                self.glance = Some(Glance::new(run));
+                self.live_summary = Some(LiveSummary::new(run));
                 None
             }
             Event::Kept(slices) => {
-                self.glance.as_mut()?.take(slices);
+                self.live_summary.as_mut()?.take(slices);
                 None
             }
             Event::Block { states, .. } if self.due.is_none_or(|due| Instant::now() >= due) => {
                 let began = Instant::now();
-                let glance = self.glance.as_ref()?;
-                let analysis = glance.analysis(states);
+                let live_summary = self.live_summary.as_ref()?;
+                let analysis = live_summary.analysis(states);
                 let (width, height) = size();
                 let rows_max = height.saturating_sub(OTHER_LINES).max(1);
                 // One less than the terminal has: some break a line that is full.
-                let table = report::so_far(glance.run(), &analysis, width - 1, rows_max);
+                let table = report::so_far(live_summary.run(), &analysis, width - 1, rows_max);
                 self.due = Some(began + (began.elapsed() * TIMES_ITS_COST).max(EVERY_MIN));
                 // What is too wide for the terminal would be wrapped and never taken away.
                 let lines = table.lines().count();

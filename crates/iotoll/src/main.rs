@@ -18,9 +18,9 @@ mod diff;
 mod dry_run;
 mod environment;
 mod exit;
-mod halt;
 mod history;
 mod identity;
+mod stop_reason;
 
 mod destination;
 mod launched;
@@ -33,6 +33,7 @@ mod place_handle;
 mod places_command;
 mod plan;
 mod preflight;
+mod prepared_places;
 mod programs;
 mod progress;
 mod prune;
@@ -48,7 +49,6 @@ mod session;
 mod share;
 mod show;
 mod signals;
-mod sites;
 mod source;
 mod studies_command;
 mod summaries;
@@ -66,7 +66,7 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(told) if launched::speaks() => return usage::explained(told),
+        Err(told) if launched::is_rank_zero() => return usage::explained(told),
         Err(_) => return launched::UNSPOKEN.into(),
     };
     let exit = exit::guarded(|| run(cli.command));

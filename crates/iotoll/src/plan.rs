@@ -94,7 +94,7 @@ pub(crate) fn from_args(args: &CompareArgs, clients: usize) -> anyhow::Result<(P
         draft.set_per_second(rate, &registry)?;
     }
     draft.error_rate = args.error_rate.or(draft.error_rate);
-    draft.worth = args.worth.or(draft.worth);
+    draft.threshold = args.threshold.or(draft.threshold);
     draft.budget = args.budget.or(draft.budget).or(args.gentle.then_some(GENTLE_BUDGET));
     draft.seed = args.seed.or(draft.seed);
     Ok((draft.finish(u64::from(rand::random::<u32>()))?, typed))

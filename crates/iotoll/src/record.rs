@@ -13,7 +13,7 @@ use trace::TraceWriter;
 use crate::cli::RecordArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::recording::{self, Told};
+use crate::recording::{self, RecordedRun};
 use crate::trace_file::TraceFile;
 
 pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let begun = |process: u32| child.store(process.cast_signed(), Ordering::SeqCst);
     let outcome = recorder.record(&mut command, trace, begun)?;
     child.store(0, Ordering::SeqCst);
-    let told = Told { recorder: &recorder, outcome: &outcome, trace: &written };
+    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written };
     output::aside(|width| told.text(width));
     Ok(outcome.summary.status.map_or(Exit::CouldNot, ended_as))
 }

@@ -20,7 +20,7 @@ pub(crate) fn mechanism(asked: MechanismArg) -> Option<Mechanism> {
     match asked {
         MechanismArg::Auto => None,
         MechanismArg::Ebpf => Some(Mechanism::Ebpf),
-        MechanismArg::Preload => Some(Mechanism::Hybrid),
+        MechanismArg::Preload => Some(Mechanism::Preload),
         MechanismArg::Ptrace => Some(Mechanism::Ptrace),
     }
 }
@@ -53,13 +53,13 @@ pub(crate) fn time_calls(calls: u32) -> anyhow::Result<Exit> {
 }
 
 /// What is told of a recording.
-pub(crate) struct Told<'a> {
+pub(crate) struct RecordedRun<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) outcome: &'a Recorded,
     pub(crate) trace: &'a BegunTrace,
 }
 
-impl Told<'_> {
+impl RecordedRun<'_> {
     /// The bill, and what it does not say.
     pub(crate) fn text(&self, width: usize) -> String {
         let read = self.trace.read();

@@ -115,14 +115,14 @@ pub(crate) struct Finished<'a> {
 }
 
 /// Keeps a comparison as it goes.
-pub(crate) struct Keeper {
+pub(crate) struct RunSaver {
     store: Option<Store>,
     recording: Option<Recording>,
     /// Whether something is yet to be kept, which is tried again at the end.
     is_behind: bool,
 }
 
-impl Keeper {
+impl RunSaver {
     /// Keeps it there, if anywhere.
     pub(crate) fn new(store: Option<Store>) -> Self {
         Self { store, recording: None, is_behind: false }

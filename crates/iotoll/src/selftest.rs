@@ -4,12 +4,12 @@
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use engine::manners::Manners;
 use engine::needs::needs;
 use engine::run::Header;
+use engine::run_limits::RunLimits;
+use engine::selftest::aa_test::aa_job;
 use engine::selftest::run::{Selftested, selftest};
 use engine::selftest::settings::{Planting, Settings, Work};
-use engine::selftest::twins::twins_job;
 use model::place::PlaceFacts;
 use model::plan::DEFAULT_BUDGET;
 use model::selftest::{PlantedKind, SelftestResult};
@@ -21,12 +21,12 @@ use crate::delivery::deliver;
 use crate::destination::Destination;
 use crate::environment::LocalEnvironment;
 use crate::exit::{Exit, UsageError};
-use crate::halt::Halt;
 use crate::plan::{default_places, named_places};
 use crate::preflight;
 use crate::progress::{Progress, Shown};
 use crate::saving::{self, Finished};
 use crate::session::{self, Session};
+use crate::stop_reason::StopReason;
 use crate::{output, signals};
 
 /// What is compared with itself: the study whose operations are the shortest, for
@@ -48,17 +48,18 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(Destination::open).transpose()?;
     let store = saving::open(args.no_save);
     let header = session::header();
-    let halt = Halt::new(signals::stop_flag()?);
+    let stop_reason = StopReason::new(signals::stop_flag()?);
     let settings = Settings {
         work,
         plantings,
         elapsed: &|| began.elapsed(),
         budget: args.budget.unwrap_or(DEFAULT_BUDGET),
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
-        stop: StopFlag::clone(&halt.stop),
+        stop: StopFlag::clone(&stop_reason.stop),
     };
-    let environment = LocalEnvironment::new(places, Vec::new(), halt.clone());
-    let Selftested { result, removed } = measure(&settings, began, header, environment, &halt)?;
+    let environment = LocalEnvironment::new(places, Vec::new(), stop_reason.clone());
+    let Selftested { result, removed } =
+        measure(&settings, began, header, environment, &stop_reason)?;
     let labels: Vec<String> = result.places.iter().map(|p| p.place.label.clone()).collect();
     let finished = Finished {
         kind: Kind::Selftest,
@@ -94,11 +95,11 @@ fn measure(
     began: Instant,
     header: Header,
     mut environment: LocalEnvironment,
-    halt: &Halt,
+    stop_reason: &StopReason,
 ) -> anyhow::Result<Selftested<anyhow::Error>> {
     let mut progress = Progress::new(began, settings.budget, Shown::Line);
     let mut open =
-        |places: &[PlaceFacts]| Session::open(places, [], halt, began, Manners::default());
+        |places: &[PlaceFacts]| Session::open(places, [], stop_reason, began, RunLimits::default());
     let result = selftest(settings, header, &mut environment, &mut open, &mut |state| {
         progress.show_state(state);
     });
@@ -134,10 +135,10 @@ fn inspect(
         };
         let facts = places::inspect(&place.label, path)?;
         for work in std::iter::once(work).chain(plantings.iter().map(|planting| &planting.work)) {
-            let job = twins_job(work, &facts)?;
+            let job = aa_job(work, &facts)?;
             let workloads = preflight::workloads(&job.arms)?;
-            let twins = [facts.clone(), facts.clone()];
-            preflight::check_space(&twins, &needs(&job, &workloads, twins.len()))?;
+            let aa_test = [facts.clone(), facts.clone()];
+            preflight::check_space(&aa_test, &needs(&job, &workloads, aa_test.len()))?;
         }
         places.push(facts);
     }

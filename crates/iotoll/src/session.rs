@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime};
 
 use engine::folders::Folders;
 use engine::local::{LocalRunner, PlaceHandle};
-use engine::manners::Manners;
 use engine::run::Header;
+use engine::run_limits::RunLimits;
 use engine::runner::SliceRunner;
 use engine::study::Workload;
 use model::arm::Arm;
@@ -19,9 +19,9 @@ use process::worker::Clients;
 use ranks::{Leader, OwnPlace};
 
 use crate::clients;
-use crate::halt::{Halt, Lookout};
 use crate::output;
 use crate::place_handle::FolderHandle;
+use crate::stop_reason::{FreeSpaceWatchdog, StopReason};
 
 /// What a new run is called.
 pub(crate) fn header() -> Header {
@@ -38,11 +38,11 @@ pub(crate) fn header() -> Header {
 pub(crate) struct Session {
     folders: Vec<PlaceFolders>,
     places: Vec<PlaceFacts>,
-    halt: Halt,
+    stop_reason: StopReason,
     /// Looks while the folders are there.
-    lookout: Lookout,
+    lookout: FreeSpaceWatchdog,
     began: Instant,
-    manners: Manners,
+    run_limits: RunLimits,
     clients: Option<Rc<dyn Clients>>,
 }
 
@@ -52,9 +52,9 @@ impl Session {
     pub(crate) fn open<'a>(
         places: &'a [PlaceFacts],
         holders: impl IntoIterator<Item = (&'a PlaceFacts, BorrowedFd<'a>)>,
-        halt: &Halt,
+        stop_reason: &StopReason,
         began: Instant,
-        manners: Manners,
+        run_limits: RunLimits,
     ) -> anyhow::Result<Self> {
         let folders = places
             .iter()
@@ -80,9 +80,9 @@ impl Session {
         let open = folders.iter().map(|folders| folders.work().fd());
         let mut watched: Vec<(&PlaceFacts, BorrowedFd<'_>)> = holders.into_iter().collect();
         watched.extend(places.iter().zip(open));
-        let lookout = Lookout::start(watched, halt.clone())?;
-        let (places, halt) = (places.to_vec(), halt.clone());
-        Ok(Self { folders, places, halt, lookout, began, manners, clients: None })
+        let lookout = FreeSpaceWatchdog::start(watched, stop_reason.clone())?;
+        let (places, stop_reason) = (places.to_vec(), stop_reason.clone());
+        Ok(Self { folders, places, stop_reason, lookout, began, run_limits, clients: None })
     }
 
     /// Has other ranks work in the places, too; an error where they cannot. Each works in its
@@ -119,9 +119,9 @@ impl Folders for Session {
         let handle =
             |(folders, facts)| Box::new(FolderHandle::new(folders, facts)) as Box<dyn PlaceHandle>;
         let places = self.folders.iter_mut().zip(&self.places).map(handle).collect();
-        let stop = StopFlag::clone(&self.halt.stop);
+        let stop = StopFlag::clone(&self.stop_reason.stop);
         let runner = LocalRunner::new(arms, workloads, places, stop, self.began);
-        Box::new(runner.with(self.manners).with_clients(self.clients.clone()))
+        Box::new(runner.with(self.run_limits).with_clients(self.clients.clone()))
     }
 
     fn close(self) -> anyhow::Result<()> {

@@ -61,7 +61,7 @@ fn read_and_rendered(source: Source, args: &ShowArgs, asked: &Asked) -> anyhow::
 /// Whether what is asked for is of a trace.
 fn trace_fits(args: &ShowArgs) -> anyhow::Result<()> {
     ensure!(
-        args.worth.or(args.error_rate).or(args.per_second).is_none()
+        args.threshold.or(args.error_rate).or(args.per_second).is_none()
             && args.layout.is_none()
             && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
         "it is a trace: --full and --json apply to it, and no other option"
@@ -72,7 +72,7 @@ fn trace_fits(args: &ShowArgs) -> anyhow::Result<()> {
 /// Whether nothing is decided anew and all is text, which needs no slices: they are most of a
 /// record.
 fn needs_no_slices(args: &ShowArgs) -> bool {
-    args.worth.or(args.error_rate).or(args.per_second).is_none()
+    args.threshold.or(args.error_rate).or(args.per_second).is_none()
         && args.output.files().all(|(form, _)| matches!(form, Form::Markdown))
         && args.layout.is_none()
 }
@@ -111,10 +111,10 @@ fn beside(given: Option<&Path>, other: &Path) -> anyhow::Result<Exit> {
 fn fits(saved: &Saved, args: &ShowArgs) -> anyhow::Result<()> {
     ensure!(
         matches!(saved, Saved::Comparison(_))
-            || args.worth.or(args.error_rate).or(args.per_second).is_none()
+            || args.threshold.or(args.error_rate).or(args.per_second).is_none()
                 && !args.output.full
                 && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
-        "it is not a comparison, and --worth, --error-rate, --per-second, --full, --csv, \
+        "it is not a comparison, and --threshold, --error-rate, --per-second, --full, --csv, \
          --openmetrics, --html and --markdown apply only to comparisons"
     );
     ensure!(
@@ -128,7 +128,7 @@ fn saved_rendered(saved: Saved, args: &ShowArgs, asked: &Asked) -> anyhow::Resul
     fits(&saved, args)?;
     match saved {
         Saved::Comparison(run) => {
-            let run = args.worth.into_iter().fold(*run, Run::with_worth);
+            let run = args.threshold.into_iter().fold(*run, Run::with_threshold);
             let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
             let run = args.per_second.into_iter().fold(run, Run::with_per_second);
             let analysis = analyse(&run);

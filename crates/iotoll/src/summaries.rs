@@ -9,7 +9,7 @@ use model::load::LoadRun;
 use model::run::Run;
 use model::selftest::SelftestResult;
 use model::units::{counted, three_digits};
-use store::{Entry, State, Store, Summary, Toll};
+use store::{Entry, State, Store, Summary, TypicalTime};
 
 use crate::identity::this_program;
 use crate::output;
@@ -21,8 +21,8 @@ const SLICES_MIN: u64 = 5;
 /// Saves that of a comparison which is over, and what follows from it.
 pub(crate) fn keep(store: Option<Store>, run: &Run, analysis: &Analysis) {
     let Some(mut store) = store else { return };
-    let (summary, tolls) = (of_comparison(run, analysis), tolls(run, analysis));
-    if let Err(error) = store.summarise(&run.run.id, &summary, &tolls) {
+    let (summary, typical_times) = (of_comparison(run, analysis), typical_times(run, analysis));
+    if let Err(error) = store.summarise(&run.run.id, &summary, &typical_times) {
         output::note(&format!("could not save this run's summary for `iotoll history`: {error}"));
     }
     // Without it, `iotoll show` analyses the run again.
@@ -44,10 +44,10 @@ pub(crate) fn complete(store: &mut Store, entries: &mut [Entry]) {
 }
 
 fn found(store: &mut Store, entry: &Entry) -> anyhow::Result<Summary> {
-    let (summary, tolls) = match Saved::load(store, entry)? {
+    let (summary, typical_times) = match Saved::load(store, entry)? {
         Saved::Comparison(run) => {
             let analysis = analyse(&run);
-            (of_comparison(&run, &analysis), tolls(&run, &analysis))
+            (of_comparison(&run, &analysis), typical_times(&run, &analysis))
         }
         Saved::Load(run) => (of_load(&run), Vec::new()),
         Saved::Selftest(result) => (of_selftest(&result), Vec::new()),
@@ -55,7 +55,7 @@ fn found(store: &mut Store, entry: &Entry) -> anyhow::Result<Summary> {
     let killed = entry.state == State::Killed;
     let ended = if killed { "killed".to_owned() } else { summary.ended };
     let summary = Summary { ended, ..summary };
-    store.summarise(&entry.id, &summary, &tolls)?;
+    store.summarise(&entry.id, &summary, &typical_times)?;
     Ok(summary)
 }
 
@@ -68,15 +68,15 @@ fn of_comparison(run: &Run, analysis: &Analysis) -> Summary {
     Summary { ended: ended.to_owned(), answer: report::in_short(run, analysis) }
 }
 
-fn tolls(run: &Run, analysis: &Analysis) -> Vec<Toll> {
+fn typical_times(run: &Run, analysis: &Analysis) -> Vec<TypicalTime> {
     let arms = run.plan.arms.iter().zip(&analysis.arms);
     let known = arms.filter(|(_, result)| result.slices >= SLICES_MIN);
-    let toll = |(arm, toll_ns): (_, f64)| {
+    let typical = |(arm, typical_ns): (_, f64)| {
         let setting = analysis::setting(run, arm)?;
-        Some(Toll { setting, log_toll: toll_ns.ln() })
+        Some(TypicalTime { setting, log_typical: typical_ns.ln() })
     };
-    let found = known.filter_map(|(arm, result)| toll((arm, result.toll_ns?)));
-    found.filter(|toll| toll.log_toll.is_finite()).collect()
+    let found = known.filter_map(|(arm, result)| typical((arm, result.typical_ns?)));
+    found.filter(|typical| typical.log_typical.is_finite()).collect()
 }
 
 fn of_load(run: &LoadRun) -> Summary {

@@ -8,7 +8,7 @@ use trace::TraceWriter;
 
 use crate::cli::WatchArgs;
 use crate::exit::Exit;
-use crate::recording::{self, Told};
+use crate::recording::{self, RecordedRun};
 use crate::trace_file::TraceFile;
 use crate::{output, signals};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let is_over =
         || stop.load(Ordering::SeqCst) || args.time.is_some_and(|time| began.elapsed() >= time);
     let outcome = recorder.watch(args.process, trace, is_over)?;
-    let told = Told { recorder: &recorder, outcome: &outcome, trace: &written };
+    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written };
     output::result(&told.text(output::width()))?;
     Ok(if outcome.cut.is_some() { Exit::CouldNot } else { Exit::Done })
 }

@@ -64,7 +64,7 @@ fn the_result_matches_its_schema_and_its_exit_code() {
     assert_eq!((found.run.seed, found.run.interrupted), (3, false));
     assert_eq!(found.places.len(), 1);
     // A disk that others keep busy may not have had time for a single block.
-    assert!(found.places[0].toll_ns.is_some() || found.places[0].failure.is_some());
+    assert!(found.places[0].typical_ns.is_some() || found.places[0].failure.is_some());
     if let Some(compared) = &found.places[0].against_itself {
         let wrong = compared.false_verdicts;
         assert_eq!(compared.same + compared.unclear + wrong.count, wrong.of);

@@ -81,7 +81,7 @@ pub(crate) fn recover_with(
     for number in segment::numbers(files)? {
         let segment = Segment::open(files, segment::name(number))?;
         let header = segment.header(number, planted)?;
-        found.push(Found { name: segment.name, header });
+        found.push(SegmentFile { name: segment.name, header });
     }
     let mut scan = Scan {
         files,
@@ -110,7 +110,7 @@ pub(crate) fn recover_with(
 }
 
 /// A segment that is there. Of those that are relevant one is open at a time.
-struct Found {
+struct SegmentFile {
     name: String,
     /// None where it was never begun under this number, or its header is damaged.
     header: Option<SegmentHeader>,
@@ -165,8 +165,8 @@ struct Scan<'f, D, R> {
 
 impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D, R> {
     /// The segments from the one on in which the first transaction to replay may be.
-    fn relevant<'s>(&self, found: &'s [Found]) -> Result<&'s [Found], Error> {
-        let first_of = |segment: &Found| segment.header.map(|header| header.first);
+    fn relevant<'s>(&self, found: &'s [SegmentFile]) -> Result<&'s [SegmentFile], Error> {
+        let first_of = |segment: &SegmentFile| segment.header.map(|header| header.first);
         let begins = found
             .iter()
             .rposition(|segment| first_of(segment).is_some_and(|first| first <= self.expected));
@@ -181,11 +181,11 @@ impl<D: Files, R: FnMut(PageVersion<'_>) -> Result<(), &'static str>> Scan<'_, D
         Ok(found)
     }
 
-    fn missing(&self, segment: &Found, found: u64) -> Error {
+    fn missing(&self, segment: &SegmentFile, found: u64) -> Error {
         Error::Missing { file: segment.name.clone(), expected: self.expected, found }
     }
 
-    fn segment(&mut self, found: &Found) -> Result<(), Error> {
+    fn segment(&mut self, found: &SegmentFile) -> Result<(), Error> {
         let segment = &Segment::open(self.files, found.name.clone())?;
         self.window.clear();
         let Some(header) = found.header else {

@@ -132,7 +132,8 @@ pub struct ArmResult {
     /// at the highest rate held. The ratio of two arms' tolls is the `ratio` of their
     /// comparison.
     #[serde(default)]
-    pub toll_ns: Option<f64>,
+    #[serde(rename = "toll_ns")]
+    pub typical_ns: Option<f64>,
     /// How the toll changed during the run, where it surely did.
     #[serde(default)]
     pub drift: Option<Drift>,
@@ -236,11 +237,11 @@ pub struct Io {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The other takes surely less time, by more than `worth`.
+    /// The other takes surely less time, by more than the threshold.
     Faster,
-    /// The other takes surely more time, by more than `worth`.
+    /// The other takes surely more time, by more than the threshold.
     Slower,
-    /// They differ surely by less than `worth`.
+    /// They differ surely by less than the threshold.
     Same,
     /// The budget ran out first.
     Unclear,
@@ -270,7 +271,8 @@ pub struct Comparison {
     /// The base's toll less the other's; negative where the other costs more.
     pub saves_ns_per_op: Option<f64>,
     /// The smallest relative difference that matters.
-    pub worth: f64,
+    #[serde(rename = "worth")]
+    pub threshold: f64,
     /// The verdict.
     pub verdict: Verdict,
     /// Blocks that the interval rests on.
@@ -279,7 +281,7 @@ pub struct Comparison {
     #[serde(default)]
     pub decided_after: Option<u64>,
     /// The ratio of all time spent, where stalls make it differ from `ratio` by more
-    /// than `worth`.
+    /// than the threshold.
     #[serde(default)]
     pub totals: Option<Totals>,
     /// How the ratio changed during the run, where it surely did.
@@ -398,8 +400,8 @@ impl Verdict {
     }
 
     /// Whether it would be true of a ratio; one that decides nothing is true of any.
-    pub fn is_true_of(self, ratio: f64, worth: f64) -> bool {
-        let edge = 1.0 + worth;
+    pub fn is_true_of(self, ratio: f64, threshold: f64) -> bool {
+        let edge = 1.0 + threshold;
         match self {
             Self::Faster => ratio < 1.0 / edge,
             Self::Slower => ratio > edge,

@@ -75,7 +75,8 @@ pub struct Quantity {
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// Its toll.
-    Toll,
+    #[serde(rename = "toll")]
+    TypicalTime,
     /// The mean time per operation.
     MeanTime,
     /// Megabytes moved per second.
@@ -212,8 +213,8 @@ impl Quantity {
 impl Is {
     /// From where to where it has to lie, given the smallest difference that matters.
     /// Nothing for what is no matter of a number.
-    pub fn range(self, worth: f64) -> Option<[f64; 2]> {
-        let more = 1.0 + worth;
+    pub fn range(self, threshold: f64) -> Option<[f64; 2]> {
+        let more = 1.0 + threshold;
         let any = f64::INFINITY;
         Some(match self {
             Self::AtLeast(least) => [least, any],

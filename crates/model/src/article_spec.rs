@@ -84,7 +84,7 @@ pub struct FigureOf {
     /// What the figure is of that it is held against, in the same group; empty for none.
     pub against: &'static str,
     /// What is taken of the arms.
-    pub measure: Of,
+    pub measure: MeasureOf,
     /// How many times.
     pub times: f64,
     /// The arms that measure as the article did; empty for none.
@@ -95,9 +95,9 @@ pub struct FigureOf {
 
 /// What is taken of an arm: [`Measure`], as a constant may have it.
 #[derive(Clone, Copy, Debug)]
-pub enum Of {
+pub enum MeasureOf {
     /// Its toll.
-    Toll,
+    TypicalTime,
     /// The mean time per operation.
     MeanTime,
     /// Megabytes moved per second.
@@ -125,7 +125,7 @@ pub struct Conclusion {
 #[derive(Clone, Copy, Debug)]
 pub struct TestOf {
     /// What is taken of the arms.
-    pub measure: Of,
+    pub measure: MeasureOf,
     /// The arms that measure as the article did; empty for none.
     pub original: &'static str,
     /// Native arms; empty for none.
@@ -248,16 +248,16 @@ impl Arms<'_> {
         tests.iter().map(test).collect::<Option<_>>().unwrap_or_default()
     }
 
-    fn quantity(&self, measure: Of, times: f64, text: &str) -> Option<Quantity> {
+    fn quantity(&self, measure: MeasureOf, times: f64, text: &str) -> Option<Quantity> {
         let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
         let measure = match measure {
-            Of::Toll => Measure::Toll,
-            Of::MeanTime => Measure::MeanTime,
-            Of::Throughput => Measure::Throughput,
-            Of::Failed => Measure::Failed,
-            Of::Figure(name) => Measure::Figure(name.to_owned()),
-            Of::Sum(names) => Measure::Sum(owned(names)),
-            Of::Share(names) => Measure::Share(owned(names)),
+            MeasureOf::TypicalTime => Measure::TypicalTime,
+            MeasureOf::MeanTime => Measure::MeanTime,
+            MeasureOf::Throughput => Measure::Throughput,
+            MeasureOf::Failed => Measure::Failed,
+            MeasureOf::Figure(name) => Measure::Figure(name.to_owned()),
+            MeasureOf::Sum(names) => Measure::Sum(owned(names)),
+            MeasureOf::Share(names) => Measure::Share(owned(names)),
         };
         let set_against = |arm: &str, how: fn(usize) -> SetAgainst| self.find(arm).map(how);
         let (arm, set_against) = if let Some((arm, base)) = text.split_once(" over ") {

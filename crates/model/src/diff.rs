@@ -26,7 +26,8 @@ pub struct Diff {
     /// Arms that cannot be held against each other, and why.
     pub missing: Vec<Missing>,
     /// The smallest relative difference that matters.
-    pub worth: f64,
+    #[serde(rename = "worth")]
+    pub threshold: f64,
     /// How sure all intervals together are.
     pub confidence: f64,
 }

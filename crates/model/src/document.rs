@@ -182,10 +182,10 @@ impl Run {
     pub fn check(&self) -> Result<(), String> {
         self.check_size()?;
         sums::check(&self.slices)?;
-        let PlanRecord { worth, error_rate, .. } = self.plan;
-        if !(worth >= 0.0 && worth.is_finite() && error_rate > 0.0 && error_rate < 1.0) {
+        let PlanRecord { threshold, error_rate, .. } = self.plan;
+        if !(threshold >= 0.0 && threshold.is_finite() && error_rate > 0.0 && error_rate < 1.0) {
             return Err(format!(
-                "a worth of {worth} or an error rate of {error_rate} is not valid"
+                "a threshold of {threshold} or an error rate of {error_rate} is not valid"
             ));
         }
         let arms = self.plan.arms.len();

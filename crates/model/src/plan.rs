@@ -18,7 +18,7 @@ use crate::study::{
 use crate::units::parse_duration;
 
 /// The smallest difference that matters, when nothing else is said.
-pub const DEFAULT_WORTH: f64 = 0.05;
+pub const DEFAULT_THRESHOLD: f64 = 0.05;
 /// The share of runs in which a verdict may be wrong, when nothing else is said.
 pub const DEFAULT_ERROR_RATE: f64 = 0.05;
 /// How long a run may take, when nothing else is said.
@@ -52,7 +52,7 @@ pub struct StudyPlan {
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// The smallest relative difference that matters.
-    pub worth: Option<f64>,
+    pub threshold: Option<f64>,
     /// The share of runs in which a verdict may be wrong.
     pub error_rate: Option<f64>,
     /// How long the run may take.
@@ -69,7 +69,7 @@ pub struct Draft {
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The smallest relative difference that matters.
-    pub worth: f64,
+    pub threshold: f64,
     /// The share of runs in which a verdict may be wrong, each by itself.
     pub error_rate: f64,
     /// How long the run may take.
@@ -291,7 +291,7 @@ impl Draft {
             }
         }
         let plan = Plan {
-            worth: self.worth.unwrap_or(DEFAULT_WORTH),
+            threshold: self.threshold.unwrap_or(DEFAULT_THRESHOLD),
             error_rate: self.error_rate.unwrap_or(DEFAULT_ERROR_RATE),
             budget: self.budget.unwrap_or(DEFAULT_BUDGET),
             seed: self.seed.unwrap_or(seed),

@@ -12,7 +12,7 @@ impl Draft {
     /// What was asked for when a run was measured: each way of doing it as a study of its
     /// own, in the order of the arms, so that the same arms follow from it.
     pub fn of_run(run: &Run, registry: &[&'static StudyDescription]) -> Result<Self, PlanError> {
-        let PlanRecord { worth, error_rate, budget_s, arms, per_second, .. } = &run.plan;
+        let PlanRecord { threshold, error_rate, budget_s, arms, per_second, .. } = &run.plan;
         if arms.len() > ARMS_MAX {
             return Err(PlanError(format!(
                 "it has {} arms, but at most {ARMS_MAX} are allowed",
@@ -39,7 +39,7 @@ impl Draft {
             PlaceRequest::new(&facts.label, &target).map_err(|why| PlanError(why.to_string()))
         };
         Ok(Self {
-            worth: Some(*worth),
+            threshold: Some(*threshold),
             error_rate: Some(*error_rate),
             budget: Some(budget.ok_or_else(invalid)?),
             seed: Some(run.run.seed),

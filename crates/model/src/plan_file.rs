@@ -11,7 +11,9 @@ use crate::plan::{
     Draft, StudyPlan, find_study, parse_budget, parse_per_second, said_twice, suggestion,
     unknown_key,
 };
-use crate::study::{ParamDescription, ParamValue, StudyDescription, parse_error_rate, parse_worth};
+use crate::study::{
+    ParamDescription, ParamValue, StudyDescription, parse_error_rate, parse_threshold,
+};
 
 /// A mistake in a plan file.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -50,14 +52,15 @@ fn read_top(table: &DeTable<'_>, registry: &[&'static StudyDescription]) -> Resu
     let mut draft = Draft::default();
     for (key, value) in in_file_order(table) {
         match key.get_ref().as_ref() {
-            "worth" => draft.worth = Some(read_text(value, parse_worth)?),
+            // Its name before is `worth`.
+            "threshold" | "worth" => draft.threshold = Some(read_text(value, parse_threshold)?),
             "error_rate" => draft.error_rate = Some(read_text(value, parse_error_rate)?),
             "budget" => draft.budget = Some(read_text(value, parse_budget)?),
             "seed" => draft.seed = Some(read_seed(value)?),
             "places" => draft.places = read_places(value)?,
             "study" => draft.studies = read_studies(value, registry)?,
             other => {
-                let known = ["worth", "error_rate", "budget", "seed", "places", "study"];
+                let known = ["threshold", "error_rate", "budget", "seed", "places", "study"];
                 let message = format!("a plan has no key `{other}`{}", suggestion(other, known));
                 return Err((key.span(), message));
             }

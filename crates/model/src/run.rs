@@ -195,7 +195,8 @@ pub struct PlaceFloor {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanRecord {
     /// The smallest relative difference that matters.
-    pub worth: f64,
+    #[serde(rename = "worth")]
+    pub threshold: f64,
     /// The share of runs in which a verdict may be wrong, each by itself: 0.05 is 5%.
     #[serde(default = "default_error_rate")]
     pub error_rate: f64,
@@ -351,8 +352,8 @@ impl Run {
 
     /// The same run, to be judged by another smallest difference that matters.
     #[must_use]
-    pub fn with_worth(mut self, worth: f64) -> Self {
-        self.plan.worth = worth;
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.plan.threshold = threshold;
         self
     }
 

@@ -92,7 +92,8 @@ pub struct PlaceSelftest {
     /// The study and strategy that was timed: `log/held`.
     pub workload: String,
     /// What an operation takes there, as a median over blocks.
-    pub toll_ns: Option<f64>,
+    #[serde(rename = "toll_ns")]
+    pub typical_ns: Option<f64>,
     /// The place against itself.
     pub against_itself: Option<AgainstItself>,
     /// How small a difference can be told.
@@ -109,7 +110,8 @@ pub struct PlaceSelftest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgainstItself {
     /// The smallest relative difference that mattered.
-    pub worth: f64,
+    #[serde(rename = "worth")]
+    pub threshold: f64,
     /// Comparisons that came out `same`, which is right.
     pub same: u64,
     /// Comparisons whose share of the budget ended first.
@@ -158,11 +160,12 @@ pub struct Resolution {
     pub simulated_runs: u64,
     /// The smallest difference that at least 80% of the runs tell from none.
     pub smallest_difference: Option<f64>,
-    /// The smallest slow-down that at least 80% of the runs call `slower`, at `worth`.
+    /// The smallest slow-down that at least 80% of the runs call `slower`, at the threshold.
     pub smallest_slower: Option<f64>,
     /// The smallest relative difference that mattered.
-    pub worth: f64,
-    /// The share of the runs that call no difference `same`, at `worth`.
+    #[serde(rename = "worth")]
+    pub threshold: f64,
+    /// The share of the runs that call no difference `same`, at the threshold.
     pub same_share: f64,
     /// How many blocks that takes, as a median over the runs that do.
     pub same_blocks_median: Option<f64>,

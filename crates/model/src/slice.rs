@@ -205,7 +205,7 @@ impl Slice {
     }
 
     /// What the slice is judged by: its toll.
-    pub fn toll_ns(&self) -> f64 {
+    pub fn score_ns(&self) -> f64 {
         self.outcome.score_ns.unwrap_or_else(|| self.time_per_op_ns())
     }
 
@@ -257,7 +257,7 @@ mod tests {
         };
         let (a, b) = (slice(100, 1, None), slice(300, 2, Some("late")));
         let joined = Slice::joined(&[&a, &b]).unwrap_or_else(|| panic!("of two slices"));
-        assert!((joined.toll_ns() - 20.0).abs() < 1e-9);
+        assert!((joined.score_ns() - 20.0).abs() < 1e-9);
         assert!((joined.failed_share() - 0.15).abs() < 1e-9);
         assert_eq!(joined.outcome.untrusted.as_deref(), Some("late"));
         assert_eq!((joined.arm, joined.block()), (2, Some(4)));

@@ -46,14 +46,14 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Reads a share that can serve as `worth`.
-pub fn parse_worth(text: &str) -> Result<f64, String> {
-    let worth = units::parse_share(text).map_err(|e| e.to_string())?;
-    if worth <= 1.0 {
-        Ok(worth)
+/// Reads a share that can serve as `threshold`.
+pub fn parse_threshold(text: &str) -> Result<f64, String> {
+    let threshold = units::parse_share(text).map_err(|e| e.to_string())?;
+    if threshold <= 1.0 {
+        Ok(threshold)
     } else {
         Err(format!(
-            "`{text}` is too much: worth is the smallest difference you care about, at most 100%"
+            "`{text}` is too much: the threshold is the smallest difference you care about, at most 100%"
         ))
     }
 }

@@ -27,9 +27,9 @@ const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Gives a process of ours an environment without what others may have put into it, and
 /// a directory to start in that belongs to root.
 pub fn isolate(command: &mut Command) {
-    let kept = env::vars_os().filter(|(name, _)| is_kept(name));
-    let kept: Vec<_> = kept.collect();
-    command.env_clear().envs(kept).env("PATH", search_path(env::var_os("PATH")));
+    let supervised = env::vars_os().filter(|(name, _)| is_kept(name));
+    let supervised: Vec<_> = supervised.collect();
+    command.env_clear().envs(supervised).env("PATH", search_path(env::var_os("PATH")));
     command.current_dir("/");
 }
 
@@ -45,7 +45,8 @@ pub fn start_in(command: &mut Command, folder: BorrowedFd<'_>) {
 }
 
 fn is_kept(name: &OsStr) -> bool {
-    KEPT.iter().any(|kept| name == *kept) || name.as_bytes().starts_with(KEPT_PREFIX.as_bytes())
+    KEPT.iter().any(|supervised| name == *supervised)
+        || name.as_bytes().starts_with(KEPT_PREFIX.as_bytes())
 }
 
 /// The search path without the current directory, in any of the ways to say that, and

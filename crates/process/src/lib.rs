@@ -9,13 +9,13 @@ mod confined;
 mod ending;
 mod error;
 mod isolation;
-mod keeper;
-mod kept;
 mod last_words;
 mod left;
 mod program;
 mod server;
 mod stop;
+mod supervised;
+mod supervisor;
 pub mod worker;
 
 pub use confined::{in_confined_child, in_confined_thread};

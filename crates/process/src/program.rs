@@ -7,9 +7,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::Error;
-use crate::kept::{Kept, Waited};
 use crate::last_words::LastWords;
 use crate::left::leave_behind;
+use crate::supervised::{Supervised, Waited};
 
 /// The status of what SIGKILL ended, as a shell tells it.
 const KILLED: i32 = 128 + 9;
@@ -20,7 +20,7 @@ const KILLED: i32 = 128 + 9;
 pub struct Program {
     command: String,
     /// Nothing once all of it has ended.
-    kept: Option<Kept>,
+    supervised: Option<Supervised>,
     /// As a shell tells it, once it has ended.
     status: i32,
     output: Option<JoinHandle<io::Result<Vec<u8>>>>,
@@ -55,11 +55,11 @@ impl Program {
             why: format!("cannot start {path}: {source}"),
             stderr: Vec::new(),
         };
-        let mut kept = Kept::spawn(&mut command).map_err(not_started)?;
-        let (stdout, stderr) = (kept.take_stdout(), kept.take_stderr());
+        let mut supervised = Supervised::spawn(&mut command).map_err(not_started)?;
+        let (stdout, stderr) = (supervised.take_stdout(), supervised.take_stderr());
         let mut program = Self {
             command: shown.to_owned(),
-            kept: Some(kept),
+            supervised: Some(supervised),
             status: 0,
             output: None,
             last_words: LastWords::default(),
@@ -76,12 +76,12 @@ impl Program {
     /// Waits until it, and everything that it started, has ended, and no longer: what it
     /// wrote, [`finish`](Self::finish) waits for.
     pub fn wait(&mut self, patience: Duration, stop: &AtomicBool) -> Result<(), Error> {
-        let Some(kept) = &mut self.kept else { return Ok(()) };
-        match kept.await_end(Instant::now() + patience, stop) {
+        let Some(supervised) = &mut self.supervised else { return Ok(()) };
+        match supervised.await_end(Instant::now() + patience, stop) {
             Ok(Waited::Ended(status)) => {
                 // The keeper is killed only from outside.
                 self.status = status.code().unwrap_or(KILLED);
-                self.kept = None;
+                self.supervised = None;
                 Ok(())
             }
             Ok(Waited::Stopped) => Err(Error::Stopped),
@@ -115,8 +115,8 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let Some(mut kept) = self.kept.take() else { return };
-        for process in kept.end() {
+        let Some(mut supervised) = self.supervised.take() else { return };
+        for process in supervised.end() {
             leave_behind(format!("command `{}`: {process}", self.command));
         }
     }

@@ -2,7 +2,7 @@
 //! behind those of a large record what its arguments point to.
 
 use crate::bytes::{eight, four, text, two};
-use crate::seen::Seen;
+use crate::raw_call::RawCall;
 
 /// In the number of a call: all six arguments and what they point to are there.
 pub(crate) const LARGE: u32 = 1 << 30;
@@ -30,9 +30,9 @@ pub(crate) struct CallRecord {
 
 impl CallRecord {
     /// The call of that number; nothing of bytes that cannot be understood.
-    pub(crate) fn read<'a>(&self, bytes: &'a [u8], number: u32) -> Option<Seen<'a>> {
+    pub(crate) fn read<'a>(&self, bytes: &'a [u8], number: u32) -> Option<RawCall<'a>> {
         let is_large = number & LARGE != 0;
-        let mut seen = Seen {
+        let mut raw_call = RawCall {
             thread: four(bytes, self.thread)?,
             number: number & !LARGE,
             began_ns: eight(bytes, self.began)?,
@@ -45,16 +45,16 @@ impl CallRecord {
             block: &[],
             dispatched: 0,
         };
-        let count = if is_large { seen.arguments.len() } else { ARGUMENTS_MIN };
-        for (at, argument) in seen.arguments.iter_mut().take(count).enumerate() {
+        let count = if is_large { raw_call.arguments.len() } else { ARGUMENTS_MIN };
+        for (at, argument) in raw_call.arguments.iter_mut().take(count).enumerate() {
             *argument = eight(bytes, self.arguments + 8 * at)?;
         }
         if is_large {
             let [block, path, to] = self.lengths.map(|at| two(bytes, at).map_or(0, usize::from));
-            seen.block = bytes.get(self.rest..self.rest + block)?;
-            seen.path = text(bytes, self.rest + block, path);
-            seen.to = text(bytes, self.rest + block + path, to);
+            raw_call.block = bytes.get(self.rest..self.rest + block)?;
+            raw_call.path = text(bytes, self.rest + block, path);
+            raw_call.to = text(bytes, self.rest + block + path, to);
         }
-        Some(seen)
+        Some(raw_call)
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Files(HashSet<Arc<[u8]>>);
 
 /// What was found at a path.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedPath {
     pub(crate) path: PathBuf,
     pub(crate) kind: FileKind,
     pub(crate) facts: Option<Statx>,
@@ -55,7 +55,7 @@ impl Files {
 
 /// Looks at an absolute path of a thread's, and at what it leads to where it is a link. Files
 /// that were made since `began`, in seconds and nanoseconds, are missing.
-pub(crate) fn look(thread: u32, path: &[u8], began: (i64, u32)) -> Vec<Found> {
+pub(crate) fn look(thread: u32, path: &[u8], began: (i64, u32)) -> Vec<ResolvedPath> {
     let mut all = Vec::new();
     let mut next = Some(PathBuf::from(OsStr::from_bytes(path)));
     while let Some(path) = next.take().filter(|_| all.len() < LINKS_MAX) {
@@ -66,8 +66,9 @@ pub(crate) fn look(thread: u32, path: &[u8], began: (i64, u32)) -> Vec<Found> {
     all
 }
 
-fn look_at(thread: u32, path: PathBuf, began: (i64, u32)) -> Option<Found> {
-    let missing = |path| Some(Found { path, kind: FileKind::Missing, facts: None, target: None });
+fn look_at(thread: u32, path: PathBuf, began: (i64, u32)) -> Option<ResolvedPath> {
+    let missing =
+        |path| Some(ResolvedPath { path, kind: FileKind::Missing, facts: None, target: None });
     let facts = match through_root(thread, &path).or_else(|()| facts_of(&path)) {
         Ok(facts) => facts,
         Err(Errno::NOENT | Errno::NOTDIR) => return missing(path),
@@ -84,13 +85,13 @@ fn look_at(thread: u32, path: PathBuf, began: (i64, u32)) -> Option<Found> {
         kind => kind,
     };
     let target = (kind == FileKind::Link).then(|| fs::read_link(&path).ok()).flatten();
-    Some(Found { path, kind, facts: Some(facts), target })
+    Some(ResolvedPath { path, kind, facts: Some(facts), target })
 }
 
 /// What the thread finds there; an error where it has ended, or is not ours to look through.
 fn through_root(thread: u32, path: &Path) -> Result<Statx, ()> {
-    let seen = Path::new("/proc").join(thread.to_string()).join("root");
-    facts_of(&seen.join(path.strip_prefix("/").unwrap_or(path))).map_err(drop)
+    let raw_call = Path::new("/proc").join(thread.to_string()).join("root");
+    facts_of(&raw_call.join(path.strip_prefix("/").unwrap_or(path))).map_err(drop)
 }
 
 fn facts_of(path: &Path) -> Result<Statx, Errno> {
@@ -122,7 +123,7 @@ mod tests {
 
     const LONG_AFTER: (i64, u32) = (i64::MAX, 0);
 
-    fn found(path: &Path, began: (i64, u32)) -> Vec<Found> {
+    fn found(path: &Path, began: (i64, u32)) -> Vec<ResolvedPath> {
         look(std::process::id(), path.as_os_str().as_bytes(), began)
     }
 

@@ -17,23 +17,23 @@ mod ebpf;
 mod error;
 mod files;
 mod inherited;
+mod overhead;
 mod pace;
 mod preload;
 mod privileges;
 mod ptrace;
+mod raw_call;
 mod recorder;
 mod recording;
 mod sample;
-mod seen;
 mod start;
 mod sys;
 mod table;
-mod toll;
 mod wanted;
 
 pub use error::Error;
+pub use overhead::{Overhead, time_calls};
 #[cfg(feature = "fuzz")]
 pub use preload::fuzz;
 pub use recorder::{PassedOver, Recorder};
 pub use recording::Recorded;
-pub use toll::{Toll, time_calls};

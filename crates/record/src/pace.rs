@@ -10,7 +10,7 @@ use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::error::{Error, while_};
-use crate::seen::Sink;
+use crate::raw_call::Sink;
 use crate::start::Held;
 use crate::sys::{Waited, Whom, wait};
 

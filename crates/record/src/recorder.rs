@@ -10,18 +10,18 @@ use host::process::Stat;
 use host::root::Root;
 use rustix::fs::{Access, access};
 use rustix::param::page_size;
-use trace::{Header, Mechanism, TollNs, TraceWriter};
+use trace::{Header, Mechanism, OverheadNs, TraceWriter};
 
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
+use crate::overhead::{Overhead, Round, Took, Turns, read_rounds};
 use crate::preload::Preload;
 use crate::privileges::{file_of, gives_rights, may_trace_them};
 use crate::ptrace;
+use crate::raw_call::Sink;
 use crate::recording::{Recorded, Recording, name_of};
-use crate::seen::Sink;
 use crate::start::Held;
 use crate::sys::{Followed, Usage};
-use crate::toll::{Round, Toll, Took, Turns, read_rounds};
 
 const TIMING: &str = "measuring what it costs";
 /// The calls are timed so often without a recorder and with it, in turns: a machine is faster at one
@@ -32,7 +32,7 @@ const TURNS: usize = 8;
 pub struct Recorder {
     means: Means,
     passed_over: Vec<PassedOver>,
-    toll: Toll,
+    overhead: Overhead,
 }
 
 enum Means {
@@ -64,7 +64,7 @@ impl Recorder {
         let means = match asked {
             Some(Mechanism::Ptrace) => Means::Ptrace,
             Some(Mechanism::Ebpf) => ebpf().map_err(unavailable(EBPF))?,
-            Some(Mechanism::Hybrid) => preload().map_err(unavailable(PRELOAD))?,
+            Some(Mechanism::Preload) => preload().map_err(unavailable(PRELOAD))?,
             Some(Mechanism::Planted) => {
                 return Err(unavailable("no recorder")("it is for tests".to_owned()));
             }
@@ -75,14 +75,14 @@ impl Recorder {
                 or_why(EBPF, ebpf()).or_else(|| or_why(PRELOAD, preload())).unwrap_or(Means::Ptrace)
             }
         };
-        Ok(Self { means, passed_over, toll: Toll::default() })
+        Ok(Self { means, passed_over, overhead: Overhead::default() })
     }
 
     /// What it records by.
     pub fn mechanism(&self) -> Mechanism {
         match self.means {
             Means::Ebpf(_) => Mechanism::Ebpf,
-            Means::Preload(_) => Mechanism::Hybrid,
+            Means::Preload(_) => Mechanism::Preload,
             Means::Ptrace => Mechanism::Ptrace,
         }
     }
@@ -93,8 +93,8 @@ impl Recorder {
     }
 
     /// What recording costs for each call, as [`calibrate`](Self::calibrate) found it.
-    pub fn toll(&self) -> Toll {
-        self.toll
+    pub fn overhead(&self) -> Overhead {
+        self.overhead
     }
 
     /// Finds out what recording costs here, by a command that has a number of calls timed
@@ -111,9 +111,9 @@ impl Recorder {
             let bare = self.bare(timing(calls))?;
             turns = turns.and_then(|mut turns| turns.add(&recorded, took, &bare).map(|()| turns));
         }
-        let found = turns.and_then(Turns::toll);
+        let found = turns.and_then(Turns::overhead);
         let nothing = || io::Error::other("nothing came of it");
-        self.toll = found.ok_or_else(nothing).map_err(while_(TIMING))?;
+        self.overhead = found.ok_or_else(nothing).map_err(while_(TIMING))?;
         Ok(())
     }
 
@@ -169,12 +169,12 @@ impl Recorder {
             processors: host::machine::processors().unwrap_or(1) as u32,
             page_bytes: page_size() as u32,
             sees_waiting: matches!(self.means, Means::Ebpf(_)),
-            toll_ns: TollNs::default(),
-            toll_within_ns: TollNs::default(),
+            overhead_ns: OverheadNs::default(),
+            overhead_within_ns: OverheadNs::default(),
             named: None,
             dispatch_ns: None,
         };
-        self.toll.put(&mut header);
+        self.overhead.put(&mut header);
         header
     }
 

@@ -14,12 +14,12 @@ use rustix::fs::makedev;
 use rustix::time::{ClockId, clock_gettime};
 use trace::{Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Summary, TraceWriter, Unseen};
 
-use crate::files::{self, Files, Found};
+use crate::files::{self, Files, ResolvedPath};
 use crate::inherited::{self, Inherited};
+use crate::raw_call::{Event, Forked, RawCall, Sink};
 use crate::sample;
-use crate::seen::{Event, Forked, Seen, Sink};
 use crate::sys::{Followed, Usage};
-use crate::table::{Role, Row, What};
+use crate::table::{Outcome, Role, Row};
 
 /// The longest path that a trace has.
 const PATH_BYTES_MAX: usize = 4096;
@@ -201,30 +201,31 @@ impl<W: Write> Recording<W> {
         Ok(self.follower.follow(entry).and_then(|followed| followed.path))
     }
 
-    fn called(&mut self, seen: &Seen<'_>) -> io::Result<()> {
-        let Some(row) = seen.row() else { return Ok(()) };
-        if self.becoming.is_some() || self.foreign.contains(&seen.thread) {
+    fn called(&mut self, raw_call: &RawCall<'_>) -> io::Result<()> {
+        let Some(row) = raw_call.row() else { return Ok(()) };
+        if self.becoming.is_some() || self.foreign.contains(&raw_call.thread) {
             return Ok(());
         }
-        let What::Recorded(_) = row.what else {
-            self.count(row, seen);
+        let Outcome::Recorded(_) = row.what else {
+            self.count(row, raw_call);
             return Ok(());
         };
         let mut paths = [None, None];
-        for (path, (id, role)) in
-            [seen.path, seen.to].into_iter().zip(paths.iter_mut().zip([Role::Path, Role::To]))
+        for (path, (id, role)) in [raw_call.path, raw_call.to]
+            .into_iter()
+            .zip(paths.iter_mut().zip([Role::Path, Role::To]))
         {
             let at = row.find(|of| of == role);
             match path {
                 // Empty is the descriptor itself (`AT_EMPTY_PATH`), or refused.
                 Some(path) if !path.is_empty() => *id = Some(self.path(path)?),
-                None if at.is_some_and(|at| seen.arguments[at] != 0) => {
+                None if at.is_some_and(|at| raw_call.arguments[at] != 0) => {
                     self.count_unseen(Unseen::Paths, 1);
                 }
                 _ => {}
             }
         }
-        let Some(call) = seen.call(row, self.origin_ns, paths) else { return Ok(()) };
+        let Some(call) = raw_call.call(row, self.origin_ns, paths) else { return Ok(()) };
         self.calls += 1;
         if leaves_descriptors(&call) {
             return self.push(&Entry::Call(call));
@@ -235,11 +236,12 @@ impl<W: Write> Recording<W> {
         }
     }
 
-    fn count(&mut self, row: &Row, seen: &Seen<'_>) {
-        if let What::Unseen(kind) = row.what {
+    fn count(&mut self, row: &Row, raw_call: &RawCall<'_>) {
+        if let Outcome::Unseen(kind) = row.what {
             // Both calls that hand in several operations return how many.
             let many = matches!(kind, Unseen::IoUring | Unseen::Calls);
-            let count = if many { seen.result.max(0) as u64 } else { u64::from(seen.result >= 0) };
+            let count =
+                if many { raw_call.result.max(0) as u64 } else { u64::from(raw_call.result >= 0) };
             self.count_unseen(kind, count);
         }
     }
@@ -251,7 +253,7 @@ impl<W: Write> Recording<W> {
     }
 
     fn look(&mut self, thread: u32, path: &[u8]) -> io::Result<()> {
-        let fits = |found: &Found| found.path.as_os_str().len() < PATH_BYTES_MAX;
+        let fits = |found: &ResolvedPath| found.path.as_os_str().len() < PATH_BYTES_MAX;
         for found in files::look(thread, path, self.began).into_iter().filter(fits) {
             let entry = self.facts(&found)?;
             self.push(&Entry::File(entry))?;
@@ -259,7 +261,7 @@ impl<W: Write> Recording<W> {
         Ok(())
     }
 
-    fn facts(&mut self, found: &Found) -> io::Result<FileFacts> {
+    fn facts(&mut self, found: &ResolvedPath) -> io::Result<FileFacts> {
         let bytes_of = |path: &Path| path.as_os_str().as_bytes().to_vec();
         let path = self.path(&bytes_of(&found.path))?;
         let target = found.target.as_deref().map(bytes_of);
@@ -323,9 +325,9 @@ impl<W: Write> Sink for Recording<W> {
         self.trace.flush().map_err(unwritten)
     }
 
-    fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
+    fn on_event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::Called(seen) => self.called(seen),
+            Event::Called(raw_call) => self.called(raw_call),
             Event::Forked(forked) => self.forked(*forked),
             Event::Executed { at_ns, thread, program } => self.executed(*at_ns, *thread, program),
             Event::Ended { at_ns, thread, status, user_ns, system_ns } => {

@@ -56,7 +56,7 @@ pub(crate) enum Role {
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Outcome {
     /// It is recorded.
     Recorded(Op),
     /// It does what cannot be seen, which is counted.
@@ -67,7 +67,7 @@ pub(crate) enum What {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) number: u32,
-    pub(crate) what: What,
+    pub(crate) what: Outcome,
     pub(crate) roles: [Role; 6],
 }
 
@@ -99,8 +99,9 @@ pub(crate) fn row(number: u32) -> Option<&'static Row> {
 /// The whole table.
 pub(crate) fn rows() -> impl Iterator<Item = Row> {
     let recorded = RECORDED.iter().chain(OLDER);
-    let recorded = recorded.map(|(number, op, letters)| (*number, What::Recorded(*op), *letters));
-    let unseen = UNSEEN.iter().map(|(number, kind)| (*number, What::Unseen(*kind), ""));
+    let recorded =
+        recorded.map(|(number, op, letters)| (*number, Outcome::Recorded(*op), *letters));
+    let unseen = UNSEEN.iter().map(|(number, kind)| (*number, Outcome::Unseen(*kind), ""));
     recorded.chain(unseen).map(|(number, what, letters)| {
         let mut roles = [Role::Skipped; 6];
         for (role, letter) in roles.iter_mut().zip(letters.chars()) {

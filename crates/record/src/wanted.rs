@@ -1,7 +1,7 @@
 //! The word that those who see system calls have for each: whether it is recorded, and where its
 //! pointers are.
 
-use crate::table::{self, NUMBERS, Role, What};
+use crate::table::{self, NUMBERS, Outcome, Role};
 
 /// The call is recorded.
 const WANTED: u32 = 1;
@@ -33,7 +33,7 @@ pub(crate) fn words() -> Vec<u8> {
         };
         let pointers = path | second | at | bytes;
         let many = row.roles[SMALL..].iter().any(|role| *role != Role::Skipped);
-        let is_map = row.what == What::Recorded(trace::Op::Map);
+        let is_map = row.what == Outcome::Recorded(trace::Op::Map);
         let large = if pointers != 0 || many || is_map { LARGE } else { 0 };
         words[row.number as usize] = WANTED | large | pointers;
     }

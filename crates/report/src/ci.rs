@@ -47,7 +47,7 @@ pub fn github(diff: &Diff) -> String {
         "{} of {} arms are slower than {BASELINE} by more than {}",
         diff.slower().count(),
         diff.arms.len(),
-        percent(diff.worth)
+        percent(diff.threshold)
     );
     format!("{slower}{missing}::notice title=iotoll::{}\n", data(&summed))
 }
@@ -104,7 +104,7 @@ fn judged(diff: &Diff, arm: &ArmChange) -> Case {
         Verdict::Slower => ("failure", told),
         Verdict::Faster => ("said", told),
         Verdict::Same => {
-            ("said", format!("it differs from {BASELINE} by less than {}", percent(diff.worth)))
+            ("said", format!("it differs from {BASELINE} by less than {}", percent(diff.threshold)))
         }
         Verdict::Unclear | Verdict::Invalid => {
             ("said", format!("unclear whether it changed: {told}"))

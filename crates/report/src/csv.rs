@@ -129,7 +129,7 @@ fn of_arm(arm: &ArmResult, comparison: Option<&Comparison>) -> Cells {
     vec![
         arm.slices.to_string(),
         arm.operations.to_string(),
-        number(arm.toll_ns),
+        number(arm.typical_ns),
         of(|l| l.mean),
         of(|l| l.p50),
         of(|l| l.p90),
@@ -168,7 +168,7 @@ fn of_block(slice: &Slice, block: usize, tick_ns: f64) -> Cells {
         block.to_string(),
         slice.operations.to_string(),
         spent.elapsed_ns.to_string(),
-        number(Some(slice.toll_ns())),
+        number(Some(slice.score_ns())),
         time(latencies.quantile(0.5)),
         time(latencies.quantile(0.99)),
         time(latencies.max as f64),

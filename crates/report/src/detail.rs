@@ -104,7 +104,7 @@ fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
             " Each interval has {} confidence by itself, whenever measuring stopped; a difference \
              under {} counts as none.",
             percent(first.confidence),
-            percent(first.worth)
+            percent(first.threshold)
         );
     }
     if !run.unread.is_empty() {

@@ -74,14 +74,14 @@ fn summary(diff: &Diff) -> String {
         diff.arms.iter().filter(|arm| arm.verdict == verdict).collect()
     };
     let (slower, faster) = (of(Verdict::Slower), of(Verdict::Faster));
-    let worth = percent(diff.worth);
+    let threshold = percent(diff.threshold);
     if slower.is_empty() && faster.is_empty() {
         let same = of(Verdict::Same).len();
         if same == diff.arms.len() {
-            return format!("No change: every arm differs by less than {worth}.");
+            return format!("No change: every arm differs by less than {threshold}.");
         }
         return format!(
-            "No change was found: no arm differs by more than {worth} beyond the usual variation \
+            "No change was found: no arm differs by more than {threshold} beyond the usual variation \
              between runs."
         );
     }
@@ -106,8 +106,11 @@ pub(crate) fn sentence(arm: &ArmChange, than: &str) -> String {
     let Difference { interval, .. } = difference(arm);
     let against = words::time_against(arm.ratio);
     let within = if interval.is_empty() { String::new() } else { format!(" ({interval})") };
-    let tolls = [arm.before_ns, arm.after_ns].map(|ns| toll(arm, ns));
-    format!("{} takes {against} {than}{within}: {} → {}", arm.id, tolls[0], tolls[1])
+    let typical_times = [arm.before_ns, arm.after_ns].map(|ns| typical(arm, ns));
+    format!(
+        "{} takes {against} {than}{within}: {} → {}",
+        arm.id, typical_times[0], typical_times[1]
+    )
 }
 
 fn difference(arm: &ArmChange) -> Difference {
@@ -115,7 +118,7 @@ fn difference(arm: &ArmChange) -> Difference {
     Difference::new(Some(arm.ratio), bound(arm.ratio_low), bound(arm.ratio_high))
 }
 
-fn toll(arm: &ArmChange, ns: f64) -> String {
+fn typical(arm: &ArmChange, ns: f64) -> String {
     match arm.score {
         Score::HighestRate => format!("{}/s", words::rate(1e9 / ns)),
         Score::MeanTime | Score::MedianTime => time(ns),
@@ -129,7 +132,7 @@ fn table(diff: &Diff, width: Width) -> String {
         for arm in &diff.arms {
             let Difference { ratio, interval } = difference(arm);
             let name = if named { arm.id.as_str() } else { "" };
-            let [before, after] = [arm.before_ns, arm.after_ns].map(|ns| toll(arm, ns));
+            let [before, after] = [arm.before_ns, arm.after_ns].map(|ns| typical(arm, ns));
             let figures = [name, &before, &after, &ratio, &interval].map(Cell::new);
             table.add_row(figures.into_iter().chain([verdict(arm.verdict)]));
         }

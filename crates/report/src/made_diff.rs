@@ -35,7 +35,7 @@ pub(crate) fn diff(arms: Vec<ArmChange>) -> Diff {
         facts: Vec::new(),
         arms,
         missing: Vec::new(),
-        worth: 0.05,
+        threshold: 0.05,
         confidence: 0.95,
     }
 }

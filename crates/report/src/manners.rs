@@ -69,7 +69,7 @@ mod tests {
     fn plan(gentle: bool) -> PlanRecord {
         let (arms, pairs) = (Vec::new(), Vec::new());
         PlanRecord {
-            worth: 0.05,
+            threshold: 0.05,
             error_rate: 0.05,
             budget_s: 60.0,
             arms,

@@ -67,7 +67,7 @@ impl Section<'_> {
         let arms: Vec<&ArmResult> = groups.iter().flat_map(|group| &group.arms).copied().collect();
         out += &parts::section(study, &arms, width);
         out += &figures::evidence(&arms, width);
-        out += &scaling::section(study, subject.analysis, subject.run.plan.worth, width);
+        out += &scaling::section(study, subject.analysis, subject.run.plan.threshold, width);
         out += &why::study(subject, &arms, width);
         out += &integrity::section(study, &arms, width);
         out + &integrity::promises(study, &arms, width)

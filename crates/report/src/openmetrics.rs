@@ -159,8 +159,13 @@ fn about_run(page: &mut Page, run: &Run, analysis: &Analysis) {
     let interrupted = Some(f64::from(u8::from(run.run.interrupted)));
     let help = "1 if the run was stopped before its end, 0 otherwise.";
     gauge("iotoll_run_interrupted", "", help, interrupted);
-    let worth = Some(run.plan.worth);
-    gauge("iotoll_worth_ratio", "ratio", "The smallest relative difference that matters.", worth);
+    let threshold = Some(run.plan.threshold);
+    gauge(
+        "iotoll_worth_ratio",
+        "ratio",
+        "The smallest relative difference that matters.",
+        threshold,
+    );
     let info = of.with("run", &run.run.id).with("version", &run.run.version);
     let family = Family::new("iotoll_run_info", "", "The run and the version of iotoll.");
     page.gauge(&family, [(info, Some(1.0))]);
@@ -188,13 +193,14 @@ fn arms<'a>(run: &Run, analysis: &'a Analysis) -> Vec<Arm<'a>> {
 }
 
 fn about_tolls(page: &mut Page, arms: &[Arm]) {
-    let toll = Family::new(
+    let typical = Family::new(
         "iotoll_toll_seconds",
         "seconds",
         "Time per operation in a typical slice, on which verdicts are based.",
     );
-    let tolls = arms.iter().map(|arm| (arm.labels.clone(), arm.result.toll_ns.map(seconds)));
-    page.gauge(&toll, tolls);
+    let typical_times =
+        arms.iter().map(|arm| (arm.labels.clone(), arm.result.typical_ns.map(seconds)));
+    page.gauge(&typical, typical_times);
     let timed = || arms.iter().filter(|arm| !arm.times.is_empty());
     if timed().next().is_some() {
         let help = "Latency of individual operations.";

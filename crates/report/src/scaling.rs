@@ -13,10 +13,10 @@ use crate::words::rate;
 pub(crate) fn section(
     study: &StudyDescription,
     analysis: &Analysis,
-    worth: f64,
+    threshold: f64,
     width: Width,
 ) -> String {
-    let said = |scaling| sentence(scaling, study, analysis, worth);
+    let said = |scaling| sentence(scaling, study, analysis, threshold);
     let of_study = analysis.scaling.iter().filter(|scaling| scaling.study == study.name);
     let sentences: String =
         of_study.map(|scaling| paragraph("  • ", "    ", &said(scaling), width)).collect();
@@ -30,7 +30,7 @@ fn sentence(
     scaling: &Scaling,
     study: &StudyDescription,
     analysis: &Analysis,
-    worth: f64,
+    threshold: f64,
 ) -> String {
     let name = name(scaling, analysis);
     let each = |(position, point): (usize, &ScalingPoint)| {
@@ -38,7 +38,7 @@ fn sentence(
         format!("{}{unit} with {}", rate(point.per_s), count(point.clients))
     };
     let rates: Vec<String> = scaling.points.iter().enumerate().map(each).collect();
-    format!("{name}: {}. {}", rates.join(", "), knee(scaling, worth))
+    format!("{name}: {}. {}", rates.join(", "), knee(scaling, threshold))
 }
 
 /// What is done, how and where, whatever the number of clients.
@@ -48,11 +48,11 @@ pub(crate) fn name(scaling: &Scaling, analysis: &Analysis) -> String {
 }
 
 /// Where it ends to grow, in a sentence.
-pub(crate) fn knee(Scaling { points, knee, .. }: &Scaling, worth: f64) -> String {
+pub(crate) fn knee(Scaling { points, knee, .. }: &Scaling, threshold: f64) -> String {
     let clients = counted(*knee, "client");
     if points.last().is_some_and(|last| last.clients == *knee) {
         format!("It still grows at {clients}.")
     } else {
-        format!("No more gets done by more than {clients} (within {}).", percent(worth))
+        format!("No more gets done by more than {clients} (within {}).", percent(threshold))
     }
 }

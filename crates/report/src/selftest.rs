@@ -34,10 +34,10 @@ pub fn report(result: &SelftestResult, width: Width) -> String {
 }
 
 fn of_place(tested: &PlaceSelftest, width: Width) -> String {
-    let toll = tested.toll_ns.map_or_else(String::new, |ns| format!(", {} each", time(ns)));
-    let mut out = heading(&format!("{}: {}{toll}", tested.place.label, tested.workload));
+    let typical = tested.typical_ns.map_or_else(String::new, |ns| format!(", {} each", time(ns)));
+    let mut out = heading(&format!("{}: {}{typical}", tested.place.label, tested.workload));
     if let Some(found) = &tested.against_itself {
-        let right = found.false_verdicts.at_least <= found.worth;
+        let right = found.false_verdicts.at_least <= found.threshold;
         out += &row(Some(right), "false verdicts", &against_itself(found), width);
         out += &row(None, "intervals", &intervals(found), width);
     }
@@ -150,13 +150,13 @@ fn miss(missed: &Missed) -> String {
 }
 
 fn resolution(resolution: &Resolution) -> String {
-    let Resolution { noise_per_block, blocks_in_60_s, worth, same_share, .. } = *resolution;
+    let Resolution { noise_per_block, blocks_in_60_s, threshold, same_share, .. } = *resolution;
     let smallest = match (resolution.smallest_difference, resolution.smallest_slower) {
         (Some(any), Some(slower)) => format!(
-            "in 60 s, differences of at least {} can be told from none; with --worth {}, \
+            "in 60 s, differences of at least {} can be told from none; with --threshold {}, \
              differences of at least {} get a verdict",
             percent(any),
-            percent(worth),
+            percent(threshold),
             percent(slower)
         ),
         _ => "no difference reliably in 60 s".to_owned(),

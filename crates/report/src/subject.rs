@@ -38,14 +38,14 @@ impl<'a> Subject<'a> {
     /// The highest rate that an arm held, where that is what it is judged by.
     pub(crate) fn highest_rate(self, arm: &ArmResult) -> Option<f64> {
         let judged_by_rate = self.study_of(arm)?.score_of(&arm.params) == Score::HighestRate;
-        arm.toll_ns.filter(|_| judged_by_rate).map(|toll_ns| 1e9 / toll_ns)
+        arm.typical_ns.filter(|_| judged_by_rate).map(|typical_ns| 1e9 / typical_ns)
     }
 
     /// How fast an arm moved its bytes, where its speed is best told so.
     pub(crate) fn bytes_per_s(self, arm: &ArmResult) -> Option<f64> {
         self.study_of(arm).filter(|study| study.moves_bytes)?;
         let bytes_per_op = arm.io.requested_bytes as f64 / arm.operations.max(1) as f64;
-        Some(bytes_per_op / arm.toll_ns? * 1e9)
+        Some(bytes_per_op / arm.typical_ns? * 1e9)
     }
 
     /// How one arm differs from another at its place, in short.

@@ -28,7 +28,7 @@ pub(crate) fn by_place(subject: Subject, arms: &[&ArmResult], width: Width) -> T
         let shown = if group == Some(&arm.strategy) { "" } else { arm.strategy.as_str() };
         group = Some(&arm.strategy);
         let mut row = vec![Cell::new(shown), Cell::new(&arm.place)];
-        row.extend(toll(subject, arm, full));
+        row.extend(typical(subject, arm, full));
         row.extend(judgement(subject, arm, Axis::Place, full));
         table.add_row(row);
     }
@@ -87,11 +87,11 @@ fn dim(text: &str) -> Cell {
     Cell::new(text).styled(Style::new().dimmed())
 }
 
-fn toll(subject: Subject, arm: &ArmResult, full: bool) -> Vec<Cell> {
+fn typical(subject: Subject, arm: &ArmResult, full: bool) -> Vec<Cell> {
     let none = || "–".to_owned();
     let p99 = arm.time_per_op_ns.map_or_else(none, |latency| time(latency.p99));
-    let toll = Cell::new(words::toll(subject, arm)).styled(Style::new().bold());
-    if full { vec![toll, Cell::new(p99)] } else { vec![toll] }
+    let typical = Cell::new(words::typical(subject, arm)).styled(Style::new().bold());
+    if full { vec![typical, Cell::new(p99)] } else { vec![typical] }
 }
 
 /// What is said of an arm against its base along an axis.

@@ -109,11 +109,11 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
         (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => format!(
             "{name}: {to} takes {} {from}{within}, {}.",
             difference.time_against(ratio),
-            worth(subject, comparison, base, other)
+            threshold(subject, comparison, base, other)
         ),
         (Verdict::Same, _) => format!(
             "{name}: {to} and {from} differ by less than {}{within}.",
-            percent(comparison.worth)
+            percent(comparison.threshold)
         ),
         (verdict, _) => format!(
             "{name}: {to} against {from} is {}{within}: {}.",
@@ -290,12 +290,12 @@ pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison])
                 }
                 (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => {
                     let against = Difference::of(comparison).time_against(ratio);
-                    let worth = worth(subject, comparison, base, other);
-                    format!("{name} takes {against} {base_name}, {worth}")
+                    let threshold = threshold(subject, comparison, base, other);
+                    format!("{name} takes {against} {base_name}, {threshold}")
                 }
                 (Verdict::Same, _) => format!(
                     "{name} and {base_name} differ by less than {}",
-                    percent(comparison.worth)
+                    percent(comparison.threshold)
                 ),
                 (Verdict::Invalid, _) => format!(
                     "{name} is invalid: {}",
@@ -346,7 +346,12 @@ fn way(arm: &ArmResult) -> &str {
 
 /// `saving 0.31 µs per record: 0.03% of a core at 1,000 per second` where that is
 /// processor time, and elsewhere what one worker can do instead.
-fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &ArmResult) -> String {
+fn threshold(
+    subject: Subject,
+    comparison: &Comparison,
+    base: &ArmResult,
+    other: &ArmResult,
+) -> String {
     let operation = subject.operation(other);
     let saves_ns = comparison.saves_ns_per_op.unwrap_or_default();
     let does = if saves_ns >= 0.0 { "saving" } else { "costing" };
@@ -364,9 +369,9 @@ fn worth(subject: Subject, comparison: &Comparison, base: &ArmResult, other: &Ar
         let rate = count(RATE_PER_S as u64);
         return format!("{amount}: {} of a core at {rate} per second", percent(cores));
     }
-    match (base.toll_ns, other.toll_ns) {
+    match (base.typical_ns, other.typical_ns) {
         (Some(from), Some(to)) => {
-            let [from, to] = [from, to].map(|toll_ns| rate(1e9 / toll_ns));
+            let [from, to] = [from, to].map(|typical_ns| rate(1e9 / typical_ns));
             format!("{amount}; one worker: {to} per second instead of {from}")
         }
         _ => amount,
@@ -380,10 +385,10 @@ pub(crate) fn is_processor_time(saves_ns: f64, base: &ArmResult, other: &ArmResu
 }
 
 /// An arm's toll, or the highest rate that it held where that is what it is judged by.
-pub(crate) fn toll(subject: Subject, arm: &ArmResult) -> String {
-    match (subject.highest_rate(arm), arm.toll_ns) {
+pub(crate) fn typical(subject: Subject, arm: &ArmResult) -> String {
+    match (subject.highest_rate(arm), arm.typical_ns) {
         (Some(per_s), _) => format!("{}/s", rate(per_s)),
-        (None, toll_ns) => toll_ns.map_or_else(|| "–".to_owned(), time),
+        (None, typical_ns) => typical_ns.map_or_else(|| "–".to_owned(), time),
     }
 }
 

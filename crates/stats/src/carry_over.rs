@@ -39,7 +39,7 @@ pub struct Step {
     /// The arm that ran just before; nothing where none did.
     pub before: Option<usize>,
     /// The natural logarithm of the slice's toll; finite.
-    pub log_toll: f64,
+    pub log_typical: f64,
 }
 
 /// An arm that surely changes what follows it.
@@ -68,8 +68,8 @@ pub fn carry_over(steps: &[Step], level: f64) -> Vec<CarryOver> {
         return Vec::new();
     }
     let groups = [&by_block, &by_arm];
-    let tolls: Vec<f64> = steps.iter().map(|step| step.log_toll).collect();
-    let ranked = scores(&tolls, groups);
+    let typical_times: Vec<f64> = steps.iter().map(|step| step.log_typical).collect();
+    let ranked = scores(&typical_times, groups);
     let follows = |followers: &[usize]| {
         let mut follows = vec![0.0; steps.len()];
         for &index in followers {
@@ -90,7 +90,7 @@ pub fn carry_over(steps: &[Step], level: f64) -> Vec<CarryOver> {
     sure.truncate(FOUND_MAX);
     let found = sure.into_iter().map(|(after, followers, z)| {
         let follows = follows(followers);
-        let effect = Test { labels: &labels(&follows), groups }.effect(&follows, &tolls);
+        let effect = Test { labels: &labels(&follows), groups }.effect(&follows, &typical_times);
         CarryOver { after, effect, z }
     });
     found.collect()
@@ -129,9 +129,9 @@ fn mean(values: &mut [f64]) -> f64 {
 
 /// The rank of each slice among those of its arm, from -½ to ½, by what is left of its
 /// toll without the levels of blocks and arms.
-fn scores(tolls: &[f64], groups: [&Groups; 2]) -> Vec<f64> {
+fn scores(typical_times: &[f64], groups: [&Groups; 2]) -> Vec<f64> {
     let [_, by_arm] = groups;
-    let values = without_levels(tolls, groups, median);
+    let values = without_levels(typical_times, groups, median);
     let mut scores = vec![0.0; values.len()];
     for group in by_arm.values() {
         let mut sorted: Vec<f64> = group.iter().map(|&index| values[index]).collect();
@@ -169,13 +169,14 @@ impl Test<'_> {
 
     /// What, once it is taken off the slices that follow the arm, leaves nothing to be
     /// found (J. L. Hodges and E. L. Lehmann 1963).
-    fn effect(&self, follows: &[f64], tolls: &[f64]) -> f64 {
-        let left = without_levels(tolls, self.groups, median);
-        let farthest = left.iter().fold(0.0, |most: f64, toll| most.max(toll.abs()));
+    fn effect(&self, follows: &[f64], typical_times: &[f64]) -> f64 {
+        let left = without_levels(typical_times, self.groups, median);
+        let farthest = left.iter().fold(0.0, |most: f64, typical| most.max(typical.abs()));
         let (mut low, mut high) = (-2.0 * farthest, 2.0 * farthest);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
-            let without = tolls.iter().zip(follows).map(|(toll, f)| toll - middle * f);
+            let without =
+                typical_times.iter().zip(follows).map(|(typical, f)| typical - middle * f);
             if self.z(&scores(&without.collect::<Vec<_>>(), self.groups)) > 0.0 {
                 low = middle;
             } else {
@@ -200,7 +201,7 @@ mod tests {
                 arm,
                 block: index / of_block,
                 before,
-                log_toll: 5.0 * arm as f64
+                log_typical: 5.0 * arm as f64
                     + if before == Some(1) { left } else { 0.0 }
                     + 0.01 * (index * 17 % 40) as f64 / 40.0,
             })

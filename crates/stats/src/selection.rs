@@ -38,7 +38,7 @@ mod tests {
     fn missed(reported_at: impl Fn(usize) -> f64) -> f64 {
         let runs = 200;
         let sequence = |series: &[f64], error_rate: f64| {
-            let mut sequence = Sequence::new(Settings { worth: 0.0, error_rate });
+            let mut sequence = Sequence::new(Settings { threshold: 0.0, error_rate });
             for x in series {
                 sequence.push(*x).unwrap();
             }

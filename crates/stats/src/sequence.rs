@@ -52,7 +52,7 @@ pub struct Settings {
     /// as ± ln(1 + worth) of the log ratio, so that swapping the two arms
     /// swaps the decision exactly: 5% slower is a ratio of 1.05, and 5% faster
     /// one of 1/1.05.
-    pub worth: f64,
+    pub threshold: f64,
     /// The probability, over the whole sequence, with which the interval may
     /// miss the truth.
     pub error_rate: f64,
@@ -60,7 +60,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { worth: 0.05, error_rate: 0.05 }
+        Self { threshold: 0.05, error_rate: 0.05 }
     }
 }
 
@@ -164,15 +164,15 @@ impl Sequence {
     /// A comparison of which no block has been seen.
     ///
     /// # Panics
-    /// When `worth` is negative or not finite, or `error_rate` not between 0
+    /// When `threshold` is negative or not finite, or `error_rate` not between 0
     /// and 1.
     pub fn new(settings: Settings) -> Self {
-        let Settings { worth, error_rate } = settings;
-        assert!(worth >= 0.0 && worth.is_finite(), "worth is {worth}");
+        let Settings { threshold, error_rate } = settings;
+        assert!(threshold >= 0.0 && threshold.is_finite(), "the threshold is {threshold}");
         assert!(error_rate > 0.0 && error_rate < 1.0, "error rate is {error_rate}");
         let start = Wealth::start();
         Self {
-            edge: worth.ln_1p(),
+            edge: threshold.ln_1p(),
             error_rate,
             log_ratios: Vec::new(),
             growing: Growing::default(),
@@ -433,7 +433,7 @@ mod tests {
 
     /// Nothing is decided of it, as the blocks lie about the only edge, or are few.
     fn open(log_ratios: impl Iterator<Item = f64>) -> Option<Sequence> {
-        let mut sequence = Sequence::new(Settings { worth: 0.0, error_rate: 0.05 });
+        let mut sequence = Sequence::new(Settings { threshold: 0.0, error_rate: 0.05 });
         for log_ratio in log_ratios {
             sequence.push(log_ratio).ok()?;
         }

@@ -34,7 +34,7 @@ pub use folder::usual;
 pub use narrowed::Narrowed;
 pub use recording::Recording;
 pub use saved::{Content, Entry, Kind, State, Summary, is_name};
-pub use summary::{Repeats, Toll};
+pub use summary::{Repeats, TypicalTime};
 
 use std::path::{Path, PathBuf};
 

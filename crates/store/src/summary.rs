@@ -17,29 +17,34 @@ const RUNS_MAX: u32 = 2_000;
 
 /// An arm's toll in a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Toll {
+pub struct TypicalTime {
     /// What was timed and where, in a text that is the same in runs that repeat each other.
     pub setting: String,
     /// The toll's logarithm.
-    pub log_toll: f64,
+    pub log_typical: f64,
 }
 
 impl Store {
     /// Keeps how a run ended, what it answered and what its arms took.
-    pub fn summarise(&mut self, id: &str, summary: &Summary, tolls: &[Toll]) -> Result<(), Error> {
+    pub fn summarise(
+        &mut self,
+        id: &str,
+        summary: &Summary,
+        typical_times: &[TypicalTime],
+    ) -> Result<(), Error> {
         self.write("saving a run's summary", |database| {
             let Summary { ended, answer } = summary;
             database.execute(
                 "UPDATE run SET ended = ?, answer = ? WHERE id = ?",
                 params![ended, answer, id],
             )?;
-            for Toll { setting, log_toll } in tolls {
+            for TypicalTime { setting, log_typical } in typical_times {
                 database.execute("INSERT OR IGNORE INTO setting (text) VALUES (?)", [setting])?;
                 database.execute(
                     "INSERT OR REPLACE INTO toll (setting, run, log_toll)
                      SELECT setting.number, run.number, ?
                      FROM setting, run WHERE setting.text = ? AND run.id = ?",
-                    params![log_toll, setting, id],
+                    params![log_typical, setting, id],
                 )?;
             }
             Ok::<(), Failed>(())
@@ -82,6 +87,6 @@ impl Repeats {
     pub fn of(&self, setting: &str, but: [&str; EXCEPT]) -> Vec<f64> {
         let of_setting = self.0.get(setting).into_iter().flatten();
         let others = of_setting.filter(|(run, _)| !but.contains(&run.as_str()));
-        others.map(|(_, log_toll)| *log_toll).take(REPEATS_MAX).collect()
+        others.map(|(_, log_typical)| *log_typical).take(REPEATS_MAX).collect()
     }
 }

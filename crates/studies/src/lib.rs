@@ -1,15 +1,16 @@
 //! What is timed: one file per study, its strategies beside it.
 
 pub mod articles;
+mod atomic_replace;
 mod blocks;
 mod cache;
 #[cfg(test)]
 mod cases;
 mod choices;
 mod clients;
-mod cold;
 #[cfg(test)]
 mod corruption;
+mod drop_cache;
 mod exec;
 mod file;
 mod files;
@@ -17,9 +18,7 @@ mod files;
 mod footprints;
 mod journal;
 mod log;
-mod own;
 mod page;
-mod put;
 mod random;
 mod replay;
 mod ring;
@@ -32,8 +31,9 @@ mod sqlite;
 mod stream;
 #[cfg(test)]
 mod testing;
-mod together;
 mod tree;
+mod user_data;
+mod worker_stats;
 mod workers;
 
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{
     Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
     StudyError, Workload, has_no_workers,
@@ -172,23 +172,23 @@ impl Prepared for Opened {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        _recorder: &Recorder,
+        _timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         Ok(Box::new(Writing { opened: *self, operations }))
     }
 }
 
 impl Ready for Writing {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { mut opened, operations } = *self;
         for number in 0..operations {
             stamp(&mut opened.block, number);
             write_whole(&opened.file, &opened.block, WRITING)?;
-            recorder.lap();
-            recorder.check_stop()?;
+            timer.lap();
+            timer.check_stop()?;
         }
-        recorder.requested(operations * opened.block.len() as u64);
-        recorder.sync(|| fdatasync(&opened.file)).doing(SYNCING)?;
+        timer.requested(operations * opened.block.len() as u64);
+        timer.sync(|| fdatasync(&opened.file)).doing(SYNCING)?;
         Ok(Box::new(Written { opened, blocks: operations }))
     }
 }

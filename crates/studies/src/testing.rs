@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Ran, Ready, SliceFolders, Study, StudyError, Workload};
 use host::clock::Clock;
 use host::process::storage_read_bytes;
@@ -50,8 +50,8 @@ pub(crate) fn own_contents(bytes: usize) -> Vec<u8> {
 }
 
 /// A recorder of no run.
-pub(crate) fn recorder() -> Recorder {
-    Recorder::new(Clock::new(), StopFlag::default())
+pub(crate) fn timer() -> SliceTimer {
+    SliceTimer::new(Clock::new(), StopFlag::default())
 }
 
 /// The study's first defaults, with these in their place.
@@ -124,7 +124,7 @@ pub(crate) fn ready_in<'a>(
     let [fresh, kept] = folders.map(|folder| File::open(folder).unwrap());
     let kept_is_new = fs::read_dir(folders[1]).unwrap().next().is_none();
     let folders = SliceFolders::alone(fresh.as_fd(), kept.as_fd(), kept_is_new);
-    workload.prepare(folders)?.ready(operations, &recorder())
+    workload.prepare(folders)?.ready(operations, &timer())
 }
 
 /// Runs slices of one arm, each of so many operations, on disk. The inodes that the arm
@@ -161,11 +161,11 @@ fn inodes(folder: &Path) -> BTreeSet<u64> {
 pub(crate) fn run<'a>(
     ready: Box<dyn Ready + 'a>,
 ) -> Result<(Box<dyn Ran + 'a>, u64, Spent), StudyError> {
-    let mut recorder = recorder();
-    recorder.start();
-    let ran = ready.run(&mut recorder)?;
-    recorder.finish();
-    Ok((ran, recorder.latencies().count(), recorder.spent(Spent::default())))
+    let mut timer = timer();
+    timer.start();
+    let ran = ready.run(&mut timer)?;
+    timer.finish();
+    Ok((ran, timer.latencies().count(), timer.spent(Spent::default())))
 }
 
 /// Runs a slice that is ready to its end.

@@ -40,7 +40,10 @@ fn told(file: &Path) -> String {
                 .iter()
                 .map(|p| format!("  {} against {}\n", arms[p.other].id, arms[p.base].id))
                 .collect::<String>();
-            format!("worth {} budget {:?} seed {}\n{compared}", plan.worth, plan.budget, plan.seed)
+            format!(
+                "threshold {} budget {:?} seed {}\n{compared}",
+                plan.threshold, plan.budget, plan.seed
+            )
         }
     };
     format!("{name}: {}\n", text.trim_start_matches(&format!("{name}:")))

@@ -28,7 +28,7 @@ pub struct Call {
     /// When it began, since the recording did.
     pub began_ns: u64,
     /// How long it took, with what of the recorder's own time falls within it
-    /// ([`Header::toll_within_ns`](crate::Header::toll_within_ns)).
+    /// ([`Header::overhead_within_ns`](crate::Header::overhead_within_ns)).
     pub took_ns: u64,
     /// For how much of that the thread was off the processor: it waited for a device, for a lock,
     /// or for a processor that others had. 0 where nobody saw it

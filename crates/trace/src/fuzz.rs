@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::bill::{Bill, Maker};
+use crate::bill::{Bill, BillBuilder};
 use crate::chunk::{ChunkReader, Kind, Next};
 use crate::coder::{Coder, told};
 use crate::entry::Entry;
-use crate::header::{Header, Mechanism, Summary, TollNs};
+use crate::header::{Header, Mechanism, OverheadNs, Summary};
 use crate::paths::Paths;
 use crate::patterns;
 use crate::reader::TraceReader;
@@ -53,7 +53,7 @@ impl Parts {
 /// Entries that no checksum stands before, and their bill, if there are any. What is read becomes
 /// the same again once it is written.
 pub fn entries(mut bytes: &[u8]) -> Option<Bill> {
-    let mut maker = Maker::new(header());
+    let mut bill_builder = BillBuilder::new(header());
     let (mut reads, mut writes, mut again) = (Coder::new(), Coder::new(), Coder::new());
     let mut paths = Paths::default();
     let mut count = 0;
@@ -65,10 +65,10 @@ pub fn entries(mut bytes: &[u8]) -> Option<Bill> {
         if let Some((_, path)) = told(&entry) {
             paths.add(path.clone());
         }
-        maker.take(&entry);
+        bill_builder.take(&entry);
         count += 1;
     }
-    let (mut bill, uses) = maker.finish(None, 0);
+    let (mut bill, uses) = bill_builder.finish(None, 0);
     bill.patterns = patterns::find(&bill, &uses);
     for pattern in &bill.patterns {
         assert!((0.0..=1.0).contains(&pattern.share), "{pattern:?}");
@@ -102,8 +102,8 @@ pub fn header() -> Header {
         processors: 1,
         page_bytes: 4096,
         sees_waiting: true,
-        toll_ns: TollNs { low: 10, high: 20 },
-        toll_within_ns: TollNs { low: 3, high: 5 },
+        overhead_ns: OverheadNs { low: 10, high: 20 },
+        overhead_within_ns: OverheadNs { low: 3, high: 5 },
         named: None,
         dispatch_ns: None,
     }

@@ -28,39 +28,42 @@ pub struct Header {
     #[serde(default)]
     pub sees_waiting: bool,
     /// How much longer the program took for each call because it was recorded.
-    pub toll_ns: TollNs,
+    #[serde(rename = "toll_ns")]
+    pub overhead_ns: OverheadNs,
     /// How much of that falls within the recorded time of the call. It is less than nothing where
     /// calls seem shorter than they are: entering and leaving the kernel may fall outside.
-    pub toll_within_ns: TollNs,
+    #[serde(rename = "toll_within_ns")]
+    pub overhead_within_ns: OverheadNs,
     /// The same of calls that name a file, which is written down; none where these were not
     /// told apart.
     #[serde(default)]
-    pub named: Option<NamedToll>,
+    pub named: Option<NamedOverhead>,
     /// How much longer the program took, beside that, for each system call that the recorder sees
     /// in a slower way ([`Call::dispatched`]); all of it is outside of the recorded times. None where
     /// there is one way only.
     #[serde(default)]
-    pub dispatch_ns: Option<TollNs>,
+    pub dispatch_ns: Option<OverheadNs>,
 }
 
 impl Header {
     /// How much longer the program took for this call because it was recorded.
-    pub fn toll_of(&self, call: &Call) -> TollNs {
-        let TollNs { low, high } = self.named_of(call).map_or(self.toll_ns, |named| named.toll_ns);
+    pub fn overhead_of(&self, call: &Call) -> OverheadNs {
+        let OverheadNs { low, high } =
+            self.named_of(call).map_or(self.overhead_ns, |named| named.overhead_ns);
         let dispatch = self.dispatch_ns.unwrap_or_default();
         let all = |each: i64| each.saturating_mul(i64::from(call.dispatched));
-        TollNs {
+        OverheadNs {
             low: low.saturating_add(all(dispatch.low)),
             high: high.saturating_add(all(dispatch.high)),
         }
     }
 
     /// How much of that falls within its recorded time.
-    pub fn toll_within(&self, call: &Call) -> TollNs {
-        self.named_of(call).map_or(self.toll_within_ns, |named| named.toll_within_ns)
+    pub fn overhead_within(&self, call: &Call) -> OverheadNs {
+        self.named_of(call).map_or(self.overhead_within_ns, |named| named.overhead_within_ns)
     }
 
-    fn named_of(&self, call: &Call) -> Option<NamedToll> {
+    fn named_of(&self, call: &Call) -> Option<NamedOverhead> {
         self.named.filter(|_| call.path.is_some() || call.to.is_some())
     }
 }
@@ -68,11 +71,13 @@ impl Header {
 /// What a call costs that names a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NamedToll {
+pub struct NamedOverhead {
     /// How much longer the program took for it because it was recorded.
-    pub toll_ns: TollNs,
+    #[serde(rename = "toll_ns")]
+    pub overhead_ns: OverheadNs,
     /// How much of that falls within its recorded time.
-    pub toll_within_ns: TollNs,
+    #[serde(rename = "toll_within_ns")]
+    pub overhead_within_ns: OverheadNs,
 }
 
 /// How calls were seen.
@@ -84,7 +89,8 @@ pub enum Mechanism {
     Ebpf,
     /// A library within the program: functions in place of libc's, and signals for what does not go
     /// through them.
-    Hybrid,
+    #[serde(rename = "hybrid")]
+    Preload,
     /// Every call stops at the recorder.
     Ptrace,
     /// Nothing: the trace was made up, as by a test.
@@ -94,14 +100,14 @@ pub enum Mechanism {
 /// What one call costs, as measured on this machine: between these two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TollNs {
+pub struct OverheadNs {
     /// At the least.
     pub low: i64,
     /// At the most.
     pub high: i64,
 }
 
-impl TollNs {
+impl OverheadNs {
     /// In the middle of both.
     pub fn middle(self) -> i64 {
         self.low.midpoint(self.high)

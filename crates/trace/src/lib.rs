@@ -5,10 +5,10 @@
 //! files, no arguments and no environment of programs. A recorder writes it as it goes.
 //!
 //! ```
-//! use iotoll_trace::{Call, Entry, Header, Mechanism, Op, Summary, TollNs};
+//! use iotoll_trace::{Call, Entry, Header, Mechanism, Op, Summary, OverheadNs};
 //! use iotoll_trace::{TraceReader, TraceWriter, WORKING_FOLDER, bill_of};
 //!
-//! let toll = TollNs { low: 410, high: 450 };
+//! let overhead = OverheadNs { low: 410, high: 450 };
 //! let header = Header {
 //!     mechanism: Mechanism::Ebpf,
 //!     attached: false,
@@ -18,8 +18,8 @@
 //!     processors: 2,
 //!     page_bytes: 4096,
 //!     sees_waiting: true,
-//!     toll_ns: toll,
-//!     toll_within_ns: TollNs { low: 30, high: 40 },
+//!     overhead_ns: overhead,
+//!     overhead_within_ns: OverheadNs { low: 30, high: 40 },
 //!     named: None,
 //!     dispatch_ns: None,
 //! };
@@ -48,6 +48,7 @@
 
 mod anonymise;
 mod bill;
+mod build;
 mod call;
 mod chunk;
 mod coder;
@@ -68,7 +69,6 @@ mod patterns;
 #[cfg(any(test, feature = "planted"))]
 pub mod planted;
 mod reader;
-mod reckon;
 #[cfg(test)]
 mod tests;
 mod varint;
@@ -78,14 +78,14 @@ pub use anonymise::anonymise;
 pub use bill::{
     Bill, Cost, Divided, FileCost, FolderCost, Kind, KindCost, RangeNs, SCHEMA, Share, UnseenCount,
 };
+pub use build::bill_of;
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
 pub use entry::{Entry, FileFacts, FileKind, Unseen};
 pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};
-pub use header::{Header, Mechanism, NamedToll, Summary, TollNs};
+pub use header::{Header, Mechanism, NamedOverhead, OverheadNs, Summary};
 pub use inner::inner;
 pub use op::Op;
-pub use pattern::{Database, Journal, Pattern, What};
+pub use pattern::{Database, Journal, Pattern, PatternKind};
 pub use reader::{TraceReader, is_trace};
-pub use reckon::bill_of;
 pub use writer::TraceWriter;

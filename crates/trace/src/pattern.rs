@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct Pattern {
     /// Which one, in the program's own numbers.
     #[serde(flatten)]
-    pub what: What,
+    pub what: PatternKind,
     /// How long the calls took that are meant, those of threads in parallel added up.
     pub summed_ns: u64,
     /// This as a share of the program's wall time, 1 at the most.
@@ -21,7 +21,7 @@ pub struct Pattern {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "pattern", rename_all = "kebab-case")]
-pub enum What {
+pub enum PatternKind {
     /// A file is opened, written and closed for each record.
     Reopened {
         /// The file.

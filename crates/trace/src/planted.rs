@@ -2,7 +2,7 @@
 
 use crate::call::{Call, HERE, PathId, WORKING_FOLDER};
 use crate::entry::Entry;
-use crate::header::{Header, Mechanism, Summary, TollNs};
+use crate::header::{Header, Mechanism, OverheadNs, Summary};
 use crate::op::Op;
 use crate::writer::TraceWriter;
 
@@ -17,8 +17,8 @@ pub fn header() -> Header {
         processors: 2,
         page_bytes: 4096,
         sees_waiting: false,
-        toll_ns: TollNs::default(),
-        toll_within_ns: TollNs::default(),
+        overhead_ns: OverheadNs::default(),
+        overhead_within_ns: OverheadNs::default(),
         named: None,
         dispatch_ns: None,
     }

@@ -20,7 +20,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use host::clock;
 use places::WorkDir;
 use process::StopFlag;
@@ -76,9 +76,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     );
     let work = WorkDir::create("bench", &args.place)?;
     let clock = clock::Clock::new();
-    let mut recorder = Recorder::new(clock.clone(), StopFlag::default());
+    let mut timer = SliceTimer::new(clock.clone(), StopFlag::default());
     let mut bench = Bench::new(Contender::all());
-    let mut stage = Stage::new(&work, &clock, &mut recorder);
+    let mut stage = Stage::new(&work, &clock, &mut timer);
     bench.round(&mut stage, args.operations).context("warming up")?;
     bench.forget();
     for number in 1..=args.rounds.get() {
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     eprintln!();
     let mut met = bench.report();
-    print_timers(&clock, &mut recorder, args.rounds.get())?;
+    print_timers(&clock, &mut timer, args.rounds.get())?;
     work.remove()?;
     if args.memory_operations > 0 {
         met &= memory::parent(&args.place, args.memory_operations)?;
@@ -186,12 +186,12 @@ fn word(figure: Option<f64>, is_met: bool) -> &'static str {
 }
 
 /// What timing costs without anything to time.
-fn print_timers(clock: &clock::Clock, recorder: &mut Recorder, rounds: usize) -> Result<()> {
+fn print_timers(clock: &clock::Clock, timer: &mut SliceTimer, rounds: usize) -> Result<()> {
     println!("\ntiming alone, ns per operation");
-    for timer in Timer::ALL {
-        let times_ns = (0..rounds).map(|_| timer.time_ns(clock, recorder));
+    for way in Timer::ALL {
+        let times_ns = (0..rounds).map(|_| way.time_ns(clock, timer));
         let spread = Spread::of(times_ns.collect::<Result<Vec<_>>>()?);
-        println!("  {:<48} {spread:>7.1}", timer.name());
+        println!("  {:<48} {spread:>7.1}", way.name());
     }
     Ok(())
 }

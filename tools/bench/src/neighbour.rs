@@ -155,7 +155,7 @@ impl Stopped {
         // Nothing is ever sure or precise enough to end before the budget does, and the
         // budget, of which the clock goes on while it is stopped, suffices for all.
         let budget = args.seconds.saturating_mul(args.rounds as u64).saturating_mul(8);
-        command.args(["--worth", "0.0001%", "--budget", &format!("{budget}s")]).args(flags);
+        command.args(["--threshold", "0.0001%", "--budget", &format!("{budget}s")]).args(flags);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
         let run = Self(command.spawn().context("starting iotoll")?);
         run.signal(Signal::STOP)?;

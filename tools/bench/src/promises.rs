@@ -33,7 +33,7 @@ use std::time::Duration;
 use ::process::StopFlag;
 use anyhow::{Context as _, Result, ensure};
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{PowerTrial, SliceFolders, StudyError};
 use host::clock::Clock;
 use rand::seq::IndexedRandom as _;
@@ -219,7 +219,8 @@ impl Bench {
         if !settled {
             self.disk.tell(Told::Record)?;
         }
-        let ready = made.ready(folders, operations, &Recorder::new(clock.clone(), stop.clone()))?;
+        let ready =
+            made.ready(folders, operations, &SliceTimer::new(clock.clone(), stop.clone()))?;
         if settled {
             rustix::fs::syncfs(folders.fresh)?;
             self.disk.tell(Told::Record)?;
@@ -229,14 +230,14 @@ impl Bench {
             let told = disk.tell(Told::Acknowledge(done));
             told.map_err(|error| StudyError::Worker(format!("{error:#}")))
         };
-        let mut recorder = Recorder::telling(clock, stop, Box::new(tell));
+        let mut timer = SliceTimer::telling(clock, stop, Box::new(tell));
         let (ended, folder) = (AtomicBool::new(false), folders.fresh);
         std::thread::scope(|scope| {
             if with_neighbour {
                 scope.spawn(|| sync_now_and_then(folder, &ended));
             }
-            recorder.start();
-            let ran = ready.run(&mut recorder);
+            timer.start();
+            let ran = ready.run(&mut timer);
             ended.store(true, Ordering::Relaxed);
             // Before files are closed: some are written to by that.
             let moments = self.disk.end();

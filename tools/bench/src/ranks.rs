@@ -64,9 +64,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut missed = 0;
     for &clients in &args.clients {
         ensure!(clients > 1, "--clients {clients}: give 2 or more");
-        for toll_ns in [2e6, 2e3] {
+        for typical_ns in [2e6, 2e3] {
             for ratio in [0.8, 1.0, 1.3] {
-                let row = measured(&args.place, clients, Planted { toll_ns, ratio })?;
+                let row = measured(&args.place, clients, Planted { typical_ns, ratio })?;
                 println!("{}", row.shown());
                 missed += usize::from(!row.is_met());
             }

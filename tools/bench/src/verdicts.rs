@@ -22,7 +22,7 @@ use xtask::process;
 /// Runs drawn from each record for each difference.
 const RUNS: usize = 400;
 /// The smallest difference that matters.
-const WORTH: f64 = 0.05;
+const THRESHOLD: f64 = 0.05;
 /// By how much the other arm is made slower.
 const PLANTED: [f64; 5] = [0.0, 0.03, 0.08, 0.12, 0.5];
 
@@ -63,7 +63,7 @@ fn measured(place: &Path, seconds: u64) -> Result<(String, Record)> {
         fs::create_dir(&folder)?;
         compare.arg(format!("{arm}={}", folder.display()));
     }
-    compare.args(["--study", "log", "--strategy", "held", "--worth", "0.1%"]);
+    compare.args(["--study", "log", "--strategy", "held", "--threshold", "0.1%"]);
     compare.args(["--budget", &format!("{seconds}s"), "--no-save", "--json"]).arg(&result);
     process::output(&mut compare)?;
     read(&result)
@@ -120,7 +120,7 @@ fn table(title: &str, record: &Record) -> String {
 
 fn heading(planted: f64) -> String {
     let percent = 100.0 * planted;
-    if planted > WORTH {
+    if planted > THRESHOLD {
         format!("+{percent:.0}%: missed")
     } else {
         format!("+{percent:.0}%: false")
@@ -138,19 +138,19 @@ fn judged(way: &Way, record: &Record, planted: f64) -> (f64, f64) {
     let mut wrong = 0;
     let mut slices = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
-        let (claim, took) = (way.compare)(record, planted.ln_1p(), WORTH, &mut random);
-        wrong += usize::from(is_wrong(claim, planted, way.tells_worth));
+        let (claim, took) = (way.compare)(record, planted.ln_1p(), THRESHOLD, &mut random);
+        wrong += usize::from(is_wrong(claim, planted, way.shows_threshold));
         slices.push(took as f64);
     }
     (wrong as f64 / RUNS as f64, stats::median(&mut slices))
 }
 
-fn is_wrong(claim: Claim, planted: f64, tells_worth: bool) -> bool {
-    if planted > WORTH {
+fn is_wrong(claim: Claim, planted: f64, shows_threshold: bool) -> bool {
+    if planted > THRESHOLD {
         return claim != Claim::Slower;
     }
     match claim {
-        Claim::Slower => tells_worth || planted == 0.0,
+        Claim::Slower => shows_threshold || planted == 0.0,
         Claim::Faster => true,
         Claim::Nothing => false,
     }
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_claim_is_judged_by_what_it_says() {
-        for (claim, planted, tells_worth, wrong) in [
+        for (claim, planted, shows_threshold, wrong) in [
             (Claim::Slower, 0.0, true, true),
             (Claim::Slower, 0.0, false, true),
             (Claim::Slower, 0.03, true, true),
@@ -173,7 +173,7 @@ mod tests {
             (Claim::Faster, 0.5, false, true),
             (Claim::Slower, 0.5, false, false),
         ] {
-            assert_eq!(is_wrong(claim, planted, tells_worth), wrong, "{claim:?} {planted}");
+            assert_eq!(is_wrong(claim, planted, shows_threshold), wrong, "{claim:?} {planted}");
         }
     }
 

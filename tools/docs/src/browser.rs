@@ -282,7 +282,7 @@ fn hostile(mut run: Run) -> Run {
 fn hostile_article() -> Article {
     let text = || HOSTILE.to_owned();
     let ratio = Quantity {
-        measure: Measure::Toll,
+        measure: Measure::TypicalTime,
         times: 1.0,
         arm: 1,
         set_against: Some(SetAgainst::Over(0)),

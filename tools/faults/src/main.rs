@@ -137,7 +137,7 @@ struct Chore<'a> {
 /// A site's calls in one run without a fault, at the least, and in how many of such runs
 /// there were any.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct SiteVisits {
     times: u64,
     runs: usize,
 }
@@ -203,8 +203,8 @@ impl<'a> Chore<'a> {
     }
 
     /// Which calls are made, and how often at the least.
-    fn sites(&self, subject: &Subject, program: &Program) -> Result<BTreeMap<Site, Seen>> {
-        let mut sites: BTreeMap<Site, Seen> = BTreeMap::new();
+    fn sites(&self, subject: &Subject, program: &Program) -> Result<BTreeMap<Site, SiteVisits>> {
+        let mut sites: BTreeMap<Site, SiteVisits> = BTreeMap::new();
         for _ in 0..BASELINES {
             let scene = Scene::within(&self.args.place)?;
             let Judged { traced, said, defects, .. } = judged(&scene, program, None)?;
@@ -212,8 +212,8 @@ impl<'a> Chore<'a> {
             ensure!(defects.is_empty(), "{name}, with no fault: {defects:?}\n{said}");
             ensure!(traced.unknown.is_empty(), "{name}: calls of no name: {:?}", traced.unknown);
             for (site, times) in traced.sites {
-                let seen = sites.entry(site).or_insert(Seen { times, runs: 0 });
-                *seen = Seen { times: times.min(seen.times), runs: seen.runs + 1 };
+                let seen = sites.entry(site).or_insert(SiteVisits { times, runs: 0 });
+                *seen = SiteVisits { times: times.min(seen.times), runs: seen.runs + 1 };
             }
         }
         Ok(sites)
@@ -284,12 +284,15 @@ fn is_silent(
 }
 
 /// What there is to be expected of, and nothing yet.
-fn expectations(sites: &BTreeMap<Site, Seen>, trials: &[Injection]) -> BTreeMap<Site, Expectation> {
+fn expectations(
+    sites: &BTreeMap<Site, SiteVisits>,
+    trials: &[Injection],
+) -> BTreeMap<Site, Expectation> {
     let is_tried = |site: &Site| trials.iter().any(|trial| trial.site == *site);
     let listed = sites.iter().filter(|(site, _)| {
         (site.is_slices_own() || site.is_between_processes()) && is_tried(site)
     });
-    let expectation = |(site, seen): (&Site, &Seen)| {
+    let expectation = |(site, seen): (&Site, &SiteVisits)| {
         let now_and_then = seen.runs < BASELINES;
         (site.clone(), Expectation { now_and_then, ..Expectation::default() })
     };

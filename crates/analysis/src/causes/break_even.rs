@@ -47,7 +47,7 @@ struct Trade {
     other: Sides,
     /// The median over the blocks, and between which two it lies.
     added_ns: [f64; 3],
-    worth: f64,
+    pays_below: f64,
 }
 
 impl Trade {
@@ -62,9 +62,9 @@ impl Trade {
             base: Sides::middle(&both, |(base, _)| *base),
             other: Sides::middle(&both, |(_, other)| *other),
             added_ns: [median(&mut added), low, high],
-            worth: run.plan.worth,
+            pays_below: run.plan.threshold,
         };
-        (trade.saved_bytes() > trade.worth * trade.base.bytes).then_some(trade)
+        (trade.saved_bytes() > trade.pays_below * trade.base.bytes).then_some(trade)
     }
 
     fn saved_bytes(&self) -> f64 {
@@ -92,17 +92,17 @@ impl Trade {
         let [added_ns, ..] = self.added_ns;
         // More work, less bandwidth.
         let [even, high, low] = self.added_ns.map(|added| self.bandwidth(added, 0.0, 0.0));
-        let [worth, worth_high, worth_low] =
-            self.added_ns.map(|added| self.bandwidth(added, self.worth, sync_ns));
+        let [pays_below, pays_below_high, pays_below_low] =
+            self.added_ns.map(|added| self.bandwidth(added, self.pays_below, sync_ns));
         let evidence = [
             ("saved_bytes_per_op", self.saved_bytes()),
             ("work_added_ns_per_op", added_ns),
             ("break_even_bytes_per_s", even),
             ("break_even_bytes_per_s_low", low),
             ("break_even_bytes_per_s_high", high),
-            ("worth_bytes_per_s", worth),
-            ("worth_bytes_per_s_low", worth_low),
-            ("worth_bytes_per_s_high", worth_high),
+            ("worth_bytes_per_s", pays_below),
+            ("worth_bytes_per_s_low", pays_below_low),
+            ("worth_bytes_per_s_high", pays_below_high),
             ("sync_ns_here", sync_ns),
             ("bytes_per_s_here", here * 1e9),
         ];
@@ -114,8 +114,8 @@ impl Trade {
                 "which pays on a device that writes {}, and by more than {} where it writes {} and \
                  a sync takes no longer than {}, as here",
                 range(even, low, high),
-                percent(self.worth),
-                range(worth, worth_low, worth_high),
+                percent(self.pays_below),
+                range(pays_below, pays_below_low, pays_below_high),
                 time(sync_ns)
             )
         };

@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Run,
 };
 
-/// Waiting for memory for less than this share of the time is below any `worth`.
+/// Waiting for memory for less than this share of the time is below any threshold.
 const WAITED_MIN: f64 = 0.05;
 /// So much of what storage read having been in memory shortly before is thrashing.
 const REFAULTED_MIN: f64 = 0.1;

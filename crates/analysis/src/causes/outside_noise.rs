@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
     scope: Scope::Run,
 };
 
-/// Time lost to others that is as large as the usual `worth` may decide a block.
+/// Time lost to others that is as large as the usual threshold may decide a block.
 const LOST_MIN: f64 = 0.05;
 
 fn weigh(totals: &ArmTotals, _parts: &Parts) -> Option<Finding> {

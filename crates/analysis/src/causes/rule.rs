@@ -10,7 +10,7 @@ use crate::totals::ArmTotals;
 /// together, is what the arm is bound by.
 pub(super) const BOUND: f64 = 0.5;
 /// Waiting of a kind that takes at least this share of the time is worth a
-/// sentence: to be rid of it would pay four times the usual `worth`.
+/// sentence: to be rid of it would pay four times the usual threshold.
 pub(super) const NOTABLE: f64 = 0.2;
 
 /// One cause: what it is called and when it is named.

@@ -44,7 +44,7 @@ pub(super) struct Estimates<'a> {
     run: &'a Indexed<'a>,
     arms: &'a [ArmResult],
     /// The comparisons of tolls, those of the plan and others.
-    tolls: BTreeMap<Sides, Comparison>,
+    typical_times: BTreeMap<Sides, Comparison>,
 }
 
 impl<'a> Estimates<'a> {
@@ -56,10 +56,10 @@ impl<'a> Estimates<'a> {
         totals: &[ArmTotals],
     ) -> Self {
         let planned = run.plan.pairs.iter().map(|pair| (pair.base, pair.other));
-        let mut tolls: BTreeMap<Sides, Comparison> =
+        let mut typical_times: BTreeMap<Sides, Comparison> =
             planned.zip(comparisons.iter().cloned()).collect();
         let mut others: Vec<Sides> = asked(article).collect();
-        others.retain(|sides| !tolls.contains_key(sides));
+        others.retain(|sides| !typical_times.contains_key(sides));
         others.sort_unstable();
         others.dedup();
         let pair = |&(base, other): &Sides| Pair {
@@ -71,12 +71,12 @@ impl<'a> Estimates<'a> {
         let mut states = PairStates::new(&pairs, settings(run));
         run.blocks().for_each(|block| states.take_block(block));
         let results = comparisons::results(run, &states, arms, totals);
-        tolls.extend(others.into_iter().zip(results));
-        Self { run, arms, tolls }
+        typical_times.extend(others.into_iter().zip(results));
+        Self { run, arms, typical_times }
     }
 
-    pub(super) fn worth(&self) -> f64 {
-        self.run.plan.worth
+    pub(super) fn threshold(&self) -> f64 {
+        self.run.plan.threshold
     }
 
     pub(super) fn arm(&self, arm: usize) -> Option<&'a ArmResult> {
@@ -94,7 +94,7 @@ impl<'a> Estimates<'a> {
             return Unit::Ratio;
         }
         match &quantity.measure {
-            Measure::Toll | Measure::MeanTime => Unit::Nanoseconds,
+            Measure::TypicalTime | Measure::MeanTime => Unit::Nanoseconds,
             Measure::Throughput => Unit::MegabytesPerSecond,
             Measure::Failed => Unit::Count,
             Measure::Share(_) => Unit::Percent,
@@ -112,7 +112,7 @@ impl<'a> Estimates<'a> {
         };
         let titles = |names: &[String]| names.iter().map(title).collect::<Vec<_>>().join(" + ");
         match &quantity.measure {
-            Measure::Toll | Measure::MeanTime => None,
+            Measure::TypicalTime | Measure::MeanTime => None,
             Measure::Throughput => Some("throughput".to_owned()),
             Measure::Failed => Some("failed".to_owned()),
             Measure::Figure(name) => Some(title(name)),
@@ -138,7 +138,7 @@ impl<'a> Estimates<'a> {
             Some(if fold == Some(Fold::PerOperation) { value / operations } else { *value })
         };
         match measure {
-            Measure::Toll => Some(slice.toll_ns()),
+            Measure::TypicalTime => Some(slice.score_ns()),
             Measure::MeanTime => Some(slice.time_per_op_ns()),
             Measure::Throughput => {
                 let elapsed_ns = slice.spent.elapsed_ns.max(1) as f64;
@@ -207,7 +207,7 @@ impl<'a> Estimates<'a> {
     fn value(&self, measure: &Measure, arm: usize) -> Option<f64> {
         let result = self.arm(arm)?;
         match measure {
-            Measure::Toll => result.toll_ns,
+            Measure::TypicalTime => result.typical_ns,
             Measure::MeanTime => result.time_per_op_ns.map(|time| time.mean),
             Measure::Throughput => result.metrics.get(THROUGHPUT).copied(),
             Measure::Figure(name) => result.metrics.get(name).copied(),
@@ -225,8 +225,8 @@ impl<'a> Estimates<'a> {
 
     /// The ratio of the other's to the base's.
     fn ratio(&self, measure: &Measure, (base, other): Sides) -> Estimate {
-        if *measure == Measure::Toll {
-            return self.tolls.get(&(base, other)).map(of_comparison).unwrap_or_default();
+        if *measure == Measure::TypicalTime {
+            return self.typical_times.get(&(base, other)).map(of_comparison).unwrap_or_default();
         }
         let value = |arm| self.value(measure, arm);
         let quotient = value(other).zip(value(base)).map(|(other, base)| other / base);
@@ -244,8 +244,8 @@ impl<'a> Estimates<'a> {
         let high = ratio_high.map(|high| value.map_or(high, |value| high.max(value)));
         // What makes an operation take longer makes parts of its time do so.
         let is_time = matches!(measure, Measure::MeanTime | Measure::Sum(_));
-        let toll = self.tolls.get(&(base, other)).filter(|_| is_time);
-        let cause = toll.and_then(|toll| of_comparison(toll).cause);
+        let typical = self.typical_times.get(&(base, other)).filter(|_| is_time);
+        let cause = typical.and_then(|typical| of_comparison(typical).cause);
         Estimate { value, low, high, cause, ..Estimate::default() }
     }
 
@@ -286,7 +286,7 @@ fn percent_of(part: f64, whole: f64) -> f64 {
 }
 
 fn settings(run: &Run) -> Settings {
-    Settings { worth: run.plan.worth, error_rate: run.plan.error_rate }
+    Settings { threshold: run.plan.threshold, error_rate: run.plan.error_rate }
 }
 
 /// The pairs of arms whose tolls an article has a ratio of.

@@ -100,7 +100,7 @@ fn test_here(test: &Test, estimates: &Estimates<'_>) -> (TestHere, Option<String
     let arms = estimates.ids(&test.of);
     let unit = estimates.unit(&test.of);
     let of = estimates.title(&test.of);
-    let Some([least, most]) = test.is.range(estimates.worth()) else {
+    let Some([least, most]) = test.is.range(estimates.threshold()) else {
         return (intact(test, arms, estimates), None);
     };
     let Estimate { value, low, high, why, cause } = estimates.of_quantity(&test.of);

@@ -52,7 +52,7 @@ fn decided(mut run: Run, of: Quantity, is: Is) -> Decision {
 }
 
 fn ratio(arm: usize, base: usize) -> Quantity {
-    quantity(Measure::Toll, arm, Some(SetAgainst::Over(base)))
+    quantity(Measure::TypicalTime, arm, Some(SetAgainst::Over(base)))
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn arms_that_the_plan_does_not_compare_can_be_set_against_each_other() {
     // The plan holds both against the first.
     let found = decided(run([2.0, 6.0], 0.01, |_| ()), ratio(2, 1), Is::Between(2.8, 3.2));
     assert_eq!(found, Decision::Holds);
-    let less = quantity(Measure::Toll, 2, Some(SetAgainst::Minus(1)));
+    let less = quantity(Measure::TypicalTime, 2, Some(SetAgainst::Minus(1)));
     let of = |is| decided(run([2.0, 6.0], 0.01, |_| ()), less.clone(), is);
     assert_eq!(of(Is::Between(35e3, 45e3)), Decision::Holds);
     assert_eq!(of(Is::AtMost(20e3)), Decision::DoesNotHold);
@@ -114,7 +114,7 @@ fn a_figure_is_decided_by_the_median_slice() {
 fn data_is_intact_broken_or_was_not_checked() {
     let of = |integrity: Option<Integrity>| {
         let run = run([1.0; 2], 0.01, |slice| slice.outcome.integrity.clone_from(&integrity));
-        decided(run, quantity(Measure::Toll, 1, None), Is::Intact)
+        decided(run, quantity(Measure::TypicalTime, 1, None), Is::Intact)
     };
     let whole = Integrity { records: 100, ..Integrity::default() };
     assert_eq!(of(Some(whole.clone())), Decision::Holds);
@@ -127,7 +127,7 @@ fn what_cannot_be_trusted_decides_nothing() {
     let mut failed = run([3.0, 1.0], 0.01, |_| ());
     failed.failures.push(model::run::ArmFailure { arm: 1, why: "no space".to_owned() });
     assert_eq!(decided(failed.clone(), ratio(1, 0), Is::AtLeast(2.0)), Decision::Unclear);
-    let level = quantity(Measure::Toll, 1, None);
+    let level = quantity(Measure::TypicalTime, 1, None);
     assert_eq!(decided(failed, level, Is::AtLeast(2.0)), Decision::Unclear);
 }
 
@@ -157,7 +157,7 @@ fn figures_stand_beside_what_was_published_with_their_ratios() {
         unit: Unit::Nanoseconds,
         published: Some(published),
         against,
-        original: Some(Quantity { times, ..quantity(Measure::Toll, arm, None) }),
+        original: Some(Quantity { times, ..quantity(Measure::TypicalTime, arm, None) }),
         native: None,
     };
     let mut run = run([3.0, 1.0], 0.01, |_| ());

@@ -19,7 +19,7 @@ fn slice(operations: u64, distribution: LogNormal<f64>, random: &mut ChaCha8Rng)
 /// on equal arms is false.
 fn decided(operations: [u64; 2], slower: f64, blocks: usize, seed: u64) -> Decision {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut tails = Tails::new(Settings { worth: 0.0, error_rate: 0.05 });
+    let mut tails = Tails::new(Settings { threshold: 0.0, error_rate: 0.05 });
     let of = |factor: f64| LogNormal::new((1e5 * factor).ln(), 0.5).unwrap();
     for _ in 0..blocks {
         let base = slice(operations[0], of(1.0), &mut random);

@@ -10,7 +10,7 @@ use crate::testing;
 
 /// Arms with tolls of their own; the first slice of the second is disturbed.
 struct Made {
-    tolls_ns: Vec<u64>,
+    typical_times_ns: Vec<u64>,
     passed_ns: u64,
     disturbed: bool,
 }
@@ -49,7 +49,7 @@ impl SliceRunner for Made {
     }
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
-        let mut elapsed_ns = operations * self.tolls_ns[arm];
+        let mut elapsed_ns = operations * self.typical_times_ns[arm];
         let full = elapsed_ns > 1_000_000;
         if arm == 1 && full && !std::mem::replace(&mut self.disturbed, true) {
             elapsed_ns *= 3;
@@ -60,20 +60,21 @@ impl SliceRunner for Made {
     }
 }
 
-fn job(tolls_ns: &[u64], clients: u64) -> Job {
-    let arms = testing::arms_of(tolls_ns.len(), clients);
+fn job(typical_times_ns: &[u64], clients: u64) -> Job {
+    let arms = testing::arms_of(typical_times_ns.len(), clients);
     let pairs =
         (1..arms.len()).map(|other| Pair { base: other - 1, other, axis: Axis::Place }).collect();
     testing::job(arms, pairs, Duration::from_secs(2))
 }
 
-fn measured(job: &Job, tolls_ns: &[u64]) -> Measurement {
-    let mut runner = Made { tolls_ns: tolls_ns.to_vec(), passed_ns: 0, disturbed: false };
+fn measured(job: &Job, typical_times_ns: &[u64]) -> Measurement {
+    let mut runner =
+        Made { typical_times_ns: typical_times_ns.to_vec(), passed_ns: 0, disturbed: false };
     measure(job, &mut runner, &mut |_| ())
 }
 
-fn sizes(tolls_ns: &[u64], clients: u64) -> BTreeMap<usize, u64> {
-    let measured = measured(&job(tolls_ns, clients), tolls_ns);
+fn sizes(typical_times_ns: &[u64], clients: u64) -> BTreeMap<usize, u64> {
+    let measured = measured(&job(typical_times_ns, clients), typical_times_ns);
     let counted = measured.slices.iter().filter(|slice| slice.block().is_some());
     counted.map(|slice| (slice.arm, slice.operations)).collect()
 }
@@ -101,9 +102,10 @@ fn alike_is_passed_on_and_arms_that_differ_keep_their_own() {
 
 #[test]
 fn a_run_ends_after_the_blocks_that_were_asked_for_and_says_so() {
-    let tolls_ns = [300, 310];
+    let typical_times_ns = [300, 310];
     let blocks = |most| {
-        let measured = measured(&Job { blocks: most, ..job(&tolls_ns, 1) }, &tolls_ns);
+        let measured =
+            measured(&Job { blocks: most, ..job(&typical_times_ns, 1) }, &typical_times_ns);
         let last = measured.slices.iter().filter_map(Slice::block).max();
         (last.map(|last| last + 1), measured.ended_early.is_some())
     };

@@ -9,10 +9,10 @@ use model::run::{Floor, Run};
 use model::selftest::{AgainstItself, Rate};
 use model::units::count;
 
+use super::aa_test::{AaTest, Ended, Rules, ended, median};
 use super::pace::{allowance, full, time_of};
 use super::rerun::Rerun;
 use super::scatter::Scatter;
-use super::twins::{Ended, Rules, Twins, ended, median};
 use crate::runner::SliceRunner;
 
 /// So many comparisons should be done by the end of the budget: with none
@@ -35,7 +35,7 @@ pub(super) struct Judged {
 /// Compares until the runner's clock shows `until`, going by what was seen of the
 /// place before. `None` where there was no time for a single comparison.
 pub(super) fn against_itself(
-    twins: Twins<'_>,
+    aa_test: AaTest<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
     (seen, until): (&Scatter, Duration),
@@ -44,7 +44,7 @@ pub(super) fn against_itself(
 ) -> (Option<AgainstItself>, Option<Ended>) {
     let began = runner.elapsed();
     let least = time_of(BLOCKS_MIN, seen.untimed);
-    let full = seen.toll_ns.map(full);
+    let full = seen.typical_ns.map(full);
     let mut judged: Vec<Judged> = Vec::new();
     let mut slices_ns = Vec::new();
     let ended = loop {
@@ -54,9 +54,9 @@ pub(super) fn against_itself(
         }
         let state = state(&judged);
         let allowance = allowance(left, judged.len(), WANTED).clamp(least, left);
-        let rules = Rules { worth: twins.job.worth, budget: allowance, seed: seeds() };
+        let rules = Rules { threshold: aa_test.job.threshold, budget: allowance, seed: seeds() };
         let rerun = Rerun::new(runner, floor, full);
-        let run = twins.compare(&rules, rerun, &mut |_| progress(state.clone()));
+        let run = aa_test.compare(&rules, rerun, &mut |_| progress(state.clone()));
         if let Some(ended) = ended(&run) {
             break Some(ended);
         }
@@ -70,7 +70,7 @@ pub(super) fn against_itself(
     let found = (!judged.is_empty()).then(|| AgainstItself {
         slice_ns: median(slices_ns).unwrap_or_default(),
         seconds,
-        ..summary(twins.job.worth, &judged)
+        ..summary(aa_test.job.threshold, &judged)
     });
     (found, ended)
 }
@@ -85,7 +85,7 @@ fn state(judged: &[Judged]) -> String {
 fn judge(run: Run) -> Judged {
     let first = |run: &Run| analyse(run).comparisons.into_iter().next();
     let (verdict, blocks) = first(&run).map_or((Verdict::Invalid, 0), |c| (c.verdict, c.blocks));
-    let missed = first(&run.with_worth(0.0)).is_some_and(|strict| is_false(strict.verdict));
+    let missed = first(&run.with_threshold(0.0)).is_some_and(|strict| is_false(strict.verdict));
     Judged { verdict, missed, blocks }
 }
 
@@ -94,11 +94,11 @@ fn is_false(verdict: Verdict) -> bool {
 }
 
 /// The counts and what they say of the true rates.
-pub(super) fn summary(worth: f64, judged: &[Judged]) -> AgainstItself {
+pub(super) fn summary(threshold: f64, judged: &[Judged]) -> AgainstItself {
     let counted = |is: &dyn Fn(&Judged) -> bool| judged.iter().filter(|j| is(j)).count() as u64;
     let rate = |count: u64| Rate::new(count, judged.len() as u64);
     AgainstItself {
-        worth,
+        threshold,
         same: counted(&|j| j.verdict == Verdict::Same),
         unclear: counted(&|j| matches!(j.verdict, Verdict::Unclear | Verdict::Invalid)),
         false_verdicts: rate(counted(&|j| is_false(j.verdict))),

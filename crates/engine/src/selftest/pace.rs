@@ -12,8 +12,8 @@ const PATIENCE: f64 = 1.5;
 const SHARERS_MIN: usize = 4;
 
 /// About how many operations fill a slice, given what one takes.
-pub(super) fn full(toll_ns: f64) -> f64 {
-    SLICE_NS / toll_ns
+pub(super) fn full(typical_ns: f64) -> f64 {
+    SLICE_NS / typical_ns
 }
 
 /// The time of so many blocks, in each of which so much passes outside of the clock.

@@ -10,13 +10,13 @@ use model::selftest::{PlaceSelftest, Planted, PlantedKind};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
+use super::aa_test::{self, AaTest, Ended, aa_job};
 use super::against_itself::against_itself;
 use super::planted::{ADDED, factors, planted, truth};
 use super::resolution::resolution;
 use super::scatter::{Scatter, scatter};
 use super::settings::{Planting, Settings, Work};
-use super::stretched::{Stretched, every};
-use super::twins::{self, Ended, Twins, twins_job};
+use super::slowdown::{Slowdown, every};
 use crate::error::StudyError;
 use crate::folders::{Folders, Open};
 use crate::job::Job;
@@ -73,17 +73,17 @@ impl<'a> PlaceTest<'a> {
     where
         F::Error: From<PlanError> + From<StudyError>,
     {
-        let job = twins_job(&self.settings.work, &place)?;
+        let job = aa_job(&self.settings.work, &place)?;
         let plantings = self.settings.plantings.iter();
-        let jobs = plantings.map(|planting| twins_job(&planting.work, &place));
+        let jobs = plantings.map(|planting| aa_job(&planting.work, &place));
         let jobs = jobs.collect::<Result<Vec<Job>, PlanError>>()?;
         let places =
-            twins::LABELS.map(|label| PlaceFacts { label: label.to_owned(), ..place.clone() });
-        let twins = Twins { job: &job, places: &places, machine: self.machine };
+            aa_test::LABELS.map(|label| PlaceFacts { label: label.to_owned(), ..place.clone() });
+        let aa_test = AaTest { job: &job, places: &places, machine: self.machine };
         let mut tested = PlaceSelftest {
             place,
             workload: self.settings.work.name(),
-            toll_ns: None,
+            typical_ns: None,
             against_itself: None,
             resolution: None,
             planted: Vec::new(),
@@ -91,7 +91,7 @@ impl<'a> PlaceTest<'a> {
         };
         let mut folders = open(&places)?;
         if let Some(Ended::Failed(why)) =
-            self.parts(twins, &jobs, &mut folders, &mut tested, until)?
+            self.parts(aa_test, &jobs, &mut folders, &mut tested, until)?
         {
             tested.failure = Some(why);
         }
@@ -101,7 +101,7 @@ impl<'a> PlaceTest<'a> {
     /// The parts, into `tested`, until one ends early; `jobs` are those of the plantings.
     fn parts(
         &mut self,
-        twins: Twins<'_>,
+        aa_test: AaTest<'_>,
         jobs: &[Job],
         folders: &mut impl Folders,
         tested: &mut PlaceSelftest,
@@ -110,47 +110,47 @@ impl<'a> PlaceTest<'a> {
         let now = self.settings.elapsed;
         let share = until.saturating_sub(now());
         let scattered = share.mul_f64(SCATTER_SHARE).max(SCATTER_MIN.min(share / 3));
-        let seen = self.scatter(twins, folders, &tested.place.label, now() + scattered)?;
-        tested.toll_ns = seen.toll_ns;
+        let seen = self.scatter(aa_test, folders, &tested.place.label, now() + scattered)?;
+        tested.typical_ns = seen.typical_ns;
         if seen.ended.is_some() {
             return Ok(seen.ended);
         }
-        if seen.toll_ns.is_none() {
+        if seen.typical_ns.is_none() {
             let why =
                 "the budget ended before the first block was complete: give a longer --budget";
             return Ok(Some(Ended::Failed(why.to_owned())));
         }
         let Scatter { log_ratios, block_time, .. } = &seen;
         tested.resolution =
-            resolution(log_ratios, *block_time, twins.job.worth, self.random.random());
+            resolution(log_ratios, *block_time, aa_test.job.threshold, self.random.random());
         let until_planted = now() + share.mul_f64(PLANTED_SHARE);
-        let ended = self.all_planted(twins, jobs, folders, tested, until_planted)?;
+        let ended = self.all_planted(aa_test, jobs, folders, tested, until_planted)?;
         if ended.is_some() {
             return Ok(ended);
         }
-        self.against_itself(twins, folders, tested, (&seen, until))
+        self.against_itself(aa_test, folders, tested, (&seen, until))
     }
 
     fn scatter(
         &mut self,
-        twins: Twins<'_>,
+        aa_test: AaTest<'_>,
         folders: &mut impl Folders,
         label: &str,
         until: Duration,
     ) -> Result<Scatter, StudyError> {
-        let workloads = workloads(&self.settings.work, &twins.job.arms)?;
-        let mut runner = folders.runner(&twins.job.arms, workloads);
+        let workloads = workloads(&self.settings.work, &aa_test.job.arms)?;
+        let mut runner = folders.runner(&aa_test.job.arms, workloads);
         self.floor = runner.floor();
         let goal = (self.settings.elapsed, until);
         let seeds = || self.random.random();
         let mut progress = |state| (self.progress)(&format!("{label}: {state}"));
-        Ok(scatter(twins, &mut *runner, &self.floor, goal, seeds, &mut progress))
+        Ok(scatter(aa_test, &mut *runner, &self.floor, goal, seeds, &mut progress))
     }
 
     /// Every kind of slow-down, each in an even share of the time that is left.
     fn all_planted(
         &mut self,
-        twins: Twins<'_>,
+        aa_test: AaTest<'_>,
         jobs: &[Job],
         folders: &mut impl Folders,
         tested: &mut PlaceSelftest,
@@ -169,8 +169,8 @@ impl<'a> PlaceTest<'a> {
             let now = (self.settings.elapsed)();
             let until = now + until.saturating_sub(now) / sharers;
             sharers -= 1;
-            let (twins, label) = (Twins { job, ..twins }, &tested.place.label);
-            let (planted, ended) = self.planted(twins, folders, label, (planting, until))?;
+            let (aa_test, label) = (AaTest { job, ..aa_test }, &tested.place.label);
+            let (planted, ended) = self.planted(aa_test, folders, label, (planting, until))?;
             tested.planted.push(planted);
             if ended == Some(Ended::Interrupted) {
                 return Ok(ended);
@@ -181,23 +181,24 @@ impl<'a> PlaceTest<'a> {
 
     fn planted(
         &mut self,
-        twins: Twins<'_>,
+        aa_test: AaTest<'_>,
         folders: &mut impl Folders,
         label: &str,
         (planting, until): (&Planting, Duration),
     ) -> Result<(Planted, Option<Ended>), StudyError> {
         let Planting { kind, work } = planting;
-        let arms = &twins.job.arms;
+        let arms = &aa_test.job.arms;
         let mut factors = [every(1.0), factors(*kind, self.random.random())].map(Some);
-        let stretched = workloads(work, arms)?.into_iter().zip(arms).map(|(workload, arm)| {
+        let slowdown = workloads(work, arms)?.into_iter().zip(arms).map(|(workload, arm)| {
             let factors = factors[arm.place].take().unwrap_or_else(|| every(1.0));
-            Box::new(Stretched::new(workload, factors)) as Box<dyn Workload>
+            Box::new(Slowdown::new(workload, factors)) as Box<dyn Workload>
         });
-        let mut runner = folders.runner(arms, stretched.collect());
+        let mut runner = folders.runner(arms, slowdown.collect());
         let seeds = || self.random.random();
         let mut progress = |state| (self.progress)(&format!("{label}: {state}"));
         let goal = (*kind, until);
-        let (found, ended) = planted(twins, &mut *runner, &self.floor, goal, seeds, &mut progress);
+        let (found, ended) =
+            planted(aa_test, &mut *runner, &self.floor, goal, seeds, &mut progress);
         let why = match &ended {
             Some(Ended::Failed(why)) => Some(why.as_str()),
             None if found.is_none() => Some("there was no time for a comparison"),
@@ -209,18 +210,18 @@ impl<'a> PlaceTest<'a> {
 
     fn against_itself(
         &mut self,
-        twins: Twins<'_>,
+        aa_test: AaTest<'_>,
         folders: &mut impl Folders,
         tested: &mut PlaceSelftest,
         goal: (&Scatter, Duration),
     ) -> Result<Option<Ended>, StudyError> {
-        let workloads = workloads(&self.settings.work, &twins.job.arms)?;
-        let mut runner = folders.runner(&twins.job.arms, workloads);
+        let workloads = workloads(&self.settings.work, &aa_test.job.arms)?;
+        let mut runner = folders.runner(&aa_test.job.arms, workloads);
         let seeds = || self.random.random();
         let label = &tested.place.label;
         let mut progress = |state| (self.progress)(&format!("{label}: {state}"));
         let (found, ended) =
-            against_itself(twins, &mut *runner, &self.floor, goal, seeds, &mut progress);
+            against_itself(aa_test, &mut *runner, &self.floor, goal, seeds, &mut progress);
         tested.against_itself = found;
         Ok(ended)
     }

@@ -9,10 +9,10 @@ use model::run::{Floor, Run};
 use model::selftest::{Missed, PlantedFound, PlantedKind, Rate};
 use model::units::count;
 
+use super::aa_test::{AaTest, Ended, Rules, ended, median, typical_ns};
 use super::pace::{allowance, full, time_of};
 use super::rerun::Rerun;
-use super::stretched::{Factors, Stretching, every, one_in};
-use super::twins::{Ended, Rules, Twins, ended, median, toll_ns};
+use super::slowdown::{Factors, SlowdownTimes, every, one_in};
 use crate::runner::SliceRunner;
 
 /// How much is added to the time of all slices together, as a share of it.
@@ -64,7 +64,7 @@ pub(super) struct Judged {
 /// Compares until the runner's clock shows `until`. `None` where there was no time for
 /// a single comparison.
 pub(super) fn planted(
-    twins: Twins<'_>,
+    aa_test: AaTest<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
     (kind, until): (PlantedKind, Duration),
@@ -82,17 +82,17 @@ pub(super) fn planted(
             break None;
         }
         let budget = allowance(left, judged.len(), WANTED).clamp(at_least, left);
-        let rules = Rules { worth: twins.job.worth, budget, seed: seeds() };
+        let rules = Rules { threshold: aa_test.job.threshold, budget, seed: seeds() };
         let state = format!("looking for planted slow-downs, {} done", count(judged.len() as u64));
         let before = runner.elapsed();
         let rerun = Rerun::new(runner, floor, fill);
-        let run = twins.compare(&rules, rerun, &mut |_| progress(state.clone()));
+        let run = aa_test.compare(&rules, rerun, &mut |_| progress(state.clone()));
         if let Some(ended) = ended(&run) {
             break Some(ended);
         }
         let took = runner.elapsed().saturating_sub(before);
         let base = run.plan.pairs.first().map_or(0, |pair| pair.base);
-        fill = fill.or_else(|| toll_ns(run.slices_of(base)).map(full));
+        fill = fill.or_else(|| typical_ns(run.slices_of(base)).map(full));
         slices_ns.extend(run.slices_of(base).map(|slice| slice.spent.elapsed_ns as f64));
         judged.extend(judge(&run));
         if judged.last().is_some_and(|last| last.bounded.is_none()) {
@@ -135,7 +135,7 @@ fn hides(run: &Run, analysis: &Analysis) -> Option<bool> {
     let shown = |arm: usize| analysis.arms[arm].time_per_op_ns.map(|latency| latency.mean);
     let [shown_base, shown_other] = [shown(pair.base)?, shown(pair.other)?];
     let slices = |arm: usize| run.slices_of(arm).collect::<Vec<_>>();
-    let [base, other] = [pair.base, pair.other].map(|arm| Stretching::of(&slices(arm)));
+    let [base, other] = [pair.base, pair.other].map(|arm| SlowdownTimes::of(&slices(arm)));
     let expected = other.wanted_ns / base.own_ns;
     let without = other.own_ns / base.own_ns;
     let least = without.midpoint(expected);

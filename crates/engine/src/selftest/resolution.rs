@@ -37,7 +37,7 @@ const BLOCKS_NEEDED: usize = 20;
 pub(super) fn resolution(
     log_ratios: &[f64],
     block_time: Duration,
-    worth: f64,
+    threshold: f64,
     seed: u64,
 ) -> Option<Resolution> {
     if log_ratios.len() < BLOCKS_NEEDED || block_time.is_zero() {
@@ -51,7 +51,7 @@ pub(super) fn resolution(
     for _ in 0..SIMULATED_RUNS {
         let series = draw(log_ratios, blocks, &mut random);
         distances.push(distance_to_none(&series));
-        same_blocks.extend(blocks_until_same(&series, worth).map(|blocks| blocks as f64));
+        same_blocks.extend(blocks_until_same(&series, threshold).map(|blocks| blocks as f64));
     }
     distances.sort_by(f64::total_cmp);
     let needed = distances[(POWER * SIMULATED_RUNS as f64).ceil() as usize - 1];
@@ -63,8 +63,8 @@ pub(super) fn resolution(
         blocks_in_60_s: blocks as u64,
         simulated_runs: SIMULATED_RUNS as u64,
         smallest_difference: share(needed),
-        smallest_slower: share(needed + worth.ln_1p()),
-        worth,
+        smallest_slower: share(needed + threshold.ln_1p()),
+        threshold,
         same_share: same_blocks.len() as f64 / SIMULATED_RUNS as f64,
         same_blocks_median: (!same_blocks.is_empty()).then(|| stats::median(&mut same_blocks)),
     })
@@ -82,8 +82,8 @@ fn draw(log_ratios: &[f64], blocks: usize, random: &mut impl Rng) -> Vec<f64> {
     series
 }
 
-fn sequence(worth: f64) -> Sequence {
-    Sequence::new(Settings { worth, error_rate: DEFAULT_ERROR_RATE })
+fn sequence(threshold: f64) -> Sequence {
+    Sequence::new(Settings { threshold, error_rate: DEFAULT_ERROR_RATE })
 }
 
 /// How far below "none" the interval reaches when the run ends.
@@ -96,8 +96,8 @@ fn distance_to_none(series: &[f64]) -> f64 {
     (-sequence.interval_at(DEFAULT_ERROR_RATE).low).max(0.0)
 }
 
-fn blocks_until_same(series: &[f64], worth: f64) -> Option<usize> {
-    let mut sequence = sequence(worth);
+fn blocks_until_same(series: &[f64], threshold: f64) -> Option<usize> {
+    let mut sequence = sequence(threshold);
     for ratio in series {
         let _ = sequence.push(*ratio);
         if sequence.decision() != Decision::Open {
@@ -128,10 +128,10 @@ mod tests {
     fn runs_with_the_smallest_difference_are_decided_and_with_half_of_it_are_not() {
         let seen = noise(0.03, 200);
         let found = resolution(&seen, BLOCK, 0.05, 1).unwrap();
-        let decided = |shift: f64, worth: f64| {
+        let decided = |shift: f64, threshold: f64| {
             let mut random = ChaCha8Rng::seed_from_u64(2);
             let runs = (0..60).filter(|_| {
-                let mut sequence = sequence(worth);
+                let mut sequence = sequence(threshold);
                 for ratio in draw(&seen, found.blocks_in_60_s as usize, &mut random) {
                     let _ = sequence.push(ratio + shift.ln_1p());
                 }

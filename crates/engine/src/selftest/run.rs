@@ -8,8 +8,8 @@ use model::run::Invocation;
 use model::selftest::{PlaceSelftest, SCHEMA, SelftestResult};
 
 use super::clock_check::ClockWatch;
-use super::objections::objections;
 use super::place::PlaceTest;
+use super::selftest_failures::objections;
 use super::settings::Settings;
 use crate::error::StudyError;
 use crate::folders::{Folders, Open};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use model::run::Floor;
 use model::slice::Slice;
 
+use super::aa_test::{AaTest, Ended, Rules, ended, log_ratios, typical_ns};
 use super::rerun::Rerun;
-use super::twins::{Ended, Rules, Twins, ended, log_ratios, toll_ns};
 use crate::measure::Event;
 use crate::runner::SliceRunner;
 
@@ -23,7 +23,7 @@ pub(super) struct Scatter {
     /// The blocks' log ratios, in order.
     pub(super) log_ratios: Vec<f64>,
     /// What an operation takes; `None` where not even a block was completed.
-    pub(super) toll_ns: Option<f64>,
+    pub(super) typical_ns: Option<f64>,
     /// How long a block takes with all that belongs to it.
     pub(super) block_time: Duration,
     /// The part of that outside the clock: making files, flushing and removing them.
@@ -34,7 +34,7 @@ pub(super) struct Scatter {
 
 /// Runs blocks until it is `until`, by the runner's clock, which `now` reads too.
 pub(super) fn scatter(
-    twins: Twins<'_>,
+    aa_test: AaTest<'_>,
     runner: &mut dyn SliceRunner,
     floor: &Floor,
     (now, until): (&dyn Fn() -> Duration, Duration),
@@ -48,9 +48,9 @@ pub(super) fn scatter(
         let left = until.saturating_sub(runner.elapsed());
         let before = seen.log_ratios.len();
         let mut last = None;
-        let rules = Rules { worth: NEVER_SAME, budget: left, seed: seeds() };
+        let rules = Rules { threshold: NEVER_SAME, budget: left, seed: seeds() };
         let rerun = Rerun::new(runner, floor, None);
-        let run = twins.compare(&rules, rerun, &mut |event| {
+        let run = aa_test.compare(&rules, rerun, &mut |event| {
             progress(format!("measuring how much blocks vary, {} so far", blocks_took.len()));
             if matches!(event, Event::Block { .. }) {
                 let now = now();
@@ -65,8 +65,8 @@ pub(super) fn scatter(
             break;
         }
     }
-    let base = twins.job.pairs.first().map_or(0, |pair| pair.base);
-    seen.toll_ns = toll_ns(slices.iter().filter(|slice| slice.arm == base));
+    let base = aa_test.job.pairs.first().map_or(0, |pair| pair.base);
+    seen.typical_ns = typical_ns(slices.iter().filter(|slice| slice.arm == base));
     let blocks = blocks_took.len().max(1) as f64;
     seen.block_time = Duration::from_secs_f64(blocks_took.iter().sum::<f64>() / blocks);
     let timed_ns: u64 = slices.iter().map(|slice| slice.spent.elapsed_ns).sum();

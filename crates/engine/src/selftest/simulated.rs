@@ -27,9 +27,9 @@ use super::run::selftest;
 use super::settings::{Planting, Settings, Work};
 use crate::error::StudyError;
 use crate::folders::Folders;
-use crate::recorder::Recorder;
 use crate::run::{Environment, Header};
 use crate::runner::SliceRunner;
+use crate::slice_timer::SliceTimer;
 use crate::study::{
     Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload, has_no_workers,
 };
@@ -143,7 +143,7 @@ impl Prepared for SimulatedSlice<'_> {
     fn ready<'a>(
         mut self: Box<Self>,
         operations: u64,
-        _: &Recorder,
+        _: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -154,13 +154,13 @@ impl Prepared for SimulatedSlice<'_> {
 }
 
 impl Ready for SimulatedSlice<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         for _ in 0..self.operations {
             self.clock.advance(self.operation_ns as u64);
-            recorder.lap();
+            timer.lap();
         }
         Ok(self)
     }
@@ -201,7 +201,7 @@ impl Folders for SimulatedFolders {
         Box::new(SimulatedRunner {
             clock: self.clock.clone(),
             defect: self.defect,
-            recorder: Recorder::new(self.clock.clone(), StopFlag::default()),
+            timer: SliceTimer::new(self.clock.clone(), StopFlag::default()),
             arms: arms.iter().map(|arm| arm.place).zip(workloads).collect(),
         })
     }
@@ -214,7 +214,7 @@ impl Folders for SimulatedFolders {
 struct SimulatedRunner {
     clock: Clock,
     defect: Defect,
-    recorder: Recorder,
+    timer: SliceTimer,
     arms: Vec<(usize, Box<dyn Workload>)>,
 }
 
@@ -262,19 +262,19 @@ impl SliceRunner for SimulatedRunner {
         let (place, workload) = &mut self.arms[arm];
         let folder = std::fs::File::open("/").unwrap();
         let folders = SliceFolders::alone(folder.as_fd(), folder.as_fd(), true);
-        let ready = workload.prepare(folders)?.ready(operations, &self.recorder)?;
-        self.recorder.start();
-        let ran = ready.run(&mut self.recorder)?;
-        self.recorder.finish();
+        let ready = workload.prepare(folders)?.ready(operations, &self.timer)?;
+        self.timer.start();
+        let ran = ready.run(&mut self.timer)?;
+        self.timer.finish();
         let outcome = ran.finish()?;
         self.clock.advance(AROUND_SLICE_NS);
-        let spent = self.recorder.spent(Spent::default());
+        let spent = self.timer.spent(Spent::default());
         let defect = if *place == 1 { self.defect } else { SOUND };
         let elapsed_ns = defect.shown(spent.elapsed_ns as f64, operations, &outcome) as u64;
         Ok(Slice {
             operations,
             spent: Spent { elapsed_ns, ..spent },
-            latencies: Latencies::from(self.recorder.latencies()),
+            latencies: Latencies::from(self.timer.latencies()),
             outcome,
             ..Slice::default()
         })

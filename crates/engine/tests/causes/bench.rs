@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use analysis::analyse;
 use engine::job::Job;
 use engine::local::{LocalRunner, PlaceHandle};
-use engine::manners::Manners;
 use engine::run::{Environment, Header, run};
+use engine::run_limits::RunLimits;
 use engine::study::Study as _;
 use host::disks::DeviceReader;
 use host::root::Root;
@@ -107,12 +107,12 @@ impl Bench {
 
     /// Times the strategies, interleaved. Nothing where the hypervisor leaves no run alone,
     /// loudly.
-    pub(crate) fn run(&self, strategies: &[&str]) -> Option<Found> {
+    pub(crate) fn run(&self, strategies: &[&str]) -> Option<CauseReport> {
         self.run_exactly(0, strategies)
     }
 
     /// Times the strategies with so many operations a slice.
-    pub(crate) fn run_exactly(&self, operations: u64, strategies: &[&str]) -> Option<Found> {
+    pub(crate) fn run_exactly(&self, operations: u64, strategies: &[&str]) -> Option<CauseReport> {
         let mut stolen = 0.0;
         for _ in 0..ATTEMPTS {
             let found = self.once(operations, strategies);
@@ -126,7 +126,7 @@ impl Bench {
         None
     }
 
-    fn once(&self, operations: u64, strategies: &[&str]) -> Found {
+    fn once(&self, operations: u64, strategies: &[&str]) -> CauseReport {
         let arms: Vec<Arm> = strategies.iter().map(|name| arm(name, operations)).collect();
         let workload = |arm: &Arm| Situation.workload(&arm.strategy.name, &arm.params).unwrap();
         let workloads = arms.iter().map(workload).collect();
@@ -137,17 +137,17 @@ impl Bench {
             arms,
             pairs: Vec::new(),
             materials: Vec::new(),
-            worth: 0.05,
+            threshold: 0.05,
             error_rate: 0.05,
             budget: BUDGET,
             blocks: None,
             seed: 1,
             per_second: [].into(),
-            manners: Manners::default(),
+            run_limits: RunLimits::default(),
         };
         let mut folder = Folders(vec![places::inspect("here", self.folder.path()).unwrap()]);
         let run = run(&job, Header::default(), &mut folder, &mut runner, &mut |_| {});
-        Found { arms: analyse(&run).arms, run }
+        CauseReport { arms: analyse(&run).arms, run }
     }
 
     /// Runs a test of this program again, within a control group that may have
@@ -209,13 +209,13 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
         arms: arms.to_vec(),
         pairs,
         materials: Vec::new(),
-        worth: 0.05,
+        threshold: 0.05,
         error_rate: 0.05,
         budget: COMPARE_BUDGET,
         blocks: None,
         seed: 1,
         per_second: [].into(),
-        manners: Manners::default(),
+        run_limits: RunLimits::default(),
     };
     let mut around = Folders(
         folders.iter().map(|folder| places::inspect("here", folder.path()).unwrap()).collect(),
@@ -226,12 +226,12 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
 }
 
 /// What a run found.
-pub(crate) struct Found {
+pub(crate) struct CauseReport {
     arms: Vec<ArmResult>,
     run: Run,
 }
 
-impl Found {
+impl CauseReport {
     fn arm(&self, strategy: &str) -> &ArmResult {
         self.arms.iter().find(|arm| arm.strategy == strategy).unwrap()
     }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::LazyLock;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{
     Doing as _, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
     Workload, has_no_workers,
@@ -206,18 +206,16 @@ struct Doer {
 }
 
 impl Doer {
-    fn one(&self, number: u64, recorder: &mut Recorder) -> Result<u64, StudyError> {
+    fn one(&self, number: u64, timer: &mut SliceTimer) -> Result<u64, StudyError> {
         match self.strategy {
             "append" => self.write(&[7; RECORD_BYTES]),
             "append-sync" => {
                 let written = self.write(&[7; RECORD_BYTES])?;
-                recorder.sync(|| fdatasync(&self.file)).doing("syncing")?;
+                timer.sync(|| fdatasync(&self.file)).doing("syncing")?;
                 Ok(written)
             }
             "locked" => {
-                recorder
-                    .lock(|| flock(&self.lock, FlockOperation::LockExclusive))
-                    .doing("locking")?;
+                timer.lock(|| flock(&self.lock, FlockOperation::LockExclusive)).doing("locking")?;
                 let written = self.write(&[7; RECORD_BYTES]);
                 flock(&self.lock, FlockOperation::Unlock).doing("unlocking")?;
                 written
@@ -237,11 +235,11 @@ impl Doer {
             "read-cold" | "read-warm" => self.read::<4096>(number * 37 * 4096 % FILE_BYTES),
             "read-whole" => self.read::<LARGE_BYTES>(0),
             "make-and-remove" => {
-                recorder.changed_name();
+                timer.changed_name();
                 drop(open(&self.folder, SHORT_LIVED)?);
-                self.remove(SHORT_LIVED, recorder)
+                self.remove(SHORT_LIVED, timer)
             }
-            "remove-synced" => self.remove(&numbered(number), recorder),
+            "remove-synced" => self.remove(&numbered(number), timer),
             "use-memory" => {
                 use_memory().doing("using memory")?;
                 Ok(0)
@@ -251,8 +249,8 @@ impl Doer {
         }
     }
 
-    fn remove(&self, name: &CStr, recorder: &mut Recorder) -> Result<u64, StudyError> {
-        recorder.changed_name();
+    fn remove(&self, name: &CStr, timer: &mut SliceTimer) -> Result<u64, StudyError> {
+        timer.changed_name();
         unlinkat(&self.folder, name, AtFlags::empty()).doing("removing it").map(|()| 0)
     }
 
@@ -269,7 +267,7 @@ impl Prepared for Doer {
     fn ready<'a>(
         mut self: Box<Self>,
         operations: u64,
-        _recorder: &Recorder,
+        _timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -280,16 +278,16 @@ impl Prepared for Doer {
 }
 
 impl Ready for Doer {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let mut bytes = 0;
         for number in 0..self.operations {
-            bytes += self.one(number, recorder)?;
-            recorder.lap();
+            bytes += self.one(number, timer)?;
+            timer.lap();
         }
-        recorder.requested(bytes);
+        timer.requested(bytes);
         Ok(self)
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use clap::{Args, ValueHint};
 use model::place_argument::PlaceArgument;
 use model::plan::parse_budget;
-use model::study::{parse_error_rate, parse_worth};
+use model::study::{parse_error_rate, parse_threshold};
 
 use super::OutputArgs;
 
@@ -75,8 +75,8 @@ pub(crate) struct DiffArgs {
     pub(crate) after: Option<PathBuf>,
 
     /// The smallest relative difference that matters [default: the later run's]
-    #[arg(long, value_name = "SHARE", value_parser = parse_worth)]
-    pub(crate) worth: Option<f64>,
+    #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
+    pub(crate) threshold: Option<f64>,
 
     /// The share of comparisons of two runs in which any interval may be wrong [default: the
     /// later run's]

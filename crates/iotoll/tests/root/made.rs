@@ -118,7 +118,7 @@ fn kinds(test: &str, machine: &Machine) -> Vec<(&'static str, String)> {
 
 /// Over after ten blocks, which take a few seconds where nobody else works.
 const QUICK: [&str; 8] =
-    ["--study", "log", "--strategy", "held", "--budget", "20s", "--worth", "100%"];
+    ["--study", "log", "--strategy", "held", "--budget", "20s", "--threshold", "100%"];
 
 fn compared(places: impl IntoIterator<Item = String>, more: &[&str]) -> Output {
     let places: Vec<String> = places.into_iter().collect();
@@ -258,7 +258,7 @@ fn endless(machine: &Machine) -> Endless {
     }
     let mut command = iotoll();
     command.arg("compare").args(places).args(["--study", "log", "--strategy", "held"]);
-    command.args(["--worth", "0.0001%", "--budget", "10min", "--no-save"]);
+    command.args(["--threshold", "0.0001%", "--budget", "10min", "--no-save"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     Endless(Some(command.spawn().unwrap()))
 }

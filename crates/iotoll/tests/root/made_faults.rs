@@ -52,7 +52,7 @@ impl Run {
             "--strategy",
             "held,rename",
         ]);
-        command.args(["--worth", "0.0001%", "--budget", "20s", "--json"]);
+        command.args(["--threshold", "0.0001%", "--budget", "20s", "--json"]);
         command.arg(results.path().join("result.json"));
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         Some(Self { child, disk, results, _turn: turn })

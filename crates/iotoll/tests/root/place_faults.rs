@@ -29,7 +29,7 @@ fn comparing(disk: &TempDir, place: &str, budget: &str) -> Command {
     let mut command = iotoll();
     command.args(["compare", &common::place("disk", disk.path()), place]);
     command.args(["--study", "log", "--strategy", "held"]);
-    command.args(["--worth", "0.0001%", "--budget", budget]);
+    command.args(["--threshold", "0.0001%", "--budget", budget]);
     command
 }
 

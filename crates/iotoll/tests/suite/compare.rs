@@ -85,7 +85,7 @@ fn reopening_is_compared_with_holding_and_the_verdict_is_what_was_measured() {
     let places = Places::new();
     let result = json(
         &places,
-        &["--budget", "10s", "--study", "log", "--strategy", "held,reopen", "--worth", "20%"],
+        &["--budget", "10s", "--study", "log", "--strategy", "held,reopen", "--threshold", "20%"],
     );
     let comparisons = result["comparisons"].as_array().unwrap();
     let comparisons: Vec<&Value> = comparisons.iter().filter(|c| c["axis"] == "strategy").collect();
@@ -268,7 +268,7 @@ fn a_verdict_that_is_required_and_missing_is_code_4() {
     let places = Places::new();
     // No two slices are ever within a millionth of one another for sure, and one time in twenty
     // two equal places are said to differ, unless that is allowed one time in ten thousand.
-    let never = ["--worth", "0.0001%", "--error-rate", "0.01%"];
+    let never = ["--threshold", "0.0001%", "--error-rate", "0.01%"];
     let more = [&["--budget", "1s", "--require-verdict"], never.as_slice()].concat();
     let one_strategy = ["--study", "log", "--strategy", "held"];
     let ram = places.ram.path();
@@ -308,7 +308,7 @@ fn a_plan_file_is_run_and_flags_go_before_it() {
     let places = Places::new();
     let plan = places.disk.path().join("plan.toml");
     let text = format!(
-        "worth = \"10%\"\nerror_rate = \"1%\"\nbudget = \"40s\"\nseed = 5\n[places]\nram = {:?}\n\
+        "threshold = \"10%\"\nerror_rate = \"1%\"\nbudget = \"40s\"\nseed = 5\n[places]\nram = {:?}\n\
          [[study]]\nname = \"log\"\nstrategy = [\"held\", \"reopen\"]\nrecord = \"100 B\"\n",
         places.ram.path()
     );

@@ -40,7 +40,7 @@ fn no_message_has_a_line_of_others() {
         let said = stderr(&output);
         assert!(said.contains(r"::error title=x::pwn\n") || said.contains("  | ::error"), "{said}");
     }
-    for wrong in [["--worth", HOSTILE], ["--study", HOSTILE], [HOSTILE, HOSTILE]] {
+    for wrong in [["--threshold", HOSTILE], ["--study", HOSTILE], [HOSTILE, HOSTILE]] {
         run(iotoll().args(["compare", "/tmp", "--dry-run"]).args(wrong), 2);
     }
     run(iotoll().arg(HOSTILE), 2);

@@ -20,7 +20,16 @@ fn running(places: &Places, json: &Path) -> Child {
     let child = iotoll()
         .arg("compare")
         .args(twins)
-        .args(["--study", "log", "--strategy", "held", "--worth", "0.0001%", "--budget", "10min"])
+        .args([
+            "--study",
+            "log",
+            "--strategy",
+            "held",
+            "--threshold",
+            "0.0001%",
+            "--budget",
+            "10min",
+        ])
         .arg("--json")
         .arg(json)
         .stdout(Stdio::piped())

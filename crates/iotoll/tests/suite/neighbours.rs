@@ -47,7 +47,7 @@ impl Drop for Small {
 fn long_run(small: &Small, study: &[&str]) -> Child {
     let mut command = iotoll();
     command.arg("compare").arg(place("a", &small.point())).args(study);
-    command.args(["--worth", "0.0001%", "--budget", "10min"]);
+    command.args(["--threshold", "0.0001%", "--budget", "10min"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
@@ -124,7 +124,7 @@ fn a_run_ends_before_its_write_limit_is_passed_and_says_so() {
     let twins = ["a", "b"].map(|label| place(label, places.disk.path()));
     let json = places.ram.path().join("r.json");
     let study = ["compare", &twins[0], &twins[1], "--study", "stream"];
-    let rest = ["--budget", "5min", "--worth", "0.0001%", "--json", json.to_str().unwrap()];
+    let rest = ["--budget", "5min", "--threshold", "0.0001%", "--json", json.to_str().unwrap()];
     let sizes = ["--set", "stream.total=4 MiB", "--write-limit", "256 MiB"];
     let output = run([&study[..], &rest, &sizes].concat());
     assert!(output.status.success(), "{}", stderr(&output));

@@ -85,7 +85,7 @@ fn without_verdict(json: &Path) -> Command {
     let mut command = iotoll();
     command.arg("compare").args(twins).arg("--json").arg(json);
     command.args(["--study", "log", "--strategy", "held", "--budget", "1s"]);
-    command.args(["--worth", "0%", "--require-verdict", "--error-rate", "0.01%"]);
+    command.args(["--threshold", "0%", "--require-verdict", "--error-rate", "0.01%"]);
     command
 }
 

@@ -54,7 +54,7 @@ impl Kept {
     fn compare(&self, more: &[&str]) -> Output {
         let places = self.places.args();
         let usual = ["compare", &places[0], &places[1], "--study", "log", "--strategy", "held"];
-        self.run(&[&usual, &["--budget", "8s", "--worth", "100%"][..], more].concat())
+        self.run(&[&usual, &["--budget", "8s", "--threshold", "100%"][..], more].concat())
     }
 
     /// Saves the last run so many times more, each under a name of its own.
@@ -234,13 +234,13 @@ fn diff_names_what_changed_and_nothing_else() {
     assert!(text.contains("No change") && text.contains("which is assumed"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let faster = kept.scaled("faster.json", 0.1);
-    let text = kept.said(&["diff", &faster, "last", "--worth", "5%"]);
+    let text = kept.said(&["diff", &faster, "last", "--threshold", "5%"]);
     assert!(text.contains("Slower: log/held@disk (×10.0), log/held@ram (×10.0)."), "{text}");
     let back = json(&kept.said(&["diff", "last", &faster, "--json", "-"]));
     assert_eq!(back["schema"], "iotoll.diff/1");
     assert_eq!(back["arms"][0]["verdict"], "faster");
     let half = kept.scaled("half.json", 0.5);
-    let little = json(&kept.said(&["diff", &half, "last", "--worth", "100%", "--json", "-"]));
+    let little = json(&kept.said(&["diff", &half, "last", "--threshold", "100%", "--json", "-"]));
     assert_eq!(little["arms"][0]["verdict"], "unclear");
     assert_fails(&kept.run(&["diff", "last", "nothing.json"]), 2, &["cannot compare nothing.json"]);
     assert_fails(&kept.run(&["diff"]), 2, &["has only 1 run"]);
@@ -302,7 +302,7 @@ fn the_example_of_a_gate_passes_and_fails() {
         let mut command = Command::new(examples.join("gate.sh"));
         command.arg("baseline.json").args(kept.places.args());
         command.args(["--study", "log", "--strategy", "held", "--budget", "8s"]);
-        command.args(["--worth", "100%"]);
+        command.args(["--threshold", "100%"]);
         command.current_dir(work.path()).env("PATH", &path);
         command.env("IOTOLL_DIR", kept.file("runs")).env_remove("GITHUB_ACTIONS");
         if github {

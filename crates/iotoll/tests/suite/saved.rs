@@ -44,7 +44,7 @@ fn comparing(folder: &Path, budget: &str) -> Command {
 fn killed_after(blocks: usize, signal: Signal, mut command: Command) -> Child {
     let twins = ["a", "b"].map(work);
     command.arg("compare").args(twins).args(["--study", "log", "--strategy", "held"]);
-    command.args(["--worth", "0.0001%", "--budget", "10min", "--tell-blocks"]);
+    command.args(["--threshold", "0.0001%", "--budget", "10min", "--tell-blocks"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.as_mut().unwrap()).lines();
     let last = format!("block {blocks}");
@@ -84,8 +84,8 @@ fn the_last_run_and_any_by_the_beginning_of_its_name_are_shown_as_they_were_prin
     for (id, report, json) in &printed {
         assert_eq!(shown(&[&id[..8]]), *report);
         // The verdicts are decided anew, from the blocks, where a worth is given.
-        assert_eq!(shown(&[id, "--worth", "5%"]), *report);
-        assert_eq!(shown(&[id, "--worth", "5%", "--full"]), shown(&[id, "--full"]));
+        assert_eq!(shown(&[id, "--threshold", "5%"]), *report);
+        assert_eq!(shown(&[id, "--threshold", "5%", "--full"]), shown(&[id, "--full"]));
         assert_eq!(shown(&[id, "--json", "-"]), *json);
     }
     let unknown = keeping(&data).args(["show", "0123456789abcdef"]).output().unwrap();
@@ -169,7 +169,7 @@ const NOT_SAVED: &str = "the run goes on, but its blocks are not saved before it
 /// A run that goes on for some seconds and tells of its blocks.
 fn going(folder: &Path) -> Going {
     let mut command = comparing(folder, "5s");
-    command.args(["--worth", "0.0001%"]);
+    command.args(["--threshold", "0.0001%"]);
     Going::start(command)
 }
 
@@ -218,7 +218,7 @@ fn a_store_that_becomes_read_only_keeps_the_blocks_that_it_had() {
 fn a_store_that_is_full_ends_no_run_and_keeps_what_it_had() {
     let test = "a_store_that_is_full_ends_no_run_and_keeps_what_it_had";
     let Some(mounted) = Mounted::tmpfs(test, "size=320k,mode=700") else { return };
-    let output = comparing(mounted.path(), "4s").args(["--worth", "0.01%"]).output().unwrap();
+    let output = comparing(mounted.path(), "4s").args(["--threshold", "0.01%"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     for what in [NOT_SAVED, "the end of this run is not saved", "free some space there, or set"] {
         assert!(stderr(&output).contains(what), "{}", stderr(&output));
@@ -298,7 +298,7 @@ fn a_saved_run_that_changed_is_refused_by_everything_that_reads_it() {
     let out = folder.path().join("out.html").display().to_string();
     let says = [&format!("the saved run {name} is damaged")[..], &format!("iotoll prune {name}")];
     for args in [
-        &["show", "last", "--full", "--worth", "5%"][..],
+        &["show", "last", "--full", "--threshold", "5%"][..],
         &["show", name, "--json", "-"],
         &["diff", "last~1", "last"],
         &["report", "last", "-o", &out],

@@ -91,8 +91,8 @@ fn a_page_is_judged_by_its_median_and_no_connection_fails() {
         scores.sort_by(f64::total_cmp);
         // Of slices' medians, and so far from what a stalled connection takes.
         let (least, most) = (scores[0], scores[scores.len() - 1]);
-        let toll = arm["toll_ns"].as_f64().unwrap();
-        assert!((least..=most).contains(&toll), "{toll} {scores:?}");
+        let typical = arm["toll_ns"].as_f64().unwrap();
+        assert!((least..=most).contains(&typical), "{typical} {scores:?}");
         assert!(metric(arm, "errors_percent") == 0.0, "{arm:#}");
         // A file is read by at least one call.
         assert!(metric(arm, "read_calls_per_connection") >= 5.0, "{arm:#}");
@@ -155,9 +155,9 @@ fn the_highest_rate_is_what_places_are_judged_by_where_it_is_asked_for() {
     for arm in arms(&result) {
         let rate = metric(arm, "highest_rate_per_s");
         assert!(rate > 1.0, "{arm:#}");
-        let toll = arm["toll_ns"].as_f64().unwrap();
+        let typical = arm["toll_ns"].as_f64().unwrap();
         // One is the median of what the other is the mean of, over a few slices.
-        assert!(toll * rate / 1e9 > 0.3 && toll * rate / 1e9 < 3.0, "{toll} {rate}");
+        assert!(typical * rate / 1e9 > 0.3 && typical * rate / 1e9 < 3.0, "{typical} {rate}");
     }
 }
 
@@ -184,7 +184,7 @@ connections = 20
     // Only the environment names the variant, which is why the plan must name it.
     fs::write(&plan, text.replace("{port}'", "{port} {variant}'")).unwrap();
     let places = Places::new();
-    let given = ["--plan", plan.to_str().unwrap(), "--allow-commands", "--worth", "1%"];
+    let given = ["--plan", plan.to_str().unwrap(), "--allow-commands", "--threshold", "1%"];
     let result = measured_at(&places, &places.args()[1..], 14, &given);
     for arm in arms(&result) {
         assert!((evidence(arm, "hits") - 3.0).abs() < 1e-9);

@@ -54,14 +54,14 @@ fn every_study_is_shown_as_it_was_printed() {
 fn another_worth_decides_the_same_blocks_anew() {
     let places = Places::new();
     let (_, file) = saved(&places, &["--study", "log", "--strategy", "reopen,held"]);
-    let unwrapped = |worth: &[&str]| {
-        let text = shown(&file, worth);
+    let unwrapped = |threshold: &[&str]| {
+        let text = shown(&file, threshold);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    assert!(unwrapped(&["--worth", "100%"]).contains("under 100% counts as none"));
+    assert!(unwrapped(&["--threshold", "100%"]).contains("under 100% counts as none"));
     assert!(unwrapped(&["--error-rate", "0.1%"]).contains("99.9% confidence"));
     // Nothing differs by less than nothing.
-    assert!(!unwrapped(&["--worth", "0%"]).contains("differ by less than"));
+    assert!(!unwrapped(&["--threshold", "0%"]).contains("differ by less than"));
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn plan(
     studies: &[StudyDescription],
     label_of: &impl Fn(usize) -> String,
 ) -> PlanRecord {
-    let PlanRecord { worth, error_rate, budget_s, arms, pairs, gentle, per_second } = plan;
+    let PlanRecord { threshold, error_rate, budget_s, arms, pairs, gentle, per_second } = plan;
     let texts = arms.iter().flat_map(|arm| {
         arm.params.iter().filter(|(name, text)| is_own(arm, name, text, studies)).map(|(_, t)| t)
     });
@@ -222,7 +222,7 @@ fn plan(
         .collect();
     let ids: Vec<String> = arms.iter().map(|arm| id(arm, &arms, studies, label_of)).collect();
     let arms = arms.into_iter().zip(ids).map(|(arm, id)| ArmRecord { id, ..arm }).collect();
-    PlanRecord { worth, error_rate, budget_s, arms, pairs, gentle, per_second }
+    PlanRecord { threshold, error_rate, budget_s, arms, pairs, gentle, per_second }
 }
 
 /// What an arm worked on, without the words for it.

@@ -21,47 +21,47 @@ const APART: Duration = Duration::from_millis(10);
 /// More of what it says is not read.
 const SAID_BYTES_MAX: u64 = 4096;
 
-struct Maker {
+struct MkfsProgram {
     program: &'static str,
     package: &'static str,
     arguments: &'static [&'static str],
 }
 
-fn maker(filesystem: ImageFs) -> Maker {
+fn mkfs_program(filesystem: ImageFs) -> MkfsProgram {
     match filesystem {
         // What is else left for later would be written while something is measured.
-        ImageFs::Ext4 => Maker {
+        ImageFs::Ext4 => MkfsProgram {
             program: "mkfs.ext4",
             package: "e2fsprogs",
             arguments: &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
         },
         ImageFs::Xfs => {
-            Maker { program: "mkfs.xfs", package: "xfsprogs", arguments: &["-q", "-f"] }
+            MkfsProgram { program: "mkfs.xfs", package: "xfsprogs", arguments: &["-q", "-f"] }
         }
         ImageFs::Btrfs => {
-            Maker { program: "mkfs.btrfs", package: "btrfs-progs", arguments: &["-q", "-f"] }
+            MkfsProgram { program: "mkfs.btrfs", package: "btrfs-progs", arguments: &["-q", "-f"] }
         }
     }
 }
 
 /// Whether there is a program for it; an error that says which is missing.
 pub(super) fn check(filesystem: ImageFs) -> Result<(), MadeError> {
-    find(&maker(filesystem)).map(drop)
+    find(&mkfs_program(filesystem)).map(drop)
 }
 
-fn find(maker: &Maker) -> Result<PathBuf, MadeError> {
-    let mut paths = FOLDERS.iter().map(|folder| Path::new(folder).join(maker.program));
-    let Maker { program, package, .. } = *maker;
+fn find(mkfs_program: &MkfsProgram) -> Result<PathBuf, MadeError> {
+    let mut paths = FOLDERS.iter().map(|folder| Path::new(folder).join(mkfs_program.program));
+    let MkfsProgram { program, package, .. } = *mkfs_program;
     paths.find(|path| path.is_file()).ok_or(MadeError::NoProgram { program, package })
 }
 
 /// Makes a file system on a device.
 pub(super) fn make(filesystem: ImageFs, device: &Path, stop: &AtomicBool) -> Result<(), MadeError> {
-    let maker = maker(filesystem);
-    let program = find(&maker)?;
-    let failed = |said: String| MadeError::Program { program: maker.program, said };
+    let mkfs_program = mkfs_program(filesystem);
+    let program = find(&mkfs_program)?;
+    let failed = |said: String| MadeError::Program { program: mkfs_program.program, said };
     let mut command = Command::new(program);
-    command.args(maker.arguments).arg(device);
+    command.args(mkfs_program.arguments).arg(device);
     // Nothing that others set may change what it does.
     command.env_clear().env("PATH", FOLDERS.join(":")).current_dir("/");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

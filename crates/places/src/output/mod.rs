@@ -26,7 +26,7 @@ pub use self::error::OutputError;
 use self::replacement::Replacement;
 use self::stream::{Fifo, Stream};
 pub(crate) use self::temporary::{Unfinished, unfinished};
-use self::way::{Found, find};
+use self::way::{ResolvedTarget, find};
 
 /// Standard output's number.
 const STDOUT: RawFd = 1;
@@ -62,12 +62,12 @@ impl Output {
     /// changed.
     pub fn find(path: &Path, readers: Readers) -> Result<Self, OutputError> {
         let target = match find(path)? {
-            Found::Descriptor(STDOUT) => Target::Stdout,
-            Found::Descriptor(number) => {
+            ResolvedTarget::Descriptor(STDOUT) => Target::Stdout,
+            ResolvedTarget::Descriptor(number) => {
                 Target::Stream(host::descriptors::inherited_output(number)?)
             }
-            Found::Stream(stream, kind) => stream_target(stream, kind)?,
-            Found::Name(spot) => match spot.entry_kind() {
+            ResolvedTarget::Stream(stream, kind) => stream_target(stream, kind)?,
+            ResolvedTarget::Name(spot) => match spot.entry_kind() {
                 None | Some(FileType::RegularFile) => Target::File(Replacement::of(spot, readers)?),
                 Some(kind @ (FileType::Fifo | FileType::CharacterDevice)) => {
                     stream_target(spot.into_stream()?, kind)?

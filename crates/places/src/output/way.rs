@@ -29,7 +29,7 @@ use crate::open::directories_above;
 const LINKS_MAX: usize = 40;
 
 /// What a path leads to.
-pub(super) enum Found {
+pub(super) enum ResolvedTarget {
     /// A descriptor that this process has inherited, by one of its names.
     Descriptor(RawFd),
     /// A FIFO or device that has no name in any directory: a descriptor of another process.
@@ -88,9 +88,9 @@ impl Spot {
 }
 
 /// Walks a path to its end.
-pub(super) fn find(path: &Path) -> Result<Found, OutputError> {
+pub(super) fn find(path: &Path) -> Result<ResolvedTarget, OutputError> {
     if let Some(number) = descriptor_number(path) {
-        return Ok(Found::Descriptor(number));
+        return Ok(ResolvedTarget::Descriptor(number));
     }
     let user = geteuid().as_raw();
     let trusted = Trusted { user, unmapped: unmapped_uid(&Root::real()) };
@@ -136,7 +136,7 @@ impl Way {
         Ok(way)
     }
 
-    fn walk(mut self) -> Result<Found, OutputError> {
+    fn walk(mut self) -> Result<ResolvedTarget, OutputError> {
         while let Some(component) = self.left.pop_front() {
             let is_last = self.left.is_empty();
             let name = CString::new(component.as_bytes()).map_err(|_| Errno::INVAL);
@@ -144,7 +144,7 @@ impl Way {
             let fd = match open_entry(self.directory.as_fd(), &name) {
                 Ok(fd) => fd,
                 Err(Errno::NOENT) if is_last && component != ".." => {
-                    return Ok(Found::Name(self.spot(name, None)));
+                    return Ok(ResolvedTarget::Name(self.spot(name, None)));
                 }
                 Err(Errno::NOENT) => return Err(self.no_directory(&component)),
                 Err(error) => return Err(io::Error::from(error).into()),
@@ -160,7 +160,7 @@ impl Way {
                 _ if !is_last => return Err(io::Error::from(Errno::NOTDIR).into()),
                 kind => {
                     self.check_planted(&name, kind, &stat)?;
-                    return Ok(Found::Name(self.spot(name, Some(Entry { fd, stat }))));
+                    return Ok(ResolvedTarget::Name(self.spot(name, Some(Entry { fd, stat }))));
                 }
             }
         }
@@ -202,7 +202,7 @@ impl Way {
         name: &CStr,
         link: &OwnedFd,
         stat: &Stat,
-    ) -> Result<Option<Found>, OutputError> {
+    ) -> Result<Option<ResolvedTarget>, OutputError> {
         self.check_planted(name, FileType::Symlink, stat)?;
         self.links += 1;
         if self.links > LINKS_MAX {
@@ -212,12 +212,14 @@ impl Way {
         let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
         let whole = self.left.iter().fold(target.clone(), |path, part| path.join(part));
         if let Some(number) = descriptor_number(&whole) {
-            return Ok(Some(Found::Descriptor(number)));
+            return Ok(Some(ResolvedTarget::Descriptor(number)));
         }
         if fstatfs(link).is_ok_and(|facts| facts.f_type == PROC_SUPER_MAGIC) {
             match self.follow_kernels(name)? {
                 Followed::ToDirectory => return Ok(None),
-                Followed::ToStream(stream, kind) => return Ok(Some(Found::Stream(stream, kind))),
+                Followed::ToStream(stream, kind) => {
+                    return Ok(Some(ResolvedTarget::Stream(stream, kind)));
+                }
                 Followed::Nowhere => {}
             }
         }

@@ -19,9 +19,9 @@ use host::sync_calls::SyncCalls;
 use model::address::Address;
 
 use crate::Error;
-use crate::kept::Kept;
 use crate::last_words::LastWords;
 use crate::left::leave_behind;
+use crate::supervised::Supervised;
 
 pub use self::port::Port;
 pub use self::watch::ServerWatch;
@@ -38,9 +38,9 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Server {
     command: String,
     /// Nothing once it was ended.
-    kept: Option<Kept>,
+    supervised: Option<Supervised>,
     /// Its number is that of the tree's root for as long as it lives.
-    keeper: i32,
+    supervisor: i32,
     last_words: LastWords,
     syncs: Arc<SyncCalls>,
 }
@@ -88,14 +88,14 @@ impl Server {
         command.stdin(input).stdout(Stdio::null()).stderr(Stdio::piped());
         let program = command.get_program().display().to_string();
         let not_started = |source: io::Error| error(format!("cannot start {program}: {source}"));
-        let counting = SyncCalls::counting(|| Kept::spawn(&mut command));
+        let counting = SyncCalls::counting(|| Supervised::spawn(&mut command));
         let (spawned, syncs) = counting.map_err(not_started)?;
-        let mut kept = spawned.map_err(not_started)?;
-        let stderr = kept.take_stderr();
+        let mut supervised = spawned.map_err(not_started)?;
+        let stderr = supervised.take_stderr();
         let mut server = Self {
             command: shown.to_owned(),
-            keeper: kept.keeper(),
-            kept: Some(kept),
+            supervisor: supervised.supervisor(),
+            supervised: Some(supervised),
             last_words: LastWords::default(),
             syncs: Arc::new(syncs),
         };
@@ -125,7 +125,7 @@ impl Server {
                 return Ok(());
             }
             let waiting = Waiting { address, patience, somebody_else: reached.is_some() };
-            if let Some(status) = self.kept.as_mut().and_then(Kept::try_wait) {
+            if let Some(status) = self.supervised.as_mut().and_then(Supervised::try_wait) {
                 let why = status.code().map_or_else(
                     || format!("it ended before it was listening ({status})"),
                     |code| format!("it exited with status {code} before it was listening"),
@@ -158,12 +158,12 @@ impl Server {
 
     /// What measures it.
     pub fn watch(&self) -> ServerWatch {
-        ServerWatch::under_keeper(self.keeper, Arc::clone(&self.syncs))
+        ServerWatch::under_supervisor(self.supervisor, Arc::clone(&self.syncs))
     }
 
     /// Whether it is still there.
     pub fn is_running(&mut self) -> bool {
-        self.kept.as_mut().is_some_and(|kept| kept.try_wait().is_none())
+        self.supervised.as_mut().is_some_and(|supervised| supervised.try_wait().is_none())
     }
 
     /// The last lines that it wrote to standard error.
@@ -186,8 +186,8 @@ impl Server {
 
     /// Stops it, and returns what is left.
     fn finish(&mut self) -> Vec<String> {
-        let Some(mut kept) = self.kept.take() else { return Vec::new() };
-        let left = kept.end();
+        let Some(mut supervised) = self.supervised.take() else { return Vec::new() };
+        let left = supervised.end();
         for process in &left {
             leave_behind(format!("server command `{}`: {process}", self.command));
         }

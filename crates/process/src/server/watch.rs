@@ -49,8 +49,8 @@ impl ServerWatch {
     }
 
     /// Watches a server under its keeper.
-    pub(super) fn under_keeper(keeper: i32, syncs: Arc<SyncCalls>) -> Self {
-        Self { root: keeper, without_root: true, syncs }
+    pub(super) fn under_supervisor(supervisor: i32, syncs: Arc<SyncCalls>) -> Self {
+        Self { root: supervisor, without_root: true, syncs }
     }
 
     /// The server's processes.

@@ -7,7 +7,7 @@
 use crate::bytes::{self, text};
 use crate::call_record::CallRecord;
 pub(super) use crate::call_record::{EVENT, LARGE};
-use crate::seen::{Event, Forked, Seen};
+use crate::raw_call::{Event, Forked, RawCall};
 use crate::sys::share;
 
 /// `u64`: when the call began, or when the event was.
@@ -120,9 +120,9 @@ pub(super) fn event(record: &[u8]) -> Option<Event<'_>> {
     }
 }
 
-fn call(record: &[u8], number: u32) -> Option<Seen<'_>> {
-    let seen = CALL.read(record, number)?;
-    Some(Seen { waited_ns: eight(record, WAITED)?, ..seen })
+fn call(record: &[u8], number: u32) -> Option<RawCall<'_>> {
+    let raw_call = CALL.read(record, number)?;
+    Some(RawCall { waited_ns: eight(record, WAITED)?, ..raw_call })
 }
 
 fn eight(record: &[u8], at: i16) -> Option<u64> {
@@ -159,10 +159,10 @@ mod tests {
             (ARGUMENTS + 40, &6_u64.to_ne_bytes()),
         ];
         let record = record(PAYLOAD as usize + 7, &fields);
-        let Some(Event::Called(seen)) = event(&record) else { panic!("it is a call") };
-        assert_eq!((seen.number, seen.arguments[5], seen.block), (0x52, 6, &b"xy"[..]));
-        assert_eq!(seen.waited_ns, 8);
-        assert_eq!((seen.path, seen.to), (Some(&b"a"[..]), Some(&b"bb"[..])));
+        let Some(Event::Called(raw_call)) = event(&record) else { panic!("it is a call") };
+        assert_eq!((raw_call.number, raw_call.arguments[5], raw_call.block), (0x52, 6, &b"xy"[..]));
+        assert_eq!(raw_call.waited_ns, 8);
+        assert_eq!((raw_call.path, raw_call.to), (Some(&b"a"[..]), Some(&b"bb"[..])));
     }
 
     #[test]

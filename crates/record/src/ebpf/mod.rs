@@ -28,7 +28,7 @@ use crate::error::{Error, while_};
 use crate::inherited;
 use crate::pace::{Doorbell, Pace, until_end};
 use crate::privileges::has_capability;
-use crate::seen::{Event, Sink};
+use crate::raw_call::{Event, Sink};
 use crate::start::Held;
 use crate::sys::{Followed, wait_for_end};
 use crate::wanted;
@@ -206,13 +206,13 @@ impl Ebpf {
     /// Reads what is in the ring; how many bytes that was.
     fn drain<S: Sink>(&mut self, sink: &mut S) -> io::Result<u64> {
         let bytes = self.ring.drain(|record| match layout::event(record) {
-            Some(event) => sink.see(&event),
+            Some(event) => sink.on_event(&event),
             None => Ok(()),
         })?;
         let missed: u64 = self.programs.iter().map(Program::missed).sum();
         let lost = self.lost.number_at(0)? + missed;
         if lost > self.told {
-            sink.see(&Event::Lost(lost - self.told))?;
+            sink.on_event(&Event::Lost(lost - self.told))?;
             self.told = lost;
         }
         Ok(bytes)
@@ -286,14 +286,16 @@ mod tests {
     }
 
     impl Sink for Counts {
-        fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
+        fn on_event(&mut self, event: &Event<'_>) -> io::Result<()> {
             match event {
                 Event::Forked(_) => self.began += 1,
                 Event::Ended { .. } => self.ended += 1,
-                Event::Called(seen) if seen.path.is_some_and(|path| path == b"/dev/zero") => {
+                Event::Called(raw_call)
+                    if raw_call.path.is_some_and(|path| path == b"/dev/zero") =>
+                {
                     self.opened += 1;
                 }
-                Event::Called(seen) if i64::from(seen.number) == libc::SYS_write => {
+                Event::Called(raw_call) if i64::from(raw_call.number) == libc::SYS_write => {
                     self.written += 1;
                 }
                 _ => {}

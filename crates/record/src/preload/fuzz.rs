@@ -16,8 +16,8 @@ use super::layout::{
 use super::ring::Ring;
 use super::times::Times;
 use super::tree::Tree;
+use crate::raw_call::{Event, Sink as _};
 use crate::recording::Recording;
-use crate::seen::{Event, Sink as _};
 use crate::sys::{Followed, Usage};
 
 /// The command. There is no process of this number.
@@ -197,11 +197,11 @@ fn drain(
 ) -> io::Result<()> {
     let times = Times::same();
     shared.ring.drain(is_end, |record| match layout::record(record) {
-        Some(record) => tree.see(record, &times, recording),
+        Some(record) => tree.on_event(record, &times, recording),
         None => Ok(()),
     })?;
     match shared.ring.lost() {
         0 => Ok(()),
-        lost => recording.see(&Event::Lost(lost)),
+        lost => recording.on_event(&Event::Lost(lost)),
     }
 }

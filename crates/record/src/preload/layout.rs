@@ -2,7 +2,7 @@
 
 use crate::bytes::{eight, four, text, two};
 use crate::call_record::{CallRecord, EVENT};
-use crate::seen::Seen;
+use crate::raw_call::RawCall;
 
 /// What the shared memory begins with.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"iotoll1\0");
@@ -67,11 +67,11 @@ pub(super) struct Record<'a> {
     pub(super) at: u64,
     pub(super) thread: u32,
     pub(super) process: u32,
-    pub(super) what: What<'a>,
+    pub(super) what: RecordKind<'a>,
 }
 
-pub(super) enum What<'a> {
-    Called(Seen<'a>),
+pub(super) enum RecordKind<'a> {
+    Called(RawCall<'a>),
     /// Another program has begun.
     Began(&'a [u8]),
     /// One is about to begin.
@@ -110,32 +110,32 @@ pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
     let result = eight(bytes, RESULT)?.cast_signed();
     let told = || text(bytes, REST, two(bytes, PATH_LENGTH)?.into());
     let what = match number {
-        BEGAN_PROGRAM => What::Began(told().unwrap_or_default()),
-        EXECUTING => What::Executing(told().unwrap_or_default()),
-        NOT_EXECUTED => What::NotExecuted,
-        FORKED => What::Forked {
+        BEGAN_PROGRAM => RecordKind::Began(told().unwrap_or_default()),
+        EXECUTING => RecordKind::Executing(told().unwrap_or_default()),
+        NOT_EXECUTED => RecordKind::NotExecuted,
+        FORKED => RecordKind::Forked {
             number: result.cast_unsigned(),
             child: argument(0)? as u32,
             flags: argument(1)?,
         },
-        ENDED => What::Ended {
+        ENDED => RecordKind::Ended {
             status: result as i32,
             is_process: argument(0)? != 0,
             user_ns: argument(1)?,
             system_ns: argument(2)?,
         },
-        REAPED => What::Reaped { child: argument(0)? as u32, status: result as i32 },
-        LEFT_ALONE => What::LeftAlone,
-        UNFINISHED => What::Unfinished,
-        number if number & EVENT == 0 => What::Called(call(bytes, number)?),
+        REAPED => RecordKind::Reaped { child: argument(0)? as u32, status: result as i32 },
+        LEFT_ALONE => RecordKind::LeftAlone,
+        UNFINISHED => RecordKind::Unfinished,
+        number if number & EVENT == 0 => RecordKind::Called(call(bytes, number)?),
         _ => return None,
     };
     Some(Record { at, thread, process: four(bytes, PROCESS)?, what })
 }
 
-fn call(bytes: &[u8], number: u32) -> Option<Seen<'_>> {
-    let seen = CALL.read(bytes, number)?;
-    Some(Seen { dispatched: four(bytes, DISPATCHED)?, ..seen })
+fn call(bytes: &[u8], number: u32) -> Option<RawCall<'_>> {
+    let raw_call = CALL.read(bytes, number)?;
+    Some(RawCall { dispatched: four(bytes, DISPATCHED)?, ..raw_call })
 }
 
 #[cfg(test)]
@@ -167,9 +167,14 @@ mod tests {
                 (ARGUMENTS + 40, &6_u64.to_ne_bytes()),
             ],
         );
-        let What::Called(seen) = record(&whole).unwrap().what else { panic!("it is a call") };
-        assert_eq!((seen.number, seen.arguments[5], seen.block), (0x52, 6, &b"xy"[..]));
-        assert_eq!((seen.path, seen.to, seen.dispatched), (Some(&b"a"[..]), Some(&b"bb"[..]), 3));
+        let RecordKind::Called(raw_call) = record(&whole).unwrap().what else {
+            panic!("it is a call")
+        };
+        assert_eq!((raw_call.number, raw_call.arguments[5], raw_call.block), (0x52, 6, &b"xy"[..]));
+        assert_eq!(
+            (raw_call.path, raw_call.to, raw_call.dispatched),
+            (Some(&b"a"[..]), Some(&b"bb"[..]), 3)
+        );
     }
 
     #[test]

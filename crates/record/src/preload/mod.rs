@@ -35,7 +35,7 @@ use self::times::Times;
 use self::tree::Tree;
 use crate::error::{Error, while_};
 use crate::pace::until_end;
-use crate::seen::{Event, Sink};
+use crate::raw_call::{Event, Sink};
 use crate::start::Held;
 use crate::sys::{Followed, wait_for_end};
 
@@ -124,12 +124,12 @@ impl Preload {
         self.times.compare();
         let times = &self.times;
         let bytes = self.ring.drain(is_end, |record| match layout::record(record) {
-            Some(record) => tree.see(record, times, sink),
+            Some(record) => tree.on_event(record, times, sink),
             None => Ok(()),
         })?;
         match self.ring.lost() {
             0 => {}
-            lost => sink.see(&Event::Lost(lost))?,
+            lost => sink.on_event(&Event::Lost(lost))?,
         }
         Ok(bytes)
     }

@@ -109,9 +109,9 @@ impl Ring {
             // It is a copy by now.
             self.word(READ).store(self.at, Ordering::Release);
             let record = std::mem::take(&mut self.record);
-            let seen = see(&record);
+            let raw_call = see(&record);
             self.record = record;
-            seen?;
+            raw_call?;
         }
         Ok((self.at - begin) * UNIT_BYTES as u64)
     }

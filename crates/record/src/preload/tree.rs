@@ -5,9 +5,9 @@ use std::io;
 
 use trace::Unseen;
 
-use super::layout::{Record, What};
+use super::layout::{Record, RecordKind};
 use super::times::Times;
-use crate::seen::{Event, Forked, Seen, Sink};
+use crate::raw_call::{Event, Forked, RawCall, Sink};
 
 /// A program that was about to begin.
 struct Begins {
@@ -20,7 +20,7 @@ pub(super) struct Tree {
     /// Each thread's process.
     threads: HashMap<u32, u32>,
     /// Births that one side has told of.
-    births: HashSet<u64>,
+    clones: HashSet<u64>,
     /// Processes that have not told of the program that they were about to become: either it did
     /// not take the library, or it has not begun yet.
     beginning: HashMap<u32, Begins>,
@@ -34,13 +34,13 @@ impl Tree {
         let begins = Begins { at_ns: 0, program: Vec::new() };
         Self {
             threads: HashMap::from([(first, first)]),
-            births: HashSet::new(),
+            clones: HashSet::new(),
             beginning: HashMap::from([(first, begins)]),
             used: HashMap::new(),
         }
     }
 
-    pub(super) fn see<S: Sink>(
+    pub(super) fn on_event<S: Sink>(
         &mut self,
         record: Record<'_>,
         times: &Times,
@@ -49,34 +49,35 @@ impl Tree {
         let Record { at, thread, process, what } = record;
         let at_ns = times.ns(at);
         match what {
-            What::Called(seen) => {
-                let (began_ns, ended_ns) = (times.ns(seen.began_ns), times.ns(seen.ended_ns));
-                sink.see(&Event::Called(Seen { began_ns, ended_ns, ..seen }))
+            RecordKind::Called(raw_call) => {
+                let (began_ns, ended_ns) =
+                    (times.ns(raw_call.began_ns), times.ns(raw_call.ended_ns));
+                sink.on_event(&Event::Called(RawCall { began_ns, ended_ns, ..raw_call }))
             }
-            What::Began(program) => {
+            RecordKind::Began(program) => {
                 self.beginning.remove(&process);
                 self.threads.retain(|_, of| *of != process);
                 self.threads.insert(process, process);
-                sink.see(&Event::Executed { at_ns, thread: process, program })
+                sink.on_event(&Event::Executed { at_ns, thread: process, program })
             }
-            What::Executing(program) => {
+            RecordKind::Executing(program) => {
                 let program = program.to_vec();
                 self.beginning.insert(process, Begins { at_ns, program });
                 Ok(())
             }
-            What::NotExecuted => {
+            RecordKind::NotExecuted => {
                 self.beginning.remove(&process);
                 Ok(())
             }
-            What::Forked { number, child, flags } => {
+            RecordKind::Forked { number, child, flags } => {
                 // What follows a birth in either is behind what that one told of it.
-                if self.births.remove(&number) {
+                if self.clones.remove(&number) {
                     return Ok(());
                 }
-                self.births.insert(number);
+                self.clones.insert(number);
                 self.forked(at_ns, thread, child, flags, sink)
             }
-            What::Ended { status, is_process, user_ns, system_ns } => {
+            RecordKind::Ended { status, is_process, user_ns, system_ns } => {
                 let used = (user_ns, system_ns);
                 if is_process {
                     self.end_process(at_ns, process, status, Some((thread, used)), sink)
@@ -86,9 +87,9 @@ impl Tree {
                     self.end(at_ns, thread, status, used, sink)
                 }
             }
-            What::Reaped { child, status } => self.reaped(at_ns, child, status, sink),
-            What::LeftAlone => sink.see(&Event::Unseen(Unseen::Programs, 1)),
-            What::Unfinished => sink.see(&Event::Lost(1)),
+            RecordKind::Reaped { child, status } => self.reaped(at_ns, child, status, sink),
+            RecordKind::LeftAlone => sink.on_event(&Event::Unseen(Unseen::Programs, 1)),
+            RecordKind::Unfinished => sink.on_event(&Event::Lost(1)),
         }
     }
 
@@ -104,7 +105,7 @@ impl Tree {
         let thread = has(libc::CLONE_THREAD);
         let process = self.threads.get(&parent).copied().filter(|_| thread).unwrap_or(child);
         self.threads.insert(child, process);
-        sink.see(&Event::Forked(Forked {
+        sink.on_event(&Event::Forked(Forked {
             at_ns,
             parent,
             child,
@@ -123,7 +124,7 @@ impl Tree {
         sink: &mut S,
     ) -> io::Result<()> {
         match self.threads.remove(&thread) {
-            Some(_) => sink.see(&Event::Ended { at_ns, thread, status, user_ns, system_ns }),
+            Some(_) => sink.on_event(&Event::Ended { at_ns, thread, status, user_ns, system_ns }),
             None => Ok(()),
         }
     }
@@ -167,8 +168,8 @@ impl Tree {
         sink: &mut S,
     ) -> io::Result<()> {
         if let Some(Begins { at_ns, program }) = self.beginning.remove(&process) {
-            sink.see(&Event::Unseen(Unseen::Programs, 1))?;
-            sink.see(&Event::Executed { at_ns, thread: process, program: &program })?;
+            sink.on_event(&Event::Unseen(Unseen::Programs, 1))?;
+            sink.on_event(&Event::Executed { at_ns, thread: process, program: &program })?;
         }
         self.end_process(at_ns, process, status, None, sink)
     }
@@ -177,7 +178,7 @@ impl Tree {
     pub(super) fn finish<S: Sink>(&mut self, sink: &mut S) -> io::Result<()> {
         match self.beginning.drain().count() {
             0 => Ok(()),
-            unseen => sink.see(&Event::Unseen(Unseen::Programs, unseen as u64)),
+            unseen => sink.on_event(&Event::Unseen(Unseen::Programs, unseen as u64)),
         }
     }
 }
@@ -190,12 +191,12 @@ mod tests {
 
     /// What a recording is told, in short.
     #[derive(Default)]
-    struct Told(Vec<String>);
+    struct Events(Vec<String>);
 
-    impl Sink for Told {
-        fn see(&mut self, event: &Event<'_>) -> io::Result<()> {
+    impl Sink for Events {
+        fn on_event(&mut self, event: &Event<'_>) -> io::Result<()> {
             self.0.push(match event {
-                Event::Called(seen) => format!("call {}", seen.thread),
+                Event::Called(raw_call) => format!("call {}", raw_call.thread),
                 Event::Forked(forked) => format!("fork {} {}", forked.child, forked.thread),
                 Event::Executed { thread, program, .. } => {
                     format!("exec {thread} {}", String::from_utf8_lossy(program))
@@ -214,26 +215,26 @@ mod tests {
         }
     }
 
-    fn told(records: Vec<(u32, u32, What<'_>)>) -> Vec<String> {
-        let (mut tree, mut told, times) = (Tree::of(1), Told::default(), Times::new());
+    fn told(records: Vec<(u32, u32, RecordKind<'_>)>) -> Vec<String> {
+        let (mut tree, mut told, times) = (Tree::of(1), Events::default(), Times::new());
         for (thread, process, what) in records {
-            tree.see(Record { at: 0, thread, process, what }, &times, &mut told).unwrap();
+            tree.on_event(Record { at: 0, thread, process, what }, &times, &mut told).unwrap();
         }
         tree.finish(&mut told).unwrap();
         told.0
     }
 
-    fn ended(status: i32, is_process: bool, user_ns: u64) -> What<'static> {
-        What::Ended { status, is_process, user_ns, system_ns: 0 }
+    fn ended(status: i32, is_process: bool, user_ns: u64) -> RecordKind<'static> {
+        RecordKind::Ended { status, is_process, user_ns, system_ns: 0 }
     }
 
     const THREAD: u64 = (libc::CLONE_THREAD | libc::CLONE_FILES) as u64;
 
     #[test]
     fn a_birth_is_told_once_by_whoever_is_first() {
-        let fork = |number| What::Forked { number, child: 2, flags: 0 };
+        let fork = |number| RecordKind::Forked { number, child: 2, flags: 0 };
         let records = vec![
-            (1, 1, What::Began(b"sh")),
+            (1, 1, RecordKind::Began(b"sh")),
             (1, 1, fork(7)),
             (1, 1, fork(7)),
             (2, 2, ended(0, true, 5)),
@@ -244,9 +245,9 @@ mod tests {
 
     #[test]
     fn threads_end_with_their_process_and_its_time_is_counted_once() {
-        let thread = |number, child| What::Forked { number, child, flags: THREAD };
+        let thread = |number, child| RecordKind::Forked { number, child, flags: THREAD };
         let records = vec![
-            (1, 1, What::Began(b"x")),
+            (1, 1, RecordKind::Began(b"x")),
             (1, 1, thread(1, 2)),
             (1, 1, thread(2, 3)),
             (2, 1, ended(0, false, 30)),
@@ -260,18 +261,19 @@ mod tests {
     /// Fails where a program that did not take the library is taken for one that did nothing.
     #[test]
     fn a_program_that_does_not_tell_of_itself_was_not_seen() {
-        let fork = What::Forked { number: 1, child: 2, flags: 0 };
+        let fork = RecordKind::Forked { number: 1, child: 2, flags: 0 };
         let records = vec![
-            (1, 1, What::Began(b"sh")),
+            (1, 1, RecordKind::Began(b"sh")),
             (1, 1, fork),
-            (2, 2, What::Executing(b"missing")),
-            (2, 2, What::NotExecuted),
-            (2, 2, What::Executing(b"static")),
-            (1, 1, What::Reaped { child: 2, status: 9 }),
+            (2, 2, RecordKind::Executing(b"missing")),
+            (2, 2, RecordKind::NotExecuted),
+            (2, 2, RecordKind::Executing(b"static")),
+            (1, 1, RecordKind::Reaped { child: 2, status: 9 }),
         ];
         let expected = ["exec 1 sh", "fork 2 false", "unseen 1", "exec 2 static", "end 2 9 0"];
         assert_eq!(told(records), expected);
-        let still = vec![(1, 1, What::Began(b"sh")), (1, 1, What::Executing(b"static"))];
+        let still =
+            vec![(1, 1, RecordKind::Began(b"sh")), (1, 1, RecordKind::Executing(b"static"))];
         assert_eq!(told(still), ["exec 1 sh", "unseen 1"]);
         assert_eq!(told(Vec::new()), ["unseen 1"]);
     }

@@ -10,7 +10,7 @@ use trace::Unseen;
 use super::requests::{self, CALL_STOP, EVENT_STOP, Standing};
 use super::thread::{Memory, Thread, Within, program, used};
 use crate::privileges;
-use crate::seen::{Event, Forked, Sink};
+use crate::raw_call::{Event, Forked, Sink};
 use crate::sys::{self, Waited, Whom};
 use crate::table;
 
@@ -78,7 +78,7 @@ impl<'s, S: Sink> Follower<'s, S> {
     pub(super) fn follow(&mut self, stop: impl Fn() -> bool) -> io::Result<()> {
         while self.end.is_none() && self.cut.is_none() && !self.threads.is_empty() && !stop() {
             match sys::wait(Whom::Any, false) {
-                Ok(Some(waited)) => self.see(waited),
+                Ok(Some(waited)) => self.on_event(waited),
                 Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                     self.cut = self.sink.idle().err();
@@ -91,7 +91,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         Ok(())
     }
 
-    fn see(&mut self, waited: Waited) {
+    fn on_event(&mut self, waited: Waited) {
         let thread = waited.thread;
         if !libc::WIFSTOPPED(waited.status) {
             self.ended(waited);
@@ -132,7 +132,7 @@ impl<'s, S: Sink> Follower<'s, S> {
 
     fn tell(&mut self, event: &Event<'_>) {
         if self.cut.is_none() {
-            self.cut = self.sink.see(event).err();
+            self.cut = self.sink.on_event(event).err();
         }
     }
 
@@ -160,9 +160,9 @@ impl<'s, S: Sink> Follower<'s, S> {
             Standing::Leaves { result } => {
                 let Some(within) = known.within.take() else { return Onward::Run(0) };
                 let Some(row) = table::row(within.number) else { return Onward::Run(0) };
-                let seen = self.memory.read(thread, row, within, now_ns, result);
+                let raw_call = self.memory.read(thread, row, within, now_ns, result);
                 if self.cut.is_none() {
-                    self.cut = self.sink.see(&Event::Called(seen)).err();
+                    self.cut = self.sink.on_event(&Event::Called(raw_call)).err();
                 }
             }
             Standing::Outside => {}

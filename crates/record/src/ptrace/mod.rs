@@ -6,16 +6,16 @@
 //! none, and every call stops. A tracer that dies lets go of what it traced, unless it asked
 //! for `PTRACE_O_EXITKILL`, which this one does not.
 
-mod bell;
 mod follow;
 mod requests;
 mod thread;
+mod wait_interrupter;
 
-use self::bell::Bell;
 use self::follow::Follower;
+use self::wait_interrupter::WaitInterrupter;
 use crate::error::{Error, while_};
 use crate::inherited;
-use crate::seen::Sink;
+use crate::raw_call::Sink;
 use crate::start::Held;
 use crate::sys::{Followed, wait_for_end};
 
@@ -54,11 +54,12 @@ fn follow<S: Sink>(
     follower: &mut Follower<'_, S>,
     stop: impl Fn() -> bool + Sync,
 ) -> Result<(), Error> {
-    let bell = Bell::ring_when(&stop).map_err(while_("preparing to wait"))?;
+    let wait_interrupter =
+        WaitInterrupter::ring_when(&stop).map_err(while_("preparing to wait"))?;
     let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| bell.watch());
+        scope.spawn(|| wait_interrupter.watch());
         let outcome = follower.follow(&stop);
-        bell.silence();
+        wait_interrupter.silence();
         outcome
     });
     outcome.map_err(while_("waiting for the program"))

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use crate::privileges;
-use crate::seen::Seen;
+use crate::raw_call::RawCall;
 use crate::sys::{read_memory, read_string, share};
 use crate::table::{Role, Row, VECTOR_BYTES, VECTOR_MAX};
 
@@ -51,7 +51,7 @@ impl Memory {
         within: Within,
         ended_ns: u64,
         result: i64,
-    ) -> Seen<'_> {
+    ) -> RawCall<'_> {
         let arguments = within.arguments;
         let string = |role, into: &mut [u8]| {
             let at = row.find(|of| of == role)?;
@@ -69,7 +69,7 @@ impl Memory {
             }
             read_memory(thread, arguments[at], &mut self.block[..bytes])
         });
-        Seen {
+        RawCall {
             thread,
             number: within.number,
             began_ns: within.began_ns,

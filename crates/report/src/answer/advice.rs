@@ -90,7 +90,7 @@ fn changed(rows: &[&Row]) -> String {
         let what = format!("{}{}", what(row, &change), condition(row, &change));
         let saved =
             row.saved_at_rate().map_or_else(String::new, |saved| format!(", saves {saved}"));
-        let (name, now, then) = (&row.name, row.toll(), change.toll());
+        let (name, now, then) = (&row.name, row.typical(), change.typical());
         let alone = moved_alone(row, &change);
         let times = unbroken(&format!("{now} → {then}"));
         let told = format!("{name} {times}{saved}{alone}");
@@ -128,7 +128,7 @@ fn moved_alone(row: &Row, change: &Change) -> String {
     let [moved, ..] = row.changes();
     match moved.filter(|_| change.comparison.axis == Axis::Strategy) {
         Some(moved) if moved.comparison.verdict.is_sure() => {
-            format!(" (if only moved to {}: {})", moved.other.place, unbroken(&moved.toll()))
+            format!(" (if only moved to {}: {})", moved.other.place, unbroken(&moved.typical()))
         }
         _ => String::new(),
     }

@@ -11,7 +11,7 @@ mod screen;
 mod short;
 mod table;
 
-pub(crate) use screen::{Screen, ScreenRow, Toll};
+pub(crate) use screen::{Screen, ScreenRow, TypicalTime};
 
 use model::analysis::Analysis;
 use model::run::Run;

@@ -281,8 +281,8 @@ fn more(subject: Subject, full: bool) -> Vec<String> {
     let open = subject.analysis.comparisons.iter().any(|c| c.verdict == Verdict::Unclear);
     let open = open.then(|| "`?`: not decided.".to_owned());
     let sure = subject.analysis.comparisons.first().map(|c| {
-        let (confidence, worth) = (percent(c.confidence), percent(c.worth));
-        format!("Factors are times over those of now, with {confidence} confidence; a difference under {worth} counts as none.")
+        let (confidence, threshold) = (percent(c.confidence), percent(c.threshold));
+        format!("Factors are times over those of now, with {confidence} confidence; a difference under {threshold} counts as none.")
     });
     let rest = (!full).then(|| "`iotoll show --full` shows all figures and causes.".to_owned());
     sure.into_iter().chain(open).chain(rest).collect()

@@ -87,8 +87,8 @@ impl<'a> Row<'a> {
     }
 
     /// The toll as it is now.
-    pub(super) fn toll(&self) -> String {
-        words::toll(self.subject, self.now)
+    pub(super) fn typical(&self) -> String {
+        words::typical(self.subject, self.now)
     }
 
     /// What the change saves at the rate that was said: a share of a core, where that is
@@ -116,8 +116,8 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
-    pub(super) fn toll(&self) -> String {
-        words::toll(self.subject, self.other)
+    pub(super) fn typical(&self) -> String {
+        words::typical(self.subject, self.other)
     }
 
     /// The other way of doing it: `wal-normal`, `sync each`.

@@ -29,15 +29,15 @@ pub(crate) struct Screen {
 pub(crate) struct ScreenRow {
     pub(crate) name: String,
     /// The tolls, in the order of the heads.
-    pub(crate) tolls: Vec<Option<Toll>>,
+    pub(crate) typical_times: Vec<Option<TypicalTime>>,
     pub(crate) factor: String,
-    pub(crate) worth: String,
+    pub(crate) threshold: String,
     pub(crate) advice: Advice,
     pub(crate) cause: String,
 }
 
 /// A toll, with what is said of it against the present one.
-pub(crate) struct Toll {
+pub(crate) struct TypicalTime {
     pub(crate) text: String,
     pub(crate) verdict: Option<Verdict>,
 }
@@ -68,18 +68,18 @@ impl Screen {
 }
 
 fn screen_row(row: &row::Row, columns: &table::Columns) -> ScreenRow {
-    let now = Toll { text: row.toll(), verdict: None };
+    let now = TypicalTime { text: row.typical(), verdict: None };
     let changes = columns.changes(row).into_iter().map(|change| {
-        change.map(|change| Toll {
-            text: table::toll_text(&change),
+        change.map(|change| TypicalTime {
+            text: table::typical_text(&change),
             verdict: Some(change.comparison.verdict),
         })
     });
     ScreenRow {
         name: row.name.clone(),
-        tolls: std::iter::once(Some(now)).chain(changes).collect(),
+        typical_times: std::iter::once(Some(now)).chain(changes).collect(),
         factor: row.best().map_or_else(String::new, |best| best.factor()),
-        worth: if row.best().is_some() { table::worth_text(row) } else { String::new() },
+        threshold: if row.best().is_some() { table::threshold_text(row) } else { String::new() },
         advice: row.answer.advice,
         cause: table::cause(row),
     }

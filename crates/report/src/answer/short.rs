@@ -15,9 +15,9 @@ pub(crate) fn in_short(run: &Run, analysis: &Analysis) -> String {
         return "nothing was measured".to_owned();
     }
     if rows.iter().all(|row| row.best().is_none()) {
-        let tolls: Vec<String> =
-            rows.iter().map(|row| format!("{} {}", row.name, row.toll())).collect();
-        return tolls.join(", ");
+        let typical_times: Vec<String> =
+            rows.iter().map(|row| format!("{} {}", row.name, row.typical())).collect();
+        return typical_times.join(", ");
     }
     let kinds = [
         (Advice::Do, "do"),
@@ -46,6 +46,6 @@ pub(crate) fn in_short(run: &Run, analysis: &Analysis) -> String {
 /// `sqlite 20.2 ms → 659 µs by wal-normal instead of delete-full`.
 fn change(row: &Row) -> Option<String> {
     let change = row.by()?;
-    let (now, then) = (row.toll(), change.toll());
+    let (now, then) = (row.typical(), change.typical());
     Some(format!("{} {now} → {then} ({})", row.name, what(row, &change)))
 }

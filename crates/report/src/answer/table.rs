@@ -66,9 +66,9 @@ impl Columns {
     }
 
     /// The tolls of a row, in the order of the heads.
-    fn tolls(&self, row: &Row) -> Vec<Cell> {
-        let now = Cell::new(row.toll()).styled(Style::new().bold());
-        std::iter::once(now).chain(self.changes(row).into_iter().map(toll)).collect()
+    fn typical_times(&self, row: &Row) -> Vec<Cell> {
+        let now = Cell::new(row.typical()).styled(Style::new().bold());
+        std::iter::once(now).chain(self.changes(row).into_iter().map(typical)).collect()
     }
 
     /// The changes of a row, in the order of the heads behind the first toll.
@@ -84,7 +84,7 @@ impl Columns {
 
     fn table(&self, rows: &[Row], with_causes: bool) -> Table {
         let mut heads = self.heads();
-        let tolls = heads.len();
+        let typical_times = heads.len();
         if self.compares() {
             heads.extend(["factor", "worth it"]);
             heads.extend(with_causes.then_some("why"));
@@ -92,14 +92,14 @@ impl Columns {
         let mut table = Table::new(heads.into_iter().map(dim));
         for row in rows {
             let mut cells = vec![Cell::new(&row.name)];
-            cells.extend(self.tolls(row));
+            cells.extend(self.typical_times(row));
             if self.compares() {
                 cells.extend(judged(row));
                 cells.extend(with_causes.then(|| Cell::new(cause(row))));
             }
             table.add_row(cells);
         }
-        table.align_right(1..tolls);
+        table.align_right(1..typical_times);
         table
     }
 
@@ -109,7 +109,7 @@ impl Columns {
         let mut table = Table::new(self.heads().into_iter().map(dim));
         let mut seconds = Vec::new();
         for row in rows {
-            table.add_row(std::iter::once(Cell::new(&row.name)).chain(self.tolls(row)));
+            table.add_row(std::iter::once(Cell::new(&row.name)).chain(self.typical_times(row)));
             let mut second = Table::new(std::iter::once(Cell::new("")).chain(judged(row)));
             second.align_right([]);
             seconds.push(if self.compares() { second.flush() } else { String::new() });
@@ -131,7 +131,7 @@ fn dim(text: &str) -> Cell {
 
 /// The toll of a change, green where it is surely less; with a question mark where nothing
 /// is decided.
-fn toll(change: Option<Change>) -> Cell {
+fn typical(change: Option<Change>) -> Cell {
     let Some(change) = change else { return Cell::new("") };
     let style = match change.comparison.verdict {
         Verdict::Faster => AnsiColor::Green.on_default(),
@@ -140,36 +140,36 @@ fn toll(change: Option<Change>) -> Cell {
         Verdict::Unclear => Style::new().dimmed(),
         Verdict::Invalid => AnsiColor::Magenta.on_default(),
     };
-    Cell::new(toll_text(&change)).styled(style)
+    Cell::new(typical_text(&change)).styled(style)
 }
 
 /// The toll of a change; with a mark where nothing is decided, or it is not to be trusted.
-pub(super) fn toll_text(change: &Change) -> String {
-    let toll = change.toll();
+pub(super) fn typical_text(change: &Change) -> String {
+    let typical = change.typical();
     match change.comparison.verdict {
-        Verdict::Faster | Verdict::Slower | Verdict::Same => toll,
-        Verdict::Unclear => format!("{toll}?"),
-        Verdict::Invalid => format!("{toll}!"),
+        Verdict::Faster | Verdict::Slower | Verdict::Same => typical,
+        Verdict::Unclear => format!("{typical}?"),
+        Verdict::Invalid => format!("{typical}!"),
     }
 }
 
 /// The factor of the best change with its interval, and whether it is worth it.
 fn judged(row: &Row) -> [Cell; 2] {
     let Some(best) = row.best() else { return [Cell::new(""), Cell::new("")] };
-    [Cell::new(best.factor()), worth(row)]
+    [Cell::new(best.factor()), threshold(row)]
 }
 
-fn worth(row: &Row) -> Cell {
+fn threshold(row: &Row) -> Cell {
     let style = match row.answer.advice {
         Advice::Do => AnsiColor::Green.on_default().bold(),
         Advice::Maybe | Advice::Undecided => AnsiColor::Yellow.on_default(),
         Advice::Leave => Style::new(),
     };
-    Cell::new(worth_text(row)).styled(style)
+    Cell::new(threshold_text(row)).styled(style)
 }
 
 /// Whether the change is worth it.
-pub(super) fn worth_text(row: &Row) -> String {
+pub(super) fn threshold_text(row: &Row) -> String {
     let saved = row.saved_at_rate();
     let from = row.answer.pays_from_per_s.map(|from| format!("≥{}/s", words::rate(from)));
     let rare = row.answer.pays_from_per_s.is_some_and(|from| from > USUAL_PER_S);

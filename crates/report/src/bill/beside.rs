@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use model::units::{count, counted, percent, time};
-use trace::{Bill, Mechanism, TollNs, Unseen};
+use trace::{Bill, Mechanism, OverheadNs, Unseen};
 
 use crate::answer::labelled;
 use crate::text::Width;
@@ -61,7 +61,7 @@ fn unseen(bill: &Bill) -> String {
     text
 }
 
-fn each(TollNs { low, high }: TollNs) -> String {
+fn each(OverheadNs { low, high }: OverheadNs) -> String {
     let [low, high] = [low, high].map(|ns| time(ns as f64));
     if low == high { high } else { format!("{low} to {high}") }
 }
@@ -70,13 +70,13 @@ fn each(TollNs { low, high }: TollNs) -> String {
 fn recorder(bill: &Bill) -> Option<String> {
     let by = match bill.header.mechanism {
         Mechanism::Ebpf => "eBPF",
-        Mechanism::Hybrid => "a preloaded library",
+        Mechanism::Preload => "a preloaded library",
         Mechanism::Ptrace => "ptrace",
         Mechanism::Planted => return None,
     };
-    let toll = each(bill.header.toll_ns);
-    let named = bill.header.named.map(|named| each(named.toll_ns));
-    let named = named.filter(|named| *named != toll);
+    let overhead = each(bill.header.overhead_ns);
+    let named = bill.header.named.map(|named| each(named.overhead_ns));
+    let named = named.filter(|named| *named != overhead);
     let named = named.map_or_else(String::new, |named| format!(", one that names a file {named}"));
     let dispatched = bill.header.dispatch_ns.map_or_else(String::new, |ns| {
         format!(", one that the program or its C library makes by itself {} more", each(ns))
@@ -87,7 +87,7 @@ fn recorder(bill: &Bill) -> Option<String> {
         " What of a call is waiting and what is processor time was not seen."
     };
     Some(format!(
-        "Recorded by {by}, each call took {toll} longer{named}{dispatched}; that is taken out, as far as it is \
+        "Recorded by {by}, each call took {overhead} longer{named}{dispatched}; that is taken out, as far as it is \
          known.{divided}"
     ))
 }

@@ -2,7 +2,7 @@
 
 use model::printable::printable;
 use model::units::{count, counted, percent, rough_size, time, two_digits};
-use trace::{Bill, Database, Kind, Pattern, What};
+use trace::{Bill, Database, Kind, Pattern, PatternKind};
 
 use super::names::{file, folder, shortened};
 use crate::text::{Width, heading, paragraph};
@@ -40,7 +40,7 @@ pub(super) fn all(bill: &Bill, lines_max: usize, width: Width) -> String {
 fn sentence(bill: &Bill, pattern: &Pattern) -> String {
     let share = percent(pattern.share);
     match &pattern.what {
-        What::Reopened { path, times, record_bytes, per_second, synced } => format!(
+        PatternKind::Reopened { path, times, record_bytes, per_second, synced } => format!(
             "{} is opened, written{} and closed for each record: {} of {}, {}. Opening and closing \
              take {share} of the time.",
             named(bill, path),
@@ -49,7 +49,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             rough_size(*record_bytes),
             rate(*per_second)
         ),
-        What::SyncedEach { path, syncs, record_bytes, per_second } => format!(
+        PatternKind::SyncedEach { path, syncs, record_bytes, per_second } => format!(
             "{} is forced to the device after each write: {}, {}, of writes of {} on average. \
              {} takes {share} of the time.",
             named(bill, path),
@@ -58,14 +58,14 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             rough_size(*record_bytes),
             if waits_for_syncs(bill) == Some(false) { "That" } else { "Waiting for that" }
         ),
-        What::SmallWrites { path, writes, write_bytes, per_second } => format!(
+        PatternKind::SmallWrites { path, writes, write_bytes, per_second } => format!(
             "{} is written {} at a time: {}, {}, which take {share} of the time.",
             named(bill, path),
             rough_size(*write_bytes),
             counted(*writes, "write"),
             rate(*per_second)
         ),
-        What::ReadAgain { path, files, times, total_bytes, per_second: _ } => {
+        PatternKind::ReadAgain { path, files, times, total_bytes, per_second: _ } => {
             let one = *files == 1;
             let [are, have] = if one { ["is", "it has"] } else { ["are", "they have"] };
             let what = if one {
@@ -80,7 +80,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
                 rough_size(*total_bytes)
             )
         }
-        What::Looks { path, looks, again, missing, per_second } => format!(
+        PatternKind::Looks { path, looks, again, missing, per_second } => format!(
             "Names are looked up again and again, mostly in {}: {}, {}; at least {} for a name \
              looked up before, {} without success. That takes {share} of the time.",
             folder(bill, path),
@@ -89,7 +89,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             count(*again),
             count(*missing)
         ),
-        What::Locks { path, locks, threads, longest_ns, per_second } => format!(
+        PatternKind::Locks { path, locks, threads, longest_ns, per_second } => format!(
             "{} for the lock on {}: {}, {}, the longest wait {}. That takes {share} of the time.",
             if *threads == 1 {
                 "1 thread waits".to_owned()
@@ -101,7 +101,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             rate(*per_second),
             time(*longest_ns as f64)
         ),
-        What::Sqlite(database) => of_database(bill, database, &share),
+        PatternKind::Sqlite(database) => of_database(bill, database, &share),
     }
 }
 

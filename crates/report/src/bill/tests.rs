@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use trace::planted::{Planted, header};
-use trace::{Bill, Entry, Header, Mechanism, Op, TollNs, TraceReader, Unseen, bill_of};
+use trace::{Bill, Entry, Header, Mechanism, Op, OverheadNs, TraceReader, Unseen, bill_of};
 
 use super::bill as printed;
 
@@ -58,11 +58,16 @@ fn a_bill_opens_with_the_whole_of_it_in_a_sentence() {
 
 #[test]
 fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
-    let toll_within_ns = TollNs { low: 0, high: 300_000 };
-    let toll_ns = TollNs { low: 420, high: 480 };
+    let overhead_within_ns = OverheadNs { low: 0, high: 300_000 };
+    let overhead_ns = OverheadNs { low: 420, high: 480 };
     let bill = billed(
-        &a_second(&Header { mechanism: Mechanism::Ebpf, toll_ns, toll_within_ns, ..header() })
-            .finish(),
+        &a_second(&Header {
+            mechanism: Mechanism::Ebpf,
+            overhead_ns,
+            overhead_within_ns,
+            ..header()
+        })
+        .finish(),
     );
     let text = plain(&bill, false, 80);
     assert!(text.starts_with("app spends 9.2% to 13% of its time with files"), "{text}");
@@ -73,9 +78,9 @@ fn a_share_is_a_range_where_the_recorders_part_is_known_no_better() {
 
 #[test]
 fn what_calls_by_a_signal_cost_more_is_told() {
-    let dispatch_ns = Some(TollNs { low: 1_200, high: 1_600 });
-    let toll_ns = TollNs { low: 190, high: 220 };
-    let header = Header { mechanism: Mechanism::Hybrid, toll_ns, dispatch_ns, ..header() };
+    let dispatch_ns = Some(OverheadNs { low: 1_200, high: 1_600 });
+    let overhead_ns = OverheadNs { low: 190, high: 220 };
+    let header = Header { mechanism: Mechanism::Preload, overhead_ns, dispatch_ns, ..header() };
     let text = plain(&billed(&a_second(&header).finish()), false, 80);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let told = "Recorded by a preloaded library, each call took 190 ns to 220 ns longer, one that the \
@@ -119,8 +124,8 @@ fn what_waits_is_told_apart_from_what_computes() {
 /// Fails where something is printed at any length.
 #[test]
 fn the_longest_bill_fits_a_screen_and_its_width() {
-    let toll_within_ns = TollNs { low: 0, high: 30_000 };
-    let mut planted = a_second(&Header { sees_waiting: true, toll_within_ns, ..header() });
+    let overhead_within_ns = OverheadNs { low: 0, high: 30_000 };
+    let mut planted = a_second(&Header { sees_waiting: true, overhead_within_ns, ..header() });
     for number in 0..40 {
         let folder = format!(
             "/a/very/long/path/of/a/folder/with/the/number/{number}/in/its/name/{}",

@@ -30,7 +30,7 @@ pub(super) fn curves(subject: Subject, study: &StudyDescription) -> Option<Curve
 
 fn said(scaling: &Scaling, subject: Subject) -> String {
     let name = scaling::name(scaling, subject.analysis);
-    format!("{name}: {}", scaling::knee(scaling, subject.run.plan.worth))
+    format!("{name}: {}", scaling::knee(scaling, subject.run.plan.threshold))
 }
 
 fn curve(scaling: &Scaling, subject: Subject) -> Curve {

@@ -91,8 +91,8 @@ fn numbers(run: &Run) -> Vec<String> {
     let mut words = vec!["--budget".to_owned(), exact_duration(budget)];
     let share = |share: f64| format!("{}%", share * 100.0);
     let rates = &run.plan.per_second;
-    if (run.plan.worth - model::plan::DEFAULT_WORTH).abs() > 1e-12 {
-        words.extend(["--worth".to_owned(), share(run.plan.worth)]);
+    if (run.plan.threshold - model::plan::DEFAULT_THRESHOLD).abs() > 1e-12 {
+        words.extend(["--threshold".to_owned(), share(run.plan.threshold)]);
     }
     if (run.plan.error_rate - model::plan::DEFAULT_ERROR_RATE).abs() > 1e-12 {
         words.extend(["--error-rate".to_owned(), share(run.plan.error_rate)]);

@@ -72,7 +72,7 @@ pub(super) fn repeating(run: &Run) -> Element {
         ("version", format!("iotoll {}", run.run.version)),
         ("random seed", run.run.seed.to_string()),
         ("budget", exact_duration(budget(run))),
-        ("smallest difference that matters", percent(run.plan.worth)),
+        ("smallest difference that matters", percent(run.plan.threshold)),
         ("error rate per verdict", percent(run.plan.error_rate)),
     ];
     let entries =

@@ -5,7 +5,7 @@ use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Pair;
 use model::units::{count, three_digits, time};
 
-use super::block_tolls::{BlockTolls, OfBlock, quantile, sorted};
+use super::block_times::{BlockTimes, OfBlock, quantile, sorted};
 use super::chart::{Chart, Figures, Rows, dots, level, path, percent, plot, ticks, upright};
 use super::markup::{Markup, classed};
 use super::scale::{Scale, ratio_ticks};
@@ -30,13 +30,17 @@ struct Row<'a> {
 }
 
 /// The chart of a study; nothing where none of its arms are compared.
-pub(super) fn chart(subject: Subject, study: &str, tolls: &BlockTolls) -> Option<Chart> {
-    of_rows(&rows(subject, study, tolls))
+pub(super) fn chart(subject: Subject, study: &str, typical_times: &BlockTimes) -> Option<Chart> {
+    of_rows(&rows(subject, study, typical_times))
 }
 
 /// The same of the comparisons with what is done now.
-pub(super) fn against_now(subject: Subject, study: &str, tolls: &BlockTolls) -> Option<Chart> {
-    let mut rows = rows(subject, study, tolls);
+pub(super) fn against_now(
+    subject: Subject,
+    study: &str,
+    typical_times: &BlockTimes,
+) -> Option<Chart> {
+    let mut rows = rows(subject, study, typical_times);
     let answers = &subject.analysis.answers;
     rows.retain(|row| answers.iter().any(|answer| answer.now == row.base.id));
     of_rows(&rows)
@@ -44,9 +48,9 @@ pub(super) fn against_now(subject: Subject, study: &str, tolls: &BlockTolls) -> 
 
 fn of_rows(rows: &[Row]) -> Option<Chart> {
     let scale = scale(rows)?;
-    let worth = 1.0 + rows.first()?.comparison.worth;
+    let threshold = 1.0 + rows.first()?.comparison.threshold;
     let marks = ticks(&scale, &ratio_ticks(&scale), mark);
-    let mut drawn = Rows::new(marks).with_behind(scale.at(1.0 / worth), scale.at(worth));
+    let mut drawn = Rows::new(marks).with_behind(scale.at(1.0 / threshold), scale.at(threshold));
     let mut table = Table::new(
         2,
         [
@@ -81,19 +85,19 @@ fn of_rows(rows: &[Row]) -> Option<Chart> {
              faster. The line is the confidence interval, the large dot the estimate, and each \
              small dot one block, the first block on top. The band is a difference under {}, \
              which counts as none. Blocks beyond an end of the axis are drawn at that end.",
-            model::units::percent(worth - 1.0)
+            model::units::percent(threshold - 1.0)
         ),
         drawing: drawn.finish(),
         table,
     })
 }
 
-fn rows<'a>(subject: Subject<'a>, study: &str, tolls: &BlockTolls) -> Vec<Row<'a>> {
+fn rows<'a>(subject: Subject<'a>, study: &str, typical_times: &BlockTimes) -> Vec<Row<'a>> {
     let pairs = subject.run.plan.pairs.iter();
     let row = |(comparison, pair): (&'a Comparison, &Pair)| {
         let [base, other] = subject.sides(comparison)?;
         let is_known = comparison.ratio.is_some() && base.study == study;
-        is_known.then(|| Row { comparison, base, other, blocks: tolls.pair(*pair) })
+        is_known.then(|| Row { comparison, base, other, blocks: typical_times.pair(*pair) })
     };
     let mut rows: Vec<Row> =
         subject.analysis.comparisons.iter().zip(pairs).filter_map(row).collect();
@@ -106,13 +110,14 @@ fn rows<'a>(subject: Subject<'a>, study: &str, tolls: &BlockTolls) -> Vec<Row<'a
 /// An axis that holds 1, the centres and nearly all blocks, and as much of wider intervals
 /// as leaves those apart.
 fn scale(rows: &[Row]) -> Option<Scale> {
-    let worth = 1.0 + rows.first()?.comparison.worth;
+    let threshold = 1.0 + rows.first()?.comparison.threshold;
     let centre = |row: &Row| {
         let sorted = sorted(&row.blocks);
         let blocks = [BEYOND, 1.0 - BEYOND].map(|share| quantile(&sorted, share));
         blocks.into_iter().chain([row.comparison.ratio]).flatten().collect::<Vec<f64>>()
     };
-    let inner: Vec<f64> = rows.iter().flat_map(centre).chain([worth, 1.0 / worth]).collect();
+    let inner: Vec<f64> =
+        rows.iter().flat_map(centre).chain([threshold, 1.0 / threshold]).collect();
     let least = inner.iter().copied().fold(f64::INFINITY, f64::min) / BESIDE;
     let most = inner.iter().copied().fold(0.0, f64::max) * BESIDE;
     let ends = |row: &Row| [row.comparison.ratio_low, row.comparison.ratio_high];

@@ -35,10 +35,10 @@ pub(super) fn section(run: &LoadRun, analysis: &LoadAnalysis, ids: &mut Ids, id:
 }
 
 /// A figure of a summary.
-type Of = fn(&Summary) -> f64;
+type PercentileOf = fn(&Summary) -> f64;
 
 /// Percentiles of the time that a connection takes.
-const PERCENTILES: [(&str, Of); 4] = [
+const PERCENTILES: [(&str, PercentileOf); 4] = [
     ("median", |s| s.p50),
     ("90th percentile", |s| s.p90),
     ("99th percentile", |s| s.p99),
@@ -46,7 +46,7 @@ const PERCENTILES: [(&str, Of); 4] = [
 ];
 
 fn curves(steps: &[(&Step, &StepAnalysis)]) -> Curves {
-    let curve = |(name, of): (&str, Of)| Curve {
+    let curve = |(name, of): (&str, PercentileOf)| Curve {
         name: name.to_owned(),
         points: steps
             .iter()
@@ -75,8 +75,9 @@ fn table(steps: &[(&Step, &StepAnalysis)]) -> Table {
             (None, clients) => format!("{} clients", clients.unwrap_or_default()),
         };
         let times = seen.connection_ms.or(seen.connection_from_connect_ms);
-        let time =
-            |of: Of| times.as_ref().map_or_else(String::new, |s| model::units::time(of(s) * 1e6));
+        let time = |of: PercentileOf| {
+            times.as_ref().map_or_else(String::new, |s| model::units::time(of(s) * 1e6))
+        };
         let counts = [step.completed, step.errors.total].map(model::units::count);
         let rate = crate::words::rate(seen.reply_rate.mean);
         let times =

@@ -7,7 +7,7 @@
 //! disturbed the run, the machine and the places, and how to repeat it. The complete record
 //! rides inside ([`record`]).
 
-mod block_tolls;
+mod block_times;
 mod chart;
 mod clients;
 mod columns;
@@ -39,7 +39,7 @@ use model::load::{LoadAnalysis, LoadRun};
 use model::run::Run;
 use sha2::{Digest as _, Sha256};
 
-use self::block_tolls::BlockTolls;
+use self::block_times::BlockTimes;
 use self::chart::Ids;
 use self::markup::{Element, Markup, classed, el};
 use crate::subject::Subject;
@@ -133,8 +133,8 @@ impl Sheet<'_> {
 
 fn comparison(subject: Subject, ids: &mut Ids, prefix: &str) -> Element {
     let run = subject.run;
-    let tolls = BlockTolls::of(run);
-    let is_known = tolls.blocks() > 0;
+    let typical_times = BlockTimes::of(run);
+    let is_known = typical_times.blocks() > 0;
     let studies: Vec<_> = run.studies.iter().filter(|_| is_known).collect();
     let id = |number: usize| format!("{prefix}-study-{}", number + 1);
     let links = studies.iter().enumerate().map(|(number, study)| {
@@ -152,7 +152,8 @@ fn comparison(subject: Subject, ids: &mut Ids, prefix: &str) -> Element {
         section = section.child(nav);
     }
     for (number, study) in studies.iter().enumerate() {
-        section = section.child(of_study::section(subject, study, &tolls, ids, &id(number)));
+        section =
+            section.child(of_study::section(subject, study, &typical_times, ids, &id(number)));
     }
     section
         .child(facts::disturbances(subject))

@@ -6,7 +6,7 @@ use model::cause::Cause;
 use model::description::StudyDescription;
 use model::units::three_digits;
 
-use super::block_tolls::BlockTolls;
+use super::block_times::BlockTimes;
 use super::chart::Ids;
 use super::curves::Curves;
 use super::markup::{Element, Markup, classed, el};
@@ -18,7 +18,7 @@ use crate::{integrity, why};
 pub(super) fn section(
     subject: Subject,
     study: &StudyDescription,
-    tolls: &BlockTolls,
+    typical_times: &BlockTimes,
     ids: &mut Ids,
     id: &str,
 ) -> Element {
@@ -28,9 +28,9 @@ pub(super) fn section(
     let head = el("h2").attr("id", id).text(name).child(classed("span", "about").text(": "));
     let head = head.child(classed("span", "about").text(&study.about));
     let charts = [
-        forest::chart(subject, name, tolls),
+        forest::chart(subject, name, typical_times),
         latency::chart(subject, name),
-        over_time::chart(subject, name, tolls),
+        over_time::chart(subject, name, typical_times),
         time::chart(subject, name),
         parts::chart(subject, study),
     ];

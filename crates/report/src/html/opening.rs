@@ -6,7 +6,7 @@ use model::run::Run;
 use super::forest;
 use super::markup::{Element, Markup, classed, el};
 use super::table::scrolling;
-use crate::answer::{Screen, ScreenRow, Toll};
+use crate::answer::{Screen, ScreenRow, TypicalTime};
 use crate::manners;
 use crate::subject::Subject;
 
@@ -98,22 +98,22 @@ fn table(screen: &Screen) -> Element {
 }
 
 fn table_row(row: &ScreenRow, compares: bool) -> Element {
-    let tolls = row.tolls.iter().map(|toll| match toll {
+    let typical_times = row.typical_times.iter().map(|typical| match typical {
         None => classed("td", "n"),
-        Some(Toll { text, verdict: None }) => classed("td", "n").child(el("b").text(text)),
-        Some(Toll { text, verdict: Some(verdict) }) => {
+        Some(TypicalTime { text, verdict: None }) => classed("td", "n").child(el("b").text(text)),
+        Some(TypicalTime { text, verdict: Some(verdict) }) => {
             classed("td", "n").child(el("span").attr("class", forest::class(*verdict)).text(text))
         }
     });
     let name = el("th").attr("scope", "row").text(&row.name);
-    let cells = el("tr").child(name).children(tolls);
+    let cells = el("tr").child(name).children(typical_times);
     if !compares {
         return cells;
     }
-    let worth = el("span").attr("class", advice_class(row.advice)).text(&row.worth);
+    let threshold = el("span").attr("class", advice_class(row.advice)).text(&row.threshold);
     cells
         .child(classed("td", "f").text(&row.factor))
-        .child(el("td").child(worth))
+        .child(el("td").child(threshold))
         .child(classed("td", "dim").text(&row.cause))
 }
 

@@ -3,7 +3,7 @@
 use model::analysis::ArmResult;
 use model::units::{count, three_digits, time};
 
-use super::block_tolls::{BlockTolls, OfBlock, quantile, sorted};
+use super::block_times::{BlockTimes, OfBlock, quantile, sorted};
 use super::chart::{Chart, Figures, Rows, Tick, dots, level, line, path, plot};
 use super::markup::Markup;
 use super::scale::Scale;
@@ -22,27 +22,27 @@ const MEDIAN_OF_MIN: usize = 5;
 
 struct Row<'a> {
     arm: &'a ArmResult,
-    toll_ns: f64,
+    typical_ns: f64,
     blocks: Vec<OfBlock>,
 }
 
 impl Row<'_> {
     /// How far the blocks are from the toll, as ratios.
     fn ratios(&self) -> Vec<OfBlock> {
-        self.blocks.iter().map(|of| OfBlock { value: of.value / self.toll_ns, ..*of }).collect()
+        self.blocks.iter().map(|of| OfBlock { value: of.value / self.typical_ns, ..*of }).collect()
     }
 }
 
 /// The chart of a study; nothing where it has no blocks.
-pub(super) fn chart(subject: Subject, study: &str, tolls: &BlockTolls) -> Option<Chart> {
+pub(super) fn chart(subject: Subject, study: &str, typical_times: &BlockTimes) -> Option<Chart> {
     let arms = subject.analysis.arms.iter().enumerate().filter(|(_, arm)| arm.study == study);
     let rows = arms.filter_map(|(index, arm)| {
-        let blocks = tolls.arm(index);
-        (!blocks.is_empty()).then_some(Row { arm, toll_ns: arm.toll_ns?, blocks })
+        let blocks = typical_times.arm(index);
+        (!blocks.is_empty()).then_some(Row { arm, typical_ns: arm.typical_ns?, blocks })
     });
     let rows: Vec<Row> = rows.collect();
     let reach = reach(&rows)?;
-    let mut drawn = Rows::new(marks(tolls.blocks()));
+    let mut drawn = Rows::new(marks(typical_times.blocks()));
     let heads =
         ["arm", "toll", "blocks", "lowest", "quarter", "median", "three quarters", "highest"];
     let mut table = Table::new(1, heads);
@@ -52,8 +52,8 @@ pub(super) fn chart(subject: Subject, study: &str, tolls: &BlockTolls) -> Option
         let sorted = sorted(&row.blocks);
         let spread = [0.0, 0.25, 0.5, 0.75, 1.0];
         let spread = spread.map(|share| quantile(&sorted, share).map_or_else(String::new, time));
-        let toll = words::toll(subject, row.arm);
-        table.add_row([name, toll, count(sorted.len() as u64)].into_iter().chain(spread));
+        let typical = words::typical(subject, row.arm);
+        table.add_row([name, typical, count(sorted.len() as u64)].into_iter().chain(spread));
     }
     Some(Chart {
         title: "Every block, from the first to the last".to_owned(),
@@ -92,7 +92,7 @@ fn marks(blocks: usize) -> Vec<Tick> {
 }
 
 fn figures(subject: Subject, row: &Row) -> Figures {
-    let mut figures = vec![("strong", words::toll(subject, row.arm))];
+    let mut figures = vec![("strong", words::typical(subject, row.arm))];
     if let Some(drift) = &row.arm.drift {
         let [start, end] = [drift.start_ns, drift.end_ns].map(time);
         figures.push(("slower", format!("drifted {start} → {end}")));

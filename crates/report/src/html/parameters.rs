@@ -29,12 +29,14 @@ fn of_param(subject: Subject, study: &str, param: &ParamDescription) -> Option<C
     for arm in subject.analysis.arms.iter().filter(|arm| arm.study == study) {
         let is_time = description.score_of(&arm.params) != Score::HighestRate;
         let value = arm.params.get(&param.name).and_then(|value| read(value));
-        let (Some(value), Some(toll_ns), true) = (value, arm.toll_ns, is_time) else { continue };
+        let (Some(value), Some(typical_ns), true) = (value, arm.typical_ns, is_time) else {
+            continue;
+        };
         let name = names::without(arm, &param.name);
         if !curves.contains_key(&name) {
             order.push(name.clone());
         }
-        curves.entry(name).or_default().push((value, toll_ns));
+        curves.entry(name).or_default().push((value, typical_ns));
     }
     let least = if param.kind == ParamForm::Rate { 2 } else { POINTS_MIN };
     let curves = order.into_iter().filter_map(|name| {

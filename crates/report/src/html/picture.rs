@@ -4,7 +4,7 @@
 use model::analysis::Analysis;
 use model::run::Run;
 
-use super::block_tolls::BlockTolls;
+use super::block_times::BlockTimes;
 use super::chart::{Chart, Drawing};
 use super::markup::{Markup, classed, el};
 use super::{CHART_STYLE, STYLE, forest};
@@ -32,7 +32,7 @@ pub fn against_now(
     study: &str,
     colours: Colours,
 ) -> Option<String> {
-    let chart = forest::against_now(Subject { run, analysis }, study, &BlockTolls::of(run))?;
+    let chart = forest::against_now(Subject { run, analysis }, study, &BlockTimes::of(run))?;
     let Chart { title, drawing: Drawing { height, parts }, .. } = chart;
     let all = height + 2.0 * MARGIN;
     let inner = classed("svg", "chart")

@@ -47,7 +47,8 @@ pub(super) fn overview(sheets: &[Sheet], ids: &mut Ids) -> Markup {
             .iter()
             .filter_map(|(number, _, analysis)| Some((*number, analysis.reproduction.as_ref()?)));
         section = section.child(reproduction::beside(&repeated.collect::<Vec<_>>()));
-        section = section.child(el("h2").text("Tolls")).child(tolls(&runs).scrolling("Tolls"));
+        section =
+            section.child(el("h2").text("Tolls")).child(typical_times(&runs).scrolling("Tolls"));
         section = section.children(comparisons(&runs).map(|chart| chart.figure(ids)));
     }
     section.into()
@@ -88,15 +89,15 @@ fn ids_of<'a>(runs: &[Numbered<'a>]) -> Vec<&'a str> {
     ids
 }
 
-fn tolls(runs: &[Numbered]) -> Table {
+fn typical_times(runs: &[Numbered]) -> Table {
     let heads = runs.iter().map(|(number, ..)| format!("run {number}"));
     let mut table = Table::new(1, std::iter::once("arm".to_owned()).chain(heads));
     for id in ids_of(runs) {
-        let toll = |(_, run, analysis): &Numbered| {
+        let typical = |(_, run, analysis): &Numbered| {
             let arm = analysis.arm(id);
-            arm.map_or_else(String::new, |arm| words::toll(Subject { run, analysis }, arm))
+            arm.map_or_else(String::new, |arm| words::typical(Subject { run, analysis }, arm))
         };
-        table.add_row(std::iter::once(id.to_owned()).chain(runs.iter().map(toll)));
+        table.add_row(std::iter::once(id.to_owned()).chain(runs.iter().map(typical)));
     }
     table
 }
@@ -128,10 +129,10 @@ fn drawn(runs: &[Numbered], pairs: &[(&str, &str)]) -> Option<Chart> {
         .filter(|found| found.len() > 1)
         .collect();
     let ends = shared.iter().flatten().flat_map(|(_, c)| [c.ratio, c.ratio_low, c.ratio_high]);
-    let worth = 1.0 + shared.first()?.first()?.1.worth;
-    let scale = Scale::log(ends.flatten().chain([worth, 1.0 / worth]))?;
+    let threshold = 1.0 + shared.first()?.first()?.1.threshold;
+    let scale = Scale::log(ends.flatten().chain([threshold, 1.0 / threshold]))?;
     let marks = ticks(&scale, &ratio_ticks(&scale), forest::mark);
-    let mut rows = Rows::new(marks).with_behind(scale.at(1.0 / worth), scale.at(worth));
+    let mut rows = Rows::new(marks).with_behind(scale.at(1.0 / threshold), scale.at(threshold));
     let mut table = Table::new(4, ["arm", "against", "run", "verdict", "ratio", "interval"]);
     for found in &shared {
         let (_, first) = found.first()?;

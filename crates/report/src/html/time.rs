@@ -67,7 +67,7 @@ fn class(kind: TimeKind) -> &'static str {
 }
 
 fn figures(subject: Subject, arm: &ArmResult) -> Figures {
-    let mut figures = vec![("strong", words::toll(subject, arm))];
+    let mut figures = vec![("strong", words::typical(subject, arm))];
     let largest = arm.time.iter().max_by(|a, b| a.ns_per_op.total_cmp(&b.ns_per_op));
     if let Some(part) = largest {
         let share = share_of(part.ns_per_op / whole(&arm.time));

@@ -8,7 +8,7 @@ use model::reproduction::{Decision, Reproduction};
 use model::run::Run;
 use model::units::{count, rough_size};
 
-use super::markdown::{Told, conclusions, tables};
+use super::markdown::{ArticleReport, conclusions, tables};
 use super::words;
 use crate::answer::{self, Screen};
 use crate::manners;
@@ -90,12 +90,12 @@ fn section(runs: &[&Repeated]) -> String {
         escaped(original),
         escaped(question)
     );
-    let told: Vec<Told> = runs
+    let told: Vec<ArticleReport> = runs
         .iter()
         .zip(1..)
         .map(|(repeated, number)| {
             let name = if runs.len() > 1 { format!("run {number}") } else { String::new() };
-            Told { name, reproduction: repeated.reproduction }
+            ArticleReport { name, reproduction: repeated.reproduction }
         })
         .collect();
     let measured: String =

@@ -10,7 +10,7 @@ use crate::manners;
 use crate::markdown_text::escaped;
 
 /// What a run says of its article, under a name that tells it from others.
-pub(super) struct Told<'a> {
+pub(super) struct ArticleReport<'a> {
     /// `run 2`; empty for a run alone.
     pub(super) name: String,
     pub(super) reproduction: &'a Reproduction,
@@ -25,21 +25,21 @@ pub(crate) fn markdown(run: &Run, analysis: &Analysis) -> Option<String> {
     for missing in words::missing(reproduction).chain(manners::left_out_sentences(&run.run)) {
         out += &format!("{}\n\n", escaped(&missing));
     }
-    let told = [Told { name: String::new(), reproduction }];
+    let told = [ArticleReport { name: String::new(), reproduction }];
     Some(format!("{out}{}{}", conclusions(&told), tables(&told)))
 }
 
 /// A table for each group of figures, with the columns of all runs.
-pub(super) fn tables(runs: &[Told]) -> String {
+pub(super) fn tables(runs: &[ArticleReport]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     words::groups(first.reproduction).map(|group| table(runs, group)).collect()
 }
 
-fn table(runs: &[Told], group: &[FigureHere]) -> String {
+fn table(runs: &[ArticleReport], group: &[FigureHere]) -> String {
     let mut heads = vec![String::new()];
     let mut rows: Vec<Vec<String>> =
         group.iter().map(|figure| vec![escaped(&figure.what)]).collect();
-    for (number, Told { name, reproduction }) in runs.iter().enumerate() {
+    for (number, ArticleReport { name, reproduction }) in runs.iter().enumerate() {
         let own: Vec<FigureHere> =
             group.iter().filter_map(|figure| same(reproduction, figure)).cloned().collect();
         if own.len() != group.len() {
@@ -71,12 +71,12 @@ fn cell(Cells { value, ratio }: &Cells) -> String {
 }
 
 /// Each conclusion, and what each run says of it.
-pub(super) fn conclusions(runs: &[Told]) -> String {
+pub(super) fn conclusions(runs: &[ArticleReport]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut out = String::new();
     for conclusion in &first.reproduction.conclusions {
         out += &format!("- {}", escaped(&conclusion.says));
-        for Told { name, reproduction } in runs {
+        for ArticleReport { name, reproduction } in runs {
             let mut all = reproduction.conclusions.iter();
             let Some(own) = all.find(|own| own.says == conclusion.says) else { continue };
             out += &decided(name, own);

@@ -15,7 +15,7 @@ const FEW: u64 = 500;
 const DIFFS: u64 = 1_000;
 const ERROR_RATE: f64 = 0.05;
 /// The usual smallest difference that matters.
-const WORTH: f64 = 0.05;
+const THRESHOLD: f64 = 0.05;
 /// What is planted: an arm that takes 15% more time.
 const PLANTED: f64 = 1.15;
 /// Blocks of a run, and the scatter of an arm's tolls within it.
@@ -81,7 +81,7 @@ fn named(diffs: u64, arms: usize, repeats: usize, between: Between) -> [f64; 2] 
         let is_beyond = |arm: usize, planted: f64| {
             let after = Level { log: after[arm].log + planted, ..after[arm] };
             let found = difference(&before[arm], &after, variations[arm], ERROR_RATE / arms as f64);
-            [found.low > WORTH.ln_1p(), found.high < -WORTH.ln_1p()]
+            [found.low > THRESHOLD.ln_1p(), found.high < -THRESHOLD.ln_1p()]
         };
         falsely += u64::from((0..arms).any(|arm| is_beyond(arm, 0.0).contains(&true)));
         rightly += u64::from(is_beyond(0, PLANTED.ln())[0]);

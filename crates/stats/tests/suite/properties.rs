@@ -6,8 +6,8 @@ use iotoll_stats::{Decision, Interval, Sequence, Settings};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn fed(worth: f64, log_ratios: &[f64]) -> Sequence {
-    let mut sequence = Sequence::new(Settings { worth, error_rate: 0.05 });
+fn fed(threshold: f64, log_ratios: &[f64]) -> Sequence {
+    let mut sequence = Sequence::new(Settings { threshold, error_rate: 0.05 });
     for &log_ratio in log_ratios {
         sequence.push(log_ratio).unwrap();
     }
@@ -42,8 +42,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_estimate_lies_between_the_bounds(series in series(), worth in 0.0..0.2) {
-        let mut sequence = fed(worth, &[]);
+    fn the_estimate_lies_between_the_bounds(series in series(), threshold in 0.0..0.2) {
+        let mut sequence = fed(threshold, &[]);
         for x in series {
             sequence.push(x).unwrap();
             let Interval { estimate, low, high } = sequence.interval();
@@ -53,9 +53,9 @@ proptest! {
     }
 
     #[test]
-    fn swapping_the_arms_mirrors_everything(series in series(), worth in 0.0..0.2) {
+    fn swapping_the_arms_mirrors_everything(series in series(), threshold in 0.0..0.2) {
         let mirrored: Vec<f64> = series.iter().map(|x| -x).collect();
-        let (one, other) = (fed(worth, &series), fed(worth, &mirrored));
+        let (one, other) = (fed(threshold, &series), fed(threshold, &mirrored));
         prop_assert_eq!(one.decision(), swapped(other.decision()));
         prop_assert_eq!(one.decided_at(), other.decided_at());
         prop_assert_eq!(one.is_contradicted(), other.is_contradicted());
@@ -65,9 +65,9 @@ proptest! {
     }
 
     #[test]
-    fn the_decision_is_what_the_interval_says(series in series(), worth in 0.0..0.2) {
-        let mut sequence = fed(worth, &[]);
-        let edge = worth.ln_1p();
+    fn the_decision_is_what_the_interval_says(series in series(), threshold in 0.0..0.2) {
+        let mut sequence = fed(threshold, &[]);
+        let edge = threshold.ln_1p();
         for x in series {
             sequence.push(x).unwrap();
             if sequence.decided_at().is_some_and(|blocks| blocks < sequence.blocks()) {
@@ -102,8 +102,8 @@ proptest! {
 
     /// And what is shown never contradicts it, whatever comes.
     #[test]
-    fn what_is_decided_stays(later in vec(-1e6..1e6, 1..20), worth in 0.0..0.06) {
-        let mut sequence = fed(worth, &[0.11, 0.13, 0.12, 0.10, 0.14].repeat(10));
+    fn what_is_decided_stays(later in vec(-1e6..1e6, 1..20), threshold in 0.0..0.06) {
+        let mut sequence = fed(threshold, &[0.11, 0.13, 0.12, 0.10, 0.14].repeat(10));
         prop_assert_eq!(sequence.decision(), Decision::Greater);
         let decided_at = sequence.decided_at();
         prop_assert!(decided_at.is_some_and(|blocks| blocks < 20));
@@ -113,13 +113,13 @@ proptest! {
             prop_assert_eq!(sequence.decision(), Decision::Greater);
             prop_assert_eq!(sequence.decided_at(), decided_at);
             let Interval { estimate, low, high } = sequence.interval();
-            prop_assert!(worth.ln_1p() <= low && low <= estimate && estimate <= high);
+            prop_assert!(threshold.ln_1p() <= low && low <= estimate && estimate <= high);
         }
     }
 
     #[test]
-    fn a_smaller_error_rate_widens_the_interval(series in series(), worth in 0.0..0.2) {
-        let sequence = fed(worth, &series);
+    fn a_smaller_error_rate_widens_the_interval(series in series(), threshold in 0.0..0.2) {
+        let sequence = fed(threshold, &series);
         let mut inner = sequence.interval_at(0.2);
         for error_rate in [0.05, 0.01, 0.001] {
             let outer = sequence.interval_at(error_rate);

@@ -41,7 +41,7 @@ fn told_apart(slice: [u64; 2], sigma: f64, log_ratio: impl Fn([&[(u64, u64)]; 2]
     let slices = ENOUGH.div_ceil(slice[0].min(slice[1]));
     let hits = (0..RUNS).filter(|&seed| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut sequence = Sequence::new(Settings { worth: 0.0, error_rate: 0.05 });
+        let mut sequence = Sequence::new(Settings { threshold: 0.0, error_rate: 0.05 });
         for _ in 0..GATHERINGS {
             let [base, other] = slice.map(|n| sorted(n * slices, latencies, &mut random));
             sequence.push(log_ratio([&base, &other])).unwrap();
@@ -77,7 +77,7 @@ fn the_percentiles_of_single_slices_are_told_apart() {
     let latencies = LogNormal::new(1e6_f64.ln(), 0.5).unwrap();
     let slower = (0..RUNS).filter(|&seed| {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut sequence = Sequence::new(Settings { worth: 0.05, error_rate: 0.05 });
+        let mut sequence = Sequence::new(Settings { threshold: 0.05, error_rate: 0.05 });
         for _ in 0..GATHERINGS {
             let [base, other] = [16, 100].map(|n| sorted(n, latencies, &mut random));
             sequence.push(nearest_rank(&other) - nearest_rank(&base)).unwrap();

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 
 use common::{filled, folder, ids, kept, loaded, names_in, plan, runner};
 use engine::measure::Event;
-use iotoll_store::{Content, Entry, Error, Kind, State, Store, Summary, Toll, is_name};
+use iotoll_store::{Content, Entry, Error, Kind, State, Store, Summary, TypicalTime, is_name};
 use model::analysis::Analysis;
 use rusqlite::Connection;
 use testkit::run_watched;
@@ -175,12 +175,13 @@ fn summaries_are_kept_and_repeats_found_by_their_setting() {
     assert_eq!(entry.summary, None);
     assert_eq!((entry.studies, entry.places.join(", ")), (vec!["log".into()], "disk, ram".into()));
     let summary = Summary { ended: "finished".into(), answer: "do: nothing 'much'".into() };
-    for (id, log_toll) in [("aa11", 1.0), ("aa22", 2.0), ("bb33", 3.0)] {
-        let toll = |setting: &str, log_toll| Toll { setting: setting.to_owned(), log_toll };
-        let tolls = [toll("here", log_toll), toll("there", -log_toll)];
+    for (id, log_typical) in [("aa11", 1.0), ("aa22", 2.0), ("bb33", 3.0)] {
+        let typical =
+            |setting: &str, log_typical| TypicalTime { setting: setting.to_owned(), log_typical };
+        let typical_times = [typical("here", log_typical), typical("there", -log_typical)];
         // A second time replaces the first.
-        store.summarise(id, &Summary::default(), &tolls[1..]).unwrap();
-        store.summarise(id, &summary, &tolls).unwrap();
+        store.summarise(id, &Summary::default(), &typical_times[1..]).unwrap();
+        store.summarise(id, &summary, &typical_times).unwrap();
     }
     assert_eq!(store.find("aa11").unwrap().summary, Some(summary));
     assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [3.0, 2.0, 1.0]);

@@ -1,7 +1,7 @@
 //! Does it pay to compress the journal of a page store? Voron, on NTFS.
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, FigureOf, MadeFor, Need, Of, TestOf};
+use model::article_spec::{ArticleSpec, FigureOf, MadeFor, MeasureOf, Need, TestOf};
 use model::figure::Unit;
 
 use super::{SECOND, conclusion, is, time};
@@ -19,9 +19,9 @@ const SEQUENTIAL: &str = "sequential keys";
 const WHOLE: &str = "as they are (100 to 121)";
 const IO: &str = "I/O, pages as they are";
 
-const WRITTEN: Of = Of::Figure("written_bytes");
-const IN_IO: Of = Of::Sum(&["write_ns", "sync_ns"]);
-const IN_IO_AND_COMPRESSION: Of = Of::Sum(&["write_ns", "sync_ns", "compression_ns"]);
+const WRITTEN: MeasureOf = MeasureOf::Figure("written_bytes");
+const IN_IO: MeasureOf = MeasureOf::Sum(&["write_ns", "sync_ns"]);
+const IN_IO_AND_COMPRESSION: MeasureOf = MeasureOf::Sum(&["write_ns", "sync_ns", "compression_ns"]);
 const COLLECTIONS: &[&str] = &["tree_ns", "copy_ns"];
 
 /// Random keys by one strategy at a place: `random!("pages-lz4", "@disk")`.
@@ -49,7 +49,7 @@ const fn row(
     FigureOf { group, unit, times: TRANSACTIONS, ..time(what, published, "", native) }
 }
 
-const fn test(measure: Of, is: Is, native: &'static str) -> TestOf {
+const fn test(measure: MeasureOf, is: Is, native: &'static str) -> TestOf {
     TestOf { measure, original: "", native, is }
 }
 
@@ -122,7 +122,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
             )
         },
         FigureOf {
-            measure: Of::Figure("compression_ns"),
+            measure: MeasureOf::Figure("compression_ns"),
             ..row(
                 COMMITS,
                 "compressing, with LZ4",
@@ -132,7 +132,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
             )
         },
         FigureOf {
-            measure: Of::Sum(COLLECTIONS),
+            measure: MeasureOf::Sum(COLLECTIONS),
             published: None,
             ..row(
                 COMMITS,
@@ -183,7 +183,11 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
         conclusion(
             "With LZ4 the store's own collections in memory cost the most: at least half of a \
              transaction's time.",
-            &[test(Of::Share(COLLECTIONS), Is::AtLeast(50.0), random!("pages-lz4", "@disk"))],
+            &[test(
+                MeasureOf::Share(COLLECTIONS),
+                Is::AtLeast(50.0),
+                random!("pages-lz4", "@disk"),
+            )],
         ),
         conclusion(
             "Compression pays where I/O is dearer, as on a cloud's virtual disk (here one of 100 \

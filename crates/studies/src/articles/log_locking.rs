@@ -1,7 +1,7 @@
 //! What is the right way to append to a log that others append to as well? PHP's six.
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, FigureOf, Of, TestOf};
+use model::article_spec::{ArticleSpec, FigureOf, MeasureOf, TestOf};
 
 use super::{PHP_LOGGING, SECOND, conclusion, is, time};
 
@@ -29,7 +29,7 @@ const fn way(
 
 /// How evenly two writers got on.
 const fn fairness(is: Is, original: &'static str, native: &'static str) -> TestOf {
-    TestOf { measure: Of::Figure("fairness_jain"), original, native, is }
+    TestOf { measure: MeasureOf::Figure("fairness_jain"), original, native, is }
 }
 
 pub(super) static SPEC: ArticleSpec = ArticleSpec {

@@ -11,7 +11,7 @@ mod ram_drive_logging;
 mod shm_cache;
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, Conclusion, FigureOf, Need, Of, TestOf};
+use model::article_spec::{ArticleSpec, Conclusion, FigureOf, MeasureOf, Need, TestOf};
 use model::figure::Unit;
 
 /// All of them.
@@ -96,7 +96,7 @@ const fn time(
         unit: Unit::Nanoseconds,
         published: Some(published),
         against: "",
-        measure: Of::Toll,
+        measure: MeasureOf::TypicalTime,
         times: 1.0,
         original,
         native,
@@ -115,7 +115,7 @@ const fn ratio(
 
 /// That arms' times per operation are so.
 const fn is(is: Is, original: &'static str, native: &'static str) -> TestOf {
-    TestOf { measure: Of::Toll, original, native, is }
+    TestOf { measure: MeasureOf::TypicalTime, original, native, is }
 }
 
 const fn conclusion(says: &'static str, tests: &'static [TestOf]) -> Conclusion {

@@ -2,28 +2,41 @@
 //! Django's own server, and PHP with SQLite on Cherokee, on a laptop.
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, FigureOf, Need, Of, TestOf};
+use model::article_spec::{ArticleSpec, FigureOf, MeasureOf, Need, TestOf};
 use model::figure::Unit;
 
 use super::{MILLISECOND, conclusion, is, time};
 
 const VIEW_FAILED: FigureOf =
-    table("five files: connections that failed, of those begun", Unit::Count, Of::Failed);
-const VIEW_TIME: FigureOf = table("five files: connection time", Unit::Nanoseconds, Of::MeanTime);
-const VIEW_RESPONSE: FigureOf =
-    table("five files: reply time, response", Unit::Nanoseconds, Of::Figure("response_p50_ns"));
-const VIEW_TRANSFER: FigureOf =
-    table("five files: reply time, transfer", Unit::Nanoseconds, Of::Figure("transfer_p50_ns"));
-const FAILED: FigureOf =
-    table("SQLite: connections that failed, of 100", Unit::Percent, Of::Figure("errors_percent"));
-const TIME: FigureOf = table("SQLite: connection time", Unit::Nanoseconds, Of::MeanTime);
+    table("five files: connections that failed, of those begun", Unit::Count, MeasureOf::Failed);
+const VIEW_TIME: FigureOf =
+    table("five files: connection time", Unit::Nanoseconds, MeasureOf::MeanTime);
+const VIEW_RESPONSE: FigureOf = table(
+    "five files: reply time, response",
+    Unit::Nanoseconds,
+    MeasureOf::Figure("response_p50_ns"),
+);
+const VIEW_TRANSFER: FigureOf = table(
+    "five files: reply time, transfer",
+    Unit::Nanoseconds,
+    MeasureOf::Figure("transfer_p50_ns"),
+);
+const FAILED: FigureOf = table(
+    "SQLite: connections that failed, of 100",
+    Unit::Percent,
+    MeasureOf::Figure("errors_percent"),
+);
+const TIME: FigureOf = table("SQLite: connection time", Unit::Nanoseconds, MeasureOf::MeanTime);
 const RESPONSE: FigureOf =
-    table("SQLite: reply time, response", Unit::Nanoseconds, Of::Figure("response_p50_ns"));
-const CPU: FigureOf =
-    table("SQLite: CPU of the load generator", Unit::Percent, Of::Figure("client_cpu_percent"));
+    table("SQLite: reply time, response", Unit::Nanoseconds, MeasureOf::Figure("response_p50_ns"));
+const CPU: FigureOf = table(
+    "SQLite: CPU of the load generator",
+    Unit::Percent,
+    MeasureOf::Figure("client_cpu_percent"),
+);
 
 /// A table that was published, with neither rows nor figures.
-const fn table(group: &'static str, unit: Unit, measure: Of) -> FigureOf {
+const fn table(group: &'static str, unit: Unit, measure: MeasureOf) -> FigureOf {
     FigureOf { group, unit, measure, published: None, ..time("", 0.0, "", "") }
 }
 
@@ -67,7 +80,7 @@ const fn ms(figure: f64) -> f64 {
 }
 
 const fn of(name: &'static str, is: Is, original: &'static str, native: &'static str) -> TestOf {
-    TestOf { measure: Of::Figure(name), original, native, is }
+    TestOf { measure: MeasureOf::Figure(name), original, native, is }
 }
 
 /// That in tmpfs so many of SQLite's connections fail, and take so many times as long.

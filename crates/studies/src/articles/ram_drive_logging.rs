@@ -1,7 +1,7 @@
 //! Does a RAM drive help logging? PHP on an ext file system and on a RAM block device.
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, FigureOf, Of};
+use model::article_spec::{ArticleSpec, FigureOf, MeasureOf};
 use model::figure::Unit;
 
 use super::{MICROSECOND, PHP_LOGGING, SECOND, conclusion, is, ratio, time};
@@ -90,13 +90,13 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
         FigureOf {
             group: SYNCED,
             unit: Unit::MegabytesPerSecond,
-            measure: Of::Throughput,
+            measure: MeasureOf::Throughput,
             ..time("disk", 55.0, "", "stream/sequential @disk")
         },
         FigureOf {
             group: SYNCED,
             unit: Unit::MegabytesPerSecond,
-            measure: Of::Throughput,
+            measure: MeasureOf::Throughput,
             against: "disk",
             ..time("RAM drive", 290.0, "", "stream/sequential @ram")
         },

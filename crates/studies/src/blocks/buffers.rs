@@ -106,25 +106,25 @@ impl Buffers {
     }
 
     /// What became of a block that was written with this mark.
-    pub(super) fn judge(&mut self, read: &[u8], written: Mark) -> Found {
+    pub(super) fn judge(&mut self, read: &[u8], written: Mark) -> BlockState {
         let expected = self.mark(written);
         if read == &*expected {
-            return Found::Whole;
+            return BlockState::Whole;
         }
         let half = read.len() / 2;
         if read[..half] == expected[..half] {
-            Found::Torn
+            BlockState::Torn
         } else if is_block(read, written.block) && ends(read) != ends(expected) {
-            Found::Older
+            BlockState::Older
         } else {
-            Found::Other
+            BlockState::Other
         }
     }
 }
 
 /// What was found where a block was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum BlockState {
     Whole,
     /// The same block as it was before it was written.
     Older,

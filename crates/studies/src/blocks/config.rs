@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::share::Share;
 use super::spec::{Access, CLIENTS_FILE, ClientsFile, Order, Strategy, Sync};
-use crate::cold::Cache;
+use crate::drop_cache::Cache;
 
 /// Of each block it is kept when it was last written, in 8 bytes.
 const BLOCKS_MAX: u64 = 1 << 26;

@@ -29,7 +29,7 @@ use model::study::{Params, StudyDescription};
 use process::worker::{Assignment, Report, Session};
 
 use self::config::Config;
-use self::slice::Making;
+use self::slice::PreparedBlocks;
 use self::spec::{CLIENTS_FILE, ClientsFile};
 use self::store::Store;
 use crate::clients::{self, Common};
@@ -119,7 +119,7 @@ impl Workload for Arm {
         }
         self.config.share = self.config.share.of(folders.part);
         let folder = folders.kept.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Making { arm: self, folder }))
+        Ok(Box::new(PreparedBlocks { arm: self, folder }))
     }
 }
 

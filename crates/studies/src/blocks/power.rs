@@ -1,7 +1,7 @@
 //! What a power failure leaves of blocks that were written in place.
 
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
@@ -33,10 +33,10 @@ impl PowerTrial for Overwritten {
         &'a mut self,
         folders: SliceFolders<'_>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         self.turns = self.arm.config.turns(operations, self.arm.slices + 1, self.arm.next);
-        self.arm.prepare(folders)?.ready(operations, recorder)
+        self.arm.prepare(folders)?.ready(operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {

@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd as _;
 use std::thread;
 use std::time::Duration;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing as _, StudyError};
 use io_uring::types::Fd;
 use io_uring::{EnterFlags, IoUring, opcode};
@@ -54,17 +54,17 @@ impl Queue {
     pub(super) fn run(
         &mut self,
         slice: &mut Slice<'_>,
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
     ) -> Result<(), StudyError> {
-        let done = self.turns(slice, recorder);
+        let done = self.turns(slice, timer);
         self.drain();
         done
     }
 
-    fn turns(&mut self, slice: &mut Slice<'_>, recorder: &mut Recorder) -> Result<(), StudyError> {
+    fn turns(&mut self, slice: &mut Slice<'_>, timer: &mut SliceTimer) -> Result<(), StudyError> {
         let all_synced = slice.config.is_synced() && !slice.config.reads();
         let mut waited = Duration::ZERO;
-        self.places.iter_mut().for_each(|place| place.since = recorder.last_ticks());
+        self.places.iter_mut().for_each(|place| place.since = timer.last_ticks());
         let mut next = 0;
         while next < slice.turns.len()
             && let Some(place) = self.free.pop()
@@ -75,16 +75,16 @@ impl Queue {
         }
         while self.free.len() < self.places.len() {
             let Some((place, result)) = self.next_done() else {
-                let since = all_synced.then(|| recorder.clock().ticks());
+                let since = all_synced.then(|| timer.clock().ticks());
                 self.wait()?;
-                let took = |since| recorder.clock().between(since, recorder.clock().ticks());
+                let took = |since| timer.clock().between(since, timer.clock().ticks());
                 waited += since.map_or(Duration::ZERO, took);
                 continue;
             };
             self.take_in(slice, place, result)?;
-            recorder.completed(self.places[place].since);
-            self.places[place].since = recorder.last_ticks();
-            recorder.check_stop()?;
+            timer.completed(self.places[place].since);
+            self.places[place].since = timer.last_ticks();
+            timer.check_stop()?;
             if next < slice.turns.len() {
                 self.free.pop();
                 self.push(slice, next, place);
@@ -93,7 +93,7 @@ impl Queue {
             }
         }
         if all_synced {
-            recorder.synced(slice.turns.len() as u64, waited.as_nanos() as u64);
+            timer.synced(slice.turns.len() as u64, waited.as_nanos() as u64);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
 use host::process::storage_read_bytes;
 use model::slice::Outcome;
@@ -18,7 +18,7 @@ use super::{Arm, spec};
 use crate::figures_of;
 
 /// The file of blocks is made where it is not there.
-pub(super) struct Making<'a> {
+pub(super) struct PreparedBlocks<'a> {
     pub(super) arm: &'a mut Arm,
     pub(super) folder: OwnedFd,
 }
@@ -41,18 +41,18 @@ struct Done<'a> {
     storage_read_bytes: Option<u64>,
 }
 
-impl Prepared for Making<'_> {
+impl Prepared for PreparedBlocks<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { arm: Arm { config, store, slices, next }, folder } = *self;
         let config: &Config = config;
-        let stop = recorder.stop_flag();
+        let stop = timer.stop_flag();
         let queue = config.strategy.is_queued().then(|| Queue::new(config.depth)).transpose()?;
         if store.is_none() {
             let made = Store::make(folder.as_fd(), config, stop)?;
@@ -77,20 +77,20 @@ impl Prepared for Making<'_> {
 }
 
 impl Ready for Waiting<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let mut waiting = *self;
-        let began = recorder.last_ticks();
+        let began = timer.last_ticks();
         match &mut waiting.queue {
-            Some(queue) => queue.run(&mut waiting.slice, recorder)?,
-            None => waiting.slice.one_by_one(recorder)?,
+            Some(queue) => queue.run(&mut waiting.slice, timer)?,
+            None => waiting.slice.one_by_one(timer)?,
         }
-        let seconds = recorder.clock().between(began, recorder.last_ticks()).as_secs_f64();
+        let seconds = timer.clock().between(began, timer.last_ticks()).as_secs_f64();
         let blocks = waiting.slice.turns.len() as u64;
-        recorder.requested(blocks * waiting.slice.config.size as u64);
-        let stop = recorder.stop_flag().clone();
+        timer.requested(blocks * waiting.slice.config.size as u64);
+        let stop = timer.stop_flag().clone();
         Ok(Box::new(Done { waiting, seconds, stop, storage_read_bytes: None }))
     }
 }

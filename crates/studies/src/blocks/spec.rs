@@ -8,7 +8,7 @@ use model::study::{Better, FigureDescription, ParamKind, StudyDescription, Unit}
 use crate::choices::{choices, strategies};
 use crate::rules::{change, is, not, promise, where_set};
 use crate::specs::{figure, param};
-use crate::{clients, cold};
+use crate::{clients, drop_cache};
 
 /// How much memory held of the file when the clock started.
 pub(super) const RESIDENT: &str = "resident_before_percent";
@@ -207,7 +207,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 ParamKind::Size { min: 512, max: 64 << 30 },
                 "64 MiB",
             ),
-            cold::param(
+            drop_cache::param(
                 "buffered, uring: whether the file is in memory or evicted from it; with O_DIRECT \
                  it is evicted always",
             ),

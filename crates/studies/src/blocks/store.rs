@@ -13,11 +13,11 @@ use process::StopFlag;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fdatasync, openat};
 use rustix::io::{Errno, pread, pwrite};
 
-use super::buffers::{Buffers, Found, Mark, Version};
+use super::buffers::{BlockState, Buffers, Mark, Version};
 use super::config::Config;
 use super::share::Share;
 use super::spec::Order;
-use crate::cold::{Cache, LEFT_PERCENT_MAX};
+use crate::drop_cache::{Cache, LEFT_PERCENT_MAX};
 use crate::file::{open_for_reading, open_for_writing};
 
 const NAME: &CStr = c"blocks.bin";
@@ -165,10 +165,10 @@ impl Store {
             let version = self.versions[self.share.own(block) as usize];
             let written = Mark::new(block, version);
             match self.buffers.judge(read.get(0), written) {
-                Found::Whole => {}
-                Found::Older => integrity.lost += 1,
-                Found::Torn => integrity.torn += 1,
-                Found::Other => integrity.overwritten += 1,
+                BlockState::Whole => {}
+                BlockState::Older => integrity.lost += 1,
+                BlockState::Torn => integrity.torn += 1,
+                BlockState::Other => integrity.overwritten += 1,
             }
             check(stop)?;
         }

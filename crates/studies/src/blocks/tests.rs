@@ -6,7 +6,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use host::page_cache::resident_bytes;
 use model::integrity::Integrity;
 
@@ -224,15 +224,15 @@ fn timed(strategy: &str, given: &[(&str, &str)], operations: u64) -> (u64, u64, 
     let folder = in_memory();
     let mut arm = testing::workload(&Blocks, strategy, given);
     let ready = testing::ready(arm.as_mut(), folder.path(), operations).unwrap();
-    let mut recorder: Recorder = testing::recorder();
-    recorder.start();
-    let began = recorder.last_ticks();
-    let ran = ready.run(&mut recorder).unwrap();
-    recorder.finish();
+    let mut timer: SliceTimer = testing::timer();
+    timer.start();
+    let began = timer.last_ticks();
+    let ran = ready.run(&mut timer).unwrap();
+    timer.finish();
     drop(ran);
-    let latencies = recorder.latencies();
+    let latencies = timer.latencies();
     assert_eq!(latencies.count(), operations);
-    (latencies.sum(), latencies.max(), recorder.last_ticks() - began)
+    (latencies.sum(), latencies.max(), timer.last_ticks() - began)
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn left(sync: &str, done: u64, change: impl FnOnce(&File, &[u8], &[Turn])) -> Le
     let folder = in_memory();
     let open = File::open(folder.path()).unwrap();
     let folders = |kept_is_new| SliceFolders::alone(open.as_fd(), open.as_fd(), kept_is_new);
-    let ready = trial.ready(folders(true), 40, &testing::recorder()).unwrap();
+    let ready = trial.ready(folders(true), 40, &testing::timer()).unwrap();
     let path = folder.path().join("blocks.bin");
     let before = fs::read(&path).unwrap();
     drop(testing::run(ready).unwrap());

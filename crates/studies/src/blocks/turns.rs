@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::StudyError;
 use rustix::io::{pread, pwrite};
 
@@ -42,7 +42,7 @@ impl Slice<'_> {
     }
 
     /// One block after the other.
-    pub(super) fn one_by_one(&mut self, recorder: &mut Recorder) -> Result<(), StudyError> {
+    pub(super) fn one_by_one(&mut self, timer: &mut SliceTimer) -> Result<(), StudyError> {
         let (size, is_synced) = (self.config.size, self.config.is_synced());
         let buffers = self.store.buffers.count();
         let mut buffer = 0;
@@ -57,12 +57,12 @@ impl Slice<'_> {
                 self.fill(block, buffer);
                 let (file, filled) = (&self.file, self.store.buffers.get(buffer));
                 let write = || pwrite(file, filled, offset);
-                let written = if is_synced { recorder.sync(write) } else { write() };
+                let written = if is_synced { timer.sync(write) } else { write() };
                 wrote_whole(written, size, WRITING)?;
                 buffer = if buffer + 1 == buffers { 0 } else { buffer + 1 };
             }
-            recorder.lap();
-            recorder.check_stop()?;
+            timer.lap();
+            timer.check_stop()?;
         }
         Ok(())
     }

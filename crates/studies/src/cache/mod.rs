@@ -18,7 +18,7 @@ mod store;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{
     Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
     StudyError, Workload, has_no_workers,
@@ -34,8 +34,8 @@ use process::worker::{Assignment, Report, Session};
 use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
 use self::spec::Operation;
 use self::store::Entry;
-use crate::cold::{Cache as Memory, Residency};
-use crate::put::Put;
+use crate::atomic_replace::Put;
+use crate::drop_cache::{Cache as Memory, Residency};
 use crate::tree::{each_file, sync_tree};
 
 /// Even the fastest loads take longer than a slice lasts.
@@ -237,11 +237,10 @@ struct Requests {
 }
 
 impl Requests {
-    fn rebuild(&self, recorder: &mut Recorder) -> Result<u64, StudyError> {
+    fn rebuild(&self, timer: &mut SliceTimer) -> Result<u64, StudyError> {
         let sources = scan(&self.sources)?;
         let read: u64 = sources.iter().map(|source| source.contents.len() as u64).sum();
-        Ok(read
-            + store::write(&self.cache, &self.config.tree, &sources, self.config.put, recorder)?)
+        Ok(read + store::write(&self.cache, &self.config.tree, &sources, self.config.put, timer)?)
     }
 
     /// Loads what a page needs, other templates than the page before.
@@ -303,13 +302,13 @@ impl Prepared for Sources {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         let Self { requests, is_built } = *self;
         if !is_built {
             store::make(&requests.cache)?;
-            let stop = recorder.stop_flag().clone();
-            requests.rebuild(&mut Recorder::new(recorder.clock().clone(), stop))?;
+            let stop = timer.stop_flag().clone();
+            requests.rebuild(&mut SliceTimer::new(timer.clock().clone(), stop))?;
             store::sync(&requests.cache)?;
         }
         if requests.config.is_cold() {
@@ -320,18 +319,18 @@ impl Prepared for Sources {
 }
 
 impl Ready for Built {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError> {
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError> {
         let Self { requests, operations } = *self;
         let mut requested_bytes = 0;
         for page in 0..operations {
             requested_bytes += match requests.config.operation {
-                Operation::Rebuild => requests.rebuild(recorder)?,
+                Operation::Rebuild => requests.rebuild(timer)?,
                 Operation::Load => requests.load(page)?,
             };
-            recorder.lap();
-            recorder.check_stop()?;
+            timer.lap();
+            timer.check_stop()?;
         }
-        recorder.requested(requested_bytes);
+        timer.requested(requested_bytes);
         Ok(Box::new(requests))
     }
 }

@@ -6,7 +6,7 @@
 use std::os::fd::BorrowedFd;
 
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
@@ -60,9 +60,9 @@ impl PowerTrial for Rebuilt {
         &'a mut self,
         folders: SliceFolders<'_>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
-        self.config.prepare(folders)?.ready(operations, recorder)
+        self.config.prepare(folders)?.ready(operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, _done: u64) -> Result<Left, StudyError> {

@@ -12,8 +12,8 @@ use rustix::fs::{OFlags, fstat};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};
-use crate::own::files::{Bounds, OwnFiles};
 use crate::tree::{files_below, open_folder};
+use crate::user_data::files::{Bounds, OwnFiles};
 
 const SCANNING: &str = "scanning the source tree";
 const READING: &str = "reading a source";

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use model::case::Case;
 use model::study::{ParamDescription, ParamKind, StudyDescription};
 
+use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
-use crate::cold;
-use crate::put::{self, Put};
+use crate::drop_cache;
 use crate::rules::{is, promise, where_set};
 use crate::specs::param;
 
@@ -87,7 +87,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                  fewer",
                 "10",
             ),
-            cold::param(
+            drop_cache::param(
                 "load: whether the cache is in memory, or evicted from it before each load, as \
                  after a reboot (checked in every slice); on a place in memory it is never cold",
             ),
@@ -98,5 +98,5 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             "request",
         )
     }
-    .with_strategies(&put::strategies(Put::Rename))
+    .with_strategies(&atomic_replace::strategies(Put::Rename))
 });

@@ -4,14 +4,14 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use rustix::fs::fstat;
 use serde::{Deserialize, Serialize};
 
 use super::sources::{Source, Tree};
+use crate::atomic_replace::Put;
 use crate::file::{open_for_reading, read_whole};
-use crate::put::Put;
 use crate::tree::{entries, open_folder, sync_tree};
 
 const FOLDER: &CStr = c"cache";
@@ -71,19 +71,19 @@ pub(super) fn write(
     tree: &Tree,
     sources: &[Source],
     put: Put,
-    recorder: &mut Recorder,
+    timer: &mut SliceTimer,
 ) -> Result<u64, StudyError> {
     let entries: Vec<Entry> = sources.iter().map(Entry::of).collect();
     let mut written = 0;
     let compiled = entries.iter().zip(sources).filter(|(entry, _)| entry.is_template(tree));
     for (entry, source) in compiled {
         let compiled = compile(&source.contents);
-        put.file(folder, &entry.compiled(tree), &compiled, recorder)?;
+        put.file(folder, &entry.compiled(tree), &compiled, timer)?;
         written += compiled.len() as u64;
     }
     let manifest = manifest(&entries);
-    put.file(folder, MANIFEST, &manifest, recorder)?;
-    put.names(folder, FOLDER, recorder)?;
+    put.file(folder, MANIFEST, &manifest, timer)?;
+    put.names(folder, FOLDER, timer)?;
     Ok(written + manifest.len() as u64)
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd as _;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing as _, Part, SliceFolders, StudyError, Workload};
 use host::probes::WorkerProbe;
 use host::root::Root;
@@ -146,15 +146,15 @@ fn parts(
     let (fresh, kept) = (open(&task.fresh)?, open(&task.kept)?);
     let (fresh, kept, kept_is_new) = (fresh.as_fd(), kept.as_fd(), task.kept_is_new);
     let folders = SliceFolders { part: task.part, ..SliceFolders::alone(fresh, kept, kept_is_new) };
-    let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
-    let ready = workload.prepare(folders)?.ready(task.operations, &recorder)?;
+    let mut timer = SliceTimer::new(session.clock.clone(), StopFlag::clone(session.stop));
+    let ready = workload.prepare(folders)?.ready(task.operations, &timer)?;
     let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());
     let start = session.begin().doing(WAITING)?;
     let before = probe.before();
     let started_after_ns = start.elapsed_ns();
-    recorder.start();
-    let ran = ready.run(&mut recorder);
-    recorder.finish();
+    timer.start();
+    let ran = ready.run(&mut timer);
+    timer.finish();
     let ended_after_ns = start.elapsed_ns();
     let used = probe.after().since(before);
     let mut ran = ran?;
@@ -162,10 +162,10 @@ fn parts(
         acknowledged: task.operations,
         started_after_ns,
         ended_after_ns,
-        spent: recorder.spent(used),
+        spent: timer.spent(used),
         ..Report::default()
     };
-    session.report(with_latencies(worked, &recorder)).doing(WAITING)?;
+    session.report(with_latencies(worked, &timer)).doing(WAITING)?;
     ran.flush()?;
     session.report(Report::default()).doing(WAITING)?;
     Ok(Report { outcome: Some(ran.finish()?), ..Report::default() })

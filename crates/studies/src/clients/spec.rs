@@ -4,7 +4,7 @@ use model::scaling::{CLIENTS, CLIENTS_PER_S};
 use model::study::{Better, FigureDescription, ParamDescription, ParamKind, Unit};
 
 use crate::specs::{self, figure};
-use crate::together;
+use crate::worker_stats;
 
 /// How many clients there are.
 pub(crate) fn param() -> ParamDescription {
@@ -23,5 +23,5 @@ pub(crate) fn rate() -> FigureDescription {
 
 /// That, how even they are, how slow the slowest is, and how far apart they began.
 pub(crate) fn figures() -> Vec<FigureDescription> {
-    [vec![rate()], together::figures()].concat()
+    [vec![rate()], worker_stats::figures()].concat()
 }

@@ -1,6 +1,6 @@
 //! A slice of several clients, from folders to outcome: each step is one of all of them.
 
-use engine::recorder::{Recorder, WorkersAre};
+use engine::slice_timer::{SliceTimer, WorkersAre};
 use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
 use model::scaling::CLIENTS_PER_S;
 use model::slice::Outcome;
@@ -9,7 +9,7 @@ use process::worker::{Assignment, Report, RunningGroup, Transport, WorkerGroup, 
 
 use super::client::{ASSIGNMENT, Task};
 use super::joined::joined;
-use crate::together::{FAIRNESS, jain, of_clients};
+use crate::worker_stats::{FAIRNESS, jain, of_clients};
 use crate::workers;
 
 /// Folders for all clients.
@@ -43,7 +43,7 @@ impl Prepared for Folders<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -52,28 +52,28 @@ impl Prepared for Folders<'_> {
         let each = operations / tasks.len() as u64;
         if let Some(first) = first {
             // It is ready once they are there.
-            drop(first.ready(each, recorder)?);
+            drop(first.ready(each, timer)?);
         }
         let assignment = |task: Task| {
             let task = Task { operations: each, ..task };
             Assignment::of(ASSIGNMENT, &task).doing("writing down a client's work")
         };
         let assignments: Result<Vec<_>, StudyError> = tasks.into_iter().map(assignment).collect();
-        let workers = WorkerGroup::over(group, &assignments?, recorder.stop_flag())?;
+        let workers = WorkerGroup::over(group, &assignments?, timer.stop_flag())?;
         Ok(Box::new(Waiting { study, rate, workers }))
     }
 }
 
 impl Ready for Waiting {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { study, rate, workers } = *self;
         let worked = workers.start().and_then(RunningGroup::pause);
-        recorder.check_stop()?;
+        timer.check_stop()?;
         let (reports, workers) = worked?;
-        workers::absorb(WorkersAre::Processes, &reports, recorder);
+        workers::absorb(WorkersAre::Processes, &reports, timer);
         Ok(Box::new(Worked { study, rate, reports, workers: Some(workers) }))
     }
 }

@@ -23,7 +23,7 @@ use process::worker::{
 use super::joined::joined;
 use super::*;
 use crate::specs::figure;
-use crate::testing::{finish, in_memory, params, recorder};
+use crate::testing::{finish, in_memory, params, timer};
 
 /// So many threads.
 struct Threads {
@@ -140,7 +140,7 @@ fn slices(
             clients: Some(&clients),
             part: Part::WHOLE,
         };
-        let ready = workload.prepare(folders).unwrap().ready(operations, &recorder()).unwrap();
+        let ready = workload.prepare(folders).unwrap().ready(operations, &timer()).unwrap();
         let slice = finish(ready).unwrap();
         assert_eq!(slice.laps, operations);
         look(fresh.path(), kept.path());

@@ -43,7 +43,7 @@ impl Answered {
             busy_timeout: Duration::from_secs(1),
         })
         .unwrap();
-        client.run(&mut testing::recorder()).unwrap();
+        client.run(&mut testing::timer()).unwrap();
         // While the connection is open: the last to close merges the log.
         let database = fs::read(&path).unwrap();
         let log = fs::read(folder.path().join(WAL)).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
 use model::integrity::Integrity;
 use model::slice::Outcome;
@@ -53,12 +53,12 @@ impl Prepared for Slice<'_> {
     fn ready<'a>(
         self: Box<Self>,
         _operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
     {
-        let stop = StopFlag::clone(recorder.stop_flag());
+        let stop = StopFlag::clone(timer.stop_flag());
         self.command.prepare(self.standing.path(), &stop)?;
         // What the preparation has written is none of the run's affair.
         sync_tree(&self.folder)?;
@@ -67,14 +67,14 @@ impl Prepared for Slice<'_> {
 }
 
 impl Ready for Filled<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Slice { command, standing, .. } = &self.slice;
         let mut program = command.launch(standing.path())?;
         command.wait(&mut program, &self.stop)?;
-        recorder.lap();
+        timer.lap();
         Ok(Box::new(Done { filled: *self, program }))
     }
 }

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{
     Doing, Footprint, Operations, Part, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
     StudyError, Workload, has_no_workers,
@@ -32,10 +32,10 @@ use rustix::io::Errno;
 
 use self::spec::{CLIENTS_FOLDER, ClientsFolder, Operation};
 use self::stock::{Contents, Document, Stock};
+use crate::atomic_replace::{ASIDE, Put};
 use crate::clients::{self, Common};
-use crate::cold::{Cache, Residency};
+use crate::drop_cache::{Cache, Residency};
 use crate::file::{name, open_for_reading, open_for_writing, read_whole};
-use crate::put::{ASIDE, Put};
 use crate::tree::{files_below, sync_files, sync_tree};
 
 /// Even the fastest operation needs longer than a slice lasts for so many.
@@ -214,23 +214,23 @@ struct Documents<'d> {
 impl Documents<'_> {
     /// Does one operation on one document.
     #[inline]
-    fn operate(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
+    fn operate(&mut self, number: usize, timer: &mut SliceTimer) -> Result<u64, StudyError> {
         match self.config.operation {
-            Operation::Write => self.write(number, recorder),
+            Operation::Write => self.write(number, timer),
             Operation::Read => self.read(number),
-            Operation::Create => self.create(&self.documents[number].path, recorder).map(|()| 0),
+            Operation::Create => self.create(&self.documents[number].path, timer).map(|()| 0),
             Operation::Stat => self.stat(&self.documents[number].path).map(|()| 0),
-            Operation::Rename => self.rename(number, recorder).map(|()| 0),
-            Operation::Unlink => self.unlink(&self.documents[number].path, recorder).map(|()| 0),
+            Operation::Rename => self.rename(number, timer).map(|()| 0),
+            Operation::Unlink => self.unlink(&self.documents[number].path, timer).map(|()| 0),
         }
     }
 
-    fn write(&mut self, number: usize, recorder: &mut Recorder) -> Result<u64, StudyError> {
+    fn write(&mut self, number: usize, timer: &mut SliceTimer) -> Result<u64, StudyError> {
         let contents = self.contents.of(self.first + number as u64);
         let document = &self.documents[number];
         let put = self.config.put;
-        put.file_by(&self.aside, &self.folder, &document.path, contents, recorder)?;
-        put.names(&self.folder, &document.folder, recorder)?;
+        put.file_by(&self.aside, &self.folder, &document.path, contents, timer)?;
+        put.names(&self.folder, &document.folder, timer)?;
         Ok(contents.len() as u64)
     }
 
@@ -243,8 +243,8 @@ impl Documents<'_> {
         Ok(size as u64)
     }
 
-    fn create(&self, path: &CStr, recorder: &mut Recorder) -> Result<(), StudyError> {
-        recorder.changed_name();
+    fn create(&self, path: &CStr, timer: &mut SliceTimer) -> Result<(), StudyError> {
+        timer.changed_name();
         open_for_writing(&self.folder, path, OFlags::EXCL).doing("creating a file").map(drop)
     }
 
@@ -252,16 +252,16 @@ impl Documents<'_> {
         statat(&self.folder, path, AtFlags::SYMLINK_NOFOLLOW).doing("asking for a file").map(drop)
     }
 
-    fn rename(&mut self, number: usize, recorder: &mut Recorder) -> Result<(), StudyError> {
-        recorder.changed_name();
+    fn rename(&mut self, number: usize, timer: &mut SliceTimer) -> Result<(), StudyError> {
+        timer.changed_name();
         let Document { path, other, .. } = &mut self.documents[number];
         let renamed = renameat(&self.folder, &*path, &self.folder, &*other);
         std::mem::swap(path, other);
         renamed.doing("renaming a file")
     }
 
-    fn unlink(&self, path: &CStr, recorder: &mut Recorder) -> Result<(), StudyError> {
-        recorder.changed_name();
+    fn unlink(&self, path: &CStr, timer: &mut SliceTimer) -> Result<(), StudyError> {
+        timer.changed_name();
         unlinkat(&self.folder, path, AtFlags::empty()).doing("removing a file")
     }
 
@@ -269,19 +269,19 @@ impl Documents<'_> {
     fn examine(&mut self, number: usize, integrity: &mut Integrity) -> Result<(), StudyError> {
         integrity.records += 1;
         match self.find(number)? {
-            Found::Whole => {}
-            Found::Absent => integrity.lost += 1,
-            Found::Empty | Found::Cut { .. } => integrity.torn += 1,
-            Found::Different => integrity.overwritten += 1,
+            DocumentState::Whole => {}
+            DocumentState::Absent => integrity.lost += 1,
+            DocumentState::Empty | DocumentState::Cut { .. } => integrity.torn += 1,
+            DocumentState::Different => integrity.overwritten += 1,
         }
         Ok(())
     }
 
     /// Looks for one document.
-    fn find(&mut self, number: usize) -> Result<Found, StudyError> {
+    fn find(&mut self, number: usize) -> Result<DocumentState, StudyError> {
         let document = &self.documents[number];
         let file = match open_for_reading(&self.folder, &document.path) {
-            Err(Errno::NOENT) => return Ok(Found::Absent),
+            Err(Errno::NOENT) => return Ok(DocumentState::Absent),
             opened => opened.doing("checking a document")?,
         };
         let is_empty = self.config.operation == Operation::Create;
@@ -289,11 +289,15 @@ impl Documents<'_> {
         let expected: &[u8] = if is_empty { &[] } else { self.contents.of(stamp) };
         let size = fstat(&file).doing("checking a document")?.st_size as usize;
         if size != expected.len() {
-            return Ok(if size == 0 { Found::Empty } else { Found::Cut { bytes: size } });
+            return Ok(if size == 0 {
+                DocumentState::Empty
+            } else {
+                DocumentState::Cut { bytes: size }
+            });
         }
         self.buffer.resize(size, 0);
         read_whole(file, &mut self.buffer, "checking a document")?;
-        Ok(if self.buffer == expected { Found::Whole } else { Found::Different })
+        Ok(if self.buffer == expected { DocumentState::Whole } else { DocumentState::Different })
     }
 
     /// Gets those that are used out of memory.
@@ -320,7 +324,7 @@ impl Documents<'_> {
     /// Looks among the files of others for what was removed.
     fn examine_removed(&mut self, integrity: &mut Integrity) -> Result<(), StudyError> {
         for number in 0..self.used {
-            integrity.foreign += u64::from(self.find(number)? != Found::Absent);
+            integrity.foreign += u64::from(self.find(number)? != DocumentState::Absent);
         }
         Ok(())
     }
@@ -347,7 +351,7 @@ fn aside(part: Part) -> CString {
 
 /// What is found of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum DocumentState {
     Whole,
     Absent,
     Empty,
@@ -359,7 +363,7 @@ impl Prepared for Folders<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -388,11 +392,11 @@ impl Prepared for Folders<'_> {
             used: files as usize,
         };
         if are_made && is_short {
-            let stop = recorder.stop_flag().clone();
-            let mut unseen = Recorder::new(recorder.clock().clone(), stop);
+            let stop = timer.stop_flag().clone();
+            let mut unseen = SliceTimer::new(timer.clock().clone(), stop);
             for number in there..documents.used {
                 documents.write(number, &mut unseen)?;
-                recorder.check_stop()?;
+                timer.check_stop()?;
             }
             documents.sync()?;
         }
@@ -404,19 +408,19 @@ impl Prepared for Folders<'_> {
 }
 
 impl Ready for Made<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { mut documents, operations } = *self;
         let (mut number, mut requested_bytes) = (0, 0);
         for _ in 0..operations {
-            requested_bytes += documents.operate(number, recorder)?;
-            recorder.lap();
+            requested_bytes += documents.operate(number, timer)?;
+            timer.lap();
             number = if number + 1 == documents.used { 0 } else { number + 1 };
-            recorder.check_stop()?;
+            timer.check_stop()?;
         }
-        recorder.requested(requested_bytes);
+        timer.requested(requested_bytes);
         Ok(Box::new(documents))
     }
 }

@@ -1,12 +1,12 @@
 //! What a power failure leaves of documents.
 
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use model::study::Params;
 
 use super::spec::Operation;
-use super::{Config, Document, Documents, Filing, Found, aside};
+use super::{Config, Document, DocumentState, Documents, Filing, aside};
 
 /// Documents that are written, each once.
 pub(crate) struct Written {
@@ -30,10 +30,10 @@ impl PowerTrial for Written {
         &'a mut self,
         folders: SliceFolders<'_>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         self.records = operations;
-        self.filing.prepare(folders)?.ready(operations, recorder)
+        self.filing.prepare(folders)?.ready(operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {
@@ -54,12 +54,12 @@ impl PowerTrial for Written {
         let (mut lost, mut damage) = (0, None);
         for number in 0..self.records {
             let found = documents.find(number as usize)?;
-            lost += u64::from(number < done && found != Found::Whole);
+            lost += u64::from(number < done && found != DocumentState::Whole);
             let what = match found {
-                Found::Whole | Found::Absent => continue,
-                Found::Empty => "is empty".to_owned(),
-                Found::Cut { bytes } => format!("has {bytes} bytes"),
-                Found::Different => "has other contents".to_owned(),
+                DocumentState::Whole | DocumentState::Absent => continue,
+                DocumentState::Empty => "is empty".to_owned(),
+                DocumentState::Cut { bytes } => format!("has {bytes} bytes"),
+                DocumentState::Different => "has other contents".to_owned(),
             };
             damage.get_or_insert_with(|| format!("document {number} {what}"));
         }

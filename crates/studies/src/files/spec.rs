@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use model::case::Case;
 use model::study::{ParamKind, StudyDescription};
 
+use crate::atomic_replace::{self, Put};
 use crate::choices::choices;
-use crate::put::{self, Put};
 use crate::rules::{is, not, promise, where_set};
 use crate::specs::param;
-use crate::{clients, cold};
+use crate::{clients, drop_cache};
 
 /// The parameter by which several clients work in one folder.
 pub(super) const CLIENTS_FOLDER: &str = "clients_folder";
@@ -102,7 +102,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 ParamKind::Path("a directory, or empty to use generated files"),
                 "",
             ),
-            cold::param(
+            drop_cache::param(
                 "read: whether the files are in memory or evicted from it (checked in every \
                  slice); those on a place in memory are never cold",
             ),
@@ -121,5 +121,5 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             "file",
         )
     }
-    .with_strategies(&put::strategies(Put::Direct))
+    .with_strategies(&atomic_replace::strategies(Put::Direct))
 });

@@ -9,9 +9,9 @@ use model::material::Material;
 use model::units::exact_size;
 
 use crate::file::{make_common_folder, make_folder, name};
-use crate::own::files::{Bounds, OwnFiles};
 use crate::random::{self, stamp};
 use crate::tree::joined;
+use crate::user_data::files::{Bounds, OwnFiles};
 
 /// All files of a slice together, or one that is larger, or a set of the user's that is.
 pub(super) const SLICE_BYTES_MAX: u64 = 4 << 20;

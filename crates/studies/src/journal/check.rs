@@ -23,7 +23,7 @@ pub(super) struct Expected<'a> {
 
 /// What was found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct RecoveryCheck {
     pub(super) integrity: Integrity,
     /// What was replayed; nothing where the store cannot be read.
     pub(super) recovered: Recovered,
@@ -36,7 +36,7 @@ pub(super) fn account(
     files: &SliceFiles,
     expected: &Expected<'_>,
     clock: &Clock,
-) -> Result<Found, StudyError> {
+) -> Result<RecoveryCheck, StudyError> {
     let mut recovering = Recovering::new(clock.clone());
     let transactions = expected.items.transactions();
     let records = transactions as u64;
@@ -46,7 +46,7 @@ pub(super) fn account(
         Err(error) => {
             let example = Some(error.to_string());
             let integrity = Integrity { records, torn: records, example, ..Integrity::default() };
-            return Ok(Found { integrity, ..Found::default() });
+            return Ok(RecoveryCheck { integrity, ..RecoveryCheck::default() });
         }
     };
     let mut integrity = Integrity { records, ..Integrity::default() };
@@ -62,7 +62,7 @@ pub(super) fn account(
         integrity.foreign = u64::from(!holds_nothing_else(&snapshot, expected));
     }
     let recovered = snapshot.recovered();
-    Ok(Found { integrity, recovered, recovery_ns: recovering.ns() })
+    Ok(RecoveryCheck { integrity, recovered, recovery_ns: recovering.ns() })
 }
 
 /// What became of a transaction.

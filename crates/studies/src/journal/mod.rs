@@ -29,7 +29,7 @@ use model::study::{Params, StudyDescription};
 use process::worker::{Assignment, Report, Session};
 
 use self::config::Config;
-use self::slice::{Arm, Making};
+use self::slice::{Arm, PreparedJournal};
 use self::spec::Start;
 
 /// The study.
@@ -87,7 +87,7 @@ impl Workload for Arm {
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         let folder = folders.fresh.try_clone_to_owned().doing("keeping the folder open")?;
-        Ok(Box::new(Making { arm: self, folder }))
+        Ok(Box::new(PreparedJournal { arm: self, folder }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a power failure leaves of a store.
 
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing as _, PowerTrial, Ready, SliceFolders, StudyError, Workload as _};
 use journal::{Error, Snapshot};
 use model::study::Params;
@@ -49,10 +49,10 @@ impl PowerTrial for Committed {
         &'a mut self,
         folders: SliceFolders<'_>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         self.items = self.arm.config.kind.items(0..operations);
-        self.arm.prepare(folders)?.ready(operations, recorder)
+        self.arm.prepare(folders)?.ready(operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {

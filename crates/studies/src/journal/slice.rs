@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing as _, Prepared, Ran, Ready, StudyError};
 use host::clock::Clock;
 use host::stored::Stored;
@@ -13,7 +13,7 @@ use model::slice::Outcome;
 use model::units::percent;
 
 use super::base::{Base, Digest};
-use super::check::{self, Expected, Found};
+use super::check::{self, Expected, RecoveryCheck};
 use super::config::Config;
 use super::device::Device;
 use super::failure::failed;
@@ -36,7 +36,7 @@ pub(super) struct Arm {
 }
 
 /// A slice's folder.
-pub(super) struct Making<'a> {
+pub(super) struct PreparedJournal<'a> {
     pub(super) arm: &'a mut Arm,
     pub(super) folder: OwnedFd,
 }
@@ -80,11 +80,11 @@ impl Arm {
     }
 }
 
-impl Prepared for Making<'_> {
+impl Prepared for PreparedJournal<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -94,7 +94,7 @@ impl Prepared for Making<'_> {
         let slice = arm.slices;
         arm.slices += 1;
         let config = &arm.config;
-        let clock = recorder.clock().clone();
+        let clock = timer.clock().clone();
         let device = config.model.map(|model| Rc::new(Device::new(model, clock)));
         let opened = folder.try_clone().doing("keeping the folder open")?;
         let mut files =
@@ -128,15 +128,15 @@ impl Waiting<'_> {
     fn commit_all(
         &mut self,
         parts: &mut Parts,
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
     ) -> Result<Bytes, StudyError> {
         let transactions = self.items.transactions();
         let mut bytes = Bytes::default();
         for number in 0..transactions {
             parts.begin(number as u64, self.slice, transactions as u64);
             bytes.add(&self.commit(number, parts).map_err(failed)?);
-            recorder.lap();
-            recorder.check_stop()?;
+            timer.lap();
+            timer.check_stop()?;
         }
         Ok(bytes)
     }
@@ -163,26 +163,26 @@ impl Bytes {
 }
 
 impl Ready for Waiting<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let mut waiting = *self;
-        let clock = recorder.clock().clone();
-        let began = recorder.last_ticks();
+        let clock = timer.clock().clone();
+        let began = timer.last_ticks();
         let mut parts = Parts::new(clock.clone(), began);
         waiting.turn_device(true);
-        let bytes = waiting.commit_all(&mut parts, recorder)?;
+        let bytes = waiting.commit_all(&mut parts, timer)?;
         waiting.turn_device(false);
-        let whole = recorder.last_ticks() - began;
+        let whole = timer.last_ticks() - began;
         let waits = if waiting.config.options.writing == Writing::Buffered {
             Part::Sync
         } else {
             Part::Write
         };
         let waited_ns = parts.of(waits) as f64 * clock.tick_ns();
-        recorder.synced(waiting.items.transactions() as u64, waited_ns as u64);
-        recorder.requested(bytes.written);
+        timer.synced(waiting.items.transactions() as u64, waited_ns as u64);
+        timer.requested(bytes.written);
         Ok(Box::new(Committed { waiting, clock, parts, bytes, whole }))
     }
 }
@@ -245,8 +245,8 @@ impl Ran for Committed<'_> {
 
 /// What replaying a transaction takes, for as many as the slice had, and how fast it is;
 /// nothing where none was replayed.
-fn recovery(found: &Found, transactions: f64) -> Vec<(&'static str, f64)> {
-    let Found { recovered, recovery_ns, .. } = found;
+fn recovery(found: &RecoveryCheck, transactions: f64) -> Vec<(&'static str, f64)> {
+    let RecoveryCheck { recovered, recovery_ns, .. } = found;
     if recovered.transactions == 0 || *recovery_ns <= 0.0 {
         return Vec::new();
     }

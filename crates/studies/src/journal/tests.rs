@@ -200,7 +200,7 @@ fn left(done: u64, change: impl FnOnce(&Path)) -> Left {
     let mut trial = Committed::new("differences", &params(&Journal, &given)).unwrap();
     let open = File::open(folder.path()).unwrap();
     let folders = SliceFolders::alone(open.as_fd(), open.as_fd(), true);
-    let ready = trial.ready(folders, 12, &testing::recorder()).unwrap();
+    let ready = trial.ready(folders, 12, &testing::timer()).unwrap();
     drop(testing::run(ready).unwrap());
     let journal = folder.path().join("journal-0000000000000001");
     change(&journal);

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::StudyError;
 
 pub(crate) const APPENDING: &str = "appending to the log";
@@ -23,14 +23,14 @@ pub(crate) enum Taken {
 /// A strategy of appending records to a log.
 pub(crate) trait Append {
     /// Appends the writer's record of that number.
-    fn append(&mut self, index: usize, recorder: &mut Recorder) -> Result<Taken, StudyError>;
+    fn append(&mut self, index: usize, timer: &mut SliceTimer) -> Result<Taken, StudyError>;
 
     /// Forces what was appended to the device.
     fn sync(&mut self) -> Result<(), StudyError>;
 
     /// Writes what is still held back, as an application does before it ends.
-    fn finish(&mut self, recorder: &mut Recorder) -> Result<(), StudyError> {
-        let _ = recorder;
+    fn finish(&mut self, timer: &mut SliceTimer) -> Result<(), StudyError> {
+        let _ = timer;
         Ok(())
     }
 

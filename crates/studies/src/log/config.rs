@@ -11,7 +11,7 @@ use model::units::exact_size;
 
 use super::records::SHORT_MIN;
 use super::spec::{FullQueue, RECORD_BYTES_MAX, RECORDS_MAX, RingOrder, Strategy, WriterKind};
-use crate::own::lines::LineSizes;
+use crate::user_data::lines::LineSizes;
 
 /// The records of a slice take this much memory at the most, all writers together.
 const SLICE_BYTES: u64 = 24 << 20;

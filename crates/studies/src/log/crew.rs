@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::rc::Rc;
 
-use engine::recorder::{Recorder, WorkersAre};
+use engine::slice_timer::{SliceTimer, WorkersAre};
 use engine::study::StudyError;
 use process::worker::{Assignment, Clients, Program, WorkerGroup, WorkerKind, WorkerPool};
 
@@ -68,13 +68,11 @@ impl Crew {
         &self,
         assignments: &[Assignment],
         pool: &WorkerPool,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<WorkerGroup, process::Error> {
-        let stop = recorder.stop_flag();
+        let stop = timer.stop_flag();
         match self {
-            Self::Here(kind) => {
-                WorkerGroup::ready(*kind, assignments, pool, recorder.clock(), stop)
-            }
+            Self::Here(kind) => WorkerGroup::ready(*kind, assignments, pool, timer.clock(), stop),
             Self::Clients(clients) => {
                 WorkerGroup::over(clients.group(assignments.len()), assignments, stop)
             }

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use rustix::fs::{OFlags, SeekFrom, fdatasync, seek};
 
@@ -27,7 +27,7 @@ pub(super) enum Calls {
 
 impl Append for Held {
     #[inline]
-    fn append(&mut self, index: usize, _: &mut Recorder) -> Result<Taken, StudyError> {
+    fn append(&mut self, index: usize, _: &mut SliceTimer) -> Result<Taken, StudyError> {
         if self.calls == Calls::SeekAndWrite {
             seek(&self.file, SeekFrom::End(0)).doing("seeking the end of the log")?;
         }
@@ -53,7 +53,7 @@ pub(super) struct Reopen {
 }
 
 impl Append for Reopen {
-    fn append(&mut self, index: usize, _: &mut Recorder) -> Result<Taken, StudyError> {
+    fn append(&mut self, index: usize, _: &mut SliceTimer) -> Result<Taken, StudyError> {
         let file = open_for_writing(&self.folder, &self.name, OFlags::APPEND).doing(OPENING)?;
         write_whole(&file, self.records.get(index), APPENDING)?;
         Ok(Taken::Acknowledged)

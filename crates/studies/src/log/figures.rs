@@ -4,7 +4,7 @@ use model::scaling::CLIENTS_PER_S;
 use process::worker::{Report, span_ns, spent};
 
 use super::spec::RECORDS_PER_S;
-use crate::together::{FAIRNESS, jain, of_clients};
+use crate::worker_stats::{FAIRNESS, jain, of_clients};
 
 /// The slice's figures. Those that end in `_per_record` are sums here, which the
 /// arm's number of operations divides.

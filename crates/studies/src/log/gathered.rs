@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use rustix::fs::fdatasync;
 use rustix::io::writev;
@@ -40,7 +40,7 @@ impl Buffered {
 }
 
 impl Append for Buffered {
-    fn append(&mut self, index: usize, _: &mut Recorder) -> Result<Taken, StudyError> {
+    fn append(&mut self, index: usize, _: &mut SliceTimer) -> Result<Taken, StudyError> {
         let records = Arc::clone(&self.records);
         let mut rest = records.get(index);
         while !rest.is_empty() {
@@ -60,7 +60,7 @@ impl Append for Buffered {
         fdatasync(&self.file).doing(SYNCING)
     }
 
-    fn finish(&mut self, _: &mut Recorder) -> Result<(), StudyError> {
+    fn finish(&mut self, _: &mut SliceTimer) -> Result<(), StudyError> {
         self.write_out()
     }
 
@@ -102,7 +102,7 @@ impl Batched {
 }
 
 impl Append for Batched {
-    fn append(&mut self, index: usize, _: &mut Recorder) -> Result<Taken, StudyError> {
+    fn append(&mut self, index: usize, _: &mut SliceTimer) -> Result<Taken, StudyError> {
         self.pending.end = index + 1;
         if self.pending.len() < self.batch {
             return Ok(Taken::Pending);
@@ -116,7 +116,7 @@ impl Append for Batched {
         fdatasync(&self.file).doing(SYNCING)
     }
 
-    fn finish(&mut self, _: &mut Recorder) -> Result<(), StudyError> {
+    fn finish(&mut self, _: &mut SliceTimer) -> Result<(), StudyError> {
         self.write_out()
     }
 

@@ -5,7 +5,7 @@
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::Arc;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use rustix::fs::{FlockOperation, fdatasync, flock};
 use rustix::io::{Errno, retry_on_intr};
@@ -25,9 +25,9 @@ pub(super) struct Flock {
 }
 
 impl Append for Flock {
-    fn append(&mut self, index: usize, recorder: &mut Recorder) -> Result<Taken, StudyError> {
+    fn append(&mut self, index: usize, timer: &mut SliceTimer) -> Result<Taken, StudyError> {
         let lock = |operation| retry_on_intr(|| flock(&self.file, operation));
-        recorder.lock(|| lock(FlockOperation::LockExclusive)).doing(LOCKING)?;
+        timer.lock(|| lock(FlockOperation::LockExclusive)).doing(LOCKING)?;
         let written = write_whole(&self.file, self.records.get(index), APPENDING);
         lock(FlockOperation::Unlock).doing(UNLOCKING)?;
         written.map(|()| Taken::Acknowledged)
@@ -72,8 +72,8 @@ impl OfdLock {
 }
 
 impl Append for OfdLock {
-    fn append(&mut self, index: usize, recorder: &mut Recorder) -> Result<Taken, StudyError> {
-        recorder.lock(|| self.lock(libc::F_WRLCK)).doing(LOCKING)?;
+    fn append(&mut self, index: usize, timer: &mut SliceTimer) -> Result<Taken, StudyError> {
+        timer.lock(|| self.lock(libc::F_WRLCK)).doing(LOCKING)?;
         let written = write_whole(&self.file, self.records.get(index), APPENDING);
         self.lock(libc::F_UNLCK).doing(UNLOCKING)?;
         written.map(|()| Taken::Acknowledged)

@@ -13,7 +13,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use rustix::fs::{Mode, OFlags, fdatasync, openat};
 
@@ -60,8 +60,8 @@ fn times_name(stem: &str) -> CString {
 }
 
 impl Append for PerWriter {
-    fn append(&mut self, index: usize, recorder: &mut Recorder) -> Result<Taken, StudyError> {
-        self.times.push(recorder.last_ticks());
+    fn append(&mut self, index: usize, timer: &mut SliceTimer) -> Result<Taken, StudyError> {
+        self.times.push(timer.last_ticks());
         write_whole(&self.file, self.records.get(index), APPENDING)?;
         Ok(Taken::Acknowledged)
     }

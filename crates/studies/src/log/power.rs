@@ -9,7 +9,7 @@ use std::io::Seek as _;
 use std::os::fd::OwnedFd;
 
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, PowerTrial, Prepared as _, Ready, SliceFolders, StudyError};
 use model::integrity::Integrity;
 use model::strategy::Syncs;
@@ -88,12 +88,12 @@ impl PowerTrial for Appending {
         &'a mut self,
         folders: SliceFolders<'_>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         let slice = Slice::new(&self.config, &self.pool, folders)?;
         let (stem, format) = (slice.work.stem.clone(), slice.work.format());
         self.latest = Some(Latest { stem, format, records: operations });
-        Box::new(slice).ready(operations, recorder)
+        Box::new(slice).ready(operations, timer)
     }
 
     fn look(&self, folders: SliceFolders<'_>, done: u64) -> Result<Left, StudyError> {

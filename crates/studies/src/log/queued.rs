@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use rustix::fs::fdatasync;
 
@@ -89,7 +89,7 @@ fn write_all(
 }
 
 impl Append for Queued {
-    fn append(&mut self, index: usize, _: &mut Recorder) -> Result<Taken, StudyError> {
+    fn append(&mut self, index: usize, _: &mut SliceTimer) -> Result<Taken, StudyError> {
         self.send(Message::Record(index as u32))
     }
 
@@ -97,7 +97,7 @@ impl Append for Queued {
         self.send(Message::Sync).map(drop)
     }
 
-    fn finish(&mut self, _: &mut Recorder) -> Result<(), StudyError> {
+    fn finish(&mut self, _: &mut SliceTimer) -> Result<(), StudyError> {
         self.end()
     }
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::StudyError;
 use host::clock::Clock;
 use stats::Histogram;
@@ -22,7 +22,7 @@ pub(crate) trait AppendAll: Append {
     fn append_all(
         &mut self,
         round: &mut Round,
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError>;
 }
@@ -31,13 +31,13 @@ impl<A: Append> AppendAll for A {
     fn append_all(
         &mut self,
         round: &mut Round,
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
         if round.pace_ticks > 0.0 {
-            round.at_a_pace(self, recorder, acks)
+            round.at_a_pace(self, timer, acks)
         } else {
-            round.at_full_speed(self, recorder, acks)
+            round.at_full_speed(self, timer, acks)
         }
     }
 }
@@ -53,13 +53,13 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    pub(super) fn new(work: &Work, recorder: &Recorder) -> Self {
-        let tick_ns = recorder.clock().tick_ns();
+    pub(super) fn new(work: &Work, timer: &SliceTimer) -> Self {
+        let tick_ns = timer.clock().tick_ns();
         Self {
             records: work.records,
-            syncs: Syncs::new(work, recorder),
+            syncs: Syncs::new(work, timer),
             pace_ticks: work.pace_ns / tick_ns,
-            first: recorder.last_ticks() + (work.pace_first_ns / tick_ns) as u64,
+            first: timer.last_ticks() + (work.pace_first_ns / tick_ns) as u64,
             service: Histogram::new(),
         }
     }
@@ -67,23 +67,23 @@ impl Round {
     fn at_full_speed(
         &mut self,
         append: &mut impl Append,
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
         let mut next = 0;
         if acks.is_none() && self.syncs.are_never() {
             // What most runs time: nothing but the append and the reading.
             for _ in 0..self.records {
-                next += u64::from(append.append(next as usize, recorder)? != Taken::Dropped);
-                recorder.lap();
-                recorder.check_stop()?;
+                next += u64::from(append.append(next as usize, timer)? != Taken::Dropped);
+                timer.lap();
+                timer.check_stop()?;
             }
             return Ok(next);
         }
         for _ in 0..self.records {
-            next += self.one(next, append, recorder, acks)?;
-            recorder.lap();
-            recorder.check_stop()?;
+            next += self.one(next, append, timer, acks)?;
+            timer.lap();
+            timer.check_stop()?;
         }
         Ok(next)
     }
@@ -91,17 +91,17 @@ impl Round {
     fn at_a_pace(
         &mut self,
         append: &mut dyn Append,
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
         let mut next = 0;
         for attempt in 0..self.records {
             let intended = self.first + (attempt as f64 * self.pace_ticks) as u64;
-            let began = wait_until(intended, recorder.clock());
-            next += self.one(next, append, recorder, acks)?;
-            recorder.lap_from(intended);
-            self.service.record(recorder.last_ticks().saturating_sub(began));
-            recorder.check_stop()?;
+            let began = wait_until(intended, timer.clock());
+            next += self.one(next, append, timer, acks)?;
+            timer.lap_from(intended);
+            self.service.record(timer.last_ticks().saturating_sub(began));
+            timer.check_stop()?;
         }
         Ok(next)
     }
@@ -112,13 +112,13 @@ impl Round {
         &mut self,
         index: u64,
         append: &mut (impl Append + ?Sized),
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
         acks: Option<&AtomicU64>,
     ) -> Result<u64, StudyError> {
-        let taken = append.append(index as usize, recorder)?;
-        let synced = self.syncs.are_due(recorder);
+        let taken = append.append(index as usize, timer)?;
+        let synced = self.syncs.are_due(timer);
         if synced {
-            recorder.sync(|| append.sync())?;
+            timer.sync(|| append.sync())?;
         }
         if let Some(acks) = acks.filter(|_| taken == Taken::Acknowledged || synced) {
             acks.store(index + 1, Ordering::Relaxed);
@@ -136,13 +136,13 @@ struct Syncs {
 }
 
 impl Syncs {
-    fn new(work: &Work, recorder: &Recorder) -> Self {
-        let ticks = |ns: u64| (ns as f64 / recorder.clock().tick_ns()) as u64;
+    fn new(work: &Work, timer: &SliceTimer) -> Self {
+        let ticks = |ns: u64| (ns as f64 / timer.clock().tick_ns()) as u64;
         let interval_records = if work.sync_records == 0 { u64::MAX } else { work.sync_records };
         let interval_ticks = ticks(work.sync_interval_ns);
         let next_ticks = match interval_ticks {
             0 => u64::MAX,
-            _ => recorder.last_ticks() + ticks(work.sync_first_ns),
+            _ => timer.last_ticks() + ticks(work.sync_first_ns),
         };
         Self { interval_records, until: interval_records, interval_ticks, next_ticks }
     }
@@ -152,14 +152,14 @@ impl Syncs {
     }
 
     #[inline]
-    fn are_due(&mut self, recorder: &Recorder) -> bool {
+    fn are_due(&mut self, timer: &SliceTimer) -> bool {
         self.until -= 1;
         if self.until == 0 {
             self.until = self.interval_records;
             return true;
         }
         // The last operation's end is near enough, and costs no reading.
-        let now = recorder.last_ticks();
+        let now = timer.last_ticks();
         let due = now >= self.next_ticks;
         if due {
             self.next_ticks = now + self.interval_ticks;

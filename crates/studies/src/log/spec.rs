@@ -10,7 +10,7 @@ pub(crate) use super::strategies::Strategy;
 use crate::choices::choices;
 use crate::rules::{is, not, where_set};
 use crate::specs::{figure, param, time};
-use crate::{clients, together};
+use crate::{clients, worker_stats};
 
 /// The largest record.
 pub(super) const RECORD_BYTES_MAX: u64 = 1 << 20;
@@ -222,7 +222,7 @@ fn figures() -> Vec<FigureDescription> {
         total("killed_mixed", "mixed", "of these, on a line with one that was cut off"),
         total("killed_broken_lines", "broken lines", "lines that are not a whole record"),
     ];
-    [all_writers, together::figures(), rest].concat()
+    [all_writers, worker_stats::figures(), rest].concat()
 }
 
 /// A number over all slices, which a note tells.

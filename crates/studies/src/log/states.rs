@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::Instant;
 
-use engine::recorder::{Recorder, WorkersAre};
+use engine::slice_timer::{SliceTimer, WorkersAre};
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
 use host::clock::Clock;
 use model::slice::Outcome;
@@ -50,7 +50,7 @@ impl Prepared for Slice<'_> {
     fn ready<'a>(
         mut self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -61,36 +61,36 @@ impl Prepared for Slice<'_> {
             return Ok(Box::new(Alone { slice: *self, writer }));
         };
         let (assignments, kept) = self.assignments(&crew, &self.work)?;
-        let workers = crew.ready(&assignments, self.pool, recorder)?;
+        let workers = crew.ready(&assignments, self.pool, timer)?;
         Ok(Box::new(Together { slice: *self, workers, are: crew.are(), kept }))
     }
 }
 
 impl Ready for Alone<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { slice, mut writer } = *self;
-        let mut done = writer.write(Started::now(), recorder, None)?;
-        recorder.finish();
-        done.spent.elapsed_ns = recorder.elapsed_ns();
-        Ok(Box::new(Written::new(slice, Some(writer), vec![done], recorder)))
+        let mut done = writer.write(Started::now(), timer, None)?;
+        timer.finish();
+        done.spent.elapsed_ns = timer.elapsed_ns();
+        Ok(Box::new(Written::new(slice, Some(writer), vec![done], timer)))
     }
 }
 
 impl Ready for Together<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { slice, workers, are, kept } = *self;
         let reports = workers.start().and_then(RunningGroup::reports);
-        recorder.check_stop()?;
+        timer.check_stop()?;
         let reports = reports?;
         drop(kept);
-        workers::absorb(are, &reports, recorder);
-        Ok(Box::new(Written::new(slice, None, reports, recorder)))
+        workers::absorb(are, &reports, timer);
+        Ok(Box::new(Written::new(slice, None, reports, timer)))
     }
 }
 
@@ -100,15 +100,15 @@ impl<'a> Written<'a> {
         slice: Slice<'a>,
         alone: Option<Box<Writer>>,
         writers: Vec<Report>,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Self {
         Self {
             slice,
             alone,
             writers,
-            longest_ns: recorder.latencies().max() as f64 * recorder.clock().tick_ns(),
-            clock: recorder.clock().clone(),
-            stop: StopFlag::clone(recorder.stop_flag()),
+            longest_ns: timer.latencies().max() as f64 * timer.clock().tick_ns(),
+            clock: timer.clock().clone(),
+            stop: StopFlag::clone(timer.stop_flag()),
         }
     }
 }

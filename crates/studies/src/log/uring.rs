@@ -7,7 +7,7 @@
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::Arc;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::fs::fdatasync;
@@ -94,7 +94,7 @@ fn failed(result: i32, wanted: usize) -> StudyError {
 }
 
 impl Append for Uring {
-    fn append(&mut self, index: usize, _: &mut Recorder) -> Result<Taken, StudyError> {
+    fn append(&mut self, index: usize, _: &mut SliceTimer) -> Result<Taken, StudyError> {
         self.push(index);
         if self.pending < self.batch {
             return Ok(Taken::Pending);
@@ -108,7 +108,7 @@ impl Append for Uring {
         fdatasync(&self.file).doing(SYNCING)
     }
 
-    fn finish(&mut self, _: &mut Recorder) -> Result<(), StudyError> {
+    fn finish(&mut self, _: &mut SliceTimer) -> Result<(), StudyError> {
         self.submit()
     }
 

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use host::probes::WorkerProbe;
 use host::root::Root;
@@ -43,16 +43,16 @@ impl Writer {
     pub(super) fn write(
         &mut self,
         start: Started,
-        recorder: &mut Recorder,
+        timer: &mut SliceTimer,
         acks: Option<&AtomicU64>,
     ) -> Result<Report, StudyError> {
         let started_after_ns = start.elapsed_ns();
-        let mut round = Round::new(&self.work, recorder);
-        let acknowledged = self.append.append_all(&mut round, recorder, acks)?;
-        self.append.finish(recorder)?;
+        let mut round = Round::new(&self.work, timer);
+        let acknowledged = self.append.append_all(&mut round, timer, acks)?;
+        self.append.finish(timer)?;
         let ended_after_ns = start.elapsed_ns();
-        recorder.requested(self.bytes_of(acknowledged));
-        let figures = self.figures(acknowledged, &round, recorder);
+        timer.requested(self.bytes_of(acknowledged));
+        let figures = self.figures(acknowledged, &round, timer);
         Ok(Report { acknowledged, started_after_ns, ended_after_ns, figures, ..Report::default() })
     }
 
@@ -72,17 +72,17 @@ impl Writer {
         &self,
         acknowledged: u64,
         round: &Round,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> BTreeMap<String, f64> {
         let fixed = self.append.calls_per_record() * acknowledged as f64;
         let calls = self.append.calls().map_or(fixed, |calls| calls as f64);
         let mut figures = BTreeMap::from([
             ("calls".to_owned(), calls),
-            ("lock_ns".to_owned(), recorder.spent(Spent::default()).lock_ns as f64),
+            ("lock_ns".to_owned(), timer.spent(Spent::default()).lock_ns as f64),
             ("dropped".to_owned(), (self.work.records - acknowledged) as f64),
         ]);
         if round.service.count() > 0 {
-            let tick_ns = recorder.clock().tick_ns();
+            let tick_ns = timer.clock().tick_ns();
             let p99_ns = round.service.quantile(0.99) * tick_ns;
             figures.insert("service_mean_ns".to_owned(), round.service.mean() * tick_ns);
             figures.insert("service_p99_ns".to_owned(), p99_ns);
@@ -105,18 +105,18 @@ fn work_in_its_folder(assignment: &Assignment, session: Session<'_>) -> Result<R
     let acks = work.acks.as_deref().map(Acks::open).transpose();
     let acks = acks.doing("opening the counters of acknowledged records")?;
     let number = work.writer;
-    let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
+    let mut timer = SliceTimer::new(session.clock.clone(), StopFlag::clone(session.stop));
     let mut writer = Writer::ready(work, &folder)?;
     let probe = WorkerProbe::open(&Root::real(), &[], &mut Vec::new());
     let start = session.start().doing("waiting for the start")?;
     let before = probe.before();
-    recorder.start();
-    let done = writer.write(start, &mut recorder, acks.as_ref().map(|acks| acks.of(number)));
-    recorder.finish();
+    timer.start();
+    let done = writer.write(start, &mut timer, acks.as_ref().map(|acks| acks.of(number)));
+    timer.finish();
     let used = probe.after().since(before);
     let done = done?;
     writer.leave()?;
-    Ok(workers::with_latencies(Report { spent: recorder.spent(used), ..done }, &recorder))
+    Ok(workers::with_latencies(Report { spent: timer.spent(used), ..done }, &timer))
 }
 
 fn open_folder(path: &str) -> io::Result<OwnedFd> {

@@ -16,7 +16,7 @@ pub(crate) mod spec;
 
 use std::os::fd::BorrowedFd;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{
     Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
     StudyError, Workload, has_no_workers,
@@ -32,7 +32,7 @@ use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};
 use self::spec::{ClientsRead, Strategy};
 use crate::clients::{self, Common};
-use crate::cold::{Cache, is_in_memory};
+use crate::drop_cache::{Cache, is_in_memory};
 use crate::figures_of;
 use crate::tree::sync_tree;
 use host::process::storage_read_bytes;
@@ -201,7 +201,7 @@ impl Prepared for KeptSets<'_> {
     fn ready<'a>(
         self: Box<Self>,
         operations: u64,
-        _recorder: &Recorder,
+        _timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -236,7 +236,7 @@ fn check_residency(cache: Cache, sets: &Sets) -> Result<f64, StudyError> {
 }
 
 impl Ready for Pages<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
@@ -244,11 +244,11 @@ impl Ready for Pages<'_> {
         let (mut set, mut requested_bytes) = (0, 0);
         for _ in 0..pages.operations {
             requested_bytes += pages.reader.page(pages.sets, set)?;
-            recorder.lap();
+            timer.lap();
             set = if set + 1 == pages.sets.count() { 0 } else { set + 1 };
-            recorder.check_stop()?;
+            timer.check_stop()?;
         }
-        recorder.requested(requested_bytes);
+        timer.requested(requested_bytes);
         Ok(Box::new(PagesRead { pages, storage_read_bytes: None }))
     }
 }

@@ -13,11 +13,11 @@ use rustix::fs::{AtFlags, OFlags, fstat, statat};
 use rustix::io::Errno;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::cold::Residency;
+use crate::drop_cache::Residency;
 use crate::file::{name, open_for_reading, open_for_writing, read_whole, write_whole};
-use crate::own::files::{Bounds, OwnFile, OwnFiles};
 use crate::random;
 use crate::tree::joined;
+use crate::user_data::files::{Bounds, OwnFile, OwnFiles};
 use host::page_cache::evict;
 
 /// A page of more files, or of larger ones, is not one.

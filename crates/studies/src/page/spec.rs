@@ -9,7 +9,7 @@ use model::study::{
 
 use crate::choices::{choices, strategies};
 use crate::clients;
-use crate::cold::Cache;
+use crate::drop_cache::Cache;
 use crate::rules::{change, is, not, where_set};
 use crate::specs::{figure, param};
 

@@ -16,7 +16,7 @@ use rustix::io::{self, Errno};
 
 use super::fill::Aligned;
 use super::program::{Act, LockKind, PathNumber, Slot, Synced, Target};
-use super::world::World;
+use super::shared_state::SharedState;
 
 /// A call that asks for more is made as several, so that buffers stay small.
 pub(super) const CALL_BYTES_MAX: usize = 16 << 20;
@@ -57,7 +57,7 @@ impl Buffers {
     }
 }
 
-impl World {
+impl SharedState {
     /// Does it; what the kernel answered.
     #[inline]
     pub(super) fn act(&self, act: &Act, buffers: &mut Buffers) -> i64 {

@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use trace::{FileKind, Op, Place};
 
-use super::make::{Making, Open, Planned};
+use super::make::{Open, PlanBuilder, Planned};
 use super::order::{Object, Use};
 use super::paths::{harmless_target, parent};
 use super::program::{Act, LockKind, Slot, Synced, Target};
@@ -16,7 +16,7 @@ const NO_SLOT: Slot = Slot::MAX;
 /// Errors from here on are the kernel's own affair: it will call again.
 const RESTARTS: i64 = -512;
 
-impl Making<'_> {
+impl PlanBuilder<'_> {
     /// What is replayed of a call that begins.
     pub(super) fn planned(&mut self, recorded: &Recorded) -> Planned {
         let call = &recorded.call;

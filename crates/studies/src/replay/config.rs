@@ -13,8 +13,8 @@ use super::fill::Fills;
 use super::program::{Act, Initial, InitialKind, Program};
 use super::recording::Recording;
 use super::run::Thinking;
-use super::{act, aftermath, folder, make, prepare};
-use crate::cold::Cache;
+use super::{act, cold_cache_penalty, folder, make, prepare};
+use crate::drop_cache::Cache;
 
 /// The least that a file or folder takes.
 const NAME_BYTES: u64 = 8192;
@@ -57,8 +57,8 @@ impl Config {
             take_sizes(&mut program, copies);
         }
         let fills = fills(&program);
-        let steps = || program.lanes.iter().flat_map(|lane| &lane.steps);
-        let waits = steps().any(|step| aftermath::leaves_any(step.waited_us));
+        let steps = || program.replay_threads.iter().flat_map(|replay_thread| &replay_thread.steps);
+        let waits = steps().any(|step| cold_cache_penalty::leaves_any(step.waited_us));
         let name_changes = steps().filter(|step| step.act.changes_name()).count() as u64;
         Ok(Self {
             program: Arc::new(program),
@@ -73,7 +73,7 @@ impl Config {
 
     /// How its threads think. What waits leave behind is measured the first time that it counts.
     pub(super) fn thinking(&self) -> Thinking {
-        let after_wait = if self.waits { aftermath::measured() } else { Duration::ZERO };
+        let after_wait = if self.waits { cold_cache_penalty::measured() } else { Duration::ZERO };
         Thinking { kept: self.kept, after_wait }
     }
 
@@ -122,7 +122,7 @@ fn take_sizes(program: &mut Program, copies: &Path) {
 /// What all its writes and files are made of.
 fn fills(program: &Program) -> Fills {
     let mut fills = Fills::default();
-    for step in program.lanes.iter().flat_map(|lane| &lane.steps) {
+    for step in program.replay_threads.iter().flat_map(|replay_thread| &replay_thread.steps) {
         if let Act::Write { length, fill, .. } = step.act {
             fills.with(fill, (length as usize).min(act::CALL_BYTES_MAX));
         }

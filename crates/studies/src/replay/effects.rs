@@ -4,7 +4,7 @@
 use rustix::io::Errno;
 use trace::{FileKind, Op, Place};
 
-use super::make::{Making, Open};
+use super::make::{Open, PlanBuilder};
 use super::program::Act;
 use super::recording::{EventKind, Recorded};
 
@@ -16,7 +16,7 @@ const O_TMPFILE: u64 = libc::O_TMPFILE as u64;
 /// `RENAME_EXCHANGE` of renameat2(2).
 const RENAME_EXCHANGE: u64 = 2;
 
-impl Making<'_> {
+impl PlanBuilder<'_> {
     /// A call has ended, of which this would be replayed; what is.
     pub(super) fn take_effect(
         &mut self,

@@ -3,16 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 
-use trace::{Call, FileKind, Op, TollNs};
+use trace::{Call, FileKind, Op, OverheadNs};
 
-use super::before::{Before, File, FileNumber, Was};
 use super::fill::fill_of;
-use super::lanes::lanes;
+use super::initial_state::{File, FileNumber, InitialState, Initially};
 use super::order::{Object, Order, StepOf, ThreadNumber, Use};
 use super::paths::{below, harmless_target, is_safe};
 use super::program::{Act, Facts, Initial, InitialKind, Kind, PathNumber, Program, Slot};
 use super::recording::{Event, EventKind, OpenNumber, Other, Recorded, Recording};
-use super::threads::{Threads, Toll};
+use super::replay_threads::replay_threads;
+use super::threads::{Overhead, Threads};
 
 /// More files and folders than this are not made for each slice.
 const INITIAL_MAX: usize = 200_000;
@@ -22,19 +22,19 @@ const INITIAL_MAX: usize = 200_000;
 /// # Errors
 /// In words, where there is nothing to replay.
 pub(super) fn program(recording: &Recording, folder: &[u8]) -> Result<Program, String> {
-    let mut making = Making::new(recording, folder);
-    making.open_inherited();
+    let mut builder = PlanBuilder::new(recording, folder);
+    builder.open_inherited();
     for event in &recording.events {
-        making.event(*event);
+        builder.event(*event);
     }
-    if making.facts.calls == 0 {
+    if builder.facts.calls == 0 {
         return Err(format!(
             "no call of the recording is in {}; name a folder whose files the program used, as in \
              --set replay.folder=/var/lib/app",
             String::from_utf8_lossy(folder)
         ));
     }
-    making.finish()
+    builder.finish()
 }
 
 /// What a call that is under way will be.
@@ -58,10 +58,10 @@ pub(super) struct Open {
 }
 
 /// A program that is being made.
-pub(super) struct Making<'r> {
+pub(super) struct PlanBuilder<'r> {
     pub(super) recording: &'r Recording,
     folder: Vec<u8>,
-    pub(super) before: Before,
+    pub(super) before: InitialState,
     pub(super) threads: Threads,
     pub(super) facts: Facts,
     /// Open files below the folder.
@@ -84,12 +84,12 @@ pub(super) struct Making<'r> {
     within_ns: i64,
 }
 
-impl<'r> Making<'r> {
+impl<'r> PlanBuilder<'r> {
     fn new(recording: &'r Recording, folder: &[u8]) -> Self {
         Self {
             recording,
             folder: folder.to_vec(),
-            before: Before::new(),
+            before: InitialState::new(),
             threads: Threads::default(),
             facts: Facts::default(),
             open: HashMap::new(),
@@ -155,18 +155,18 @@ impl<'r> Making<'r> {
         }
         let Some(act) = act else {
             self.waited(recorded, thread);
-            self.threads.skip(thread, self.toll(call));
+            self.threads.skip(thread, self.overhead(call));
             self.closed(thread, call.ended_ns(), event);
             return;
         };
         self.facts.calls += 1;
-        self.within_ns += self.recording.header.toll_within(call).low;
+        self.within_ns += self.recording.header.overhead_within(call).low;
         let mut uses = planned.uses;
         if let Act::Lock { .. } | Act::Flock { .. } = act {
             self.wait_for_lock(recorded, thread, &uses);
         }
         let span = [call.began_ns.max(self.threads.get_mut(thread).ended_ns()), call.ended_ns()];
-        let span = (span, self.toll(call));
+        let span = (span, self.overhead(call));
         let step = self.threads.call(thread, span, (act, call.result), &planned.after);
         if act.kind() != Some(Kind::Lock) {
             self.threads.waited(step, call.waited_ns);
@@ -178,11 +178,11 @@ impl<'r> Making<'r> {
     }
 
     /// What recording a call cost, as likely as not.
-    fn toll(&self, call: &Call) -> Toll {
+    fn overhead(&self, call: &Call) -> Overhead {
         let header = &self.recording.header;
         let [call_ns, within_ns] =
-            [header.toll_of(call), header.toll_within(call)].map(TollNs::middle);
-        Toll { call_ns, around_ns: (call_ns - within_ns).max(0) }
+            [header.overhead_of(call), header.overhead_within(call)].map(OverheadNs::middle);
+        Overhead { call_ns, around_ns: (call_ns - within_ns).max(0) }
     }
 
     /// Where a lock had to wait, it goes after what gave it free.
@@ -288,7 +288,7 @@ impl<'r> Making<'r> {
                 }
                 let began_ns = self.threads.get_mut(thread).ended_ns().max(at_ns);
                 let act = (Act::Close { slot }, 0);
-                self.threads.call(thread, ([began_ns; 2], Toll::default()), act, &after);
+                self.threads.call(thread, ([began_ns; 2], Overhead::default()), act, &after);
                 self.forget(*number);
             } else if let Some((pipe, true)) = recording.pipes.get(number)
                 && self.is_ordered
@@ -344,7 +344,7 @@ impl<'r> Making<'r> {
             }
         }
         self.finish_facts();
-        let (was, files) = std::mem::replace(&mut self.before, Before::new()).found();
+        let (was, files) = std::mem::replace(&mut self.before, InitialState::new()).found();
         if was.len() > INITIAL_MAX {
             return Err(format!(
                 "the recorded program used {} files and folders that were there before, and no \
@@ -356,9 +356,9 @@ impl<'r> Making<'r> {
         let mut initial = Vec::with_capacity(was.len());
         for (path, was) in was {
             let what = match was {
-                Was::Folder => InitialKind::Folder,
-                Was::File(number) => file_before(&files[number]),
-                Was::Link { says } => {
+                Initially::Folder => InitialKind::Folder,
+                Initially::File(number) => file_before(&files[number]),
+                Initially::Link { says } => {
                     let says = CString::new(harmless_target(&says)).unwrap_or_default();
                     InitialKind::Link { says }
                 }
@@ -371,9 +371,9 @@ impl<'r> Making<'r> {
             finish_step(&mut step.act, alone, &files);
         }
         let cpu_ns = recording.summary.user_ns + recording.summary.system_ns;
-        let (lanes, signals) = lanes(threads, cpu_ns)?;
+        let (replay_threads, signals) = replay_threads(threads, cpu_ns)?;
         Ok(Program {
-            lanes,
+            replay_threads,
             paths: self.paths,
             slots: self.slots as usize,
             signals,
@@ -386,10 +386,10 @@ impl<'r> Making<'r> {
     fn finish_facts(&mut self) {
         let Recording { summary, until_ns, .. } = self.recording;
         let recorded_ns = summary.wall_ns.max(*until_ns);
-        let busiest = self.threads.all_mut().iter().map(|thread| thread.toll_ns).max();
-        let toll_ns = busiest.unwrap_or_default().max(0).unsigned_abs();
-        self.facts.recorded_ns = recorded_ns.saturating_sub(toll_ns);
-        self.facts.stretch_ns = until_ns.saturating_sub(toll_ns);
+        let busiest = self.threads.all_mut().iter().map(|thread| thread.overhead_ns).max();
+        let overhead_ns = busiest.unwrap_or_default().max(0).unsigned_abs();
+        self.facts.recorded_ns = recorded_ns.saturating_sub(overhead_ns);
+        self.facts.stretch_ns = until_ns.saturating_sub(overhead_ns);
         let files_ns = self.facts.files_ns.saturating_add_signed(-self.within_ns);
         self.facts.files_ns = files_ns.min(self.facts.stretch_ns);
     }

@@ -8,32 +8,32 @@
 //!
 //! Nothing but what is below one folder is replayed, and it never leaves the slice's. All other
 //! time is thinking, which no move of that folder changes, but for what waits leave behind
-//! (`aftermath.rs`).
+//! (`cold_cache_penalty.rs`).
 
 mod act;
-mod aftermath;
-mod before;
 mod calls;
+mod cold_cache_penalty;
 mod config;
+mod deviations;
 mod effects;
 mod fill;
 mod folder;
-mod lanes;
+mod initial_state;
 mod make;
 mod order;
 mod paths;
 mod prepare;
 mod program;
 mod recording;
+mod replay_threads;
 mod run;
+mod shared_state;
 mod sizes;
 mod slice;
 mod spec;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod told;
-mod world;
 
 use engine::study::{
     Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,

@@ -15,7 +15,7 @@ pub(super) const NO_SIGNAL: SignalNumber = SignalNumber::MAX;
 /// A recorded program's file calls, or those of the stretch that is replayed.
 #[derive(Debug)]
 pub(super) struct Program {
-    pub(super) lanes: Vec<Lane>,
+    pub(super) replay_threads: Vec<ReplayThread>,
     /// None has `..` in it or begins with a slash; the empty one is the folder itself, as `.`.
     pub(super) paths: Vec<CString>,
     pub(super) slots: usize,
@@ -29,7 +29,7 @@ pub(super) struct Program {
 
 /// One thread of the replay. Recorded threads that lived one after the other share one.
 #[derive(Debug, Default)]
-pub(super) struct Lane {
+pub(super) struct ReplayThread {
     pub(super) steps: Vec<Step>,
     /// What steps wait for, in their order.
     pub(super) waits: Vec<SignalNumber>,

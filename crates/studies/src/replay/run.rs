@@ -7,9 +7,9 @@ use std::time::Duration;
 use engine::study::{Doing, StudyError};
 
 use super::act::Buffers;
-use super::aftermath::Aftermath;
-use super::program::{Act, Kind, Lane, NO_SIGNAL, Step};
-use super::world::{Stopped, World};
+use super::cold_cache_penalty::Aftermath;
+use super::program::{Act, Kind, NO_SIGNAL, ReplayThread, Step};
+use super::shared_state::{SharedState, Stopped};
 
 /// Sleep ends late by up to so much, the kernel's timer slack: that long before, it is given up
 /// for looking at the clock.
@@ -77,7 +77,7 @@ pub(super) struct Thinking {
 
 /// Threads that wait for the start. Dropping them ends them.
 pub(super) struct Threads {
-    world: Arc<World>,
+    shared_state: Arc<SharedState>,
     others: Vec<JoinHandle<Result<Tally, Stopped>>>,
     own: Buffers,
     thinking: Thinking,
@@ -85,15 +85,18 @@ pub(super) struct Threads {
 
 impl Threads {
     /// Starts one for each lane but the first, which is for the thread that calls `run`.
-    pub(super) fn start(world: Arc<World>, thinking: Thinking) -> Result<Self, StudyError> {
-        let own = buffers(&world.program.lanes[0]);
-        let mut threads = Self { world, others: Vec::new(), own, thinking };
-        for number in 1..threads.world.program.lanes.len() {
-            let world = Arc::clone(&threads.world);
+    pub(super) fn start(
+        shared_state: Arc<SharedState>,
+        thinking: Thinking,
+    ) -> Result<Self, StudyError> {
+        let own = buffers(&shared_state.program.replay_threads[0]);
+        let mut threads = Self { shared_state, others: Vec::new(), own, thinking };
+        for number in 1..threads.shared_state.program.replay_threads.len() {
+            let shared_state = Arc::clone(&threads.shared_state);
             let work = move || {
-                let mut buffers = buffers(&world.program.lanes[number]);
-                let began = world.wait(world.gate())?;
-                run_lane(&world, number, thinking, began, &mut buffers)
+                let mut buffers = buffers(&shared_state.program.replay_threads[number]);
+                let began = shared_state.wait(shared_state.gate())?;
+                run_lane(&shared_state, number, thinking, began, &mut buffers)
             };
             let started = thread::Builder::new().name("replay".to_owned()).spawn(work);
             threads.others.push(started.doing("starting a thread of the replay")?);
@@ -103,13 +106,13 @@ impl Threads {
 
     /// Runs them all to their end.
     pub(super) fn run(mut self) -> Result<Tally, StudyError> {
-        let began = self.world.clock.ticks();
-        self.world.signal(self.world.gate(), began);
-        let mut outcome = run_lane(&self.world, 0, self.thinking, began, &mut self.own)
+        let began = self.shared_state.clock.ticks();
+        self.shared_state.signal(self.shared_state.gate(), began);
+        let mut outcome = run_lane(&self.shared_state, 0, self.thinking, began, &mut self.own)
             .map_err(|Stopped| StudyError::Stopped);
         for thread in self.others.drain(..) {
             if outcome.is_err() {
-                self.world.give_up();
+                self.shared_state.give_up();
             }
             let theirs = match thread.join() {
                 Ok(theirs) => theirs.map_err(|Stopped| StudyError::Stopped),
@@ -129,7 +132,7 @@ impl Drop for Threads {
         if self.others.is_empty() {
             return;
         }
-        self.world.give_up();
+        self.shared_state.give_up();
         for thread in self.others.drain(..) {
             // One that panicked has nothing more to say.
             let _ = thread.join();
@@ -138,9 +141,9 @@ impl Drop for Threads {
 }
 
 /// Memory for a lane's largest calls.
-fn buffers(lane: &Lane) -> Buffers {
+fn buffers(replay_thread: &ReplayThread) -> Buffers {
     let (mut read, mut list) = (0, 0);
-    for step in &lane.steps {
+    for step in &replay_thread.steps {
         match step.act {
             Act::Read { length, .. } => read = read.max(length as usize),
             Act::List { length, .. } | Act::Readlink { length, .. } => {
@@ -154,12 +157,12 @@ fn buffers(lane: &Lane) -> Buffers {
 
 /// A thread of the replay at work.
 struct Running<'w> {
-    world: &'w World,
+    shared_state: &'w SharedState,
     /// Ticks of a nanosecond.
     ticks_per_ns: f64,
     /// How much of thinking is kept.
     kept: f64,
-    aftermath: Aftermath,
+    cold_cache_penalty: Aftermath,
     /// The share of it that is computing.
     computing: f64,
     began: u64,
@@ -171,19 +174,19 @@ struct Running<'w> {
 }
 
 fn run_lane(
-    world: &World,
+    shared_state: &SharedState,
     number: usize,
     thinking: Thinking,
     began: u64,
     buffers: &mut Buffers,
 ) -> Result<Tally, Stopped> {
-    let lane = &world.program.lanes[number];
-    let ticks_per_ns = 1.0 / world.clock.tick_ns();
+    let replay_thread = &shared_state.program.replay_threads[number];
+    let ticks_per_ns = 1.0 / shared_state.clock.tick_ns();
     let mut running = Running {
-        world,
+        shared_state,
         ticks_per_ns,
         kept: thinking.kept,
-        aftermath: Aftermath::new(thinking.after_wait.as_nanos() as f64 * ticks_per_ns),
+        cold_cache_penalty: Aftermath::new(thinking.after_wait.as_nanos() as f64 * ticks_per_ns),
         computing: 1.0,
         began,
         since: began,
@@ -191,11 +194,11 @@ fn run_lane(
         tally: Tally::default(),
     };
     let mut waits = 0;
-    for (number, step) in lane.steps.iter().enumerate() {
-        let awaited = &lane.waits[waits..step.waits_end as usize];
+    for (number, step) in replay_thread.steps.iter().enumerate() {
+        let awaited = &replay_thread.waits[waits..step.waits_end as usize];
         waits = step.waits_end as usize;
         if number % 64 == 0 {
-            world.check()?;
+            shared_state.check()?;
         }
         running.step(step, awaited, buffers)?;
     }
@@ -204,7 +207,7 @@ fn run_lane(
 
 impl Running<'_> {
     fn step(&mut self, step: &Step, awaited: &[u32], buffers: &mut Buffers) -> Result<(), Stopped> {
-        let clock = &self.world.clock;
+        let clock = &self.shared_state.clock;
         if step.waits_first {
             let woken = self.wait(awaited)?;
             self.since = match step.act {
@@ -228,7 +231,7 @@ impl Running<'_> {
         }
         let mut ended = now;
         if let Some(kind) = step.act.kind() {
-            let found = self.world.act(&step.act, buffers);
+            let found = self.shared_state.act(&step.act, buffers);
             ended = clock.ticks();
             self.tally.in_calls[kind as usize] += ended.saturating_sub(now);
             self.tally.calls[kind as usize] += 1;
@@ -237,14 +240,14 @@ impl Running<'_> {
             }
             if step.waited_us > 0 {
                 let took_us = ended.saturating_sub(now) as f64 / self.ticks_per_ns / 1e3;
-                self.aftermath.call(step.waited_us, took_us);
+                self.cold_cache_penalty.call(step.waited_us, took_us);
             }
             if !step.act.agrees(step.expected, found) {
                 self.deviates(step, found);
             }
         }
         if step.signal != NO_SIGNAL {
-            self.world.signal(step.signal, ended);
+            self.shared_state.signal(step.signal, ended);
         }
         (self.since, self.free) = (ended - owed, ended);
         Ok(())
@@ -254,16 +257,16 @@ impl Running<'_> {
     fn wait(&self, awaited: &[u32]) -> Result<u64, Stopped> {
         let mut last = 0;
         for signal in awaited {
-            last = last.max(self.world.wait(*signal)?);
+            last = last.max(self.shared_state.wait(*signal)?);
         }
         Ok(last)
     }
 
     /// Passes the time that the program did other things; when it was over.
     fn think(&mut self, think_ns: u64) -> Result<u64, Stopped> {
-        let clock = &self.world.clock;
+        let clock = &self.shared_state.clock;
         let recorded = think_ns as f64 * self.kept * self.ticks_per_ns;
-        let spared = self.aftermath.of(recorded);
+        let spared = self.cold_cache_penalty.of(recorded);
         self.tally.spared += spared as u64;
         let ticks = recorded - spared;
         let due = self.since + ticks as u64;
@@ -277,14 +280,14 @@ impl Running<'_> {
             }
             let sleep = Duration::from_nanos((sleeps as f64 / self.ticks_per_ns) as u64);
             thread::sleep(sleep.min(SLEEP_MAX));
-            self.world.check()?;
+            self.shared_state.check()?;
         }
         let mut looks = 0_u32;
         while clock.ticks() < due {
             std::hint::spin_loop();
             looks = looks.wrapping_add(1);
             if looks.is_multiple_of(SPIN_LOOKS) {
-                self.world.check()?;
+                self.shared_state.check()?;
             }
         }
         Ok(due)

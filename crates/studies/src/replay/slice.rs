@@ -3,7 +3,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
 use model::slice::Outcome;
 
@@ -11,10 +11,10 @@ use super::act::Buffers;
 use super::config::Config;
 use super::program::Kind;
 use super::run::{Tally, Threads};
+use super::shared_state::SharedState;
 use super::spec;
-use super::world::World;
-use super::{prepare, told};
-use crate::cold::{Cache, Residency};
+use super::{deviations, prepare};
+use crate::drop_cache::{Cache, Residency};
 use crate::figures_of;
 use crate::tree::{each_file, sync_tree};
 
@@ -27,14 +27,14 @@ pub(super) struct Slice<'a> {
 /// One that can begin.
 struct Filled<'a> {
     config: &'a Config,
-    world: Arc<World>,
+    shared_state: Arc<SharedState>,
     threads: Threads,
 }
 
 /// One that has ended.
 struct Done<'a> {
     config: &'a Config,
-    world: Arc<World>,
+    shared_state: Arc<SharedState>,
     tally: Tally,
     elapsed: u64,
 }
@@ -50,7 +50,7 @@ impl Prepared for Slice<'_> {
     fn ready<'a>(
         self: Box<Self>,
         _operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -66,36 +66,36 @@ impl Prepared for Slice<'_> {
             left.check_cold(&folder)?;
         }
         let has_openat2 = prepare::has_openat2(&folder);
-        let (clock, stop) = (recorder.clock().clone(), Arc::clone(recorder.stop_flag()));
-        let world =
-            World::new(Arc::clone(program), folder, has_openat2, fills.clone(), clock, stop);
+        let (clock, stop) = (timer.clock().clone(), Arc::clone(timer.stop_flag()));
+        let shared_state =
+            SharedState::new(Arc::clone(program), folder, has_openat2, fills.clone(), clock, stop);
         let mut none = Buffers::new(0, 0);
         for act in &program.opened {
-            world.act(act, &mut none);
+            shared_state.act(act, &mut none);
         }
-        let world = Arc::new(world);
-        let threads = Threads::start(Arc::clone(&world), config.thinking())?;
-        Ok(Box::new(Filled { config, world, threads }))
+        let shared_state = Arc::new(shared_state);
+        let threads = Threads::start(Arc::clone(&shared_state), config.thinking())?;
+        Ok(Box::new(Filled { config, shared_state, threads }))
     }
 }
 
 impl Ready for Filled<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
-        let Self { config, world, threads } = *self;
-        let began = recorder.last_ticks();
+        let Self { config, shared_state, threads } = *self;
+        let began = timer.last_ticks();
         let tally = threads.run()?;
-        recorder.lap();
-        let elapsed = recorder.last_ticks().saturating_sub(began);
-        let done = Done { config, world, tally, elapsed };
+        timer.lap();
+        let elapsed = timer.last_ticks().saturating_sub(began);
+        let done = Done { config, shared_state, tally, elapsed };
         let took_ns = |kind: Kind| done.part(done.tally.in_calls[kind as usize]) as u64;
         let calls = |kind: Kind| done.tally.calls[kind as usize];
-        recorder.synced(calls(Kind::Sync), took_ns(Kind::Sync));
-        recorder.locked(calls(Kind::Lock), took_ns(Kind::Lock));
-        recorder.requested(done.tally.requested_bytes);
-        (0..config.name_changes).for_each(|_| recorder.changed_name());
+        timer.synced(calls(Kind::Sync), took_ns(Kind::Sync));
+        timer.locked(calls(Kind::Lock), took_ns(Kind::Lock));
+        timer.requested(done.tally.requested_bytes);
+        (0..config.name_changes).for_each(|_| timer.changed_name());
         Ok(Box::new(done))
     }
 }
@@ -106,14 +106,14 @@ impl Done<'_> {
     fn part(&self, ticks: u64) -> f64 {
         let Tally { in_calls, thought, .. } = &self.tally;
         let all: u64 = in_calls.iter().sum::<u64>() + thought;
-        let elapsed_ns = self.elapsed as f64 * self.world.clock.tick_ns();
+        let elapsed_ns = self.elapsed as f64 * self.shared_state.clock.tick_ns();
         ticks as f64 / all.max(1) as f64 * elapsed_ns
     }
 }
 
 impl Ran for Done<'_> {
     fn flush(&mut self) -> Result<(), StudyError> {
-        sync_tree(&self.world.folder)
+        sync_tree(&self.shared_state.folder)
     }
 
     fn finish(self: Box<Self>) -> Result<Outcome, StudyError> {
@@ -140,7 +140,7 @@ impl Ran for Done<'_> {
         if left_out_ns > 0.0 {
             figures.extend(figures_of([(spec::LEFT_OUT, left_out_ns)]));
         }
-        let untrusted = told::untrusted(program, &self.tally);
+        let untrusted = deviations::untrusted(program, &self.tally);
         Ok(Outcome { figures, untrusted, ..Outcome::default() })
     }
 }

@@ -9,7 +9,7 @@ use model::strategy::Recipe;
 use model::study::{Better, FigureDescription, Fold, ParamKind, StudyDescription, Unit};
 
 use crate::choices::strategies;
-use crate::cold;
+use crate::drop_cache;
 use crate::specs::{figure, param, time};
 
 strategies! {
@@ -84,7 +84,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 ParamKind::Path("the path of a folder"),
                 "",
             ),
-            cold::param(
+            drop_cache::param(
                 "whether the files that the program found are in memory or evicted from it \
                  (checked in every slice); those on a place in memory are never cold",
             ),

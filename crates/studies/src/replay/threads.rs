@@ -7,7 +7,7 @@ use super::program::{Act, NO_SIGNAL, Step};
 
 /// What recording a call cost the program, as it is taken out of thinking.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Toll {
+pub(super) struct Overhead {
     /// All of it.
     pub(super) call_ns: i64,
     /// What of that is around the call rather than within the time that was recorded for it.
@@ -34,7 +34,7 @@ pub(super) struct Thread {
     /// All time in calls.
     pub(super) in_calls_ns: u64,
     /// Toll on all recorded calls.
-    pub(super) toll_ns: i64,
+    pub(super) overhead_ns: i64,
     /// Processor time, where it was told: outside the kernel, and within.
     pub(super) cpu_ns: Option<[u64; 2]>,
     pub(super) ended: bool,
@@ -61,7 +61,7 @@ impl Thread {
             owed_ns: 0,
             thought_ns: 0,
             in_calls_ns: 0,
-            toll_ns: 0,
+            overhead_ns: 0,
             cpu_ns: None,
             ended: false,
         }
@@ -75,10 +75,10 @@ impl Thread {
     /// The time since the last step as thinking, without the toll in it.
     fn think(&mut self, until_ns: u64, around_ns: i64) -> u64 {
         let passed = until_ns.saturating_sub(self.last_ns) as i64;
-        let toll_ns = self.owed_ns + self.skipped_ns + around_ns;
-        self.owed_ns = (toll_ns - passed).max(0);
+        let overhead_ns = self.owed_ns + self.skipped_ns + around_ns;
+        self.owed_ns = (overhead_ns - passed).max(0);
         self.skipped_ns = 0;
-        let think_ns = (passed - toll_ns).max(0) as u64;
+        let think_ns = (passed - overhead_ns).max(0) as u64;
         self.thought_ns += think_ns;
         think_ns
     }
@@ -136,22 +136,22 @@ impl Threads {
     }
 
     /// A call that is not replayed: its time is thinking.
-    pub(super) fn skip(&mut self, thread: ThreadNumber, toll: Toll) {
-        self.all[thread].skipped_ns += toll.call_ns;
-        self.all[thread].toll_ns += toll.call_ns;
+    pub(super) fn skip(&mut self, thread: ThreadNumber, overhead: Overhead) {
+        self.all[thread].skipped_ns += overhead.call_ns;
+        self.all[thread].overhead_ns += overhead.call_ns;
     }
 
     /// A call that is replayed, from when it began to when it ended, after steps of others.
     pub(super) fn call(
         &mut self,
         thread: ThreadNumber,
-        ([began_ns, ended_ns], toll): ([u64; 2], Toll),
+        ([began_ns, ended_ns], overhead): ([u64; 2], Overhead),
         (act, expected): (Act, i64),
         after: &[StepOf],
     ) -> StepOf {
         let own = &mut self.all[thread];
-        let think_ns = own.think(began_ns, toll.around_ns);
-        own.toll_ns += toll.call_ns;
+        let think_ns = own.think(began_ns, overhead.around_ns);
+        own.overhead_ns += overhead.call_ns;
         own.in_calls_ns += ended_ns - began_ns;
         self.step(thread, ended_ns, Step { think_ns, act, expected, ..PASS }, after)
     }
@@ -213,22 +213,22 @@ mod tests {
 
     #[test]
     fn thinking_is_the_time_between_calls_without_the_toll() {
-        let toll = Toll { call_ns: 400, around_ns: 300 };
+        let overhead = Overhead { call_ns: 400, around_ns: 300 };
         let mut threads = Threads::default();
         let one = threads.number(7, 0);
-        threads.call(one, ([10_000, 11_000], toll), CALL, &[]);
+        threads.call(one, ([10_000, 11_000], overhead), CALL, &[]);
         // Two more were recorded, and are not replayed.
-        threads.skip(one, toll);
-        threads.skip(one, toll);
-        threads.call(one, ([15_000, 16_000], toll), CALL, &[]);
+        threads.skip(one, overhead);
+        threads.skip(one, overhead);
+        threads.call(one, ([15_000, 16_000], overhead), CALL, &[]);
         // What is too much for one pause is taken out of the next.
-        threads.call(one, ([16_100, 17_000], toll), CALL, &[]);
-        threads.call(one, ([18_000, 19_000], toll), CALL, &[]);
+        threads.call(one, ([16_100, 17_000], overhead), CALL, &[]);
+        threads.call(one, ([18_000, 19_000], overhead), CALL, &[]);
         let thread = &threads.into_all()[one];
         let think: Vec<u64> = thread.steps.iter().map(|step| step.think_ns).collect();
         assert_eq!(think, [0, 9_700, 4_000 - 800 - 300, 0, 1_000 - 200 - 300]);
         assert_eq!(thread.thought_ns, think.iter().sum::<u64>());
-        assert_eq!((thread.in_calls_ns, thread.toll_ns), (3_900, 6 * 400));
+        assert_eq!((thread.in_calls_ns, thread.overhead_ns), (3_900, 6 * 400));
     }
 
     #[test]

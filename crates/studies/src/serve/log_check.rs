@@ -39,7 +39,7 @@ pub(crate) fn account(log: File, logged: Logged) -> Result<Integrity, StudyError
 
 fn account_of(mut log: impl Read, logged: Logged) -> io::Result<Integrity> {
     let mut integrity = Integrity { records: logged.lines, ..Integrity::default() };
-    let mut seen = Seen::default();
+    let mut seen = SeenNumbers::default();
     let mut whole = 0;
     let mut part = Vec::with_capacity(LINE_BYTES);
     while next_line(&mut log, &mut part)? {
@@ -62,9 +62,9 @@ fn account_of(mut log: impl Read, logged: Logged) -> io::Result<Integrity> {
 
 /// A bit for each line.
 #[derive(Default)]
-struct Seen(Vec<u64>);
+struct SeenNumbers(Vec<u64>);
 
-impl Seen {
+impl SeenNumbers {
     /// Notes a line; whether it is new.
     fn note(&mut self, index: u64) -> bool {
         let (word, bit) = ((index / 64) as usize, 1 << (index % 64));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::recorder::{Recorder, WorkersAre};
+use engine::slice_timer::{SliceTimer, WorkersAre};
 use engine::study::StudyError;
 use load::{MaxRate, Phases, ServerUse, Step, StepAnalysis, analyse_step};
 use model::slice::Outcome;
@@ -64,8 +64,8 @@ impl LoadOutcome {
     }
 
     /// Gives the recorder what the connections took and the server's processes spent.
-    pub(super) fn record(&self, recorder: &mut Recorder) {
-        let tick_ns = recorder.clock().tick_ns();
+    pub(super) fn record(&self, timer: &mut SliceTimer) {
+        let tick_ns = timer.clock().tick_ns();
         let times = self.times();
         let used = self.step.server.as_ref().map(|used| self.used(used));
         let spent = Spent {
@@ -73,7 +73,7 @@ impl LoadOutcome {
             ..used.unwrap_or_default()
         };
         let ticks = times.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
-        recorder.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
+        timer.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
     }
 
     /// What the server used, as the slice's number of connections has it.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::StudyError;
 use load::{Effort, MaxRate, Plan, RateBounds, Search, Step, Steps, Target};
 use process::{Server, ServerWatch, StopFlag};
@@ -71,11 +71,11 @@ impl Running {
         &self,
         path: &str,
         steps: Steps,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Step, StudyError> {
         let plan = self.plan(path, steps)?;
-        let result = load::run(&plan, Some(&self.watch), &mut |_| (), recorder.stop_flag());
-        recorder.check_stop()?;
+        let result = load::run(&plan, Some(&self.watch), &mut |_| (), timer.stop_flag());
+        timer.check_stop()?;
         let step = result.map_err(|e| failed(&e))?.steps.pop();
         step.ok_or_else(|| refused("no step was run".to_owned()))
     }
@@ -88,14 +88,14 @@ impl Running {
         path: &str,
         bounds: RateBounds,
         guess: Option<f64>,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<(MaxRate, Duration), StudyError> {
         let mut plan = self.plan(path, Steps::MaxRate { connections: None })?;
         plan.seed = rand::random();
         plan.timeout = bounds.p99.map_or(plan.timeout, |p99| plan.timeout.min(p99 * 10));
         let search = Search { bounds, effort: Effort::Quick };
-        let found = load::max_rate(&plan, &search, guess, Some(&self.watch), recorder.stop_flag());
-        recorder.check_stop()?;
+        let found = load::max_rate(&plan, &search, guess, Some(&self.watch), timer.stop_flag());
+        timer.check_stop()?;
         Ok((found.map_err(|e| failed(&e))?, plan.timeout))
     }
 

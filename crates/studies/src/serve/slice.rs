@@ -8,7 +8,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::process::Command;
 use std::time::Duration;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
 use load::Steps;
 use model::integrity::Integrity;
@@ -124,11 +124,11 @@ impl<'a> Slice<'a> {
 
     /// Sees to it that the server answers, and has loaded what it loads late; and of
     /// a server of ours, what it takes for an empty reply.
-    fn warm(&self, running: &Running, recorder: &Recorder) -> Result<ServerState<'a>, StudyError> {
+    fn warm(&self, running: &Running, timer: &SliceTimer) -> Result<ServerState<'a>, StudyError> {
         let url = self.config.url();
         running.try_out(url)?;
         let warming = Steps::Closed { concurrency: self.warming_at_once(), requests: WARMING };
-        let warmed = running.load(url, warming, recorder)?;
+        let warmed = running.load(url, warming, timer)?;
         let server = match &self.config.server {
             ServerKind::BuiltIn(server) => server,
             ServerKind::Command(server) => return Ok(ServerState::Command(server)),
@@ -140,7 +140,7 @@ impl<'a> Slice<'a> {
         }
         let empty_ns = match server.content {
             Content::Empty => None,
-            Content::Page { .. } | Content::Sqlite { .. } => self.empty_ns(running, recorder)?,
+            Content::Page { .. } | Content::Sqlite { .. } => self.empty_ns(running, timer)?,
         };
         Ok(ServerState::BuiltIn { server, before: running.settled_account()?, empty_ns })
     }
@@ -155,29 +155,29 @@ impl<'a> Slice<'a> {
     }
 
     /// Processor time of an empty reply.
-    fn empty_ns(&self, running: &Running, recorder: &Recorder) -> Result<Option<f64>, StudyError> {
+    fn empty_ns(&self, running: &Running, timer: &SliceTimer) -> Result<Option<f64>, StudyError> {
         let rate = match self.config.rate {
             Rate::PerSecond(rate) => (rate.get() as f64).max(EMPTIES_PER_S_MIN),
             Rate::Max => EMPTIES_PER_S_AT_MAX,
         };
         let steps = Steps::Rates { rates: vec![rate], connections: Some(EMPTIES) };
-        let step = running.load(built_in::EMPTY_PATH, steps, recorder)?;
+        let step = running.load(built_in::EMPTY_PATH, steps, timer)?;
         let used = step.server.and_then(|used| used.cpu_us_per_reply);
         Ok(used.map(|us| us * 1e3))
     }
 
-    fn load(&mut self, running: &Running, recorder: &Recorder) -> Result<LoadOutcome, StudyError> {
+    fn load(&mut self, running: &Running, timer: &SliceTimer) -> Result<LoadOutcome, StudyError> {
         let Config { connections, timeout, bounds, rate, .. } = self.config;
         let url = self.config.url();
         let Rate::PerSecond(rate) = rate else {
             let guess = self.kept.max_rate;
-            let (found, timeout) = running.max_rate(url, *bounds, guess, recorder)?;
+            let (found, timeout) = running.max_rate(url, *bounds, guess, timer)?;
             self.kept.max_rate = found.rate.or(guess);
             return LoadOutcome::of_max_rate(found, timeout, *connections);
         };
         let rates = vec![rate.get() as f64];
         let steps = Steps::Rates { rates, connections: Some(*connections) };
-        let step = running.load(url, steps, recorder)?;
+        let step = running.load(url, steps, timer)?;
         LoadOutcome::of_step(step, *timeout, *connections)
     }
 
@@ -217,7 +217,7 @@ impl Prepared for Slice<'_> {
     fn ready<'a>(
         mut self: Box<Self>,
         _operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -230,32 +230,29 @@ impl Prepared for Slice<'_> {
         let server = self.start(port)?;
         let patience = (self.config.ready_within, self.config.timeout);
         let secret = self.secret.take();
-        let running = Running::await_ready(server, number, secret, patience, recorder.stop_flag());
-        recorder.check_stop()?;
+        let running = Running::await_ready(server, number, secret, patience, timer.stop_flag());
+        timer.check_stop()?;
         let mut running = running?;
         sync_tree(&self.folder)?;
-        let warmed = self.warm(&running, recorder);
+        let warmed = self.warm(&running, timer);
         let state = unless_exited(&mut running, warmed)?;
         Ok(Box::new(Started { slice: *self, running, state }))
     }
 }
 
 impl Ready for Started<'_> {
-    fn run<'a>(
-        mut self: Box<Self>,
-        recorder: &mut Recorder,
-    ) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(mut self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { slice, running, .. } = &mut *self;
-        let switched = slice.switch_on(running, recorder.stop_flag());
-        let load = slice.load(running, recorder);
+        let switched = slice.switch_on(running, timer.stop_flag());
+        let load = slice.load(running, timer);
         let logged = switched.map(Switched::took).transpose();
         // A server that has died refuses connections, which is no finding of its speed.
         let load = unless_exited(running, load)?;
         let logged_ns = logged?;
-        load.record(recorder);
+        load.record(timer);
         Ok(Box::new(Loaded { started: *self, load, logged_ns }))
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{Doing as _, StudyError};
 use model::spent::Spent;
 use process::StopFlag;
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use super::database::{self, RARE, body, connect, refused};
 use super::folder::file_bytes;
-use super::own::Statement;
 use super::spec::{Mode, Strategy};
 use super::traffic::Traffic;
+use super::user_data::Statement;
 use crate::workers::with_latencies;
 
 /// Inserts, updates and selects of a request.
@@ -69,12 +69,12 @@ impl Client {
     }
 
     /// Makes all requests under the clock, and says what that did to the files.
-    pub(crate) fn run(&mut self, recorder: &mut Recorder) -> Result<Traffic, StudyError> {
+    pub(crate) fn run(&mut self, timer: &mut SliceTimer) -> Result<Traffic, StudyError> {
         let before = Traffic::now();
         for _ in 0..self.work.requests {
             self.answer()?;
-            recorder.lap();
-            recorder.check_stop()?;
+            timer.lap();
+            timer.check_stop()?;
         }
         Ok(Traffic::now().since(before))
     }
@@ -231,25 +231,25 @@ pub(crate) fn do_assignment(
     session: Session<'_>,
 ) -> Result<Report, String> {
     let work: Work = assignment.read()?;
-    let mut recorder = Recorder::new(session.clock.clone(), StopFlag::clone(session.stop));
+    let mut timer = SliceTimer::new(session.clock.clone(), StopFlag::clone(session.stop));
     let mut client = Client::ready(work).map_err(|e| e.to_string())?;
     let start = session.start().map_err(|e| format!("waiting for the start: {e}"))?;
     let started_after_ns = start.elapsed_ns();
-    recorder.start();
-    let traffic = client.run(&mut recorder);
-    recorder.finish();
+    timer.start();
+    let traffic = client.run(&mut timer);
+    timer.finish();
     let ended_after_ns = start.elapsed_ns();
     let traffic = traffic.map_err(|e| e.to_string())?;
-    traffic.record(&mut recorder);
+    traffic.record(&mut timer);
     let report = Report {
         acknowledged: client.work.requests,
         started_after_ns,
         ended_after_ns,
-        spent: recorder.spent(Spent::default()),
+        spent: timer.spent(Spent::default()),
         figures: [("written_bytes".to_owned(), traffic.written_bytes as f64)].into(),
         ..Report::default()
     };
-    Ok(with_latencies(report, &recorder))
+    Ok(with_latencies(report, &timer))
 }
 
 /// Merges what a write-ahead log holds into the database.

@@ -8,7 +8,7 @@ use model::study::Params;
 use model::units::counted;
 
 use super::database::Template;
-use super::own::{OwnDatabase, Statement};
+use super::user_data::{OwnDatabase, Statement};
 
 /// What a row takes, in the table, the journal and the write-ahead log together.
 const ROW_BYTES: u64 = 1024;

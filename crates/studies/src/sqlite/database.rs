@@ -12,9 +12,9 @@ use model::integrity::Integrity;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, params};
 use rustix::fs::OFlags;
 
-use super::own::OwnDatabase;
 use super::spec::Mode;
 use super::traffic;
+use super::user_data::OwnDatabase;
 use crate::file::{open_for_writing, write_whole};
 
 /// The database's file.
@@ -186,7 +186,7 @@ pub(crate) fn account(file: &Path, expected: &Expected) -> Result<Integrity, Stu
     let mut integrity =
         Integrity { records: expected.rows + expected.updates, ..Integrity::default() };
     match look(file, expected.rows) {
-        Ok(Found { complaint, rows, changed, updates, left_over, foreign }) => {
+        Ok(DatabaseCheck { complaint, rows, changed, updates, left_over, foreign }) => {
             integrity.lost = expected.rows.saturating_sub(rows + changed)
                 + expected.updates.saturating_sub(updates);
             integrity.overwritten = changed;
@@ -228,7 +228,7 @@ fn complaint(connection: &Connection) -> rusqlite::Result<Option<String>> {
 }
 
 /// What is in a database.
-pub(super) struct Found {
+pub(super) struct DatabaseCheck {
     /// The first of what SQLite's own check has to say, unless that is "ok".
     pub(super) complaint: Option<String>,
     /// Rows of the template that are as they were made, updates aside …
@@ -248,14 +248,14 @@ const FOREIGN: &str = "SELECT (SELECT count(*) FROM sqlite_schema WHERE sql IS N
     + (SELECT count(*) FROM message WHERE author = 0 AND id > ?2)";
 
 /// Looks into a database by a connection of its own.
-pub(super) fn look(file: &Path, template_rows: u64) -> rusqlite::Result<Found> {
+pub(super) fn look(file: &Path, template_rows: u64) -> rusqlite::Result<DatabaseCheck> {
     let connection = open(file, BUSY_TIMEOUT)?;
     let complaint = complaint(&connection)?;
     let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
     let (rows, changed) = look_at_rows(&connection, template_rows)?;
     let foreign = connection
         .query_row(FOREIGN, params![SCHEMA, template_rows as i64], |row| row.get::<_, i64>(0))?;
-    Ok(Found {
+    Ok(DatabaseCheck {
         complaint,
         rows,
         changed,

@@ -14,11 +14,11 @@ mod config;
 mod data;
 pub(crate) mod database;
 pub(crate) mod folder;
-mod own;
 mod power;
 mod slice;
 pub(crate) mod spec;
 mod traffic;
+mod user_data;
 
 use engine::study::{
     Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,

@@ -1,14 +1,14 @@
 //! What a power failure leaves of a database.
 
 use engine::power::Left;
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{PowerTrial, Prepared as _, Ready, SliceFolders, StudyError};
 use model::study::Params;
 use process::worker::WorkerPool;
 
 use super::client::WRITES;
 use super::config::Config;
-use super::database::{self, Found, NAME, Template, refused};
+use super::database::{self, DatabaseCheck, NAME, Template, refused};
 use super::folder::path_in;
 use super::slice::Database;
 use super::spec::{AtPowerFailure, Connect};
@@ -42,8 +42,8 @@ impl Changed {
     }
 
     /// What is there and should not be, or is not as the statements left it.
-    fn damage(&self, found: &Found, updates_done: u64) -> Option<String> {
-        let Found { complaint, rows, changed, updates, left_over, foreign } = found;
+    fn damage(&self, found: &DatabaseCheck, updates_done: u64) -> Option<String> {
+        let DatabaseCheck { complaint, rows, changed, updates, left_over, foreign } = found;
         if let Some(complaint) = complaint {
             return Some(complaint.clone());
         }
@@ -78,11 +78,11 @@ impl PowerTrial for Changed {
         &'a mut self,
         folders: SliceFolders<'_>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError> {
         let Self { config, template, pool, updates_before } = self;
         let database = Database::create(config, template, pool, folders.fresh, 0.0)?;
-        let ready = Box::new(database).ready(operations, recorder)?;
+        let ready = Box::new(database).ready(operations, timer)?;
         let found = database::look(&path_in(folders.fresh, NAME), config.data.rows());
         *updates_before = found.map_err(|e| refused(LOOKING, &e))?.updates;
         Ok(ready)

@@ -3,7 +3,7 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use engine::recorder::{Recorder, WorkersAre};
+use engine::slice_timer::{SliceTimer, WorkersAre};
 use engine::study::{Doing, Prepared, Ran, Ready, StudyError};
 use model::slice::Outcome;
 use model::spent::Spent;
@@ -98,7 +98,7 @@ impl Prepared for Database<'_> {
     fn ready<'a>(
         mut self: Box<Self>,
         operations: u64,
-        recorder: &Recorder,
+        timer: &SliceTimer,
     ) -> Result<Box<dyn Ready + 'a>, StudyError>
     where
         Self: 'a,
@@ -116,22 +116,22 @@ impl Prepared for Database<'_> {
         drop(client);
         let threads = WorkerKind::Threads(client::do_assignment);
         let assignments = self.assignments()?;
-        let (clock, stop) = (recorder.clock(), recorder.stop_flag());
+        let (clock, stop) = (timer.clock(), timer.stop_flag());
         let workers = WorkerGroup::ready(threads, &assignments, self.pool, clock, stop)?;
         Ok(Box::new(Together { database: *self, workers }))
     }
 }
 
 impl Ready for Alone<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { mut client, database } = *self;
-        let (began, traffic) = (recorder.last_ticks(), client.run(recorder)?);
-        recorder.finish();
-        traffic.record(recorder);
-        let took = recorder.clock().between(began, recorder.last_ticks());
+        let (began, traffic) = (timer.last_ticks(), client.run(timer)?);
+        timer.finish();
+        traffic.record(timer);
+        let took = timer.clock().between(began, timer.last_ticks());
         let acknowledged = database.work.requests;
         let per_s = acknowledged as f64 / took.as_secs_f64();
         let figures = figures(traffic.sync_calls, traffic.written_bytes as f64, per_s);
@@ -140,17 +140,17 @@ impl Ready for Alone<'_> {
 }
 
 impl Ready for Together<'_> {
-    fn run<'a>(self: Box<Self>, recorder: &mut Recorder) -> Result<Box<dyn Ran + 'a>, StudyError>
+    fn run<'a>(self: Box<Self>, timer: &mut SliceTimer) -> Result<Box<dyn Ran + 'a>, StudyError>
     where
         Self: 'a,
     {
         let Self { workers, database } = *self;
         let reports = workers.start().and_then(RunningGroup::reports);
-        recorder.check_stop()?;
+        timer.check_stop()?;
         let reports = reports?;
-        workers::absorb(WorkersAre::Threads, &reports, recorder);
+        workers::absorb(WorkersAre::Threads, &reports, timer);
         let acknowledged = reports.iter().map(|r| r.acknowledged).sum();
-        let syncs = recorder.spent(Spent::default()).sync_calls;
+        let syncs = timer.spent(Spent::default()).sync_calls;
         let written = reports.iter().filter_map(|r| r.figures.get("written_bytes")).sum();
         let figures = figures(syncs, written, per_s(acknowledged, &reports));
         Ok(Box::new(Answered { database, alone: None, acknowledged, figures }))

@@ -118,12 +118,12 @@ fn a_database_that_another_holds_locked_is_an_error_that_says_so() {
     let mut client = Client::ready(work).unwrap();
     let other = Connection::open(&file).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let mut recorder = testing::recorder();
-    recorder.start();
-    let error = client.run(&mut recorder).unwrap_err().to_string();
+    let mut timer = testing::timer();
+    timer.start();
+    let error = client.run(&mut timer).unwrap_err().to_string();
     assert!(error.contains("database is locked; another process holds a lock"), "{error}");
     other.execute_batch("COMMIT").unwrap();
-    client.run(&mut recorder).unwrap();
+    client.run(&mut timer).unwrap();
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::ptr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use rusqlite::ffi;
 
 use super::folder::{is_ours, replace_calls};
@@ -34,9 +34,9 @@ pub(crate) struct Traffic {
 
 impl Traffic {
     /// Gives a recorder what this traffic was.
-    pub(super) fn record(self, recorder: &mut Recorder) {
-        recorder.synced(self.sync_calls, self.sync_ns);
-        recorder.requested(self.read_bytes + self.written_bytes);
+    pub(super) fn record(self, timer: &mut SliceTimer) {
+        timer.synced(self.sync_calls, self.sync_ns);
+        timer.requested(self.read_bytes + self.written_bytes);
     }
 
     /// Of the calling thread.

@@ -14,7 +14,7 @@ fn plan(assignments: &[&str]) -> Plan {
     let registry = studies::specs();
     let mut draft = Draft {
         budget: Some(Duration::from_secs(1)),
-        worth: Some(0.07),
+        threshold: Some(0.07),
         seed: Some(99),
         places: ["a=/a", "b=/b"].iter().map(|place| place.parse().unwrap()).collect(),
         studies: registry.iter().map(|spec| StudyPlan::new(spec)).collect(),
@@ -54,7 +54,7 @@ fn every_study_is_planned_again_as_it_was() {
         }
         assert_eq!(now.pairs, then.pairs);
         assert_eq!((now.seed, now.budget, &now.per_second), (99, then.budget, &then.per_second));
-        assert!((now.worth - 0.07).abs() < 1e-12);
+        assert!((now.threshold - 0.07).abs() < 1e-12);
     }
 }
 

@@ -47,7 +47,7 @@ fn even(spec: &'static ArticleSpec) -> Run {
 /// What is planted besides tolls of one size.
 #[derive(Default)]
 struct Planted {
-    tolls_ns: BTreeMap<usize, f64>,
+    typical_times_ns: BTreeMap<usize, f64>,
     figures: BTreeMap<(usize, String), f64>,
     integrity: BTreeMap<usize, Integrity>,
     /// By how much all of that scatters.
@@ -64,11 +64,11 @@ fn scatter(slice: [usize; 3]) -> f64 {
 fn slices(run: &Run, planted: &Planted) -> Vec<Slice> {
     let slice = |block: usize, arm: usize| {
         let noise = (planted.noise + 0.004) * scatter([block, arm, 0]);
-        let toll_ns = planted.tolls_ns.get(&arm).unwrap_or(&TOLL_NS) * noise.exp();
+        let typical_ns = planted.typical_times_ns.get(&arm).unwrap_or(&TOLL_NS) * noise.exp();
         let mut slice =
             Slice { arm, phase: Phase::Block(block), operations: 1000, ..Slice::default() };
         slice.position = arm;
-        slice.spent.elapsed_ns = (toll_ns * 1000.0) as u64;
+        slice.spent.elapsed_ns = (typical_ns * 1000.0) as u64;
         // Figures scatter otherwise than tolls, so that shares of them do as well.
         let noise = (planted.noise + 0.004) * scatter([block, arm, 1]);
         for ((of, name), value) in planted.figures.iter().filter(|((of, _), _)| *of == arm) {
@@ -122,11 +122,11 @@ fn plant(test: &Test, decision: Decision, planted: &mut Planted) {
         return;
     }
     match (measure, *set_against) {
-        (Measure::Toll, Some(SetAgainst::Over(_))) => {
-            planted.tolls_ns.insert(*arm, TOLL_NS * target);
+        (Measure::TypicalTime, Some(SetAgainst::Over(_))) => {
+            planted.typical_times_ns.insert(*arm, TOLL_NS * target);
         }
-        (Measure::Toll, Some(SetAgainst::Minus(_))) => {
-            planted.tolls_ns.insert(*arm, TOLL_NS + target);
+        (Measure::TypicalTime, Some(SetAgainst::Minus(_))) => {
+            planted.typical_times_ns.insert(*arm, TOLL_NS + target);
         }
         (Measure::Figure(name), Some(SetAgainst::Over(base))) => {
             planted.figures.insert((base, name.clone()), 1.0);

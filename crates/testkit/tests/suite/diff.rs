@@ -20,7 +20,7 @@ const BETWEEN: f64 = 0.01;
 /// Runs of the same that are saved besides the two.
 const SAVED: usize = 10;
 const DIFFS: usize = 20;
-const JUDGED: Judged = Judged { worth: 0.05, error_rate: 0.05 };
+const JUDGED: Judged = Judged { threshold: 0.05, error_rate: 0.05 };
 
 fn plan(places: [&str; 2]) -> Plan {
     let registry = studies::specs();
@@ -43,10 +43,10 @@ fn usual() -> Plan {
 fn measured(plan: &Plan, factor: f64, seed: u64) -> (Run, Analysis) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut gauss = || -> f64 { StandardNormal.sample(&mut random) };
-    let mut tolls = [1930.0, 290.0, 1620.0, 292.0].map(|ns| ns * (BETWEEN * gauss()).exp());
-    tolls[1] *= factor;
+    let mut typical_times = [1930.0, 290.0, 1620.0, 292.0].map(|ns| ns * (BETWEEN * gauss()).exp());
+    typical_times[1] *= factor;
     let mut runner =
-        SimulatedRunner::new(tolls.map(|ns| ArmBehaviour::steady(ns, 0.04)).to_vec(), seed);
+        SimulatedRunner::new(typical_times.map(|ns| ArmBehaviour::steady(ns, 0.04)).to_vec(), seed);
     let mut run = run(plan, &mut runner);
     run.run.id = format!("{seed:016x}");
     let analysis = analyse(&run);
@@ -65,14 +65,14 @@ fn compared(
 
 /// What is kept of runs: the log tolls by their settings.
 fn saved(runs: &[(Run, Analysis)]) -> HashMap<String, Vec<f64>> {
-    let mut tolls: HashMap<String, Vec<f64>> = HashMap::new();
+    let mut typical_times: HashMap<String, Vec<f64>> = HashMap::new();
     for (run, analysis) in runs {
         for (arm, result) in run.plan.arms.iter().zip(&analysis.arms) {
             let setting = setting(run, arm).unwrap();
-            tolls.entry(setting).or_default().push(result.toll_ns.unwrap().ln());
+            typical_times.entry(setting).or_default().push(result.typical_ns.unwrap().ln());
         }
     }
-    tolls
+    typical_times
 }
 
 #[test]

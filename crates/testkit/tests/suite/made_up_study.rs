@@ -45,8 +45,8 @@ fn brewed() -> Run {
         ..Draft::default()
     };
     let plan = draft.finish(7).unwrap();
-    let tolls_ns = [40_000.0, 20_000.0, 9_000.0, 9_000.0];
-    let arms = tolls_ns.map(|ns| ArmBehaviour::steady(ns, 0.02)).into();
+    let typical_times_ns = [40_000.0, 20_000.0, 9_000.0, 9_000.0];
+    let arms = typical_times_ns.map(|ns| ArmBehaviour::steady(ns, 0.02)).into();
     let mut run = run(&plan, &mut SimulatedRunner::new(arms, 1));
     let study = &mut run.studies[0];
     study.figures = vec![

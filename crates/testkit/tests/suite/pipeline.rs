@@ -132,8 +132,8 @@ fn cold_slices_are_left_out() {
     let result = run(&plan, &mut SimulatedRunner::new(arms, 3));
     assert_eq!(verdict(&result, "log/held@ram", "log/held@disk"), Verdict::Same);
     let compared = result.slices.iter().filter(|slice| slice.block().is_some());
-    let tolls_ns = compared.map(Slice::time_per_op_ns);
-    let slowest_ns = tolls_ns.fold(0.0, f64::max);
+    let typical_times_ns = compared.map(Slice::time_per_op_ns);
+    let slowest_ns = typical_times_ns.fold(0.0, f64::max);
     assert!(slowest_ns < 290.0 * 1.15, "a slice of {slowest_ns} ns per operation counts");
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::cover::Cover;
 use super::range::{RangeNs, Share};
 use crate::call::Call;
-use crate::header::TollNs;
+use crate::header::OverheadNs;
 
 /// What some calls cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -69,7 +69,7 @@ pub(crate) struct Whole {
 }
 
 /// How long a call took without the recorder's part.
-pub(crate) fn took(call: &Call, within: TollNs) -> RangeNs {
+pub(crate) fn took(call: &Call, within: OverheadNs) -> RangeNs {
     RangeNs {
         low: call.took_ns.saturating_add_signed(within.high.saturating_neg()),
         high: call.took_ns.saturating_add_signed(within.low.saturating_neg()),

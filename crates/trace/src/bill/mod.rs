@@ -7,22 +7,22 @@
 //! former is divided into processor time and waiting. The recorder's own part is taken out, as far
 //! as it is known.
 
+mod bill_builder;
 mod cost;
 mod cover;
+mod file_class;
 mod folders;
 mod kind;
-mod maker;
-mod nature;
 mod order;
 mod range;
 mod uses;
 
 use serde::Serialize;
 
+pub(crate) use self::bill_builder::{BillBuilder, text};
 pub use self::cost::{Cost, Divided};
 pub(crate) use self::folders::above;
 pub use self::kind::Kind;
-pub(crate) use self::maker::{Maker, text};
 pub use self::range::{RangeNs, Share};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
 use crate::entry::Unseen;

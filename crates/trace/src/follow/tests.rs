@@ -7,13 +7,13 @@ use crate::flags::{O_APPEND, O_RDWR};
 
 /// Follows calls that are made up; each takes 10 ns and ends before the next begins.
 #[derive(Default)]
-struct Told {
+struct TraceBuilder {
     follower: Follower,
     now_ns: u64,
     paths: u32,
 }
 
-impl Told {
+impl TraceBuilder {
     fn path(&mut self, text: &str) -> PathId {
         let id = PathId(self.paths);
         self.paths += 1;
@@ -68,7 +68,7 @@ fn text(path: Option<Arc<[u8]>>) -> String {
 
 #[test]
 fn paths_are_of_the_working_folder_and_of_folders_that_are_open() {
-    let mut told = Told::default();
+    let mut told = TraceBuilder::default();
     told.inherit(1, WORKING_FOLDER, "/srv");
     told.open(1, "data", 3, 0);
     let name = Some(told.path("x"));
@@ -88,7 +88,7 @@ fn paths_are_of_the_working_folder_and_of_folders_that_are_open() {
 
 #[test]
 fn positions_go_on_are_shared_by_duplicates_and_moved_by_seeks() {
-    let mut told = Told::default();
+    let mut told = TraceBuilder::default();
     told.open(1, "/a", 3, O_RDWR);
     assert_eq!(told.moved(1, Op::Write, 3, 70), Place::At(0));
     told.call(1, Op::Duplicate, |call| (call.fd, call.result) = (3, 4));
@@ -116,7 +116,7 @@ fn positions_go_on_are_shared_by_duplicates_and_moved_by_seeks() {
 
 #[test]
 fn a_fork_has_a_copy_and_a_thread_shares() {
-    let mut told = Told::default();
+    let mut told = TraceBuilder::default();
     told.open(1, "/a", 3, 0);
     told.fork(1, 2, false, false);
     told.fork(1, 11, true, true);
@@ -135,7 +135,7 @@ fn a_fork_has_a_copy_and_a_thread_shares() {
 
 #[test]
 fn exec_closes_what_it_shall_and_ends_the_other_threads() {
-    let mut told = Told::default();
+    let mut told = TraceBuilder::default();
     told.open(1, "/kept", 3, 0);
     told.open(1, "/gone", 4, O_CLOEXEC);
     told.open(1, "/set", 5, 0);
@@ -154,7 +154,7 @@ fn exec_closes_what_it_shall_and_ends_the_other_threads() {
 
 #[test]
 fn pipes_have_two_ends_and_what_a_descriptor_is_unknown_for_stays_so() {
-    let mut told = Told::default();
+    let mut told = TraceBuilder::default();
     let pipe = told.call(1, Op::Pipe, |call| (call.fd, call.other) = (3, 4));
     let [read, write] = pipe.made.map(|end| end.unwrap().number);
     assert_eq!(write, read + 1);
@@ -167,7 +167,7 @@ fn pipes_have_two_ends_and_what_a_descriptor_is_unknown_for_stays_so() {
 
 #[test]
 fn a_number_that_another_thread_is_given_while_it_is_closed_is_that_threads() {
-    let mut told = Told::default();
+    let mut told = TraceBuilder::default();
     told.open(1, "/old", 3, 0);
     told.fork(1, 11, true, true);
     let began_ns = told.now_ns;
@@ -185,7 +185,7 @@ fn a_number_that_another_thread_is_given_while_it_is_closed_is_that_threads() {
 
 #[test]
 fn what_is_followed_is_bounded() {
-    let mut told = Told::default();
+    let mut told = TraceBuilder::default();
     for fd in 0..1024 {
         told.open(1, "/a", fd, 0);
     }

@@ -3,7 +3,7 @@
 use super::reopened::RECORD_BYTES_MAX;
 use super::{Command, Evidence, OFTEN};
 use crate::bill::{FileUse, Kind, above, text};
-use crate::pattern::{Pattern, What};
+use crate::pattern::{Pattern, PatternKind};
 
 /// A lock that is free takes well under a microsecond: with more on average, they wait.
 const WAITED_NS: u64 = 5_000;
@@ -34,6 +34,6 @@ fn found(evidence: &Evidence<'_>, (path, file): (&[u8], &FileUse)) -> Pattern {
     }
     let command = command.at(text(above(path))).per_second(per_second);
     let (path, longest_ns) = (text(path), file.longest_lock_ns);
-    let what = What::Locks { path, locks: file.locks, threads, longest_ns, per_second };
+    let what = PatternKind::Locks { path, locks: file.locks, threads, longest_ns, per_second };
     evidence.pattern(what, file.kind_ns(Kind::Lock), &command)
 }

@@ -2,7 +2,7 @@
 
 use super::{Command, Evidence};
 use crate::bill::{Kind, Looks, text};
-use crate::pattern::{Pattern, What};
+use crate::pattern::{Pattern, PatternKind};
 
 /// A program that starts looks for its libraries and settings some hundred times.
 const MANY: u64 = 1000;
@@ -23,6 +23,6 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
         None => command,
     };
     let path = kind.folder.clone().unwrap_or_else(|| text(b"/"));
-    let what = What::Looks { path, looks, again, missing, per_second };
+    let what = PatternKind::Looks { path, looks, again, missing, per_second };
     vec![evidence.pattern(what, ns, &command)]
 }

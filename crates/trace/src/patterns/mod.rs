@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 
 use self::command::Command;
 use crate::bill::{Bill, FileUse, Share, Uses};
-use crate::pattern::{Pattern, What};
+use crate::pattern::{Pattern, PatternKind};
 
 /// The least share of the program's wall time that a pattern's calls take.
 const WORTH_TELLING: f64 = 0.01;
@@ -79,7 +79,7 @@ impl Evidence<'_> {
         times as f64 / seconds
     }
 
-    fn pattern(&self, what: What, summed_ns: u64, command: &Command) -> Pattern {
+    fn pattern(&self, what: PatternKind, summed_ns: u64, command: &Command) -> Pattern {
         let share = Share::of_sum(summed_ns, self.bill.own_wall_ns);
         let command = command.text(self.bill.working_folder.as_deref());
         Pattern { what, summed_ns, share, command }

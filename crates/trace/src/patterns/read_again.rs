@@ -2,7 +2,7 @@
 
 use super::{Command, Evidence};
 use crate::bill::{FileUse, above, text};
-use crate::pattern::{Pattern, What};
+use crate::pattern::{Pattern, PatternKind};
 
 /// A file that is read again fewer times may be read by as many programs.
 const TIMES: u64 = 9;
@@ -27,7 +27,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
         .per_second(per_second);
     let common = files.iter().fold(*first, |common, (path, _)| in_common(common, path));
     let path = text(common);
-    let what = What::ReadAgain { path, files: count, times, total_bytes, per_second };
+    let what = PatternKind::ReadAgain { path, files: count, times, total_bytes, per_second };
     vec![evidence.pattern(what, sum(|file| file.again_ns), &command)]
 }
 

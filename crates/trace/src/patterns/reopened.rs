@@ -2,7 +2,7 @@
 
 use super::{Command, Evidence, OFTEN};
 use crate::bill::{FileUse, Kind, above, text};
-use crate::pattern::{Pattern, What};
+use crate::pattern::{Pattern, PatternKind};
 
 /// Of the times that the file was opened, how many were for a record alone: with fewer, it is
 /// mostly opened for something else.
@@ -33,6 +33,6 @@ fn found(evidence: &Evidence<'_>, (path, file): (&[u8], &FileUse)) -> Pattern {
     }
     let command = command.set("record", record_bytes).at(text(above(path))).per_second(per_second);
     let path = text(path);
-    let what = What::Reopened { path, times: file.brief, record_bytes, per_second, synced };
+    let what = PatternKind::Reopened { path, times: file.brief, record_bytes, per_second, synced };
     evidence.pattern(what, file.kind_ns(Kind::Open), &command)
 }

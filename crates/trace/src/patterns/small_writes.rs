@@ -3,7 +3,7 @@
 use super::reopened::is_reopened;
 use super::{Command, Evidence};
 use crate::bill::{FileUse, Kind, above, text};
-use crate::pattern::{Pattern, What};
+use crate::pattern::{Pattern, PatternKind};
 
 /// A write of so little costs its call and hardly its bytes: copying 512 bytes takes some 20 ns,
 /// and a write(2) some 700 ns.
@@ -34,6 +34,6 @@ fn found(evidence: &Evidence<'_>, (path, file): (&[u8], &FileUse)) -> Pattern {
         .at(text(above(path)))
         .per_second(per_second);
     let path = text(path);
-    let what = What::SmallWrites { path, writes: file.writes, write_bytes, per_second };
+    let what = PatternKind::SmallWrites { path, writes: file.writes, write_bytes, per_second };
     evidence.pattern(what, file.kind_ns(Kind::Write), &command)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Command, Evidence, OFTEN};
 use crate::bill::{FileUse, Uses, above, text};
-use crate::pattern::{Database, Journal, Pattern, What};
+use crate::pattern::{Database, Journal, Pattern, PatternKind};
 
 /// How many statements that write a request of the study `sqlite` has: without a transaction
 /// around them, as many transactions.
@@ -74,7 +74,7 @@ fn found(evidence: &Evidence<'_>, path: &[u8], database: &FileUse) -> Option<Pat
     let each = |count: u64| count as f64 / transactions as f64;
     let syncs_per_transaction = each(all(|file| file.syncs));
     let per_second = evidence.per_second(transactions);
-    let what = What::Sqlite(Database {
+    let what = PatternKind::Sqlite(Database {
         path: text(path),
         journal: mode,
         transactions,

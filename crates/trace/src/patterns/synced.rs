@@ -3,7 +3,7 @@
 use super::reopened::{RECORD_BYTES_MAX, is_reopened};
 use super::{Command, Evidence, OFTEN};
 use crate::bill::{FileUse, Kind, above, text};
-use crate::pattern::{Pattern, What};
+use crate::pattern::{Pattern, PatternKind};
 
 /// Of the syncs, how many follow a single write: with fewer, writes are gathered already.
 const MOSTLY: f64 = 0.8;
@@ -26,6 +26,6 @@ fn found(evidence: &Evidence<'_>, (path, file): (&[u8], &FileUse)) -> Pattern {
         .at(text(above(path)))
         .per_second(per_second);
     let path = text(path);
-    let what = What::SyncedEach { path, syncs: file.syncs, record_bytes, per_second };
+    let what = PatternKind::SyncedEach { path, syncs: file.syncs, record_bytes, per_second };
     evidence.pattern(what, file.kind_ns(Kind::Sync), &command)
 }

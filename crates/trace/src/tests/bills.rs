@@ -3,7 +3,7 @@
 use super::bill;
 use crate::flags::{O_RDWR, O_WRONLY};
 use crate::planted::{Planted, header};
-use crate::{Entry, Header, Kind, NamedToll, Op, RangeNs, Share, TollNs, Unseen};
+use crate::{Entry, Header, Kind, NamedOverhead, Op, OverheadNs, RangeNs, Share, Unseen};
 
 const US: u64 = 1000;
 const MS: u64 = 1_000_000;
@@ -66,8 +66,8 @@ fn a_bill_says_what_files_cost_by_kind_and_by_folder() {
 #[test]
 fn any_overhead_that_a_header_can_have_is_taken_into_account() {
     for (low, high) in [(i64::MIN, i64::MAX), (i64::MIN, i64::MIN), (i64::MAX, i64::MAX)] {
-        let toll = TollNs { low, high };
-        let header = Header { toll_within_ns: toll, toll_ns: toll, ..header() };
+        let overhead = OverheadNs { low, high };
+        let header = Header { overhead_within_ns: overhead, overhead_ns: overhead, ..header() };
         let bill = bill(&a_second(&header).finish());
         assert_eq!(bill.calls, 34);
     }
@@ -114,8 +114,12 @@ fn threads_in_parallel_are_counted_once_and_added_up() {
 /// Fails where the recorder's time is charged to the program, or taken out twice.
 #[test]
 fn the_recorders_own_time_is_taken_out_as_far_as_it_is_known() {
-    let toll = |low, high| TollNs { low: low * US as i64, high: high * US as i64 };
-    let header = Header { toll_ns: toll(300, 500), toll_within_ns: toll(100, 200), ..header() };
+    let overhead = |low, high| OverheadNs { low: low * US as i64, high: high * US as i64 };
+    let header = Header {
+        overhead_ns: overhead(300, 500),
+        overhead_within_ns: overhead(100, 200),
+        ..header()
+    };
     let bill = bill(&a_second(&header).finish());
     // 30 calls with some time, and 34 in all.
     assert_eq!(bill.files.summed_ns, RangeNs { low: 114 * MS, high: 117 * MS });
@@ -174,10 +178,10 @@ fn the_time_of_calls_is_divided_into_processor_time_and_waiting() {
 /// not see within a call is not counted.
 #[test]
 fn calls_that_name_a_file_have_a_toll_of_their_own() {
-    let exactly = |ns| TollNs { low: ns, high: ns };
-    let (toll_ns, toll_within_ns) = (exactly(400), exactly(-100));
-    let named = NamedToll { toll_ns: exactly(700), toll_within_ns: exactly(-300) };
-    let header = Header { toll_ns, toll_within_ns, named: Some(named), ..header() };
+    let exactly = |ns| OverheadNs { low: ns, high: ns };
+    let (overhead_ns, overhead_within_ns) = (exactly(400), exactly(-100));
+    let named = NamedOverhead { overhead_ns: exactly(700), overhead_within_ns: exactly(-300) };
+    let header = Header { overhead_ns, overhead_within_ns, named: Some(named), ..header() };
     let mut planted = Planted::with(&header, "/srv");
     planted.open("log", O_WRONLY, 3);
     planted.on(Op::Fsync, 3, 20_000);
@@ -192,10 +196,10 @@ fn calls_that_name_a_file_have_a_toll_of_their_own() {
 /// out of that of its calls.
 #[test]
 fn calls_that_came_by_a_signal_have_its_toll_beside_their_own() {
-    let exactly = |ns| TollNs { low: ns, high: ns };
+    let exactly = |ns| OverheadNs { low: ns, high: ns };
     let header = Header {
-        toll_ns: exactly(100),
-        toll_within_ns: exactly(20),
+        overhead_ns: exactly(100),
+        overhead_within_ns: exactly(20),
         dispatch_ns: Some(exactly(1_500)),
         ..header()
     };
@@ -213,8 +217,13 @@ fn calls_that_came_by_a_signal_have_its_toll_beside_their_own() {
 /// left in.
 #[test]
 fn the_recorders_part_is_processor_time() {
-    let toll = TollNs { low: MS as i64, high: 2 * MS as i64 };
-    let header = Header { sees_waiting: true, toll_ns: toll, toll_within_ns: toll, ..header() };
+    let overhead = OverheadNs { low: MS as i64, high: 2 * MS as i64 };
+    let header = Header {
+        sees_waiting: true,
+        overhead_ns: overhead,
+        overhead_within_ns: overhead,
+        ..header()
+    };
     let bill = bill(&divided(&header).finish());
     let divided = bill.files.divided.unwrap();
     assert_eq!(divided.waited_ns, 41 * MS);

@@ -3,7 +3,7 @@
 use super::bill;
 use crate::flags::{ENOENT, F_SETLKW, F_UNLCK, O_APPEND, O_CREAT, O_RDWR, O_WRONLY};
 use crate::planted::Planted;
-use crate::{Database, Journal, Op, Pattern, What};
+use crate::{Database, Journal, Op, Pattern, PatternKind};
 
 const HOME: &str = "/home/eva/orders";
 const US: u64 = 1000;
@@ -58,7 +58,7 @@ fn a_file_that_is_reopened_for_each_record() {
     let patterns = found(reopened(300, false, 1));
     let [
         Pattern {
-            what: What::Reopened { path, times, record_bytes, synced, .. },
+            what: PatternKind::Reopened { path, times, record_bytes, synced, .. },
             command,
             share,
             ..
@@ -77,8 +77,8 @@ fn a_file_that_is_reopened_for_each_record() {
     // With a sync of each, both are told, and each has its own command.
     let patterns = found(reopened(300, true, 1));
     let [forced, opened] = &patterns[..] else { panic!("{patterns:?}") };
-    assert!(matches!(forced.what, What::SyncedEach { syncs: 300, .. }));
-    assert!(matches!(opened.what, What::Reopened { synced: true, .. }));
+    assert!(matches!(forced.what, PatternKind::SyncedEach { syncs: 300, .. }));
+    assert!(matches!(opened.what, PatternKind::Reopened { synced: true, .. }));
     assert!(opened.command.contains("--strategy reopen,held --set log.sync=each "));
     assert!(forced.command.contains("--strategy reopen --set 'log.sync=each,every 100,never'"));
     // Once at a start, or for many records each, is none.
@@ -101,7 +101,7 @@ fn synced(syncs: u64, writes_between: u64) -> Planted {
 #[test]
 fn a_file_that_is_forced_to_the_device_after_each_write() {
     let patterns = found(synced(100, 1));
-    let [Pattern { what: What::SyncedEach { syncs, record_bytes, .. }, command, .. }] =
+    let [Pattern { what: PatternKind::SyncedEach { syncs, record_bytes, .. }, command, .. }] =
         &patterns[..]
     else {
         panic!("{patterns:?}")
@@ -129,7 +129,7 @@ fn small(writes: u64, bytes: u64) -> Planted {
 #[test]
 fn a_file_that_is_written_a_few_bytes_at_a_time() {
     let patterns = found(small(2000, 70));
-    let [Pattern { what: What::SmallWrites { writes, write_bytes, .. }, command, .. }] =
+    let [Pattern { what: PatternKind::SmallWrites { writes, write_bytes, .. }, command, .. }] =
         &patterns[..]
     else {
         panic!("{patterns:?}")
@@ -174,8 +174,13 @@ fn read_again(times: u64, changes: bool) -> Planted {
 #[test]
 fn files_that_are_read_again_and_have_not_changed() {
     let patterns = found(read_again(30, false));
-    let [Pattern { what: What::ReadAgain { path, files, times, total_bytes, .. }, command, .. }] =
-        &patterns[..]
+    let [
+        Pattern {
+            what: PatternKind::ReadAgain { path, files, times, total_bytes, .. },
+            command,
+            ..
+        },
+    ] = &patterns[..]
     else {
         panic!("{patterns:?}")
     };
@@ -219,8 +224,13 @@ fn looks(looks: u64) -> Planted {
 #[test]
 fn names_that_are_looked_up_again_and_again() {
     let patterns = found(looks(2000));
-    let [Pattern { what: What::Looks { path, looks: count, again, missing, .. }, command, .. }] =
-        &patterns[..]
+    let [
+        Pattern {
+            what: PatternKind::Looks { path, looks: count, again, missing, .. },
+            command,
+            ..
+        },
+    ] = &patterns[..]
     else {
         panic!("{patterns:?}")
     };
@@ -258,8 +268,11 @@ fn locks(times: u64, waited_ns: u64) -> Planted {
 #[test]
 fn a_lock_that_is_waited_for() {
     let patterns = found(locks(100, 200 * US));
-    let [Pattern { what: What::Locks { locks: count, threads, longest_ns, .. }, command, .. }] =
-        &patterns[..]
+    let [
+        Pattern {
+            what: PatternKind::Locks { locks: count, threads, longest_ns, .. }, command, ..
+        },
+    ] = &patterns[..]
     else {
         panic!("{patterns:?}")
     };
@@ -349,7 +362,7 @@ fn a_database_with_its_journal_and_its_transactions() {
     for (mode, writes, syncs, strategies) in expected {
         let patterns = found(sqlite(mode, 50, 4));
         let [Pattern { what, command, .. }] = &patterns[..] else { panic!("{patterns:?}") };
-        let What::Sqlite(database) = what else { panic!("{what:?}") };
+        let PatternKind::Sqlite(database) = what else { panic!("{what:?}") };
         let Database { path, journal, transactions, .. } = database;
         assert_eq!((path.as_str(), *journal), ("/home/eva/orders/orders.db", mode));
         assert_eq!(*transactions, 50);
@@ -365,5 +378,5 @@ fn a_database_with_its_journal_and_its_transactions() {
         planted.moved(Op::Write, 3, 137, US);
         planted.on(Op::Close, 3, 10 * US);
     }
-    assert!(found(planted).iter().all(|pattern| !matches!(pattern.what, What::Sqlite(_))));
+    assert!(found(planted).iter().all(|pattern| !matches!(pattern.what, PatternKind::Sqlite(_))));
 }

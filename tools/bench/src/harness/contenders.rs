@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::SliceFolders;
 use host::clock::Clock;
 use model::spent::Spent;
@@ -75,12 +75,12 @@ impl Contender {
 pub(super) struct Stage<'a> {
     work: &'a WorkDir,
     clock: &'a Clock,
-    recorder: &'a mut Recorder,
+    timer: &'a mut SliceTimer,
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(work: &'a WorkDir, clock: &'a Clock, recorder: &'a mut Recorder) -> Self {
-        Self { work, clock, recorder }
+    pub(super) fn new(work: &'a WorkDir, clock: &'a Clock, timer: &'a mut SliceTimer) -> Self {
+        Self { work, clock, timer }
     }
 
     /// One contender's turn on a fresh file, which is forced to the device and
@@ -124,15 +124,15 @@ impl<'a> Stage<'a> {
         let defaults = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
         let mut held = log.workload("held", &defaults)?;
         let folders = SliceFolders::alone(folder.fd(), folder.fd(), true);
-        let ready = held.prepare(folders)?.ready(operations, self.recorder)?;
-        self.recorder.start();
-        let outcome = ready.run(self.recorder);
-        self.recorder.finish();
+        let ready = held.prepare(folders)?.ready(operations, self.timer)?;
+        self.timer.start();
+        let outcome = ready.run(self.timer);
+        self.timer.finish();
         outcome?.flush()?;
-        ensure!(self.recorder.latencies().count() == operations, "operations went untimed");
-        let written = self.recorder.spent(Spent::default()).requested_bytes;
+        ensure!(self.timer.latencies().count() == operations, "operations went untimed");
+        let written = self.timer.spent(Spent::default()).requested_bytes;
         ensure!(written == bytes(operations), "log/held wrote {written} bytes: other records");
-        Ok(self.recorder.elapsed_ns() as f64 / operations as f64)
+        Ok(self.timer.elapsed_ns() as f64 / operations as f64)
     }
 }
 
@@ -198,32 +198,32 @@ fn hdr_histogram() -> Result<hdrhistogram::Histogram<u64>> {
 #[derive(Clone, Copy)]
 pub(super) enum Timer {
     Clock,
-    Recorder,
+    SliceTimer,
     Hdr,
 }
 
 impl Timer {
-    pub(super) const ALL: [Self; 3] = [Self::Clock, Self::Recorder, Self::Hdr];
+    pub(super) const ALL: [Self; 3] = [Self::Clock, Self::SliceTimer, Self::Hdr];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Clock => "reading the clock",
-            Self::Recorder => "iotoll's recorder",
+            Self::SliceTimer => "iotoll's recorder",
             Self::Hdr => "the clock and hdrhistogram",
         }
     }
 
     /// Nanoseconds per operation.
-    pub(super) fn time_ns(self, clock: &Clock, recorder: &mut Recorder) -> Result<f64> {
+    pub(super) fn time_ns(self, clock: &Clock, timer: &mut SliceTimer) -> Result<f64> {
         const LAPS: u64 = 100_000;
         let began = Instant::now();
         match self {
             Self::Clock => (0..LAPS).for_each(|_| {
                 std::hint::black_box(clock.ticks());
             }),
-            Self::Recorder => {
-                recorder.start();
-                (0..LAPS).for_each(|_| recorder.lap());
+            Self::SliceTimer => {
+                timer.start();
+                (0..LAPS).for_each(|_| timer.lap());
             }
             Self::Hdr => {
                 let mut latencies = hdr_histogram()?;

@@ -166,7 +166,7 @@ impl Trial<'_> {
         }
         command.args(&self.subject.flags).args(["--budget", budget, "--tell-blocks"]);
         // A place held against itself is never found to differ by so little.
-        command.args(["--worth", "0.0001%"]);
+        command.args(["--threshold", "0.0001%"]);
         let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         let stderr = child.stderr.take();

@@ -21,13 +21,13 @@ const STARTS_WITHIN_NS: u64 = 50_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planted {
     /// By the first strategy.
-    pub(super) toll_ns: f64,
+    pub(super) typical_ns: f64,
     /// By the other, relative to that.
     pub(super) ratio: f64,
 }
 
 /// What all ranks go by.
-pub(super) static PLANTED: Mutex<Planted> = Mutex::new(Planted { toll_ns: 1.0, ratio: 1.0 });
+pub(super) static PLANTED: Mutex<Planted> = Mutex::new(Planted { typical_ns: 1.0, ratio: 1.0 });
 
 pub(super) struct Files;
 
@@ -45,23 +45,23 @@ struct Orders {
 
 impl Does for Files {
     fn steps(assignment: &Assignment) -> Vec<Report> {
-        let Ok(Planted { toll_ns, ratio }) = PLANTED.lock().map(|planted| *planted) else {
+        let Ok(Planted { typical_ns, ratio }) = PLANTED.lock().map(|planted| *planted) else {
             return Vec::new();
         };
         let Ok(Told { orders: Orders { strategy }, operations }) = assignment.read() else {
             return Vec::new();
         };
         let ratio = if strategy == "rename" { ratio } else { 1.0 };
-        let toll_ns = toll_ns * ratio * rand::random_range(1.0 - NOISE..1.0 + NOISE);
+        let typical_ns = typical_ns * ratio * rand::random_range(1.0 - NOISE..1.0 + NOISE);
         let mut latencies = Histogram::new();
         let mut left = operations;
         for step in 0..STEPS.min(operations) {
             let times = left.div_ceil(STEPS.min(operations) - step);
             left -= times;
             let share = step as f64 / STEPS.min(operations) as f64;
-            latencies.record_many((toll_ns * (0.5 + share)) as u64, times);
+            latencies.record_many((typical_ns * (0.5 + share)) as u64, times);
         }
-        let elapsed_ns = (toll_ns * operations as f64) as u64;
+        let elapsed_ns = (typical_ns * operations as f64) as u64;
         let started_after_ns = rand::random_range(0..STARTS_WITHIN_NS);
         let worked = Report {
             acknowledged: operations,

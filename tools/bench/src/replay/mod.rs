@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use engine::recorder::Recorder;
+use engine::slice_timer::SliceTimer;
 use engine::study::{SliceFolders, Workload};
 use host::clock::Clock;
 use rand::seq::SliceRandom as _;
@@ -256,7 +256,7 @@ fn replay_ns(
 ) -> Result<f64> {
     let opened = std::fs::File::open(folder)?;
     let folders = SliceFolders::alone(opened.as_fd(), opened.as_fd(), true);
-    let mut recorder = Recorder::new(Clock::new(), ::process::StopFlag::default());
+    let mut recorder = SliceTimer::new(Clock::new(), ::process::StopFlag::default());
     let ready = workload.prepare(folders)?.ready(1, &recorder)?;
     // What others have written is not to be in its way.
     rustix::fs::syncfs(&opened)?;

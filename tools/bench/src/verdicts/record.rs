@@ -20,7 +20,7 @@ impl Record {
             let log = |arm: usize| {
                 let slice = block.iter().find(|slice| slice.arm == arm)?;
                 let trusted = slice.outcome.untrusted.is_none();
-                Some(slice.toll_ns().ln()).filter(|log| trusted && log.is_finite())
+                Some(slice.score_ns().ln()).filter(|log| trusted && log.is_finite())
             };
             Some([log(pair.base)?, log(pair.other)?])
         });

@@ -21,20 +21,24 @@ pub(crate) enum Claim {
 pub(crate) struct Way {
     pub(crate) name: &'static str,
     /// Whether it claims a difference only if that matters.
-    pub(crate) tells_worth: bool,
+    pub(crate) shows_threshold: bool,
     pub(crate) compare: fn(&Record, f64, f64, &mut ChaCha8Rng) -> (Claim, usize),
 }
 
 pub(crate) const WAYS: &[Way] = &[
-    Way { name: "A then B, once", tells_worth: true, compare: |r, d, w, x| means(1, r, d, w, x) },
+    Way {
+        name: "A then B, once",
+        shows_threshold: true,
+        compare: |r, d, w, x| means(1, r, d, w, x),
+    },
     Way {
         name: "A then B, means of three",
-        tells_worth: true,
+        shows_threshold: true,
         compare: |r, d, w, x| means(3, r, d, w, x),
     },
-    Way { name: "hyperfine's summary", tells_worth: false, compare: hyperfine },
-    Way { name: "criterion's test", tells_worth: false, compare: criterion },
-    Way { name: "iotoll", tells_worth: true, compare: iotoll },
+    Way { name: "hyperfine's summary", shows_threshold: false, compare: hyperfine },
+    Way { name: "criterion's test", shows_threshold: false, compare: criterion },
+    Way { name: "iotoll", shows_threshold: true, compare: iotoll },
 ];
 
 /// Blocks that iotoll may use.
@@ -68,13 +72,13 @@ fn means(
     repeats: usize,
     record: &Record,
     difference: f64,
-    worth: f64,
+    threshold: f64,
     random: &mut ChaCha8Rng,
 ) -> (Claim, usize) {
     let (base, other) = timed(repeats, record, difference, random);
     let claim = match mean(&other) / mean(&base) {
-        ratio if ratio > 1.0 + worth => Claim::Slower,
-        ratio if ratio < 1.0 / (1.0 + worth) => Claim::Faster,
+        ratio if ratio > 1.0 + threshold => Claim::Slower,
+        ratio if ratio < 1.0 / (1.0 + threshold) => Claim::Faster,
         _ => Claim::Nothing,
     };
     (claim, base.len())
@@ -131,8 +135,13 @@ fn criterion(record: &Record, difference: f64, _: f64, random: &mut ChaCha8Rng) 
     (claim, base.len())
 }
 
-fn iotoll(record: &Record, difference: f64, worth: f64, random: &mut ChaCha8Rng) -> (Claim, usize) {
-    let mut sequence = Sequence::new(Settings { worth, ..Settings::default() });
+fn iotoll(
+    record: &Record,
+    difference: f64,
+    threshold: f64,
+    random: &mut ChaCha8Rng,
+) -> (Claim, usize) {
+    let mut sequence = Sequence::new(Settings { threshold, ..Settings::default() });
     for log_ratio in record.in_blocks(BLOCKS, random) {
         // The record's log ratios are finite.
         let _ = sequence.push(log_ratio + difference);

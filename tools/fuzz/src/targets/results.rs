@@ -149,7 +149,7 @@ fn diff(bytes: &[u8]) -> bool {
     let analysis = analyse(&run);
     let sides =
         [Analysed { run: whole, analysis: of_whole }, Analysed { run: &run, analysis: &analysis }];
-    let judged = Judged { worth: run.plan.worth, error_rate: run.plan.error_rate };
+    let judged = Judged { threshold: run.plan.threshold, error_rate: run.plan.error_rate };
     for [before, after] in [[sides[0], sides[1]], [sides[1], sides[0]]] {
         let diff = analysis::diff(before, after, judged, &mut |_| vec![1.0, 2.0, 3.0, 4.0, 5.0]);
         compared(&diff, width(bytes));
@@ -157,7 +157,7 @@ fn diff(bytes: &[u8]) -> bool {
     if let Ok(plan) = Draft::of_run(&run, &studies::specs()).and_then(|draft| draft.finish(1)) {
         let _ = plan.check_against(&run);
     }
-    shown(&anonymous::without_names(run.with_worth(0.01).with_per_second(1e6)), width(bytes));
+    shown(&anonymous::without_names(run.with_threshold(0.01).with_per_second(1e6)), width(bytes));
     true
 }
 

@@ -6,7 +6,7 @@ use std::io::Cursor;
 use load::{Expect, Request, Target as Url};
 use model::plan::parse_budget;
 use model::printable::printable;
-use model::study::{Sizes, parse_error_rate, parse_worth};
+use model::study::{Sizes, parse_error_rate, parse_threshold};
 use model::units;
 use studies::records::{Expected, Format, Name, account};
 
@@ -83,7 +83,7 @@ fn quantity(bytes: &[u8]) -> bool {
         assert_eq!(again, Ok(duration), "from {text:?}");
     }
     let share = units::parse_share(text);
-    let shares = [parse_worth(text), parse_error_rate(text)];
+    let shares = [parse_threshold(text), parse_error_rate(text)];
     let budget = parse_budget(text);
     size.is_ok()
         || duration.is_ok()

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 /// Every language that logs, and whether its interpreter is installed.
 const INTERPRETERS: &str = "php-reopen,python-file-handler,node-append-file-sync";
-const QUICK: [&str; 2] = ["--worth=100%", "--budget=6s"];
+const QUICK: [&str; 2] = ["--threshold=100%", "--budget=6s"];
 const NOBODY: u32 = 65_534;
 /// How often names are exchanged under a run, at the least.
 const EXCHANGES_MIN: u64 = 100_000;
@@ -166,7 +166,7 @@ const RUNS: [&[&str]; 5] = [
     &["--study=serve", "--strategy=page,sqlite", "--set=serve.log_lines=1"],
 ];
 /// They go on until they are interrupted.
-const ENDLESS: [&str; 2] = ["--budget=10m", "--worth=0.1%"];
+const ENDLESS: [&str; 2] = ["--budget=10m", "--threshold=0.1%"];
 const ATTACKED_FOR: Duration = Duration::from_secs(4);
 /// More folders than a run makes.
 const FOLDERS: u32 = 4000;

@@ -15,7 +15,7 @@ const ENDLESS_RUN: [&str; 10] = [
     "log",
     "--strategy",
     "held,flock",
-    "--worth",
+    "--threshold",
     "0.0001%",
     "--budget",
     "10min",

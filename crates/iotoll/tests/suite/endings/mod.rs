@@ -149,7 +149,7 @@ fn a_server_is_ended_where_nothing_tells_what_is_open() {
 #[test]
 fn workers_are_ended_where_calls_are_refused() {
     let endless = ["--study", "log", "--set", "log.writers=2", "--budget", "10min"];
-    let endless = [&endless[..], &["--strategy", "held,flock", "--worth", "0.0001%"]].concat();
+    let endless = [&endless[..], &["--strategy", "held,flock", "--threshold", "0.0001%"]].concat();
     for refused in refusals().into_iter().filter(|refused| !cannot_begin(*refused)) {
         scope(|scope| {
             for signal in [Signal::TERM, Signal::KILL] {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
-use trace::{Bill, Journal, Pattern, TraceReader, What, bill_of};
+use trace::{Bill, Journal, Pattern, PatternKind, TraceReader, bill_of};
 
 use crate::common::{iotoll, skip, stderr};
 
@@ -17,7 +17,7 @@ struct Real {
     needs: &'static str,
     /// Lines for sh, in a folder of its own.
     script: &'static str,
-    does: fn(&What) -> bool,
+    does: fn(&PatternKind) -> bool,
 }
 
 const PROGRAMS: &[Real] = &[
@@ -27,7 +27,7 @@ const PROGRAMS: &[Real] = &[
         script: r#"exec php -r 'for ($n = 0; $n < 3000; $n++)
             file_put_contents("app.log", str_repeat("x", 136) . "\n", FILE_APPEND);'"#,
         does: |what| {
-            matches!(what, What::Reopened { path, times: 3000, record_bytes: 137, synced: false, .. }
+            matches!(what, PatternKind::Reopened { path, times: 3000, record_bytes: 137, synced: false, .. }
                 if path.ends_with("/app.log"))
         },
     },
@@ -36,7 +36,7 @@ const PROGRAMS: &[Real] = &[
         needs: "php",
         script: r#"exec php -r 'for ($n = 0; $n < 200; $n++) {
             $log = fopen("app.log", "a"); fwrite($log, "$n\n"); fsync($log); fclose($log); }'"#,
-        does: |what| matches!(what, What::SyncedEach { syncs: 200, .. }),
+        does: |what| matches!(what, PatternKind::SyncedEach { syncs: 200, .. }),
     },
     Real {
         name: "Python forces each record to the device",
@@ -47,14 +47,14 @@ with open(\"app.log\", \"a\") as log:
         log.write(\"x\" * 136 + \"\\n\")
         log.flush()
         os.fsync(log.fileno())'",
-        does: |what| matches!(what, What::SyncedEach { syncs: 200, record_bytes: 137, .. }),
+        does: |what| matches!(what, PatternKind::SyncedEach { syncs: 200, record_bytes: 137, .. }),
     },
     Real {
         name: "PHP writes a few bytes at a time",
         needs: "php",
         script: r#"exec php -r '$out = fopen("out.csv", "w");
             for ($n = 0; $n < 20000; $n++) fwrite($out, sprintf("%06d;%06d\n", $n, $n * 7));'"#,
-        does: |what| matches!(what, What::SmallWrites { writes: 20_000, write_bytes: 14, .. }),
+        does: |what| matches!(what, PatternKind::SmallWrites { writes: 20_000, write_bytes: 14, .. }),
     },
     Real {
         name: "PHP reads its settings for each request",
@@ -64,7 +64,7 @@ with open(\"app.log\", \"a\") as log:
             exec php -r 'for ($n = 0; $n < 1000; $n++) for ($m = 1; $m <= 3; $m++)
                 json_decode(file_get_contents("conf/$m.json"));'"#,
         does: |what| {
-            matches!(what, What::ReadAgain { path, files: 3, times: 2997, .. }
+            matches!(what, PatternKind::ReadAgain { path, files: 3, times: 2997, .. }
                 if path.ends_with("/conf"))
         },
     },
@@ -76,7 +76,7 @@ exec /usr/bin/python3 -c 'import os
 for number in range(5000):
     [folder for folder in (\"one\", \"two\", \"three\") if os.path.exists(folder + \"/page.html\")]'",
         does: |what| {
-            matches!(what, What::Looks { looks, again, missing, .. }
+            matches!(what, PatternKind::Looks { looks, again, missing, .. }
                 if *looks >= 15_000 && *again >= 14_990 && *missing >= 10_000)
         },
     },
@@ -93,7 +93,7 @@ with open(\"orders.lock\", \"w\") as lock:
 END
 /usr/bin/python3 work.py & /usr/bin/python3 work.py & wait",
         does: |what| {
-            matches!(what, What::Locks { path, locks: 400, threads: 2, .. }
+            matches!(what, PatternKind::Locks { path, locks: 400, threads: 2, .. }
                 if path.ends_with("/orders.lock"))
         },
     },
@@ -132,8 +132,8 @@ for number in range(100):
     },
 ];
 
-fn is_database(what: &What, journal: Journal, name: &str) -> bool {
-    matches!(what, What::Sqlite(database) if database.journal == journal
+fn is_database(what: &PatternKind, journal: Journal, name: &str) -> bool {
+    matches!(what, PatternKind::Sqlite(database) if database.journal == journal
         && database.path.ends_with(name) && (100..=103).contains(&database.transactions))
 }
 

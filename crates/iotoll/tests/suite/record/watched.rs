@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use trace::{TraceReader, What, bill_of};
+use trace::{PatternKind, TraceReader, bill_of};
 
 use crate::common::{Places, iotoll, skip, stderr};
 
@@ -87,8 +87,8 @@ fn a_view_under_load_is_watched_and_replayed() {
 
     let bill = bill_of(&mut TraceReader::new(File::open(&trace).unwrap()).unwrap()).unwrap();
     assert!(bill.header.attached && bill.lost == 0);
-    let is_it = |what: &What| {
-        matches!(what, What::Sqlite(database)
+    let is_it = |what: &PatternKind| {
+        matches!(what, PatternKind::Sqlite(database)
             if database.path.ends_with("/visits.db") && database.transactions >= 20)
     };
     assert!(bill.patterns.iter().any(|pattern| is_it(&pattern.what)), "{:#?}", bill.patterns);

@@ -195,7 +195,7 @@ void emulate_clone(struct context *context, long number, const long *arguments)
         top = parameters[5] ? parameters[5] + parameters[6] : 0;
     }
     struct birth birth = {
-        .number = shared ? __atomic_add_fetch(&shared->births, 1, __ATOMIC_RELAXED) : 0,
+        .number = shared ? __atomic_add_fetch(&shared->clones, 1, __ATOMIC_RELAXED) : 0,
         .flags = flags,
         .parent = self.thread,
         .parents_process = self.process,

@@ -46,7 +46,7 @@ struct shared {
     uint64_t read; /* how many have been read */
     uint8_t apart_3[56];
     uint64_t lost; /* records for which there was no room */
-    uint64_t births;
+    uint64_t clones;
     uint8_t apart_4[48];
     uint32_t words[NUMBERS]; /* whether a call is recorded, and where its pointers are */
 };

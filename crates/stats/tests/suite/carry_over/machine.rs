@@ -90,8 +90,8 @@ impl Machine {
 
     fn slice(&mut self, arm: usize) -> Step {
         let left = if self.before == Some(1) { self.left } else { 0.0 };
-        let log_toll = DIFFERENCE * arm as f64 + left + self.disturbance(arm);
-        Step { arm, block: self.blocks, before: self.before.replace(arm), log_toll }
+        let log_typical = DIFFERENCE * arm as f64 + left + self.disturbance(arm);
+        Step { arm, block: self.blocks, before: self.before.replace(arm), log_typical }
     }
 
     fn disturbance(&mut self, arm: usize) -> f64 {

@@ -21,13 +21,13 @@ use rate::Rate;
 const BLOCKS: usize = 200;
 const ERROR_RATE: f64 = 0.05;
 
-fn sequence(worth: f64) -> Sequence {
-    Sequence::new(Settings { worth, error_rate: ERROR_RATE })
+fn sequence(threshold: f64) -> Sequence {
+    Sequence::new(Settings { threshold, error_rate: ERROR_RATE })
 }
 
 /// Feeds a sequence until it decides or `blocks` are used up.
-fn decide(worth: f64, machine: &mut Machine, blocks: usize) -> Sequence {
-    let mut sequence = sequence(worth);
+fn decide(threshold: f64, machine: &mut Machine, blocks: usize) -> Sequence {
+    let mut sequence = sequence(threshold);
     feed(&mut sequence, machine, blocks);
     sequence
 }
@@ -39,10 +39,10 @@ fn feed(sequence: &mut Sequence, machine: &mut Machine, blocks: usize) {
 }
 
 /// How often any verdict at all is given.
-fn verdicts(runs: u64, noise: Noise, difference: f64, worth: f64, blocks: usize) -> Rate {
+fn verdicts(runs: u64, noise: Noise, difference: f64, threshold: f64, blocks: usize) -> Rate {
     Rate::of(runs, |seed| {
         let mut machine = Machine::new(noise, difference, seed);
-        decide(worth, &mut machine, blocks).decision() != Decision::Open
+        decide(threshold, &mut machine, blocks).decision() != Decision::Open
     })
 }
 

@@ -29,12 +29,12 @@ fn t_statistic(values: &[f64]) -> f64 {
 }
 
 /// Runs A some times, then B as often, and believes the ratio of the means.
-pub(crate) fn a_then_b(machine: &mut Machine, repeats: usize, worth: f64) -> Decision {
+pub(crate) fn a_then_b(machine: &mut Machine, repeats: usize, threshold: f64) -> Decision {
     let base: f64 = (0..repeats).map(|_| machine.base().exp()).sum();
     let other: f64 = (0..repeats).map(|_| machine.other().exp()).sum();
     match other / base {
-        ratio if ratio > 1.0 + worth => Decision::Greater,
-        ratio if ratio < 1.0 / (1.0 + worth) => Decision::Less,
+        ratio if ratio > 1.0 + threshold => Decision::Greater,
+        ratio if ratio < 1.0 / (1.0 + threshold) => Decision::Less,
         _ => Decision::Within,
     }
 }

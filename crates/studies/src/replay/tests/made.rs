@@ -5,7 +5,7 @@ use crate::replay::program::Target;
 
 #[test]
 fn what_was_found_is_there_before_and_what_is_elsewhere_is_thinking() {
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let library = told.open(MAIN, "/usr/lib/libc.so", RDONLY);
     told.read(MAIN, library, 832, 832);
     told.close(MAIN, library);
@@ -25,7 +25,7 @@ fn what_was_found_is_there_before_and_what_is_elsewhere_is_thinking() {
     assert!(matches!(acts[4], Act::Open { slot: 1, .. }));
     assert!(matches!(acts[6], Act::Stat { target: Target::At(_), .. }));
     // All time is in calls or in thinking.
-    let think_ns: u64 = program.lanes[0].steps.iter().map(|step| step.think_ns).sum();
+    let think_ns: u64 = program.replay_threads[0].steps.iter().map(|step| step.think_ns).sum();
     assert_eq!(think_ns + 7 * CALL_NS, now_ns);
     assert_eq!((program.facts.files_ns, program.facts.calls), (7 * CALL_NS, 7));
     assert_eq!((program.facts.written_bytes, program.facts.made), (70, 1));
@@ -33,21 +33,22 @@ fn what_was_found_is_there_before_and_what_is_elsewhere_is_thinking() {
 
 #[test]
 fn the_recorders_toll_is_no_thinking() {
-    let mut told = Told::with_toll(TollNs { low: 200, high: 400 });
+    let mut told = TestTrace::with_overhead(OverheadNs { low: 200, high: 400 });
     let log = told.open(MAIN, "log", MAKES);
     for _ in 0..10 {
         told.write(MAIN, log, 70);
     }
     let now_ns = told.now_ns;
     let program = told.program();
-    let think: Vec<u64> = program.lanes[0].steps.iter().map(|step| step.think_ns).collect();
+    let think: Vec<u64> =
+        program.replay_threads[0].steps.iter().map(|step| step.think_ns).collect();
     assert_eq!(think[2..12], [700; 10]);
     assert_eq!(program.facts.recorded_ns, now_ns - 11 * 300);
 }
 
 #[test]
 fn a_descriptors_copies_are_one_open_file() {
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let log = told.open(MAIN, "log", MAKES);
     let (fd, other) = (log, 1);
     told.call(Call { fd, other, result: 1, ..Call::new(MAIN, Op::Duplicate) });
@@ -72,7 +73,7 @@ fn a_descriptors_copies_are_one_open_file() {
 #[test]
 fn the_folder_is_where_the_program_was_started_if_it_wrote_there() {
     let chosen = |path: &str| {
-        let mut told = Told::new();
+        let mut told = TestTrace::new();
         told.open(MAIN, path, MAKES);
         told.open(MAIN, "/var/lib/data/b", MAKES);
         told.open(MAIN, "/dev/null", MAKES);
@@ -89,12 +90,12 @@ fn the_folder_is_where_the_program_was_started_if_it_wrote_there() {
 
 #[test]
 fn what_cannot_be_replayed_is_refused_in_a_sentence() {
-    let mut lossy = Told::new();
+    let mut lossy = TestTrace::new();
     lossy.open(MAIN, "log", MAKES);
     lossy.push(&Entry::Lost { count: 12 });
     assert!(lossy.refused(&[]).contains("lacks 12 entries"));
 
-    let mut cut = Told::new();
+    let mut cut = TestTrace::new();
     (0..2000).for_each(|n| cut.on(MAIN, Op::Stat, &format!("file-{n}"), MISSING));
     let whole = cut.bytes();
     let told = refusal(&whole[..whole.len() - 40], &[]);
@@ -105,9 +106,9 @@ fn what_cannot_be_replayed_is_refused_in_a_sentence() {
     let told = refusal(&damaged, &[]);
     assert!(told.contains("cannot be replayed") && told.contains("record it again"), "{told}");
 
-    assert!(Told::new().refused(&[]).contains("no file calls"));
+    assert!(TestTrace::new().refused(&[]).contains("no file calls"));
     assert!(refusal(b"#!/bin/sh", &[]).contains("not a trace"));
-    let mut elsewhere = Told::new();
+    let mut elsewhere = TestTrace::new();
     elsewhere.open(MAIN, "log", MAKES);
     assert!(elsewhere.refused(&[("folder", "/var/spool")]).contains("is in /var/spool"));
     let missing = testing::refusal(&Replay, "recorded", &[("trace", "/nowhere/x")]);
@@ -117,7 +118,7 @@ fn what_cannot_be_replayed_is_refused_in_a_sentence() {
 
 #[test]
 fn a_stretch_is_the_recordings_beginning() {
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let log = told.open(MAIN, "log", MAKES);
     told.write(MAIN, log, 10);
     told.pause(Duration::from_secs(9));

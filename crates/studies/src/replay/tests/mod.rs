@@ -15,8 +15,8 @@ use std::time::Duration;
 use engine::study::StudyError;
 use tempfile::TempDir;
 use trace::{
-    Call, Entry, FileFacts, FileKind, Header, Mechanism, Op, PathId, Summary, TollNs, TraceWriter,
-    WORKING_FOLDER,
+    Call, Entry, FileFacts, FileKind, Header, Mechanism, Op, OverheadNs, PathId, Summary,
+    TraceWriter, WORKING_FOLDER,
 };
 
 use super::program::{Act, Program};
@@ -33,19 +33,19 @@ const MISSING: i64 = -(libc::ENOENT as i64);
 const CALL_NS: u64 = 1_000;
 
 /// A trace that is being made up: each call begins a microsecond after the one before ended.
-struct Told {
+struct TestTrace {
     writer: TraceWriter<Vec<u8>>,
     now_ns: u64,
     /// The descriptor that each thread opened last.
     fds: HashMap<u32, i32>,
 }
 
-impl Told {
+impl TestTrace {
     fn new() -> Self {
-        Self::with_toll(TollNs::default())
+        Self::with_overhead(OverheadNs::default())
     }
 
-    fn with_toll(toll_ns: TollNs) -> Self {
+    fn with_overhead(overhead_ns: OverheadNs) -> Self {
         let header = Header {
             mechanism: Mechanism::Planted,
             attached: false,
@@ -55,8 +55,8 @@ impl Told {
             processors: 2,
             page_bytes: 4096,
             sees_waiting: true,
-            toll_ns,
-            toll_within_ns: TollNs::default(),
+            overhead_ns,
+            overhead_within_ns: OverheadNs::default(),
             named: None,
             dispatch_ns: None,
         };
@@ -219,11 +219,11 @@ fn refusal(bytes: &[u8], given: &[(&str, &str)]) -> String {
 
 /// All that a program does, thread by thread.
 fn acts(program: &Program) -> Vec<Vec<Act>> {
-    let calls = |lane: &super::program::Lane| {
-        let acts = lane.steps.iter().map(|step| step.act);
+    let calls = |replay_thread: &super::program::ReplayThread| {
+        let acts = replay_thread.steps.iter().map(|step| step.act);
         acts.filter(|act| act.kind().is_some()).collect()
     };
-    program.lanes.iter().map(calls).collect()
+    program.replay_threads.iter().map(calls).collect()
 }
 
 /// What is there before, by its path.

@@ -7,7 +7,7 @@ use crate::replay::act::Buffers;
 use crate::replay::config::Config;
 use crate::replay::fill::Fills;
 use crate::replay::run::{Tally, Thinking, Threads};
-use crate::replay::world::World;
+use crate::replay::shared_state::SharedState;
 
 /// Replays a program without any thinking.
 fn run(program: Program) -> Tally {
@@ -20,19 +20,19 @@ fn run_thinking(program: Program, thinking: Thinking) -> Tally {
     let mut fills = Fills::default();
     (0..=16).for_each(|fill| fills.with(fill, 1 << 16));
     crate::replay::prepare::make(&program, &opened, &fills, None).unwrap();
-    let recorder = testing::recorder();
-    let (clock, stop) = (recorder.clock().clone(), Arc::clone(recorder.stop_flag()));
-    let world = World::new(Arc::new(program), opened, true, fills, clock, stop);
+    let timer = testing::timer();
+    let (clock, stop) = (timer.clock().clone(), Arc::clone(timer.stop_flag()));
+    let shared_state = SharedState::new(Arc::new(program), opened, true, fills, clock, stop);
     let mut none = Buffers::new(0, 0);
-    for act in &Arc::clone(&world.program).opened {
-        world.act(act, &mut none);
+    for act in &Arc::clone(&shared_state.program).opened {
+        shared_state.act(act, &mut none);
     }
-    Threads::start(Arc::new(world), thinking).unwrap().run().unwrap()
+    Threads::start(Arc::new(shared_state), thinking).unwrap().run().unwrap()
 }
 
 /// One thread writes a file after much else, and another reads it.
-fn written_by_one_and_read_by_another() -> Told {
-    let mut told = Told::new();
+fn written_by_one_and_read_by_another() -> TestTrace {
+    let mut told = TestTrace::new();
     told.fork(MAIN, 101);
     let other = told.open(MAIN, "other", MAKES);
     for _ in 0..3000 {
@@ -59,16 +59,16 @@ fn a_thread_reads_what_another_has_written_in_every_replay() {
 #[test]
 fn without_the_order_it_would_not() {
     let mut program = written_by_one_and_read_by_another().program();
-    for lane in &mut program.lanes {
-        lane.waits.clear();
-        lane.steps.iter_mut().for_each(|step| step.waits_end = 0);
+    for replay_thread in &mut program.replay_threads {
+        replay_thread.waits.clear();
+        replay_thread.steps.iter_mut().for_each(|step| step.waits_end = 0);
     }
     assert!(run(program).deviations > 0);
 }
 
 #[test]
 fn a_process_goes_on_when_its_child_has_ended_or_written_to_its_pipe() {
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let pipe = |fd, other| Call { fd, other, ..Call::new(MAIN, Op::Pipe) };
     told.call(pipe(10, 11));
     told.fork(MAIN, 200);
@@ -87,14 +87,14 @@ fn a_process_goes_on_when_its_child_has_ended_or_written_to_its_pipe() {
     let log = told.open(MAIN, "log", RDONLY);
     told.read(MAIN, log, 4096, 1000);
     let program = told.program();
-    assert_eq!(program.lanes.len(), 2);
+    assert_eq!(program.replay_threads.len(), 2);
     let tally = run(program);
     assert_eq!(tally.deviations, 0, "{:?}", tally.examples);
 }
 
 #[test]
 fn locks_are_taken_in_their_order_by_processes_that_are_threads_here() {
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let lock = |thread, fd, mode: i32| {
         let (flags, mode, length) = (libc::F_SETLKW as u64, mode as u32, 10);
         let other = libc::SEEK_SET;
@@ -120,13 +120,13 @@ fn locks_are_taken_in_their_order_by_processes_that_are_threads_here() {
 
 #[test]
 fn a_single_thread_waits_for_nothing() {
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let log = told.open(MAIN, "log", MAKES);
     (0..10).for_each(|_| told.write(MAIN, log, 10));
     let (_kept, path) = told.file();
     let params = testing::params(&Replay, &[("trace", path.to_str().unwrap())]);
     let config = Config::new(&params).unwrap();
-    assert_eq!((config.program.lanes.len(), config.program.signals), (1, 0));
+    assert_eq!((config.program.replay_threads.len(), config.program.signals), (1, 0));
 }
 
 /// Fails where a program that need not wait in memory is taken to think as slowly as one that has
@@ -135,14 +135,14 @@ fn a_single_thread_waits_for_nothing() {
 fn thinking_is_shorter_where_a_wait_of_the_recording_is_none() {
     let after_wait = Duration::from_micros(300);
     for (waited_ns, spared) in [(60_000_000, after_wait), (0, Duration::ZERO)] {
-        let mut told = Told::new();
+        let mut told = TestTrace::new();
         let fd = told.open(MAIN, "file", MAKES);
         told.write(MAIN, fd, 100);
         told.call(Call { fd, took_ns: 61_000_000, waited_ns, ..Call::new(MAIN, Op::Fsync) });
         told.pause(Duration::from_millis(3));
         told.write(MAIN, fd, 100);
         let tally = run_thinking(told.program(), Thinking { kept: 1.0, after_wait });
-        let ticks = spared.as_nanos() as f64 / testing::recorder().clock().tick_ns();
+        let ticks = spared.as_nanos() as f64 / testing::timer().clock().tick_ns();
         assert!((tally.spared as f64 - ticks).abs() <= 2.0, "{waited_ns}: {tally:?}");
     }
 }

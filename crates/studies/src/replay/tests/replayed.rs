@@ -7,8 +7,8 @@ use super::*;
 use crate::testing::{in_memory, on_disk};
 
 /// A program that does a little of everything.
-fn of_everything() -> Told {
-    let mut told = Told::new();
+fn of_everything() -> TestTrace {
+    let mut told = TestTrace::new();
     let t = &mut told;
     let read = t.open(MAIN, "old/a", RDONLY);
     t.read(MAIN, read, 8192, 8192);
@@ -98,7 +98,7 @@ fn the_parts_are_the_whole() {
 
 #[test]
 fn a_file_that_lacks_and_a_read_that_is_short_make_the_arm_invalid() {
-    let mut lacks = Told::new();
+    let mut lacks = TestTrace::new();
     lacks.on(MAIN, Op::Stat, "file", MISSING);
     // Nobody made it, as far as the trace tells.
     let file = lacks.open(MAIN, "file", RDONLY);
@@ -110,7 +110,7 @@ fn a_file_that_lacks_and_a_read_that_is_short_make_the_arm_invalid() {
     assert!(why.contains("open of file gave No such file"), "{why}");
     assert!(why.contains("instead of success"), "{why}");
 
-    let mut short = Told::new();
+    let mut short = TestTrace::new();
     let file = short.open(MAIN, "file", MAKES | libc::O_EXCL);
     short.write(MAIN, file, 50);
     short.close(MAIN, file);
@@ -124,7 +124,7 @@ fn a_file_that_lacks_and_a_read_that_is_short_make_the_arm_invalid() {
 #[test]
 fn one_call_of_many_may_go_otherwise() {
     let deviating = |others: usize| {
-        let mut told = Told::new();
+        let mut told = TestTrace::new();
         told.on(MAIN, Op::Stat, "file", MISSING);
         told.on(MAIN, Op::Stat, "file", 0);
         let log = told.open(MAIN, "log", MAKES);
@@ -139,7 +139,7 @@ fn one_call_of_many_may_go_otherwise() {
 #[test]
 fn thinking_is_kept_or_scaled_or_left_out() {
     let took = |think: &str| {
-        let mut told = Told::new();
+        let mut told = TestTrace::new();
         told.open(MAIN, "log", MAKES);
         told.pause(Duration::from_millis(60));
         told.on(MAIN, Op::Stat, "missing", MISSING);
@@ -160,7 +160,7 @@ fn files_are_copied_where_the_user_has_them() {
     let mine = in_memory();
     fs::create_dir(mine.path().join("old")).unwrap();
     fs::write(mine.path().join("old/a"), b"mine ".repeat(2000)).unwrap();
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let read = told.open(MAIN, "old/a", RDONLY);
     told.read(MAIN, read, 8192, 8192);
     let other = told.open(MAIN, "old/other", RDONLY);
@@ -172,14 +172,14 @@ fn files_are_copied_where_the_user_has_them() {
     assert!(slice.figure("deviations").abs() < 1e-9);
     assert!(fs::read(folder.path().join("old/a")).unwrap().starts_with(b"mine mine"));
     assert_eq!(fs::metadata(folder.path().join("old/other")).unwrap().len(), 64);
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     told.open(MAIN, "log", MAKES);
     assert!(told.refused(&[("with_files", "/nowhere")]).contains("is no folder"));
 }
 
 #[test]
 fn what_was_open_before_is_open_where_it_was() {
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let path = told.path("/srv/app/data");
     let flags = libc::O_RDWR as u64;
     told.push(&Entry::Inherited { process: MAIN, fd: 7, path, flags, offset: 500 });

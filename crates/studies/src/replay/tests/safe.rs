@@ -22,7 +22,7 @@ impl Place {
     }
 
     /// Replays it; nothing outside may have changed.
-    fn replay(&self, told: Told) -> Slice {
+    fn replay(&self, told: TestTrace) -> Slice {
         let slice = told.replayed(&self.all.path().join("slice"), &[("folder", "/srv/app")]);
         let outside = self.all.path().join("outside");
         assert_eq!(fs::read_to_string(outside.join("precious")).unwrap(), "as it was");
@@ -35,7 +35,7 @@ impl Place {
 const EMPTIES: i32 = MAKES | libc::O_TRUNC;
 
 /// Whatever a trace does to a folder that leads out.
-fn destroy(told: &mut Told, within: &str) {
+fn destroy(told: &mut TestTrace, within: &str) {
     told.open(MAIN, &format!("{within}/precious"), EMPTIES);
     told.open(MAIN, &format!("{within}/new"), EMPTIES);
     told.on(MAIN, Op::Mkdir, &format!("{within}/folder"), 0);
@@ -51,7 +51,7 @@ fn destroy(told: &mut Told, within: &str) {
 #[test]
 fn paths_that_lead_out_are_not_replayed() {
     let place = Place::new();
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     told.open(MAIN, "log", MAKES);
     let outside = place.outside();
     for within in ["../outside", "../../../outside", &outside, "a/../../outside"] {
@@ -67,7 +67,7 @@ fn links_that_lead_out_lead_nowhere() {
         let place = Place::new();
         let outside = place.outside();
         for says in [says, &outside] {
-            let mut told = Told::new();
+            let mut told = TestTrace::new();
             told.on_both(Op::Symlink, says, "link");
             destroy(&mut told, "link");
             destroy(&mut told, "link/outside");
@@ -81,7 +81,7 @@ fn links_that_lead_out_lead_nowhere() {
 #[test]
 fn a_link_that_was_there_before_leads_nowhere_either() {
     let place = Place::new();
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     let (path, target) = (told.path("/srv/app/link"), told.path("../outside"));
     told.push(&Entry::File(FileFacts {
         at_ns: 0,
@@ -104,7 +104,7 @@ fn a_link_that_was_there_before_leads_nowhere_either() {
 #[test]
 fn a_link_that_is_moved_up_does_not_lead_out_from_there() {
     let place = Place::new();
-    let mut told = Told::new();
+    let mut told = TestTrace::new();
     told.on(MAIN, Op::Mkdir, "deep", 0);
     told.on_both(Op::Symlink, "../outside", "deep/link");
     told.on_both(Op::Rename, "deep/link", "link");

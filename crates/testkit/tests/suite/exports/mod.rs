@@ -93,8 +93,8 @@ fn a_row_for_each_block_holds_what_its_slices_took() {
     for (row, (block, (operations, elapsed_ns))) in of_held.iter().zip(blocks) {
         assert_eq!(row["block"], block.to_string());
         assert_eq!(row["operations"], operations.to_string());
-        let toll_ns = elapsed_ns as f64 / operations as f64;
-        assert!((figure(row, "toll_ns") - toll_ns).abs() < 1e-9);
+        let typical_ns = elapsed_ns as f64 / operations as f64;
+        assert!((figure(row, "toll_ns") - typical_ns).abs() < 1e-9);
         assert_eq!(row["untrusted"], "");
     }
 }
@@ -146,8 +146,8 @@ fn metrics_are_those_of_the_run_in_base_units() {
     let samples = read(&report::openmetrics::text(&run, &analysis)).unwrap();
     let arm = analysis.arm("log/held@ram").unwrap();
     let held = [("strategy", "held"), ("place", "ram")];
-    let toll = value(&samples, "iotoll_toll_seconds", &held);
-    assert!((toll - arm.toll_ns.unwrap() / 1e9).abs() < 1e-15);
+    let typical = value(&samples, "iotoll_toll_seconds", &held);
+    assert!((typical - arm.typical_ns.unwrap() / 1e9).abs() < 1e-15);
     let index = run.plan.arms.iter().position(|planned| planned.id == arm.id).unwrap();
     let latencies: u64 = run.slices_of(index).map(|slice| slice.latencies.count()).sum();
     let count = value(&samples, "iotoll_latency_seconds_count", &held);
@@ -170,8 +170,9 @@ fn hostile_runs_and_empty_ones_are_valid_metrics_too() {
     let run = hostile_run();
     let text = report::openmetrics::text(&run, &analyse(&run));
     let samples = read(&text).unwrap();
-    let tolls = samples.iter().filter(|sample| sample.name == "iotoll_toll_seconds");
-    let strategies: Vec<&str> = tolls.map(|sample| sample.labels["strategy"].as_str()).collect();
+    let typical_times = samples.iter().filter(|sample| sample.name == "iotoll_toll_seconds");
+    let strategies: Vec<&str> =
+        typical_times.map(|sample| sample.labels["strategy"].as_str()).collect();
     assert_eq!(strategies.len(), 1, "arms of one name are one");
     assert!(strategies[0].starts_with("=cmd|"));
     assert!(samples.iter().all(|sample| !sample.labels.contains_key("evil")));

@@ -138,7 +138,8 @@ fn history(run: &Run, analysis: &Analysis) -> String {
 }
 
 fn of_diff(before: Analysed<'_>, after: Analysed<'_>) -> Vec<Output> {
-    let judged = Judged { worth: after.run.plan.worth, error_rate: after.run.plan.error_rate };
+    let judged =
+        Judged { threshold: after.run.plan.threshold, error_rate: after.run.plan.error_rate };
     let diff = analysis::diff(before, after, judged, &mut |_| vec![1.0, 2.0, 3.0, 4.0, 5.0]);
     vec![
         printed("diff", &report::diff(&diff, 80)),

@@ -51,7 +51,7 @@ fn misses(truth: f64, noise: [f64; 2], phase: Option<f64>, read: fn(&MaxRate) ->
             random: ChaCha8Rng::seed_from_u64(2 * seed + stream),
         };
         let (mut base, mut other) = (searched(1000.0, 0), searched(1000.0 * truth.exp(), 1));
-        let mut sequence = Sequence::new(Settings { worth: 0.05, error_rate: 0.05 });
+        let mut sequence = Sequence::new(Settings { threshold: 0.05, error_rate: 0.05 });
         for _ in 0..BLOCKS {
             let [base, other] = [&mut base, &mut other].map(|server| read(&server.next(phase)));
             sequence.push((other / base).ln()).unwrap();

@@ -1,0 +1,151 @@
+//! What a run says so far, for whoever watches it: tolls, ratios and verdicts alone, in
+//! less time than a slice takes. Causes, tails and what makes a comparison invalid take
+//! the whole record, and come at the end.
+
+use std::collections::BTreeMap;
+
+use model::analysis::{Analysis, ArmResult, Comparison, Cpu, Io, TailComparison};
+use model::noise::Noise;
+use model::run::{ArmRecord, Run};
+use model::slice::Slice;
+
+use crate::answers;
+use crate::comparisons::{Ratios, decided};
+use crate::pair_state::{PairState, PairStates};
+
+/// A run that goes on.
+pub struct LiveSummary {
+    /// Its record as it was when it began.
+    run: Run,
+    /// The tolls of each arm's slices in blocks.
+    typical_times_ns: Vec<Vec<f64>>,
+}
+
+impl LiveSummary {
+    /// A run that has just begun.
+    pub fn new(run: &Run) -> Self {
+        Self { run: run.clone(), typical_times_ns: vec![Vec::new(); run.plan.arms.len()] }
+    }
+
+    /// Takes in slices that are complete.
+    pub fn take(&mut self, slices: &[Slice]) {
+        for slice in slices.iter().filter(|slice| slice.block().is_some()) {
+            self.typical_times_ns[slice.arm].push(slice.score_ns());
+        }
+    }
+
+    /// The run's record, without its slices.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// What follows from it so far.
+    pub fn analysis(&self, states: &PairStates) -> Analysis {
+        let arms: Vec<ArmResult> =
+            (0..self.typical_times_ns.len()).map(|arm| self.arm(arm)).collect();
+        let comparisons: Vec<Comparison> =
+            states.0.iter().map(|state| self.comparison(state, &arms)).collect();
+        let answers = answers::of(&self.run, &arms, &comparisons);
+        Analysis {
+            blocks: self.typical_times_ns.iter().map(Vec::len).max().unwrap_or_default() as u64,
+            arms,
+            comparisons,
+            noise: Noise::default(),
+            carry_over: Vec::new(),
+            picks: Vec::new(),
+            answers,
+            reproduction: None,
+            scaling: Vec::new(),
+        }
+    }
+
+    fn arm(&self, index: usize) -> ArmResult {
+        let ArmRecord { id, study, strategy, place, params, .. } = &self.run.plan.arms[index];
+        let typical_times_ns = &self.typical_times_ns[index];
+        ArmResult {
+            id: id.clone(),
+            study: study.clone(),
+            strategy: strategy.clone(),
+            place: self.run.places[*place].label.clone(),
+            params: params.clone(),
+            slices: typical_times_ns.len() as u64,
+            operations: 0,
+            time_per_op_ns: None,
+            typical_ns: (!typical_times_ns.is_empty())
+                .then(|| stats::median(&mut typical_times_ns.clone())),
+            drift: None,
+            cpu_ns_per_op: Cpu::default(),
+            time: Vec::new(),
+            io: Io::default(),
+            integrity: None,
+            metrics: BTreeMap::new(),
+            evidence: BTreeMap::new(),
+            causes: Vec::new(),
+            not_kept: Vec::new(),
+            failure: None,
+        }
+    }
+
+    fn comparison(&self, state: &PairState, arms: &[ArmResult]) -> Comparison {
+        let [base, other] = [state.pair.base, state.pair.other].map(|arm| &arms[arm]);
+        let Ratios { ratio, ratio_low, ratio_high } =
+            Ratios::of(state.mean.interval(), state.mean.blocks());
+        let verdict = decided(state.mean.decision());
+        Comparison {
+            base: base.id.clone(),
+            other: other.id.clone(),
+            axis: state.pair.axis,
+            ratio,
+            ratio_low,
+            ratio_high,
+            confidence: 1.0 - self.run.plan.error_rate,
+            saves_ns_per_op: base.typical_ns.zip(ratio).map(|(ns, ratio)| ns * (1.0 - ratio)),
+            threshold: self.run.plan.threshold,
+            verdict,
+            blocks: state.mean.blocks() as u64,
+            decided_after: None,
+            totals: None,
+            drift: None,
+            p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+            errors: None,
+            why: None,
+            more_seconds: None,
+            causes: Vec::new(),
+            next: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::analysis::Verdict;
+
+    use super::*;
+    use crate::{analyse, testing};
+
+    #[test]
+    fn a_glance_at_a_whole_run_has_the_tolls_and_verdicts_of_its_analysis() {
+        let mut slices = Vec::new();
+        for block in 0..40 {
+            for (arm, ns) in [(0, 100_000), (1, 40_000)] {
+                let mut slice = testing::slice(arm, block);
+                slice.spent.elapsed_ns = ns + (block as u64 * 7 + arm as u64 * 3) % 11 * 100;
+                slices.push(slice);
+            }
+        }
+        let run = testing::run(2, slices);
+        let begun = Run { slices: Vec::new(), ..run.clone() };
+        let mut live_summary = LiveSummary::new(&begun);
+        let open = live_summary.analysis(&PairStates::of(&begun));
+        assert_eq!(
+            (open.arms[0].typical_ns, open.comparisons[0].verdict),
+            (None, Verdict::Unclear)
+        );
+        live_summary.take(&run.slices);
+        let (seen, whole) = (live_summary.analysis(&PairStates::of(&run)), analyse(&run));
+        assert_eq!(seen.comparisons[0].verdict, whole.comparisons[0].verdict);
+        assert_eq!(seen.answers[0].advice, whole.answers[0].advice);
+        let [a, b] = [seen, whole].map(|analysis| analysis.arms[0].typical_ns.unwrap_or_default());
+        assert!((a / b - 1.0).abs() < 0.01, "{a} {b}");
+    }
+}

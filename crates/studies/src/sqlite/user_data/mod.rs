@@ -1,0 +1,109 @@
+//! A SQLite database of the user's, and the statements of a request to it.
+
+mod rehearsal;
+mod snapshot;
+mod statements;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::study::StudyError;
+use model::material::Material;
+use model::study::Params;
+use model::units::{counted, rough_size};
+use rusqlite::{Connection, MAIN_DB};
+
+use self::rehearsal::{Rehearsal, rehearse};
+pub(crate) use self::statements::Statement;
+use crate::shared::Shared;
+use crate::user_data::source::shown;
+
+/// A database as it was when it was copied, with what its requests do.
+pub(crate) struct OwnDatabase {
+    /// The file's contents.
+    pub(crate) contents: Vec<u8>,
+    pub(crate) statements: Vec<Statement>,
+    seen: Rehearsal,
+}
+
+impl OwnDatabase {
+    /// That of the parameters `database` and `statements`; nothing where neither is given.
+    pub(crate) fn of(params: &Params) -> Result<Option<Arc<Self>>, StudyError> {
+        match (params.text("database"), params.text("statements")) {
+            ("", "") => Ok(None),
+            (database, "") => Err(StudyError::Unsuited(format!(
+                "a request to your own database ({}) is a file of SQL statements: name one by \
+                 statements",
+                shown(Path::new(database))
+            ))),
+            ("", _) => Err(StudyError::Unsuited(
+                "statements of your own need your own database: name it by database".to_owned(),
+            )),
+            (database, statements) => Self::read(database, statements).map(Some),
+        }
+    }
+
+    /// Copies a database, or shares the copy of another arm, and tries the statements on it.
+    fn read(database: &str, statements: &str) -> Result<Arc<Self>, StudyError> {
+        static READ: Shared<[String; 2], OwnDatabase> = Shared::new();
+        READ.get([database, statements].map(str::to_owned), || {
+            let request = statements::read(statements)?;
+            let mut copy = snapshot::copy(database)?;
+            let of = |path: &str, why: String| format!("{}: {why}", shown(Path::new(path)));
+            let contents = checked(&mut copy).map_err(|why| of(database, why))?;
+            let seen = rehearse(&mut copy, &request).map_err(|why| of(statements, why))?;
+            Ok(Self { contents, statements: request, seen })
+        })
+        .map_err(StudyError::Unsuited)
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.contents.len() as u64
+    }
+
+    /// By how much a request makes it grow, at the most.
+    pub(crate) fn grown_bytes(&self) -> u64 {
+        self.seen.grown_bytes
+    }
+
+    /// Rows that a request changes.
+    pub(crate) fn changed_rows(&self) -> u64 {
+        self.seen.changed_rows
+    }
+
+    /// Whether a request writes at all.
+    pub(crate) fn is_written_to(&self) -> bool {
+        self.seen.writing > 0
+    }
+
+    /// What reports say of it.
+    pub(crate) fn material(&self) -> Material {
+        let writing = self.seen.writing;
+        let statements = self.statements.len() as u64;
+        let about = format!(
+            "a database of {}, {} a request: {} and {}",
+            rough_size(self.bytes()),
+            counted(statements, "statement"),
+            counted(statements - writing, "read"),
+            counted(writing, "write")
+        );
+        Material::own(about, self.bytes())
+    }
+}
+
+/// The contents of a copy, unless it is damaged.
+fn checked(copy: &mut Connection) -> Result<Vec<u8>, String> {
+    let said: String = copy
+        .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+        .map_err(|e| format!("{e}; name another database"))?;
+    if said != "ok" {
+        return Err(format!("SQLite finds it damaged: {said}; name another database"));
+    }
+    let contents = copy.serialize(MAIN_DB).map_err(|e| format!("copying it: {e}"))?.to_vec();
+    // A write-ahead log may have had more than the file.
+    snapshot::check_size(contents.len() as u64)?;
+    Ok(contents)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,328 @@
+//! Making a bill, entry by entry.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::cost::{Sum, Whole, took};
+use super::file_class::FileClass;
+use super::folders::{FolderId, Folders, above};
+use super::kind::{KINDS, Kind};
+use super::order::{InOrder, Interval};
+use super::range::RangeNs;
+use super::uses::Uses;
+use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
+use crate::call::{Call, WORKING_FOLDER};
+use crate::entry::{Entry, Unseen};
+use crate::follow::{Followed, Follower};
+use crate::header::{Header, OverheadNs, Summary};
+use crate::op::Op;
+
+/// How many files a bill names.
+const TOP_FILES: usize = 20;
+/// How many threads' calls are counted apart, for the recorder's toll.
+const THREADS_MAX: usize = 1 << 16;
+/// A folder has nearly all of something from this share on.
+const NEARLY_ALL: f64 = 0.8;
+/// The permission bits aside, what open(2) is told to open nothing but folders.
+const O_DIRECTORY: u64 = 0o200_000;
+
+/// What an interval is of.
+#[derive(Clone, Copy)]
+struct CallGroup {
+    file_class: FileClass,
+    kind: Kind,
+    folder: FolderId,
+}
+
+/// What a bill is made from.
+pub(crate) struct BillBuilder {
+    header: Header,
+    follower: Follower,
+    order: InOrder<CallGroup>,
+    files: Sum,
+    kernel_files: Sum,
+    unknown: Sum,
+    kinds: [Sum; KINDS],
+    folders: Folders,
+    uses: Uses,
+    unseen: BTreeMap<Unseen, u64>,
+    calls: u64,
+    /// The recorder's toll on all calls …
+    overhead_ns: OverheadNs,
+    /// … at the least, on those of each thread that has not ended, …
+    overhead_of: HashMap<u32, i64>,
+    /// … and on those of the thread that had the most.
+    toll_of_most: i64,
+    processes: u64,
+    threads: u64,
+    working_folder: Option<Arc<[u8]>>,
+    last_ns: u64,
+}
+
+impl BillBuilder {
+    pub(crate) fn new(header: Header) -> Self {
+        Self {
+            header,
+            follower: Follower::new(),
+            order: InOrder::new(),
+            files: Sum::default(),
+            kernel_files: Sum::default(),
+            unknown: Sum::default(),
+            kinds: [Sum::default(); KINDS],
+            folders: Folders::new(),
+            uses: Uses::default(),
+            unseen: BTreeMap::new(),
+            calls: 0,
+            overhead_ns: OverheadNs::default(),
+            overhead_of: HashMap::new(),
+            toll_of_most: 0,
+            processes: 0,
+            threads: 0,
+            working_folder: None,
+            last_ns: 0,
+        }
+    }
+
+    pub(crate) fn take(&mut self, entry: &Entry) {
+        let followed = self.follower.follow(entry);
+        match entry {
+            Entry::Call(call) => {
+                self.count(call);
+                if let (Some(followed), Some(kind)) = (followed, Kind::of(call.op)) {
+                    self.bill(call, &followed, kind);
+                }
+            }
+            Entry::Fork { thread, at_ns, .. } => {
+                self.threads += 1;
+                self.processes += u64::from(!thread);
+                self.last_ns = self.last_ns.max(*at_ns);
+            }
+            Entry::Exit { thread, at_ns, .. } => {
+                self.overhead_of.remove(thread);
+                self.last_ns = self.last_ns.max(*at_ns);
+            }
+            Entry::Inherited { fd: WORKING_FOLDER, path, .. } => {
+                let folder = self.follower.path(*path).cloned();
+                self.working_folder = self.working_folder.take().or(folder);
+            }
+            Entry::Unseen { kind, count } => {
+                let counted = self.unseen.entry(*kind).or_default();
+                *counted = counted.saturating_add(*count);
+            }
+            Entry::Exec { at_ns, .. } => self.last_ns = self.last_ns.max(*at_ns),
+            Entry::Path { .. } | Entry::Inherited { .. } | Entry::File(_) | Entry::Lost { .. } => {}
+        }
+    }
+
+    /// Counts a call of any kind.
+    fn count(&mut self, call: &Call) {
+        self.calls += 1;
+        self.last_ns = self.last_ns.max(call.ended_ns());
+        let OverheadNs { low, high } = self.header.overhead_of(call);
+        self.overhead_ns.low = self.overhead_ns.low.saturating_add(low);
+        self.overhead_ns.high = self.overhead_ns.high.saturating_add(high);
+        if self.overhead_of.len() >= THREADS_MAX {
+            self.overhead_of.clear();
+        }
+        let of_thread = self.overhead_of.entry(call.thread).or_default();
+        *of_thread = of_thread.saturating_add(low);
+        self.toll_of_most = self.toll_of_most.max(*of_thread);
+    }
+
+    fn bill(&mut self, call: &Call, followed: &Followed, kind: Kind) {
+        let file_class = FileClass::of(call, followed);
+        if file_class == FileClass::NoFile {
+            return;
+        }
+        let took = took(call, self.header.overhead_within(call));
+        let bytes = bytes(call, kind);
+        let mut of = CallGroup { file_class, kind, folder: 0 };
+        match file_class {
+            FileClass::Stored => {
+                of.folder = followed.about.as_ref().map_or(0, |path| {
+                    let is_folder = is_about_folder(call, followed)
+                        || is_of_open(call, followed) && self.folders.knows(path);
+                    self.folders.of(if is_folder { path } else { above(path) })
+                });
+                self.files.count(call, took, bytes);
+                self.kinds[kind as usize].count(call, took, bytes);
+                self.folders.each_above(of.folder, |folder| {
+                    folder.all.count(call, took, bytes);
+                    folder.kinds[kind as usize].count(call, took, bytes);
+                });
+                self.uses.take(call, followed, kind, took.low.midpoint(took.high));
+            }
+            FileClass::Kernel => self.kernel_files.count(call, took, bytes),
+            FileClass::Unknown | FileClass::NoFile => self.unknown.count(call, took, bytes),
+        }
+        let interval = Interval { began_ns: call.began_ns, took, is_late: false, of };
+        if let Some(earliest) = self.order.push(interval) {
+            self.cover(&earliest);
+        }
+    }
+
+    fn cover(&mut self, interval: &Interval<CallGroup>) {
+        let Interval { began_ns, took, is_late, of } = *interval;
+        match of.file_class {
+            FileClass::Stored => {
+                self.files.cover(began_ns, took, is_late);
+                self.kinds[of.kind as usize].cover(began_ns, took, is_late);
+                self.folders.each_above(of.folder, |folder| {
+                    folder.all.cover(began_ns, took, is_late);
+                    folder.kinds[of.kind as usize].cover(began_ns, took, is_late);
+                });
+            }
+            FileClass::Kernel => self.kernel_files.cover(began_ns, took, is_late),
+            FileClass::Unknown | FileClass::NoFile => self.unknown.cover(began_ns, took, is_late),
+        }
+    }
+
+    /// The bill, as yet without patterns, and what they are found in.
+    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> (Bill, Uses) {
+        while let Some(interval) = self.order.pop() {
+            self.cover(&interval);
+        }
+        let wall_ns = summary.map_or(0, |summary| summary.wall_ns).max(self.last_ns);
+        let own_wall_ns = self.own_wall(wall_ns);
+        let whole = Whole {
+            wall_ns: own_wall_ns,
+            processor_ns: summary.map(|summary| self.own_processor(summary)),
+            sees_waiting: self.header.sees_waiting,
+        };
+        let bill = Bill {
+            schema: SCHEMA,
+            wall_ns,
+            own_wall_ns,
+            user_ns: summary.map(|summary| summary.user_ns),
+            system_ns: summary.map(|summary| summary.system_ns),
+            status: summary.and_then(|summary| summary.status),
+            cut_short: summary.is_none(),
+            lost,
+            processes: self.processes,
+            threads: self.threads,
+            calls: self.calls,
+            working_folder: self.working_folder.as_deref().map(text),
+            files: self.files.cost(whole),
+            kinds: self.kind_costs(whole),
+            folders: self.folder_costs(whole),
+            top_files: self.file_costs(own_wall_ns),
+            files_forgotten: self.uses.forgotten(),
+            kernel_files: self.kernel_files.cost(whole),
+            unknown: self.unknown.cost(whole),
+            unseen: self.unseen.iter().map(|(kind, count)| unseen(*kind, *count)).collect(),
+            patterns: Vec::new(),
+            header: self.header,
+        };
+        (bill, self.uses)
+    }
+
+    /// The wall time without the recorder. Its toll was on the way at least as often as the
+    /// busiest thread called, and at most as often as all of them; never within the time of
+    /// which files alone have the most.
+    fn own_wall(&self, wall_ns: u64) -> RangeNs {
+        let files_ns = self.files.once_high();
+        let without = |overhead| without(wall_ns, overhead).max(files_ns).min(wall_ns.max(1));
+        RangeNs { low: without(self.overhead_ns.high), high: without(self.toll_of_most) }
+    }
+
+    /// The processor time without the recorder's part, of which each call has one.
+    fn own_processor(&self, summary: &Summary) -> RangeNs {
+        let OverheadNs { low, high } = self.overhead_ns;
+        let all_ns = summary.user_ns.saturating_add(summary.system_ns);
+        RangeNs { low: without(all_ns, high), high: without(all_ns, low) }
+    }
+
+    fn kind_costs(&self, whole: Whole) -> Vec<KindCost> {
+        let mut kinds: Vec<KindCost> = Vec::new();
+        for kind in Kind::ALL {
+            let cost = self.kinds[kind as usize].cost(whole);
+            if cost.calls > 0 {
+                kinds.push(KindCost { kind, cost, folder: self.folder_of(kind) });
+            }
+        }
+        kinds.sort_by_key(|kind| std::cmp::Reverse(kind.cost.once_ns.high));
+        kinds
+    }
+
+    /// The deepest folder that has nearly all time of a kind; none where that is all of them.
+    fn folder_of(&self, kind: Kind) -> Option<String> {
+        let least = self.kinds[kind as usize].once_high() as f64 * NEARLY_ALL;
+        let time = |id: &FolderId| self.folders.get(*id).kinds[kind as usize].once_high() as f64;
+        let deepest = self.folders.ids().filter(|id| time(id) >= least.max(1.0)).last()?;
+        (deepest > 0).then(|| text(&self.folders.get(deepest).path))
+    }
+
+    fn folder_costs(&self, whole: Whole) -> Vec<FolderCost> {
+        let cost_of = |id: FolderId| {
+            let folder = self.folders.get(id);
+            let most =
+                Kind::ALL.into_iter().max_by_key(|kind| folder.kinds[*kind as usize].once_high());
+            let most = most.unwrap_or(Kind::Other);
+            let most_cost = folder.kinds[most as usize].cost(whole);
+            FolderCost {
+                path: text(&folder.path),
+                cost: folder.all.cost(whole),
+                most,
+                most_share: most_cost.share,
+                most_waits: most_cost.mostly_waits(),
+            }
+        };
+        self.folders.that_matter().into_iter().map(cost_of).collect()
+    }
+
+    fn file_costs(&self, wall_ns: RangeNs) -> Vec<FileCost> {
+        let wall_ns = wall_ns.low.midpoint(wall_ns.high).max(1);
+        let mut files: Vec<_> = self.uses.files().collect();
+        files.sort_by_key(|(path, file)| (std::cmp::Reverse(file.all_ns()), *path));
+        let cost = |(path, file): (&[u8], &super::FileUse)| FileCost {
+            path: text(path),
+            calls: file.calls,
+            opens: file.opens,
+            read_bytes: file.read_bytes,
+            written_bytes: file.written_bytes,
+            syncs: file.syncs,
+            summed_ns: file.all_ns(),
+            share: file.all_ns() as f64 / wall_ns as f64,
+        };
+        files.into_iter().take(TOP_FILES).map(cost).collect()
+    }
+}
+
+fn unseen(kind: Unseen, count: u64) -> UnseenCount {
+    UnseenCount { kind, count }
+}
+
+/// A path as text. What is no UTF-8 is replaced.
+pub(crate) fn text(path: impl AsRef<[u8]>) -> String {
+    String::from_utf8_lossy(path.as_ref()).into_owned()
+}
+
+/// What a call read and wrote.
+fn bytes(call: &Call, kind: Kind) -> [u64; 2] {
+    let bytes = u64::try_from(call.result).unwrap_or(0);
+    match (kind, call.op) {
+        (Kind::Read, Op::Read) => [bytes, 0],
+        (Kind::Read, _) => [bytes, bytes],
+        (Kind::Write, _) => [0, bytes],
+        _ => [0, 0],
+    }
+}
+
+/// A time without the recorder's toll.
+fn without(ns: u64, overhead_ns: i64) -> u64 {
+    ns.saturating_sub(overhead_ns.max(0).unsigned_abs())
+}
+
+/// Whether a call opens something, or acts on what is open. A folder that is opened to be forced
+/// to the device need not be opened as one.
+fn is_of_open(call: &Call, followed: &Followed) -> bool {
+    call.op == Op::Open || followed.path.is_none()
+}
+
+/// Whether what a call is about is a folder, and not something in one.
+fn is_about_folder(call: &Call, followed: &Followed) -> bool {
+    let opened = followed.file.as_ref().filter(|_| followed.path.is_none());
+    matches!(call.op, Op::Getdents | Op::Chdir)
+        || opened.is_some_and(|file| file.flags & O_DIRECTORY > 0)
+        || call.op == Op::Open && call.flags & O_DIRECTORY > 0
+}
