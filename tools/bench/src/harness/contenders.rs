@@ -198,17 +198,17 @@ fn hdr_histogram() -> Result<hdrhistogram::Histogram<u64>> {
 #[derive(Clone, Copy)]
 pub(super) enum Timer {
     Clock,
-    SliceTimer,
+    Ours,
     Hdr,
 }
 
 impl Timer {
-    pub(super) const ALL: [Self; 3] = [Self::Clock, Self::SliceTimer, Self::Hdr];
+    pub(super) const ALL: [Self; 3] = [Self::Clock, Self::Ours, Self::Hdr];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Clock => "reading the clock",
-            Self::SliceTimer => "iotoll's recorder",
+            Self::Ours => "iotoll's slice timer",
             Self::Hdr => "the clock and hdrhistogram",
         }
     }
@@ -221,7 +221,7 @@ impl Timer {
             Self::Clock => (0..LAPS).for_each(|_| {
                 std::hint::black_box(clock.ticks());
             }),
-            Self::SliceTimer => {
+            Self::Ours => {
                 timer.start();
                 (0..LAPS).for_each(|_| timer.lap());
             }
