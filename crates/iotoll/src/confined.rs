@@ -1,6 +1,7 @@
 //! What strangers may have written is read by a process or a thread that can do nothing else.
 
 use anyhow::anyhow;
+use model::document;
 use model::run::Run;
 
 use crate::delivery::Rendered;
@@ -25,7 +26,8 @@ pub(crate) fn rendered_if(
     if !any_file {
         return render();
     }
-    let texts = process::in_confined_child(|| texts_of(render()))?;
+    let bounded = || document::within_memory(|| texts_of(render()));
+    let texts = process::in_confined_child(bounded)?;
     rendered_of(texts).unwrap_or_else(|| Err(anyhow!("the process that read it said nothing")))
 }
 

@@ -22,17 +22,22 @@ thread_local! {
     static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Reads something that may take so much memory.
+/// Reads something that may take so much memory, and no more than a bound around this leaves.
 pub(crate) fn within<T>(bytes: usize, read: impl FnOnce() -> T) -> T {
-    let before = LEFT.replace(bytes);
+    let around = LEFT.get();
+    let most = bytes.min(around);
+    LEFT.set(most);
     let done = read();
-    LEFT.set(before);
+    let taken = most - LEFT.get();
+    LEFT.set(if around == usize::MAX { around } else { around - taken });
     done
 }
 
 fn take<E: Error>(bytes: usize) -> Result<(), E> {
     let left = LEFT.get().checked_sub(bytes);
-    LEFT.set(left.ok_or_else(|| E::custom("it is larger than any result of iotoll"))?);
+    LEFT.set(
+        left.ok_or_else(|| E::custom("it is larger than results may be that are read at once"))?,
+    );
     Ok(())
 }
 
@@ -137,6 +142,17 @@ mod tests {
         within(bytes, || serde_json::from_str(text)).map_err(|error| error.to_string())
     }
 
+    /// Fails where each of several documents may take what all may together.
+    #[test]
+    fn what_is_read_first_leaves_less_for_the_next() {
+        let text = r#"{"numbers": [1, 2, 3, 4, 5, 6, 7, 8]}"#;
+        let read_both = |bytes| within(bytes, || [read(text, 150), read(text, 150)]);
+        assert!(read_both(300).iter().all(Result::is_ok));
+        let [first, second] = read_both(180);
+        assert!(first.is_ok() && second.unwrap_err().contains("read at once"));
+        assert!(read(text, 150).is_ok(), "a bound outlived its work");
+    }
+
     #[test]
     fn what_takes_more_than_it_may_is_refused() {
         let text = r#"{"texts": ["a", ""], "numbers": [1, 2], "figures": {"b": 0.5}}"#;
@@ -155,7 +171,7 @@ mod tests {
                 _ => format!(r#"{{"texts": [{list}]}}"#),
             };
             assert!(read(&text, 1 << 20).is_ok(), "{text}");
-            assert!(read(&text, 5000).unwrap_err().contains("larger than any"), "{text}");
+            assert!(read(&text, 5000).unwrap_err().contains("larger than results"), "{text}");
         }
         assert_eq!(LEFT.get(), usize::MAX, "a bound stayed");
     }
@@ -220,7 +236,7 @@ mod tests {
                 Ok(read) => assert!(read == whole, "{at} is not counted"),
                 Err(error) => {
                     let why = error.to_string();
-                    counted += usize::from(why.contains("larger than any result"));
+                    counted += usize::from(why.contains("larger than results may be"));
                 }
             }
         }

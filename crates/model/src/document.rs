@@ -148,6 +148,11 @@ pub fn schema_of(text: &str) -> Result<String, DocumentError> {
     header.schema.filter(|schema| schema.starts_with("iotoll.")).ok_or_else(none)
 }
 
+/// Does work whose documents may take no more memory together than one alone.
+pub fn within_memory<T>(work: impl FnOnce() -> T) -> T {
+    bounded::within(MEMORY_BYTES_MAX, work)
+}
+
 /// Reads a text that has a format of this version.
 pub fn read<T: for<'a> Deserialize<'a>>(text: &str, wanted: &str) -> Result<T, DocumentError> {
     let found = schema_of(text)?;
