@@ -1,14 +1,13 @@
 // Opens reports in Chromium, and fails where one is not as it should be.
 //
-//   node check.mjs [--shots FOLDER] [--site FOLDER] CHROMIUM REPORT.html...
+//   node check.mjs [--shots FOLDER] CHROMIUM REPORT.html...
 //
 // Each report is opened light and dark, wide and narrow, and once without JavaScript.
 // Everywhere every chart must be drawn with data, within the page, with no text over
 // another, and with a table of the same; nothing may be asked of the network, and nothing
-// said on the console. axe-core may have no serious finding. Every page of a site is opened
-// in the same ways; it has no charts, and may ask for what else the site has.
+// said on the console. axe-core may have no serious finding.
 
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -103,8 +102,8 @@ const seriousFindings = async () => {
     .map(({ id, nodes }) => `axe: ${id}: ${nodes.length} times, first ${nodes[0].html.slice(0, 120)}`);
 };
 
-// Opens a file in one way, and complains of what any page must not do.
-const checkWay = async (browser, file, { name, ...options }, { isOwn, inspect }, shots) => {
+// Opens a report in one way.
+const checkWay = async (browser, file, { name, ...options }, shots) => {
   const where = `${basename(file)}, ${name}`;
   const complain = (what) => failures.push(`${where}: ${what}`);
   const context = await browser.newContext({ ...options, acceptDownloads: true });
@@ -119,7 +118,8 @@ const checkWay = async (browser, file, { name, ...options }, { isOwn, inspect },
     dialog.dismiss();
   });
   page.on("request", (request) => {
-    if (!isOwn(request.url(), url)) complain(`it asks for ${request.url()}`);
+    const isOwn = request.url() === url || /^(data|blob):/.test(request.url());
+    if (!isOwn) complain(`it asks for ${request.url()}`);
   });
   const began = performance.now();
   await page.goto(url, { waitUntil: "load" });
@@ -130,7 +130,8 @@ const checkWay = async (browser, file, { name, ...options }, { isOwn, inspect },
   await page.evaluate(hasScript ? drawn : laidOut);
   times.push([where, performance.now() - began]);
   (await page.evaluate(width)).forEach(complain);
-  await inspect(context, page, name, complain);
+  (await page.evaluate(faults)).forEach(complain);
+  if (name === "light") await checkHandling(context, page, complain);
   if (hasScript) {
     await page.evaluate(axe);
     (await page.evaluate(seriousFindings)).forEach(complain);
@@ -138,19 +139,6 @@ const checkWay = async (browser, file, { name, ...options }, { isOwn, inspect },
   if (shots) await page.screenshot({ path: join(shots, `${basename(file, ".html")}-${name}.png`), fullPage: true });
   await context.close();
 };
-
-const REPORT = {
-  isOwn: (asked, url) => asked === url || /^(data|blob):/.test(asked),
-  inspect: async (context, page, name, complain) => {
-    (await page.evaluate(faults)).forEach(complain);
-    if (name === "light") await checkHandling(context, page, complain);
-  },
-};
-
-const pageOf = (site) => ({
-  isOwn: (asked) => asked.startsWith(pathToFileURL(site).href),
-  inspect: async () => {},
-});
 
 // The keyboard opens tables, and charts are saved as files that stand by themselves.
 const checkHandling = async (context, page, complain) => {
@@ -181,25 +169,19 @@ const checkHandling = async (context, page, complain) => {
 
 const main = async (argv) => {
   const option = (name) => (argv[0] === name ? argv.splice(0, 2)[1] : null);
-  const [shots, site] = [option("--shots"), option("--site")];
+  const shots = option("--shots");
   const [executablePath, ...reports] = argv;
-  const pages = site ? readdirSync(site).filter((name) => name.endsWith(".html")) : [];
-  const files = [
-    ...reports.map((report) => [report, REPORT, shots]),
-    ...pages.map((name) => [join(site, name), pageOf(site), null]),
-  ];
   const browser = await chromium.launch({ executablePath, args: FLAGS });
   try {
-    for (const [file, kind, shots] of files) {
-      for (const way of WAYS) await checkWay(browser, file, way, kind, shots);
+    for (const report of reports) {
+      for (const way of WAYS) await checkWay(browser, report, way, shots);
     }
   } finally {
     await browser.close();
   }
   for (const [where, took] of times) console.log(`${where}: drawn after ${took.toFixed(0)} ms`);
   for (const failure of failures) console.log(`FAILED: ${failure}`);
-  const checked = `${reports.length} reports, ${pages.length} pages of the site`;
-  console.log(`${checked}, ${times.length} ways, ${failures.length} failures`);
+  console.log(`${reports.length} reports, ${times.length} ways, ${failures.length} failures`);
   process.exit(failures.length > 0 ? 1 : 0);
 };
 

@@ -1,5 +1,5 @@
 //! `cargo xtask site`: the documentation as a site, in `target/site`, to be put on any web
-//! server or opened as it is. It needs no network and no script.
+//! server or opened as it is. mdBook makes it.
 //!
 //! Its pages are the README and what `docs/README.md` lists, in that order, which is the
 //! navigation, too. Every link within the repository is checked, down to the heading.
@@ -7,15 +7,16 @@
 mod links;
 mod page;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
 use self::links::{Link, resolved};
-use self::page::{Groups, Page, escaped};
+use self::page::{Groups, Page};
 use crate::process;
 
 /// The page that a site begins with, and the one that lists the others.
@@ -23,7 +24,11 @@ const FRONT: &str = "README.md";
 const INDEX: &str = "docs/README.md";
 /// What is part of the site besides its pages.
 const ASSETS: [&str; 2] = ["docs", "docs/schema"];
-const STYLE: &str = include_str!("site/style.css");
+const BOOK: &str = "[book]\ntitle = \"iotoll\"\nlanguage = \"en\"\nsrc = \"src\"\n\n\
+    [output.html]\nno-section-label = true\n";
+/// The generator, and the version that is installed where there is none.
+const MDBOOK: &str = "mdbook";
+const MDBOOK_VERSION: &str = "0.5.4";
 
 /// Writes it and prints where it is.
 pub fn run() -> Result<()> {
@@ -34,8 +39,10 @@ pub fn run() -> Result<()> {
 
 /// Writes it; the folder that it is in.
 pub fn write() -> Result<PathBuf> {
-    let folder = process::root().join("target/site");
-    Site::read(process::root())?.write(&folder)?;
+    let (book, folder) = (process::root().join("target/book"), process::root().join("target/site"));
+    Site::read(process::root())?.write(&book)?;
+    let mut build = Command::new(mdbook()?);
+    process::succeed(build.arg("build").arg("--dest-dir").arg(&folder).arg(&book))?;
     Ok(folder)
 }
 
@@ -45,17 +52,37 @@ pub fn check() -> Result<()> {
     Site::read(process::root()).map(drop)
 }
 
+/// The generator; it is installed below `target` where it is not.
+fn mdbook() -> Result<PathBuf> {
+    if let Some(found) = process::find_program(MDBOOK) {
+        return Ok(found);
+    }
+    let tools = process::root().join("target/tools");
+    let program = tools.join("bin").join(MDBOOK);
+    if !program.is_file() {
+        let mut install = process::cargo(&["install", "--locked", MDBOOK]);
+        process::succeed(install.args(["--version", MDBOOK_VERSION]).arg("--root").arg(&tools))?;
+    }
+    Ok(program)
+}
+
 /// The pages in the order of the navigation, the front page first.
 struct Site {
     pages: Vec<Page>,
     /// The navigation, whose links lead to the sources of pages.
     groups: Groups,
     /// Files that pages link, and where they are in the repository.
-    files: Vec<String>,
+    files: BTreeSet<String>,
 }
 
 fn is_page(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "md")
+}
+
+/// A path or links with the name that mdBook gives the page of a folder. It follows no link to
+/// the name before.
+fn named_index(text: &str) -> String {
+    text.replace("README.md", "index.md")
 }
 
 impl Site {
@@ -65,7 +92,7 @@ impl Site {
             Ok(Page::new(source, &text))
         };
         let index = read(INDEX)?;
-        let mut groups = index.groups();
+        let mut groups = index.groups.clone();
         for (_, to) in groups.iter_mut().flat_map(|(_, links)| links) {
             *to = resolved(INDEX, to).map(|link| link.path).unwrap_or_default();
         }
@@ -75,8 +102,8 @@ impl Site {
                 pages.push(read(source)?);
             }
         }
-        let mut site = Self { pages, groups, files: Vec::new() };
-        let faults = [site.unlisted(root)?, site.link(root)].concat();
+        let mut site = Self { pages, groups, files: BTreeSet::new() };
+        let faults = [site.unlisted(root)?, site.follow_links(root)].concat();
         if !faults.is_empty() {
             bail!(
                 "the documentation has links that lead nowhere, or pages that none leads to:\n{}",
@@ -98,104 +125,71 @@ impl Site {
         Ok(faults)
     }
 
-    /// Gives every link the address that its target has in the site; what has none is told.
-    fn link(&mut self, root: &Path) -> Vec<String> {
+    /// Takes up the files that pages link; the links that lead nowhere.
+    fn follow_links(&mut self, root: &Path) -> Vec<String> {
         let mut faults = Vec::new();
-        let mut files = Vec::new();
-        let known: BTreeMap<String, (String, Vec<String>)> = self
-            .pages
-            .iter()
-            .map(|page| (page.source.clone(), (page.name.clone(), page.anchors.clone())))
-            .collect();
-        for page in &mut self.pages {
-            let source = page.source.clone();
-            page.link(|to| {
-                let Link { path, anchor } = resolved(&source, to)?;
-                let target = match known.get(&path) {
-                    Some((name, anchors)) => {
-                        let is_there =
-                            anchor.as_ref().is_none_or(|anchor| anchors.contains(anchor));
-                        is_there.then(|| name.clone())
-                    }
-                    None => root.join(&path).is_file().then(|| path.clone()),
+        let known: BTreeMap<&str, &[String]> =
+            self.pages.iter().map(|page| (page.source.as_str(), page.anchors.as_slice())).collect();
+        for page in &self.pages {
+            for to in &page.links {
+                let Some(Link { path, anchor }) = resolved(&page.source, to) else { continue };
+                let is_there = match known.get(path.as_str()) {
+                    Some(anchors) => anchor.is_none_or(|anchor| anchors.contains(&anchor)),
+                    None => root.join(&path).is_file(),
                 };
-                let Some(target) = target else {
-                    faults.push(format!("{source}: {to}"));
-                    return None;
-                };
-                if !known.contains_key(&path) {
-                    files.push(path);
+                if !is_there {
+                    faults.push(format!("{}: {to}", page.source));
+                } else if !known.contains_key(path.as_str()) {
+                    self.files.insert(path);
                 }
-                Some(anchor.map_or(target.clone(), |anchor| format!("{target}#{anchor}")))
-            });
+            }
         }
-        self.files = files;
         faults
     }
 
-    fn write(&self, folder: &Path) -> Result<()> {
+    /// Writes what mdBook makes it of.
+    fn write(&self, book: &Path) -> Result<()> {
         // What an earlier version of a page linked is gone.
-        if folder.exists() {
-            fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+        if book.exists() {
+            fs::remove_dir_all(book).with_context(|| book.display().to_string())?;
         }
-        fs::create_dir_all(folder)?;
-        fs::write(folder.join("style.css"), STYLE)?;
-        for (place, page) in self.pages.iter().enumerate() {
-            fs::write(folder.join(&page.name), self.html(place, page))?;
-        }
+        let folder = book.join("src");
+        fs::create_dir_all(&folder)?;
+        fs::write(book.join("book.toml"), BOOK)?;
+        fs::write(folder.join("SUMMARY.md"), self.summary())?;
         let mut files = self.files.clone();
         for assets in ASSETS {
             for entry in fs::read_dir(process::root().join(assets))? {
-                files.push(format!("{assets}/{}", entry?.file_name().to_string_lossy()));
+                files.insert(format!("{assets}/{}", entry?.file_name().to_string_lossy()));
             }
         }
-        files.retain(|file| !is_page(file) && process::root().join(file).is_file());
-        for file in files {
-            let copy = folder.join(&file);
+        files.extend(self.pages.iter().map(|page| page.source.clone()));
+        for file in files.iter().filter(|file| process::root().join(file).is_file()) {
+            let copy = folder.join(named_index(file));
             fs::create_dir_all(copy.parent().context("a file is in a folder")?)?;
-            fs::copy(process::root().join(&file), copy).context(file)?;
+            let source = process::root().join(file);
+            if is_page(file) {
+                fs::write(copy, named_index(&fs::read_to_string(source)?))?;
+            } else {
+                fs::copy(source, copy).with_context(|| file.clone())?;
+            }
         }
         Ok(())
     }
 
-    /// A page with the navigation around it.
-    fn html(&self, place: usize, page: &Page) -> String {
-        let step = |class: &str, to: Option<&Page>| {
-            to.map_or_else(String::new, |to| {
-                format!("<a class=\"{class}\" href=\"{}\">{}</a>", to.name, escaped(&to.title))
-            })
-        };
-        let title = match place {
-            0 => page.title.clone(),
-            _ => format!("{} – {}", page.title, self.pages[0].title),
-        };
-        let before = place.checked_sub(1).and_then(|before| self.pages.get(before));
-        format!(
-            include_str!("site/page.html"),
-            title = escaped(&title),
-            navigation = self.navigation(page),
-            text = page.html,
-            before = step("before", before),
-            after = step("after", self.pages.get(place + 1)),
-        )
-    }
-
-    fn navigation(&self, current: &Page) -> String {
-        let mut html = String::new();
-        for (group, links) in &self.groups {
-            let _ = write!(html, "<h2>{}</h2>\n<ul>\n", escaped(group));
-            for (text, source) in links {
-                let Some(page) = self.pages.iter().find(|page| page.source == *source) else {
-                    continue;
-                };
-                let is_current = page.source == current.source;
-                let mark = if is_current { " aria-current=\"page\"" } else { "" };
-                let text = escaped(text);
-                let _ = writeln!(html, "<li><a href=\"{}\"{mark}>{text}</a></li>", page.name);
-            }
-            html.push_str("</ul>\n");
+    /// The navigation as mdBook has it.
+    fn summary(&self) -> String {
+        let mut summary = "# Summary\n\n".to_owned();
+        for page in &self.pages[..2] {
+            let _ = writeln!(summary, "[{}]({})", page.title, named_index(&page.source));
         }
-        html
+        for (group, links) in &self.groups {
+            let _ = writeln!(summary, "\n# {group}\n");
+            for (text, source) in links.iter().filter(|(_, source)| is_page(source)) {
+                let _ = writeln!(summary, "- [{text}]({source})");
+            }
+        }
+        summary
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reports in a browser: made from real and from simulated runs, and looked at by
 //! `tests/browser/check.mjs` in Chromium, light and dark, wide and narrow, and without
-//! JavaScript. `cargo xtask browser` looks at all and at the site of the documentation, the
-//! tests at the three that differ most.
+//! JavaScript. `cargo xtask browser` looks at all, the tests at the three that
+//! differ most.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use testkit::{ArmBehaviour, SimulatedRunner};
 
 use xtask::packages::is_installed;
 use xtask::pool::Skipped;
-use xtask::{libtest_output, process, site, timeout};
+use xtask::{libtest_output, process, timeout};
 
 use crate::example;
 
@@ -78,9 +78,6 @@ fn check(iotoll: &Path, which: Which) -> Result<Skipped> {
     let chromium = process::find_program("chromium").ok_or_else(|| anyhow!("no chromium"))?;
     let mut command = Command::new("node");
     command.current_dir(&folder).arg("check.mjs").arg("--shots").arg(shots);
-    if which == Which::All {
-        command.arg("--site").arg(site::write()?);
-    }
     let output = timeout::output(command.arg(chromium).args(&files)).context("running node")?;
     let told = String::from_utf8_lossy(&output.stdout);
     ensure!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));

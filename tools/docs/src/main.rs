@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 #[derive(Parser)]
 #[command(name = "cargo xtask", disable_help_subcommand = true)]
 enum Chore {
-    /// Look at reports in a browser, as the tests do, and at the documentation's site
+    /// Look at reports in a browser, as the tests do
     Browser,
     /// Write the files that are made from the program
     Generate,
