@@ -21,6 +21,8 @@ use crate::{cargo_deny, limits, tidy};
 /// Programs of tests, by target, that tell situations apart by what else runs on the
 /// machine, and skip some where that is too much.
 const ALONE: [&str; 2] = ["causes", "selftest"];
+/// What CI may skip: it takes longer to install than to run, or needs what a machine may lack.
+const MAY_BE_SKIPPED: [&str; 1] = ["no cargo-deny"];
 /// What is no member of the workspace, and built by a bench alone.
 const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.
@@ -47,6 +49,10 @@ pub(crate) fn run() -> Result<()> {
     steps.perform("tests with MPI", || with_mpi(&count));
     steps.perform("dependencies", cargo_deny::check);
     steps.summarise(&count);
+    if std::env::var_os("CI").is_some() {
+        let outcome = steps.whole(&count);
+        steps.perform("flaky, skipped", || outcome.map(|()| Vec::new()));
+    }
     let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
     let seconds = began.elapsed().as_secs();
     if failed > 0 {
@@ -81,15 +87,31 @@ impl Steps {
             let word = if result.is_ok() { "passed" } else { "FAILED" };
             println!("{name:<22} {word:<8} {:>9}", seconds(*took));
         }
-        let skipped = self.0.iter().flat_map(|step| step.result.iter().flatten());
-        for line in skipped.clone() {
+        for line in self.skipped() {
             println!("{}{line}", libtest_output::MARK);
         }
-        for test in count.flaky.lock().iter().flat_map(|flaky| flaky.iter()) {
+        for test in count.flaky() {
             println!("FLAKY: {test} failed beside other tests, and passed alone");
         }
         let (passed, failed) = (count.passed.load(Relaxed), count.failed.load(Relaxed));
-        println!("\n{passed} passed, {failed} failed, {} skipped", skipped.count());
+        println!("\n{passed} passed, {failed} failed, {} skipped", self.skipped().count());
+    }
+
+    fn skipped(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().flat_map(|step| step.result.iter().flatten())
+    }
+
+    /// An error where a test is flaky, or where something was skipped that always runs in CI.
+    fn whole(&self, count: &Count) -> Result<()> {
+        let unlisted =
+            self.skipped().filter(|line| !MAY_BE_SKIPPED.iter().any(|may| line.contains(may)));
+        let unlisted = unlisted.map(|line| format!("skipped: {line}"));
+        let flaky = count.flaky().into_iter().map(|test| format!("flaky: {test}"));
+        let faults: Vec<String> = unlisted.chain(flaky).collect();
+        if !faults.is_empty() {
+            bail!("not in CI:\n{}", faults.join("\n"));
+        }
+        Ok(())
     }
 }
 
@@ -100,6 +122,12 @@ struct Count {
     failed: AtomicU64,
     /// Those that failed beside others and passed alone.
     flaky: Mutex<Vec<String>>,
+}
+
+impl Count {
+    fn flaky(&self) -> Vec<String> {
+        self.flaky.lock().map(|flaky| flaky.clone()).unwrap_or_default()
+    }
 }
 
 fn seconds(took: Duration) -> String {
