@@ -4,8 +4,8 @@ use model::cause::{CauseCode, Scope};
 use model::spent::Spent;
 use model::units::percent;
 
-use super::parts::Parts;
-use super::rule::{Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, Role, Rule};
 use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {

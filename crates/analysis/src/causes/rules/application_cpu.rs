@@ -2,8 +2,8 @@
 
 use model::cause::{CauseCode, Scope};
 
-use super::parts::Parts;
-use super::rule::{BOUND, Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{BOUND, Finding, Role, Rule};
 use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {

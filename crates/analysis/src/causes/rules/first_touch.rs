@@ -6,8 +6,8 @@
 use model::cause::{CauseCode, Scope};
 use model::units::{rough_size, time};
 
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE, Role, Rule};
 use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {

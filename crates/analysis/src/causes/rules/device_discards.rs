@@ -4,9 +4,9 @@
 
 use model::cause::{CauseCode, Scope};
 
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
-use super::waiting::Waiting;
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE, Role, Rule};
+use crate::causes::waiting::Waiting;
 use crate::totals::ArmTotals;
 
 pub(super) const RULE: Rule = Rule {
