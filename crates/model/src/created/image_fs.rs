@@ -4,6 +4,7 @@
 //! (`errors=panic`), others reach another device (`logdev=`). So only the options below are
 //! allowed: they bear on what is measured, and on nothing but the image.
 
+use super::{Why, size};
 use crate::study::nearest;
 
 /// A file system that can be made on a device.
@@ -207,7 +208,7 @@ impl Allowed {
 }
 
 impl ImageFs {
-    pub(crate) const EACH: [Self; 3] = [Self::Ext4, Self::Xfs, Self::Btrfs];
+    const EACH: [Self; 3] = [Self::Ext4, Self::Xfs, Self::Btrfs];
 
     /// As the kernel calls it.
     pub fn name(self) -> &'static str {
@@ -215,6 +216,21 @@ impl ImageFs {
             Self::Ext4 => "ext4",
             Self::Xfs => "xfs",
             Self::Btrfs => "btrfs",
+        }
+    }
+
+    pub(super) fn named(name: &str) -> Result<Self, Why> {
+        Self::EACH.into_iter().find(|filesystem| filesystem.name() == name).ok_or_else(|| {
+            format!("the file system `{name}` is not supported; use ext4, xfs or btrfs")
+        })
+    }
+
+    /// What its maker asks for at least.
+    pub(super) fn bytes_min(self) -> u64 {
+        match self {
+            Self::Ext4 => 16 * size::MIB,
+            Self::Xfs => 300 * size::MIB,
+            Self::Btrfs => 128 * size::MIB,
         }
     }
 
@@ -227,7 +243,7 @@ impl ImageFs {
     }
 
     /// Whether an image may be mounted with these options, which have commas between them.
-    pub(crate) fn check_options(self, options: &str) -> Result<(), String> {
+    pub(super) fn check_options(self, options: &str) -> Result<(), String> {
         let mut each = options.split(',').filter(|option| !option.is_empty());
         each.try_for_each(|option| self.check_option(option))
     }
@@ -274,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_documentation_lists_the_options_that_are_allowed() {
-        let docs = include_str!("../../../docs/places.md");
+        let docs = include_str!("../../../../docs/places.md");
         let one_line = docs.split_whitespace().collect::<Vec<_>>().join(" ");
         let lists = [("all", ALL), ("ext4", EXT4), ("xfs", XFS), ("btrfs", BTRFS)];
         for (title, options) in lists {
