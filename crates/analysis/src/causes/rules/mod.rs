@@ -17,39 +17,53 @@ mod throttled_writeback;
 mod waiting_for_lock;
 mod writes_to_device;
 
+use model::cause::CauseCode;
+
 use super::own;
 use super::parts::Parts;
-use super::rule::{Rule, Weighed};
+use super::rule::{Role, Rule, Weighed};
 use crate::totals::ArmTotals;
 
-/// Every cause that any study may have. Adding one is a file, two lines here, one in
-/// [`model::cause`] and a section in `docs/causes.md`.
-static RULES: &[Rule] = &[
-    page_cache::RULE,
-    bound_by_sync::RULE,
-    waiting_for_lock::RULE,
-    throttled_writeback::RULE,
-    reads_from_device::RULE,
-    writes_to_device::RULE,
-    device_discards::RULE,
-    memory_pressure::RULE,
-    system_calls::RULE,
-    copying::RULE,
-    metadata::RULE,
-    page_faults::RULE,
-    first_touch::RULE,
-    application_cpu::RULE,
-    processor_time::RULE,
-    outside_noise::RULE,
-];
+/// Declares the rules: each with its cause, its file, its role and, where the cause is time
+/// spent, what that was spent on.
+macro_rules! rules {
+    ($($cause:ident = $file:ident, $role:ident, $what:literal;)*) => {
+        /// Every cause that any study may have.
+        static RULES: &[Rule] = &[$(Rule {
+            code: CauseCode::$cause,
+            what: $what,
+            weigh: $file::weigh,
+            role: Role::$role,
+        }),*];
+    };
+}
+
+rules! {
+    AbsorbedByPageCache = page_cache, Shield, "";
+    BoundBySync = bound_by_sync, Cost, "forcing data to the device (fsync)";
+    WaitingForLock = waiting_for_lock, Cost, "waiting for locks held by other threads or processes";
+    ThrottledWriteback = throttled_writeback, Cost, "waiting for writeback (dirty page throttling)";
+    ReadsFromDevice = reads_from_device, Cost, "waiting for reads from the device";
+    WritesToDevice = writes_to_device, Cost, "waiting for the device to take writes";
+    DeviceDiscards = device_discards, Cost, "waiting for the device to discard freed blocks";
+    MemoryPressure = memory_pressure, Disturbance, "";
+    SystemCalls = system_calls, Cost, "system call overhead in the kernel";
+    Copying = copying, Cost, "moving data to and from the page cache, or freeing it there,";
+    Metadata = metadata, Cost, "creating, renaming and removing files in the kernel";
+    PageFaults = page_faults, Cost, "handling page faults";
+    FirstTouch = first_touch, Cost, "memory that was used for the first time";
+    ApplicationCpu = application_cpu, Cost, "the program's own CPU time";
+    ProcessorTime = processor_time, Cost, "CPU time, of the program and of the kernel for it,";
+    OutsideNoise = outside_noise, Disturbance, "";
+}
 
 /// What every rule, and every cause of the arm's study, finds in it, given where its time
 /// went.
 pub(super) fn weigh<'a>(totals: &'a ArmTotals, parts: &Parts) -> Vec<Weighed<'a>> {
     let general = RULES.iter().filter_map(|rule| {
         let finding = (rule.weigh)(totals, parts)?;
-        let Rule { code, what, role, scope, .. } = rule;
-        Some(Weighed { code: code.clone(), what, role: *role, scope: *scope, finding })
+        let Rule { code, what, role, .. } = rule;
+        Some(Weighed { code: code.clone(), what, role: *role, finding })
     });
     general.chain(own::weigh(totals)).collect()
 }

@@ -1,20 +1,10 @@
 //! Time on a processor, where the kernel cannot have told its own from the program's.
 
-use model::cause::{CauseCode, Scope};
-
 use crate::causes::parts::Parts;
-use crate::causes::rule::{BOUND, Finding, Role, Rule};
+use crate::causes::rule::{BOUND, Finding};
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::ProcessorTime,
-    what: "CPU time, of the program and of the kernel for it,",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let finding = Finding::of_time(totals, parts.processor_ns, BOUND);
     let evidence =
         [("cpu_time_percent", finding.share * 100.0), ("cpu_ns_per_op", finding.cost_ns_per_op)];
