@@ -27,26 +27,36 @@ use crate::units::listed;
 /// Why a text does not say what is to be created.
 pub type Why = String;
 
-/// What follows from how a place was asked for. It prints as it is asked for.
+/// What follows from how a place was asked for. It prints as it is asked for. Without more, it
+/// stands on no directory and has no texts of the user's; a test refuses one that has and does
+/// not say so.
 pub trait Description: fmt::Display {
     /// What a place is labelled by that was given no label.
     fn usual_label(&self) -> &'static str;
 
     /// The directory of an existing place that it stands on, if it does.
-    fn stands_on(&self) -> Option<&Path>;
+    fn stands_on(&self) -> Option<&Path> {
+        None
+    }
 
     /// The same, to be changed. It is `first` for a place that stands on one and names none.
-    fn settle(&mut self, first: &Path) -> Option<&mut PathBuf>;
+    fn settle(&mut self, _first: &Path) -> Option<&mut PathBuf> {
+        None
+    }
 
     /// What it may come to take of that directory; none where that is what the run writes.
-    fn takes_bytes(&self) -> Option<u64>;
+    fn takes_bytes(&self) -> Option<u64> {
+        None
+    }
 
     /// Whether creating it does more than take space where the run works anyway: for a plan
     /// of somebody else, the user is asked first.
-    fn needs_consent(&self) -> bool;
+    fn needs_consent(&self) -> bool {
+        false
+    }
 
     /// Leaves out other texts of the user's, with `left_out` for a directory that it must have.
-    fn anonymise(&mut self, left_out: &str);
+    fn anonymise(&mut self, _left_out: &str) {}
 }
 
 /// Declares [`CreatedPlace`] with its kinds. Each has a `WORD` that asks for it where a colon
@@ -164,21 +174,23 @@ mod tests {
         text.parse::<CreatedPlace>().map(|place| place.to_string())
     }
 
+    /// What is given, and what is printed of it, for each kind.
+    const EXAMPLES: &[(&str, &str)] = &[
+        ("tmpfs:256M", "tmpfs:256MiB"),
+        ("tmpfs:1GiB:huge=within_size", "tmpfs:1GiB:huge=within_size"),
+        ("image:xfs:1G", "image:xfs:1GiB"),
+        ("image:btrfs:1G:compress=zstd:3,noatime", "image:btrfs:1GiB:compress=zstd:3,noatime"),
+        ("image:ext4:64M@/srv/a:b@c", "image:ext4:64MiB@/srv/a:b@c"),
+        ("image:btrfs:1G:compress=zstd@.", "image:btrfs:1GiB:compress=zstd@."),
+        ("zram:512M", "zram:512MiB:ext4"),
+        ("zram:512M:xfs", "zram:512MiB:xfs"),
+        ("overlay:.", "overlay:."),
+    ];
+
     #[test]
     fn what_is_printed_reads_back_as_the_same() {
-        let written = [
-            ("tmpfs:256M", "tmpfs:256MiB"),
-            ("tmpfs:1GiB:huge=within_size", "tmpfs:1GiB:huge=within_size"),
-            ("image:xfs:1G", "image:xfs:1GiB"),
-            ("image:btrfs:1G:compress=zstd:3,noatime", "image:btrfs:1GiB:compress=zstd:3,noatime"),
-            ("image:ext4:64M@/srv/a:b@c", "image:ext4:64MiB@/srv/a:b@c"),
-            ("image:btrfs:1G:compress=zstd@.", "image:btrfs:1GiB:compress=zstd@."),
-            ("zram:512M", "zram:512MiB:ext4"),
-            ("zram:512M:xfs", "zram:512MiB:xfs"),
-            ("overlay:.", "overlay:."),
-        ];
-        for (given, printed) in written {
-            assert_eq!(read(given).unwrap(), printed);
+        for (given, printed) in EXAMPLES {
+            assert_eq!(read(given).unwrap(), *printed);
             let place: CreatedPlace = given.parse().unwrap();
             assert_eq!(printed.parse::<CreatedPlace>().unwrap(), place);
             assert!(asks_to_create(given));
@@ -186,6 +198,24 @@ mod tests {
         assert!(
             !asks_to_create("./tmpfs:1") && !asks_to_create("tmpfs") && !asks_to_create("/a:b")
         );
+    }
+
+    /// Fails where a kind has a directory and does not say so.
+    #[test]
+    fn directories_need_consent_and_are_not_shared() {
+        for word in WORDS {
+            assert!(EXAMPLES.iter().any(|(given, _)| given.starts_with(word)), "{word}");
+        }
+        for (given, _) in EXAMPLES {
+            let mut place: CreatedPlace = given.parse().unwrap();
+            let directory = given.find(['/', '.']).map(|at| &given[at..]);
+            assert_eq!(place.stands_on(), directory.map(Path::new), "{given}");
+            let Some(directory) = directory else { continue };
+            assert_eq!(place.settle(Path::new("/first")).unwrap(), Path::new(directory));
+            assert!(place.needs_consent(), "{given}");
+            place.anonymise("(left out)");
+            assert!(!place.to_string().contains(directory), "{given}");
+        }
     }
 
     #[test]

@@ -39,10 +39,6 @@ impl Description for Overlay {
         Some(&mut self.over)
     }
 
-    fn takes_bytes(&self) -> Option<u64> {
-        None
-    }
-
     fn needs_consent(&self) -> bool {
         true
     }

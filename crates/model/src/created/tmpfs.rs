@@ -1,7 +1,6 @@
 //! `tmpfs:SIZE[:huge=WHEN]`: a file system in memory.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 use super::{Description, Why, size};
 
@@ -71,24 +70,6 @@ impl Description for Tmpfs {
     fn usual_label(&self) -> &'static str {
         Self::WORD
     }
-
-    fn stands_on(&self) -> Option<&Path> {
-        None
-    }
-
-    fn settle(&mut self, _first: &Path) -> Option<&mut PathBuf> {
-        None
-    }
-
-    fn takes_bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn needs_consent(&self) -> bool {
-        false
-    }
-
-    fn anonymise(&mut self, _left_out: &str) {}
 }
 
 impl fmt::Display for Tmpfs {

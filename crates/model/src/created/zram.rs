@@ -1,7 +1,6 @@
 //! `zram:SIZE[:FS]`: a file system on a compressed block device in memory.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 use super::{Description, ImageFs, Why, size};
 
@@ -30,24 +29,6 @@ impl Description for Zram {
     fn usual_label(&self) -> &'static str {
         Self::WORD
     }
-
-    fn stands_on(&self) -> Option<&Path> {
-        None
-    }
-
-    fn settle(&mut self, _first: &Path) -> Option<&mut PathBuf> {
-        None
-    }
-
-    fn takes_bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn needs_consent(&self) -> bool {
-        false
-    }
-
-    fn anonymise(&mut self, _left_out: &str) {}
 }
 
 impl fmt::Display for Zram {

@@ -2,7 +2,6 @@
 
 use std::os::fd::AsFd as _;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use host::loop_device::LoopDevice;
 use model::created::Image;
@@ -10,18 +9,13 @@ use model::place::{DeviceLayer, PlaceFacts};
 use rustix::fs::{Mode, OFlags, ftruncate, openat};
 
 use super::error::CreateError;
-use super::kind::{Kind, below, device, or_here, sized};
+use super::kind::{Creation, Kind, below, device, or_here, sized};
 use super::mkfs;
-use super::standing::{Standing, Undo};
+use super::standing::Undo;
 use crate::error::PlaceName;
 use crate::open::OpenPlace;
-use crate::record::Record;
 
 impl Kind for Image {
-    fn needs_root(&self) -> bool {
-        true
-    }
-
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError> {
         mkfs::check(self.filesystem)?;
         let below = below(label, self.directory.as_deref())?;
@@ -38,12 +32,8 @@ impl Kind for Image {
         })
     }
 
-    fn create(
-        &self,
-        standing: &mut Standing,
-        _record: &mut Record,
-        stop: &AtomicBool,
-    ) -> Result<(), CreateError> {
+    fn create(&self, creation: Creation<'_>) -> Result<(), CreateError> {
+        let Creation { standing, stop, .. } = creation;
         let device = attach(or_here(self.directory.as_deref()), self.size_bytes)?;
         let path = device.path().to_owned();
         standing.holds(device);
@@ -62,9 +52,4 @@ fn attach(directory: &Path, size_bytes: u64) -> Result<LoopDevice, CreateError> 
     LoopDevice::attach(file.as_fd()).map_err(CreateError::NoLoop)
 }
 
-impl Undo for LoopDevice {
-    /// It takes itself down when it is dropped.
-    fn undo(self: Box<Self>) -> Result<(), CreateError> {
-        Ok(())
-    }
-}
+impl Undo for LoopDevice {}

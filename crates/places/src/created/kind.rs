@@ -10,22 +10,29 @@ use super::standing::Standing;
 use crate::inspect::inspect;
 use crate::record::Record;
 
+/// A place that is being created.
+pub(super) struct Creation<'a> {
+    /// What stands of it so far.
+    pub(super) standing: &'a mut Standing,
+    /// Where what outlives the process is written down before it is created.
+    pub(super) record: &'a mut Record,
+    /// Ends it early.
+    pub(super) stop: &'a AtomicBool,
+}
+
 /// How a kind of place is created. It is removed by what it has put into [`Standing`]; whether
 /// it wears follows from the kind of storage among its facts.
 pub(super) trait Kind {
     /// Whether user namespaces are not enough.
-    fn needs_root(&self) -> bool;
+    fn needs_root(&self) -> bool {
+        true
+    }
 
     /// The facts as far as they are known before, or what is missing.
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError>;
 
-    /// Creates it, step by step. What outlives the process is recorded first.
-    fn create(
-        &self,
-        standing: &mut Standing,
-        record: &mut Record,
-        stop: &AtomicBool,
-    ) -> Result<(), CreateError>;
+    /// Creates it, step by step.
+    fn create(&self, creation: Creation<'_>) -> Result<(), CreateError>;
 }
 
 /// The directory that is worked in where none is named.

@@ -34,7 +34,7 @@ use model::place::PlaceFacts;
 
 pub use self::error::CreateError;
 use self::error::recording;
-use self::kind::Kind;
+use self::kind::{Creation, Kind};
 use self::standing::Standing;
 use crate::error::PlaceName;
 use crate::home::created_home;
@@ -94,7 +94,7 @@ impl CreatedPlaces {
         }
         let folder = self.work.subdir(&format!("place-{label}"))?;
         let mut standing = Standing::at(folder.path());
-        match kind.create(&mut standing, &mut self.record, stop) {
+        match kind.create(Creation { standing: &mut standing, record: &mut self.record, stop }) {
             Ok(()) => {
                 let facts = facts(label, standing.point(), created);
                 self.standing.push(standing);

@@ -2,24 +2,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::sync::atomic::AtomicBool;
 
 use model::created::Overlay;
 use model::place::PlaceFacts;
 
 use super::error::{CreateError, recording};
-use super::kind::{Kind, below};
-use super::standing::{Standing, Undo};
+use super::kind::{Creation, Kind, below};
+use super::standing::Undo;
 use crate::error::{PlaceName, WorkDirError};
 use crate::open::OpenPlace;
-use crate::record::Record;
 use crate::workdir::WorkDir;
 
 impl Kind for Overlay {
-    fn needs_root(&self) -> bool {
-        true
-    }
-
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError> {
         Ok(PlaceFacts {
             filesystem: "overlay".to_owned(),
@@ -30,12 +24,8 @@ impl Kind for Overlay {
         })
     }
 
-    fn create(
-        &self,
-        standing: &mut Standing,
-        record: &mut Record,
-        _stop: &AtomicBool,
-    ) -> Result<(), CreateError> {
+    fn create(&self, creation: Creation<'_>) -> Result<(), CreateError> {
+        let Creation { standing, record, .. } = creation;
         let name = PlaceName::bare(&self.over);
         let path = OpenPlace::open(&name)?.path;
         // The kernel reads these within options (`overlayfs.rst`).

@@ -21,8 +21,10 @@ pub(super) struct Standing {
 
 /// What a mount stands on, and is let go of once that is gone: a device, or layers.
 pub(super) trait Undo: Debug {
-    /// Lets go of it.
-    fn undo(self: Box<Self>) -> Result<(), CreateError>;
+    /// Lets go of it; of what takes itself down, by dropping it.
+    fn undo(self: Box<Self>) -> Result<(), CreateError> {
+        Ok(())
+    }
 }
 
 impl Standing {
@@ -67,7 +69,7 @@ impl Standing {
                 detached.map_err(|error| CreateError::io("unmounting")(error.into()))?;
             }
         }
-        self.held.map_or(Ok(()), |held| held.undo())
+        self.held.map_or(Ok(()), <dyn Undo>::undo)
     }
 }
 

@@ -1,15 +1,12 @@
 //! A file system in memory.
 
 use std::ffi::OsStr;
-use std::sync::atomic::AtomicBool;
 
 use model::created::Tmpfs;
 use model::place::{PlaceFacts, StorageKind};
 
 use super::error::CreateError;
-use super::kind::{Kind, sized};
-use super::standing::Standing;
-use crate::record::Record;
+use super::kind::{Creation, Kind, sized};
 
 impl Kind for Tmpfs {
     fn needs_root(&self) -> bool {
@@ -17,26 +14,18 @@ impl Kind for Tmpfs {
     }
 
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError> {
+        let huge = self.huge.map(|huge| format!("huge={}", huge.name()));
         Ok(PlaceFacts {
             kind: StorageKind::Memory,
             filesystem: "tmpfs".to_owned(),
-            mount_options: self
-                .huge
-                .map(|huge| format!("huge={}", huge.name()))
-                .into_iter()
-                .collect(),
+            mount_options: huge.into_iter().collect(),
             ..sized(label, self.size_bytes)
         })
     }
 
-    fn create(
-        &self,
-        standing: &mut Standing,
-        _record: &mut Record,
-        _stop: &AtomicBool,
-    ) -> Result<(), CreateError> {
+    fn create(&self, creation: Creation<'_>) -> Result<(), CreateError> {
         let huge = self.huge.map(|huge| format!(",huge={}", huge.name()));
         let data = format!("size={},mode=0700{}", self.size_bytes, huge.unwrap_or_default());
-        standing.mount("tmpfs", OsStr::new("tmpfs"), data)
+        creation.standing.mount("tmpfs", OsStr::new("tmpfs"), data)
     }
 }

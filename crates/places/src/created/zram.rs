@@ -1,23 +1,17 @@
 //! A file system on a compressed block device in memory.
 
-use std::sync::atomic::AtomicBool;
-
 use host::root::Root;
 use host::zram;
 use model::created::Zram;
 use model::place::{PlaceFacts, StorageKind};
 
 use super::error::CreateError;
-use super::kind::{Kind, device, sized};
+use super::kind::{Creation, Kind, device, sized};
 use super::mkfs;
-use super::standing::{Standing, Undo};
-use crate::record::{Record, ZramLock, while_busy};
+use super::standing::Undo;
+use crate::record::{ZramLock, while_busy};
 
 impl Kind for Zram {
-    fn needs_root(&self) -> bool {
-        true
-    }
-
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError> {
         mkfs::check(self.filesystem)?;
         if !zram::is_there(&Root::real()) {
@@ -31,12 +25,8 @@ impl Kind for Zram {
         })
     }
 
-    fn create(
-        &self,
-        standing: &mut Standing,
-        record: &mut Record,
-        stop: &AtomicBool,
-    ) -> Result<(), CreateError> {
+    fn create(&self, creation: Creation<'_>) -> Result<(), CreateError> {
+        let Creation { standing, record, stop } = creation;
         let root = Root::real();
         if !zram::is_there(&root) {
             return Err(CreateError::NoZram);
