@@ -22,56 +22,43 @@ const FULL_LOG_SYNCS: f64 = 0.5;
 pub fn command_of(pattern: &PatternKind, working_folder: Option<&str>) -> String {
     let command = match pattern {
         PatternKind::Reopened { path, record_bytes, per_second, synced, .. } => {
-            let log = Command::new("log", "reopen,held");
+            let log = Command::new("log", "reopen,held", *per_second).above(path);
             let log = if *synced { log.set("sync", "each") } else { log };
-            log.record(*record_bytes).at(above(path)).per_second(*per_second)
+            log.record(*record_bytes)
         }
         PatternKind::SyncedEach { path, record_bytes, per_second, reopened, .. } => {
-            Command::new("log", if *reopened { "reopen" } else { "held" })
-                .set("sync", "each,every 100,never")
-                .record(*record_bytes)
-                .at(above(path))
-                .per_second(*per_second)
+            let strategy = if *reopened { "reopen" } else { "held" };
+            let log = Command::new("log", strategy, *per_second).above(path);
+            log.set("sync", "each,every 100,never").record(*record_bytes)
         }
         PatternKind::SmallWrites { path, write_bytes, per_second, .. } => {
-            Command::new("log", "held,buffered")
-                .record(*write_bytes)
-                .at(above(path))
-                .per_second(*per_second)
+            Command::new("log", "held,buffered", *per_second).above(path).record(*write_bytes)
         }
         PatternKind::ReadAgain { files, total_bytes, per_second, .. } => {
             let files = (*files).min(FILES_MAX);
-            Command::new("page", "read,cached")
-                .set("files", files)
-                .set("total", (*total_bytes).clamp(files, TOTAL_BYTES_MAX))
-                .set("cache", "warm")
-                .per_second(*per_second)
+            let total_bytes = (*total_bytes).clamp(files, TOTAL_BYTES_MAX);
+            let page = Command::new("page", "read,cached", *per_second).set("files", files);
+            page.set("total", total_bytes).set("cache", "warm")
         }
         PatternKind::Looks { path, per_second, .. } => {
-            let files = Command::new("files", "").set("operation", "stat").per_second(*per_second);
-            if path == "/" { files } else { files.at(path) }
+            // Nearly all of them are in one folder, or they are all over the place.
+            let folder = Some(path.as_str()).filter(|path| *path != "/");
+            let files = Command::new("files", "", *per_second).set("operation", "stat");
+            Command { folder, ..files }
         }
         PatternKind::Locks { path, threads, per_second, record_bytes, .. } => {
-            let log = Command::new("log", "flock,held,per-writer")
-                .set("writers", (*threads).clamp(2, WRITERS_MAX));
-            let log = record_bytes.iter().fold(log, |log, bytes| log.record(*bytes));
-            log.at(above(path)).per_second(*per_second)
+            let log = Command::new("log", "flock,held,per-writer", *per_second).above(path);
+            let log = log.set("writers", (*threads).clamp(2, WRITERS_MAX));
+            record_bytes.iter().fold(log, |log, bytes| log.record(*bytes))
         }
         PatternKind::Sqlite(Database {
             path, journal, syncs_per_transaction, per_second, ..
-        }) => Command::new("sqlite", strategies(*journal, *syncs_per_transaction))
-            .at(above(path))
-            .per_second(per_second / TRANSACTIONS_PER_REQUEST),
+        }) => {
+            let strategies = strategies(*journal, *syncs_per_transaction);
+            Command::new("sqlite", strategies, per_second / TRANSACTIONS_PER_REQUEST).above(path)
+        }
     };
     command.text(working_folder)
-}
-
-/// The folder that a path is in.
-fn above(path: &str) -> &str {
-    match path.rsplit_once('/') {
-        None | Some(("", _)) => "/",
-        Some((folder, _)) => folder,
-    }
 }
 
 /// The strategy that is nearest to what the program does, and those to hold against it.
@@ -94,14 +81,14 @@ struct Command<'a> {
     study: &'static str,
     strategies: &'static str,
     settings: Vec<String>,
-    /// The folder of the files that it is about.
+    /// Where it shall be measured, against RAM: the folder of the files that it is about.
     folder: Option<&'a str>,
     per_second: f64,
 }
 
 impl<'a> Command<'a> {
-    fn new(study: &'static str, strategies: &'static str) -> Self {
-        Self { study, strategies, settings: Vec::new(), folder: None, per_second: 0.0 }
+    fn new(study: &'static str, strategies: &'static str, per_second: f64) -> Self {
+        Self { study, strategies, settings: Vec::new(), folder: None, per_second }
     }
 
     fn set(mut self, name: &str, value: impl std::fmt::Display) -> Self {
@@ -114,15 +101,13 @@ impl<'a> Command<'a> {
         self.set("record", bytes.clamp(1, RECORD_BYTES_MAX))
     }
 
-    /// Where it shall be measured, against RAM.
-    fn at(mut self, folder: &'a str) -> Self {
-        self.folder = Some(folder);
-        self
-    }
-
-    fn per_second(mut self, rate: f64) -> Self {
-        self.per_second = rate;
-        self
+    /// In the folder that a file is in.
+    fn above(self, path: &'a str) -> Self {
+        let folder = match path.rsplit_once('/') {
+            None | Some(("", _)) => "/",
+            Some((folder, _)) => folder,
+        };
+        Self { folder: Some(folder), ..self }
     }
 
     /// As it is pasted into a shell. Without places, it compares the working folder with RAM.
@@ -265,16 +250,12 @@ mod tests {
 
     #[test]
     fn a_command_can_be_pasted() {
-        let command = Command::new("log", "held")
-            .set("sync", "each,every 100")
-            .set("record", 137)
-            .at("/srv/it's/logs")
-            .per_second(231.7);
+        let command = Command::new("log", "held", 231.7).above("/srv/it's/logs/app.log");
         assert_eq!(
-            command.text(Some("/srv")),
+            command.set("sync", "each,every 100").record(137).text(Some("/srv")),
             r"iotoll compare 'disk=it'\''s/logs' ram=/dev/shm --study log --strategy held --set 'log.sync=each,every 100' --set log.record=137 --per-second 230"
         );
-        let here = Command::new("files", "").at("/srv");
+        let here = Command::new("files", "", 0.0).above("/srv/app.log");
         assert_eq!(here.text(Some("/srv")), "iotoll compare --study files");
     }
 
