@@ -18,191 +18,57 @@ pub enum ImageFs {
     Btrfs,
 }
 
-/// A mount option, and what follows it.
-#[derive(Clone, Copy, Debug)]
-struct Allowed {
-    name: &'static str,
-    takes: Takes,
-}
-
-/// What an option is set to.
-#[derive(Clone, Copy, Debug)]
-enum Takes {
-    /// Nothing: it stands alone.
-    Nothing,
-    /// A whole number.
-    Number,
-    /// A number of bytes, which may end in `k`, `m` or `g`.
-    Size,
-    /// One of these words.
-    Word(&'static [&'static str]),
-    /// One of these words, with a level behind a colon or not.
-    Leveled(&'static [&'static str]),
-}
-
 /// Where the list is for users.
 const LISTED: &str = "docs/places.md lists the options that are";
 /// Larger ones mean nothing to any option.
 const DIGITS_MAX: usize = 10;
 
-/// Options of every file system, which the kernel's VFS reads (mount(8)).
-const ALL: &[Allowed] = &[
-    alone("noatime"),
-    alone("nodiratime"),
-    alone("relatime"),
-    alone("strictatime"),
-    alone("lazytime"),
-    alone("sync"),
-    alone("dirsync"),
-    alone("noexec"),
-    // What every image is mounted with.
-    alone("rw"),
-    alone("nosuid"),
-    alone("nodev"),
-    alone("defaults"),
-];
+/// Options of every file system, which the kernel's VFS reads (mount(8)), with those that every
+/// image is mounted with. Each is written as users write it: `N` stands for a whole number,
+/// `SIZE` for a number of bytes, which may end in `k`, `m` or `g`, and words have `|` between them.
+const ALL: &str = "\
+    noatime nodiratime relatime strictatime lazytime sync dirsync noexec rw nosuid nodev \
+    defaults";
 
 /// Of ext4 (`Documentation/admin-guide/ext4.rst`).
-const EXT4: &[Allowed] = &[
-    word("data", &["ordered", "journal", "writeback"]),
-    number("commit"),
-    alone("barrier"),
-    word("barrier", &["0", "1"]),
-    alone("nobarrier"),
-    alone("delalloc"),
-    alone("nodelalloc"),
-    alone("discard"),
-    alone("nodiscard"),
-    alone("journal_checksum"),
-    alone("nojournal_checksum"),
-    alone("journal_async_commit"),
-    alone("auto_da_alloc"),
-    alone("noauto_da_alloc"),
-    alone("dioread_lock"),
-    alone("dioread_nolock"),
-    number("min_batch_time"),
-    number("max_batch_time"),
-    number("inode_readahead_blks"),
-    number("stripe"),
-    word("mb_optimize_scan", &["0", "1"]),
-    alone("dax"),
-    word("dax", &["always", "inode", "never"]),
-];
+const EXT4: &str = "\
+    data=ordered|journal|writeback commit=N barrier barrier=0|1 nobarrier delalloc nodelalloc \
+    discard nodiscard journal_checksum nojournal_checksum journal_async_commit auto_da_alloc \
+    noauto_da_alloc dioread_lock dioread_nolock min_batch_time=N max_batch_time=N \
+    inode_readahead_blks=N stripe=N mb_optimize_scan=0|1 dax dax=always|inode|never";
 
 /// Of XFS (`Documentation/admin-guide/xfs.rst`).
-const XFS: &[Allowed] = &[
-    size("allocsize"),
-    number("logbufs"),
-    size("logbsize"),
-    alone("largeio"),
-    alone("nolargeio"),
-    alone("inode32"),
-    alone("inode64"),
-    alone("discard"),
-    alone("nodiscard"),
-    alone("wsync"),
-    alone("filestreams"),
-    alone("noalign"),
-    alone("swalloc"),
-    number("sunit"),
-    number("swidth"),
-    word("dax", &["always", "inode", "never"]),
-];
-
-/// What btrfs compresses with.
-const COMPRESSORS: &[&str] = &["zstd", "zlib", "lzo"];
-/// In words that turn it off.
-const UNCOMPRESSED: &[&str] = &["no", "none"];
+const XFS: &str = "\
+    allocsize=SIZE logbufs=N logbsize=SIZE largeio nolargeio inode32 inode64 discard nodiscard \
+    wsync filestreams noalign swalloc sunit=N swidth=N dax=always|inode|never";
 
 /// Of btrfs (btrfs(5)).
-const BTRFS: &[Allowed] = &[
-    alone("compress"),
-    leveled("compress", COMPRESSORS),
-    word("compress", UNCOMPRESSED),
-    alone("compress-force"),
-    leveled("compress-force", COMPRESSORS),
-    word("compress-force", UNCOMPRESSED),
-    alone("datacow"),
-    alone("nodatacow"),
-    alone("datasum"),
-    alone("nodatasum"),
-    alone("ssd"),
-    alone("ssd_spread"),
-    alone("nossd"),
-    alone("nossd_spread"),
-    alone("space_cache"),
-    word("space_cache", &["v1", "v2"]),
-    alone("nospace_cache"),
-    alone("autodefrag"),
-    alone("noautodefrag"),
-    alone("barrier"),
-    alone("nobarrier"),
-    number("commit"),
-    alone("flushoncommit"),
-    alone("noflushoncommit"),
-    alone("treelog"),
-    alone("notreelog"),
-    alone("discard"),
-    word("discard", &["sync", "async"]),
-    alone("nodiscard"),
-    number("thread_pool"),
-    size("max_inline"),
-    number("metadata_ratio"),
-];
+const BTRFS: &str = "\
+    compress compress=zstd|zlib|lzo[:LEVEL] compress=no|none compress-force \
+    compress-force=zstd|zlib|lzo[:LEVEL] compress-force=no|none datacow nodatacow datasum \
+    nodatasum ssd ssd_spread nossd nossd_spread space_cache space_cache=v1|v2 nospace_cache \
+    autodefrag noautodefrag barrier nobarrier commit=N flushoncommit noflushoncommit treelog \
+    notreelog discard discard=sync|async nodiscard thread_pool=N max_inline=SIZE \
+    metadata_ratio=N";
 
-const fn alone(name: &'static str) -> Allowed {
-    Allowed { name, takes: Takes::Nothing }
-}
-
-const fn number(name: &'static str) -> Allowed {
-    Allowed { name, takes: Takes::Number }
-}
-
-const fn size(name: &'static str) -> Allowed {
-    Allowed { name, takes: Takes::Size }
-}
-
-const fn word(name: &'static str, words: &'static [&'static str]) -> Allowed {
-    Allowed { name, takes: Takes::Word(words) }
-}
-
-const fn leveled(name: &'static str, words: &'static [&'static str]) -> Allowed {
-    Allowed { name, takes: Takes::Leveled(words) }
-}
-
-impl Takes {
-    fn fits(self, value: Option<&str>) -> bool {
-        let is_number = |text: &str| (1..=DIGITS_MAX).contains(&text.len()) && is_all_digits(text);
-        match (self, value) {
-            (Self::Nothing, value) => value.is_none(),
-            (_, None) => false,
-            (Self::Number, Some(value)) => is_number(value),
-            (Self::Size, Some(value)) => {
-                is_number(value.strip_suffix(['k', 'm', 'g', 'K', 'M', 'G']).unwrap_or(value))
-            }
-            (Self::Word(words), Some(value)) => words.contains(&value),
-            (Self::Leveled(words), Some(value)) => {
-                let (word, level) = value.split_once(':').unwrap_or((value, "1"));
-                words.contains(&word) && is_number(level.strip_prefix('-').unwrap_or(level))
-            }
+/// Whether an option of this form may have a value.
+fn fits(form: &str, value: Option<&str>) -> bool {
+    let is_number = |text: &str| {
+        (1..=DIGITS_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let (Some((_, takes)), Some(value)) = (form.split_once('='), value) else {
+        return !form.contains('=') && value.is_none();
+    };
+    match (takes, takes.strip_suffix("[:LEVEL]")) {
+        ("N", _) => is_number(value),
+        ("SIZE", _) => {
+            is_number(value.strip_suffix(['k', 'm', 'g', 'K', 'M', 'G']).unwrap_or(value))
         }
-    }
-}
-
-fn is_all_digits(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-impl Allowed {
-    /// As a user would write it: `commit=N`.
-    fn written(self) -> String {
-        let Self { name, takes } = self;
-        match takes {
-            Takes::Nothing => name.to_owned(),
-            Takes::Number => format!("{name}=N"),
-            Takes::Size => format!("{name}=SIZE"),
-            Takes::Word(words) => format!("{name}={}", words.join("|")),
-            Takes::Leveled(words) => format!("{name}={}[:LEVEL]", words.join("|")),
+        (words, None) => words.split('|').any(|word| word == value),
+        (_, Some(words)) => {
+            let (word, level) = value.split_once(':').unwrap_or((value, "1"));
+            let is_level = is_number(level.strip_prefix('-').unwrap_or(level));
+            words.split('|').any(|known| known == word) && is_level
         }
     }
 }
@@ -234,7 +100,7 @@ impl ImageFs {
         }
     }
 
-    fn own_options(self) -> &'static [Allowed] {
+    fn own_options(self) -> &'static str {
         match self {
             Self::Ext4 => EXT4,
             Self::Xfs => XFS,
@@ -259,17 +125,17 @@ impl ImageFs {
             Some((name, value)) => (name, Some(value)),
             None => (option, None),
         };
-        let allowed = || ALL.iter().chain(self.own_options()).copied();
-        let named: Vec<Allowed> = allowed().filter(|known| known.name == name).collect();
-        if named.iter().any(|known| known.takes.fits(value)) {
+        let forms = || [ALL, self.own_options()].into_iter().flat_map(str::split_whitespace);
+        let name_of = |form: &'static str| form.split('=').next().unwrap_or_default();
+        let named: Vec<&str> = forms().filter(|form| name_of(form) == name).collect();
+        if named.iter().any(|form| fits(form, value)) {
             return Ok(());
         }
         let refused = format!("the mount option `{option}` is not allowed for {}", self.name());
         if !named.is_empty() {
-            let forms: Vec<String> = named.into_iter().map(Allowed::written).collect();
-            return Err(format!("{refused}; write {}", forms.join(" or ")));
+            return Err(format!("{refused}; write {}", named.join(" or ")));
         }
-        let near = nearest(name, allowed().map(|known| known.name));
+        let near = nearest(name, forms().map(name_of));
         let hint = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         Err(format!("{refused}; {hint}{LISTED}"))
     }
@@ -282,9 +148,9 @@ mod tests {
     use super::*;
 
     /// A list as the documentation has it.
-    fn listed(title: &str, options: &[Allowed]) -> String {
+    fn listed(title: &str, options: &str) -> String {
         let written: Vec<String> =
-            options.iter().map(|option| format!("`{}`", option.written())).collect();
+            options.split_whitespace().map(|option| format!("`{option}`")).collect();
         format!("- {title}: {}", written.join(", "))
     }
 
