@@ -162,8 +162,8 @@ fn trimmed(number: &str) -> String {
 mod tests {
     use super::*;
 
-    fn named(pattern: PatternKind) -> String {
-        command_of(&pattern, Some("/srv"))
+    fn named(pattern: &PatternKind) -> String {
+        command_of(pattern, Some("/srv"))
     }
 
     #[test]
@@ -171,7 +171,13 @@ mod tests {
         let (path, per_second) = ("/srv/logs/app.log".to_owned(), 9612.0);
         let reopened = |synced| {
             let path = path.clone();
-            named(PatternKind::Reopened { path, times: 300, record_bytes: 137, per_second, synced })
+            named(&PatternKind::Reopened {
+                path,
+                times: 300,
+                record_bytes: 137,
+                per_second,
+                synced,
+            })
         };
         let log = "iotoll compare disk=logs ram=/dev/shm --study log";
         let record = "--set log.record=137 --per-second 9600";
@@ -184,7 +190,7 @@ mod tests {
             let (path, syncs, record_bytes) = (path.clone(), 100, 137);
             let what = PatternKind::SyncedEach { path, syncs, record_bytes, per_second, reopened };
             let sync = "--set 'log.sync=each,every 100,never'";
-            assert_eq!(named(what), format!("{log} --strategy {strategy} {sync} {record}"));
+            assert_eq!(named(&what), format!("{log} --strategy {strategy} {sync} {record}"));
         }
         for (record_bytes, record) in [
             (None, "--per-second 9600"),
@@ -195,11 +201,11 @@ mod tests {
             let what =
                 PatternKind::Locks { path, locks, threads, longest_ns, per_second, record_bytes };
             let writers = "--strategy flock,held,per-writer --set log.writers=2";
-            assert_eq!(named(what), format!("{log} {writers} {record}"));
+            assert_eq!(named(&what), format!("{log} {writers} {record}"));
         }
         let (writes, write_bytes) = (2000, 137);
         let what = PatternKind::SmallWrites { path, writes, write_bytes, per_second };
-        assert_eq!(named(what), format!("{log} --strategy held,buffered {record}"));
+        assert_eq!(named(&what), format!("{log} --strategy held,buffered {record}"));
     }
 
     #[test]
@@ -208,7 +214,7 @@ mod tests {
         let (files, times, total_bytes) = (2, 58, 5000);
         let what = PatternKind::ReadAgain { path, files, times, total_bytes, per_second };
         assert_eq!(
-            named(what),
+            named(&what),
             "iotoll compare --study page --strategy read,cached --set page.files=2 \
              --set page.total=5000 --set page.cache=warm --per-second 9600"
         );
@@ -217,7 +223,7 @@ mod tests {
             let (path, looks, again, missing) = (path.to_owned(), 2000, 1998, 500);
             let what = PatternKind::Looks { path, looks, again, missing, per_second };
             let stat = "--study files --set files.operation=stat --per-second 9600";
-            assert_eq!(named(what), format!("iotoll compare {places}{stat}"));
+            assert_eq!(named(&what), format!("iotoll compare {places}{stat}"));
         }
     }
 
@@ -242,7 +248,7 @@ mod tests {
                 per_second: 210.0,
             };
             assert_eq!(
-                named(PatternKind::Sqlite(database)),
+                named(&PatternKind::Sqlite(database)),
                 format!("iotoll compare --study sqlite --strategy {strategies} --per-second 10")
             );
         }
