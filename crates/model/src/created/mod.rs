@@ -20,7 +20,7 @@ use std::str::FromStr;
 pub use self::image::Image;
 pub use self::image_fs::ImageFs;
 pub use self::overlay::Overlay;
-pub use self::tmpfs::{Huge, Tmpfs};
+pub use self::tmpfs::Tmpfs;
 pub use self::zram::Zram;
 use crate::units::listed;
 

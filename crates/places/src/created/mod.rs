@@ -96,7 +96,7 @@ impl CreatedPlaces {
         let mut standing = Standing::at(folder.path());
         match kind.create(Creation { standing: &mut standing, record: &mut self.record, stop }) {
             Ok(()) => {
-                let facts = facts(label, standing.point(), created);
+                let facts = facts(label, &standing.point, created);
                 self.standing.push(standing);
                 facts
             }

@@ -13,7 +13,8 @@ use crate::record::while_busy;
 /// A created place, which is mounted last.
 #[derive(Debug)]
 pub(super) struct Standing {
-    point: PathBuf,
+    /// Where it is mounted.
+    pub(super) point: PathBuf,
     is_mounted: bool,
     /// What it stands on.
     held: Option<Box<dyn Undo>>,
@@ -31,11 +32,6 @@ impl Standing {
     /// Nothing yet, to be mounted there.
     pub(super) fn at(point: &Path) -> Self {
         Self { point: point.to_owned(), is_mounted: false, held: None }
-    }
-
-    /// Where it is mounted.
-    pub(super) fn point(&self) -> &Path {
-        &self.point
     }
 
     /// Undoes this in the end, however creation goes on.

@@ -14,7 +14,7 @@ impl Kind for Tmpfs {
     }
 
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError> {
-        let huge = self.huge.map(|huge| format!("huge={}", huge.name()));
+        let huge = self.huge.map(|huge| format!("huge={huge}"));
         Ok(PlaceFacts {
             kind: StorageKind::Memory,
             filesystem: "tmpfs".to_owned(),
@@ -24,7 +24,7 @@ impl Kind for Tmpfs {
     }
 
     fn create(&self, creation: Creation<'_>) -> Result<(), CreateError> {
-        let huge = self.huge.map(|huge| format!(",huge={}", huge.name()));
+        let huge = self.huge.map(|huge| format!(",huge={huge}"));
         let data = format!("size={},mode=0700{}", self.size_bytes, huge.unwrap_or_default());
         creation.standing.mount("tmpfs", OsStr::new("tmpfs"), data)
     }
