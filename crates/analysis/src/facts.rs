@@ -51,7 +51,7 @@ pub fn setting(run: &Run, arm: &ArmRecord) -> Option<String> {
         format!("{}, {} × {}", machine.kernel, machine.cpus, machine.cpu),
         format!("{} GiB, limit {:?}", gibibytes(machine), machine.memory_limit_bytes),
         place
-            .made
+            .created
             .clone()
             .unwrap_or_else(|| format!("{} at {}", place.filesystem, place.mount_point.display())),
         options(place),
@@ -99,7 +99,7 @@ impl Facts {
         self.take(&of("file system"), &before.filesystem, &after.filesystem);
         let device = |place: &PlaceFacts| {
             // One that is made gets whichever device is free.
-            place.device.clone().filter(|_| place.made.is_none()).unwrap_or_default()
+            place.device.clone().filter(|_| place.created.is_none()).unwrap_or_default()
         };
         self.take(&of("device"), &device(before), &device(after));
         self.take(&of("behind it"), &devices(before), &devices(after));
@@ -133,7 +133,7 @@ fn devices(place: &PlaceFacts) -> String {
 
 /// Whether a device has its number by chance: one that was made for the run.
 fn is_numbered(layer: &DeviceLayer, place: &PlaceFacts) -> bool {
-    place.made.is_some() && matches!(layer.kind.as_str(), "loop" | "zram")
+    place.created.is_some() && matches!(layer.kind.as_str(), "loop" | "zram")
 }
 
 fn free_share(place: &PlaceFacts) -> f64 {

@@ -61,7 +61,7 @@ fn huge_pages(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {
     words.extend(strategies(run, study));
     words.extend(settings(arm, study));
     let label = &place.label;
-    let text = match place.made {
+    let text = match place.created {
         Some(_) => format!(
             "{label} can hold its files in huge pages if it is created as \
              tmpfs:SIZE:huge=within_size."

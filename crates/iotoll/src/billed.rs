@@ -33,5 +33,5 @@ pub(crate) fn is_trace_in(file: &mut File) -> io::Result<bool> {
 /// The bill of a trace.
 pub(crate) fn bill_in(trace: File) -> anyhow::Result<Bill> {
     let mut reader = TraceReader::new(trace)?;
-    bill_of(&mut reader).context("reading the trace")
+    bill_of(&mut reader, report::command_of).context("reading the trace")
 }

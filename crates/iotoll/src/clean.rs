@@ -20,7 +20,7 @@ pub(crate) fn run(args: &CleanArgs) -> anyhow::Result<Exit> {
     let mut out = String::new();
     let directories = requested.iter().map(directory).collect::<anyhow::Result<Vec<_>>>()?;
     // What runs made for themselves is found there, wherever else they worked.
-    let home = places::made_home();
+    let home = places::created_home();
     let homes = (!directories.contains(&home.as_path())).then_some((home.as_path(), false));
     for (path, is_given) in directories.into_iter().map(|path| (path, true)).chain(homes) {
         let report = places::clean(path, if is_given { foreign } else { Foreign::Keep })?;

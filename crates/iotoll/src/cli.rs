@@ -122,15 +122,20 @@ pub(crate) enum Command {
     Serve,
 }
 
+fn places_help() -> String {
+    format!(
+        "The places; the first is the base. A path by itself is labelled by its last part; {} are \
+         created for the run [default: disk=. ram=/dev/shm]",
+        model::created::forms()
+    )
+}
+
 #[derive(Args, Default)]
 #[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{EXIT_CODES}"))]
 // Each is a flag of the command line.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct CompareArgs {
-    /// The places; the first is the base. A path by itself is labelled by its last part;
-    /// tmpfs:SIZE, image:FS:SIZE, zram:SIZE and overlay:PATH are created for the run
-    /// [default: disk=. ram=/dev/shm]
-    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath, help = places_help())]
     pub(crate) places: Vec<PlaceArgument>,
 
     /// Run only these studies

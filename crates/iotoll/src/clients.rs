@@ -75,8 +75,8 @@ pub(crate) fn check(
              in `mpirun -n {wanted} iotoll compare …`, with an iotoll that was built with MPI"
         )));
     }
-    let made = plan.places.iter().find(|place| matches!(place.target, Target::Made(_)));
-    match made.filter(|_| clients > 1) {
+    let created = plan.places.iter().find(|place| matches!(place.target, Target::Created(_)));
+    match created.filter(|_| clients > 1) {
         None => Ok(()),
         Some(place) => Err(UsageError(format!(
             "{}={} would be created for one of {clients} processes alone: name a directory that \

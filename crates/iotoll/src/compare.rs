@@ -82,7 +82,7 @@ pub(crate) fn measured(
         step_back();
     }
     let stop_reason = StopReason::new(signals::stop_flag()?);
-    prepared_places.make(&stop_reason.stop)?;
+    prepared_places.create(&stop_reason.stop)?;
     if stop_reason.stop.load(Ordering::Relaxed) {
         output::note("interrupted before anything was measured");
         prepared_places.close()?;

@@ -82,7 +82,9 @@ pub(crate) fn watched_since(mut before: MachineReading) -> Watch {
 
 fn after(before: &PlaceFacts) -> PlaceAfter {
     match places::inspect(&before.label, &before.path) {
-        Ok(now) => PlaceAfter::Facts(Box::new(PlaceFacts { made: before.made.clone(), ..now })),
+        Ok(now) => {
+            PlaceAfter::Facts(Box::new(PlaceFacts { created: before.created.clone(), ..now }))
+        }
         Err(error) => PlaceAfter::Unreadable(error.to_string()),
     }
 }

@@ -36,6 +36,6 @@ struct Document {
 fn facts(place: &PlaceRequest) -> anyhow::Result<PlaceFacts> {
     Ok(match &place.target {
         Target::Directory(path) => places::inspect(&place.label, path)?,
-        Target::Made(made) => places::foreseen(&place.label, made)?,
+        Target::Created(created) => places::foreseen(&place.label, created)?,
     })
 }

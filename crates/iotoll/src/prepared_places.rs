@@ -1,7 +1,7 @@
-//! The places of a plan on this machine, those that are made for the run among them.
+//! The places of a plan on this machine, those that are created for the run among them.
 //!
 //! They are looked at first, without touching anything: that is all that `--dry-run` does.
-//! Making them comes next, and unmaking them last, after the working folders in them.
+//! Creating them comes next, and removing them last, after the working folders in them.
 
 use std::fs::File;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -12,26 +12,26 @@ use anyhow::bail;
 use engine::needs::PlaceNeeds;
 use host::memory::MemoryFacts;
 use host::root::Root;
-use model::made::MadePlace;
+use model::created::CreatedPlace;
 use model::place::{PlaceFacts, PlaceRequest, Target};
 use model::plan::Plan;
 use model::run::LeftOut;
-use places::{Asked, MadeError, MadePlaces, Need, PlaceError};
+use places::{Asked, CreateError, CreatedPlaces, Need, PlaceError};
 
 use crate::output;
 use crate::preflight::{at_once, note_unread_counters};
 
 /// The places of a plan.
 pub(crate) struct PreparedPlaces {
-    /// Without those that cannot be made.
+    /// Without those that cannot be created.
     pub(crate) plan: Plan,
     /// In the order of the plan's places.
     pub(crate) facts: Vec<PlaceFacts>,
-    /// What cannot be made, and why.
+    /// What cannot be created, and why.
     pub(crate) left_out: Vec<LeftOut>,
-    /// What holds those that are made, where that is a directory.
+    /// What holds those that are created, where that is a directory.
     holders: Vec<Option<Holder>>,
-    made: Option<MadePlaces>,
+    created: Option<CreatedPlaces>,
 }
 
 /// The directory that holds an image, or the layers of an overlay.
@@ -43,12 +43,12 @@ struct Holder {
 }
 
 impl PreparedPlaces {
-    /// Looks at a plan's places, and at what is there of those that are to be made.
+    /// Looks at a plan's places, and at what is there of those that are to be created.
     pub(crate) fn look(mut plan: Plan) -> anyhow::Result<Self> {
-        settle_images(&mut plan.places);
+        settle(&mut plan.places);
         let (facts, left_out, holders) = Default::default();
         let places = std::mem::take(&mut plan.places);
-        let mut prepared_places = Self { plan, facts, left_out, holders, made: None };
+        let mut prepared_places = Self { plan, facts, left_out, holders, created: None };
         for (position, place) in places.into_iter().enumerate() {
             prepared_places.look_at(place, position)?;
         }
@@ -60,10 +60,10 @@ impl PreparedPlaces {
         let label = &place.label;
         let (facts, holder) = match &place.target {
             Target::Directory(path) => (inspected(label, path)?, None),
-            Target::Made(made) => {
+            Target::Created(created) => {
                 // A directory that is not there is a mistake, not something that is lacking.
-                let holder = Holder::of(label, made)?;
-                match places::foreseen(label, made) {
+                let holder = Holder::of(label, created)?;
+                match places::foreseen(label, created) {
                     // Each is a file system of its own, which has no number yet.
                     Ok(facts) => {
                         let filesystem_id = u64::MAX - position as u64;
@@ -82,27 +82,29 @@ impl PreparedPlaces {
         Ok(())
     }
 
-    /// Makes what is to be made. What cannot be is left out.
-    pub(crate) fn make(&mut self, stop: &AtomicBool) -> anyhow::Result<()> {
+    /// Creates what is to be created. What cannot be is left out.
+    pub(crate) fn create(&mut self, stop: &AtomicBool) -> anyhow::Result<()> {
         sweep_home();
-        let is_made = |place: &PlaceRequest| matches!(place.target, Target::Made(_));
-        if !self.plan.places.iter().any(is_made) {
+        let is_created = |place: &PlaceRequest| matches!(place.target, Target::Created(_));
+        if !self.plan.places.iter().any(is_created) {
             return Ok(());
         }
-        let mut begun = MadePlaces::begin();
+        let mut begun = CreatedPlaces::begin();
         let requests = std::mem::take(&mut self.plan.places);
         let foreseen = std::mem::take(&mut self.facts).into_iter();
         let holders = std::mem::take(&mut self.holders);
         for (place, (facts, holder)) in requests.into_iter().zip(foreseen.zip(holders)) {
-            let made = match (&place.target, &mut begun) {
+            let created = match (&place.target, &mut begun) {
                 (Target::Directory(_), _) => Ok(facts),
-                (Target::Made(made), Ok(places)) => places.make(&place.label, made, stop),
-                (Target::Made(_), Err(error)) => {
+                (Target::Created(created), Ok(places)) => {
+                    places.create(&place.label, created, stop)
+                }
+                (Target::Created(_), Err(error)) => {
                     self.leave_out(&place, error);
                     continue;
                 }
             };
-            match made {
+            match created {
                 Ok(mut facts) => {
                     note_unread_counters(&mut facts);
                     self.plan.places.push(place);
@@ -113,11 +115,11 @@ impl PreparedPlaces {
                 Err(error) => self.leave_out(&place, &error),
             }
         }
-        self.made = begun.ok();
+        self.created = begun.ok();
         if stop.load(Ordering::Relaxed) { Ok(()) } else { self.check_some() }
     }
 
-    fn leave_out(&mut self, place: &PlaceRequest, error: &MadeError) {
+    fn leave_out(&mut self, place: &PlaceRequest, error: &CreateError) {
         let (label, target) = (place.label.clone(), place.target.to_string());
         output::note(&format!("{label}={target} is left out: {error}"));
         self.left_out.push(LeftOut { label, target, why: error.to_string() });
@@ -152,28 +154,24 @@ impl PreparedPlaces {
         Ok(places::check_space(&asked, &memory)?)
     }
 
-    /// The directories that hold those that were made, each open, to be watched.
+    /// The directories that hold those that were created, each open, to be watched.
     pub(crate) fn holders(&self) -> impl Iterator<Item = (&PlaceFacts, BorrowedFd<'_>)> {
         let holders = self.holders.iter().flatten();
         holders.map(|holder| (&holder.facts, holder.directory.as_fd()))
     }
 
-    /// Unmakes what was made.
+    /// Removes what was created.
     pub(crate) fn close(self) -> anyhow::Result<()> {
-        Ok(self.made.map_or(Ok(()), MadePlaces::unmake)?)
+        Ok(self.created.map_or(Ok(()), CreatedPlaces::remove)?)
     }
 }
 
 impl Holder {
-    fn of(label: &str, made: &MadePlace) -> anyhow::Result<Option<Self>> {
-        let Some(path) = made.stands_on() else { return Ok(None) };
+    fn of(label: &str, created: &CreatedPlace) -> anyhow::Result<Option<Self>> {
+        let Some(path) = created.stands_on() else { return Ok(None) };
         let facts = inspected(label, path)?;
         let directory = File::open(&facts.path)?;
-        let bytes = match made {
-            MadePlace::Image { size_bytes, .. } => Some(*size_bytes),
-            _ => None,
-        };
-        Ok(Some(Self { facts, directory, bytes }))
+        Ok(Some(Self { facts, directory, bytes: created.takes_bytes() }))
     }
 }
 
@@ -183,21 +181,17 @@ fn inspected(label: &str, path: &Path) -> Result<PlaceFacts, PlaceError> {
     Ok(facts)
 }
 
-/// Says in which directory each image is, and where each directory is: a run's record is
+/// Says in which directory each created place is, and where that is: a run's record is
 /// read elsewhere.
-fn settle_images(requests: &mut [PlaceRequest]) {
+fn settle(requests: &mut [PlaceRequest]) {
     let first = requests.iter().find_map(|place| place.target.directory());
     let first = first.unwrap_or(Path::new(".")).to_owned();
     for place in requests {
-        let directory = match &mut place.target {
-            Target::Made(MadePlace::Image { directory, .. }) => {
-                directory.get_or_insert_with(|| first.clone())
-            }
-            Target::Made(MadePlace::Overlay { over }) => over,
-            Target::Made(_) | Target::Directory(_) => continue,
-        };
-        // One that is not there is told of by whoever opens it.
-        if let Ok(path) = directory.canonicalize() {
+        if let Target::Created(created) = &mut place.target
+            && let Some(directory) = created.settle(&first)
+            // One that is not there is told of by whoever opens it.
+            && let Ok(path) = directory.canonicalize()
+        {
             *directory = path;
         }
     }

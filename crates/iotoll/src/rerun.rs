@@ -63,7 +63,7 @@ fn plan(args: &RerunArgs, run: &Run) -> anyhow::Result<Plan> {
 fn check_place(PlaceRequest { label, target }: &PlaceRequest) -> anyhow::Result<()> {
     let needed = match target {
         Target::Directory(path) => Some(path.as_path()),
-        Target::Made(made) => made.stands_on(),
+        Target::Created(created) => created.stands_on(),
     };
     if let Some(path) = needed.filter(|path| !path.is_dir()) {
         bail!(

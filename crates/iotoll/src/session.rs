@@ -130,7 +130,7 @@ impl Folders for Session {
         let removed = self.folders.into_iter().map(PlaceFolders::remove).zip(&self.places);
         // What stays in a place that was made goes with it.
         let stays = |(removed, place): (Result<_, _>, &PlaceFacts)| {
-            removed.err().filter(|_| place.made.is_none())
+            removed.err().filter(|_| place.created.is_none())
         };
         let mut failures = removed.filter_map(stays).collect::<Vec<_>>().into_iter();
         let first = failures.next();

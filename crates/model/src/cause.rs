@@ -6,128 +6,85 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The stable name of a cause.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum CauseCode {
-    /// What was written stayed in the page cache.
-    AbsorbedByPageCache,
-    /// The time went into forcing data to the device.
-    BoundBySync,
-    /// The time went into waiting for a lock.
-    WaitingForLock,
-    /// The kernel held writers back until the device had caught up.
-    ThrottledWriteback,
-    /// Data had to be read from the device.
-    ReadsFromDevice,
-    /// Data was written past the page cache, and the device had to take it.
-    WritesToDevice,
-    /// Memory was short.
-    MemoryPressure,
-    /// The device freed blocks (discard) while it was waited for.
-    DeviceDiscards,
-    /// The time went into the kernel's work for each call.
-    SystemCalls,
-    /// The time went into the kernel's work for each byte moved.
-    Copying,
-    /// One place holds its files in small pages, the other in large ones.
-    SmallPages,
-    /// The time went into creating, renaming and removing files.
-    Metadata,
-    /// The time went into page faults.
-    PageFaults,
-    /// The time went into memory that was used for the first time.
-    FirstTouch,
-    /// The time went into the program's own work.
-    ApplicationCpu,
-    /// The time was spent on a processor, in the kernel or the program.
-    ProcessorTime,
-    /// Others used the processors.
-    OutsideNoise,
-    /// Nothing that was looked at explains the difference.
-    NoneFound,
-    /// A cause that a study defines.
-    OfStudy(String),
+/// Declares [`CauseCode`] with the names in results, and those for tables.
+macro_rules! causes {
+    ($($(#[$doc:meta])* $cause:ident = $name:literal, $in_short:literal;)*) => {
+        /// The stable name of a cause.
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum CauseCode {
+            $($(#[$doc])* $cause,)*
+            /// A cause that a study defines.
+            OfStudy(String),
+        }
+
+        impl CauseCode {
+            /// All that any study may have.
+            pub const KNOWN: &[Self] = &[$(Self::$cause),*];
+
+            /// The name in results.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$cause => $name,)*
+                    Self::OfStudy(name) => name,
+                }
+            }
+
+            /// The cause in a few words, for a table: of one that is a study's own, those of its
+            /// name.
+            pub fn in_short(&self) -> Cow<'_, str> {
+                match self {
+                    $(Self::$cause => $in_short.into(),)*
+                    Self::OfStudy(name) => name.replace('-', " ").into(),
+                }
+            }
+        }
+    };
 }
 
-impl CauseCode {
-    const KNOWN: [Self; 18] = [
-        Self::AbsorbedByPageCache,
-        Self::BoundBySync,
-        Self::WaitingForLock,
-        Self::ThrottledWriteback,
-        Self::ReadsFromDevice,
-        Self::WritesToDevice,
-        Self::MemoryPressure,
-        Self::DeviceDiscards,
-        Self::SystemCalls,
-        Self::Copying,
-        Self::SmallPages,
-        Self::Metadata,
-        Self::PageFaults,
-        Self::FirstTouch,
-        Self::ApplicationCpu,
-        Self::ProcessorTime,
-        Self::OutsideNoise,
-        Self::NoneFound,
-    ];
-
-    /// The name in results.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::AbsorbedByPageCache => "absorbed-by-page-cache",
-            Self::BoundBySync => "bound-by-sync",
-            Self::WaitingForLock => "waiting-for-lock",
-            Self::ThrottledWriteback => "throttled-writeback",
-            Self::ReadsFromDevice => "reads-from-device",
-            Self::WritesToDevice => "writes-to-device",
-            Self::MemoryPressure => "memory-pressure",
-            Self::DeviceDiscards => "device-discards",
-            Self::SystemCalls => "system-calls",
-            Self::Copying => "copying",
-            Self::SmallPages => "small-pages",
-            Self::Metadata => "metadata",
-            Self::PageFaults => "page-faults",
-            Self::FirstTouch => "first-touch",
-            Self::ApplicationCpu => "application-cpu",
-            Self::ProcessorTime => "processor-time",
-            Self::OutsideNoise => "outside-noise",
-            Self::NoneFound => "none-found",
-            Self::OfStudy(name) => name,
-        }
-    }
-
-    /// The cause in a few words, for a table: of one that is a study's own, those of its name.
-    pub fn in_short(&self) -> Cow<'_, str> {
-        let words = match self {
-            Self::AbsorbedByPageCache => "writes stay in the page cache",
-            Self::BoundBySync => "syncs",
-            Self::WaitingForLock => "locks",
-            Self::ThrottledWriteback => "throttled writeback",
-            Self::ReadsFromDevice => "reads from the device",
-            Self::WritesToDevice => "writes to the device",
-            Self::MemoryPressure => "too little memory",
-            Self::DeviceDiscards => "discards of the device",
-            Self::SystemCalls => "system calls",
-            Self::Copying => "copying",
-            Self::SmallPages => "small pages",
-            Self::Metadata => "creating and removing files",
-            Self::PageFaults => "page faults",
-            Self::FirstTouch => "first use of memory",
-            Self::ApplicationCpu => "the program itself",
-            Self::ProcessorTime => "processor time",
-            Self::OutsideNoise => "other programs",
-            Self::NoneFound => "no cause found",
-            Self::OfStudy(name) => return name.replace('-', " ").into(),
-        };
-        words.into()
-    }
+causes! {
+    /// What was written stayed in the page cache.
+    AbsorbedByPageCache = "absorbed-by-page-cache", "writes stay in the page cache";
+    /// The time went into forcing data to the device.
+    BoundBySync = "bound-by-sync", "syncs";
+    /// The time went into waiting for a lock.
+    WaitingForLock = "waiting-for-lock", "locks";
+    /// The kernel held writers back until the device had caught up.
+    ThrottledWriteback = "throttled-writeback", "throttled writeback";
+    /// Data had to be read from the device.
+    ReadsFromDevice = "reads-from-device", "reads from the device";
+    /// Data was written past the page cache, and the device had to take it.
+    WritesToDevice = "writes-to-device", "writes to the device";
+    /// Memory was short.
+    MemoryPressure = "memory-pressure", "too little memory";
+    /// The device freed blocks (discard) while it was waited for.
+    DeviceDiscards = "device-discards", "discards of the device";
+    /// The time went into the kernel's work for each call.
+    SystemCalls = "system-calls", "system calls";
+    /// The time went into the kernel's work for each byte moved.
+    Copying = "copying", "copying";
+    /// One place holds its files in small pages, the other in large ones.
+    SmallPages = "small-pages", "small pages";
+    /// The time went into creating, renaming and removing files.
+    Metadata = "metadata", "creating and removing files";
+    /// The time went into page faults.
+    PageFaults = "page-faults", "page faults";
+    /// The time went into memory that was used for the first time.
+    FirstTouch = "first-touch", "first use of memory";
+    /// The time went into the program's own work.
+    ApplicationCpu = "application-cpu", "the program itself";
+    /// The time was spent on a processor, in the kernel or the program.
+    ProcessorTime = "processor-time", "processor time";
+    /// Others used the processors.
+    OutsideNoise = "outside-noise", "other programs";
+    /// Nothing that was looked at explains the difference.
+    NoneFound = "none-found", "no cause found";
 }
 
 impl From<String> for CauseCode {
     fn from(name: String) -> Self {
-        let known = Self::KNOWN.into_iter().find(|code| code.as_str() == name);
-        known.unwrap_or(Self::OfStudy(name))
+        let known = Self::KNOWN.iter().find(|code| code.as_str() == name);
+        known.cloned().unwrap_or(Self::OfStudy(name))
     }
 }
 
@@ -189,8 +146,16 @@ mod tests {
 
     #[test]
     fn every_code_is_read_back_as_it_was_written() {
-        for code in CauseCode::KNOWN.into_iter().chain([CauseCode::OfStudy("own".to_owned())]) {
+        for code in CauseCode::KNOWN.iter().cloned().chain([CauseCode::OfStudy("own".to_owned())]) {
             assert_eq!(CauseCode::from(String::from(code.clone())), code);
+        }
+    }
+
+    #[test]
+    fn the_documentation_explains_each_cause() {
+        let docs = include_str!("../../../docs/causes.md");
+        for code in CauseCode::KNOWN {
+            assert!(docs.contains(&format!("\n### `{code}`\n")), "docs/causes.md lacks {code}");
         }
     }
 }

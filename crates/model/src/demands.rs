@@ -5,7 +5,6 @@
 //! forgotten: a shell reads a [`ParamKind::Shell`], and a [`ParamKind::Path`] is opened.
 
 use crate::arm::Arm;
-use crate::made::MadePlace;
 use crate::place::{PlaceRequest, Target};
 use crate::plan::Plan;
 use crate::shell::{PLACE, VARIANT, filled_in, quoted};
@@ -77,7 +76,7 @@ impl Plan {
             }
         }
         let places = self.places.iter().filter(|place| !typed.has_place(place));
-        demands.extend(places.filter(|place| is_asked_for(&place.target)).map(created));
+        demands.extend(places.filter_map(created));
         demands
     }
 
@@ -150,21 +149,11 @@ fn command(arm: &Arm, place: &PlaceRequest, text: &str) -> String {
     filled_in(text, &values)
 }
 
-/// Whether creating a place does more than take space where the run works anyway.
-fn is_asked_for(target: &Target) -> bool {
-    match target {
-        Target::Made(MadePlace::Image { options, directory, .. }) => {
-            !options.is_empty() || directory.is_some()
-        }
-        Target::Made(MadePlace::Overlay { .. }) => true,
-        Target::Made(MadePlace::Tmpfs { .. } | MadePlace::Zram { .. }) | Target::Directory(_) => {
-            false
-        }
-    }
-}
-
-fn created(place: &PlaceRequest) -> Demand {
-    Demand::Create { label: place.label.clone(), target: place.target.to_string() }
+/// The place, where creating it needs the user's consent.
+fn created(place: &PlaceRequest) -> Option<Demand> {
+    let Target::Created(created) = &place.target else { return None };
+    let (label, target) = (place.label.clone(), created.to_string());
+    created.needs_consent().then_some(Demand::Create { label, target })
 }
 
 #[cfg(test)]

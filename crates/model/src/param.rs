@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{UnitError, exact_duration, exact_size, parse_duration, parse_size};
+use crate::units::{UnitError, exact_duration, exact_size, listed, parse_duration, parse_size};
 
 /// What kind of value a parameter has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,7 +220,7 @@ impl ParamKind {
                 exact_size(max)
             ),
             Self::Count { min, max } => format!("a number from {min} to {max}"),
-            Self::Choice(words) => any_of(words),
+            Self::Choice(words) => listed(words, "or"),
             Self::Rate => "max, or a number per second".to_owned(),
             Self::Sync => "never, each, every N, or every TIME".to_owned(),
             Self::Duration { min, max } => {
@@ -241,7 +241,7 @@ impl ParamKind {
             Self::Choice(words) => {
                 let found = words.iter().find(|word| **word == text);
                 found.map(|word| ParamValue::Choice(word)).ok_or_else(|| {
-                    format!("`{text}` is not one of the choices: write {}", any_of(words))
+                    format!("`{text}` is not one of the choices: write {}", listed(words, "or"))
                 })
             }
             Self::Rate => parse_rate(text).map(ParamValue::Rate),
@@ -251,15 +251,6 @@ impl ParamKind {
                 Ok(ParamValue::text(text))
             }
         }
-    }
-}
-
-/// `a`, `a or b`, `a, b or c`.
-fn any_of(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [most @ .., last] => format!("{} or {last}", most.join(", ")),
     }
 }
 

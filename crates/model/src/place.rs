@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::bounded;
+use crate::created::{CreatedPlace, asks_to_create};
 use crate::guarantee::Guarantee;
-use crate::made::{MadePlace, asks_to_make};
 
 /// Labels are in the names of arms, many to a line.
 pub(crate) const LABEL_CHARS_MAX: usize = 32;
@@ -27,25 +27,25 @@ pub struct PlaceRequest {
 pub enum Target {
     /// A directory that is there.
     Directory(PathBuf),
-    /// One that is made for the run.
-    Made(MadePlace),
+    /// One that is created for the run.
+    Created(CreatedPlace),
 }
 
 impl Target {
     /// What a text asks for.
     pub fn new(text: &str) -> Result<Self, PlaceSyntaxError> {
-        if !asks_to_make(text) {
+        if !asks_to_create(text) {
             return Ok(Self::Directory(PathBuf::from(text)));
         }
-        let made = text.parse::<MadePlace>();
-        made.map(Self::Made).map_err(|why| PlaceSyntaxError::Made(text.to_owned(), why))
+        let created = text.parse::<CreatedPlace>();
+        created.map(Self::Created).map_err(|why| PlaceSyntaxError::Created(text.to_owned(), why))
     }
 
     /// The directory, where it is one that is there.
     pub fn directory(&self) -> Option<&Path> {
         match self {
             Self::Directory(path) => Some(path),
-            Self::Made(_) => None,
+            Self::Created(_) => None,
         }
     }
 }
@@ -54,7 +54,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory(path) => write!(f, "{}", path.display()),
-            Self::Made(made) => write!(f, "{made}"),
+            Self::Created(created) => write!(f, "{created}"),
         }
     }
 }
@@ -74,9 +74,9 @@ pub enum PlaceSyntaxError {
     /// A label with characters that would not read well in an arm's name.
     #[error("`{0}` is not a label: use letters, digits, `-`, `_` and `.`, at most 32 of them")]
     Label(String),
-    /// A place to be made, in words that do not say which.
+    /// A place to be created, in words that do not say which.
     #[error("`{0}` cannot be created: {1}")]
-    Made(String, String),
+    Created(String, String),
 }
 
 impl PlaceRequest {
@@ -175,8 +175,8 @@ pub struct PlaceFacts {
     /// The directory, absolute, links resolved.
     pub path: PathBuf,
     /// How it was asked for, where it was made for the run: `tmpfs:256MiB`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub made: Option<String>,
+    #[serde(rename = "made", default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
     /// What kind of storage it is.
     pub kind: StorageKind,
     /// The file system's type: `ext4`, `tmpfs`, `overlay`.
@@ -233,7 +233,7 @@ impl PlaceFacts {
         Self {
             label: label.to_owned(),
             path: PathBuf::new(),
-            made: None,
+            created: None,
             kind: StorageKind::Other,
             filesystem: "unknown".to_owned(),
             device: None,
@@ -258,14 +258,14 @@ impl PlaceFacts {
         self.not_kept.as_ref().is_some_and(|lacking| lacking.contains(&guarantee))
     }
 
-    /// How to ask for it: its directory, or what was made. Nothing where its name is no text.
+    /// How to ask for it: its directory, or what was created. Nothing where its name is no text.
     pub fn target(&self) -> Option<&str> {
-        self.made.as_deref().or_else(|| self.path.to_str())
+        self.created.as_deref().or_else(|| self.path.to_str())
     }
 
     /// The same for people.
     pub fn shown(&self) -> String {
-        self.made.clone().unwrap_or_else(|| self.path.display().to_string())
+        self.created.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
     /// How this is no longer what was inspected before: remounted, replaced, on

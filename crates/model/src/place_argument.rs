@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 use std::str::FromStr;
 
-use crate::made::asks_to_make;
+use crate::created::asks_to_create;
 use crate::place::{LABEL_CHARS_MAX, PlaceRequest, PlaceSyntaxError, Target, is_label_char};
 
 /// As many parts as a label has room for, with what joins them.
@@ -26,7 +26,7 @@ impl FromStr for PlaceArgument {
     /// What has a slash before its first `=` is a path, as `./a=b` is. No label has a colon,
     /// so what begins as something to be made is that.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if asks_to_make(text) {
+        if asks_to_create(text) {
             return Self::bare(text);
         }
         match text.split_once('=') {
@@ -132,8 +132,8 @@ impl Name {
             PlaceArgument::Bare(Target::Directory(path)) => {
                 Self::Parts { parts: parts(&here.join(path)), taken: 1 }
             }
-            PlaceArgument::Bare(Target::Made(made)) => {
-                Self::Parts { parts: vec![made.usual_label().to_owned()], taken: 1 }
+            PlaceArgument::Bare(Target::Created(created)) => {
+                Self::Parts { parts: vec![created.usual_label().to_owned()], taken: 1 }
             }
         }
     }

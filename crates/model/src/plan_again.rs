@@ -34,7 +34,7 @@ impl Draft {
             studies.push(StudyPlan { per_second: rate, not_at, ..way(arm, registry)? });
         }
         let place = |facts: &PlaceFacts| {
-            let target = facts.made.clone();
+            let target = facts.created.clone();
             let target = target.unwrap_or_else(|| facts.path.to_string_lossy().into_owned());
             PlaceRequest::new(&facts.label, &target).map_err(|why| PlanError(why.to_string()))
         };

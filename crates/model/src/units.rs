@@ -158,6 +158,15 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
+/// `a`, `a or b`, `a, b or c`.
+pub(crate) fn listed(words: &[&str], joint: &str) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [most @ .., last] => format!("{} {joint} {last}", most.join(", ")),
+    }
+}
+
 /// A number of things with their name, which gets an s where it is not one.
 pub fn counted(number: u64, name: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

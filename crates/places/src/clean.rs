@@ -27,7 +27,7 @@ use crate::folder::{
     DIGITS, Folder, LOCK, PREFIX, UNSIGNED, is_linked, is_named, open_own_file, remove_folder,
     remove_name,
 };
-use crate::home::{has_records, made_home};
+use crate::home::{created_home, has_records};
 use crate::open::OpenPlace;
 use crate::output::{Unfinished, unfinished};
 use crate::record::{self, PATIENCE, Undone};
@@ -122,7 +122,7 @@ pub fn clean(path: &Path, foreign: Foreign) -> Result<CleanReport, PlaceError> {
 
 /// Removes what killed runs created and left: folders with records, and what these say.
 pub fn clean_home() -> Result<CleanReport, PlaceError> {
-    sweep_at(&made_home())
+    sweep_at(&created_home())
 }
 
 fn sweep_at(path: &Path) -> Result<CleanReport, PlaceError> {

@@ -12,7 +12,7 @@ const HOMES: [&str; 2] = ["/dev/shm", "/tmp"];
 
 /// Where the folders with mount points and records are: on storage that a reboot clears,
 /// as it does all that is made here.
-pub fn made_home() -> PathBuf {
+pub fn created_home() -> PathBuf {
     let given = if rustix::process::geteuid().is_root() {
         Some(PathBuf::from(ROOTS_HOME))
     } else {
@@ -30,7 +30,7 @@ pub(crate) fn has_records(place: &OpenPlace) -> bool {
     if !rustix::process::geteuid().is_root() {
         return true;
     }
-    let name = PlaceName::bare(&made_home());
+    let name = PlaceName::bare(&created_home());
     let Ok(home) = OpenPlace::open(&name) else { return false };
     let identity = |place: &OpenPlace| {
         let stat = rustix::fs::fstat(&place.fd);

@@ -3,17 +3,17 @@
 //! [`inspect()`] says which file system and which devices are behind a place, [`WorkDir`]
 //! is the private folder in it that a run works in, [`PlaceFolders`] the folders of slices
 //! within that, [`clean()`] removes what killed runs left, and [`check_space`] refuses what
-//! would fill a disk or the memory. [`MadePlaces`] makes places for a run and unmakes them.
+//! would fill a disk or the memory. [`CreatedPlaces`] creates places for a run and removes them.
 //! [`Output`] is a file that is written elsewhere, such as a result.
 //! [`check_source`] refuses files that root should not act on.
 
 mod clean;
+mod created;
 mod cut;
 mod error;
 mod folder;
 mod home;
 mod inspect;
-mod made;
 mod margins;
 mod open;
 mod output;
@@ -30,11 +30,11 @@ pub use clean::{
     CleanReport, FailedFolder, Foreign, ForeignFolder, HeldFolder, RemovedFolder, UnfinishedFile,
     clean, clean_home,
 };
+pub use created::{CreateError, CreatedPlaces, foreseen};
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
-pub use home::made_home;
+pub use home::created_home;
 pub use inspect::{inspect, same_file_system};
-pub use made::{MadeError, MadePlaces, foreseen};
 pub use margins::Margins;
 pub use output::{Output, OutputError, Readers};
 pub use place_folders::{PlaceFolders, aside_max};

@@ -45,7 +45,7 @@ mod why;
 mod words;
 
 pub use answer::so_far;
-pub use bill::bill;
+pub use bill::{bill, command_of};
 pub use diff::diff;
 pub use history::{Listed, history};
 pub use place::places;

@@ -23,8 +23,8 @@ pub fn places(places: &[PlaceFacts], machine: &Machine, width: Width) -> String 
 
 /// The directory, or what was made for the run.
 pub(crate) fn where_it_is(place: &PlaceFacts) -> String {
-    match &place.made {
-        Some(made) => format!("{made}, created for the run and removed after it"),
+    match &place.created {
+        Some(created) => format!("{created}, created for the run and removed after it"),
         None => place.path.display().to_string(),
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn machine_facts(machine: &Machine) -> String {
 /// `ext4 on /dev/vda, mounted at /`.
 pub(crate) fn title(place: &PlaceFacts) -> String {
     let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
-    let at = match &place.made {
+    let at = match &place.created {
         Some(_) => String::new(),
         None => format!(", mounted at {}", place.mount_point.display()),
     };

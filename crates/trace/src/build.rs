@@ -4,18 +4,19 @@ use std::io::Read;
 
 use crate::bill::{Bill, BillBuilder};
 use crate::error::Error;
+use crate::pattern::CommandOf;
 use crate::patterns;
 use crate::reader::TraceReader;
 
-/// The bill of a trace, which is read to its end.
+/// The bill of a trace, which is read to its end, with a command for each pattern in it.
 ///
 /// It takes some 50 MB of memory at the most, however long the trace is.
-pub fn bill_of<R: Read>(reader: &mut TraceReader<R>) -> Result<Bill, Error> {
+pub fn bill_of<R: Read>(reader: &mut TraceReader<R>, command_of: CommandOf) -> Result<Bill, Error> {
     let mut bill_builder = BillBuilder::new(reader.header().clone());
     while let Some(entry) = reader.next_entry()? {
         bill_builder.take(&entry);
     }
     let (mut bill, uses) = bill_builder.finish(reader.summary(), reader.lost());
-    bill.patterns = patterns::find(&bill, &uses);
+    bill.patterns = patterns::find(&bill, &uses, command_of);
     Ok(bill)
 }

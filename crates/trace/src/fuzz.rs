@@ -9,6 +9,7 @@ use crate::coder::{Coder, told};
 use crate::entry::Entry;
 use crate::header::{Header, Mechanism, OverheadNs, Summary};
 use crate::paths::Paths;
+use crate::pattern::CommandOf;
 use crate::patterns;
 use crate::reader::TraceReader;
 use crate::writer::TraceWriter;
@@ -52,7 +53,7 @@ impl Parts {
 
 /// Entries that no checksum stands before, and their bill, if there are any. What is read becomes
 /// the same again once it is written.
-pub fn entries(mut bytes: &[u8]) -> Option<Bill> {
+pub fn entries(mut bytes: &[u8], command_of: CommandOf) -> Option<Bill> {
     let mut bill_builder = BillBuilder::new(header());
     let (mut reads, mut writes, mut again) = (Coder::new(), Coder::new(), Coder::new());
     let mut paths = Paths::default();
@@ -69,7 +70,7 @@ pub fn entries(mut bytes: &[u8]) -> Option<Bill> {
         count += 1;
     }
     let (mut bill, uses) = bill_builder.finish(None, 0);
-    bill.patterns = patterns::find(&bill, &uses);
+    bill.patterns = patterns::find(&bill, &uses, command_of);
     for pattern in &bill.patterns {
         assert!((0.0..=1.0).contains(&pattern.share), "{pattern:?}");
     }

@@ -30,7 +30,7 @@
 //! let summary = Summary { wall_ns: 10_000, user_ns: 5_000, system_ns: 2_000, status: Some(0) };
 //! let trace = writer.finish(&summary)?;
 //!
-//! let bill = bill_of(&mut TraceReader::new(&trace[..])?)?;
+//! let bill = bill_of(&mut TraceReader::new(&trace[..])?, |_, _| String::new())?;
 //! assert_eq!(bill.files.calls, 1);
 //! assert!(bill.files.share.high < 0.21);
 //! # Ok::<(), iotoll_trace::Error>(())
@@ -86,6 +86,6 @@ pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};
 pub use header::{Header, Mechanism, NamedOverhead, OverheadNs, Summary};
 pub use inner::inner;
 pub use op::Op;
-pub use pattern::{Database, Journal, Pattern, PatternKind};
+pub use pattern::{CommandOf, Database, Journal, Pattern, PatternKind};
 pub use reader::{TraceReader, is_trace};
 pub use writer::TraceWriter;

@@ -17,6 +17,9 @@ pub struct Pattern {
     pub command: String,
 }
 
+/// What names the command that answers a pattern, run from this working folder.
+pub type CommandOf = fn(&PatternKind, Option<&str>) -> String;
+
 /// Which pattern.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -45,6 +48,9 @@ pub enum PatternKind {
         record_bytes: u64,
         /// How many syncs a second.
         per_second: f64,
+        /// Whether the file is opened for each of them.
+        #[serde(skip)]
+        reopened: bool,
     },
     /// A file is written a few bytes at a time.
     SmallWrites {
@@ -95,6 +101,9 @@ pub enum PatternKind {
         longest_ns: u64,
         /// How many locks a second.
         per_second: f64,
+        /// A write's size, on average; none for a file that is there to be locked.
+        #[serde(skip)]
+        record_bytes: Option<u64>,
     },
     /// A database of SQLite is written to.
     Sqlite(Database),

@@ -7,33 +7,17 @@
 //! its own by saying which of its figures is time spent on what ([`own`]).
 //! `docs/causes.md` tells the same to whoever reads a report.
 
-mod application_cpu;
-mod bound_by_sync;
 mod break_even;
-mod copying;
-mod device_discards;
-mod first_touch;
-mod memory_pressure;
-mod metadata;
 mod none_found;
-mod outside_noise;
 mod own;
-mod page_cache;
-mod page_faults;
 mod pair;
 mod parts;
-mod processor_time;
-mod reads_from_device;
 mod rule;
 mod rules;
 mod side;
 mod small_pages;
-mod system_calls;
-mod throttled_writeback;
 mod time;
 mod waiting;
-mod waiting_for_lock;
-mod writes_to_device;
 
 use model::cause::Cause;
 

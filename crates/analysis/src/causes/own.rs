@@ -1,7 +1,7 @@
 //! Causes that a study defines: one of its figures is time that its slices spent
 //! on something.
 
-use model::cause::{CauseCode, Scope};
+use model::cause::CauseCode;
 
 use super::rule::{Finding, Role, Weighed};
 use crate::totals::ArmTotals;
@@ -16,7 +16,6 @@ pub(super) fn weigh(totals: &ArmTotals) -> impl Iterator<Item = Weighed<'_>> {
             code: CauseCode::OfStudy(own.cause.code.clone()),
             what: &own.cause.what,
             role: Role::Cost,
-            scope: Scope::Arm,
             finding: finding.with(evidence),
         }
     })

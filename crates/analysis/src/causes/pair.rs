@@ -212,7 +212,7 @@ impl PairFinding<'_> {
             .collect::<BTreeMap<_, _>>();
         let about = self.about().unwrap_or_else(|| unreachable!("one side has a finding"));
         let text = if by_place { self.text_by_place(about) } else { self.text(about) };
-        Cause { code: about.code.clone(), scope: about.scope, evidence, text }
+        Cause { code: about.code.clone(), scope: about.role.scope(), evidence, text }
     }
 
     fn text(&self, about: &Weighed) -> String {

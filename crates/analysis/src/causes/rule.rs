@@ -23,8 +23,6 @@ pub(super) struct Rule {
     pub(super) weigh: fn(&ArmTotals, &Parts) -> Option<Finding>,
     /// How it bears on a comparison.
     pub(super) role: Role,
-    /// What it bears on.
-    pub(super) scope: Scope,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +33,13 @@ pub(super) enum Role {
     Shield,
     /// Disturbs: it explains why nothing could be decided.
     Disturbance,
+}
+
+impl Role {
+    /// What disturbs one arm disturbs the run.
+    pub(super) fn scope(self) -> Scope {
+        if self == Self::Disturbance { Scope::Run } else { Scope::Arm }
+    }
 }
 
 /// What a rule finds in an arm.
@@ -56,7 +61,6 @@ pub(super) struct Weighed<'a> {
     pub(super) code: CauseCode,
     pub(super) what: &'a str,
     pub(super) role: Role,
-    pub(super) scope: Scope,
     pub(super) finding: Finding,
 }
 
@@ -65,7 +69,7 @@ impl Weighed<'_> {
         let evidence = self.finding.evidence.iter();
         Cause {
             code: self.code.clone(),
-            scope: self.scope,
+            scope: self.role.scope(),
             evidence: evidence.map(|(name, value)| ((*name).to_owned(), *value)).collect(),
             text: capitalised(&self.sentence(totals)),
         }

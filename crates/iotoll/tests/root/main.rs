@@ -4,8 +4,8 @@
 
 #[path = "../suite/common/mod.rs"]
 mod common;
+mod created;
+mod created_faults;
 mod foreign;
-mod made;
-mod made_faults;
 mod place_faults;
 mod served;

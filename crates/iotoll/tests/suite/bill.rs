@@ -103,7 +103,7 @@ fn all(folder: &Path) -> Vec<Vec<u8>> {
 }
 
 fn bill(trace: &[u8]) -> Bill {
-    bill_of(&mut TraceReader::new(trace).unwrap()).unwrap()
+    bill_of(&mut TraceReader::new(trace).unwrap(), report::command_of).unwrap()
 }
 
 fn folder(places: &Places) -> PathBuf {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::{LEFT_OUT, kernel, left_out, machine, reason};
 use crate::client::Client;
+use crate::created::CreatedPlace;
 use crate::description::{ParamDescription, ParamForm, StudyDescription};
-use crate::made::MadePlace;
 use crate::material::Material;
 use crate::place::{Detail, DeviceLayer, PlaceFacts};
 use crate::run::{ArmFailure, ArmRecord, Invocation, LeftOut, PlaceAfter, PlanRecord, Run, Watch};
@@ -50,7 +50,7 @@ pub fn without_names(run: Run) -> Run {
     Run {
         run: Invocation {
             ended_early: reason(run.ended_early),
-            left_out: run.left_out.iter().map(unmade).collect(),
+            left_out: run.left_out.iter().map(not_created).collect(),
             ..run
         },
         machine: machine(whose),
@@ -97,7 +97,7 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
     let PlaceFacts {
         label: _,
         path: _,
-        made,
+        created,
         kind,
         filesystem,
         device: mounted,
@@ -119,7 +119,7 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
     PlaceFacts {
         label,
         path: PathBuf::from(LEFT_OUT),
-        made: made.as_deref().map(target),
+        created: created.as_deref().map(target),
         kind,
         filesystem,
         device: mounted.map(|_| top),
@@ -166,22 +166,15 @@ fn details(details: Vec<Detail>) -> Vec<Detail> {
 }
 
 /// How a place was asked for, without the directory that it is in and other texts.
-fn target(made: &str) -> String {
-    match made.parse() {
-        // Its options are among those that it is mounted with.
-        Ok(MadePlace::Image { filesystem, size_bytes, .. }) => {
-            let (options, directory) = Default::default();
-            MadePlace::Image { filesystem, size_bytes, options, directory }.to_string()
-        }
-        Ok(MadePlace::Overlay { .. }) => {
-            MadePlace::Overlay { over: PathBuf::from(LEFT_OUT) }.to_string()
-        }
-        Ok(other @ (MadePlace::Tmpfs { .. } | MadePlace::Zram { .. })) => other.to_string(),
-        Err(_) => left_out(),
-    }
+fn target(created: &str) -> String {
+    let created = created.parse().map(|mut created: CreatedPlace| {
+        created.anonymise(LEFT_OUT);
+        created.to_string()
+    });
+    created.unwrap_or_else(|_| left_out())
 }
 
-fn unmade(place: &LeftOut) -> LeftOut {
+fn not_created(place: &LeftOut) -> LeftOut {
     LeftOut { label: left_out(), target: target(&place.target), why: left_out() }
 }
 

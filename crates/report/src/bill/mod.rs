@@ -2,6 +2,7 @@
 //! does that may pay to be done another way.
 
 mod beside;
+mod command;
 mod names;
 mod opening;
 mod patterns;
@@ -11,6 +12,7 @@ mod tests;
 
 use trace::Bill;
 
+pub use self::command::command_of;
 use crate::text::{Width, heading, paragraph};
 
 /// A screen, of which patterns take what the rest leaves.

@@ -49,7 +49,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             rough_size(*record_bytes),
             rate(*per_second)
         ),
-        PatternKind::SyncedEach { path, syncs, record_bytes, per_second } => format!(
+        PatternKind::SyncedEach { path, syncs, record_bytes, per_second, .. } => format!(
             "{} is forced to the device after each write: {}, {}, of writes of {} on average. \
              {} takes {share} of the time.",
             named(bill, path),
@@ -89,7 +89,7 @@ fn sentence(bill: &Bill, pattern: &Pattern) -> String {
             count(*again),
             count(*missing)
         ),
-        PatternKind::Locks { path, locks, threads, longest_ns, per_second } => format!(
+        PatternKind::Locks { path, locks, threads, longest_ns, per_second, .. } => format!(
             "{} for the lock on {}: {}, {}, the longest wait {}. That takes {share} of the time.",
             if *threads == 1 {
                 "1 thread waits".to_owned()

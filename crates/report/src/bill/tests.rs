@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 const APPEND: u64 = 0o2101;
 
 fn billed(trace: &[u8]) -> Bill {
-    bill_of(&mut TraceReader::new(trace).unwrap()).unwrap()
+    bill_of(&mut TraceReader::new(trace).unwrap(), super::command_of).unwrap()
 }
 
 fn plain(bill: &Bill, full: bool, width: usize) -> String {

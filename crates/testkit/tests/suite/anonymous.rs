@@ -80,8 +80,8 @@ fn full() -> Run {
         below: vec!["vda".to_owned()],
     });
     run.places[0].details = vec![detail("journal"), detail("bind mount")];
-    run.places[0].made = Some("image:ext4:128MiB:noatime@/home/alice".to_owned());
-    run.places[1].made = Some("overlay:/home/alice".to_owned());
+    run.places[0].created = Some("image:ext4:128MiB:noatime@/home/alice".to_owned());
+    run.places[1].created = Some("overlay:/home/alice".to_owned());
     run.run.left_out.push(LeftOut {
         label: "alice".to_owned(),
         target: "tmpfs:128MiB".to_owned(),

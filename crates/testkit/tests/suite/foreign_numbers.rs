@@ -151,8 +151,8 @@ fn each_number_of_a_trace_is_refused_or_billed() {
     for number in extremes(true).iter().filter_map(Value::as_u64) {
         for field in 0..9 {
             let Some(trace) = trace_of(number, field) else { continue };
-            let bill =
-                TraceReader::new(trace.as_slice()).and_then(|mut reader| bill_of(&mut reader));
+            let bill = TraceReader::new(trace.as_slice())
+                .and_then(|mut reader| bill_of(&mut reader, report::command_of));
             if let Ok(bill) = bill {
                 billed += usize::from(!of_bill(&bill).is_empty());
             }

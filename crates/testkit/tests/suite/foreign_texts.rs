@@ -212,7 +212,8 @@ fn names_in_a_trace_stay_text_in_each_output() {
             }
         }
         let trace = planted.finish();
-        let bill = bill_of(&mut TraceReader::new(trace.as_slice()).unwrap()).unwrap();
+        let bill =
+            bill_of(&mut TraceReader::new(trace.as_slice()).unwrap(), report::command_of).unwrap();
         let text = serde_json::to_value(&bill).unwrap().to_string();
         assert!(text.contains("a.db-"), "{text}");
         for output in &of_bill(&bill) {

@@ -1,6 +1,6 @@
 //! Names are looked up again and again.
 
-use super::{Command, Evidence};
+use super::Evidence;
 use crate::bill::{Kind, Looks, text};
 use crate::pattern::{Pattern, PatternKind};
 
@@ -17,12 +17,7 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
     }
     let again = evidence.uses.files().map(|(_, file)| file.looks.saturating_sub(1)).sum();
     let per_second = evidence.per_second(looks);
-    let command = Command::new("files", "").set("operation", "stat").per_second(per_second);
-    let command = match &kind.folder {
-        Some(folder) => command.at(folder.clone()),
-        None => command,
-    };
     let path = kind.folder.clone().unwrap_or_else(|| text(b"/"));
     let what = PatternKind::Looks { path, looks, again, missing, per_second };
-    vec![evidence.pattern(what, ns, &command)]
+    vec![evidence.pattern(what, ns)]
 }

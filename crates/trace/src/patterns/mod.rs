@@ -1,13 +1,12 @@
 //! How patterns are recognised.
 //!
 //! Each pattern is a pure function of the bill and of what was done with each file, in a file of
-//! its own with its thresholds. One that is found has the program's own numbers, and the command
-//! that compares it with what could be done instead.
+//! its own with its thresholds. One that is found has the program's own numbers. The caller names
+//! the command that compares it with what could be done instead.
 //!
 //! A pattern is told from [`WORTH_TELLING`] of the program's time on: a change that saves less is
 //! not worth the work, which is where `iotoll compare` draws the line, too.
 
-mod command;
 mod locks;
 mod looks;
 mod read_again;
@@ -18,9 +17,8 @@ mod synced;
 
 use std::cmp::Reverse;
 
-use self::command::Command;
 use crate::bill::{Bill, FileUse, Share, Uses};
-use crate::pattern::{Pattern, PatternKind};
+use crate::pattern::{CommandOf, Pattern, PatternKind};
 
 /// The least share of the program's wall time that a pattern's calls take.
 const WORTH_TELLING: f64 = 0.01;
@@ -35,12 +33,13 @@ pub(crate) struct Evidence<'a> {
     pub(crate) uses: &'a Uses,
     /// The databases of SQLite with their journals, of which other patterns say nothing.
     pub(crate) databases: sqlite::Databases<'a>,
+    command_of: CommandOf,
 }
 
 /// All patterns, the one with the most time first.
-pub(crate) fn find(bill: &Bill, uses: &Uses) -> Vec<Pattern> {
+pub(crate) fn find(bill: &Bill, uses: &Uses, command_of: CommandOf) -> Vec<Pattern> {
     let databases = sqlite::databases(uses);
-    let evidence = Evidence { bill, uses, databases };
+    let evidence = Evidence { bill, uses, databases, command_of };
     let find = [
         sqlite::find,
         reopened::find,
@@ -79,9 +78,9 @@ impl Evidence<'_> {
         times as f64 / seconds
     }
 
-    fn pattern(&self, what: PatternKind, summed_ns: u64, command: &Command) -> Pattern {
+    fn pattern(&self, what: PatternKind, summed_ns: u64) -> Pattern {
         let share = Share::of_sum(summed_ns, self.bill.own_wall_ns);
-        let command = command.text(self.bill.working_folder.as_deref());
+        let command = (self.command_of)(&what, self.bill.working_folder.as_deref());
         Pattern { what, summed_ns, share, command }
     }
 }

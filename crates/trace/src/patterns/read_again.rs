@@ -1,14 +1,11 @@
 //! Files are opened and read again and again, and have not changed.
 
-use super::{Command, Evidence};
+use super::Evidence;
 use crate::bill::{FileUse, above, text};
 use crate::pattern::{Pattern, PatternKind};
 
 /// A file that is read again fewer times may be read by as many programs.
 const TIMES: u64 = 9;
-/// What a page of the study `page` may have.
-const FILES_MAX: u64 = 256;
-const TOTAL_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
     let files: Vec<_> = evidence.files().filter(|(_, file)| file.again >= TIMES).collect();
@@ -20,15 +17,10 @@ pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
     let times = sum(|file| file.again);
     let total_bytes = sum(|file| file.again_bytes / file.again);
     let per_second = evidence.per_second(times) / count as f64;
-    let command = Command::new("page", "read,cached")
-        .set("files", count.min(FILES_MAX))
-        .set("total", total_bytes.clamp(count.min(FILES_MAX), TOTAL_BYTES_MAX))
-        .set("cache", "warm")
-        .per_second(per_second);
     let common = files.iter().fold(*first, |common, (path, _)| in_common(common, path));
     let path = text(common);
     let what = PatternKind::ReadAgain { path, files: count, times, total_bytes, per_second };
-    vec![evidence.pattern(what, sum(|file| file.again_ns), &command)]
+    vec![evidence.pattern(what, sum(|file| file.again_ns))]
 }
 
 /// The path of both, or the folder that both are in.

@@ -1,14 +1,12 @@
 //! A file is opened, written and closed for each record.
 
-use super::{Command, Evidence, OFTEN};
-use crate::bill::{FileUse, Kind, above, text};
+use super::{Evidence, OFTEN};
+use crate::bill::{FileUse, Kind, text};
 use crate::pattern::{Pattern, PatternKind};
 
 /// Of the times that the file was opened, how many were for a record alone: with fewer, it is
 /// mostly opened for something else.
 const MOSTLY: f64 = 0.8;
-/// The longest record that the study `log` has.
-pub(super) const RECORD_BYTES_MAX: u64 = 1 << 20;
 
 pub(super) fn find(evidence: &Evidence<'_>) -> Vec<Pattern> {
     evidence
@@ -24,15 +22,10 @@ pub(super) fn is_reopened(file: &FileUse) -> bool {
 }
 
 fn found(evidence: &Evidence<'_>, (path, file): (&[u8], &FileUse)) -> Pattern {
-    let record_bytes = (file.written_bytes / file.brief).clamp(1, RECORD_BYTES_MAX);
+    let record_bytes = (file.written_bytes / file.brief).max(1);
     let per_second = evidence.per_second(file.brief);
     let synced = file.brief_synced as f64 >= file.brief as f64 * MOSTLY;
-    let mut command = Command::new("log", "reopen,held");
-    if synced {
-        command = command.set("sync", "each");
-    }
-    let command = command.set("record", record_bytes).at(text(above(path))).per_second(per_second);
     let path = text(path);
     let what = PatternKind::Reopened { path, times: file.brief, record_bytes, per_second, synced };
-    evidence.pattern(what, file.kind_ns(Kind::Open), &command)
+    evidence.pattern(what, file.kind_ns(Kind::Open))
 }

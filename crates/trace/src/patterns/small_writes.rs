@@ -1,8 +1,8 @@
 //! A file that is kept open is written a few bytes at a time.
 
+use super::Evidence;
 use super::reopened::is_reopened;
-use super::{Command, Evidence};
-use crate::bill::{FileUse, Kind, above, text};
+use crate::bill::{FileUse, Kind, text};
 use crate::pattern::{Pattern, PatternKind};
 
 /// A write of so little costs its call and hardly its bytes: copying 512 bytes takes some 20 ns,
@@ -29,11 +29,7 @@ fn is_small(file: &FileUse) -> bool {
 fn found(evidence: &Evidence<'_>, (path, file): (&[u8], &FileUse)) -> Pattern {
     let write_bytes = (file.written_bytes / file.writes).max(1);
     let per_second = evidence.per_second(file.writes);
-    let command = Command::new("log", "held,buffered")
-        .set("record", write_bytes)
-        .at(text(above(path)))
-        .per_second(per_second);
     let path = text(path);
     let what = PatternKind::SmallWrites { path, writes: file.writes, write_bytes, per_second };
-    evidence.pattern(what, file.kind_ns(Kind::Write), &command)
+    evidence.pattern(what, file.kind_ns(Kind::Write))
 }

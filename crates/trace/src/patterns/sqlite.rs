@@ -6,18 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Command, Evidence, OFTEN};
-use crate::bill::{FileUse, Uses, above, text};
+use super::{Evidence, OFTEN};
+use crate::bill::{FileUse, Uses, text};
 use crate::pattern::{Database, Journal, Pattern, PatternKind};
 
-/// How many statements that write a request of the study `sqlite` has: without a transaction
-/// around them, as many transactions.
-const TRANSACTIONS_PER_REQUEST: f64 = 21.0;
-/// From so many syncs per transaction on, the level is `full`: it syncs the journal twice or the
-/// log once, where `normal` syncs the journal once and the log not at all.
-const FULL_JOURNAL_SYNCS: f64 = 2.5;
-const NORMAL_JOURNAL_SYNCS: f64 = 0.5;
-const FULL_LOG_SYNCS: f64 = 0.5;
 /// The suffixes of the files beside a database.
 const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
 
@@ -72,20 +64,15 @@ fn found(evidence: &Evidence<'_>, path: &[u8], database: &FileUse) -> Option<Pat
         return None;
     }
     let each = |count: u64| count as f64 / transactions as f64;
-    let syncs_per_transaction = each(all(|file| file.syncs));
-    let per_second = evidence.per_second(transactions);
     let what = PatternKind::Sqlite(Database {
         path: text(path),
         journal: mode,
         transactions,
         writes_per_transaction: each(all(|file| file.writes)),
-        syncs_per_transaction,
-        per_second,
+        syncs_per_transaction: each(all(|file| file.syncs)),
+        per_second: evidence.per_second(transactions),
     });
-    let command = Command::new("sqlite", strategies(mode, syncs_per_transaction))
-        .at(text(above(path)))
-        .per_second(per_second / TRANSACTIONS_PER_REQUEST);
-    Some(evidence.pattern(what, all(FileUse::all_ns), &command))
+    Some(evidence.pattern(what, all(FileUse::all_ns)))
 }
 
 fn mode(journal: Option<&FileUse>, log: Option<&FileUse>) -> Journal {
@@ -100,20 +87,5 @@ fn mode(journal: Option<&FileUse>, log: Option<&FileUse>) -> Journal {
         Journal::Truncate
     } else {
         Journal::Delete
-    }
-}
-
-/// The strategy that is nearest to what the program does, and those to hold against it.
-fn strategies(journal: Journal, syncs: f64) -> &'static str {
-    match journal {
-        Journal::Wal if syncs >= FULL_LOG_SYNCS => "wal-full,wal-full-tx,wal-normal",
-        Journal::Wal => "wal-normal,wal-normal-tx",
-        Journal::Truncate | Journal::Persist => "truncate-full,truncate-full-tx,wal-normal",
-        Journal::Delete if syncs >= FULL_JOURNAL_SYNCS => "delete-full,delete-full-tx,wal-normal",
-        Journal::Delete if syncs >= NORMAL_JOURNAL_SYNCS => {
-            "delete-normal,delete-full-tx,wal-normal"
-        }
-        Journal::Delete => "delete-off,wal-normal,wal-normal-tx",
-        Journal::None => "off,off-tx,wal-normal-tx",
     }
 }

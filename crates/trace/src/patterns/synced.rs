@@ -1,8 +1,8 @@
 //! A file is forced to the device after each write.
 
-use super::reopened::{RECORD_BYTES_MAX, is_reopened};
-use super::{Command, Evidence, OFTEN};
-use crate::bill::{FileUse, Kind, above, text};
+use super::reopened::is_reopened;
+use super::{Evidence, OFTEN};
+use crate::bill::{FileUse, Kind, text};
 use crate::pattern::{Pattern, PatternKind};
 
 /// Of the syncs, how many follow a single write: with fewer, writes are gathered already.
@@ -17,15 +17,10 @@ fn is_synced(file: &FileUse) -> bool {
 }
 
 fn found(evidence: &Evidence<'_>, (path, file): (&[u8], &FileUse)) -> Pattern {
-    let record_bytes = (file.written_bytes / file.writes.max(1)).clamp(1, RECORD_BYTES_MAX);
+    let record_bytes = (file.written_bytes / file.writes.max(1)).max(1);
     let per_second = evidence.per_second(file.syncs);
-    let strategy = if is_reopened(file) { "reopen" } else { "held" };
-    let command = Command::new("log", strategy)
-        .set("sync", "each,every 100,never")
-        .set("record", record_bytes)
-        .at(text(above(path)))
-        .per_second(per_second);
-    let path = text(path);
-    let what = PatternKind::SyncedEach { path, syncs: file.syncs, record_bytes, per_second };
-    evidence.pattern(what, file.kind_ns(Kind::Sync), &command)
+    let (path, reopened) = (text(path), is_reopened(file));
+    let what =
+        PatternKind::SyncedEach { path, syncs: file.syncs, record_bytes, per_second, reopened };
+    evidence.pattern(what, file.kind_ns(Kind::Sync))
 }

@@ -22,5 +22,5 @@ fn entries(trace: &[u8]) -> Result<Vec<Entry>, Error> {
 }
 
 fn bill(trace: &[u8]) -> Bill {
-    bill_of(&mut TraceReader::new(trace).unwrap()).unwrap()
+    bill_of(&mut TraceReader::new(trace).unwrap(), |_, _| String::new()).unwrap()
 }

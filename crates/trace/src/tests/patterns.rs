@@ -59,7 +59,6 @@ fn a_file_that_is_reopened_for_each_record() {
     let [
         Pattern {
             what: PatternKind::Reopened { path, times, record_bytes, synced, .. },
-            command,
             share,
             ..
         },
@@ -69,18 +68,11 @@ fn a_file_that_is_reopened_for_each_record() {
     };
     assert_eq!((path.as_str(), *times, *record_bytes), ("/home/eva/orders/logs/app.log", 300, 137));
     assert!(!synced && (0.02..0.04).contains(share), "{share}");
-    assert_eq!(
-        command,
-        "iotoll compare disk=logs ram=/dev/shm --study log --strategy reopen,held \
-         --set log.record=137 --per-second 9600"
-    );
-    // With a sync of each, both are told, and each has its own command.
+    // With a sync of each, both are told.
     let patterns = found(reopened(300, true, 1));
     let [forced, opened] = &patterns[..] else { panic!("{patterns:?}") };
-    assert!(matches!(forced.what, PatternKind::SyncedEach { syncs: 300, .. }));
+    assert!(matches!(forced.what, PatternKind::SyncedEach { syncs: 300, reopened: true, .. }));
     assert!(matches!(opened.what, PatternKind::Reopened { synced: true, .. }));
-    assert!(opened.command.contains("--strategy reopen,held --set log.sync=each "));
-    assert!(forced.command.contains("--strategy reopen --set 'log.sync=each,every 100,never'"));
     // Once at a start, or for many records each, is none.
     assert_eq!(found(reopened(10, false, 1)), []);
     assert_eq!(found(reopened(300, false, 3)), []);
@@ -101,17 +93,12 @@ fn synced(syncs: u64, writes_between: u64) -> Planted {
 #[test]
 fn a_file_that_is_forced_to_the_device_after_each_write() {
     let patterns = found(synced(100, 1));
-    let [Pattern { what: PatternKind::SyncedEach { syncs, record_bytes, .. }, command, .. }] =
+    let [Pattern { what: PatternKind::SyncedEach { syncs, record_bytes, reopened, .. }, .. }] =
         &patterns[..]
     else {
         panic!("{patterns:?}")
     };
-    assert_eq!((*syncs, *record_bytes), (100, 4096));
-    assert_eq!(
-        command,
-        "iotoll compare --study log --strategy held --set 'log.sync=each,every 100,never' \
-         --set log.record=4096 --per-second 1000"
-    );
+    assert_eq!((*syncs, *record_bytes, *reopened), (100, 4096, false));
     assert_eq!(found(synced(100, 10)), []);
     assert_eq!(found(synced(10, 1)), []);
 }
@@ -129,13 +116,12 @@ fn small(writes: u64, bytes: u64) -> Planted {
 #[test]
 fn a_file_that_is_written_a_few_bytes_at_a_time() {
     let patterns = found(small(2000, 70));
-    let [Pattern { what: PatternKind::SmallWrites { writes, write_bytes, .. }, command, .. }] =
+    let [Pattern { what: PatternKind::SmallWrites { writes, write_bytes, .. }, .. }] =
         &patterns[..]
     else {
         panic!("{patterns:?}")
     };
     assert_eq!((*writes, *write_bytes), (2000, 70));
-    assert!(command.contains("--strategy held,buffered --set log.record=70 "), "{command}");
     assert_eq!(found(small(2000, 4096)), []);
     assert_eq!(found(small(500, 70)), []);
     // Here and there in a file, they cannot be gathered.
@@ -174,23 +160,13 @@ fn read_again(times: u64, changes: bool) -> Planted {
 #[test]
 fn files_that_are_read_again_and_have_not_changed() {
     let patterns = found(read_again(30, false));
-    let [
-        Pattern {
-            what: PatternKind::ReadAgain { path, files, times, total_bytes, .. },
-            command,
-            ..
-        },
-    ] = &patterns[..]
+    let [Pattern { what: PatternKind::ReadAgain { path, files, times, total_bytes, .. }, .. }] =
+        &patterns[..]
     else {
         panic!("{patterns:?}")
     };
     assert_eq!((*files, *times, *total_bytes), (2, 58, 5000));
     assert_eq!(path, "/home/eva/orders/conf");
-    assert!(
-        command.contains(
-            "--study page --strategy read,cached --set page.files=2 --set page.total=5000"
-        )
-    );
     assert_eq!(found(read_again(30, true)), []);
     assert_eq!(found(read_again(5, false)), []);
 }
@@ -224,19 +200,13 @@ fn looks(looks: u64) -> Planted {
 #[test]
 fn names_that_are_looked_up_again_and_again() {
     let patterns = found(looks(2000));
-    let [
-        Pattern {
-            what: PatternKind::Looks { path, looks: count, again, missing, .. },
-            command,
-            ..
-        },
-    ] = &patterns[..]
+    let [Pattern { what: PatternKind::Looks { path, looks: count, again, missing, .. }, .. }] =
+        &patterns[..]
     else {
         panic!("{patterns:?}")
     };
     assert_eq!((path.as_str(), *count, *missing), ("/home/eva/orders/themes", 2000, 500));
     assert_eq!(*again, 1998);
-    assert!(command.contains("disk=themes ram=/dev/shm --study files --set files.operation=stat"));
     assert_eq!(found(looks(900)), []);
 }
 
@@ -270,17 +240,15 @@ fn a_lock_that_is_waited_for() {
     let patterns = found(locks(100, 200 * US));
     let [
         Pattern {
-            what: PatternKind::Locks { locks: count, threads, longest_ns, .. }, command, ..
+            what: PatternKind::Locks { locks: count, threads, longest_ns, record_bytes, .. },
+            ..
         },
     ] = &patterns[..]
     else {
         panic!("{patterns:?}")
     };
     assert_eq!((*count, *threads, *longest_ns), (100, 2, 200 * US));
-    assert!(
-        command
-            .contains("--strategy flock,held,per-writer --set log.writers=2 --set log.record=137")
-    );
+    assert_eq!(*record_bytes, Some(137));
     assert_eq!(found(locks(100, 600)), []);
 }
 
@@ -353,22 +321,21 @@ fn transaction(planted: &mut Planted, journal: Journal, number: u64, pages: u64)
 #[test]
 fn a_database_with_its_journal_and_its_transactions() {
     let expected = [
-        (Journal::Delete, 8, 3, "delete-full,delete-full-tx,wal-normal"),
-        (Journal::Truncate, 8, 3, "truncate-full,truncate-full-tx,wal-normal"),
-        (Journal::Persist, 9, 3, "truncate-full,truncate-full-tx,wal-normal"),
-        (Journal::Wal, 4, 1, "wal-full,wal-full-tx,wal-normal"),
-        (Journal::None, 4, 0, "off,off-tx,wal-normal-tx"),
+        (Journal::Delete, 8, 3),
+        (Journal::Truncate, 8, 3),
+        (Journal::Persist, 9, 3),
+        (Journal::Wal, 4, 1),
+        (Journal::None, 4, 0),
     ];
-    for (mode, writes, syncs, strategies) in expected {
+    for (mode, writes, syncs) in expected {
         let patterns = found(sqlite(mode, 50, 4));
-        let [Pattern { what, command, .. }] = &patterns[..] else { panic!("{patterns:?}") };
+        let [Pattern { what, .. }] = &patterns[..] else { panic!("{patterns:?}") };
         let PatternKind::Sqlite(database) = what else { panic!("{what:?}") };
         let Database { path, journal, transactions, .. } = database;
         assert_eq!((path.as_str(), *journal), ("/home/eva/orders/orders.db", mode));
         assert_eq!(*transactions, 50);
         let each = [database.writes_per_transaction, database.syncs_per_transaction];
         assert_eq!(each.map(|number| number as u64), [writes, syncs]);
-        assert!(command.contains(&format!("--study sqlite --strategy {strategies} ")), "{command}");
     }
     assert_eq!(found(sqlite(Journal::Delete, 10, 4)), []);
     // A file beside another that is merely called so.

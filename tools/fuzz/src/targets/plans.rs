@@ -1,6 +1,6 @@
 //! Plan files, places and settings.
 
-use model::made::MadePlace;
+use model::created::CreatedPlace;
 use model::place::{self, PlaceRequest};
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, StudyPlan};
@@ -164,9 +164,9 @@ fn place(bytes: &[u8]) -> bool {
         Ok(place) => {
             assert_eq!(printable(&place.label), place.label, "a label: it is hidden");
             // A run's record has it as text, which reads back as the same.
-            if let place::Target::Made(made) = &place.target {
-                let again = made.to_string().parse::<MadePlace>();
-                assert_eq!(again.as_ref(), Ok(made), "a place: it reads otherwise");
+            if let place::Target::Created(created) = &place.target {
+                let again = created.to_string().parse::<CreatedPlace>();
+                assert_eq!(again.as_ref(), Ok(created), "a place: it reads otherwise");
             }
             true
         }

@@ -65,14 +65,14 @@ fn read(bytes: &[u8]) -> bool {
 
 /// Reads entries without the checksums around them.
 fn within(bytes: &[u8]) -> bool {
-    let bill = fuzz::entries(bytes);
+    let bill = fuzz::entries(bytes, report::command_of);
     bill.inspect(|bill| print(bill, bytes)).is_some()
 }
 
 /// A trace's bill, printed in every form.
 pub(super) fn reported(trace: &[u8]) {
     if let Ok(mut reader) = TraceReader::new(trace)
-        && let Ok(bill) = bill_of(&mut reader)
+        && let Ok(bill) = bill_of(&mut reader, report::command_of)
     {
         print(&bill, trace);
     }

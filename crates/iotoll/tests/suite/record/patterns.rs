@@ -165,7 +165,8 @@ fn recorded(real: &Real, folder: &TempDir) -> Bill {
     record.args(["record", "-o"]).arg(&trace).args(["--", "sh", "-ec", real.script]);
     let output = record.current_dir(folder.path()).output().unwrap();
     assert!(output.status.success(), "{}: {}", real.name, stderr(&output));
-    bill_of(&mut TraceReader::new(File::open(&trace).unwrap()).unwrap()).unwrap()
+    bill_of(&mut TraceReader::new(File::open(&trace).unwrap()).unwrap(), report::command_of)
+        .unwrap()
 }
 
 /// Runs a pattern's command for a moment; it may leave nothing.

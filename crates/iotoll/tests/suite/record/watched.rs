@@ -85,7 +85,9 @@ fn a_view_under_load_is_watched_and_replayed() {
     assert!(load.wait().unwrap().success());
     drop(server);
 
-    let bill = bill_of(&mut TraceReader::new(File::open(&trace).unwrap()).unwrap()).unwrap();
+    let bill =
+        bill_of(&mut TraceReader::new(File::open(&trace).unwrap()).unwrap(), report::command_of)
+            .unwrap();
     assert!(bill.header.attached && bill.lost == 0);
     let is_it = |what: &PatternKind| {
         matches!(what, PatternKind::Sqlite(database)

@@ -54,7 +54,7 @@ pub(crate) fn comparison() -> Value {
     });
     run.places[0].unread.push(text());
     run.places[0].details.push(detail());
-    run.places[0].made = Some("image:ext4:128MiB:noatime@/srv".to_owned());
+    run.places[0].created = Some("image:ext4:128MiB:noatime@/srv".to_owned());
     run.places_after[1] = PlaceAfter::Unreadable(text());
     run.watch.after.unread.push(text());
     let slices = run.slices.iter_mut().filter(|slice| slice.block().is_some());

@@ -1,28 +1,19 @@
 //! Memory pressure: tasks waited until memory was freed, or until what had been pushed
 //! out of it came back.
 
-use model::cause::{CauseCode, Scope};
 use model::units::{percent, rough_size};
 
-use super::parts::Parts;
-use super::rule::{Finding, Role, Rule};
-use super::waiting::Waiting;
+use crate::causes::parts::Parts;
+use crate::causes::rule::Finding;
+use crate::causes::waiting::Waiting;
 use crate::totals::ArmTotals;
-
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::MemoryPressure,
-    what: "",
-    weigh,
-    role: Role::Disturbance,
-    scope: Scope::Run,
-};
 
 /// Waiting for memory for less than this share of the time is below any threshold.
 const WAITED_MIN: f64 = 0.05;
 /// So much of what storage read having been in memory shortly before is thrashing.
 const REFAULTED_MIN: f64 = 0.1;
 
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let memory = totals.surroundings.memory?;
     let stall_ns = totals.pressure().map(|p| p.memory_ns);
     let stalled = stall_ns.map_or(0.0, |ns| totals.share(ns));

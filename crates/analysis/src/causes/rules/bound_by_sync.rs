@@ -1,20 +1,10 @@
 //! Bound by sync: the time went into forcing data to the device.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{BOUND, Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{BOUND, Finding};
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::BoundBySync,
-    what: "forcing data to the device (fsync)",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let sync_calls = totals.spent.sync_calls as f64;
     let finding = Finding::of_time(totals, parts.sync_ns, BOUND);
     let evidence = [

@@ -1,20 +1,10 @@
 //! The application's own processor time, which no storage can shorten.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{BOUND, Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{BOUND, Finding};
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::ApplicationCpu,
-    what: "the program's own CPU time",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let finding = Finding::of_time(totals, parts.program_ns, BOUND);
     let evidence =
         [("own_time_percent", finding.share * 100.0), ("own_ns_per_op", finding.cost_ns_per_op)];

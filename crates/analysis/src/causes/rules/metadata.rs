@@ -1,21 +1,11 @@
 //! Metadata: the kernel's work for the names of files, which is the file system's own:
 //! creating, renaming, removing, and finding room for them.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{BOUND, Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{BOUND, Finding};
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::Metadata,
-    what: "creating, renaming and removing files in the kernel",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let changes = totals.spent.name_changes as f64;
     let finding = Finding::of_time(totals, parts.names_ns, BOUND);
     let evidence = [

@@ -4,23 +4,14 @@
 //! No counter tells of it by itself. It shows as writes to the cache that sleep,
 //! outside any sync or lock, while there is dirty data and nothing is read.
 
-use model::cause::{CauseCode, Scope};
 use model::units::rough_size;
 
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
-use super::waiting::Waiting;
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE};
+use crate::causes::waiting::Waiting;
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::ThrottledWriteback,
-    what: "waiting for writeback (dirty page throttling)",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let dirtied_bytes = totals.spent.calls?.storage_dirtied_bytes as f64;
     let (left_bytes, written_bytes) = (totals.unwritten_bytes(), totals.device_written_bytes());
     let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Writeback), NOTABLE);

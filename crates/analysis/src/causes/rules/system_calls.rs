@@ -1,20 +1,10 @@
 //! System calls: the kernel's work for each call, whatever it moves.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{BOUND, Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{BOUND, Finding};
 use crate::totals::{ArmTotals, all_calls};
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::SystemCalls,
-    what: "system call overhead in the kernel",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let calls = all_calls(totals.spent.calls?);
     let finding = Finding::of_time(totals, parts.calls_ns, BOUND);
     let evidence = [

@@ -1,23 +1,14 @@
 //! Writes to the device: what was written went past the page cache, with `O_DIRECT` or
 //! `O_DSYNC`, and had to be waited for.
 
-use model::cause::{CauseCode, Scope};
 use model::units::rough_size;
 
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
-use super::waiting::Waiting;
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE};
+use crate::causes::waiting::Waiting;
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::WritesToDevice,
-    what: "waiting for the device to take writes",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let written_bytes = totals.spent.calls?.storage_dirtied_bytes as f64;
     let device_bytes = totals.device_written_bytes()?;
     let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Writes), NOTABLE);

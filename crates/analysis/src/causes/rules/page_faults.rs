@@ -1,21 +1,11 @@
 //! Page faults: pages of memory or of mapped files that were touched and not yet
 //! mapped. Each takes at least what a bare fault took before the run.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE};
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::PageFaults,
-    what: "handling page faults",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let floor = totals.memory?;
     let faults = totals.spent.minor_faults as f64;
     let finding = Finding::of_time(totals, parts.faults_ns, NOTABLE);

@@ -1,21 +1,11 @@
 //! Copying: the kernel's work for each byte that it moves between the page cache and
 //! the program, and for each page that it frees with a file.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{BOUND, Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{BOUND, Finding};
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::Copying,
-    what: "moving data to and from the page cache, or freeing it there,",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let finding = Finding::of_time(totals, parts.copying_ns, BOUND);
     let evidence = [
         ("copying_time_percent", finding.share * 100.0),

@@ -1,22 +1,13 @@
 //! Reads from the device: data was not in memory and had to be waited for.
 
-use model::cause::{CauseCode, Scope};
 use model::units::rough_size;
 
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
-use super::waiting::Waiting;
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE};
+use crate::causes::waiting::Waiting;
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::ReadsFromDevice,
-    what: "waiting for reads from the device",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let read_bytes = totals.spent.calls?.storage_read_bytes as f64;
     let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Reads), NOTABLE);
     let evidence = [

@@ -2,22 +2,12 @@
 //! waited for that. A file system mounted with `discard` does so when it frees blocks;
 //! ext4 without a journal does it within the call that removes a file.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
-use super::waiting::Waiting;
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE};
+use crate::causes::waiting::Waiting;
 use crate::totals::ArmTotals;
 
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::DeviceDiscards,
-    what: "waiting for the device to discard freed blocks",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
-
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let discards_per_op = totals.per_op(totals.spent.device?.discards? as f64);
     let finding = Finding::of_time(totals, parts.waiting_ns(Waiting::Discards), NOTABLE);
     let evidence = [

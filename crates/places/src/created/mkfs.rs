@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use model::made::ImageFs;
+use model::created::ImageFs;
 
-use super::error::MadeError;
+use super::error::CreateError;
 
 /// Where systems have them. Not all of it is in every user's search path, and root runs no
 /// program from one that others may have set.
@@ -45,21 +45,25 @@ fn mkfs_program(filesystem: ImageFs) -> MkfsProgram {
 }
 
 /// Whether there is a program for it; an error that says which is missing.
-pub(super) fn check(filesystem: ImageFs) -> Result<(), MadeError> {
+pub(super) fn check(filesystem: ImageFs) -> Result<(), CreateError> {
     find(&mkfs_program(filesystem)).map(drop)
 }
 
-fn find(mkfs_program: &MkfsProgram) -> Result<PathBuf, MadeError> {
+fn find(mkfs_program: &MkfsProgram) -> Result<PathBuf, CreateError> {
     let mut paths = FOLDERS.iter().map(|folder| Path::new(folder).join(mkfs_program.program));
     let MkfsProgram { program, package, .. } = *mkfs_program;
-    paths.find(|path| path.is_file()).ok_or(MadeError::NoProgram { program, package })
+    paths.find(|path| path.is_file()).ok_or(CreateError::NoProgram { program, package })
 }
 
 /// Makes a file system on a device.
-pub(super) fn make(filesystem: ImageFs, device: &Path, stop: &AtomicBool) -> Result<(), MadeError> {
+pub(super) fn make(
+    filesystem: ImageFs,
+    device: &Path,
+    stop: &AtomicBool,
+) -> Result<(), CreateError> {
     let mkfs_program = mkfs_program(filesystem);
     let program = find(&mkfs_program)?;
-    let failed = |said: String| MadeError::Program { program: mkfs_program.program, said };
+    let failed = |said: String| CreateError::Program { program: mkfs_program.program, said };
     let mut command = Command::new(program);
     command.args(mkfs_program.arguments).arg(device);
     // Nothing that others set may change what it does.
@@ -74,7 +78,7 @@ pub(super) fn make(filesystem: ImageFs, device: &Path, stop: &AtomicBool) -> Res
     }
     match ended {
         Ok(Some(status)) if status.success() => Ok(()),
-        Ok(_) if stop.load(Ordering::Relaxed) => Err(MadeError::Interrupted),
+        Ok(_) if stop.load(Ordering::Relaxed) => Err(CreateError::Interrupted),
         Ok(Some(status)) => Err(failed(first_line(&mut child).unwrap_or(status.to_string()))),
         Ok(None) => Err(failed(format!("it took more than {} s", PATIENCE.as_secs()))),
         Err(error) => Err(failed(error.to_string())),

@@ -1,25 +1,16 @@
 //! Noise from outside: others wanted the processor that the slice was to run on.
 
-use model::cause::{CauseCode, Scope};
 use model::spent::Spent;
 use model::units::percent;
 
-use super::parts::Parts;
-use super::rule::{Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::Finding;
 use crate::totals::ArmTotals;
-
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::OutsideNoise,
-    what: "",
-    weigh,
-    role: Role::Disturbance,
-    scope: Scope::Run,
-};
 
 /// Time lost to others that is as large as the usual threshold may decide a block.
 const LOST_MIN: f64 = 0.05;
 
-fn weigh(totals: &ArmTotals, _parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, _parts: &Parts) -> Option<Finding> {
     let cpus = totals.surroundings.cpus?;
     let machine_ns = totals.machine_ns()?.max(1.0);
     let queued_ns = totals.spent.run_queue_ns? as f64;

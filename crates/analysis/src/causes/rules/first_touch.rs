@@ -3,25 +3,16 @@
 //! memory that was freed; what fills more of the page cache, or of a file system in
 //! memory, pays for it once.
 
-use model::cause::{CauseCode, Scope};
 use model::units::{rough_size, time};
 
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE};
 use crate::totals::ArmTotals;
-
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::FirstTouch,
-    what: "memory that was used for the first time",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
 
 /// The first touch of a page must cost so many times the second.
 const DEARER_MIN: f64 = 2.0;
 
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let floor = totals.memory.filter(|f| f.first_touch_ns >= f.again_ns * DEARER_MIN)?;
     let finding = Finding::of_time(totals, parts.first_touch_ns, NOTABLE);
     let touched_bytes = totals.per_slice(totals.first_touched_bytes as f64);

@@ -1,4 +1,4 @@
-//! Why a place could not be made, each with what to use instead.
+//! Why a place could not be created, each with what to use instead.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use crate::error::{PlaceError, WorkDirError};
 
-/// Why a place could not be made, or unmade.
+/// Why a place could not be created, or removed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum MadeError {
+pub enum CreateError {
     /// The process may not have mounts of its own.
     #[error(
         "creating a place needs a mount namespace ({0}): run as root, or allow user namespaces; \
@@ -118,7 +118,12 @@ pub enum MadeError {
     },
 }
 
-impl MadeError {
+/// The record is written first, or nothing is created.
+pub(super) fn recording(source: io::Error) -> CreateError {
+    CreateError::Io { action: "recording what is created", source }
+}
+
+impl CreateError {
     pub(super) fn io(action: &'static str) -> impl Fn(io::Error) -> Self {
         move |source| Self::Io { action, source }
     }

@@ -1,23 +1,13 @@
 //! Waiting for a lock that somebody else held.
 
-use model::cause::{CauseCode, Scope};
-
-use super::parts::Parts;
-use super::rule::{Finding, NOTABLE, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::{Finding, NOTABLE};
 use crate::totals::ArmTotals;
-
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::WaitingForLock,
-    what: "waiting for locks held by other threads or processes",
-    weigh,
-    role: Role::Cost,
-    scope: Scope::Arm,
-};
 
 /// Taking a free lock is work and not waiting, and a slice that is preempted
 /// while it does so waits for a processor. What counts is time in lock calls in
 /// which the worker slept.
-fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let lock_calls = totals.spent.lock_calls as f64;
     totals.asleep_ns()?;
     let finding = Finding::of_time(totals, parts.lock_ns, NOTABLE);

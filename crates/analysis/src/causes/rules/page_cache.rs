@@ -1,20 +1,11 @@
 //! Absorbed by the page cache: what was written had not reached the device when
 //! the clock stopped, so the toll says nothing of the device.
 
-use model::cause::{CauseCode, Scope};
 use model::units::{rough_size, time};
 
-use super::parts::Parts;
-use super::rule::{Finding, Role, Rule};
+use crate::causes::parts::Parts;
+use crate::causes::rule::Finding;
 use crate::totals::ArmTotals;
-
-pub(super) const RULE: Rule = Rule {
-    code: CauseCode::AbsorbedByPageCache,
-    what: "",
-    weigh,
-    role: Role::Shield,
-    scope: Scope::Arm,
-};
 
 /// Fewer bytes written per operation than this are not what the arm does.
 const WRITES_MIN: f64 = 0.5;
@@ -22,7 +13,7 @@ const WRITES_MIN: f64 = 0.5;
 /// run meanwhile, for the toll still to be that of memory.
 const REACHED_MAX: f64 = 0.1;
 
-fn weigh(totals: &ArmTotals, _parts: &Parts) -> Option<Finding> {
+pub(super) fn weigh(totals: &ArmTotals, _parts: &Parts) -> Option<Finding> {
     let written_bytes = requested(totals);
     if !writes(totals, written_bytes) {
         return None;

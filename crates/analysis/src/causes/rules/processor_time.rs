@@ -1,0 +1,12 @@
+//! Time on a processor, where the kernel cannot have told its own from the program's.
+
+use crate::causes::parts::Parts;
+use crate::causes::rule::{BOUND, Finding};
+use crate::totals::ArmTotals;
+
+pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
+    let finding = Finding::of_time(totals, parts.processor_ns, BOUND);
+    let evidence =
+        [("cpu_time_percent", finding.share * 100.0), ("cpu_ns_per_op", finding.cost_ns_per_op)];
+    (totals.cpu_ns() > 0.0).then(|| finding.with(evidence))
+}
