@@ -8,7 +8,18 @@ use model::plan::PlanError;
 use model::plan_file::PlanFileError;
 use places::{PlaceError, WorkDirError};
 
-use crate::output;
+use crate::terminal::output;
+
+/// The codes that most commands end with, for their help.
+pub(crate) const CODES: &str = "\
+Exit codes:
+  0    success
+  1    failure
+  2    invalid usage or input
+  3    a study found corrupted data
+  4    --require-verdict was given and a comparison has no verdict
+  5    --baseline was given and an arm is slower than in that run
+  130  interrupted; what was measured so far has been reported";
 
 /// How a command ended. The numbers are documented and relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,184 @@
+//! `iotoll show`: a saved result, printed as it was then, or the bill of a trace.
+
+use std::path::Path;
+
+use ::load::analyse_load;
+use analysis::analyse;
+use anyhow::{anyhow, ensure};
+use model::run::Run;
+use report::load::Layout;
+
+use crate::cli::{Form, LAYOUTS, OutputArgs, one_of};
+use crate::exit::{Exit, UsageError};
+use crate::recording::billed;
+use crate::results::confined;
+use crate::results::delivery::{Asked, Rendered, Targets, render, render_comparison};
+use crate::results::identity::this_program;
+use crate::results::source::{Saved, Source, entry, is_file, loaded};
+use crate::terminal::output;
+use clap::Args;
+use model::plan::parse_per_second;
+use model::study::{parse_error_rate, parse_threshold};
+use std::path::PathBuf;
+
+/// Print the report of a saved result
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// A file written by --json or --html, the trace of a recording, or a saved run: the beginning
+    /// of its name, `last`, or `last~1` for the one before [default: last]
+    #[arg(value_name = "FILE|RUN")]
+    run: Option<PathBuf>,
+
+    /// For a comparison: decide again with this smallest difference
+    #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
+    threshold: Option<f64>,
+
+    /// For a comparison: decide again with this share of wrong verdicts
+    #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
+    error_rate: Option<f64>,
+
+    /// For a comparison: what a change is worth at so many operations a second
+    #[arg(long, value_name = "N", value_parser = parse_per_second)]
+    per_second: Option<f64>,
+
+    /// For a run that repeats an article: show another run of it beside this one
+    #[arg(long, value_name = "FILE|RUN")]
+    #[arg(conflicts_with_all = ["full", "json", "csv", "openmetrics", "html", "markdown"])]
+    beside: Option<PathBuf>,
+
+    /// For a load: the layout of the report [default: plain]
+    #[arg(long, value_name = "LAYOUT", value_parser = one_of(&LAYOUTS))]
+    layout: Option<Layout>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
+    let targets = Targets::open(&args.output)?;
+    if let Some(other) = &args.beside {
+        return beside(args.run.as_deref(), other);
+    }
+    let rendered = rendered(args, &targets.asked())?;
+    targets.deliver(rendered)?;
+    Ok(Exit::Done)
+}
+
+fn rendered(args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
+    let given = args.run.as_deref();
+    let name = given.map_or("the last run".into(), Path::to_string_lossy);
+    let cannot = |why: anyhow::Error| UsageError(format!("cannot show {name}: {why:#}"));
+    if given.is_some_and(is_file) {
+        let source = Source::open(given).map_err(cannot)?;
+        return confined::rendered([source], |[source]| {
+            read_and_rendered(source, args, asked).map_err(|why| cannot(why).into())
+        });
+    }
+    let (store, entry) = entry(given.and_then(Path::to_str)).map_err(cannot)?;
+    if let Some(program) = this_program().filter(|_| needs_no_slices(args))
+        && let Some(kept) =
+            store.load_analysed(&entry, &program).map_err(|why| cannot(why.into()))?
+    {
+        return render_comparison(asked, &kept.run, &kept.analysis, args.output.full);
+    }
+    let saved = loaded(&store, &entry).map_err(cannot)?;
+    saved_rendered(saved, args, asked).map_err(|why| cannot(why).into())
+}
+
+fn read_and_rendered(source: Source, args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
+    match source {
+        Source::Trace(trace) => {
+            trace_fits(args)?;
+            let bill = billed::bill_in(trace)?;
+            render(asked, &bill, |width| report::bill(&bill, args.output.full, width))
+        }
+        source => saved_rendered(source.read()?, args, asked),
+    }
+}
+
+/// Whether what is asked for is of a trace.
+fn trace_fits(args: &ShowArgs) -> anyhow::Result<()> {
+    ensure!(
+        args.threshold.or(args.error_rate).or(args.per_second).is_none()
+            && args.layout.is_none()
+            && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
+        "it is a trace: --full and --json apply to it, and no other option"
+    );
+    Ok(())
+}
+
+/// Whether nothing is decided anew and all is text, which needs no slices: they are most of a
+/// record.
+fn needs_no_slices(args: &ShowArgs) -> bool {
+    args.threshold.or(args.error_rate).or(args.per_second).is_none()
+        && args.output.files().all(|(form, _)| matches!(form, Form::Markdown))
+        && args.layout.is_none()
+}
+
+/// Shows two runs of one article.
+fn beside(given: Option<&Path>, other: &Path) -> anyhow::Result<Exit> {
+    let given = given.unwrap_or(Path::new("last"));
+    let cannot = |given: &Path, why: anyhow::Error| {
+        UsageError(format!("cannot show {}: {why:#}", given.display()))
+    };
+    let open = |given| Source::open(Some(given)).map_err(|why| cannot(given, why));
+    let sources = [open(given)?, open(other)?];
+    let width = output::width();
+    let rendered = confined::rendered(sources, |[first, second]| {
+        let repeated = |given: &Path, source: Source| {
+            let analysis = source.comparison().map(|run| analyse(&run));
+            let none = || anyhow!("it repeats no article");
+            let found = analysis.and_then(|analysis| analysis.reproduction.ok_or_else(none));
+            found.map_err(|why| cannot(given, why))
+        };
+        let runs = [repeated(given, first)?, repeated(other, second)?];
+        let name =
+            |given: &Path| given.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let names = [name(given), name(other)];
+        let both = [(names[0].as_str(), &runs[0]), (names[1].as_str(), &runs[1])];
+        let text = report::beside(both, width).ok_or_else(|| {
+            UsageError(format!("{} repeats {}, not {}", names[1], runs[1].article, runs[0].article))
+        })?;
+        Ok(Rendered { report: text, ..Rendered::default() })
+    })?;
+    output::result(&rendered.report)?;
+    Ok(Exit::Done)
+}
+
+/// Whether what is asked for is of its kind.
+fn fits(saved: &Saved, args: &ShowArgs) -> anyhow::Result<()> {
+    ensure!(
+        matches!(saved, Saved::Comparison(_))
+            || args.threshold.or(args.error_rate).or(args.per_second).is_none()
+                && !args.output.full
+                && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
+        "it is not a comparison, and --threshold, --error-rate, --per-second, --full, --csv, \
+         --openmetrics, --html and --markdown apply only to comparisons"
+    );
+    ensure!(
+        matches!(saved, Saved::Load(_)) || args.layout.is_none(),
+        "it is not a result of `iotoll load`, and --layout applies only to those"
+    );
+    Ok(())
+}
+
+fn saved_rendered(saved: Saved, args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
+    fits(&saved, args)?;
+    match saved {
+        Saved::Comparison(run) => {
+            let run = args.threshold.into_iter().fold(*run, Run::with_threshold);
+            let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
+            let run = args.per_second.into_iter().fold(run, Run::with_per_second);
+            let analysis = analyse(&run);
+            render_comparison(asked, &run, &analysis, args.output.full)
+        }
+        Saved::Load(run) => {
+            let (analysis, layout) = (analyse_load(&run), args.layout.unwrap_or_default());
+            let document = run.with_analysis(&analysis);
+            render(asked, &document, |_| report::load::render(layout, &run, &analysis))
+        }
+        Saved::Selftest(result) => {
+            render(asked, &result, |width| report::selftest::report(&result, width))
+        }
+    }
+}

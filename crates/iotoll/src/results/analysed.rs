@@ -1,0 +1,95 @@
+//! A saved result that has charts, with what follows from it.
+
+use std::path::{Path, PathBuf};
+
+use ::load::analyse_load;
+use analysis::analyse;
+use anyhow::anyhow;
+use model::analysis::Analysis;
+use model::document::Document;
+use model::load::{LoadAnalysis, LoadRun};
+use model::run::Run;
+use report::html::Sheet;
+
+use crate::exit::UsageError;
+use crate::results::delivery::as_json;
+use crate::results::source::{Saved, Source};
+
+/// Letters of a run's name that a file is called by.
+const NAME_CHARS: usize = 8;
+
+/// A result that can be a page.
+pub(crate) enum Analysed {
+    Comparison(Box<(Run, Analysis)>),
+    Load(Box<(LoadRun, LoadAnalysis)>),
+}
+
+impl Analysed {
+    /// What follows from a result.
+    pub(crate) fn of(saved: Saved) -> anyhow::Result<Self> {
+        match saved {
+            Saved::Comparison(run) => {
+                let analysis = analyse(&run);
+                Ok(Self::Comparison(Box::new((*run, analysis))))
+            }
+            Saved::Load(run) => {
+                let analysis = analyse_load(&run);
+                Ok(Self::Load(Box::new((*run, analysis))))
+            }
+            Saved::Selftest(_) => Err(anyhow!(
+                "it is a selftest, and this works only for comparisons and loads; use `iotoll \
+                 show` to print it"
+            )),
+        }
+    }
+
+    pub(crate) fn sheet(&self) -> Sheet<'_> {
+        match self {
+            Self::Comparison(both) => Sheet::Comparison { run: &both.0, analysis: &both.1 },
+            Self::Load(both) => Sheet::Load { run: &both.0, analysis: &both.1 },
+        }
+    }
+
+    /// The run, where it is a comparison.
+    pub(crate) fn comparison(&self) -> Option<(&Run, &Analysis)> {
+        match self {
+            Self::Comparison(both) => Some((&both.0, &both.1)),
+            Self::Load(_) => None,
+        }
+    }
+
+    /// As `--json` writes it.
+    pub(crate) fn json(&self) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Comparison(both) => as_json(&Document::new(&both.0, &both.1)),
+            Self::Load(both) => as_json(&both.0.clone().with_analysis(&both.1)),
+        }
+    }
+
+    /// The run's name.
+    pub(crate) fn id(&self) -> &str {
+        match self {
+            Self::Comparison(both) => &both.0.run.id,
+            Self::Load(both) => &both.0.run.id,
+        }
+    }
+}
+
+/// What a file is called that is made of a run, by the run's name, which may be anything in a
+/// file of others'.
+pub(crate) fn usual_file(id: &str, extension: &str) -> PathBuf {
+    let name: String = id.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
+    let divider = if name.is_empty() { "" } else { "-" };
+    PathBuf::from(format!("iotoll{divider}{name}.{extension}"))
+}
+
+/// Opens a result that `what` is to be done with.
+pub(crate) fn open(given: Option<&Path>, what: &str) -> Result<Source, UsageError> {
+    Source::open(given).map_err(|why| cannot(given, what, &why))
+}
+
+/// Why that cannot be done.
+pub(crate) fn cannot(given: Option<&Path>, what: &str, why: &anyhow::Error) -> UsageError {
+    let name = given.map_or("the last run".into(), Path::to_string_lossy);
+    UsageError(format!("cannot {what} {name}: {why:#}"))
+}
