@@ -9,7 +9,10 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use report::load::Layout;
 
-pub(crate) use self::outputs::{Form, OutputArgs};
+pub(crate) use self::outputs::{
+    Files, FormatsOfAny, FormatsOfComparison, FormatsOfDiff, FormatsOfLoad, FormatsOfSelftest,
+    flags,
+};
 pub(crate) use self::recorder::{MechanismArg, RecorderArgs};
 pub(crate) use self::run::{BaselineArgs, RunArgs, ShownArgs};
 

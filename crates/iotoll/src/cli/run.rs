@@ -6,7 +6,7 @@ use clap::Args;
 use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
 use model::units::parse_size;
 
-use super::OutputArgs;
+use super::FormatsOfComparison;
 
 // No comments of documentation on structs here: they would become the help texts of commands.
 #[derive(Args, Clone, Default)]
@@ -15,8 +15,12 @@ pub(crate) struct ShownArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
+    /// Print every table, cause and check after the answer
+    #[arg(long)]
+    pub(crate) full: bool,
+
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) formats: FormatsOfComparison,
 }
 
 #[derive(Args, Default)]

@@ -4,13 +4,14 @@ use std::path::Path;
 
 use analysis::{Analysed, analyse};
 
+use crate::cli::FormatsOfDiff;
 use crate::exit::{Exit, UsageError};
 use crate::results::delivery::{Targets, render};
-use crate::results::destination::Destination;
 use crate::results::source::Source;
 use crate::results::{baseline, confined};
 use clap::Args;
 use model::study::{parse_error_rate, parse_threshold};
+use report::formats::Content;
 use std::path::PathBuf;
 
 const DIFF_NOTES: &str = "\
@@ -44,13 +45,12 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
     error_rate: Option<f64>,
 
-    /// Write the result as JSON; - prints it instead
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    formats: FormatsOfDiff,
 }
 
 pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
-    let targets = Targets::json(args.json.as_deref().map(Destination::open).transpose()?);
+    let targets = Targets::open(args.formats.files())?;
     let before = args.before.as_deref().unwrap_or(Path::new("last~1"));
     let after = args.after.as_deref().unwrap_or(Path::new("last"));
     let sources = [open(before)?, open(after)?];
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
             judged,
             &repeats,
         );
-        render(&asked, &diff, |width| report::diff(&diff, width))
+        render(&asked, Content::Diff(&diff), |width| report::diff(&diff, width))
     })?;
     targets.deliver(rendered)?;
     Ok(Exit::Done)

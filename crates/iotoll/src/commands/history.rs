@@ -7,7 +7,7 @@ use store::{Entry, Kind, State};
 
 use crate::cli::parse_age;
 use crate::exit::Exit;
-use crate::results::delivery::deliver;
+use crate::results::delivery::deliver_list;
 use crate::results::destination::Destination;
 use crate::results::{saving, summaries};
 use clap::Args;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(Destination::open).transpose()?;
     let Some(mut store) = saving::if_any()? else {
         let document = Document { schema: SCHEMA, runs: Vec::new() };
-        deliver(json, &document, |_| {
+        deliver_list(json, &document, |_| {
             "no runs are saved yet; `iotoll compare` saves one\n".to_owned()
         })?;
         return Ok(Exit::Done);
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     entries.truncate(args.limit.unwrap_or(all));
     summaries::complete(&mut store, &mut entries);
     let document = Document { schema: SCHEMA, runs: entries.iter().map(Line::of).collect() };
-    deliver(json, &document, |width| {
+    deliver_list(json, &document, |width| {
         if entries.is_empty() {
             return "no saved run matches\n".to_owned();
         }

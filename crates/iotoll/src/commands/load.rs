@@ -8,15 +8,15 @@ use load::{Expect, Gap, Permission, Plan, Request, Reuse, Steps, Target, Version
 use model::address::Address;
 use model::load::{LoadRun, Run, ServerMeter};
 use process::{Port, Server, ServerWatch};
+use report::formats::Content;
 use report::load::{Layout, render};
 use store::Kind;
 
-use crate::cli::{LAYOUTS, one_of};
+use crate::cli::{FormatsOfLoad, LAYOUTS, one_of};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::launched;
 use crate::measuring::session;
-use crate::results::delivery::deliver;
-use crate::results::destination::Destination;
+use crate::results::delivery::{Targets, deliver};
 use crate::results::saving::{self, Finished};
 use crate::signals;
 use crate::terminal::{output, progress};
@@ -134,9 +134,8 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "COMMAND")]
     serve: Option<String>,
 
-    /// Write the result as JSON to FILE; - is standard output
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    formats: FormatsOfLoad,
 
     /// Do not keep the run for `iotoll show`
     #[arg(long)]
@@ -155,7 +154,7 @@ fn load_server(args: &LoadArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
     let (url, reserved) = url_and_port(args)?;
     let plan = plan(args, Target::parse(&url)?)?;
-    let json = args.json.as_deref().map(Destination::open).transpose()?;
+    let targets = Targets::open(args.formats.files())?;
     let store = saving::open(args.no_save);
     let mut server = None;
     let mut watch = args.server_pid.map(ServerWatch::of).transpose()?;
@@ -173,7 +172,6 @@ fn load_server(args: &LoadArgs) -> anyhow::Result<Exit> {
     }
     let run = measure(&plan, watch.as_ref(), &stop)?;
     let analysis = analyse_load(&run);
-    let document = run.with_analysis(&analysis);
     let finished = Finished {
         kind: Kind::Load,
         id: &run.run.id,
@@ -182,8 +180,10 @@ fn load_server(args: &LoadArgs) -> anyhow::Result<Exit> {
         places: Vec::new(),
         seconds: run.run.seconds,
     };
-    saving::keep(store, &finished, &document);
-    let delivered = deliver(json, &document, |_| render(args.layout, &run, &analysis));
+    saving::keep(store, &finished, &run.with_analysis(&analysis));
+    let delivered = deliver(targets, Content::Load { run: &run, analysis: &analysis }, |_| {
+        render(args.layout, &run, &analysis)
+    });
     // It may take seconds to end, or not be to be ended: the result does not wait for it.
     drop(server);
     delivered?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::measuring::named_places::places_or_default;
-use crate::results::delivery::deliver;
+use crate::results::delivery::deliver_list;
 use crate::results::destination::Destination;
 use clap::{Args, ValueHint};
 use model::place_argument::PlaceArgument;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PlacesArgs) -> anyhow::Result<Exit> {
     let places = requests.iter().map(facts).collect::<anyhow::Result<Vec<_>>>()?;
     let document = Document { schema: SCHEMA, machine: machine::describe(), places };
     let Document { machine, places, .. } = &document;
-    deliver(json, &document, |width| report::places_tree(places, machine, width))?;
+    deliver_list(json, &document, |width| report::places_tree(places, machine, width))?;
     Ok(Exit::Done)
 }
 

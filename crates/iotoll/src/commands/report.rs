@@ -70,7 +70,9 @@ fn markdown(runs: &[Analysed]) -> Result<String, UsageError> {
         UsageError("only comparisons can be written as Markdown; name a file .html".to_owned())
     })?;
     Ok(report::articles(&comparisons).unwrap_or_else(|| {
-        let texts = comparisons.iter().map(|(run, analysis)| report::markdown::text(run, analysis));
+        let texts = comparisons
+            .iter()
+            .map(|(run, analysis)| report::formats::markdown::text(run, analysis));
         texts.collect::<Vec<_>>().join("\n")
     }))
 }

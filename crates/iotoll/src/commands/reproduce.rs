@@ -89,7 +89,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> anyhow::Result<Exit> {
 fn reproduce(args: &ReproduceArgs) -> anyhow::Result<Exit> {
     let Some(name) = &args.article else { return list() };
     let chosen = if name == ALL { articles::ALL.to_vec() } else { vec![named(name)?] };
-    if let (2.., Some((_, file))) = (chosen.len(), args.shown.output.files().next()) {
+    if let (2.., Some((_, file))) = (chosen.len(), args.shown.formats.files().first()) {
         return Err(UsageError(format!(
             "`all` makes {} results, which {} cannot hold: leave it out, and use `iotoll report` \
              or `iotoll show` afterwards",

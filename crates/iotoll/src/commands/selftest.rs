@@ -16,6 +16,7 @@ use model::selftest::{PlantedKind, SelftestResult};
 use process::StopFlag;
 use store::Kind;
 
+use crate::cli::FormatsOfSelftest;
 use crate::exit::{Exit, UsageError};
 use crate::measuring::environment::LocalEnvironment;
 use crate::measuring::launched;
@@ -23,8 +24,7 @@ use crate::measuring::named_places::{default_places, named_places};
 use crate::measuring::preflight;
 use crate::measuring::session::{self, Session};
 use crate::measuring::stop_reason::StopReason;
-use crate::results::delivery::deliver;
-use crate::results::destination::Destination;
+use crate::results::delivery::{Targets, deliver};
 use crate::results::saving::{self, Finished};
 use crate::signals;
 use crate::terminal::output;
@@ -32,7 +32,7 @@ use crate::terminal::progress::{Progress, Shown};
 use clap::{Args, ValueHint};
 use model::place_argument::PlaceArgument;
 use model::plan::parse_budget;
-use std::path::PathBuf;
+use report::formats::Content;
 use std::time::Duration;
 
 /// What is compared with itself: the study whose operations are the shortest, for
@@ -76,9 +76,8 @@ pub(crate) struct SelftestArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Write the result as JSON; - prints it instead of the report
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    formats: FormatsOfSelftest,
 
     /// Do not keep the run for `iotoll show`
     #[arg(long)]
@@ -93,7 +92,7 @@ fn selftest_places(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (work, plantings) = (work(WORK)?, plantings()?);
     let places = inspect(args, &work, &plantings)?;
-    let json = args.json.as_deref().map(Destination::open).transpose()?;
+    let targets = Targets::open(args.formats.files())?;
     let store = saving::open(args.no_save);
     let header = session::header();
     let stop_reason = StopReason::new(signals::stop_flag()?);
@@ -118,7 +117,7 @@ fn selftest_places(args: &SelftestArgs) -> anyhow::Result<Exit> {
         seconds: result.run.seconds,
     };
     saving::keep(store, &finished, &result);
-    deliver(json, &result, |width| report::selftest::report(&result, width))?;
+    deliver(targets, Content::Selftest(&result), |width| report::selftest::report(&result, width))?;
     removed?;
     Ok(exit_code(&result))
 }

@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::fs::File;
 
-use anyhow::ensure;
+use anyhow::{Context as _, ensure};
 use model::anonymous;
 use model::units::exact_size;
+use report::formats::JSON;
 use trace::{TraceReader, anonymise};
 
 use crate::exit::Exit;
@@ -94,7 +95,7 @@ fn shared(source: Source, is_page: bool) -> anyhow::Result<Rendered> {
     let bytes = if is_page {
         report::html::page(&[analysed.sheet()]).into_bytes()
     } else {
-        analysed.json()?
+        JSON.write(analysed.content()).context("it cannot be written as JSON")??
     };
     let id = analysed.id().to_owned();
     Ok(Rendered { id, files: vec![bytes], ..Rendered::default() })

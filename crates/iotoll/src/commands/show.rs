@@ -5,14 +5,16 @@ use std::path::Path;
 use ::load::analyse_load;
 use analysis::analyse;
 use anyhow::{anyhow, ensure};
+use model::analysis::Analysis;
 use model::run::Run;
+use report::formats::{Content, FORMATS, Kind};
 use report::load::Layout;
 
-use crate::cli::{Form, LAYOUTS, OutputArgs, one_of};
+use crate::cli::{FormatsOfAny, LAYOUTS, flags, one_of};
 use crate::exit::{Exit, UsageError};
 use crate::recording::billed;
 use crate::results::confined;
-use crate::results::delivery::{Asked, Rendered, Targets, render, render_comparison};
+use crate::results::delivery::{Asked, Rendered, Targets, render};
 use crate::results::identity::this_program;
 use crate::results::source::{Saved, Source, entry, is_file, loaded};
 use crate::terminal::output;
@@ -20,6 +22,9 @@ use clap::Args;
 use model::plan::parse_per_second;
 use model::study::{parse_error_rate, parse_threshold};
 use std::path::PathBuf;
+
+/// What applies to no other results, besides formats.
+const OF_COMPARISONS: [&str; 4] = ["--threshold", "--error-rate", "--per-second", "--full"];
 
 /// Print the report of a saved result
 #[derive(Args)]
@@ -43,19 +48,23 @@ pub(crate) struct ShowArgs {
 
     /// For a run that repeats an article: show another run of it beside this one
     #[arg(long, value_name = "FILE|RUN")]
-    #[arg(conflicts_with_all = ["full", "json", "csv", "openmetrics", "html", "markdown"])]
+    #[arg(conflicts_with_all = ["full"].into_iter().chain(FORMATS.iter().map(|format| format.flag)))]
     beside: Option<PathBuf>,
 
     /// For a load: the layout of the report [default: plain]
     #[arg(long, value_name = "LAYOUT", value_parser = one_of(&LAYOUTS))]
     layout: Option<Layout>,
 
+    /// Print every table, cause and check after the answer
+    #[arg(long)]
+    full: bool,
+
     #[command(flatten)]
-    output: OutputArgs,
+    formats: FormatsOfAny,
 }
 
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
-    let targets = Targets::open(&args.output)?;
+    let targets = Targets::open(args.formats.files())?;
     if let Some(other) = &args.beside {
         return beside(args.run.as_deref(), other);
     }
@@ -79,7 +88,7 @@ fn rendered(args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
         && let Some(kept) =
             store.load_analysed(&entry, &program).map_err(|why| cannot(why.into()))?
     {
-        return render_comparison(asked, &kept.run, &kept.analysis, args.output.full);
+        return comparison_rendered(&kept.run, &kept.analysis, args, asked);
     }
     let saved = loaded(&store, &entry).map_err(cannot)?;
     saved_rendered(saved, args, asked).map_err(|why| cannot(why).into())
@@ -88,31 +97,24 @@ fn rendered(args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
 fn read_and_rendered(source: Source, args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
     match source {
         Source::Trace(trace) => {
-            trace_fits(args)?;
+            fits(Kind::Bill, args)?;
             let bill = billed::bill_in(trace)?;
-            render(asked, &bill, |width| report::bill(&bill, args.output.full, width))
+            render(asked, Content::Bill(&bill), |width| report::bill(&bill, args.full, width))
         }
         source => saved_rendered(source.read()?, args, asked),
     }
 }
 
-/// Whether what is asked for is of a trace.
-fn trace_fits(args: &ShowArgs) -> anyhow::Result<()> {
-    ensure!(
-        args.threshold.or(args.error_rate).or(args.per_second).is_none()
-            && args.layout.is_none()
-            && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
-        "it is a trace: --full and --json apply to it, and no other option"
-    );
-    Ok(())
-}
-
 /// Whether nothing is decided anew and all is text, which needs no slices: they are most of a
 /// record.
 fn needs_no_slices(args: &ShowArgs) -> bool {
-    args.threshold.or(args.error_rate).or(args.per_second).is_none()
-        && args.output.files().all(|(form, _)| matches!(form, Form::Markdown))
+    !decides_again(args)
+        && args.formats.files().iter().all(|(variant, _)| !variant.format.needs_slices)
         && args.layout.is_none()
+}
+
+fn decides_again(args: &ShowArgs) -> bool {
+    args.threshold.or(args.error_rate).or(args.per_second).is_some()
 }
 
 /// Shows two runs of one article.
@@ -145,40 +147,58 @@ fn beside(given: Option<&Path>, other: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Whether what is asked for is of its kind.
-fn fits(saved: &Saved, args: &ShowArgs) -> anyhow::Result<()> {
+/// Whether what is asked for applies to results of that kind.
+fn fits(kind: Kind, args: &ShowArgs) -> anyhow::Result<()> {
+    let formats_fit =
+        args.formats.files().iter().all(|(variant, _)| variant.format.applies_to(kind));
+    let fits = formats_fit && (kind == Kind::Comparison || !decides_again(args));
+    if kind == Kind::Bill {
+        ensure!(
+            fits && args.layout.is_none(),
+            "it is a trace: {} apply to it, and no other option",
+            flags(&["--full"], |format| format.applies_to(kind))
+        );
+        return Ok(());
+    }
     ensure!(
-        matches!(saved, Saved::Comparison(_))
-            || args.threshold.or(args.error_rate).or(args.per_second).is_none()
-                && !args.output.full
-                && args.output.files().all(|(form, _)| matches!(form, Form::Json)),
-        "it is not a comparison, and --threshold, --error-rate, --per-second, --full, --csv, \
-         --openmetrics, --html and --markdown apply only to comparisons"
+        fits && (kind == Kind::Comparison || !args.full),
+        "it is not a comparison, and {} apply only to comparisons",
+        flags(&OF_COMPARISONS, |format| !format.applies_to(kind))
     );
     ensure!(
-        matches!(saved, Saved::Load(_)) || args.layout.is_none(),
+        kind == Kind::Load || args.layout.is_none(),
         "it is not a result of `iotoll load`, and --layout applies only to those"
     );
     Ok(())
 }
 
 fn saved_rendered(saved: Saved, args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
-    fits(&saved, args)?;
+    fits(saved.kind(), args)?;
     match saved {
         Saved::Comparison(run) => {
             let run = args.threshold.into_iter().fold(*run, Run::with_threshold);
             let run = args.error_rate.into_iter().fold(run, Run::with_error_rate);
             let run = args.per_second.into_iter().fold(run, Run::with_per_second);
-            let analysis = analyse(&run);
-            render_comparison(asked, &run, &analysis, args.output.full)
+            comparison_rendered(&run, &analyse(&run), args, asked)
         }
         Saved::Load(run) => {
             let (analysis, layout) = (analyse_load(&run), args.layout.unwrap_or_default());
-            let document = run.with_analysis(&analysis);
-            render(asked, &document, |_| report::load::render(layout, &run, &analysis))
+            let content = Content::Load { run: &run, analysis: &analysis };
+            render(asked, content, |_| report::load::render(layout, &run, &analysis))
         }
-        Saved::Selftest(result) => {
-            render(asked, &result, |width| report::selftest::report(&result, width))
-        }
+        Saved::Selftest(result) => render(asked, Content::Selftest(&result), |width| {
+            report::selftest::report(&result, width)
+        }),
     }
+}
+
+fn comparison_rendered(
+    run: &Run,
+    analysis: &Analysis,
+    args: &ShowArgs,
+    asked: &Asked,
+) -> anyhow::Result<Rendered> {
+    render(asked, Content::Comparison { run, analysis }, |width| {
+        report::terminal::report(run, analysis, args.full, width)
+    })
 }

@@ -20,6 +20,7 @@ use model::article::Article;
 use model::plan::Plan;
 use model::run::Run;
 use ranks::Leader;
+use report::formats::Content;
 use store::Store;
 
 use crate::cli::RunArgs;
@@ -30,7 +31,7 @@ use crate::measuring::session::{self, Session};
 use crate::measuring::stop_reason::StopReason;
 use crate::measuring::{clients, dry_run, preflight};
 use crate::results::baseline::Baseline;
-use crate::results::delivery::{Targets, deliver_comparison};
+use crate::results::delivery::{Targets, deliver};
 use crate::results::saving::{self, RunSaver};
 use crate::results::summaries;
 use crate::signals;
@@ -62,7 +63,7 @@ impl Comparison<'_> {
             output::result(&dry_run::describe(job, &places.facts, needs, output::width()))?;
             return Ok(Exit::Done);
         }
-        let targets = Targets::open(&args.shown.output)?;
+        let targets = Targets::open(args.shown.formats.files())?;
         let prints = targets.print_report();
         let baseline = Baseline::open(&args.baseline, plan, prints)?;
         let saver = RunSaver::new(saving::open(args.no_save));
@@ -94,7 +95,10 @@ impl Comparison<'_> {
         clients::tell_interrupted(others, &run);
         let analysis = analyse(&run);
         // Before anything is ended or removed, which may fail.
-        let delivered = deliver_comparison(targets, &run, &analysis, args.shown.output.full);
+        let delivered =
+            deliver(targets, Content::Comparison { run: &run, analysis: &analysis }, |width| {
+                report::terminal::report(&run, &analysis, args.shown.full, width)
+            });
         summaries::keep(store, &run, &analysis);
         let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
         drop(runner);

@@ -6,13 +6,12 @@ use ::load::analyse_load;
 use analysis::analyse;
 use anyhow::anyhow;
 use model::analysis::Analysis;
-use model::document::Document;
 use model::load::{LoadAnalysis, LoadRun};
 use model::run::Run;
+use report::formats::Content;
 use report::html::Sheet;
 
 use crate::exit::UsageError;
-use crate::results::delivery::as_json;
 use crate::results::source::{Saved, Source};
 
 /// Letters of a run's name that a file is called by.
@@ -58,11 +57,11 @@ impl Analysed {
         }
     }
 
-    /// As `--json` writes it.
-    pub(crate) fn json(&self) -> anyhow::Result<Vec<u8>> {
+    /// What formats write.
+    pub(crate) fn content(&self) -> Content<'_> {
         match self {
-            Self::Comparison(both) => as_json(&Document::new(&both.0, &both.1)),
-            Self::Load(both) => as_json(&both.0.clone().with_analysis(&both.1)),
+            Self::Comparison(both) => Content::Comparison { run: &both.0, analysis: &both.1 },
+            Self::Load(both) => Content::Load { run: &both.0, analysis: &both.1 },
         }
     }
 

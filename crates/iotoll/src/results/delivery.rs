@@ -1,39 +1,30 @@
 //! What every command does with its result, in this order: save it, then print it.
 
 use anyhow::{Context as _, anyhow, ensure};
-use model::analysis::Analysis;
-use model::document::{self, Document};
-use model::run::Run;
-use report::html::Sheet;
+use report::formats::{Content, JSON, Variant, Written, json};
 use serde::Serialize;
 
-use crate::cli::{Form, OutputArgs};
+use crate::cli::{Files, flags};
 use crate::exit::UsageError;
 use crate::results::destination::Destination;
 use crate::terminal::output;
 
 /// Where a result goes besides the report.
 #[derive(Default)]
-pub(crate) struct Targets(Vec<(Form, Destination)>);
+pub(crate) struct Targets(Vec<(Variant, Destination)>);
 
 impl Targets {
-    /// At the most a file for JSON.
-    pub(crate) fn json(json: Option<Destination>) -> Self {
-        Self(json.map(|json| (Form::Json, json)).into_iter().collect())
-    }
-
     /// Finds out what they are, before anything is measured.
-    pub(crate) fn open(asked: &OutputArgs) -> anyhow::Result<Self> {
-        let opened = asked.files().map(|(form, path)| Ok((form, Destination::open(path)?)));
+    pub(crate) fn open(files: &Files) -> anyhow::Result<Self> {
+        let opened = files.iter().map(|(variant, path)| Ok((*variant, Destination::open(path)?)));
         let targets = opened.collect::<anyhow::Result<Vec<_>>>()?;
         let to_stdout = targets.iter().filter(|(_, target)| target.is_stdout()).count();
         ensure!(
             to_stdout < 2,
-            UsageError(
-                "only one of --json, --csv, --openmetrics, --html and --markdown can print to \
-                 standard output"
-                    .to_owned()
-            )
+            UsageError(format!(
+                "only one of {} can print to standard output",
+                flags(&[], |_| true)
+            ))
         );
         Ok(Self(targets))
     }
@@ -46,7 +37,7 @@ impl Targets {
     /// What has to be rendered for them.
     pub(crate) fn asked(&self) -> Asked {
         Asked {
-            forms: self.0.iter().map(|(form, _)| *form).collect(),
+            variants: self.0.iter().map(|(variant, _)| *variant).collect(),
             width: self.print_report().then(output::width),
         }
     }
@@ -66,7 +57,7 @@ impl Targets {
 
 /// What a result is to be rendered as.
 pub(crate) struct Asked {
-    forms: Vec<Form>,
+    variants: Vec<Variant>,
     /// The columns of the report, where it is printed.
     width: Option<usize>,
 }
@@ -89,72 +80,48 @@ impl Rendered {
     }
 }
 
-/// Writes a result as JSON where that is asked for, and then prints its report, unless
-/// standard output has the JSON.
+/// Writes a result to the files that are asked for, and then prints its report, unless standard
+/// output has a file.
 pub(crate) fn deliver(
-    json: Option<Destination>,
-    document: &impl Serialize,
+    targets: Targets,
+    content: Content<'_>,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    let targets = Targets::json(json);
-    let rendered = render(&targets.asked(), document, report)?;
+    let rendered = render(&targets.asked(), content, report)?;
     targets.deliver(rendered)
 }
 
-/// The same of a comparison, which has all forms.
-pub(crate) fn deliver_comparison(
-    targets: Targets,
-    run: &Run,
-    analysis: &Analysis,
-    full: bool,
+/// The same of a list, which has no other format than JSON.
+pub(crate) fn deliver_list(
+    target: Option<Destination>,
+    list: &impl Serialize,
+    report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<()> {
-    let rendered = render_comparison(&targets.asked(), run, analysis, full)?;
+    let targets = Targets(target.map(|target| (JSON, target)).into_iter().collect());
+    let rendered = render_by(&targets.asked(), |_| Some(json(list)), report)?;
     targets.deliver(rendered)
 }
 
-/// Renders a result that has no other form than JSON.
+/// Renders a result.
 pub(crate) fn render(
     asked: &Asked,
-    document: &impl Serialize,
+    content: Content<'_>,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<Rendered> {
-    let write = |form| match form {
-        Form::Json => as_json(document),
-        form => Err(anyhow!("{} applies only to comparisons", form.flag())),
-    };
-    render_all(asked, write, report)
+    render_by(asked, |variant| variant.write(content), report)
 }
 
-/// Renders a comparison, which has all forms.
-pub(crate) fn render_comparison(
+fn render_by(
     asked: &Asked,
-    run: &Run,
-    analysis: &Analysis,
-    full: bool,
-) -> anyhow::Result<Rendered> {
-    let write = |form| match form {
-        Form::Json => as_json(&Document::new(run, analysis)),
-        Form::Csv(rows) => Ok(report::csv::table(run, analysis, rows)),
-        Form::OpenMetrics => Ok(report::openmetrics::text(run, analysis).into_bytes()),
-        Form::Html => Ok(report::html::page(&[Sheet::Comparison { run, analysis }]).into_bytes()),
-        Form::Markdown => Ok(report::markdown::text(run, analysis).into_bytes()),
-    };
-    render_all(asked, write, |width| report::terminal::report(run, analysis, full, width))
-}
-
-fn render_all(
-    asked: &Asked,
-    write: impl Fn(Form) -> anyhow::Result<Vec<u8>>,
+    write: impl Fn(Variant) -> Option<Written>,
     report: impl FnOnce(usize) -> String,
 ) -> anyhow::Result<Rendered> {
-    let files = asked.forms.iter().map(|form| write(*form)).collect::<anyhow::Result<_>>()?;
+    let file = |variant: &Variant| {
+        let flag = variant.format.flag;
+        let written = write(*variant).with_context(|| format!("--{flag} does not apply to it"))?;
+        written.with_context(|| format!("writing the file of --{flag}"))
+    };
+    let files = asked.variants.iter().map(file).collect::<anyhow::Result<_>>()?;
     let report = asked.width.map(report).unwrap_or_default();
     Ok(Rendered { report, files, ..Rendered::default() })
-}
-
-pub(crate) fn as_json(document: &impl Serialize) -> anyhow::Result<Vec<u8>> {
-    let mut json = Vec::new();
-    document::write(document, &mut json).context("writing the result as JSON")?;
-    json.push(b'\n');
-    Ok(json)
 }

@@ -14,6 +14,7 @@ use model::document;
 use model::load::{self, LoadRun};
 use model::run::Run;
 use model::selftest::{self, SelftestResult};
+use report::formats::Kind;
 use report::html::record;
 use store::{Content, Entry, State, Store};
 
@@ -126,6 +127,14 @@ pub(crate) enum Saved {
 }
 
 impl Saved {
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Comparison(_) => Kind::Comparison,
+            Self::Load(_) => Kind::Load,
+            Self::Selftest(_) => Kind::Selftest,
+        }
+    }
+
     /// Loads one from the store.
     pub(crate) fn load(store: &Store, entry: &Entry) -> anyhow::Result<Self> {
         Ok(match store.load(entry)? {
