@@ -7,6 +7,7 @@ use model::place::PlaceSyntaxError;
 use model::plan::PlanError;
 use model::plan_file::PlanFileError;
 use places::{PlaceError, WorkDirError};
+use thiserror::Error;
 
 use crate::terminal::output;
 
@@ -64,31 +65,17 @@ impl From<Exit> for ExitCode {
 }
 
 /// Wrong usage that no other type describes.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-impl std::fmt::Display for UsageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
-
 /// What a confined child reported, with the code that it would have ended with.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{text}")]
 pub(crate) struct ChildError {
     pub(crate) exit: Exit,
     pub(crate) text: String,
 }
-
-impl std::fmt::Display for ChildError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for ChildError {}
 
 /// Runs a command; an error or a panic becomes a sentence and an exit code.
 /// A panic has unwound by then, so working folders are gone.

@@ -24,6 +24,8 @@ pub(crate) struct ShownArgs {
 }
 
 #[derive(Args, Default)]
+// Each is a flag of the command line.
+#[allow(clippy::struct_excessive_bools)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) shown: ShownArgs,

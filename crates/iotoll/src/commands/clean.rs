@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::bail;
+use clap::{Args, ValueHint};
 use model::place::PlaceRequest;
+use model::place_argument::PlaceArgument;
 use model::units::{count, rough_size};
 use places::{CleanReport, Foreign};
 
 use crate::exit::{Exit, UsageError};
-use crate::measuring::named_places::places_or_default;
+use crate::measuring::places_or_default;
 use crate::terminal::output;
-use clap::{Args, ValueHint};
-use model::place_argument::PlaceArgument;
 
 /// Remove the working folders that killed runs left in places
 #[derive(Args)]

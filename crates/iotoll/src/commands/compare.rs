@@ -17,10 +17,9 @@ use model::study::{StudyDescription, parse_error_rate, parse_threshold};
 
 use crate::cli::RunArgs;
 use crate::exit::{self, Exit, UsageError};
-use crate::measuring::comparison::Comparison;
-use crate::measuring::consent::{Consent, Request};
-use crate::measuring::named_places::{default_places, named_places};
-use crate::measuring::{clients, launched};
+use crate::measuring::{
+    Comparison, Consent, Request, clients, default_places, launched, named_places,
+};
 
 /// A plan file larger than this is something else, and takes fifty times its size to read.
 const PLAN_BYTES_MAX: u64 = 256 << 10;

@@ -1,18 +1,18 @@
 //! `iotoll diff`: what changed from one run to another.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use analysis::{Analysed, analyse};
-
-use crate::cli::FormatsOfDiff;
-use crate::exit::{Exit, UsageError};
-use crate::results::delivery::{Targets, render};
-use crate::results::source::Source;
-use crate::results::{baseline, confined};
 use clap::Args;
 use model::study::{parse_error_rate, parse_threshold};
 use report::formats::Content;
-use std::path::PathBuf;
+
+use crate::cli::FormatsOfDiff;
+use crate::exit::Exit;
+use crate::results::{Targets, baseline, cannot, confined, open, render};
+
+/// What is done with results, for a sentence about what keeps them from that.
+const COMPARE: &str = "compare";
 
 const DIFF_NOTES: &str = "\
 Two runs are not interleaved, so whatever else changed between them is part of
@@ -51,15 +51,15 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
     let targets = Targets::open(args.formats.files())?;
-    let before = args.before.as_deref().unwrap_or(Path::new("last~1"));
-    let after = args.after.as_deref().unwrap_or(Path::new("last"));
-    let sources = [open(before)?, open(after)?];
+    let before = Some(args.before.as_deref().unwrap_or(Path::new("last~1")));
+    let after = Some(args.after.as_deref().unwrap_or(Path::new("last")));
+    let sources = [open(before, COMPARE)?, open(after, COMPARE)?];
     // The child has no way to the saved runs.
     let repeats = baseline::repeats();
     let asked = targets.asked();
     let rendered = confined::rendered(sources, |[first, second]| {
-        let before = first.comparison().map_err(|why| cannot(before, &why))?;
-        let after = second.comparison().map_err(|why| cannot(after, &why))?;
+        let before = first.comparison().map_err(|why| cannot(before, COMPARE, &why))?;
+        let after = second.comparison().map_err(|why| cannot(after, COMPARE, &why))?;
         let analyses = [analyse(&before), analyse(&after)];
         let judged = baseline::judged(&after, args.threshold, args.error_rate);
         let diff = baseline::diff(
@@ -72,12 +72,4 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
     })?;
     targets.deliver(rendered)?;
     Ok(Exit::Done)
-}
-
-fn open(given: &Path) -> Result<Source, UsageError> {
-    Source::open(Some(given)).map_err(|why| cannot(given, &why))
-}
-
-fn cannot(given: &Path, why: &anyhow::Error) -> UsageError {
-    UsageError(format!("cannot compare {}: {why:#}", given.display()))
 }

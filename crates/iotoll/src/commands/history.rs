@@ -1,5 +1,9 @@
 //! `iotoll history`: the saved runs, the latest first.
 
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::Args;
 use model::units::counted;
 use report::Listed;
 use serde::Serialize;
@@ -7,12 +11,7 @@ use store::{Entry, Kind, State};
 
 use crate::cli::parse_age;
 use crate::exit::Exit;
-use crate::results::delivery::deliver_list;
-use crate::results::destination::Destination;
-use crate::results::{saving, summaries};
-use clap::Args;
-use std::path::PathBuf;
-use std::time::SystemTime;
+use crate::results::{Destination, deliver_list, saving, summaries};
 
 /// The version of the list's format.
 const SCHEMA: &str = "iotoll.history/1";

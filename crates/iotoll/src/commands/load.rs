@@ -1,28 +1,27 @@
 //! `iotoll load`: an open-loop HTTP client.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use anyhow::ensure;
+use clap::Args;
 use host::input;
 use load::{Expect, Gap, Permission, Plan, Request, Reuse, Steps, Target, Version, analyse_load};
 use model::address::Address;
 use model::load::{LoadRun, Run, ServerMeter};
+use model::units::parse_duration;
 use process::{Port, Server, ServerWatch};
 use report::formats::Content;
 use report::load::{Layout, render};
-use store::Kind;
+use store::{Entry, Kind};
 
 use crate::cli::{FormatsOfLoad, LAYOUTS, one_of};
 use crate::exit::{Exit, UsageError};
-use crate::measuring::launched;
 use crate::measuring::session;
-use crate::results::delivery::{Targets, deliver};
-use crate::results::saving::{self, Finished};
+use crate::results::{Targets, deliver, saving};
 use crate::signals;
 use crate::terminal::{output, progress};
-use clap::Args;
-use model::units::parse_duration;
-use std::path::PathBuf;
 
 const GAPS: [(&str, Gap); 3] =
     [("constant", Gap::Constant), ("uniform", Gap::Uniform), ("exponential", Gap::Exponential)];
@@ -56,6 +55,7 @@ pub(crate) struct LoadArgs {
         long,
         value_name = "R[,R...]|max",
         value_delimiter = ',',
+        value_parser = parse_rate,
         conflicts_with = "concurrency",
         required_unless_present = "concurrency"
     )]
@@ -147,10 +147,6 @@ pub(crate) struct LoadArgs {
 }
 
 pub(crate) fn run(args: &LoadArgs) -> anyhow::Result<Exit> {
-    launched::alone("load", || load_server(args))
-}
-
-fn load_server(args: &LoadArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
     let (url, reserved) = url_and_port(args)?;
     let plan = plan(args, Target::parse(&url)?)?;
@@ -172,15 +168,10 @@ fn load_server(args: &LoadArgs) -> anyhow::Result<Exit> {
     }
     let run = measure(&plan, watch.as_ref(), &stop)?;
     let analysis = analyse_load(&run);
-    let finished = Finished {
-        kind: Kind::Load,
-        id: &run.run.id,
-        started: &run.run.started,
-        subject: run.plan.url.clone(),
-        places: Vec::new(),
-        seconds: run.run.seconds,
-    };
-    saving::keep(store, &finished, &run.with_analysis(&analysis));
+    let Run { id, started, seconds, .. } = &run.run;
+    let entry = saving::finished(Kind::Load, id, started, *seconds);
+    let entry = Entry { subject: run.plan.url.clone(), ..entry };
+    saving::keep(store, &entry, &run.with_analysis(&analysis));
     let delivered = deliver(targets, Content::Load { run: &run, analysis: &analysis }, |_| {
         render(args.layout, &run, &analysis)
     });
@@ -250,27 +241,20 @@ fn steps(args: &LoadArgs) -> anyhow::Result<Steps> {
         return Ok(Steps::Closed { concurrency, requests });
     }
     let connections = args.connections;
-    if args.rate == [Rate::Max] {
+    if args.rate == [None] {
         return Ok(Steps::MaxRate { connections });
     }
-    let rates: Option<Vec<f64>> = args
-        .rate
-        .iter()
-        .map(|rate| match rate {
-            Rate::PerSecond(rate) => Some(*rate),
-            Rate::Max => None,
-        })
-        .collect();
+    let rates: Option<Vec<f64>> = args.rate.iter().copied().collect();
     let rates = rates.ok_or_else(|| {
         UsageError(String::from("--rate max cannot be combined with other rates"))
     })?;
-    if rates.len() > STEPS_MAX {
-        let what = format!(
-            "--rate: {} rates were given, but at most {STEPS_MAX} are allowed",
-            rates.len()
-        );
-        return Err(UsageError(what).into());
-    }
+    let given = rates.len();
+    ensure!(
+        given <= STEPS_MAX,
+        UsageError(format!(
+            "--rate: {given} rates were given, but at most {STEPS_MAX} are allowed"
+        ))
+    );
     Ok(Steps::Rates { rates, connections })
 }
 
@@ -292,24 +276,14 @@ fn request(args: &LoadArgs) -> anyhow::Result<Request> {
     Ok(request)
 }
 
-/// A rate as given.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Rate {
-    PerSecond(f64),
-    Max,
-}
+/// Connections per second; nothing where the highest rate is to be found.
+type Rate = Option<f64>;
 
-impl std::str::FromStr for Rate {
-    type Err = String;
-
-    fn from_str(given: &str) -> Result<Self, String> {
-        if given == "max" {
-            return Ok(Self::Max);
-        }
-        match given.parse::<f64>() {
-            Ok(rate) if (0.001..=1e6).contains(&rate) => Ok(Self::PerSecond(rate)),
-            _ => Err(String::from("not a rate; expected connections per second, or max")),
-        }
+fn parse_rate(given: &str) -> Result<Rate, &'static str> {
+    match given.parse::<f64>() {
+        _ if given == "max" => Ok(None),
+        Ok(rate) if (0.001..=1e6).contains(&rate) => Ok(Some(rate)),
+        _ => Err("not a rate; expected connections per second, or max"),
     }
 }
 

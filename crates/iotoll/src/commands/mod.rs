@@ -27,6 +27,7 @@ mod worker;
 use clap::{Parser, Subcommand};
 
 use crate::exit::{self, Exit};
+use crate::measuring::launched;
 use crate::recording::TIME_CALLS;
 
 /// What file I/O costs your application, and whether moving it would pay.
@@ -40,7 +41,11 @@ pub(crate) struct Cli {
 }
 
 macro_rules! commands {
-    ($($(#[$attribute:meta])* $name:ident($module:ident::$args:ident),)*) => {
+    (@run $module:ident $args:ident) => { $module::run($args) };
+    (@run $module:ident $args:ident alone) => {
+        launched::alone(stringify!($module), || $module::run($args))
+    };
+    ($($(#[$attribute:meta])* $name:ident($module:ident::$args:ident) $($alone:ident)?,)*) => {
         #[derive(Subcommand)]
         pub(crate) enum Command {
             $($(#[$attribute])* $name(Box<$module::$args>),)*
@@ -49,30 +54,31 @@ macro_rules! commands {
         impl Command {
             pub(crate) fn run(&self) -> anyhow::Result<Exit> {
                 match self {
-                    $(Self::$name(args) => $module::run(args),)*
+                    $(Self::$name(args) => commands!(@run $module args $($alone)?),)*
                 }
             }
         }
     };
 }
 
-// In the order of the help. A command's name follows from its own here unless it has another.
+// In the order of the help. A command's name follows from its own here unless it has another;
+// `alone` are those that measure with one process, whatever MPI started.
 commands! {
     Compare(compare::CompareArgs),
-    Load(load::LoadArgs),
+    Load(load::LoadArgs) alone,
     Record(record::RecordArgs),
     Watch(watch::WatchArgs),
     Places(places::PlacesArgs),
     Show(show::ShowArgs),
     History(history::HistoryArgs),
     Diff(diff::DiffArgs),
-    Rerun(rerun::RerunArgs),
-    Reproduce(reproduce::ReproduceArgs),
+    Rerun(rerun::RerunArgs) alone,
+    Reproduce(reproduce::ReproduceArgs) alone,
     Prune(prune::PruneArgs),
     Share(share::ShareArgs),
     Report(report::ReportArgs),
     Studies(studies::StudiesArgs),
-    Selftest(selftest::SelftestArgs),
+    Selftest(selftest::SelftestArgs) alone,
     Clean(clean::CleanArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),

@@ -1,17 +1,17 @@
 //! `iotoll places`: the file systems and devices of places, without measuring anything.
 
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
 use host::machine;
 use model::place::{PlaceFacts, PlaceRequest, Target};
+use model::place_argument::PlaceArgument;
 use model::run::Machine;
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::measuring::named_places::places_or_default;
-use crate::results::delivery::deliver_list;
-use crate::results::destination::Destination;
-use clap::{Args, ValueHint};
-use model::place_argument::PlaceArgument;
-use std::path::PathBuf;
+use crate::measuring::places_or_default;
+use crate::results::{Destination, deliver_list};
 
 /// The version of the format of `--json`.
 const SCHEMA: &str = "iotoll.places/1";

@@ -1,8 +1,9 @@
 //! `iotoll prune`: removes saved runs, those that it is told to and no others.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, ensure};
+use clap::Args;
 use model::units::{counted, rough_size};
 use store::{Entry, State, Store};
 
@@ -10,8 +11,6 @@ use crate::cli::parse_age;
 use crate::exit::{Exit, UsageError};
 use crate::results::saving;
 use crate::terminal::output;
-use clap::Args;
-use std::time::Duration;
 
 /// Remove saved runs
 #[derive(Args)]

@@ -1,10 +1,12 @@
 //! `iotoll record`: a command, recorded from its first call to its end.
 
+use std::ffi::OsString;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use anyhow::Context as _;
+use clap::{Args, ValueHint};
 use host::signals;
 use record::Recorder;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -12,11 +14,8 @@ use trace::TraceWriter;
 
 use crate::cli::RecorderArgs;
 use crate::exit::Exit;
-use crate::recording::trace_file::TraceFile;
-use crate::recording::{self, RecordedRun};
+use crate::recording::{self, RecordedRun, TraceFile};
 use crate::terminal::output;
-use clap::{Args, ValueHint};
-use std::ffi::OsString;
 
 const RECORD_NOTES: &str = "\
 The command's standard input, output and error, its signals and its exit code

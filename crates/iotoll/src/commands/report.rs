@@ -1,19 +1,14 @@
 //! `iotoll report`: saved results as one HTML file with charts, or as Markdown.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use report::html::Sheet;
 
 use crate::exit::{Exit, UsageError};
-use crate::results::analysed::{Analysed, cannot, open, usual_file};
-use crate::results::confined;
-use crate::results::delivery::Rendered;
-use crate::results::destination::Destination;
-use crate::results::source::Source;
+use crate::results::{Analysed, Destination, Rendered, cannot, confined, open, usual_file};
 use crate::terminal::output;
-use clap::Args;
-use std::path::PathBuf;
 
 /// What is done with a result, for a sentence about what keeps it from that.
 const REPORT: &str = "report";
@@ -41,8 +36,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let destination = named.map(Destination::open).transpose()?;
     let is_markdown = named.is_some_and(|file| file.extension() == Some(OsStr::new("md")));
     let sources = given.iter().map(|run| open(*run, REPORT)).collect::<Result<Vec<_>, _>>()?;
-    let any_file = sources.iter().any(Source::is_file);
-    let rendered = confined::rendered_if(any_file, || {
+    let rendered = confined::rendered(sources, |sources| {
         let analysed = given.iter().zip(sources).map(|(run, source)| {
             let analysed = source.read().and_then(Analysed::of);
             analysed.map_err(|why| cannot(*run, REPORT, &why))

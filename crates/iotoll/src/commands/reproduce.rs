@@ -1,28 +1,24 @@
 //! `iotoll reproduce`: a published measurement once more, and what holds of it here.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
+use clap::{Args, ValueHint};
 use model::article::MissingProgram;
 use model::article_spec::{ArticleSpec, Need, Repetition};
 use model::place::PlaceRequest;
-use model::plan::{Plan, PlanError};
+use model::place_argument::PlaceArgument;
+use model::plan::{Plan, PlanError, parse_budget};
 use model::study::nearest;
-use model::units::exact_duration;
+use model::units::{exact_duration, parse_size};
 use studies::articles;
 
 use crate::articles::{originals, programs};
 use crate::cli::{RunArgs, ShownArgs};
 use crate::exit::{Exit, UsageError};
-use crate::measuring::comparison::Comparison;
-use crate::measuring::launched;
-use crate::measuring::named_places::{default_places, named_places};
+use crate::measuring::{Comparison, default_places, named_places};
 use crate::terminal::output;
-use clap::{Args, ValueHint};
-use model::place_argument::PlaceArgument;
-use model::plan::parse_budget;
-use model::units::parse_size;
-use std::time::Duration;
 
 /// Stands for the folder of the originals' programs.
 const ORIGINALS: &str = "plan";
@@ -83,20 +79,15 @@ pub(crate) struct ReproduceArgs {
 }
 
 pub(crate) fn run(args: &ReproduceArgs) -> anyhow::Result<Exit> {
-    launched::alone("reproduce", || reproduce(args))
-}
-
-fn reproduce(args: &ReproduceArgs) -> anyhow::Result<Exit> {
     let Some(name) = &args.article else { return list() };
     let chosen = if name == ALL { articles::ALL.to_vec() } else { vec![named(name)?] };
     if let (2.., Some((_, file))) = (chosen.len(), args.shown.formats.files().first()) {
-        return Err(UsageError(format!(
+        bail!(UsageError(format!(
             "`all` makes {} results, which {} cannot hold: leave it out, and use `iotoll report` \
              or `iotoll show` afterwards",
             chosen.len(),
             file.display()
-        ))
-        .into());
+        )));
     }
     let run_args = RunArgs {
         shown: args.shown.clone(),

@@ -1,24 +1,21 @@
 //! `iotoll rerun`: a saved run once more, with its plan and seed, here or elsewhere.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use anyhow::{bail, ensure};
+use clap::{Args, ValueHint};
 use model::demands::Typed;
 use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
-use model::plan::{Draft, Plan};
+use model::plan::{Draft, Plan, parse_budget};
 use model::run::Run;
 use model::units::counted;
 
 use crate::cli::{RunArgs, ShownArgs};
 use crate::exit::{Exit, UsageError};
-use crate::measuring::comparison::Comparison;
-use crate::measuring::consent::{Consent, Request};
-use crate::measuring::launched;
-use crate::results::confined;
-use crate::results::source::Source;
-use clap::{Args, ValueHint};
-use model::plan::parse_budget;
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::measuring::{Comparison, Consent, Request};
+use crate::results::{Source, confined};
 
 const RERUN_NOTES: &str = "\
   iotoll rerun last                       the same again
@@ -64,10 +61,6 @@ pub(crate) struct RerunArgs {
 }
 
 pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
-    launched::alone("rerun", || rerun(args))
-}
-
-fn rerun(args: &RerunArgs) -> anyhow::Result<Exit> {
     let wrong = |why: anyhow::Error| {
         UsageError(format!("cannot run {} again: {why:#}", args.run.display()))
     };

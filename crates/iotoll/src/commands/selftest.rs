@@ -1,39 +1,31 @@
 //! `iotoll selftest`: whether verdicts from this machine can be trusted, and
 //! how small a difference it can show.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
+use clap::{Args, ValueHint};
 use engine::needs::needs;
-use engine::run::Header;
 use engine::run_limits::RunLimits;
 use engine::selftest::aa_test::aa_job;
 use engine::selftest::run::{Selftested, selftest};
 use engine::selftest::settings::{Planting, Settings, Work};
 use model::place::PlaceFacts;
-use model::plan::DEFAULT_BUDGET;
+use model::place_argument::PlaceArgument;
+use model::plan::{DEFAULT_BUDGET, parse_budget};
 use model::selftest::{PlantedKind, SelftestResult};
 use process::StopFlag;
-use store::Kind;
+use report::formats::Content;
+use store::{Entry, Kind};
 
 use crate::cli::FormatsOfSelftest;
 use crate::exit::{Exit, UsageError};
-use crate::measuring::environment::LocalEnvironment;
-use crate::measuring::launched;
-use crate::measuring::named_places::{default_places, named_places};
-use crate::measuring::preflight;
-use crate::measuring::session::{self, Session};
-use crate::measuring::stop_reason::StopReason;
-use crate::results::delivery::{Targets, deliver};
-use crate::results::saving::{self, Finished};
+use crate::measuring::{
+    LocalEnvironment, Session, StopReason, default_places, named_places, preflight, session,
+};
+use crate::results::{Targets, deliver, saving};
 use crate::signals;
-use crate::terminal::output;
-use crate::terminal::progress::{Progress, Shown};
-use clap::{Args, ValueHint};
-use model::place_argument::PlaceArgument;
-use model::plan::parse_budget;
-use report::formats::Content;
-use std::time::Duration;
+use crate::terminal::{Progress, Shown, output};
 
 /// What is compared with itself: the study whose operations are the shortest, for
 /// there the harness and the machine show most.
@@ -85,16 +77,11 @@ pub(crate) struct SelftestArgs {
 }
 
 pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
-    launched::alone("selftest", || selftest_places(args))
-}
-
-fn selftest_places(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (work, plantings) = (work(WORK)?, plantings()?);
     let places = inspect(args, &work, &plantings)?;
     let targets = Targets::open(args.formats.files())?;
     let store = saving::open(args.no_save);
-    let header = session::header();
     let stop_reason = StopReason::new(signals::stop_flag()?);
     let settings = Settings {
         work,
@@ -104,19 +91,20 @@ fn selftest_places(args: &SelftestArgs) -> anyhow::Result<Exit> {
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         stop: StopFlag::clone(&stop_reason.stop),
     };
-    let environment = LocalEnvironment::new(places, Vec::new(), stop_reason.clone());
-    let Selftested { result, removed } =
-        measure(&settings, began, header, environment, &stop_reason)?;
-    let labels: Vec<String> = result.places.iter().map(|p| p.place.label.clone()).collect();
-    let finished = Finished {
-        kind: Kind::Selftest,
-        id: &result.run.id,
-        started: &result.run.started,
-        subject: format!("selftest on {}", labels.join(", ")),
-        places: labels,
-        seconds: result.run.seconds,
+    let mut environment = LocalEnvironment::new(places, Vec::new(), stop_reason.clone());
+    let mut progress = Progress::new(began, settings.budget, Shown::Line);
+    let mut open = |places: &[PlaceFacts]| {
+        Session::open(places, [], &stop_reason, began, RunLimits::default())
     };
-    saving::keep(store, &finished, &result);
+    let mut happens = |state: &str| progress.show_state(state);
+    let tested = selftest(&settings, session::header(), &mut environment, &mut open, &mut happens);
+    progress.finish();
+    let Selftested { result, removed } = tested?;
+    let labels: Vec<String> = result.places.iter().map(|p| p.place.label.clone()).collect();
+    let entry =
+        saving::finished(Kind::Selftest, &result.run.id, &result.run.started, result.run.seconds);
+    let subject = format!("selftest on {}", labels.join(", "));
+    saving::keep(store, &Entry { subject, places: labels, ..entry }, &result);
     deliver(targets, Content::Selftest(&result), |width| report::selftest::report(&result, width))?;
     removed?;
     Ok(exit_code(&result))
@@ -134,24 +122,6 @@ fn plantings() -> anyhow::Result<Vec<Planting<'static>>> {
         Ok(Planting { kind, work: work((study, strategy, params))? })
     };
     PLANTINGS.into_iter().map(planting).collect()
-}
-
-/// Tests the environment's places, with its progress on the terminal.
-fn measure(
-    settings: &Settings<'_>,
-    began: Instant,
-    header: Header,
-    mut environment: LocalEnvironment,
-    stop_reason: &StopReason,
-) -> anyhow::Result<Selftested<anyhow::Error>> {
-    let mut progress = Progress::new(began, settings.budget, Shown::Line);
-    let mut open =
-        |places: &[PlaceFacts]| Session::open(places, [], stop_reason, began, RunLimits::default());
-    let result = selftest(settings, header, &mut environment, &mut open, &mut |state| {
-        progress.show_state(state);
-    });
-    progress.finish();
-    result
 }
 
 /// The facts of the places, after checking that there is room to work in them.

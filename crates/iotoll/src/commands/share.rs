@@ -2,22 +2,20 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, ensure};
+use clap::Args;
 use model::anonymous;
 use model::units::exact_size;
 use report::formats::JSON;
 use trace::{TraceReader, anonymise};
 
 use crate::exit::Exit;
-use crate::results::analysed::{Analysed, cannot, open, usual_file};
-use crate::results::confined;
-use crate::results::delivery::Rendered;
-use crate::results::destination::Destination;
-use crate::results::source::{Saved, Source};
+use crate::results::{
+    Analysed, Destination, Rendered, Saved, Source, cannot, confined, open, usual_file,
+};
 use crate::terminal::output;
-use clap::Args;
-use std::path::PathBuf;
 
 /// What is done with a result, for a sentence about what keeps it from that.
 const SHARE: &str = "share";

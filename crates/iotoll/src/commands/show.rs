@@ -1,28 +1,30 @@
 //! `iotoll show`: a saved result, printed as it was then, or the bill of a trace.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use ::load::analyse_load;
 use analysis::analyse;
 use anyhow::{anyhow, ensure};
+use clap::Args;
 use model::analysis::Analysis;
+use model::plan::parse_per_second;
 use model::run::Run;
+use model::study::{parse_error_rate, parse_threshold};
 use report::formats::{Content, FORMATS, Kind};
 use report::load::Layout;
 
 use crate::cli::{FormatsOfAny, LAYOUTS, flags, one_of};
 use crate::exit::{Exit, UsageError};
 use crate::recording::billed;
-use crate::results::confined;
-use crate::results::delivery::{Asked, Rendered, Targets, render};
-use crate::results::identity::this_program;
-use crate::results::source::{Saved, Source, entry, is_file, loaded};
+use crate::results::{
+    Asked, Rendered, Saved, Source, Targets, cannot, confined, entry, is_file, loaded, open,
+    render, this_program,
+};
 use crate::terminal::output;
-use clap::Args;
-use model::plan::parse_per_second;
-use model::study::{parse_error_rate, parse_threshold};
-use std::path::PathBuf;
 
+/// What is done with a result, for a sentence about what keeps it from that.
+const SHOW: &str = "show";
 /// What applies to no other results, besides formats.
 const OF_COMPARISONS: [&str; 4] = ["--threshold", "--error-rate", "--per-second", "--full"];
 
@@ -75,12 +77,15 @@ pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Exit> {
 
 fn rendered(args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
     let given = args.run.as_deref();
-    let name = given.map_or("the last run".into(), Path::to_string_lossy);
-    let cannot = |why: anyhow::Error| UsageError(format!("cannot show {name}: {why:#}"));
+    let cannot = |why: anyhow::Error| cannot(given, SHOW, &why);
     if given.is_some_and(is_file) {
-        let source = Source::open(given).map_err(cannot)?;
+        let source = open(given, SHOW)?;
         return confined::rendered([source], |[source]| {
-            read_and_rendered(source, args, asked).map_err(|why| cannot(why).into())
+            let rendered = match source {
+                Source::Trace(trace) => bill_rendered(trace, args, asked),
+                source => source.read().and_then(|saved| saved_rendered(saved, args, asked)),
+            };
+            rendered.map_err(|why| cannot(why).into())
         });
     }
     let (store, entry) = entry(given.and_then(Path::to_str)).map_err(cannot)?;
@@ -94,15 +99,10 @@ fn rendered(args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
     saved_rendered(saved, args, asked).map_err(|why| cannot(why).into())
 }
 
-fn read_and_rendered(source: Source, args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
-    match source {
-        Source::Trace(trace) => {
-            fits(Kind::Bill, args)?;
-            let bill = billed::bill_in(trace)?;
-            render(asked, Content::Bill(&bill), |width| report::bill(&bill, args.full, width))
-        }
-        source => saved_rendered(source.read()?, args, asked),
-    }
+fn bill_rendered(trace: File, args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
+    fits(Kind::Bill, args)?;
+    let bill = billed::bill_in(trace)?;
+    render(asked, Content::Bill(&bill), |width| report::bill(&bill, args.full, width))
 }
 
 /// Whether nothing is decided anew and all is text, which needs no slices: they are most of a
@@ -120,18 +120,14 @@ fn decides_again(args: &ShowArgs) -> bool {
 /// Shows two runs of one article.
 fn beside(given: Option<&Path>, other: &Path) -> anyhow::Result<Exit> {
     let given = given.unwrap_or(Path::new("last"));
-    let cannot = |given: &Path, why: anyhow::Error| {
-        UsageError(format!("cannot show {}: {why:#}", given.display()))
-    };
-    let open = |given| Source::open(Some(given)).map_err(|why| cannot(given, why));
-    let sources = [open(given)?, open(other)?];
+    let sources = [open(Some(given), SHOW)?, open(Some(other), SHOW)?];
     let width = output::width();
     let rendered = confined::rendered(sources, |[first, second]| {
         let repeated = |given: &Path, source: Source| {
             let analysis = source.comparison().map(|run| analyse(&run));
             let none = || anyhow!("it repeats no article");
             let found = analysis.and_then(|analysis| analysis.reproduction.ok_or_else(none));
-            found.map_err(|why| cannot(given, why))
+            found.map_err(|why| cannot(Some(given), SHOW, &why))
         };
         let runs = [repeated(given, first)?, repeated(other, second)?];
         let name =

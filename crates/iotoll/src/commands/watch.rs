@@ -1,20 +1,18 @@
 //! `iotoll watch`: a running process and its descendants, recorded for a time.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use clap::Args;
+use model::plan::parse_budget;
 use record::Recorder;
 use trace::TraceWriter;
 
 use crate::cli::RecorderArgs;
 use crate::exit::Exit;
-use crate::recording::trace_file::TraceFile;
-use crate::recording::{self, RecordedRun};
+use crate::recording::{self, RecordedRun, TraceFile};
 use crate::signals;
 use crate::terminal::output;
-use clap::Args;
-use model::plan::parse_budget;
-use std::time::Duration;
 
 const WATCH_NOTES: &str = "\
 Examples:

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use model::arm::Arm;
 use model::place::{PlaceFacts, Target};
 use model::plan::{Draft, Plan};
@@ -106,14 +106,13 @@ pub(crate) fn check_shared(
                 Sight::Missing(why) => format!("cannot use it ({why})"),
                 Sight::Another => "has another directory there".to_owned(),
             };
-            return Err(UsageError(format!(
+            bail!(UsageError(format!(
                 "{label}={}: rank {rank} on {} {why}. All clients must see the same directory \
                  under the same path: mount it there, leave the place out, or pass --local \
                  {label} for storage that each machine has its own of",
                 place.shown(),
                 leader.host(rank)
-            ))
-            .into());
+            )));
         }
     }
     Ok(())

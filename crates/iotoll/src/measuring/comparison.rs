@@ -12,7 +12,6 @@ use engine::job::Job;
 use engine::measure::Event;
 use engine::needs::{PlaceNeeds, needs};
 use engine::run::Header;
-use engine::runner::SliceRunner;
 use engine::study::Workload;
 use model::analysis::{Analysis, Verdict};
 use model::arm::Arm;
@@ -21,7 +20,6 @@ use model::plan::Plan;
 use model::run::Run;
 use ranks::Leader;
 use report::formats::Content;
-use store::Store;
 
 use crate::cli::RunArgs;
 use crate::exit::{Exit, UsageError};
@@ -30,13 +28,9 @@ use crate::measuring::prepared_places::PreparedPlaces;
 use crate::measuring::session::{self, Session};
 use crate::measuring::stop_reason::StopReason;
 use crate::measuring::{clients, dry_run, preflight};
-use crate::results::baseline::Baseline;
-use crate::results::delivery::{Targets, deliver};
-use crate::results::saving::{self, RunSaver};
-use crate::results::summaries;
+use crate::results::{Baseline, RunSaver, Targets, deliver, saving, summaries};
 use crate::signals;
-use crate::terminal::output;
-use crate::terminal::progress::{Progress, Shown};
+use crate::terminal::{Progress, Shown, output};
 
 /// What is to be measured, and how.
 pub(crate) struct Comparison<'a> {
@@ -66,7 +60,7 @@ impl Comparison<'_> {
         let targets = Targets::open(args.shown.formats.files())?;
         let prints = targets.print_report();
         let baseline = Baseline::open(&args.baseline, plan, prints)?;
-        let saver = RunSaver::new(saving::open(args.no_save));
+        let mut saver = RunSaver::new(saving::open(args.no_save));
         if args.gentle {
             step_back();
         }
@@ -85,13 +79,23 @@ impl Comparison<'_> {
         session.share_with(others, &args.local)?;
         let mut runner = session.runner(&job.arms, workloads);
         let shown = if args.shown.quiet { Shown::Line } else { Shown::Table };
-        let progress = Progress::new(began, job.budget, shown);
+        let mut progress = Progress::new(began, job.budget, shown);
         let header = Header { article: (self.article)(&places.plan), ..session::header() };
-        let watched = Watched { header, saver, progress, tells_blocks: args.tell_blocks };
         let (facts, left_out) = (places.facts.clone(), places.left_out.clone());
-        let environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
+        let mut environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
             .with_clients(others, &args.local);
-        let (run, store) = measure(&job, &mut *runner, environment, watched);
+        let mut happens = |event: Event<'_>| {
+            if let Some(trouble) = saver.take(&event) {
+                progress.note(&trouble);
+            }
+            progress.show(&event, &job.arms);
+            if let (Event::Block { blocks, .. }, true) = (event, args.tell_blocks) {
+                output::note(&format!("block {blocks}"));
+            }
+        };
+        let run = engine::run::run(&job, header, &mut environment, &mut *runner, &mut happens);
+        progress.finish();
+        let store = saver.finish(&run);
         clients::tell_interrupted(others, &run);
         let analysis = analyse(&run);
         // Before anything is ended or removed, which may fail.
@@ -187,41 +191,6 @@ fn step_back() {
              pauses are used"
         ));
     }
-}
-
-/// What a run is called, and who is told what happens while measuring.
-struct Watched {
-    header: Header,
-    saver: RunSaver,
-    progress: Progress,
-    tells_blocks: bool,
-}
-
-/// Measures, with all of it kept as it goes and its progress on the terminal; and where it is
-/// kept.
-fn measure(
-    job: &Job,
-    runner: &mut dyn SliceRunner,
-    mut environment: LocalEnvironment,
-    mut watched: Watched,
-) -> (Run, Option<Store>) {
-    let Watched { header, saver, progress, tells_blocks } = &mut watched;
-    let mut happens = |event: Event<'_>| {
-        if let Some(trouble) = saver.take(&event) {
-            progress.note(&trouble);
-        }
-        progress.show(&event, &job.arms);
-        if let Event::Block { blocks, .. } = event
-            && *tells_blocks
-        {
-            output::note(&format!("block {blocks}"));
-        }
-    };
-    let header = std::mem::take(header);
-    let run = engine::run::run(job, header, &mut environment, runner, &mut happens);
-    watched.progress.finish();
-    let store = watched.saver.finish(&run);
-    (run, store)
 }
 
 fn exit_code(

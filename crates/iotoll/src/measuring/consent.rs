@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 
+use anyhow::bail;
 use model::demands::{Demand, Typed};
 use model::plan::Plan;
 use model::printable::printable;
@@ -54,11 +55,10 @@ impl Request<'_> {
         output::aside(|_| list(self.file, plan, &demands));
         let file = self.file.display();
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            return Err(UsageError(format!(
+            bail!(UsageError(format!(
                 "{file}: nothing was run or read; read the list above, and add --allow-commands if \
                  you agree to all of it"
-            ))
-            .into());
+            )));
         }
         if agrees()? {
             return Ok(Consent::Given);
@@ -135,23 +135,19 @@ fn add(out: &mut String, verb: &str, subject: &str, text: &str) {
 
 /// How much it is, for a reader whose terminal shows only the end.
 fn summary(demands: &[Demand]) -> String {
-    let [mut commands, mut variables, mut lines, mut paths, mut places] = [0_u64; 5];
-    for demand in demands {
-        let (counter, text) = match demand {
-            Demand::Run { command, .. } => (&mut commands, command.as_str()),
-            Demand::Set { text, .. } => (&mut variables, text.as_str()),
-            Demand::Read { .. } => (&mut paths, ""),
-            Demand::Create { .. } => (&mut places, ""),
-        };
-        *counter += 1;
-        lines += text.lines().count() as u64;
-    }
+    let count = |is_meant: fn(&Demand) -> bool| {
+        demands.iter().filter(|demand| is_meant(demand)).count() as u64
+    };
+    let lines = demands.iter().map(|demand| match demand {
+        Demand::Run { command: text, .. } | Demand::Set { text, .. } => text.lines().count(),
+        Demand::Read { .. } | Demand::Create { .. } => 0,
+    });
     let counts = [
-        (commands, "command"),
-        (variables, "variable"),
-        (lines, "line for a shell"),
-        (paths, "path to read"),
-        (places, "place to create"),
+        (count(|demand| matches!(demand, Demand::Run { .. })), "command"),
+        (count(|demand| matches!(demand, Demand::Set { .. })), "variable"),
+        (lines.sum::<usize>() as u64, "line for a shell"),
+        (count(|demand| matches!(demand, Demand::Read { .. })), "path to read"),
+        (count(|demand| matches!(demand, Demand::Create { .. })), "place to create"),
     ];
     let parts = counts.into_iter().filter(|(number, _)| *number > 0);
     let parts = parts.map(|(number, what)| {

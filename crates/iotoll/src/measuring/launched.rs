@@ -3,6 +3,7 @@
 //! Rank 0 does what the user asked for and speaks for all. Of the other ranks none prints:
 //! what is wrong is wrong for each of them, and is said once.
 
+use anyhow::bail;
 use ranks::{Launch, Leader};
 
 use crate::exit::{Exit, UsageError};
@@ -45,11 +46,10 @@ pub(crate) fn alone(
     match Launch::here() {
         None => run(),
         Some(launch) if launch.rank > 0 => Ok(UNSPOKEN),
-        Some(Launch { launcher, ranks, .. }) => Err(UsageError(format!(
+        Some(Launch { launcher, ranks, .. }) => bail!(UsageError(format!(
             "{launcher} started {ranks} processes, but `iotoll {command}` measures with one: run \
              it without {launcher}; only `iotoll compare` measures with several"
-        ))
-        .into()),
+        ))),
     }
 }
 
@@ -59,12 +59,11 @@ fn together(_: Leading<'_>, launch: Launch) -> anyhow::Result<Exit> {
         return Ok(UNSPOKEN);
     }
     let Launch { launcher, ranks, .. } = launch;
-    Err(UsageError(format!(
+    bail!(UsageError(format!(
         "{launcher} started {ranks} processes, but this iotoll was built without MPI: build it \
          with `cargo build --release --features mpi`, which needs an MPI library and libclang (on \
          Debian: libopenmpi-dev, libclang-dev), or run it without {launcher}"
-    ))
-    .into())
+    )))
 }
 
 #[cfg(feature = "mpi")]

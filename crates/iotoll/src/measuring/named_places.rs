@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use model::place::{PlaceRequest, Target};
 use model::place_argument::{PlaceArgument, labelled};
 
@@ -29,11 +30,12 @@ pub(crate) fn places_or_default(arguments: &[PlaceArgument]) -> anyhow::Result<V
 fn refuse_study(argument: &PlaceArgument) -> anyhow::Result<()> {
     let PlaceArgument::Bare(Target::Directory(path)) = argument else { return Ok(()) };
     match path.to_str() {
-        Some(name) if studies::find(name).is_some() && !path.exists() => Err(UsageError(format!(
-            "`{name}` is a study, and there is no directory of that name here: write --study \
+        Some(name) if studies::find(name).is_some() && !path.exists() => {
+            bail!(UsageError(format!(
+                "`{name}` is a study, and there is no directory of that name here: write --study \
              {name} to run the study"
-        ))
-        .into()),
+            )))
+        }
         _ => Ok(()),
     }
 }

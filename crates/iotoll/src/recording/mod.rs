@@ -3,6 +3,8 @@
 pub(crate) mod billed;
 pub(crate) mod trace_file;
 
+pub(crate) use self::trace_file::TraceFile;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! A saved result that has charts, with what follows from it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ::load::analyse_load;
 use analysis::analyse;
@@ -11,8 +11,7 @@ use model::run::Run;
 use report::formats::Content;
 use report::html::Sheet;
 
-use crate::exit::UsageError;
-use crate::results::source::{Saved, Source};
+use crate::results::source::Saved;
 
 /// Letters of a run's name that a file is called by.
 const NAME_CHARS: usize = 8;
@@ -80,15 +79,4 @@ pub(crate) fn usual_file(id: &str, extension: &str) -> PathBuf {
     let name: String = id.chars().filter(char::is_ascii_alphanumeric).take(NAME_CHARS).collect();
     let divider = if name.is_empty() { "" } else { "-" };
     PathBuf::from(format!("iotoll{divider}{name}.{extension}"))
-}
-
-/// Opens a result that `what` is to be done with.
-pub(crate) fn open(given: Option<&Path>, what: &str) -> Result<Source, UsageError> {
-    Source::open(given).map_err(|why| cannot(given, what, &why))
-}
-
-/// Why that cannot be done.
-pub(crate) fn cannot(given: Option<&Path>, what: &str, why: &anyhow::Error) -> UsageError {
-    let name = given.map_or("the last run".into(), Path::to_string_lossy);
-    UsageError(format!("cannot {what} {name}: {why:#}"))
 }

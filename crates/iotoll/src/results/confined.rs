@@ -9,23 +9,14 @@ use crate::results::source::Source;
 
 /// What is made of the sources. Where any of them is a file, a confined child reads, analyses and
 /// renders them all, and this process gets texts.
-pub(crate) fn rendered<const N: usize>(
-    sources: [Source; N],
-    render: impl FnOnce([Source; N]) -> anyhow::Result<Rendered>,
+pub(crate) fn rendered<S: AsRef<[Source]>>(
+    sources: S,
+    render: impl FnOnce(S) -> anyhow::Result<Rendered>,
 ) -> anyhow::Result<Rendered> {
-    let any_file = sources.iter().any(Source::is_file);
-    rendered_if(any_file, || render(sources))
-}
-
-/// The same of sources that the work has.
-pub(crate) fn rendered_if(
-    any_file: bool,
-    render: impl FnOnce() -> anyhow::Result<Rendered>,
-) -> anyhow::Result<Rendered> {
-    if !any_file {
-        return render();
+    if !sources.as_ref().iter().any(Source::is_file) {
+        return render(sources);
     }
-    let texts = process::in_confined_child(|| texts_of(render()))?;
+    let texts = process::in_confined_child(|| texts_of(render(sources)))?;
     rendered_of(texts).unwrap_or_else(|| Err(anyhow!("the process that read it said nothing")))
 }
 

@@ -83,35 +83,28 @@ fn unsaved(error: &store::Error) -> String {
     format!("this run is not saved: {error}")
 }
 
-/// Keeps a run that is over, of a kind that has no blocks.
-pub(crate) fn keep(store: Option<Store>, run: &Finished<'_>, document: &impl Serialize) {
-    let Some(mut store) = store else { return };
-    let entry = Entry {
-        id: run.id.to_owned(),
-        kind: run.kind,
-        started: run.started.to_owned(),
-        subject: run.subject.clone(),
+/// What lists have of a run that is over, of a kind that has no blocks.
+pub(crate) fn finished(kind: Kind, id: &str, started: &str, seconds: f64) -> Entry {
+    Entry {
+        id: id.to_owned(),
+        kind,
+        started: started.to_owned(),
+        subject: String::new(),
         state: State::Finished,
-        seconds: run.seconds,
+        seconds,
         blocks: 0,
-        studies: vec![run.kind.name().to_owned()],
-        places: run.places.clone(),
+        studies: vec![kind.name().to_owned()],
+        places: Vec::new(),
         summary: None,
-    };
-    if let Err(error) = store.keep(&entry, document) {
-        output::note(&unsaved(&error));
     }
 }
 
-/// What is said of a run that is over.
-pub(crate) struct Finished<'a> {
-    pub(crate) kind: Kind,
-    pub(crate) id: &'a str,
-    pub(crate) started: &'a str,
-    pub(crate) subject: String,
-    /// The labels of its places.
-    pub(crate) places: Vec<String>,
-    pub(crate) seconds: f64,
+/// Keeps such a run.
+pub(crate) fn keep(store: Option<Store>, entry: &Entry, document: &impl Serialize) {
+    let Some(mut store) = store else { return };
+    if let Err(error) = store.keep(entry, document) {
+        output::note(&unsaved(&error));
+    }
 }
 
 /// Keeps a comparison as it goes.

@@ -18,6 +18,7 @@ use report::formats::Kind;
 use report::html::record;
 use store::{Content, Entry, State, Store};
 
+use crate::exit::UsageError;
 use crate::recording::billed;
 use crate::results::saving;
 use crate::terminal::output;
@@ -117,6 +118,17 @@ pub(crate) fn entry(name: Option<&str>) -> anyhow::Result<(Store, Entry)> {
     saving::tell_killed(&mut store);
     let entry = store.find(name.unwrap_or("last"))?;
     Ok((store, entry))
+}
+
+/// Opens a result that `what` is to be done with.
+pub(crate) fn open(given: Option<&Path>, what: &str) -> Result<Source, UsageError> {
+    Source::open(given).map_err(|why| cannot(given, what, &why))
+}
+
+/// Why that cannot be done.
+pub(crate) fn cannot(given: Option<&Path>, what: &str, why: &anyhow::Error) -> UsageError {
+    let name = given.map_or("the last run".into(), Path::to_string_lossy);
+    UsageError(format!("cannot {what} {name}: {why:#}"))
 }
 
 /// A result of any kind.

@@ -60,12 +60,13 @@ fn found(store: &mut Store, entry: &Entry) -> anyhow::Result<Summary> {
 }
 
 fn of_comparison(run: &Run, analysis: &Analysis) -> Summary {
-    let ended = match (run.run.interrupted, &run.run.ended_early) {
-        (true, _) => "interrupted",
-        (false, Some(_)) => "ended early",
-        (false, None) => "finished",
-    };
-    Summary { ended: ended.to_owned(), answer: report::in_short(run, analysis) }
+    let ended = ended(run.run.interrupted, run.run.ended_early.is_some());
+    Summary { ended, answer: report::in_short(run, analysis) }
+}
+
+fn ended(interrupted: bool, early: bool) -> String {
+    let ended = if early { "ended early" } else { "finished" };
+    if interrupted { "interrupted" } else { ended }.to_owned()
 }
 
 fn typical_times(run: &Run, analysis: &Analysis) -> Vec<TypicalTime> {
@@ -80,7 +81,6 @@ fn typical_times(run: &Run, analysis: &Analysis) -> Vec<TypicalTime> {
 }
 
 fn of_load(run: &LoadRun) -> Summary {
-    let ended = if run.run.interrupted { "interrupted" } else { "finished" };
     let steps = analyse_load(run).steps;
     let p99 = steps.last().and_then(|step| Some((step.achieved_rate, step.connection_ms?.p99)));
     let which = if steps.len() == 1 { "" } else { ", the last" };
@@ -88,14 +88,11 @@ fn of_load(run: &LoadRun) -> Summary {
         format!("{which} at {}/s: 99% within {} ms", three_digits(rate), three_digits(ms))
     });
     let answer = format!("{}{last}", counted(steps.len() as u64, "step"));
-    Summary { ended: ended.to_owned(), answer }
+    Summary { ended: ended(run.run.interrupted, false), answer }
 }
 
 fn of_selftest(result: &SelftestResult) -> Summary {
-    let ended = if result.run.interrupted { "interrupted" } else { "finished" };
-    let answer = match result.objections.first() {
-        None => "verdicts from this machine can be trusted".to_owned(),
-        Some(first) => first.clone(),
-    };
-    Summary { ended: ended.to_owned(), answer }
+    let trusted = || "verdicts from this machine can be trusted".to_owned();
+    let answer = result.objections.first().cloned().unwrap_or_else(trusted);
+    Summary { ended: ended(result.run.interrupted, false), answer }
 }

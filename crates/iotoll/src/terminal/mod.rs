@@ -4,3 +4,5 @@ mod live;
 pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod usage;
+
+pub(crate) use self::progress::{Progress, Shown};

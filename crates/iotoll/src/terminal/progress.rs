@@ -47,7 +47,8 @@ pub(crate) struct Progress {
     began: Instant,
     state: String,
     live: Option<Live>,
-    said: Option<Said>,
+    /// When the line was said last, where nothing can be drawn.
+    said: Option<Instant>,
 }
 
 impl Progress {
@@ -56,7 +57,7 @@ impl Progress {
         let bar = line(Some(budget.as_millis() as u64), "{prefix}{bar:20} {msg:.dim}");
         let is_terminal = io::stderr().is_terminal();
         let live = (is_terminal && shown == Shown::Table).then(Live::default);
-        let said = (!is_terminal && shown == Shown::Table).then_some(Said { last: began });
+        let said = (!is_terminal && shown == Shown::Table).then_some(began);
         Self { bar, began, state: String::new(), live, said }
     }
 
@@ -87,8 +88,8 @@ impl Progress {
     /// Says now and then how far it is, where nothing can be drawn.
     fn say(&mut self) {
         let Some(said) = self.said.as_mut() else { return };
-        if said.last.elapsed() >= SAID_EVERY {
-            said.last = Instant::now();
+        if said.elapsed() >= SAID_EVERY {
+            *said = Instant::now();
             output::note(&format!("{}, {}", self.time(), self.state));
         }
     }
@@ -116,11 +117,6 @@ impl Progress {
     pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }
-}
-
-/// When a line was said last.
-struct Said {
-    last: Instant,
 }
 
 /// A line on standard error, with its template.

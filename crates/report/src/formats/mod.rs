@@ -29,9 +29,9 @@ pub static FORMATS: [Format; 5] = [
         writers: &[Writers {
             comparison: Some(|run, analysis| json(&Document::new(run, analysis))),
             load: Some(|run, analysis| json(&run.with_analysis(analysis))),
-            selftest: Some(|result| json(result)),
-            diff: Some(|diff| json(diff)),
-            bill: Some(|bill| json(bill)),
+            selftest: Some(json),
+            diff: Some(json),
+            bill: Some(json),
         }],
     },
     Format {
@@ -210,7 +210,7 @@ impl Variant {
 }
 
 /// A document as JSON, which ends with a line's end.
-pub fn json(document: &impl Serialize) -> Written {
+pub fn json<T: Serialize>(document: &T) -> Written {
     let mut json = Vec::new();
     document::write(document, &mut json)?;
     json.push(b'\n');
