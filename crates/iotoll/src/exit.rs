@@ -7,8 +7,20 @@ use model::place::PlaceSyntaxError;
 use model::plan::PlanError;
 use model::plan_file::PlanFileError;
 use places::{PlaceError, WorkDirError};
+use thiserror::Error;
 
-use crate::output;
+use crate::terminal::output;
+
+/// The codes that most commands end with, for their help.
+pub(crate) const CODES: &str = "\
+Exit codes:
+  0    success
+  1    failure
+  2    invalid usage or input
+  3    a study found corrupted data
+  4    --require-verdict was given and a comparison has no verdict
+  5    --baseline was given and an arm is slower than in that run
+  130  interrupted; what was measured so far has been reported";
 
 /// How a command ended. The numbers are documented and relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,31 +65,17 @@ impl From<Exit> for ExitCode {
 }
 
 /// Wrong usage that no other type describes.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-impl std::fmt::Display for UsageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}
-
 /// What a confined child reported, with the code that it would have ended with.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{text}")]
 pub(crate) struct ChildError {
     pub(crate) exit: Exit,
     pub(crate) text: String,
 }
-
-impl std::fmt::Display for ChildError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for ChildError {}
 
 /// Runs a command; an error or a panic becomes a sentence and an exit code.
 /// A panic has unwound by then, so working folders are gone.

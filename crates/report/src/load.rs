@@ -5,7 +5,9 @@ mod ab;
 mod httperf;
 mod plain;
 
-use model::load::{LoadAnalysis, LoadPlan, LoadRun};
+use std::fmt;
+
+use model::load::{LoadAnalysis, LoadPlan, LoadRun, Step, StepAnalysis};
 use model::printable::printable;
 
 /// How a load is put into words.
@@ -25,9 +27,25 @@ pub fn render(layout: Layout, run: &LoadRun, analysis: &LoadAnalysis) -> String 
     let run = &with_printable_texts(run);
     match layout {
         Layout::Plain => plain::render(run, analysis),
-        Layout::Httperf => httperf::render(run, analysis),
-        Layout::Ab => ab::render(run, analysis),
+        Layout::Httperf => blocks(run, analysis, "\n", httperf::block),
+        Layout::Ab => blocks(run, analysis, "\n\n", ab::block),
     }
+}
+
+/// A block for each step.
+fn blocks(
+    run: &LoadRun,
+    analysis: &LoadAnalysis,
+    gap: &str,
+    block: fn(&mut String, &LoadRun, &Step, &StepAnalysis) -> fmt::Result,
+) -> String {
+    let mut out = String::new();
+    for (index, (step, seen)) in run.steps.iter().zip(&analysis.steps).enumerate() {
+        out += if index > 0 { gap } else { "" };
+        // Writing to a string cannot fail.
+        let _ = block(&mut out, run, step, seen);
+    }
+    out
 }
 
 /// A server names itself, and what went wrong may name anything.

@@ -1,91 +1,85 @@
-//! What a comparison can be written as, for every command that ends with one.
+//! What a result is to be written as: a flag for each format that applies to it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use report::csv::Rows;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+use report::formats::{Choice, FORMATS, Format, Kind, Variant};
 
-/// What a result can be written as, besides the report.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Form {
-    Json,
-    Csv(Rows),
-    OpenMetrics,
-    Html,
-    Markdown,
-}
+/// For a command that has results of any kind.
+const ANY: u8 = u8::MAX;
 
-impl Form {
-    /// The flag that asks for it.
-    pub(crate) fn flag(self) -> &'static str {
-        match self {
-            Self::Json => "--json",
-            Self::Csv(_) => "--csv",
-            Self::OpenMetrics => "--openmetrics",
-            Self::Html => "--html",
-            Self::Markdown => "--markdown",
-        }
+/// The files that are asked for, each with its format.
+pub(crate) type Files = [(Variant, PathBuf)];
+
+pub(crate) type FormatsOfComparison = FormatArgs<{ Kind::Comparison as u8 }>;
+pub(crate) type FormatsOfLoad = FormatArgs<{ Kind::Load as u8 }>;
+pub(crate) type FormatsOfSelftest = FormatArgs<{ Kind::Selftest as u8 }>;
+pub(crate) type FormatsOfDiff = FormatArgs<{ Kind::Diff as u8 }>;
+pub(crate) type FormatsOfAny = FormatArgs<ANY>;
+
+/// The flags of the formats that apply to a kind of result.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FormatArgs<const KIND: u8>(Vec<(Variant, PathBuf)>);
+
+impl<const KIND: u8> FormatArgs<KIND> {
+    pub(crate) fn files(&self) -> &Files {
+        &self.0
     }
 }
 
-// Not a comment of documentation, which would become the help text of each command.
-#[derive(Args, Clone, Default)]
-pub(crate) struct OutputArgs {
-    /// Print every table, cause and check after the answer
-    #[arg(long)]
-    pub(crate) full: bool,
+impl<const KIND: u8> Args for FormatArgs<KIND> {
+    fn augment_args(command: Command) -> Command {
+        formats(KIND).fold(command, |command, format| {
+            let flag = Arg::new(format.flag).long(format.flag).value_name("FILE");
+            let flag = flag.value_parser(value_parser!(PathBuf)).help(format.help);
+            command.arg(flag).args(format.choice.as_ref().map(|choice| chosen(format, choice)))
+        })
+    }
 
-    /// Write the result as JSON; - prints it instead of the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-
-    /// Write the figures as CSV, for a chart or a spreadsheet; - prints them instead of the
-    /// report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-
-    /// What a row of the CSV is: an arm, an arm in one block, or a bucket of an arm's
-    /// latency histogram
-    #[arg(long, value_name = "ROWS", value_enum, default_value_t, requires = "csv")]
-    pub(crate) csv_rows: RowsArg,
-
-    /// Write the figures as OpenMetrics, for Prometheus; - prints them instead of the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) openmetrics: Option<PathBuf>,
-
-    /// Write the report as one HTML file with charts; - prints it instead of the report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-
-    /// Write the report as Markdown, to be pasted into an issue; - prints it instead of the
-    /// report
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum RowsArg {
-    #[default]
-    Arms,
-    Blocks,
-    Buckets,
+/// The flag that chooses among a format's variants.
+fn chosen(format: &Format, Choice { flag, value_name, help, values }: &Choice) -> Arg {
+    let flag = Arg::new(*flag).long(*flag).value_name(*value_name).help(*help);
+    flag.value_parser(PossibleValuesParser::new(*values))
+        .default_value(values[0])
+        .requires(format.flag)
 }
 
-impl OutputArgs {
-    /// The files that are asked for, each with what is to be in it.
-    pub(crate) fn files(&self) -> impl Iterator<Item = (Form, &Path)> {
-        let rows = match self.csv_rows {
-            RowsArg::Arms => Rows::Arms,
-            RowsArg::Blocks => Rows::Blocks,
-            RowsArg::Buckets => Rows::Buckets,
+fn formats(kind: u8) -> impl Iterator<Item = &'static Format> {
+    let meant = Kind::ALL.into_iter().find(|known| *known as u8 == kind);
+    FORMATS.iter().filter(move |format| meant.is_none_or(|kind| format.applies_to(kind)))
+}
+
+impl<const KIND: u8> FromArgMatches for FormatArgs<KIND> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let file = |format: &'static Format| {
+            let path = matches.get_one::<PathBuf>(format.flag)?;
+            let choice = format.choice.as_ref();
+            let name = choice.and_then(|choice| matches.get_one::<String>(choice.flag));
+            Some((format.variant(name.map_or("", String::as_str)), path.clone()))
         };
-        let files = [
-            (Form::Json, &self.json),
-            (Form::Csv(rows), &self.csv),
-            (Form::OpenMetrics, &self.openmetrics),
-            (Form::Html, &self.html),
-            (Form::Markdown, &self.markdown),
-        ];
-        files.into_iter().filter_map(|(form, path)| Some((form, path.as_deref()?)))
+        Ok(Self(formats(KIND).filter_map(file).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The flags of formats for which this holds, as in `--json, --csv and --html`; `also` are others
+/// that stand before them.
+pub(crate) fn flags(also: &[&str], is_meant: impl Fn(&Format) -> bool) -> String {
+    let formats = FORMATS.iter().filter(|format| is_meant(format));
+    let mut flags: Vec<String> = also.iter().map(ToString::to_string).collect();
+    flags.extend(formats.map(|format| format!("--{}", format.flag)));
+    match flags.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => flags.concat(),
     }
 }

@@ -17,6 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use common::{copy_program, is_root, place, skip, stderr, stdout};
+use report::formats::FORMATS;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use trace::Op;
@@ -307,8 +308,8 @@ fn forms(files: &Files, trace: &str, home: &Path, user: u32) -> Vec<Vec<u8>> {
         fs::remove_file(&file).unwrap();
         all.push(bytes);
     };
-    for flag in ["--json", "--csv", "--openmetrics", "--html", "--markdown"] {
-        written(&["show", result], flag, "out");
+    for format in &FORMATS {
+        written(&["show", result], &format!("--{}", format.flag), "out");
     }
     written(&["show", trace], "--json", "out");
     written(&["diff", result, result], "--json", "out");

@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
 use common::{Places, assert_fails, iotoll, stderr, stdout};
+use report::formats::{FORMATS, JSON};
 use serde_json::Value;
 use store::{Content, Store};
 use tempfile::TempDir;
@@ -167,11 +168,16 @@ fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     assert_eq!(compared.status.code(), Some(0), "{}", stderr(&compared));
     let first = kept.file("first.json").display().to_string();
     kept.said(&["show", "--json", &first]);
-    let outputs = ["--html", "--csv", "--openmetrics", "--markdown"];
-    let files = outputs.map(|output| kept.file(&output[2..]).display().to_string());
-    let written = outputs.iter().zip(&files).flat_map(|(output, file)| [*output, file.as_str()]);
-    let written: Vec<&str> = written.collect();
-    let rerun = kept.run(&[&["rerun", "last", "--json", "-"], &written[..]].concat());
+    let formats = FORMATS.iter().filter(|format| format.flag != JSON.format.flag);
+    let files: Vec<_> = formats.map(|format| kept.file(format.flag)).collect();
+    let written = files.iter().map(|file| {
+        let flag = file.file_name().unwrap().display();
+        format!("--{flag}={}", file.display())
+    });
+    let written: Vec<String> = written.collect();
+    let written = written.iter().map(String::as_str);
+    let args: Vec<&str> = ["rerun", "last", "--json", "-"].into_iter().chain(written).collect();
+    let rerun = kept.run(&args);
     assert_eq!((rerun.status.code(), stderr(&rerun).as_str()), (Some(0), ""));
     let again = json(&stdout(&rerun));
     let then = json(&fs::read_to_string(&first).unwrap());
@@ -179,7 +185,7 @@ fn a_run_is_run_again_with_its_plan_and_seed_here_or_elsewhere() {
     assert_eq!(again["run"]["seed"], 17);
     assert_ne!(again["run"]["id"], then["run"]["id"]);
     for file in &files {
-        assert!(fs::metadata(file).unwrap().len() > 100, "{file}");
+        assert!(fs::metadata(file).unwrap().len() > 100, "{}", file.display());
     }
     // Its arms are the same, so the two can be compared.
     let diff = json(&kept.said(&["diff", "--json", "-"]));

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use common::{is_root, place, skip, stderr};
+use report::formats::{FORMATS, Format};
 use tempfile::TempDir;
 
 /// Calls that make, change, rename or remove what has a name.
@@ -253,13 +254,15 @@ fn a_run_changes_its_own_folder_the_store_and_the_files_that_were_named() {
     let stage = Stage::new();
     let disk = place("disk", &stage.path("place"));
     let other = place("other", &stage.path("other"));
-    let names = ["r.json", "r.csv", "r.prom", "r.html", "r.md"];
+    let names = FORMATS.iter().map(|format| format!("r.{}", format.flag)).collect::<Vec<_>>();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let promised = |path: &str| stage.is_own(path) || stage.is_output(path, &names);
-    let outputs = ["--json", "r.json", "--csv", "r.csv", "--openmetrics", "r.prom"];
-    let more = ["--html", "r.html", "--markdown", "r.md"];
+    let outputs = FORMATS.iter().map(|Format { flag, .. }| format!("--{flag}=r.{flag}"));
+    let outputs: Vec<String> = outputs.collect();
+    let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
     let measured = |studies: &str| {
         let compare = ["compare", &disk, &other, "--study", studies, "--budget", "5s", "--quiet"];
-        let (deeds, _) = stage.traced(&[&compare[..], &outputs, &more].concat());
+        let (deeds, _) = stage.traced(&[&compare[..], &outputs].concat());
         assert_eq!(unpromised(&deeds, promised), NONE, "{studies}");
         deeds
     };

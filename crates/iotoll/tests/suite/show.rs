@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{Places, assert_fails, run, stderr, stdout};
+use report::formats::{FORMATS, Format, JSON};
 use serde_json::Value;
 
 /// Runs a comparison that is saved; what it printed, and where it was saved.
@@ -145,28 +146,37 @@ fn a_report_holds_the_record_and_nothing_of_the_environment() {
 fn a_saved_run_is_exported_as_it_was_when_it_was_fresh() {
     let places = Places::new();
     let folder = tempfile::tempdir().unwrap();
-    let forms = ["--csv", "--openmetrics", "--html", "--markdown"];
-    let files = |prefix: &str| {
-        let file =
-            |form: &&str| folder.path().join(format!("{prefix}{form}")).display().to_string();
-        forms.iter().flat_map(|form| [(*form).to_owned(), file(form)]).collect::<Vec<_>>()
-    };
-    for rows in ["arms", "blocks", "buckets"] {
-        let fresh = files("fresh");
-        let more = ["--study", "log", "--strategy", "held", "--csv-rows", rows];
-        let more = [&more[..], &fresh.iter().map(String::as_str).collect::<Vec<_>>()].concat();
+    // A saved run has it from elsewhere.
+    let formats = || FORMATS.iter().filter(|format| format.flag != JSON.format.flag);
+    let name =
+        |prefix: &str, format: &Format| folder.path().join(format!("{prefix}-{}", format.flag));
+    let variants = formats().map(|format| format.choice.as_ref().map_or(1, |c| c.values.len()));
+    for number in 0..variants.max().unwrap() {
+        let flags = |prefix: &str| {
+            let each = formats().flat_map(|format| {
+                let file = format!("--{}={}", format.flag, name(prefix, format).display());
+                let choice = format.choice.as_ref();
+                let value = choice.and_then(|choice| choice.values.get(number));
+                let chosen = value.map(|value| format!("--{}={value}", choice.unwrap().flag));
+                [file].into_iter().chain(chosen)
+            });
+            each.collect::<Vec<_>>()
+        };
+        let fresh = flags("fresh");
+        let more = fresh.iter().map(String::as_str);
+        let more: Vec<_> =
+            ["--study", "log", "--strategy", "held"].into_iter().chain(more).collect();
         let (_, file) = saved(&places, &more);
-        let again = files("again");
-        let args = [&["show", &file, "--csv-rows", rows].map(str::to_owned)[..], &again].concat();
-        let output = run(args);
+        let output = run([&["show".to_owned(), file.clone()][..], &flags("again")].concat());
         assert!(output.status.success(), "{}", stderr(&output));
-        for (form, pair) in forms.iter().zip(fresh.chunks(2).zip(again.chunks(2))) {
-            let [fresh, again] = [&pair.0[1], &pair.1[1]].map(|file| fs::read(file).unwrap());
-            assert!(fresh.len() > 100 && fresh == again, "{form}, {rows}");
+        for format in formats() {
+            let [fresh, again] =
+                ["fresh", "again"].map(|name_of| fs::read(name(name_of, format)).unwrap());
+            assert!(fresh.len() > 100 && fresh == again, "{}, {number}", format.flag);
         }
         fs::remove_file(file).unwrap();
     }
-    let metrics = fs::read_to_string(&files("again")[3]).unwrap();
+    let metrics = fs::read_to_string(folder.path().join("again-openmetrics")).unwrap();
     assert!(metrics.contains("\niotoll_toll_seconds{study=\"log\",strategy=\"held\""), "{metrics}");
     assert!(metrics.ends_with("# EOF\n"));
     assert_fails(&run(["show", "--csv-rows", "blocks"]), 2, &["--csv <FILE>"]);

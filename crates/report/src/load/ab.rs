@@ -7,21 +7,14 @@
 
 use std::fmt::Write;
 
-use model::load::{LoadAnalysis, LoadRun, Step, StepAnalysis, Times};
+use model::load::{LoadRun, Step, StepAnalysis, Times};
 
-pub(super) fn render(run: &LoadRun, analysis: &LoadAnalysis) -> String {
-    let mut out = String::new();
-    for (index, (step, seen)) in run.steps.iter().zip(&analysis.steps).enumerate() {
-        if index > 0 {
-            out.push_str("\n\n");
-        }
-        // Writing to a string cannot fail.
-        let _ = block(&mut out, run, step, seen);
-    }
-    out
-}
-
-fn block(out: &mut String, run: &LoadRun, step: &Step, seen: &StepAnalysis) -> std::fmt::Result {
+pub(super) fn block(
+    out: &mut String,
+    run: &LoadRun,
+    step: &Step,
+    seen: &StepAnalysis,
+) -> std::fmt::Result {
     let software = run.server_software.as_deref().unwrap_or("");
     writeln!(out, "Server Software:        {software}")?;
     writeln!(out, "Server Hostname:        {}", run.plan.host)?;

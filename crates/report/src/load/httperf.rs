@@ -7,21 +7,14 @@
 
 use std::fmt::Write;
 
-use model::load::{LoadAnalysis, LoadRun, Step, StepAnalysis, Summary};
+use model::load::{LoadRun, Step, StepAnalysis, Summary};
 
-pub(super) fn render(run: &LoadRun, analysis: &LoadAnalysis) -> String {
-    let mut out = String::new();
-    for (index, (step, seen)) in run.steps.iter().zip(&analysis.steps).enumerate() {
-        if index > 0 {
-            out.push('\n');
-        }
-        // Writing to a string cannot fail.
-        let _ = block(&mut out, run, step, seen);
-    }
-    out
-}
-
-fn block(out: &mut String, run: &LoadRun, step: &Step, seen: &StepAnalysis) -> std::fmt::Result {
+pub(super) fn block(
+    out: &mut String,
+    run: &LoadRun,
+    step: &Step,
+    seen: &StepAnalysis,
+) -> std::fmt::Result {
     writeln!(out, "iotoll load {} ({})\n", run.plan.url, what(step))?;
     connections(out, step, seen)?;
     replies(out, run, step, seen)?;

@@ -87,7 +87,7 @@ fn check(Output { name, form, text }: &Output, planted: &str) {
         Form::Json => {
             serde_json::from_str::<Value>(text).unwrap();
         }
-        Form::Terminal | Form::Commands => {}
+        Form::Terminal | Form::Commands | Form::Other => {}
     }
 }
 

@@ -10,7 +10,8 @@ use model::analysis::Verdict;
 use model::plan::{Draft, Plan, StudyPlan};
 use model::run::Run;
 use model::slice::Slice;
-use report::{markdown, terminal};
+use report::formats::markdown;
+use report::terminal;
 
 /// A plan for the study `log` with those strategies, on `disk` and `ram`.
 fn plan(strategies: &[&str], places: &[&str], budget_s: u64) -> Plan {

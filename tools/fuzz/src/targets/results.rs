@@ -11,7 +11,7 @@ use model::plan::Draft;
 use model::run::Run;
 use model::selftest::SelftestResult;
 use model::{anonymous, diff::Diff};
-use report::csv::{Rows, table};
+use report::formats::csv::{Rows, table};
 use report::html::{Sheet, page, record};
 use report::load::{Layout, render};
 use serde_json::Value;
@@ -114,8 +114,8 @@ fn shown(run: &Run, width: usize) {
     checks::printed("places", &report::places(&run.places, &run.machine, width));
     checks::printed("a tree of places", &report::places_tree(&run.places, &run.machine, width));
     checks::plain("a line", &report::in_short(run, &analysis));
-    checks::markdown("Markdown", &report::markdown::text(run, &analysis));
-    checks::metrics("OpenMetrics", &report::openmetrics::text(run, &analysis));
+    checks::markdown("Markdown", &report::formats::markdown::text(run, &analysis));
+    checks::metrics("OpenMetrics", &report::formats::openmetrics::text(run, &analysis));
     for rows in [Rows::Arms, Rows::Blocks, Rows::Buckets] {
         checks::table("a table", &String::from_utf8_lossy(&table(run, &analysis, rows)));
     }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use report::formats::FORMATS;
 use rustix::fs::{CWD, FileType, Mode, RenameFlags, Uid, makedev, mknodat, renameat_with};
 use rustix::thread::{set_thread_groups, set_thread_res_uid};
 use tempfile::TempDir;
@@ -87,8 +88,9 @@ fn outputs() -> Vec<(Vec<&'static str>, &'static str)> {
         (vec!["share", saved, "-o", "out.json"], "out.json"),
         (vec!["places", "/dev/shm", "--json", "out.json"], "out.json"),
     ];
-    for form in ["--json", "--csv", "--openmetrics", "--html", "--markdown"] {
-        outputs.push((vec!["show", saved, form, "out"], "out"));
+    for format in &FORMATS {
+        let flag = format!("--{}", format.flag);
+        outputs.push((vec!["show", saved, flag.leak(), "out"], "out"));
     }
     outputs
 }

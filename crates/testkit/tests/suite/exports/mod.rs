@@ -11,7 +11,7 @@ use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::printable::printable;
 use model::run::Run;
 use model::slice::Latencies;
-use report::csv::{Rows, table};
+use report::formats::csv::{Rows, table};
 
 use openmetrics::{Sample, read};
 
@@ -143,7 +143,7 @@ fn value(samples: &[Sample], name: &str, labels: &[(&str, &str)]) -> f64 {
 fn metrics_are_those_of_the_run_in_base_units() {
     let run = log_run();
     let analysis = analyse(&run);
-    let samples = read(&report::openmetrics::text(&run, &analysis)).unwrap();
+    let samples = read(&report::formats::openmetrics::text(&run, &analysis)).unwrap();
     let arm = analysis.arm("log/held@ram").unwrap();
     let held = [("strategy", "held"), ("place", "ram")];
     let typical = value(&samples, "iotoll_toll_seconds", &held);
@@ -168,7 +168,7 @@ fn metrics_are_those_of_the_run_in_base_units() {
 #[test]
 fn hostile_runs_and_empty_ones_are_valid_metrics_too() {
     let run = hostile_run();
-    let text = report::openmetrics::text(&run, &analyse(&run));
+    let text = report::formats::openmetrics::text(&run, &analyse(&run));
     let samples = read(&text).unwrap();
     let typical_times = samples.iter().filter(|sample| sample.name == "iotoll_toll_seconds");
     let strategies: Vec<&str> =
@@ -178,7 +178,7 @@ fn hostile_runs_and_empty_ones_are_valid_metrics_too() {
     assert!(samples.iter().all(|sample| !sample.labels.contains_key("evil")));
     let mut empty = log_run();
     empty.slices.clear();
-    let text = report::openmetrics::text(&empty, &analyse(&empty));
+    let text = report::formats::openmetrics::text(&empty, &analyse(&empty));
     assert!(text.contains("iotoll_run_blocks"));
     read(&text).unwrap();
 }

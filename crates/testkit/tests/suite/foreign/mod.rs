@@ -12,6 +12,7 @@ use model::plan::Draft;
 use model::printable::without_commands;
 use model::run::Run;
 use model::selftest::SelftestResult;
+use report::formats::{Content, FORMATS, Format, Variant};
 use report::html::{Sheet, page};
 use report::load::Layout;
 use serde::Serialize;
@@ -30,6 +31,8 @@ pub(crate) enum Form {
     OpenMetrics,
     Json,
     Xml,
+    /// What else is text.
+    Other,
     /// A build server, which obeys it.
     Commands,
 }
@@ -54,6 +57,22 @@ fn json(name: &'static str, value: &impl Serialize) -> Output {
     let mut text = Vec::new();
     document::write(value, &mut text).unwrap();
     output(name, Form::Json, String::from_utf8(text).unwrap())
+}
+
+/// A result in a format, where that applies to it and is text.
+fn file(variant: Variant, content: Content<'_>) -> Option<Output> {
+    let name = variant.format.flag;
+    let form = match name {
+        "json" => Form::Json,
+        "csv" => Form::Csv,
+        "openmetrics" => Form::OpenMetrics,
+        "html" => Form::Html,
+        "markdown" => Form::Markdown,
+        _ => Form::Other,
+    };
+    let text = String::from_utf8(variant.write(content)?.unwrap());
+    assert!(text.is_ok() || form == Form::Other, "{name} is not UTF-8");
+    Some(output(name, form, text.ok()?))
 }
 
 /// Which outputs are made.
@@ -92,14 +111,13 @@ fn of_run(run: &Run, other: &Run, which: Which) -> Vec<Output> {
         printed("show --full", &report::terminal::report(run, &analysis, true, 80)),
         printed("while it runs", &report::so_far(run, &analysis, 80, 40)),
         printed("places as a tree", &report::places_tree(&run.places, &run.machine, 80)),
-        output("html", Form::Html, page(&[sheet(one)])),
-        output("openmetrics", Form::OpenMetrics, report::openmetrics::text(run, &analysis)),
-        json("json", &Document::new(run, &analysis)),
         json("share", &Document::new(&shared, &analyse(&shared))),
     ];
-    for rows in [report::csv::Rows::Arms, report::csv::Rows::Blocks, report::csv::Rows::Buckets] {
-        let text = String::from_utf8(report::csv::table(run, &analysis, rows)).unwrap();
-        all.push(output("csv", Form::Csv, text));
+    let content = Content::Comparison { run, analysis: &analysis };
+    // Such as have the same figures as a terminal come with the rest.
+    let wanted = FORMATS.iter().filter(|format| which == Which::All || format.needs_slices);
+    for variant in wanted.flat_map(Format::variants) {
+        all.extend(file(variant, content));
     }
     all.extend(of_diff(one, two));
     all.extend(planned_again(run));
@@ -113,7 +131,6 @@ fn of_run(run: &Run, other: &Run, which: Which) -> Vec<Output> {
         printed("summary", &report::in_short(run, &analysis)),
         printed("history", &history(run, &analysis)),
         output("html of two", Form::Html, page(&[sheet(one), sheet(two)])),
-        output("markdown", Form::Markdown, report::markdown::text(run, &analysis)),
     ]);
     if let Some(text) = report::articles(&[(run, &analysis)]) {
         all.push(output("articles", Form::Markdown, text));

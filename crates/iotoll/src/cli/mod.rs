@@ -1,0 +1,37 @@
+//! Flags that several commands have.
+
+mod outputs;
+mod recorder;
+mod run;
+
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use report::load::Layout;
+
+pub(crate) use self::outputs::{
+    Files, FormatsOfAny, FormatsOfComparison, FormatsOfDiff, FormatsOfLoad, FormatsOfSelftest,
+    flags,
+};
+pub(crate) use self::recorder::{MechanismArg, RecorderArgs};
+pub(crate) use self::run::{BaselineArgs, RunArgs, ShownArgs};
+
+/// How a load can be printed.
+pub(crate) const LAYOUTS: [(&str, Layout); 3] =
+    [("plain", Layout::Plain), ("httperf", Layout::Httperf), ("ab", Layout::Ab)];
+
+/// Reads one of some values by its name.
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+    values: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(values.iter().map(|(name, _)| *name)).try_map(|given| {
+        let found = values.iter().find(|(name, _)| *name == given);
+        found.map(|(_, value)| value.clone()).ok_or("there is no such value")
+    })
+}
+
+/// Reads an age: `30d`, `12h`, `2weeks`.
+pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|_| format!("`{text}` is not an age: write it as 30d, 12h or 2weeks"))
+}

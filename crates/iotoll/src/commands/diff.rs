@@ -1,0 +1,75 @@
+//! `iotoll diff`: what changed from one run to another.
+
+use std::path::{Path, PathBuf};
+
+use analysis::{Analysed, analyse};
+use clap::Args;
+use model::study::{parse_error_rate, parse_threshold};
+use report::formats::Content;
+
+use crate::cli::FormatsOfDiff;
+use crate::exit::Exit;
+use crate::results::{Targets, baseline, cannot, confined, open, render};
+
+/// What is done with results, for a sentence about what keeps them from that.
+const COMPARE: &str = "compare";
+
+const DIFF_NOTES: &str = "\
+Two runs are not interleaved, so whatever else changed between them is part of
+the difference. The intervals allow for how much repeated runs vary: this is
+learned from other saved runs of the same arms on the same setup if there are
+four or more, and otherwise assumed to be 5% (one standard deviation). By
+default, any of the intervals is wrong in at most 1 of 20 comparisons of two
+runs (--error-rate). See docs/runs.md.
+
+A run is given by the beginning of its name, or as `last`, `last~1`, …";
+
+/// Say what changed from one run to another, arm by arm
+#[derive(Args)]
+#[command(after_help = DIFF_NOTES)]
+pub(crate) struct DiffArgs {
+    /// The earlier run: a file written by --json, or a saved run [default: last~1]
+    #[arg(value_name = "FILE|RUN")]
+    before: Option<PathBuf>,
+
+    /// The later run [default: last]
+    #[arg(value_name = "FILE|RUN")]
+    after: Option<PathBuf>,
+
+    /// The smallest relative difference that matters [default: the later run's]
+    #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
+    threshold: Option<f64>,
+
+    /// The share of comparisons of two runs in which any interval may be wrong [default: the
+    /// later run's]
+    #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
+    error_rate: Option<f64>,
+
+    #[command(flatten)]
+    formats: FormatsOfDiff,
+}
+
+pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
+    let targets = Targets::open(args.formats.files())?;
+    let before = Some(args.before.as_deref().unwrap_or(Path::new("last~1")));
+    let after = Some(args.after.as_deref().unwrap_or(Path::new("last")));
+    let sources = [open(before, COMPARE)?, open(after, COMPARE)?];
+    // The child has no way to the saved runs.
+    let repeats = baseline::repeats();
+    let asked = targets.asked();
+    let rendered = confined::rendered(sources, |[first, second]| {
+        let before = first.comparison().map_err(|why| cannot(before, COMPARE, &why))?;
+        let after = second.comparison().map_err(|why| cannot(after, COMPARE, &why))?;
+        let analyses = [analyse(&before), analyse(&after)];
+        let judged = baseline::judged(&after, args.threshold, args.error_rate);
+        let diff = baseline::diff(
+            Analysed { run: &before, analysis: &analyses[0] },
+            Analysed { run: &after, analysis: &analyses[1] },
+            judged,
+            &repeats,
+        );
+        render(&asked, Content::Diff(&diff), |width| report::diff(&diff, width))
+    })?;
+    targets.deliver(rendered)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,150 @@
+//! `iotoll history`: the saved runs, the latest first.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::Args;
+use model::units::counted;
+use report::Listed;
+use serde::Serialize;
+use store::{Entry, Kind, State};
+
+use crate::cli::parse_age;
+use crate::exit::Exit;
+use crate::results::{Destination, deliver_list, saving, summaries};
+
+/// The version of the list's format.
+const SCHEMA: &str = "iotoll.history/1";
+/// How many are listed for people where nothing else is said.
+const LISTED: usize = 20;
+
+/// List the saved runs, the latest first
+#[derive(Args)]
+#[command(after_help = "A run is given by the beginning of its name, or as `last`, `last~1`, …: \
+                        `iotoll show last~1`.")]
+pub(crate) struct HistoryArgs {
+    /// Only runs of this study
+    #[arg(long, value_name = "NAME")]
+    study: Option<String>,
+
+    /// Only runs with a place of this label
+    #[arg(long, value_name = "LABEL")]
+    place: Option<String>,
+
+    /// Only runs that began since then: a date, as in 2026-11-22, or an age, as in 7d
+    #[arg(long, value_name = "DATE|AGE", value_parser = parse_since)]
+    since: Option<SystemTime>,
+
+    /// List at most so many [default: 20, and all with --json]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+
+    /// Write the list as JSON; - prints it instead
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
+    let json = args.json.as_deref().map(Destination::open).transpose()?;
+    let Some(mut store) = saving::if_any()? else {
+        let document = Document { schema: SCHEMA, runs: Vec::new() };
+        deliver_list(json, &document, |_| {
+            "no runs are saved yet; `iotoll compare` saves one\n".to_owned()
+        })?;
+        return Ok(Exit::Done);
+    };
+    saving::tell_killed(&mut store);
+    let since = args.since.map(|since| humantime::format_rfc3339_seconds(since).to_string());
+    let is_wanted = |entry: &Entry| {
+        args.study.as_ref().is_none_or(|study| entry.studies.contains(study))
+            && args.place.as_ref().is_none_or(|place| entry.places.contains(place))
+            // Moments of this form are in the order of their texts.
+            && since.as_ref().is_none_or(|since| entry.started >= *since)
+    };
+    let mut entries = store.list()?;
+    entries.retain(is_wanted);
+    let all = if json.is_some() { usize::MAX } else { LISTED };
+    let unlisted = entries.len().saturating_sub(args.limit.unwrap_or(all));
+    entries.truncate(args.limit.unwrap_or(all));
+    summaries::complete(&mut store, &mut entries);
+    let document = Document { schema: SCHEMA, runs: entries.iter().map(Line::of).collect() };
+    deliver_list(json, &document, |width| {
+        if entries.is_empty() {
+            return "no saved run matches\n".to_owned();
+        }
+        let listed: Vec<Listed> = entries.iter().zip(&document.runs).map(listed).collect();
+        report::history(&listed, unlisted, width)
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The list as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    /// The latest first.
+    runs: Vec<Line<'a>>,
+}
+
+/// A run in the list.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a str,
+    /// The beginning of its name, for people to type.
+    name: &'a str,
+    kind: &'static str,
+    /// RFC 3339.
+    started: &'a str,
+    seconds: f64,
+    blocks: u32,
+    studies: &'a [String],
+    /// Their labels.
+    places: &'a [String],
+    /// `finished`, `interrupted`, `ended early`, `killed` or `running`.
+    ended: &'a str,
+    /// In a few words.
+    answer: String,
+}
+
+impl<'a> Line<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        let so_far = || match entry.kind {
+            Kind::Comparison => format!("{} so far", counted(entry.blocks.into(), "block")),
+            Kind::Load | Kind::Selftest => String::new(),
+        };
+        let summary = entry.summary.as_ref().filter(|_| entry.state != State::Running);
+        Self {
+            id: &entry.id,
+            name: entry.short_id(),
+            kind: entry.kind.name(),
+            started: &entry.started,
+            seconds: entry.seconds,
+            blocks: entry.blocks,
+            studies: &entry.studies,
+            places: &entry.places,
+            ended: summary.map_or(entry.state.name(), |summary| &summary.ended),
+            answer: summary.map_or_else(so_far, |summary| summary.answer.clone()),
+        }
+    }
+}
+
+fn listed<'a>((entry, line): (&'a Entry, &'a Line<'a>)) -> Listed<'a> {
+    Listed {
+        name: line.name,
+        started: line.started,
+        seconds: line.seconds,
+        ended: line.ended,
+        what: &entry.subject,
+        answer: &line.answer,
+    }
+}
+
+/// Reads a date, as the moment at which it begins, or an age, as that long ago.
+fn parse_since(text: &str) -> Result<SystemTime, String> {
+    let date = humantime::parse_rfc3339_weak(text)
+        .or_else(|_| humantime::parse_rfc3339_weak(&format!("{text}T00:00:00Z")));
+    let ago = || SystemTime::now().checked_sub(parse_age(text).ok()?);
+    date.ok().or_else(ago).ok_or_else(|| {
+        format!("`{text}` is neither a date nor an age: write it as 2026-11-22 or 7d")
+    })
+}

@@ -1,0 +1,72 @@
+//! `iotoll report`: saved results as one HTML file with charts, or as Markdown.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use report::html::Sheet;
+
+use crate::exit::{Exit, UsageError};
+use crate::results::{Analysed, Destination, Rendered, cannot, confined, open, usual_file};
+use crate::terminal::output;
+
+/// What is done with a result, for a sentence about what keeps it from that.
+const REPORT: &str = "report";
+
+/// Write the report of one or several saved results as one file with charts
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// Files written by --json or --html, or saved runs by the beginnings of their names;
+    /// several are shown side by side [default: the last saved run]
+    #[arg(value_name = "FILE|RUN")]
+    runs: Vec<PathBuf>,
+
+    /// Where to write it, as Markdown where the name ends in .md; - prints it [default:
+    /// iotoll-RUN.html here]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
+    let given: Vec<Option<&Path>> = match args.runs.as_slice() {
+        [] => vec![None],
+        runs => runs.iter().map(|run| Some(run.as_path())).collect(),
+    };
+    let named = args.output.as_deref();
+    let destination = named.map(Destination::open).transpose()?;
+    let is_markdown = named.is_some_and(|file| file.extension() == Some(OsStr::new("md")));
+    let sources = given.iter().map(|run| open(*run, REPORT)).collect::<Result<Vec<_>, _>>()?;
+    let rendered = confined::rendered(sources, |sources| {
+        let analysed = given.iter().zip(sources).map(|(run, source)| {
+            let analysed = source.read().and_then(Analysed::of);
+            analysed.map_err(|why| cannot(*run, REPORT, &why))
+        });
+        let runs: Vec<Analysed> = analysed.collect::<Result<_, _>>()?;
+        let sheets: Vec<Sheet> = runs.iter().map(Analysed::sheet).collect();
+        let text = if is_markdown { markdown(&runs)? } else { report::html::page(&sheets) };
+        let id = runs.first().map(Analysed::id).unwrap_or_default().to_owned();
+        Ok(Rendered { id, files: vec![text.into_bytes()], ..Rendered::default() })
+    })?;
+    let file = args.output.clone().unwrap_or_else(|| usual_file(&rendered.id, "html"));
+    let destination = destination.map_or_else(|| Destination::open(&file), Ok)?;
+    let is_file = !destination.is_stdout();
+    destination.write(&rendered.into_file()?)?;
+    if is_file {
+        output::note(&format!("the report is in {}", file.display()));
+    }
+    Ok(Exit::Done)
+}
+
+/// The runs as Markdown: those that repeat articles as a page of these, article by article.
+fn markdown(runs: &[Analysed]) -> Result<String, UsageError> {
+    let comparisons: Option<Vec<_>> = runs.iter().map(Analysed::comparison).collect();
+    let comparisons = comparisons.ok_or_else(|| {
+        UsageError("only comparisons can be written as Markdown; name a file .html".to_owned())
+    })?;
+    Ok(report::articles(&comparisons).unwrap_or_else(|| {
+        let texts = comparisons
+            .iter()
+            .map(|(run, analysis)| report::formats::markdown::text(run, analysis));
+        texts.collect::<Vec<_>>().join("\n")
+    }))
+}

@@ -1,0 +1,219 @@
+//! `iotoll reproduce`: a published measurement once more, and what holds of it here.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::{bail, ensure};
+use clap::{Args, ValueHint};
+use model::article::MissingProgram;
+use model::article_spec::{ArticleSpec, Need, Repetition};
+use model::place::PlaceRequest;
+use model::place_argument::PlaceArgument;
+use model::plan::{Plan, PlanError, parse_budget};
+use model::study::nearest;
+use model::units::{exact_duration, parse_size};
+use studies::articles;
+
+use crate::articles::{originals, programs};
+use crate::cli::{RunArgs, ShownArgs};
+use crate::exit::{Exit, UsageError};
+use crate::measuring::{Comparison, default_places, named_places};
+use crate::terminal::output;
+
+/// Stands for the folder of the originals' programs.
+const ORIGINALS: &str = "plan";
+const ALL: &str = "all";
+
+const REPRODUCE_NOTES: &str = "\
+Examples:
+  iotoll reproduce                                  list the articles
+  iotoll reproduce log-locking --quick              a tenth of one
+  iotoll reproduce all --quick                      each of them, in ten minutes
+  iotoll reproduce journal-compression --write-limit 200GB
+  iotoll reproduce shm-cache disk=/srv ram=/dev/shm elsewhere
+
+What an article measured with is started where it is installed; the list says
+what is missing and how to install it. Native ways of doing the same are
+measured beside it. Its programs are written to the folder `originals` beside
+the saved runs. `iotoll show` prints the result again.";
+
+/// Repeat a published measurement, and say whether its conclusions hold here
+#[derive(Args)]
+#[command(after_help = REPRODUCE_NOTES)]
+pub(crate) struct ReproduceArgs {
+    /// The article, or all; without one, the articles are listed
+    #[arg(value_name = "ARTICLE|all")]
+    article: Option<String>,
+
+    /// Two places: what stands for the article's disk, and what for its RAM
+    /// [default: disk=. ram=/dev/shm]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath, requires = "article")]
+    places: Vec<PlaceArgument>,
+
+    /// Take a tenth of the time, and of the counts that a slice has
+    #[arg(long, requires = "article")]
+    quick: bool,
+
+    /// The longest that each run may take, as in 5min, 90s or 90 [default: the article's]
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    budget: Option<Duration>,
+
+    /// Seed of the random order [default: random]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    shown: ShownArgs,
+
+    /// Do not keep the runs for `iotoll show`
+    #[arg(long)]
+    no_save: bool,
+
+    /// The most that each run may write to storage that wears [default: 16 GiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    write_limit: Option<u64>,
+
+    /// Show what would be measured and at most written, without measuring
+    #[arg(long, requires = "article")]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: &ReproduceArgs) -> anyhow::Result<Exit> {
+    let Some(name) = &args.article else { return list() };
+    let chosen = if name == ALL { articles::ALL.to_vec() } else { vec![named(name)?] };
+    if let (2.., Some((_, file))) = (chosen.len(), args.shown.formats.files().first()) {
+        bail!(UsageError(format!(
+            "`all` makes {} results, which {} cannot hold: leave it out, and use `iotoll report` \
+             or `iotoll show` afterwards",
+            chosen.len(),
+            file.display()
+        )));
+    }
+    let run_args = RunArgs {
+        shown: args.shown.clone(),
+        no_save: args.no_save,
+        write_limit: args.write_limit,
+        dry_run: args.dry_run,
+        ..RunArgs::default()
+    };
+    let mut worst = Exit::Done;
+    for (number, spec) in chosen.iter().enumerate() {
+        if number > 0 {
+            output::result("\n")?;
+        }
+        let exit = one(spec, args, &run_args)?;
+        if exit == Exit::Interrupted {
+            return Ok(exit);
+        }
+        worst = if worst == Exit::Done { exit } else { worst };
+    }
+    Ok(worst)
+}
+
+/// Measures one article.
+fn one(
+    spec: &'static ArticleSpec,
+    args: &ReproduceArgs,
+    run_args: &RunArgs,
+) -> anyhow::Result<Exit> {
+    let missing = missing(spec);
+    for need in &missing {
+        let Need { what, install, .. } = need;
+        output::note(&format!(
+            "{}: {what} is not installed (`{install}` installs it); the rest is measured",
+            spec.name
+        ));
+    }
+    let plan = plan(spec, args, &missing)?;
+    let [disk, ram] = [0, 1].map(|place: usize| plan.places[place].label.clone());
+    let told = |need: &&Need| MissingProgram {
+        what: need.what.to_owned(),
+        install: need.install.to_owned(),
+    };
+    let repetition = Repetition {
+        spec,
+        labels: [disk, ram],
+        is_quick: args.quick,
+        missing: missing.iter().map(told).collect(),
+    };
+    let comparison = Comparison {
+        plan: &plan,
+        args: run_args,
+        blocks: None,
+        chose_places: !args.places.is_empty(),
+        article: &|plan| Some(repetition.article(plan)),
+        others: None,
+    };
+    comparison.run()
+}
+
+fn plan(
+    spec: &'static ArticleSpec,
+    args: &ReproduceArgs,
+    missing: &[&Need],
+) -> anyhow::Result<Plan> {
+    let mut draft = spec.draft(&studies::specs(), args.quick, missing)?;
+    let places =
+        if args.places.is_empty() { default_places() } else { named_places(&args.places)? };
+    ensure!(
+        places.len() == 2,
+        UsageError(format!(
+            "an article is reproduced on two places, and {} were named: the first stands for its \
+             disk, the second for its RAM, as in `iotoll reproduce {} /srv /dev/shm`",
+            places.len(),
+            spec.name
+        ))
+    );
+    draft.places = places;
+    for place in spec.places_without(missing) {
+        draft.places.push(PlaceRequest::new(place.label, place.target)?);
+    }
+    draft.budget = args.budget.or(draft.budget);
+    draft.seed = args.seed;
+    let uses_originals = spec.needs.iter().any(|need| !missing.iter().any(|m| m.what == need.what));
+    if uses_originals && spec.plan.contains("{plan}") {
+        draft.fill_in(ORIGINALS, &originals::folder()?.display().to_string());
+    }
+    Ok(draft.finish(u64::from(rand::random::<u32>()))?)
+}
+
+/// What is not installed of what an article measured with.
+fn missing(spec: &'static ArticleSpec) -> Vec<&'static Need> {
+    spec.needs.iter().filter(|need| !programs::succeeds(need.test)).collect()
+}
+
+fn named(name: &str) -> Result<&'static ArticleSpec, UsageError> {
+    articles::find(name).ok_or_else(|| {
+        let known = || articles::ALL.iter().map(|article| article.name).chain([ALL]);
+        let near = nearest(name, known());
+        let hint = near.map_or_else(
+            || format!("; there is {}", known().collect::<Vec<_>>().join(", ")),
+            |near| format!("; did you mean `{near}`?"),
+        );
+        UsageError(format!("no article `{name}`{hint}"))
+    })
+}
+
+/// The articles, with what each asks, how long it takes, and what is missing for it.
+fn list() -> anyhow::Result<Exit> {
+    let width = output::width().min(report::terminal::WIDTH);
+    let mut out = String::new();
+    for spec in articles::ALL {
+        let gap = if out.is_empty() { "" } else { "\n" };
+        let bold = anstyle::Style::new().bold();
+        let ArticleSpec { name, year, original, .. } = spec;
+        writeln!(out, "{gap}{bold}{name}{bold:#}  {year}, measured with {original}")?;
+        let mut tell = |text: &str| out += &report::paragraph("  ", "  ", text, width);
+        tell(spec.question);
+        let budget = |is_quick: bool| -> Result<String, PlanError> {
+            let draft = spec.draft(&studies::specs(), is_quick, &[])?;
+            Ok(draft.budget.map_or_else(String::new, exact_duration))
+        };
+        tell(&format!("Takes at most {}; with --quick, {}.", budget(false)?, budget(true)?));
+        for Need { what, install, .. } in missing(spec) {
+            tell(&format!("Not installed: {what} (`{install}`)."));
+        }
+    }
+    output::result(&out)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,229 @@
+//! The main job: from a plan to the report of its run. The commands that measure a comparison
+//! differ in where their plan is from.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use analysis::analyse;
+use anyhow::anyhow;
+use engine::folders::Folders as _;
+use engine::job::Job;
+use engine::measure::Event;
+use engine::needs::{PlaceNeeds, needs};
+use engine::run::Header;
+use engine::study::Workload;
+use model::analysis::{Analysis, Verdict};
+use model::arm::Arm;
+use model::article::Article;
+use model::plan::Plan;
+use model::run::Run;
+use ranks::Leader;
+use report::formats::Content;
+
+use crate::cli::RunArgs;
+use crate::exit::{Exit, UsageError};
+use crate::measuring::environment::LocalEnvironment;
+use crate::measuring::prepared_places::PreparedPlaces;
+use crate::measuring::session::{self, Session};
+use crate::measuring::stop_reason::StopReason;
+use crate::measuring::{clients, dry_run, preflight};
+use crate::results::{Baseline, RunSaver, Targets, deliver, saving, summaries};
+use crate::signals;
+use crate::terminal::{Progress, Shown, output};
+
+/// What is to be measured, and how.
+pub(crate) struct Comparison<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) args: &'a RunArgs,
+    /// End after so many.
+    pub(crate) blocks: Option<NonZeroU32>,
+    /// Whether the user chose the places.
+    pub(crate) chose_places: bool,
+    /// The article that is repeated by what is measured in the end.
+    pub(crate) article: &'a dyn Fn(&Plan) -> Option<Article>,
+    /// The other ranks, as clients.
+    pub(crate) others: Option<&'a Leader>,
+}
+
+impl Comparison<'_> {
+    /// Measures, and reports.
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let Self { plan, args, others, .. } = *self;
+        let began = Instant::now();
+        let (mut places, work) = self.prepare()?;
+        if args.dry_run {
+            let Work { job, needs, .. } = &work;
+            output::result(&dry_run::describe(job, &places.facts, needs, output::width()))?;
+            return Ok(Exit::Done);
+        }
+        let targets = Targets::open(args.shown.formats.files())?;
+        let prints = targets.print_report();
+        let baseline = Baseline::open(&args.baseline, plan, prints)?;
+        let mut saver = RunSaver::new(saving::open(args.no_save));
+        if args.gentle {
+            step_back();
+        }
+        let stop_reason = StopReason::new(signals::stop_flag()?);
+        places.create(&stop_reason.stop)?;
+        if stop_reason.stop.load(Ordering::Relaxed) {
+            output::note("interrupted before anything was measured");
+            places.close()?;
+            return Ok(Exit::Interrupted);
+        }
+        // What was made is what counts, and some of it may not have been.
+        let Work { job, workloads, needs } = work.without_left_out(&places.plan, self)?;
+        places.check_space(&needs)?;
+        let mut session =
+            Session::open(&places.facts, places.holders(), &stop_reason, began, job.run_limits)?;
+        session.share_with(others, &args.local)?;
+        let mut runner = session.runner(&job.arms, workloads);
+        let shown = if args.shown.quiet { Shown::Line } else { Shown::Table };
+        let mut progress = Progress::new(began, job.budget, shown);
+        let header = Header { article: (self.article)(&places.plan), ..session::header() };
+        let (facts, left_out) = (places.facts.clone(), places.left_out.clone());
+        let mut environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
+            .with_clients(others, &args.local);
+        let mut happens = |event: Event<'_>| {
+            if let Some(trouble) = saver.take(&event) {
+                progress.note(&trouble);
+            }
+            progress.show(&event, &job.arms);
+            if let (Event::Block { blocks, .. }, true) = (event, args.tell_blocks) {
+                output::note(&format!("block {blocks}"));
+            }
+        };
+        let run = engine::run::run(&job, header, &mut environment, &mut *runner, &mut happens);
+        progress.finish();
+        let store = saver.finish(&run);
+        clients::tell_interrupted(others, &run);
+        let analysis = analyse(&run);
+        // Before anything is ended or removed, which may fail.
+        let delivered =
+            deliver(targets, Content::Comparison { run: &run, analysis: &analysis }, |width| {
+                report::terminal::report(&run, &analysis, args.shown.full, width)
+            });
+        summaries::keep(store, &run, &analysis);
+        let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
+        drop(runner);
+        let closed = session.close().and(places.close());
+        delivered.and(closed)?;
+        let exit = exit_code(args, &run, &analysis, slower?.unwrap_or(false))?;
+        if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, stop_reason.why()) {
+            output::note(&format!("ended early: {why}"));
+            return Ok(Exit::CouldNot);
+        }
+        Ok(exit)
+    }
+
+    /// What the plan comes to here, and whether that can be measured. Nothing is touched yet.
+    fn prepare(&self) -> anyhow::Result<(PreparedPlaces, Work)> {
+        let Self { plan, args, others, .. } = *self;
+        let work = Work::of(plan, self)?;
+        clients::check(plan, &work.job.arms, &args.local, clients::count(others))?;
+        if args.require_verdict && work.job.pairs.is_empty() {
+            return Err(nothing_to_compare(&work.job.arms).into());
+        }
+        for unused in preflight::unused(plan, &work.job.arms) {
+            output::note(&format!(
+                "{unused} has no effect on any arm of this run; `iotoll studies` says what it is \
+                 for"
+            ));
+        }
+        let places = PreparedPlaces::look(plan.clone())?;
+        preflight::check_apart(&places.facts, self.chose_places)?;
+        let work = work.without_left_out(&places.plan, self)?;
+        places.check_space(&work.needs)?;
+        Ok((places, work))
+    }
+}
+
+/// What a plan comes to.
+struct Work {
+    job: Job,
+    workloads: Vec<Box<dyn Workload>>,
+    needs: Vec<PlaceNeeds>,
+}
+
+impl Work {
+    fn of(plan: &Plan, comparison: &Comparison<'_>) -> anyhow::Result<Self> {
+        let mut job = Job {
+            blocks: comparison.blocks.map(|blocks| blocks.get() as usize),
+            run_limits: comparison.args.run_limits(),
+            ..Job::of(plan)
+        };
+        let workloads = preflight::workloads(&job.arms)?;
+        job.materials = workloads.iter().map(|workload| workload.material()).collect();
+        let needs = needs(&job, &workloads, plan.places.len());
+        Ok(Self { job, workloads, needs })
+    }
+
+    /// The same of a plan that may lack some of the places, as all else in it is.
+    fn without_left_out(self, plan: &Plan, comparison: &Comparison<'_>) -> anyhow::Result<Self> {
+        if plan.places.len() == self.needs.len() { Ok(self) } else { Self::of(plan, comparison) }
+    }
+}
+
+/// Why no verdict can be had, and what to add.
+fn nothing_to_compare(arms: &[Arm]) -> UsageError {
+    let what = match arms {
+        [arm] => format!("there is only {}", arm.id),
+        _ => format!("no two of the {} arms are compared", arms.len()),
+    };
+    let strategies = arms.first().map_or(&[][..], |arm| &arm.study.strategies);
+    let names: Vec<&str> =
+        strategies.iter().take(2).map(|strategy| strategy.name.as_str()).collect();
+    let or_strategy = match names.as_slice() {
+        [one, other] => format!(", or another strategy, as in --strategy {one},{other}"),
+        _ => String::new(),
+    };
+    UsageError(format!(
+        "--require-verdict was given, but there is nothing to compare ({what}): add another \
+         place, as in `iotoll compare . /dev/shm`{or_strategy}"
+    ))
+}
+
+/// Has the storage serve others first, before any thread or process is started.
+fn step_back() {
+    if let Err(error) = host::priority::storage_when_idle() {
+        output::note(&format!(
+            "--gentle: cannot lower the I/O priority (ioprio_set: {error}); only small slices and \
+             pauses are used"
+        ));
+    }
+}
+
+fn exit_code(
+    args: &RunArgs,
+    run: &Run,
+    analysis: &Analysis,
+    is_slower: bool,
+) -> anyhow::Result<Exit> {
+    if run.run.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    if let Some(why) = &run.run.ended_early
+        && run.blocks().next().is_none()
+    {
+        return Err(anyhow!("nothing could be measured: {why}"));
+    }
+    if let Some(failure) = run.failures.first()
+        && run.failures.len() == run.plan.arms.len()
+    {
+        return Err(anyhow!("nothing could be measured: {}", failure.why));
+    }
+    if analysis.arms.iter().any(|arm| arm.integrity.as_ref().is_some_and(|i| !i.is_intact())) {
+        output::note("corrupted data was found: see the records in the report");
+        return Ok(Exit::BrokenData);
+    }
+    if is_slower {
+        return Ok(Exit::Slower);
+    }
+    let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
+    let lacks_verdict = || analysis.comparisons.iter().any(|c| without(c.verdict));
+    if args.require_verdict && (!run.run.left_out.is_empty() || lacks_verdict()) {
+        output::note("--require-verdict was given, but not every comparison has a verdict");
+        return Ok(Exit::NoVerdict);
+    }
+    Ok(Exit::Done)
+}

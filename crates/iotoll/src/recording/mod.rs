@@ -1,0 +1,108 @@
+//! What `iotoll record` and `iotoll watch` have in common.
+
+pub(crate) mod billed;
+pub(crate) mod trace_file;
+
+pub(crate) use self::trace_file::TraceFile;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+use model::units::{count, counted, rough_size};
+use record::{PassedOver, Recorded, Recorder};
+use report::paragraph;
+use trace::Mechanism;
+
+use self::trace_file::BegunTrace;
+use crate::cli::{MechanismArg, RecorderArgs};
+
+/// The hidden command that a recorder is calibrated by.
+pub(crate) const TIME_CALLS: &str = "__time-calls";
+
+/// What is asked for.
+pub(crate) fn mechanism(asked: MechanismArg) -> Option<Mechanism> {
+    match asked {
+        MechanismArg::Auto => None,
+        MechanismArg::Ebpf => Some(Mechanism::Ebpf),
+        MechanismArg::Preload => Some(Mechanism::Preload),
+        MechanismArg::Ptrace => Some(Mechanism::Ptrace),
+    }
+}
+
+/// Where the trace goes.
+pub(crate) fn path(how: &RecorderArgs, program: &OsStr) -> PathBuf {
+    if let Some(path) = &how.output {
+        return path.clone();
+    }
+    let mut name = Path::new(program).file_name().unwrap_or(OsStr::new("iotoll")).to_owned();
+    name.push(".trace");
+    PathBuf::from(name)
+}
+
+/// Finds out what recording costs, by this program itself.
+pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<()> {
+    let program = std::env::current_exe().context("finding this program's own file")?;
+    recorder.calibrate(|calls| {
+        let mut command = Command::new(&program);
+        command.args([OsString::from(TIME_CALLS), calls.to_string().into()]);
+        command
+    })?;
+    Ok(())
+}
+
+/// What is told of a recording.
+pub(crate) struct RecordedRun<'a> {
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) outcome: &'a Recorded,
+    pub(crate) trace: &'a BegunTrace,
+}
+
+impl RecordedRun<'_> {
+    /// The bill, and what it does not say.
+    pub(crate) fn text(&self, width: usize) -> String {
+        let read = self.trace.read();
+        let bill = read.map(|trace| billed::bill_in(trace.context("reading the trace")?));
+        let (mut text, mut said) = (String::new(), Vec::new());
+        match bill {
+            Some(Ok(bill)) => text = report::bill(&bill, false, width) + "\n",
+            Some(Err(error)) => said.push(format!("There is no bill: {error:#}.")),
+            None => said.push(self.in_short()),
+        }
+        said.extend(self.beside());
+        text.extend(said.iter().map(|sentence| paragraph("", "", sentence, width)));
+        text
+    }
+
+    /// In place of a bill, for which the trace would have to be read again.
+    fn in_short(&self) -> String {
+        let Recorded { calls, lost, .. } = self.outcome;
+        let [calls, lost] = [*calls, *lost].map(|number| counted(number, "call"));
+        format!("Recorded {calls}; {lost} lost. The trace cannot be read from there.")
+    }
+
+    fn beside(&self) -> Vec<String> {
+        let Self { recorder, outcome, trace } = self;
+        let size = rough_size(outcome.written_bytes);
+        let mut said = vec![format!("The trace is in {} ({size}).", trace.path().display())];
+        if let Some(error) = &outcome.cut {
+            said.push(format!(
+                "The recording ended before the program did: {error}. What was recorded until \
+                 then can be read."
+            ));
+        }
+        said.extend(recorder.passed_over().iter().map(|PassedOver { mechanism, why }| {
+            format!("Recording by {mechanism} would have cost less, but {why}.")
+        }));
+        // Of what was watched, nothing need have ended.
+        if outcome.summary.status.is_some() && outcome.left_running > 0 {
+            said.push(format!(
+                "Still running when the command ended, and not recorded from then on: {} of the \
+                 processes that it started.",
+                count(outcome.left_running as u64)
+            ));
+        }
+        said
+    }
+}

@@ -1,0 +1,241 @@
+//! The formats of files that results are written in.
+//!
+//! Each format is described once, in [`FORMATS`]. Flags, their help, what is said where a format
+//! does not apply, and the tests of all formats follow from that.
+
+pub mod csv;
+pub mod markdown;
+pub mod openmetrics;
+
+use model::analysis::Analysis;
+use model::diff::Diff;
+use model::document::{self, Document};
+use model::load::{LoadAnalysis, LoadRun};
+use model::run::Run;
+use model::selftest::SelftestResult;
+use serde::Serialize;
+use trace::Bill;
+
+use self::csv::Rows;
+use crate::html::{self, Sheet};
+
+/// All of them, in the order of the help.
+pub static FORMATS: [Format; 5] = [
+    Format {
+        flag: "json",
+        help: "Write the result as JSON; - prints it instead of the report",
+        choice: None,
+        needs_slices: true,
+        writers: &[Writers {
+            comparison: Some(|run, analysis| json(&Document::new(run, analysis))),
+            load: Some(|run, analysis| json(&run.with_analysis(analysis))),
+            selftest: Some(json),
+            diff: Some(json),
+            bill: Some(json),
+        }],
+    },
+    Format {
+        flag: "csv",
+        help: "Write the figures as CSV, for a chart or a spreadsheet; - prints them instead of \
+               the report",
+        choice: Some(Choice {
+            flag: "csv-rows",
+            value_name: "ROWS",
+            help: "What a row of the CSV is: an arm, an arm in one block, or a bucket of an arm's \
+                   latency histogram",
+            values: &["arms", "blocks", "buckets"],
+        }),
+        needs_slices: true,
+        writers: &[
+            Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Arms))),
+            Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Blocks))),
+            Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Buckets))),
+        ],
+    },
+    Format {
+        flag: "openmetrics",
+        help: "Write the figures as OpenMetrics, for Prometheus; - prints them instead of the \
+               report",
+        choice: None,
+        needs_slices: true,
+        writers: &[Writers::of_comparisons(|run, analysis| {
+            Ok(openmetrics::text(run, analysis).into_bytes())
+        })],
+    },
+    Format {
+        flag: "html",
+        help: "Write the report as one HTML file with charts; - prints it instead of the report",
+        choice: None,
+        needs_slices: true,
+        writers: &[Writers::of_comparisons(|run, analysis| {
+            Ok(html::page(&[Sheet::Comparison { run, analysis }]).into_bytes())
+        })],
+    },
+    Format {
+        flag: "markdown",
+        help: "Write the report as Markdown, to be pasted into an issue; - prints it instead of \
+               the report",
+        choice: None,
+        needs_slices: false,
+        writers: &[Writers::of_comparisons(|run, analysis| {
+            Ok(markdown::text(run, analysis).into_bytes())
+        })],
+    },
+];
+
+/// The complete record, which every result can be written as.
+pub static JSON: Variant = Variant { format: &FORMATS[0], choice: 0 };
+
+/// A format of files.
+#[derive(Debug)]
+pub struct Format {
+    /// What asks for it, without dashes.
+    pub flag: &'static str,
+    /// What the flag does.
+    pub help: &'static str,
+    /// Another flag, for a format that has several variants.
+    pub choice: Option<Choice>,
+    /// Whether a comparison without its slices, of which there is the analysis, is too little.
+    pub needs_slices: bool,
+    /// One for each value of the choice.
+    writers: &'static [Writers],
+}
+
+/// A flag that chooses among the variants of a format, the first unless another is given.
+#[derive(Debug)]
+pub struct Choice {
+    /// Without dashes.
+    pub flag: &'static str,
+    /// What stands for its value in the help.
+    pub value_name: &'static str,
+    /// What it chooses.
+    pub help: &'static str,
+    /// The names of the variants.
+    pub values: &'static [&'static str],
+}
+
+/// A format, in one of its variants.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// The format.
+    pub format: &'static Format,
+    /// Which value of its choice.
+    choice: usize,
+}
+
+/// What is known of a result: its record, and what follows from that.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub enum Content<'a> {
+    Comparison { run: &'a Run, analysis: &'a Analysis },
+    Load { run: &'a LoadRun, analysis: &'a LoadAnalysis },
+    Selftest(&'a SelftestResult),
+    Diff(&'a Diff),
+    Bill(&'a Bill),
+}
+
+/// The kinds of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Comparison,
+    Load,
+    Selftest,
+    Diff,
+    Bill,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Comparison, Self::Load, Self::Selftest, Self::Diff, Self::Bill];
+}
+
+/// A file's bytes.
+pub type Written = serde_json::Result<Vec<u8>>;
+
+/// What writes each kind of result; nothing for those that a format does not apply to.
+#[derive(Debug)]
+struct Writers {
+    comparison: Option<fn(&Run, &Analysis) -> Written>,
+    load: Option<fn(&LoadRun, &LoadAnalysis) -> Written>,
+    selftest: Option<fn(&SelftestResult) -> Written>,
+    diff: Option<fn(&Diff) -> Written>,
+    bill: Option<fn(&Bill) -> Written>,
+}
+
+impl Writers {
+    const fn of_comparisons(write: fn(&Run, &Analysis) -> Written) -> Self {
+        Self { comparison: Some(write), load: None, selftest: None, diff: None, bill: None }
+    }
+}
+
+impl Format {
+    /// All of its variants.
+    pub fn variants(&'static self) -> impl Iterator<Item = Variant> {
+        (0..self.writers.len()).map(move |choice| Variant { format: self, choice })
+    }
+
+    /// The variant of that name; the first one where there is no such name.
+    pub fn variant(&'static self, name: &str) -> Variant {
+        let values = self.choice.as_ref().map_or(&[][..], |choice| choice.values);
+        let choice = values.iter().position(|value| *value == name).unwrap_or_default();
+        Variant { format: self, choice }
+    }
+
+    /// Whether results of that kind can be written in it.
+    pub fn applies_to(&self, kind: Kind) -> bool {
+        self.writers.iter().any(|writers| match kind {
+            Kind::Comparison => writers.comparison.is_some(),
+            Kind::Load => writers.load.is_some(),
+            Kind::Selftest => writers.selftest.is_some(),
+            Kind::Diff => writers.diff.is_some(),
+            Kind::Bill => writers.bill.is_some(),
+        })
+    }
+}
+
+impl Variant {
+    /// The file of a result; nothing where the format does not apply to it.
+    pub fn write(self, content: Content<'_>) -> Option<Written> {
+        let writers = self.format.writers.get(self.choice)?;
+        Some(match content {
+            Content::Comparison { run, analysis } => writers.comparison?(run, analysis),
+            Content::Load { run, analysis } => writers.load?(run, analysis),
+            Content::Selftest(result) => writers.selftest?(result),
+            Content::Diff(diff) => writers.diff?(diff),
+            Content::Bill(bill) => writers.bill?(bill),
+        })
+    }
+}
+
+/// A document as JSON, which ends with a line's end.
+pub fn json<T: Serialize>(document: &T) -> Written {
+    let mut json = Vec::new();
+    document::write(document, &mut json)?;
+    json.push(b'\n');
+    Ok(json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_are_complete_and_have_flags_of_their_own() {
+        assert_eq!(JSON.format.flag, "json");
+        let choices = FORMATS.iter().filter_map(|format| format.choice.as_ref());
+        let mut flags: Vec<&str> = choices.map(|choice| choice.flag).collect();
+        for format in &FORMATS {
+            flags.push(format.flag);
+            let values = format.choice.as_ref().map_or(1, |choice| choice.values.len());
+            assert_eq!(format.variants().count(), values, "{}", format.flag);
+            assert!(format.applies_to(Kind::Comparison), "{}", format.flag);
+            assert!(format.help.contains("; - prints"), "{}", format.flag);
+        }
+        let all = flags.len();
+        flags.sort_unstable();
+        flags.dedup();
+        assert_eq!(flags.len(), all);
+    }
+}
