@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::bail;
 use model::place::PlaceRequest;
-use model::units::{count, rough_size};
 use places::{CleanReport, Foreign};
+use units::{count, rough_size};
 
 use crate::cli::CleanArgs;
 use crate::exit::{Exit, UsageError};

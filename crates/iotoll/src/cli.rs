@@ -16,7 +16,7 @@ use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
 use model::place_argument::PlaceArgument;
 use model::plan::{parse_budget, parse_per_second};
 use model::study::{parse_error_rate, parse_threshold};
-use model::units::parse_size;
+use units::parse_size;
 
 pub(crate) use self::load::{GapArg, HttpArg, LayoutArg, LoadArgs, Rate};
 pub(crate) use self::outputs::{Form, OutputArgs};

@@ -1,9 +1,9 @@
 //! `iotoll history`: the saved runs, the latest first.
 
-use model::units::counted;
 use report::Listed;
 use serde::Serialize;
 use store::{Entry, Kind, State};
+use units::counted;
 
 use crate::cli::HistoryArgs;
 use crate::delivery::deliver;

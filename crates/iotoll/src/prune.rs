@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use anyhow::{Context as _, ensure};
-use model::units::{counted, rough_size};
 use store::{Entry, State, Store};
+use units::{counted, rough_size};
 
 use crate::cli::PruneArgs;
 use crate::exit::{Exit, UsageError};

@@ -8,8 +8,8 @@ use model::article_spec::{ArticleSpec, Need, Repetition};
 use model::place::PlaceRequest;
 use model::plan::{Plan, PlanError};
 use model::study::nearest;
-use model::units::exact_duration;
 use studies::articles;
+use units::exact_duration;
 
 use crate::cli::{CompareArgs, ReproduceArgs};
 use crate::exit::{Exit, UsageError};

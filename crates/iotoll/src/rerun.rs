@@ -6,7 +6,7 @@ use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, Plan};
 use model::run::Run;
-use model::units::counted;
+use units::counted;
 
 use crate::cli::{CompareArgs, RerunArgs};
 use crate::consent::{Consent, Request};

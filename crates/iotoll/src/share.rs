@@ -5,8 +5,8 @@ use std::fs::File;
 
 use anyhow::ensure;
 use model::anonymous;
-use model::units::exact_size;
 use trace::{TraceReader, anonymise};
+use units::exact_size;
 
 use crate::analysed::{Analysed, cannot, open, usual_file};
 use crate::cli::ShareArgs;

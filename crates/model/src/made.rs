@@ -7,9 +7,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use units::{parse_size, rough_size};
 
 pub use crate::image::ImageFs;
-use crate::units::{parse_size, rough_size};
 
 const MIB: u64 = 1 << 20;
 /// What a tmpfs has at least: less is no place to measure in.
@@ -227,7 +227,7 @@ fn size_of(text: &str, bytes_min: u64, of: &str) -> Result<u64, Why> {
 
 /// In the largest binary unit that divides it, without a space: `512MiB`.
 fn size(bytes: u64) -> String {
-    crate::units::exact_size(bytes).replace(' ', "")
+    units::exact_size(bytes).replace(' ', "")
 }
 
 impl fmt::Display for MadePlace {

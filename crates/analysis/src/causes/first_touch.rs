@@ -4,7 +4,7 @@
 //! memory, pays for it once.
 
 use model::cause::{CauseCode, Scope};
-use model::units::{rough_size, time};
+use units::{rough_size, time};
 
 use super::parts::Parts;
 use super::rule::{Finding, NOTABLE, Role, Rule};

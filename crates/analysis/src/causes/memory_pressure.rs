@@ -2,7 +2,7 @@
 //! out of it came back.
 
 use model::cause::{CauseCode, Scope};
-use model::units::{percent, rough_size};
+use units::{percent, rough_size};
 
 use super::parts::Parts;
 use super::rule::{Finding, Role, Rule};

@@ -2,7 +2,7 @@
 
 use model::cause::{CauseCode, Scope};
 use model::spent::Spent;
-use model::units::percent;
+use units::percent;
 
 use super::parts::Parts;
 use super::rule::{Finding, Role, Rule};

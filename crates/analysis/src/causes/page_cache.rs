@@ -2,7 +2,7 @@
 //! the clock stopped, so the toll says nothing of the device.
 
 use model::cause::{CauseCode, Scope};
-use model::units::{rough_size, time};
+use units::{rough_size, time};
 
 use super::parts::Parts;
 use super::rule::{Finding, Role, Rule};

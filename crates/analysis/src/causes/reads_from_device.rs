@@ -1,7 +1,7 @@
 //! Reads from the device: data was not in memory and had to be waited for.
 
 use model::cause::{CauseCode, Scope};
-use model::units::rough_size;
+use units::rough_size;
 
 use super::parts::Parts;
 use super::rule::{Finding, NOTABLE, Role, Rule};

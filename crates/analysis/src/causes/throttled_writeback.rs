@@ -5,7 +5,7 @@
 //! outside any sync or lock, while there is dirty data and nothing is read.
 
 use model::cause::{CauseCode, Scope};
-use model::units::rough_size;
+use units::rough_size;
 
 use super::parts::Parts;
 use super::rule::{Finding, NOTABLE, Role, Rule};

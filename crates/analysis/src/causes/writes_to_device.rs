@@ -2,7 +2,7 @@
 //! `O_DSYNC`, and had to be waited for.
 
 use model::cause::{CauseCode, Scope};
-use model::units::rough_size;
+use units::rough_size;
 
 use super::parts::Parts;
 use super::rule::{Finding, NOTABLE, Role, Rule};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use model::units::parse_duration;
+use units::parse_duration;
 
 /// Load an HTTP server in an open loop and report what its users would see
 ///

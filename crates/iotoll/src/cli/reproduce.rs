@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use model::place_argument::PlaceArgument;
 use model::plan::parse_budget;
-use model::units::parse_size;
+use units::parse_size;
 
 use super::OutputArgs;
 

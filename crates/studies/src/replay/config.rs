@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::study::{Footprint, StudyError};
 use model::material::Material;
 use model::study::Params;
-use model::units::{counted, rough_size};
+use units::{counted, rough_size};
 
 use super::fill::Fills;
 use super::program::{Act, Initial, InitialKind, Program};

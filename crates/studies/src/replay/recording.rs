@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use model::units::{count, counted};
 use trace::{
     Call, Entry, FileKind, Followed, Follower, Header, OpenFile, OpenKind, PathId, Place, Summary,
     TraceReader, Unseen, WORKING_FOLDER,
 };
+use units::{count, counted};
 
 use super::program::PathNumber;
 

@@ -1,6 +1,6 @@
 //! The command that answers a pattern.
 
-use model::shell::quoted;
+use units::quoted;
 
 use crate::inner::inner;
 

@@ -3,9 +3,9 @@
 use std::ffi::CString;
 use std::path::Path;
 
-use model::units::exact_size;
 use rusqlite::ffi::sqlite3_complete;
 use serde::{Deserialize, Serialize};
+use units::exact_size;
 
 use crate::user_data::source::{open_file, read_most, shown, unreadable};
 
