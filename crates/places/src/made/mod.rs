@@ -25,14 +25,14 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use host::loop_device::LoopDevice;
-use host::mount_namespace::{self, Rights};
 use host::root::Root;
 use host::zram::{self, Zram};
 use model::made::{ImageFs, MadePlace};
 use model::place::PlaceFacts;
 use rustix::fs::{Mode, OFlags, ftruncate, openat};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use sys::loop_device::LoopDevice;
+use sys::mount_namespace::{self, Rights};
 
 pub use self::error::MadeError;
 pub use self::foreseen::foreseen;

@@ -7,8 +7,8 @@
 use crate::bytes::{self, text};
 use crate::call_record::CallRecord;
 pub(super) use crate::call_record::{EVENT, LARGE};
+use crate::processor_time::share;
 use crate::raw_call::{Event, Forked, RawCall};
-use crate::sys::share;
 
 /// `u64`: when the call began, or when the event was.
 pub(super) const BEGAN: i16 = 0;

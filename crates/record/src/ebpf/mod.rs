@@ -18,6 +18,8 @@ mod writer;
 use std::fs;
 use std::io;
 
+use sys::wait::wait_for_end;
+
 use self::btf::Btf;
 use self::kernel::{Kind, Map, Program};
 use self::programs::{Places, Registers};
@@ -25,12 +27,12 @@ use self::ring::Ring;
 use self::slots::Slots;
 use self::writer::Maps;
 use crate::error::{Error, while_};
+use crate::followed::Followed;
 use crate::inherited;
 use crate::pace::{Doorbell, Pace, until_end};
 use crate::privileges::has_capability;
 use crate::raw_call::{Event, Sink};
 use crate::start::Held;
-use crate::sys::{Followed, wait_for_end};
 use crate::wanted;
 
 /// Room for 800,000 calls.

@@ -6,6 +6,7 @@ use std::io;
 use rustix::fs::{AtFlags, CWD, statat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sys::usage::Usage;
 use trace::TraceWriter;
 use trace::letters;
 
@@ -16,9 +17,9 @@ use super::layout::{
 use super::ring::Ring;
 use super::times::Times;
 use super::tree::Tree;
+use crate::followed::Followed;
 use crate::raw_call::{Event, Sink as _};
 use crate::recording::Recording;
-use crate::sys::{Followed, Usage};
 
 /// The command. There is no process of this number.
 const FIRST: u32 = 0x7fff_fff0;

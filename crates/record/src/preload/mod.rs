@@ -9,6 +9,7 @@
 //!
 //! Static programs, those of another C library or word size, in Go, and those with rights of their
 //! own do not take it. They run as ever, and are counted.
+#![expect(unsafe_code, reason = "one call, of which the kernel is asked whether it has it")]
 
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
@@ -16,7 +17,6 @@ mod layout;
 mod memory;
 mod preload_support;
 mod ring;
-
 mod times;
 mod tree;
 
@@ -29,15 +29,16 @@ use std::time::Duration;
 
 use rustix::fs::fstat;
 use rustix::process::{DumpableBehavior, dumpable_behavior};
+use sys::wait::wait_for_end;
 
 use self::ring::Ring;
 use self::times::Times;
 use self::tree::Tree;
 use crate::error::{Error, while_};
+use crate::followed::Followed;
 use crate::pace::until_end;
 use crate::raw_call::{Event, Sink};
 use crate::start::Held;
-use crate::sys::{Followed, wait_for_end};
 
 /// As `build.rs` made it; empty where it cannot be made.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));

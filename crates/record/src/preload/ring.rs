@@ -6,12 +6,12 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Stat, ftruncate};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::MapFlags;
+use sys::mapping::Mapping;
 
 use super::layout::{
     DEVICE, HEAD_BYTES, INODE, LOST, MAGIC, OPEN, READ, RESERVED, RING_BYTES, UNIT_BYTES,
@@ -29,7 +29,7 @@ const PATIENCE_FULL: Duration = Duration::from_millis(100);
 
 pub(super) struct Ring {
     file: OwnedFd,
-    memory: NonNull<libc::c_void>,
+    memory: Mapping,
     /// As many units have been read.
     at: u64,
     /// Since when a record has not become complete.
@@ -47,13 +47,7 @@ impl Ring {
         ftruncate(&file, (HEAD_BYTES + BYTES) as u64)?;
         // The kernel clears its pages now, rather than at the program's cost: a fifth of what a
         // call pays.
-        let how = MapFlags::SHARED | MapFlags::POPULATE;
-        // SAFETY: at an address of the kernel's choice, nothing else is there.
-        let at = unsafe {
-            let (anywhere, both) = (std::ptr::null_mut(), ProtFlags::READ | ProtFlags::WRITE);
-            mmap(anywhere, HEAD_BYTES + BYTES, both, how, &file, 0)
-        }?;
-        let memory = NonNull::new(at).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let memory = Mapping::shared(&file, HEAD_BYTES + BYTES, MapFlags::POPULATE)?;
         let ring = Self { file, memory, at: 0, gap: None, told: 0, skipped: 0, record: Vec::new() };
         ring.word(0).store(MAGIC, Ordering::Relaxed);
         ring.word(RING_BYTES).store(BYTES as u64, Ordering::Relaxed);
@@ -159,12 +153,10 @@ impl Ring {
         HEAD_BYTES + (unit % Self::units()) as usize * UNIT_BYTES
     }
 
-    /// The eight bytes there.
+    /// The eight bytes there. Nobody here or in the library changes them but atomically or before
+    /// their record's stamp is there.
     fn word(&self, at: usize) -> &AtomicU64 {
-        debug_assert!(at.is_multiple_of(8) && at + 8 <= HEAD_BYTES + BYTES);
-        // SAFETY: within memory that stays mapped, at a multiple of eight bytes, and nobody here
-        // or in the library changes it but atomically or before its stamp is there.
-        unsafe { self.memory.byte_add(at).cast::<AtomicU64>().as_ref() }
+        self.memory.word(at)
     }
 }
 
@@ -189,10 +181,6 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         self.open(false);
-        // SAFETY: it was mapped with this length, and nothing refers to it any more.
-        unsafe {
-            let _ = munmap(self.memory.as_ptr(), HEAD_BYTES + BYTES);
-        }
     }
 }
 

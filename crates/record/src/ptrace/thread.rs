@@ -4,9 +4,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use sys::wait::{read_memory, read_string};
+
 use crate::privileges;
+use crate::processor_time::share;
 use crate::raw_call::RawCall;
-use crate::sys::{read_memory, read_string, share};
 use crate::table::{Role, Row, VECTOR_BYTES, VECTOR_MAX};
 
 /// A path has at most so many bytes, with the 0 at its end (`PATH_MAX`).

@@ -6,13 +6,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use host::file_locks::{self, LockOwner};
-use host::page_cache::sync_range;
 use rustix::fs::{
     self, Access, Advice, AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RawDir,
     RenameFlags, ResolveFlags, SeekFrom, Timestamps, UTIME_NOW,
 };
 use rustix::io::{self, Errno};
+use sys::file_locks::{self, LockOwner};
+use sys::page_cache::sync_range;
 
 use super::fill::Aligned;
 use super::program::{Act, LockKind, PathNumber, Slot, Synced, Target};

@@ -1,4 +1,5 @@
 //! A file of SQL statements, taken apart.
+#![expect(unsafe_code, reason = "rusqlite has no safe form of sqlite3_complete")]
 
 use std::ffi::CString;
 use std::path::Path;
