@@ -42,8 +42,8 @@ pub fn of_thread() -> ThreadUse {
     }
 }
 
-fn spent(user: User) -> Spent {
-    let used = Usage::of(user);
+fn spent(whose: User) -> Spent {
+    let used = Usage::of(whose);
     Spent {
         user_ns: used.user_ns,
         system_ns: used.system_ns,

@@ -28,6 +28,7 @@ mod raw_call;
 mod recorder;
 mod recording;
 mod sample;
+mod shared;
 mod start;
 mod table;
 mod wanted;

@@ -13,8 +13,7 @@ use super::assembler::Width::{Eight, Four, Two};
 use super::assembler::{Instruction, Label, Register, Test};
 use super::layout as to;
 use super::writer::{BYTES, ENDED, KEY, Maps, Writer};
-use crate::table::VECTOR_MAX;
-use crate::wanted;
+use crate::shared::{self, VECTOR_MAX};
 
 /// Where the kernel keeps what is read of it.
 pub(super) struct Places {
@@ -67,7 +66,7 @@ pub(super) fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.a.call(KtimeGetNs);
     w.a.store(Eight, Stack, ENDED, R0);
     let large = w.a.label();
-    w.a.jump_if(R9, Test::Bits, wanted::LARGE as i32, large);
+    w.a.jump_if(R9, Test::Bits, shared::LARGE as i32, large);
     w.reserve(to::SMALL_BYTES);
     head(&mut w, registers, 4);
     w.a.load(Eight, R1, R6, registers.number);
@@ -116,8 +115,8 @@ fn leave_large(w: &mut Writer<'_>, registers: &Registers) {
     }
     a.set(R8, 0);
     block(w);
-    string(w, wanted::PATH_SHIFT, to::PATH_LENGTH);
-    string(w, wanted::TO_SHIFT, to::TO_LENGTH);
+    string(w, shared::PATH_SHIFT, to::PATH_LENGTH);
+    string(w, shared::TO_SHIFT, to::TO_LENGTH);
     w.a.add(R8, to::PAYLOAD.into());
     w.output();
 }
@@ -127,7 +126,7 @@ fn argument(w: &mut Writer<'_>, shift: i32, none: Label) {
     let a = &mut w.a;
     a.copy(R1, R9);
     a.shift_right(R1, shift);
-    a.and(R1, wanted::INDEX_MASK);
+    a.and(R1, shared::INDEX_MASK);
     a.jump_if(R1, Test::Equal, 0, none);
     a.add(R1, -1);
     a.shift_left(R1, 3);
@@ -136,13 +135,13 @@ fn argument(w: &mut Writer<'_>, shift: i32, none: Label) {
 
 fn block(w: &mut Writer<'_>) {
     let (none, known, few, many) = (w.a.label(), w.a.label(), w.a.label(), w.a.label());
-    argument(w, wanted::BLOCK_SHIFT, none);
+    argument(w, shared::BLOCK_SHIFT, none);
     let a = &mut w.a;
     a.load(Eight, R3, R1, to::ARGUMENTS);
     a.jump_if(R3, Test::Equal, 0, none);
     a.copy(R2, R9);
-    a.shift_right(R2, wanted::BYTES_SHIFT);
-    a.and(R2, wanted::BYTES_MASK);
+    a.shift_right(R2, shared::BYTES_SHIFT);
+    a.and(R2, shared::BYTES_MASK);
     a.jump_if(R2, Test::NotEqual, 0, known);
     // A vector, whose count is the next argument; that of the last one is within the scratch.
     a.load(Eight, R2, R1, to::ARGUMENTS + 8);

@@ -38,14 +38,11 @@ use crate::error::{Error, while_};
 use crate::followed::Followed;
 use crate::pace::until_end;
 use crate::raw_call::{Event, Sink};
+use crate::shared::{LIBRARY_MARK, OWN_PATH_BYTES, RING_MARK};
 use crate::start::Held;
 
 /// As `build.rs` made it; empty where it cannot be made.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
-/// Room for a path within the library, and what stands there until it has one.
-const PATH_BYTES: usize = 64;
-const LIBRARY_MARK: &[u8] = b"@iotoll-library@\0";
-const RING_MARK: &[u8] = b"@iotoll-ring@\0";
 const VARIABLE: &str = "LD_PRELOAD";
 /// For so long a record is waited for that a process is writing which goes on.
 const LAST_WAIT: Duration = Duration::from_millis(5);
@@ -142,10 +139,13 @@ fn path(descriptor: i32) -> String {
 }
 
 /// Writes a path into the library.
-fn put_path(library: &mut [u8], mark: &[u8], descriptor: i32) -> io::Result<()> {
+fn put_path(library: &mut [u8], mark: &str, descriptor: i32) -> io::Result<()> {
     let damaged = || io::Error::other("the library is damaged");
-    let at = library.windows(mark.len()).position(|window| window == mark).ok_or_else(damaged)?;
-    let room = library.get_mut(at..at + PATH_BYTES).ok_or_else(damaged)?;
+    let at = library
+        .windows(mark.len())
+        .position(|window| window == mark.as_bytes())
+        .ok_or_else(damaged)?;
+    let room = library.get_mut(at..at + OWN_PATH_BYTES).ok_or_else(damaged)?;
     let path = path(descriptor);
     room.fill(0);
     room[..path.len()].copy_from_slice(path.as_bytes());

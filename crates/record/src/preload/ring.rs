@@ -13,11 +13,11 @@ use rustix::fs::{Stat, ftruncate};
 use rustix::mm::MapFlags;
 use sys::mapping::Mapping;
 
-use super::layout::{
-    DEVICE, HEAD_BYTES, INODE, LOST, MAGIC, OPEN, READ, RESERVED, RING_BYTES, UNIT_BYTES,
-    UNITS_MAX, UNITS_MIN, WORDS,
-};
 use super::memory;
+use crate::shared::{
+    CYCLES, DEVICE, HEAD_BYTES, INODE, LOST, MAGIC, MAGIC_AT, OPEN, READ, RESERVED, RING_BYTES,
+    STAMP_SHIFT, UNIT_BYTES, UNITS_MAX, UNITS_MIN, WORDS,
+};
 use crate::wanted;
 
 /// Room for 800,000 calls.
@@ -49,9 +49,9 @@ impl Ring {
         // call pays.
         let memory = Mapping::shared(&file, HEAD_BYTES + BYTES, MapFlags::POPULATE)?;
         let ring = Self { file, memory, at: 0, gap: None, told: 0, skipped: 0, record: Vec::new() };
-        ring.word(0).store(MAGIC, Ordering::Relaxed);
+        ring.word(MAGIC_AT).store(MAGIC, Ordering::Relaxed);
         ring.word(RING_BYTES).store(BYTES as u64, Ordering::Relaxed);
-        ring.word(OPEN).store(u64::from(by_cycles) << 32, Ordering::Relaxed);
+        ring.memory.half_word(CYCLES).store(by_cycles.into(), Ordering::Relaxed);
         ring.word(DEVICE).store(library.st_dev, Ordering::Relaxed);
         ring.word(INODE).store(library.st_ino, Ordering::Relaxed);
         for (index, words) in wanted::words().chunks_exact(8).enumerate() {
@@ -67,8 +67,7 @@ impl Ring {
 
     /// Whether anyone reads. Programs that go on beyond the recording leave the ring alone.
     pub(super) fn open(&self, is_open: bool) {
-        let cycles = self.word(OPEN).load(Ordering::Relaxed) >> 32 << 32;
-        self.word(OPEN).store(cycles | u64::from(is_open), Ordering::Release);
+        self.memory.half_word(OPEN).store(is_open.into(), Ordering::Release);
     }
 
     /// How many records were lost since the last call.
@@ -113,9 +112,9 @@ impl Ring {
     /// How many units the record has that is there; nothing where it is not complete.
     fn complete(&self, at: u64, reserved: u64) -> Option<u64> {
         let stamp = self.word(Self::place(at)).load(Ordering::Acquire);
-        let units = stamp & 0xffff;
+        let units = stamp & ((1 << STAMP_SHIFT) - 1);
         let is_whole = (UNITS_MIN..=UNITS_MAX).contains(&units) && at + units <= reserved;
-        (stamp >> 16 == at + 1 && is_whole).then_some(units)
+        (stamp >> STAMP_SHIFT == at + 1 && is_whole).then_some(units)
     }
 
     fn waited_enough(&mut self, reserved: u64) -> bool {
@@ -201,7 +200,7 @@ mod tests {
         let at = ring.word(RESERVED).fetch_add(units, Ordering::Relaxed);
         ring.word(Ring::place(at) + 8).store(mark, Ordering::Relaxed);
         if is_finished {
-            ring.word(Ring::place(at)).store((at + 1) << 16 | units, Ordering::Release);
+            ring.word(Ring::place(at)).store((at + 1) << STAMP_SHIFT | units, Ordering::Release);
         }
     }
 
@@ -257,7 +256,7 @@ mod tests {
     fn nonsense_is_skipped() {
         let mut ring = ring();
         ring.word(RESERVED).store(u64::MAX, Ordering::Relaxed);
-        ring.word(Ring::place(0)).store(1 << 16 | 0xffff, Ordering::Relaxed);
+        ring.word(Ring::place(0)).store(1 << STAMP_SHIFT | 0xffff, Ordering::Relaxed);
         assert!(marks(&mut ring, true).is_empty());
         assert_eq!(ring.lost(), 1);
     }

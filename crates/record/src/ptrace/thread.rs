@@ -9,10 +9,8 @@ use sys::wait::{read_memory, read_string};
 use crate::privileges;
 use crate::processor_time::share;
 use crate::raw_call::RawCall;
-use crate::table::{Role, Row, VECTOR_BYTES, VECTOR_MAX};
-
-/// A path has at most so many bytes, with the 0 at its end (`PATH_MAX`).
-const PATH_BYTES: usize = 4096;
+use crate::shared::{PATH_BYTES, VECTOR_BYTES, VECTOR_MAX};
+use crate::table::{Role, Row};
 
 /// One thread.
 #[derive(Clone, Copy, Debug)]
