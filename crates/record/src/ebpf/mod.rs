@@ -91,20 +91,12 @@ impl Ebpf {
         };
         let missing = || io::Error::other("its types are not those that are known");
         let places = places(&btf).ok_or_else(missing)?;
-        // What follows threads is there before what sees their calls.
-        let programs = [
-            ("fork", "sched_process_fork", programs::fork(&maps, &places)),
-            ("exec", "sched_process_exec", programs::exec(&maps, &places)),
-            ("exit", "sched_process_exit", programs::exit(&maps, &places)),
-            ("switch", "sched_switch", programs::switch(&maps, &places)),
-            ("leave", "sys_exit", programs::leave(&maps, &places)),
-            ("enter", "sys_enter", programs::enter(&maps)),
-        ];
         let load = |(name, tracepoint, code): (&str, &str, Option<Vec<_>>)| {
             let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
             Program::load(name, id, &code.ok_or_else(missing)?)
         };
-        let programs = programs.into_iter().map(load).collect::<io::Result<_>>()?;
+        let programs =
+            programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<_>>()?;
         let mut ebpf = Self {
             programs,
             ring,
