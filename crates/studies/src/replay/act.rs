@@ -15,7 +15,7 @@ use sys::file_locks::{self, LockOwner};
 use sys::page_cache::sync_range;
 
 use super::fill::Aligned;
-use super::program::{Act, LockKind, PathNumber, Slot, Synced, Target};
+use super::plan::program::{Act, LockKind, PathNumber, Slot, Synced, Target};
 use super::shared_state::SharedState;
 
 /// A call that asks for more is made as several, so that buffers stay small.
