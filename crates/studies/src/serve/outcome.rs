@@ -66,13 +66,13 @@ impl LoadOutcome {
     /// Gives the recorder what the connections took and the server's processes spent.
     pub(super) fn record(&self, timer: &mut SliceTimer) {
         let tick_ns = timer.clock().tick_ns();
-        let times = self.times();
+        let request_times = self.times();
         let used = self.step.server.as_ref().map(|used| self.used(used));
         let spent = Spent {
-            elapsed_ns: (times.mean() * self.operations as f64) as u64,
+            elapsed_ns: (request_times.mean() * self.operations as f64) as u64,
             ..used.unwrap_or_default()
         };
-        let ticks = times.buckets().map(|(ns, times)| ((ns / tick_ns) as u64, times));
+        let ticks = request_times.buckets().map(|(ns, count)| ((ns / tick_ns) as u64, count));
         timer.absorb(WorkersAre::Processes, spent, ticks.collect::<Vec<_>>());
     }
 
