@@ -1,5 +1,8 @@
 //! Makes the library that recorded programs take (`src/preload/library`), where it can be used.
 
+#[path = "src/shared.rs"]
+mod shared;
+
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,18 +47,56 @@ const FLAGS: &[&str] = &[
 
 fn main() {
     let folder = Path::new("src/preload/library");
-    println!("cargo::rerun-if-changed={}", folder.display());
+    for file in [folder, Path::new("src/shared.rs")] {
+        println!("cargo::rerun-if-changed={}", file.display());
+    }
     let target = |what: &str| env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("preload.so");
+    let headers = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let out = headers.join("preload.so");
     let is_possible =
         target("ARCH") == "x86_64" && target("OS") == "linux" && target("ENV") == "gnu";
     if !is_possible {
-        assert!(std::fs::write(&out, "").is_ok(), "{} cannot be written", out.display());
+        write(&out, "");
         return;
     }
+    write(&headers.join("constants.h"), &constants());
+    write(&headers.join("places.h"), &assertions());
     let compiler = cc::Build::new().no_default_flags(true).warnings(false).get_compiler();
     let mut command = compiler.to_command();
-    command.args(FLAGS).args(SOURCES.iter().map(|source| OsString::from(folder.join(source))));
+    command
+        .args(FLAGS)
+        .arg("-I")
+        .arg(&headers)
+        .args(SOURCES.iter().map(|source| OsString::from(folder.join(source))));
     let done = command.arg("-o").arg(&out).status();
     assert!(done.is_ok_and(|status| status.success()), "the library was not made: {command:?}");
+}
+
+fn write(file: &Path, text: &str) {
+    assert!(std::fs::write(file, text).is_ok(), "{} cannot be written", file.display());
+}
+
+/// The constants, for the library to use.
+fn constants() -> String {
+    let suffix = |is_long: bool| if is_long { "ul" } else { "u" };
+    let number = |(name, value, is_long): &(&str, u64, bool)| {
+        format!("#define {name} {value:#x}{}\n", suffix(*is_long))
+    };
+    let text = |(name, text): &(&str, &str)| format!("#define {name} \"{text}\"\n");
+    shared::CONSTANTS.iter().map(number).chain(shared::TEXTS.iter().map(text)).collect()
+}
+
+/// What has to hold where the library has defined its structures, and may have defined a
+/// constant again.
+fn assertions() -> String {
+    let holds = |what: String| format!("_Static_assert({what}, \"not as in shared.rs\");\n");
+    let constant = |(name, value, _): &(&str, u64, bool)| holds(format!("{name} == {value:#x}"));
+    let place = |(of, field, at, bytes): &(&str, &str, usize, usize)| {
+        let is_there = holds(format!("__builtin_offsetof(struct {of}, {field}) == {at}"));
+        match bytes {
+            0 => is_there,
+            _ => is_there + &holds(format!("sizeof(((struct {of} *)0)->{field}) == {bytes}")),
+        }
+    };
+    shared::CONSTANTS.iter().map(constant).chain(shared::PLACES.iter().map(place)).collect()
 }

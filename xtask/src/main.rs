@@ -10,6 +10,7 @@ mod crate_graph;
 mod fuzz;
 mod limits;
 mod module_graph;
+mod purity;
 mod rust_files;
 mod test;
 mod tidy;

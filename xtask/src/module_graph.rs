@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use xtask::process;
 
-use crate::rust_files::collect;
+use crate::rust_files::{collect, is_test, outside_tests};
 
 /// What each file uses, by path.
 type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
@@ -55,15 +55,13 @@ fn find_sources(folder: &Path, sources: &mut Vec<PathBuf>) -> Result<()> {
 fn in_rust(src: &Path) -> Result<Graph> {
     let mut files = Vec::new();
     collect(src, &mut files)?;
-    let is_test = |file: &PathBuf| file.iter().any(|part| part == "tests" || part == "tests.rs");
     files.retain(|file| !is_test(file));
     let modules: BTreeMap<Vec<String>, PathBuf> =
         files.iter().map(|file| (module_of(src, file), file.clone())).collect();
     let mut graph = Graph::new();
     for (module, file) in &modules {
         let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
-        let outside_tests = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-        let used = paths(outside_tests).into_iter().filter_map(|path| {
+        let used = paths(outside_tests(&text)).into_iter().filter_map(|path| {
             let path = absolute(module, &path)?;
             (0..=path.len()).rev().find_map(|length| {
                 modules.get_key_value(&path[..length]).filter(|(to, _)| !module.starts_with(to))
@@ -85,11 +83,16 @@ fn module_of(src: &Path, file: &Path) -> Vec<String> {
     names
 }
 
-/// The paths in a text that begin with `crate`, `super` or `self`; those in braces one by one.
+/// The paths in a text that begin with `crate`, `super` or `self`.
 fn paths(text: &str) -> Vec<Vec<String>> {
+    paths_from(text, &["crate::", "super::", "self::"])
+}
+
+/// The paths in a text that begin so; those in braces one by one.
+pub(crate) fn paths_from(text: &str, beginnings: &[&str]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let code: String = text.lines().map(without_comment).collect::<Vec<_>>().join("\n");
-    for start in ["crate::", "super::", "self::"] {
+    for start in beginnings {
         for (at, _) in code.match_indices(start) {
             let before = code[..at].chars().next_back();
             if !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':' || c == '$') {

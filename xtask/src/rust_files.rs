@@ -18,3 +18,13 @@ pub(crate) fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     }
     Ok(())
 }
+
+/// Whether a file has tests alone.
+pub(crate) fn is_test(file: &Path) -> bool {
+    file.iter().any(|part| part == "tests" || part == "tests.rs")
+}
+
+/// A file's text without its tests.
+pub(crate) fn outside_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default()
+}

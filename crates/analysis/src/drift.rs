@@ -7,8 +7,8 @@ use model::analysis::{Comparison, Drift, RatioDrift};
 use model::place::PlaceFacts;
 use model::slice::Slice;
 use model::spent::Spent;
-use model::units::three_digits;
 use stats::Trend;
+use units::three_digits;
 
 use crate::blocks::{Block, log_typicals};
 use crate::pair_state::PairState;

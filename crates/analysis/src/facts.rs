@@ -4,7 +4,7 @@
 use model::diff::Fact;
 use model::place::{DeviceLayer, PlaceFacts};
 use model::run::{ArmRecord, Machine, Run};
-use model::units::{exact_size, percent, rough_size};
+use units::{exact_size, percent, rough_size};
 
 /// Memory that the kernel tells differs by less between two boots.
 const MEMORY_UNIT: u64 = 1 << 30;

@@ -2,7 +2,7 @@
 //! faster or slower than one that does not.
 
 use model::analysis::ArmResult;
-use model::units::count;
+use units::count;
 
 /// Why no verdict on this arm can be trusted, where its data broke.
 pub(crate) fn why_invalid(arm: &ArmResult) -> Option<String> {

@@ -4,7 +4,7 @@
 
 use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Pair;
-use model::units::{counted, percent, time};
+use units::{counted, percent, time};
 
 use crate::indexed::Indexed;
 use crate::{drift, integrity};

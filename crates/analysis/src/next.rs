@@ -8,7 +8,7 @@ use model::cause::CauseCode;
 use model::description::{ParamForm, StudyDescription};
 use model::place::{PlaceFacts, StorageKind};
 use model::run::{ArmRecord, Run};
-use model::shell::quoted;
+use units::quoted;
 
 /// What to measure next, where there is something to say.
 pub(crate) fn suggest(run: &Run, pair: Pair, comparison: &Comparison) -> Option<Next> {

@@ -8,8 +8,8 @@
 use model::counters::Counters as _;
 use model::noise::{Noise, NoiseCode, NoiseSource};
 use model::probes::CpuTimes;
-use model::units::{percent, rough_size, three_digits};
 use model::watch::{DiskWrites, MachineReading, MemoryState};
+use units::{percent, rough_size, three_digits};
 
 /// Time stolen by the host, as a share of the processors' time.
 const STEAL_MIN: f64 = 0.005;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use model::analysis::{Comparison, Totals, Verdict};
 use model::slice::Slice;
-use model::units::counted;
+use units::counted;
 
 use crate::indexed::Indexed;
 use crate::pair_state::PairState;

@@ -13,7 +13,7 @@
 //! not grow with its operations.
 
 use model::run::{PlaceWrites, Writes};
-use model::units::{exact_size, rough_size};
+use units::{exact_size, rough_size};
 
 use crate::study::Footprint;
 

@@ -65,24 +65,6 @@ pub fn thread_cpu_ns() -> u64 {
     to_ns(clock_gettime(ClockId::ThreadCPUTime))
 }
 
-/// Processor time that a process has used in all its threads, those that have ended
-/// included; `None` when there is no such process.
-pub fn process_cpu_ns(pid: i32) -> Option<u64> {
-    // SAFETY: a zeroed timespec is valid, and both calls only write to the
-    // integers and the timespec that they are given.
-    let time = unsafe {
-        let mut clock: libc::clockid_t = 0;
-        let mut time: libc::timespec = std::mem::zeroed();
-        if libc::clock_getcpuclockid(pid, &raw mut clock) != 0
-            || libc::clock_gettime(clock, &raw mut time) != 0
-        {
-            return None;
-        }
-        time
-    };
-    Some(time.tv_sec as u64 * SECOND_NS + time.tv_nsec as u64)
-}
-
 fn to_ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * SECOND_NS + time.tv_nsec as u64
 }
@@ -145,10 +127,8 @@ impl Clock {
     pub fn ticks(&self) -> u64 {
         match &self.counter {
             Counter::Own(counter) => counter.raw(),
-            // SAFETY: reads the cycle counter, which every x86-64 processor has
-            // and which the process that told of it found to be readable.
             #[cfg(target_arch = "x86_64")]
-            Counter::Cycles => unsafe { std::arch::x86_64::_rdtsc() },
+            Counter::Cycles => sys::clock::cycles(),
             #[cfg(any(test, feature = "fixture"))]
             Counter::Simulated { now, reading } => {
                 now.fetch_add(*reading, std::sync::atomic::Ordering::Relaxed) + reading

@@ -11,10 +11,10 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use model::units::exact_size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use units::exact_size;
 
 /// How long whoever writes to a FIFO may take to open it.
 const WRITER_PATIENCE: Duration = Duration::from_millis(100);

@@ -1,7 +1,7 @@
 //! What the kernel says: of this machine, its mounts, devices and control groups, of
 //! processes, and of time.
 //!
-//! The only crate that asks it. Every file of `/proc` and `/sys` is read through a
+//! The only crate that reads it. Every file of `/proc` and `/sys` is read through a
 //! [`Root`](root::Root), which in tests is a folder of plain files (`fixture`); every
 //! figure is converted to nanoseconds and bytes where it is read; what the record of a
 //! run keeps is returned as the record's own types. Nothing is judged here.
@@ -10,14 +10,11 @@ pub mod cgroup;
 pub mod clock;
 pub mod confinement;
 mod cpu;
-pub mod descriptors;
 pub mod details;
 pub mod device;
 pub mod disks;
 pub mod ext4;
-mod extent_map;
 mod file;
-pub mod file_locks;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 #[cfg(feature = "fuzz")]
@@ -25,10 +22,8 @@ pub mod fuzz;
 pub mod identity;
 pub mod input;
 pub mod journal;
-pub mod loop_device;
 pub mod machine;
 pub mod memory;
-pub mod mount_namespace;
 pub mod mount_options;
 pub mod mounts;
 pub mod owner;
@@ -36,13 +31,10 @@ pub mod page_cache;
 pub mod page_flags;
 pub mod ports;
 mod pressure;
-pub mod priority;
 pub mod probes;
 pub mod process;
 pub mod root;
-pub mod scheduling;
 pub mod sharing;
-pub mod signals;
 pub mod sockets;
 pub mod space;
 pub mod stored;

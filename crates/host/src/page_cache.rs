@@ -10,15 +10,13 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::ptr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use model::probes::Residency;
 use rustix::fs::{Advice, Dir, FileType, Mode, OFlags, fadvise, fdatasync, fstat, fstatfs, openat};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-
-/// The same on every architecture but Alpha.
-const SYS_CACHESTAT: libc::c_long = 451;
+use rustix::mm::MapFlags;
+use sys::mapping::Mapping;
+use sys::page_cache::{cachestat, sync_range};
 
 /// Looking at more files than this, at some 2 µs each, would take longer than some slices do.
 const FILES_MAX: usize = 1024;
@@ -62,14 +60,6 @@ pub fn wait_written(file: impl AsFd) -> io::Result<()> {
 
 fn sync_file_range(file: impl AsFd, flags: libc::c_uint) -> io::Result<()> {
     sync_range(file, 0, 0, flags)
-}
-
-/// `sync_file_range(2)` of so many bytes, 0 for all, with its flags.
-pub fn sync_range(file: impl AsFd, offset: i64, bytes: i64, flags: libc::c_uint) -> io::Result<()> {
-    let file = file.as_fd().as_raw_fd();
-    // SAFETY: takes a descriptor, which is open, and numbers.
-    let outcome = unsafe { libc::sync_file_range(file, offset, bytes, flags) };
-    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// How much of a file is in memory, in whole pages: by cachestat(2), which Linux has
@@ -137,53 +127,15 @@ impl Tally {
     }
 }
 
-/// As the kernel lays it out.
-#[repr(C)]
-#[derive(Default)]
-struct CacheStat {
-    cached: u64,
-    dirty: u64,
-    writeback: u64,
-    evicted: u64,
-    recently_evicted: u64,
-}
-
-#[repr(C)]
-struct CacheStatRange {
-    offset: u64,
-    /// 0 for all up to the file's end.
-    length: u64,
-}
-
-fn cachestat(file: BorrowedFd<'_>) -> io::Result<CacheStat> {
-    let whole = CacheStatRange { offset: 0, length: 0 };
-    let mut pages = CacheStat::default();
-    // SAFETY: both structs are laid out as the kernel's, live during the call,
-    // and the kernel writes to the second alone; the descriptor is open.
-    let outcome = unsafe {
-        libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), &raw const whole, &raw mut pages, 0)
-    };
-    if outcome == 0 { Ok(pages) } else { Err(io::Error::last_os_error()) }
-}
-
 fn mincore(file: BorrowedFd<'_>) -> io::Result<u64> {
     let length = fstat(file)?.st_size as usize;
     if length == 0 {
         return Ok(0);
     }
-    let mut pages = vec![0_u8; length.div_ceil(rustix::param::page_size())];
-    // SAFETY: a new mapping of an open file where the kernel likes, which nothing
-    // reads and which is gone before this function returns; the vector has a byte
-    // for each of its pages.
-    let outcome = unsafe {
-        let mapped = mmap(ptr::null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, 0)?;
-        let outcome = libc::mincore(mapped, length, pages.as_mut_ptr());
-        let outcome = if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
-        munmap(mapped, length)?;
-        outcome
-    };
-    outcome?;
-    Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
+    let mapping = Mapping::of_file(file, 0, length, MapFlags::SHARED)?;
+    let resident = mapping.resident();
+    mapping.unmap()?;
+    Ok(resident?.into_iter().filter(|is_resident| *is_resident).count() as u64)
 }
 
 #[cfg(test)]

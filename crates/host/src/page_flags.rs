@@ -5,13 +5,15 @@
 //! Both are for root: others read zeros from the first, and cannot open the second.
 
 use std::fs::File;
+use std::hint::black_box;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt as _;
-use std::ptr;
+use std::sync::atomic::Ordering;
 
 use rustix::fs::fstat;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::MapFlags;
+use sys::mapping::Mapping;
 
 /// Of an entry of pagemap: the page is in memory.
 const PRESENT: u64 = 1 << 63;
@@ -37,24 +39,20 @@ pub fn large_share(file: impl AsFd) -> io::Result<Option<f64>> {
 /// Which pages of memory hold the file's first pages.
 fn frames(file: impl AsFd, pages: usize) -> io::Result<Vec<u64>> {
     let page_bytes = rustix::param::page_size();
-    let bytes = pages * page_bytes;
-    // SAFETY: a new mapping of an open file where the kernel likes; it is only read, each
-    // of its pages within the file, and gone before this function returns.
-    unsafe {
-        let start = mmap(ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, file, 0)?;
-        let mut entries = vec![0; pages * ENTRY_BYTES];
-        for page in 0..pages {
-            ptr::read_volatile(start.cast::<u8>().add(page * page_bytes));
-        }
-        let first = (start as usize / page_bytes * ENTRY_BYTES) as u64;
-        let read =
-            File::open("/proc/self/pagemap").and_then(|map| map.read_exact_at(&mut entries, first));
-        munmap(start, bytes)?;
-        read?;
-        let entries = entries.as_chunks::<ENTRY_BYTES>().0.iter();
-        let present = entries.map(|e| u64::from_ne_bytes(*e)).filter(|e| e & PRESENT > 0);
-        Ok(present.map(|entry| entry & FRAME).filter(|frame| *frame > 0).collect())
+    let mapping = Mapping::of_file(file, 0, pages * page_bytes, MapFlags::SHARED)?;
+    for page in 0..pages {
+        // Only what was used is mapped.
+        black_box(mapping.byte(page * page_bytes).load(Ordering::Relaxed));
     }
+    let first = (mapping.address() / page_bytes * ENTRY_BYTES) as u64;
+    let mut entries = vec![0; pages * ENTRY_BYTES];
+    let read =
+        File::open("/proc/self/pagemap").and_then(|map| map.read_exact_at(&mut entries, first));
+    mapping.unmap()?;
+    read?;
+    let entries = entries.as_chunks::<ENTRY_BYTES>().0.iter();
+    let present = entries.map(|e| u64::from_ne_bytes(*e)).filter(|e| e & PRESENT > 0);
+    Ok(present.map(|entry| entry & FRAME).filter(|frame| *frame > 0).collect())
 }
 
 fn entry(file: &File, number: u64) -> io::Result<u64> {

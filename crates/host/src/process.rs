@@ -99,7 +99,7 @@ impl ProcessUse {
         let stat = Stat::read(root, pid)?;
         let io = root.text(format!("/proc/{pid}/io")).unwrap_or_default();
         let calls = calls(&io).unwrap_or_default();
-        Some(Self::of(&stat, calls, clock::process_cpu_ns(pid)))
+        Some(Self::of(&stat, calls, sys::clock::process_cpu_ns(pid)))
     }
 
     /// `own_cpu_ns` is the time of the process alone, where it could be read: its
@@ -175,15 +175,6 @@ pub fn check_io(root: &Root, pid: i32) -> std::io::Result<()> {
 /// Descriptors that this process has open; nothing where they cannot be counted.
 pub fn open_descriptors(root: &Root) -> Option<usize> {
     Some(std::fs::read_dir(root.locate("/proc/self/fd")).ok()?.count())
-}
-
-/// How many descriptors this process may have open, and to how many it may raise that;
-/// nothing where the system does not say. (rustix takes for granted that it does.)
-pub fn descriptor_limits() -> Option<[u64; 2]> {
-    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the call writes to `limits` alone, which outlives it.
-    let outcome = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limits) };
-    (outcome == 0).then_some([limits.rlim_cur, limits.rlim_max])
 }
 
 /// Memory of a process in bytes: its share of what it has (PSS), or all of it
@@ -329,7 +320,7 @@ mod tests {
         let after = cpu_ns();
         assert!(after - before >= used_ns, "{} of {used_ns}", after - before);
         // PID_MAX_LIMIT is 2^22.
-        assert_eq!(clock::process_cpu_ns(1 << 22 | 1), None);
+        assert_eq!(sys::clock::process_cpu_ns(1 << 22 | 1), None);
     }
 
     #[test]

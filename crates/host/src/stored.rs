@@ -7,21 +7,15 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _};
+use std::os::fd::AsFd;
 
 use rustix::fs::{fstat, fstatfs};
 use rustix::io::Errno;
-
-use crate::extent_map::written_and_encoded;
+use sys::extent_map::written_and_encoded;
+use sys::extent_tree::{EXTENTS, Search};
 
 /// From `linux/magic.h`.
 const BTRFS: u64 = 0x9123_683E;
-/// `BTRFS_IOC_TREE_SEARCH_V2`, which libc lacks: both ways, `Search` without its results.
-const TREE_SEARCH: libc::c_ulong = 0xC070_9411;
-/// `BTRFS_EXTENT_DATA_KEY`.
-const EXTENTS: u32 = 108;
-/// Room for some thousand extents at a time.
-const FOUND_BYTES: usize = 64 << 10;
 const HEADER_BYTES: usize = 32;
 /// Before an extent's own fields: generation, length, and how it is encoded.
 const INLINE: u8 = 0;
@@ -37,27 +31,6 @@ pub struct Stored {
     pub compressed_bytes: u64,
     /// What the device has of all; `None` where only root may know.
     pub stored_bytes: Option<u64>,
-}
-
-/// `struct btrfs_ioctl_search_args_v2`, with room for what is found.
-#[repr(C)]
-struct Search {
-    /// 0 is the tree that the file is in.
-    tree: u64,
-    object_min: u64,
-    object_max: u64,
-    offset_min: u64,
-    offset_max: u64,
-    transaction_min: u64,
-    transaction_max: u64,
-    type_min: u32,
-    type_max: u32,
-    /// How many may be found, and then how many were.
-    items: u32,
-    unused: u32,
-    reserved: [u64; 4],
-    found_bytes: u64,
-    found: [u8; FOUND_BYTES],
 }
 
 impl Stored {
@@ -102,24 +75,13 @@ struct Extents {
 fn extents(file: impl AsFd) -> io::Result<Extents> {
     let inode = fstat(&file)?.st_ino;
     let mut extents = Extents::new();
-    // SAFETY: all fields are numbers, for which zeros are valid.
-    let mut search: Box<Search> = unsafe { Box::new(std::mem::zeroed()) };
-    (search.object_min, search.object_max) = (inode, inode);
-    (search.offset_max, search.transaction_max) = (u64::MAX, u64::MAX);
-    (search.type_min, search.type_max) = (EXTENTS, EXTENTS);
+    let mut search = Search::of(inode);
+    let mut offset = 0;
     loop {
-        search.items = u32::MAX;
-        search.found_bytes = FOUND_BYTES as u64;
-        let request: *mut Search = &raw mut *search;
-        // SAFETY: the structure is laid out as the kernel's, which writes no more into it
-        // than it says it has room for.
-        let done = unsafe { libc::ioctl(file.as_fd().as_raw_fd(), TREE_SEARCH as _, request) };
-        if done != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let last = extents.take(&search.found, search.items);
+        let (found, items) = search.from(&file, offset)?;
+        let last = extents.take(found, items);
         match last.and_then(|last| last.checked_add(1)) {
-            Some(next) => search.offset_min = next,
+            Some(next) => offset = next,
             None => return Ok(extents),
         }
     }
@@ -239,8 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_structure_is_as_large_as_the_kernels_and_other_file_systems_say_nothing() {
-        assert_eq!(std::mem::offset_of!(Search, found), 112);
+    fn other_file_systems_say_nothing() {
         let file = std::fs::File::open("/proc/self/exe").unwrap();
         if fstatfs(&file).unwrap().f_type as u64 != BTRFS {
             assert_eq!(Stored::of(&file).unwrap(), None);

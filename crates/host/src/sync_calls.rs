@@ -11,9 +11,6 @@
 //! mounted a detached mount is made (fsmount(2)), which nobody else sees and
 //! which is gone when its descriptor is closed.
 //!
-//! The counters are opened here rather than by perf-event2, which is six crates
-//! for one system call and a structure of integers.
-//!
 //! While it counts, every system call on the machine takes some 20 ns more,
 //! and a switch between the server's threads some 200 ns.
 //!
@@ -22,14 +19,14 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
-use std::mem::size_of;
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::resume_unwind;
 use std::thread;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use sys::tracepoint::Counter;
 use thiserror::Error;
 
 /// The calls that are counted.
@@ -109,69 +106,6 @@ impl Drop for SyncCalls {
     }
 }
 
-/// A counter of one tracepoint, for the thread that opened it and all that descend
-/// from it.
-#[derive(Debug)]
-struct Counter(File);
-
-/// `struct perf_event_attr` as it was at first (`PERF_ATTR_SIZE_VER0`), which every
-/// kernel takes.
-#[repr(C)]
-#[derive(Default)]
-struct EventAttributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_kind: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_kind: u32,
-    breakpoint_address: u64,
-}
-
-impl Counter {
-    fn open(tracepoint: u64) -> io::Result<Self> {
-        const PERF_TYPE_TRACEPOINT: u32 = 2;
-        const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 1 << 3;
-        const INHERIT: u64 = 1 << 1;
-        // Without these two the right to look into the kernel is asked for.
-        const EXCLUDE_KERNEL: u64 = 1 << 5;
-        const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-        let attributes = EventAttributes {
-            kind: PERF_TYPE_TRACEPOINT,
-            size: size_of::<EventAttributes>() as u32,
-            config: tracepoint,
-            flags: INHERIT | EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-            ..EventAttributes::default()
-        };
-        let (this_thread, any_processor, no_group) = (0, -1, -1);
-        // SAFETY: the structure is laid out as the kernel's, says its size and outlives
-        // the call, which only reads it; the descriptor that comes back is nobody else's.
-        unsafe {
-            let fd = libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                this_thread,
-                any_processor,
-                no_group,
-                PERF_FLAG_FD_CLOEXEC,
-            );
-            if fd < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(Self(File::from_raw_fd(fd as libc::c_int)))
-        }
-    }
-
-    fn read(&self) -> io::Result<u64> {
-        let mut count = [0; size_of::<u64>()];
-        (&self.0).read_exact(&mut count)?;
-        Ok(u64::from_ne_bytes(count))
-    }
-}
-
 fn open_counters() -> Result<Vec<Counter>, UncountedError> {
     let opened = tracepoints()?.into_iter().map(Counter::open).collect::<io::Result<_>>();
     opened.map_err(|error| match error.kind() {
@@ -218,11 +152,6 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-
-    #[test]
-    fn the_kernels_structure_is_as_long_as_its_first_version() {
-        assert_eq!(size_of::<EventAttributes>(), 64);
-    }
 
     #[test]
     fn the_syncs_of_a_child_are_counted_and_ours_are_not() {

@@ -5,12 +5,14 @@
 //! that was used before and freed. Which of the two a page is, the guest cannot see; it
 //! can only time it.
 
+use std::hint::black_box;
 use std::io;
-use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use model::run::MemoryFloor;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::Advice;
+use sys::mapping::Mapping;
 
 use crate::memory::MemoryFacts;
 use crate::root::Root;
@@ -30,16 +32,15 @@ const TIME_MAX: Duration = Duration::from_millis(20);
 
 /// Times bare page faults and touches of memory, first and again.
 pub fn memory_floor() -> io::Result<MemoryFloor> {
-    let unused = Mapping::new(FEW_PAGES_BYTES, Advice::LinuxNoHugepage)?;
-    let fault_ns = median(unused.touch(GROUP_PAGES, |page| {
-        // SAFETY: within the mapping. Reading takes no memory: the kernel maps a page of
-        // zeros that all share.
-        unsafe { ptr::read_volatile(page) };
+    let unused = memory(FEW_PAGES_BYTES, Advice::LinuxNoHugepage)?;
+    let fault_ns = median(touch(&unused, FEW_PAGES_BYTES, GROUP_PAGES, |page| {
+        // Reading takes no memory: the kernel maps a page of zeros that all share.
+        black_box(page.load(Ordering::Relaxed));
     }));
-    let used = Mapping::new(FEW_PAGES_BYTES, Advice::LinuxNoHugepage)?;
-    used.touch(GROUP_PAGES, write);
-    used.give_back()?;
-    let again_ns = median(used.touch(GROUP_PAGES, write));
+    let mut used = memory(FEW_PAGES_BYTES, Advice::LinuxNoHugepage)?;
+    touch(&used, FEW_PAGES_BYTES, GROUP_PAGES, write);
+    used.advise(Advice::LinuxDontNeed)?;
+    let again_ns = median(touch(&used, FEW_PAGES_BYTES, GROUP_PAGES, write));
     Ok(MemoryFloor { fault_ns, first_touch_ns: again_ns + first_touch_more_ns()?, again_ns })
 }
 
@@ -49,19 +50,18 @@ pub fn memory_floor() -> io::Result<MemoryFloor> {
 fn first_touch_more_ns() -> io::Result<f64> {
     let usable = MemoryFacts::read(&Root::real()).map_err(io::Error::other)?.usable_bytes();
     let blocks = (usable / SHARE_OF_MEMORY) as usize / BLOCK_BYTES;
-    let memory = Mapping::new(blocks.clamp(1, BLOCKS_MAX) * BLOCK_BYTES, Advice::LinuxHugepage)?;
+    let bytes = blocks.clamp(1, BLOCKS_MAX) * BLOCK_BYTES;
+    let mut memory = memory(bytes, Advice::LinuxHugepage)?;
     let pages = BLOCK_BYTES / rustix::param::page_size();
-    let first_ns = memory.touch(pages, write);
-    memory.give_back()?;
-    let again_ns = memory.touch(pages, write);
+    let first_ns = touch(&memory, bytes, pages, write);
+    memory.advise(Advice::LinuxDontNeed)?;
+    let again_ns = touch(&memory, bytes, pages, write);
     let of_last = |ns: &[f64]| ns.iter().rev().take(2).copied().fold(f64::INFINITY, f64::min);
     Ok((of_last(&first_ns) - median(again_ns)).max(0.0))
 }
 
-fn write(page: *mut u8) {
-    // SAFETY: only ever called with a page of a mapping that is writable and has no other
-    // user.
-    unsafe { ptr::write_volatile(page, 1) };
+fn write(page: &AtomicU8) {
+    page.store(1, Ordering::Relaxed);
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -69,61 +69,34 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Memory of its own until it is dropped.
-struct Mapping {
-    start: NonNull<u8>,
+/// Memory with advice on the size of its pages. Kernels that know of no huge ones need none.
+fn memory(bytes: usize, pages: Advice) -> io::Result<Mapping> {
+    let mut mapping = Mapping::anonymous(bytes)?;
+    let _ = mapping.advise(pages);
+    Ok(mapping)
+}
+
+/// What touching a page takes, in nanoseconds, in each group of so many until time is up.
+fn touch(
+    memory: &Mapping,
     bytes: usize,
-}
-
-impl Mapping {
-    /// With advice on the size of its pages. Kernels that know of no huge ones need none.
-    fn new(bytes: usize, pages: Advice) -> io::Result<Self> {
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping where the kernel likes.
-        let start =
-            unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, MapFlags::PRIVATE)? };
-        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        let mapping = Self { start, bytes };
-        let _ = mapping.advise(pages);
-        Ok(mapping)
-    }
-
-    fn advise(&self, advice: Advice) -> io::Result<()> {
-        // SAFETY: the whole of a mapping that has no other user, and whose contents nobody
-        // needs.
-        unsafe { madvise(self.start.as_ptr().cast(), self.bytes, advice)? };
-        Ok(())
-    }
-
-    /// Gives the memory back; the addresses stay.
-    fn give_back(&self) -> io::Result<()> {
-        self.advise(Advice::LinuxDontNeed)
-    }
-
-    /// What touching a page takes, in nanoseconds, in each group of so many until time is up.
-    fn touch(&self, group_pages: usize, touch: impl Fn(*mut u8)) -> Vec<f64> {
-        let page_bytes = rustix::param::page_size();
-        let began = Instant::now();
-        let mut groups_ns = Vec::new();
-        for group in 0..self.bytes / page_bytes / group_pages {
-            let group_began = Instant::now();
-            for page in group * group_pages..(group + 1) * group_pages {
-                touch(self.start.as_ptr().wrapping_add(page * page_bytes));
-            }
-            groups_ns.push(group_began.elapsed().as_nanos() as f64 / group_pages as f64);
-            if began.elapsed() > TIME_MAX {
-                break;
-            }
+    group_pages: usize,
+    touch: impl Fn(&AtomicU8),
+) -> Vec<f64> {
+    let page_bytes = rustix::param::page_size();
+    let began = Instant::now();
+    let mut groups_ns = Vec::new();
+    for group in 0..bytes / page_bytes / group_pages {
+        let group_began = Instant::now();
+        for page in group * group_pages..(group + 1) * group_pages {
+            touch(memory.byte(page * page_bytes));
         }
-        groups_ns
+        groups_ns.push(group_began.elapsed().as_nanos() as f64 / group_pages as f64);
+        if began.elapsed() > TIME_MAX {
+            break;
+        }
     }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is this one's own, and nothing points into it any more.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
-    }
+    groups_ns
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use model::counters;
 use model::counters::Counters as _;
 use model::spent::Spent;
+use sys::usage::{Usage, User};
 
 use crate::clock;
 use crate::process::run_queue_ns;
@@ -12,7 +13,7 @@ use crate::root::Root;
 /// used so far: times, faults and switches. What a child used appears once it has been
 /// waited for.
 pub fn of_process() -> Spent {
-    resources(libc::RUSAGE_SELF).plus(resources(libc::RUSAGE_CHILDREN))
+    spent(User::Process).plus(spent(User::Children))
 }
 
 counters! {
@@ -36,27 +37,20 @@ pub fn of_thread() -> ThreadUse {
     ThreadUse {
         wall_ns: clock::monotonic_ns(),
         cpu_ns: clock::thread_cpu_ns(),
-        system_ns: resources(libc::RUSAGE_THREAD).system_ns,
+        system_ns: Usage::of(User::Thread).system_ns,
         run_queue_ns: run_queue_ns(&schedstat).unwrap_or(0),
     }
 }
 
-fn resources(who: libc::c_int) -> Spent {
-    // SAFETY: rusage is plain numbers, for which all zeros is a value, and
-    // getrusage writes nothing beyond the struct that it is given.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(who, &raw mut usage);
-        usage
-    };
-    let ns = |t: libc::timeval| t.tv_sec as u64 * clock::SECOND_NS + t.tv_usec as u64 * 1000;
+fn spent(whose: User) -> Spent {
+    let used = Usage::of(whose);
     Spent {
-        user_ns: ns(usage.ru_utime),
-        system_ns: ns(usage.ru_stime),
-        minor_faults: usage.ru_minflt as u64,
-        major_faults: usage.ru_majflt as u64,
-        voluntary_switches: usage.ru_nvcsw as u64,
-        involuntary_switches: usage.ru_nivcsw as u64,
+        user_ns: used.user_ns,
+        system_ns: used.system_ns,
+        minor_faults: used.minor_faults,
+        major_faults: used.major_faults,
+        voluntary_switches: used.voluntary_switches,
+        involuntary_switches: used.involuntary_switches,
         ..Spent::default()
     }
 }

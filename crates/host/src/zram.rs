@@ -8,6 +8,7 @@
 //! process that is killed before it could write the number down would leave one that cannot
 //! be told from anybody else's. A child adds it and writes it down: it goes on when its parent
 //! is killed.
+#![expect(unsafe_code, reason = "only what the child does makes it safe to fork")]
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -17,8 +18,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, WaitOptions, setsid, waitpid};
+use sys::fork::in_child;
 
 use crate::root::Root;
 
@@ -57,31 +59,21 @@ pub fn add(root: &Root, key: &str, record: BorrowedFd<'_>) -> io::Result<()> {
     };
     // SAFETY: until it ends, the child makes system calls and works on its own stack. It takes
     // no lock of this process and allocates nothing, so it may have other threads.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => {
+    let child = unsafe {
+        in_child(|| {
             // Signals to a terminal's processes are for the parent.
             let _ = setsid();
-            let code = adding.add().map_or_else(Errno::raw_os_error, |()| 0);
-            // SAFETY: it ends this process at once, without running anything of its parent's.
-            unsafe { libc::_exit(code) }
-        }
-        child => ended(child),
-    }
-}
-
-fn ended(child: i32) -> io::Result<()> {
-    loop {
-        return match waitpid(Pid::from_raw(child), WaitOptions::empty()) {
-            Err(Errno::INTR) => continue,
-            // The record says what became of it.
-            Err(_) | Ok(None) => Ok(()),
-            Ok(Some((_, status))) => match status.exit_status() {
-                Some(0) => Ok(()),
-                Some(code) => Err(io::Error::from_raw_os_error(code)),
-                None => Err(io::Error::other("the process that added it was killed")),
-            },
-        };
+            adding.add().map_or_else(Errno::raw_os_error, |()| 0)
+        })
+    }?;
+    match retry_on_intr(|| waitpid(Pid::from_raw(child.cast_signed()), WaitOptions::empty())) {
+        // The record says what became of it.
+        Err(_) | Ok(None) => Ok(()),
+        Ok(Some((_, status))) => match status.exit_status() {
+            Some(0) => Ok(()),
+            Some(code) => Err(io::Error::from_raw_os_error(code)),
+            None => Err(io::Error::other("the process that added it was killed")),
+        },
     }
 }
 

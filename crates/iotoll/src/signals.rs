@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use host::signals::{is_ignored, raise_then_exit};
 use process::StopFlag;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
+use sys::signals::{is_ignored, raise_then_exit};
 
 use crate::exit::Exit;
 

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 fn iotoll(args: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("iotoll"));
     command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-    testkit::default_signals(&mut command);
+    sys::start::default_signals(&mut command);
     command
 }
 

@@ -23,7 +23,6 @@ use crate::{
 };
 use host::{
     clock::{SECOND_NS, monotonic_ns as now_ns},
-    scheduling::LowLatencyScheduling,
     sockets::Endpoint,
 };
 use rustix::{
@@ -32,6 +31,7 @@ use rustix::{
     io::Errno,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
+use sys::scheduling::LowLatencyScheduling;
 
 /// How long the server is given to close first after its last reply.
 const LINGER_NS: u64 = SECOND_NS / 10;

@@ -11,8 +11,9 @@ use rustix::{
 };
 use std::{
     net::{SocketAddr, SocketAddrV4},
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
 };
+use sys::sockets::bind_address_no_port;
 
 /// Opens a socket of the endpoint's kind that never blocks.
 pub(crate) fn open(endpoint: &Endpoint, source: Source, no_delay: bool) -> Result<OwnedFd, Errno> {
@@ -24,35 +25,14 @@ pub(crate) fn open(endpoint: &Endpoint, source: Source, no_delay: bool) -> Resul
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = socket_with(family, SocketType::STREAM, flags, None)?;
     if let Source::Loopback(ip) = source {
-        bind_address_no_port(socket.as_fd())?;
+        let unnamed = bind_address_no_port(socket.as_fd());
+        unnamed.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::INVAL))?;
         bind(&socket, &SocketAddrV4::new(ip, 0))?;
     }
     if no_delay && family != AddressFamily::UNIX {
         sockopt::set_tcp_nodelay(&socket, true)?;
     }
     Ok(socket)
-}
-
-/// Leaves the choice of the port to `connect`, which, unlike `bind`, knows the
-/// other end and may give one port to several connections.
-fn bind_address_no_port(socket: BorrowedFd<'_>) -> Result<(), Errno> {
-    let on: libc::c_int = 1;
-    // SAFETY: the descriptor is open for the call, and the pointer and length
-    // are those of a live c_int, which is what this option takes.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_IP,
-            libc::IP_BIND_ADDRESS_NO_PORT,
-            (&raw const on).cast(),
-            size_of_val(&on) as libc::socklen_t,
-        )
-    };
-    if result == 0 {
-        return Ok(());
-    }
-    let error = std::io::Error::last_os_error();
-    Err(Errno::from_io_error(&error).unwrap_or(Errno::INVAL))
 }
 
 /// Begins to connect; `Ok` also when it is under way.

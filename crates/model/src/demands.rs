@@ -4,10 +4,12 @@
 //! All of it follows from the kinds of the studies' parameters, so that a new parameter cannot be
 //! forgotten: a shell reads a [`ParamKind::Shell`], and a [`ParamKind::Path`] is opened.
 
+use units::quoted;
+
 use crate::arm::Arm;
 use crate::place::{PlaceRequest, Target};
 use crate::plan::Plan;
-use crate::shell::{PLACE, VARIANT, filled_in, quoted};
+use crate::shell::{PLACE, VARIANT, filled_in};
 use crate::study::{ParamDescription, ParamKind};
 
 /// The parts of a plan that the user typed, so that no file brought them.

@@ -7,6 +7,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use thiserror::Error;
+use units::exact_size;
 
 use crate::analysis::{Analysis, ArmResult, Comparison};
 use crate::arm::Pair;
@@ -23,7 +24,6 @@ use crate::run::{ArmFailure, Floor, Invocation, Machine, PlaceAfter, PlanRecord,
 use crate::scaling::Scaling;
 use crate::slice::Slice;
 use crate::sums;
-use crate::units::exact_size;
 
 /// What a result may have, as JSON: 256 arms in more than 600 rounds, or three hours of slices
 /// without a pause. Reading it takes the text and what becomes of it.

@@ -2,8 +2,7 @@
 //! better, and how the slices' values become one.
 
 use serde::{Deserialize, Serialize};
-
-use crate::units::{count, percent, rough_size, three_digits, time};
+use units::{count, percent, rough_size, three_digits, time};
 
 /// A figure that a study measures in each slice beside the toll.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
-//! The nouns of iotoll: places, studies, plans and results, with their units
-//! and their schema. No I/O happens here.
+//! The nouns of iotoll: places, studies, plans and results, with their schema. No I/O happens
+//! here.
 
 pub mod address;
 pub mod analysis;
@@ -45,5 +45,4 @@ pub mod strategy;
 pub mod study;
 pub mod sums;
 pub mod time_part;
-pub mod units;
 pub mod watch;

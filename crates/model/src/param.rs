@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{UnitError, exact_duration, exact_size, listed, parse_duration, parse_size};
+use units::{UnitError, exact_duration, exact_size, listed, parse_duration, parse_size};
 
 /// What kind of value a parameter has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,13 +9,12 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use thiserror::Error;
+use units::{parse_duration, quoted};
 
 use crate::place::PlaceRequest;
-use crate::shell::quoted;
 use crate::study::{
     ParamDescription, ParamForm, ParamValue, Params, StrategyDescription, StudyDescription, nearest,
 };
-use crate::units::parse_duration;
 
 /// The smallest difference that matters, when nothing else is said.
 pub const DEFAULT_THRESHOLD: f64 = 0.05;

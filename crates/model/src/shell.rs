@@ -1,5 +1,7 @@
-//! Words for a shell, and commands of the user's, in which what an arm fills in stands in the
-//! text and in the environment: `{place}` and `$IOTOLL_PLACE`.
+//! Commands of the user's, in which what an arm fills in stands in the text and in the
+//! environment: `{place}` and `$IOTOLL_PLACE`.
+
+use units::quoted;
 
 /// What is filled in, and its name in the environment.
 pub type FilledIn = [&'static str; 2];
@@ -9,16 +11,6 @@ pub const PLACE: FilledIn = ["{place}", "IOTOLL_PLACE"];
 pub const PORT: FilledIn = ["{port}", "IOTOLL_PORT"];
 /// What tells an arm's commands from those of others: the study's parameter of that name.
 pub const VARIANT: FilledIn = ["{variant}", "IOTOLL_VARIANT"];
-
-/// A word that a shell passes on as it is.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./=@:,+-".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
 
 /// A text with each value as one word of the shell.
 pub fn filled_in(text: &str, values: &[(&str, &str)]) -> String {
@@ -50,13 +42,5 @@ mod tests {
         assert_eq!(filled("serve {variant} {x}", ""), "serve '' {x}");
         // What a variant says is not looked at again.
         assert_eq!(filled("{variant}", "{place}"), "'{place}'");
-    }
-
-    #[test]
-    fn words_with_blanks_or_quotes_survive_a_shell() {
-        assert_eq!(quoted("log.sync=each"), "log.sync=each");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("disk=/my files"), "'disk=/my files'");
-        assert_eq!(quoted("disk=/it's"), r"'disk=/it'\''s'");
     }
 }

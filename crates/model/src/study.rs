@@ -8,7 +8,6 @@ pub use crate::figure::{Better, FigureDescription, Fold, Unit};
 pub use crate::param::{ParamForm, ParamKind, ParamValue, Params, Rate, Sizes, SyncPolicy};
 pub use crate::param_description::ParamDescription;
 pub use crate::strategy::StrategyDescription;
-use crate::units;
 
 impl StudyDescription {
     /// The study's parameters with these values, as they are written. All others have their

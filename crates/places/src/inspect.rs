@@ -16,7 +16,7 @@ use host::root::Root;
 use host::sharing::{Sharing, sharing};
 use host::space::FileSystemSpace;
 use model::place::{Detail, DeviceLayer, PlaceFacts, StorageKind};
-use model::units::rough_size;
+use units::rough_size;
 
 use crate::error::{PlaceError, PlaceName};
 use crate::open::OpenPlace;

@@ -11,7 +11,7 @@ use host::memory::MemoryFacts;
 use host::root::Root;
 use host::space::FileSystemSpace;
 use model::place::PlaceFacts;
-use model::units::{count, rough_size};
+use units::{count, rough_size};
 
 use crate::space::{file_system_margin_bytes, inode_margin, memory_margin_bytes};
 

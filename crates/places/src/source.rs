@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use host::root::Root;
 use host::users::unmapped_uid;
 use model::ownership::{Objection, is_others, objection};
-use model::shell::quoted;
 use rustix::fs::{AtFlags, statat};
 use thiserror::Error;
+use units::quoted;
 
 use crate::open::{directories_above, open_directory};
 

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use bytesize::ByteSize;
 use host::memory::MemoryFacts;
 use model::place::{PlaceFacts, StorageKind};
-use model::units::count;
 use thiserror::Error;
+use units::count;
 
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;

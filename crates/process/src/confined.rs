@@ -6,6 +6,7 @@
 //!
 //! The child is forked without running a program. It has everything that this process has parsed
 //! and opened, so nothing need be handed over, and it takes a fraction of a millisecond.
+#![expect(unsafe_code, reason = "only what the child does makes it safe to fork")]
 
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
@@ -16,6 +17,7 @@ use std::thread::{self, Builder};
 use host::confinement::confine_thread;
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, waitpid};
+use sys::fork::in_child;
 
 use crate::error::Error;
 
@@ -26,29 +28,22 @@ use crate::error::Error;
 /// would stay locked in it.
 pub fn in_confined_child(work: impl FnOnce() -> Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Error> {
     let (reader, writer) = io::pipe().map_err(Error::NoChild)?;
+    let mut reader = Some(reader);
+    let readers = &mut reader;
+    let work = move || {
+        drop(readers.take());
+        answer(writer, work)
+    };
     // SAFETY: this process has a single thread, by this function's contract, so that no lock is
-    // held by a thread that the child does not have.
-    match unsafe { libc::fork() } {
-        -1 => Err(Error::NoChild(io::Error::last_os_error())),
-        0 => {
-            drop(reader);
-            let code = answer(writer, work);
-            // SAFETY: _exit ends the process at once: what the parent has to tidy up is not
-            // tidied up by the child, too.
-            unsafe { libc::_exit(code) }
-        }
-        child => {
-            drop(writer);
-            // Its descriptors are the child's now: a pipe that it gives up is to notice that.
-            drop(work);
-            let texts = texts(reader);
-            let ended = ended(child).map_err(Error::NoChild)?;
-            match (ended.code(), texts) {
-                (Some(DONE), Some(texts)) => Ok(texts),
-                (Some(PANICKED), _) => resume_unwind(Box::new("a child panicked")),
-                _ => Err(Error::ChildEnded(ended)),
-            }
-        }
+    // held by a thread that the child does not have. What the work owns is dropped here: its
+    // descriptors are the child's now, and a pipe that it gives up is to notice that.
+    let child = unsafe { in_child(work) }.map_err(Error::NoChild)?;
+    let texts = reader.and_then(texts);
+    let ended = ended(child).map_err(Error::NoChild)?;
+    match (ended.code(), texts) {
+        (Some(DONE), Some(texts)) => Ok(texts),
+        (Some(PANICKED), _) => resume_unwind(Box::new("a child panicked")),
+        _ => Err(Error::ChildEnded(ended)),
     }
 }
 
@@ -71,8 +66,8 @@ fn answer(mut writer: PipeWriter, work: impl FnOnce() -> Vec<Vec<u8>>) -> i32 {
 }
 
 /// Waits for the child's end.
-fn ended(child: i32) -> io::Result<ExitStatus> {
-    let child = Pid::from_raw(child);
+fn ended(child: u32) -> io::Result<ExitStatus> {
+    let child = Pid::from_raw(child.cast_signed());
     let waited = retry_on_intr(|| waitpid(child, WaitOptions::empty()))?;
     let status = waited.ok_or(io::ErrorKind::WouldBlock)?.1;
     Ok(ExitStatus::from_raw(status.as_raw()))

@@ -5,10 +5,8 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,17 +29,6 @@ pub fn isolate(command: &mut Command) {
     let supervised: Vec<_> = supervised.collect();
     command.env_clear().envs(supervised).env("PATH", search_path(env::var_os("PATH")));
     command.current_dir("/");
-}
-
-/// Has a process start in a folder that is open, wherever it stands by then.
-pub fn start_in(command: &mut Command, folder: BorrowedFd<'_>) {
-    let folder = folder.as_raw_fd();
-    // SAFETY: between fork and exec the closure makes one system call and touches no
-    // memory that a lock might guard. Should the descriptor be closed by then, the call
-    // fails, and so does starting the process.
-    unsafe {
-        command.pre_exec(move || Ok(rustix::process::fchdir(BorrowedFd::borrow_raw(folder))?));
-    }
 }
 
 fn is_kept(name: &OsStr) -> bool {

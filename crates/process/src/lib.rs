@@ -20,7 +20,7 @@ pub mod worker;
 
 pub use confined::{in_confined_child, in_confined_thread};
 pub use error::Error;
-pub use isolation::{isolate, start_in};
+pub use isolation::isolate;
 pub use left::take_left_behind;
 pub use program::{Ended, Program};
 pub use server::{Port, Server, ServerWatch};

@@ -3,6 +3,7 @@
 //! By mpi-sys, the C interface of rsmpi, rather than by rsmpi itself, whose functions drop
 //! what MPI returns: that a rank is gone would go unnoticed. MPI's error handler is set to
 //! return, and every call's answer is looked at. Waiting sleeps between two looks (`idle.rs`).
+#![expect(unsafe_code, reason = "it is the interface to a library in C")]
 
 use std::ffi::{c_char, c_int};
 use std::marker::PhantomData;

@@ -3,11 +3,8 @@
 
 use crate::bytes::{eight, four, text, two};
 use crate::raw_call::RawCall;
+use crate::shared::IS_LARGE;
 
-/// In the number of a call: all six arguments and what they point to are there.
-pub(crate) const LARGE: u32 = 1 << 30;
-/// What is no call has this in its number.
-pub(crate) const EVENT: u32 = 1 << 31;
 /// So many arguments a record has that is not large.
 const ARGUMENTS_MIN: usize = 4;
 
@@ -31,10 +28,10 @@ pub(crate) struct CallRecord {
 impl CallRecord {
     /// The call of that number; nothing of bytes that cannot be understood.
     pub(crate) fn read<'a>(&self, bytes: &'a [u8], number: u32) -> Option<RawCall<'a>> {
-        let is_large = number & LARGE != 0;
+        let is_large = number & IS_LARGE != 0;
         let mut raw_call = RawCall {
             thread: four(bytes, self.thread)?,
-            number: number & !LARGE,
+            number: number & !IS_LARGE,
             began_ns: eight(bytes, self.began)?,
             ended_ns: eight(bytes, self.ended)?,
             waited_ns: 0,

@@ -7,6 +7,7 @@
 //! how much into the program's own. One of them names a
 //! file: writing a name down costs more than writing down the rest. Another one is not made through
 //! the C library's function, which costs more where that is how calls are seen.
+#![expect(unsafe_code, reason = "the C library is what is timed")]
 
 use std::ffi::CStr;
 use std::fs::File;

@@ -12,7 +12,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::error::{Error, while_};
 use crate::raw_call::Sink;
 use crate::start::Held;
-use crate::sys::{Waited, Whom, wait};
+use sys::wait::{Waited, Whom, wait};
 
 /// How long the ring is left alone while something is written to it, and when it is quiet. Where
 /// there are few processors, to wake up slows whatever runs: a thousand times a second by 6%.

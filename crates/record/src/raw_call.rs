@@ -5,7 +5,8 @@ use std::io;
 use trace::{Call, HERE, NO_FD, Op, PathId, Unseen, WORKING_FOLDER};
 
 use crate::bytes::eight;
-use crate::table::{self, Outcome, Role, Row, VECTOR_BYTES, VECTOR_MAX};
+use crate::shared::{VECTOR_BYTES, VECTOR_MAX};
+use crate::table::{self, Outcome, Role, Row};
 
 /// Where events go.
 pub(crate) trait Sink {

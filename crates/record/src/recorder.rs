@@ -10,10 +10,12 @@ use host::process::Stat;
 use host::root::Root;
 use rustix::fs::{Access, access};
 use rustix::param::page_size;
+use sys::usage::Usage;
 use trace::{Header, Mechanism, OverheadNs, TraceWriter};
 
 use crate::ebpf::Ebpf;
 use crate::error::{Error, while_};
+use crate::followed::Followed;
 use crate::overhead::{Overhead, Round, Took, Turns, read_rounds};
 use crate::preload::Preload;
 use crate::privileges::{file_of, gives_rights, may_trace_them};
@@ -21,7 +23,6 @@ use crate::ptrace;
 use crate::raw_call::Sink;
 use crate::recording::{Recorded, Recording, name_of};
 use crate::start::Held;
-use crate::sys::{Followed, Usage};
 
 const TIMING: &str = "measuring what it costs";
 /// The calls are timed so often without a recorder and with it, in turns: a machine is faster at one
@@ -269,5 +270,6 @@ fn used(processes: &[u32]) -> Usage {
         user_ns: sum.user_ns + stat.user_ns + stat.children_user_ns,
         system_ns: sum.system_ns + stat.system_ns + stat.children_system_ns,
         major_faults: sum.major_faults + stat.major_faults,
+        ..sum
     })
 }

@@ -12,13 +12,14 @@ use host::clock::monotonic_ns;
 use host::root::Root;
 use rustix::fs::makedev;
 use rustix::time::{ClockId, clock_gettime};
+use sys::usage::Usage;
 use trace::{Call, Entry, FileFacts, FileKind, Follower, Op, PathId, Summary, TraceWriter, Unseen};
 
 use crate::files::{self, Files, ResolvedPath};
+use crate::followed::Followed;
 use crate::inherited::{self, Inherited};
 use crate::raw_call::{Event, Forked, RawCall, Sink};
 use crate::sample;
-use crate::sys::{Followed, Usage};
 use crate::table::{Outcome, Role, Row};
 
 /// The longest path that a trace has.

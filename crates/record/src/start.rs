@@ -2,10 +2,13 @@
 //!
 //! `std::process::Command::spawn` returns when the program runs, which is too late to follow
 //! it from its first call on.
+#![expect(unsafe_code, reason = "only what the child does makes it safe to fork")]
 
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+
+use sys::fork::in_child;
 
 /// What shells use for a command that cannot be run.
 const CANNOT_RUN: i32 = 127;
@@ -22,19 +25,18 @@ impl Held {
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let (leave_reader, leave) = io::pipe()?;
         let (refusal, refusal_writer) = io::pipe()?;
+        let mut ours = Some((leave, refusal));
+        let parents = &mut ours;
+        let work = move || {
+            // Otherwise it would wait for itself if we die.
+            drop(parents.take());
+            become_program(command, leave_reader, refusal_writer)
+        };
         // SAFETY: the child goes on with a copy of this thread alone. What it needs of others'
         // is the allocator, which glibc makes usable after fork; nothing else here is shared.
-        let process = unsafe { libc::fork() };
-        match process {
-            -1 => Err(io::Error::last_os_error()),
-            0 => {
-                // Otherwise it would wait for itself if we die.
-                drop(leave);
-                drop(refusal);
-                become_program(command, leave_reader, refusal_writer)
-            }
-            process => Ok(Self { process: process.cast_unsigned(), leave: Some(leave), refusal }),
-        }
+        let process = unsafe { in_child(work) }?;
+        let (leave, refusal) = ours.ok_or(io::ErrorKind::BrokenPipe)?;
+        Ok(Self { process, leave: Some(leave), refusal })
     }
 
     pub(crate) fn process(&self) -> u32 {
@@ -65,15 +67,14 @@ impl Refusal {
     }
 }
 
-fn become_program(command: &mut Command, mut leave: PipeReader, mut refusal: PipeWriter) -> ! {
+fn become_program(command: &mut Command, mut leave: PipeReader, mut refusal: PipeWriter) -> i32 {
     if matches!(leave.read(&mut [0]), Ok(1)) {
         let error = command.exec();
         let code = error.raw_os_error().unwrap_or(libc::EINVAL);
         // Whoever held us may be gone.
         let _ = refusal.write_all(&code.to_ne_bytes());
     }
-    // SAFETY: it ends this process at once, and nothing of its parent's with it.
-    unsafe { libc::_exit(CANNOT_RUN) }
+    CANNOT_RUN
 }
 
 #[cfg(test)]
@@ -81,7 +82,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::sys::wait_for_end;
+    use sys::wait::wait_for_end;
 
     #[test]
     fn it_runs_once_it_has_leave_and_not_without() {

@@ -24,12 +24,7 @@ use libc::{
 };
 use trace::{Op, Unseen};
 
-/// Numbers of system calls are below this on every architecture.
-pub(crate) const NUMBERS: usize = 512;
-/// Of so many buffers of a vector the lengths are added up.
-pub(crate) const VECTOR_MAX: usize = 16;
-/// The size of one (`struct iovec`).
-pub(crate) const VECTOR_BYTES: usize = 16;
+use crate::shared::NUMBERS;
 
 /// What an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

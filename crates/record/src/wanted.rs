@@ -1,20 +1,9 @@
 //! The word that those who see system calls have for each: whether it is recorded, and where its
 //! pointers are.
 
-use crate::table::{self, NUMBERS, Outcome, Role};
+use crate::shared::{BLOCK_SHIFT, BYTES_SHIFT, LARGE, NUMBERS, PATH_SHIFT, TO_SHIFT, WANTED};
+use crate::table::{self, Outcome, Role};
 
-/// The call is recorded.
-const WANTED: u32 = 1;
-/// It has pointers, or more than four arguments that are recorded.
-pub(crate) const LARGE: u32 = 2;
-/// Where the index of an argument is, plus 1, for the path, the second path and the block.
-pub(crate) const PATH_SHIFT: i32 = 4;
-pub(crate) const TO_SHIFT: i32 = 8;
-pub(crate) const BLOCK_SHIFT: i32 = 12;
-pub(crate) const INDEX_MASK: i32 = 7;
-/// How long the block is; 0 for a vector.
-pub(crate) const BYTES_SHIFT: i32 = 16;
-pub(crate) const BYTES_MASK: i32 = 0xff;
 /// How many arguments a small record has.
 const SMALL: usize = 4;
 

@@ -4,7 +4,7 @@ use askama::Template;
 use model::analysis::Verdict;
 use model::diff::{ArmChange, Diff};
 use model::printable::printable;
-use model::units::percent;
+use units::percent;
 
 use crate::diff::sentence;
 

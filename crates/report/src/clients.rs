@@ -3,7 +3,7 @@
 use model::client::Client;
 use model::place::PlaceFacts;
 use model::printable::printable;
-use model::units::{counted, rough_size};
+use units::{counted, rough_size};
 
 /// What is known of a place in which each client has a directory of its own.
 const OWN: &str = "clients";

@@ -6,7 +6,7 @@ use anstyle::Style;
 use model::analysis::{Analysis, Comparison, Verdict};
 use model::arm::Axis;
 use model::run::Run;
-use model::units::{percent, time};
+use units::{percent, time};
 
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};

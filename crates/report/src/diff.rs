@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use model::analysis::Verdict;
 use model::description::Score;
 use model::diff::{ArmChange, Diff, Side};
-use model::units::{percent, time};
+use units::{percent, time};
 
 use crate::columns::{Cell, Table};
 use crate::history::minute;

@@ -4,7 +4,7 @@
 use anstyle::Style;
 use model::analysis::ArmResult;
 use model::description::{FigureDescription, StudyDescription};
-use model::units::{three_digits, time};
+use units::{three_digits, time};
 
 use crate::columns::{Cell, GAP, Table};
 use crate::text::{Width, paragraph};

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use model::printable::shortened;
-use model::units::counted;
+use units::counted;
 
 use crate::columns::{Cell, Table};
 use crate::text::{self, Width};

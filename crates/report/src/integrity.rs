@@ -6,7 +6,7 @@ use model::analysis::ArmResult;
 use model::description::StudyDescription;
 use model::integrity::{Checks, Integrity};
 use model::printable::printable;
-use model::units::{count, percent};
+use units::{count, percent};
 
 use crate::risk;
 use crate::text::{Width, heading, paragraph, styled_paragraph};

@@ -2,7 +2,7 @@
 //! does to its figures.
 
 use model::run::{Invocation, LeftOut, PlaceWrites, PlanRecord, Run};
-use model::units::{exact_size, rough_size};
+use units::{exact_size, rough_size};
 
 use crate::text::{Width, paragraph};
 

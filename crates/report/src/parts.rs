@@ -5,8 +5,8 @@ use anstyle::{AnsiColor, Style};
 use model::analysis::ArmResult;
 use model::description::StudyDescription;
 use model::printable::{printable, shortened};
-use model::units::time;
 use unicode_width::UnicodeWidthStr as _;
+use units::time;
 
 use crate::names;
 use crate::text::{Width, heading, paragraph};

@@ -3,7 +3,7 @@
 use model::place::{DeviceLayer, PlaceFacts, StorageKind};
 use model::printable::printable;
 use model::run::{Floor, Machine, MemoryFloor};
-use model::units::{rough_size, time};
+use units::{rough_size, time};
 
 use crate::text::{Width, heading, paragraph};
 

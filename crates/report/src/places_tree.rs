@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::place::{Detail, DeviceLayer, PlaceFacts};
 use model::printable::printable;
 use model::run::Machine;
-use model::units::{count, rough_size};
+use units::{count, rough_size};
 
 use crate::place::{layer, machine_facts, title, where_it_is};
 use crate::text::{Width, heading, paragraph};

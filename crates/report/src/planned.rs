@@ -5,7 +5,7 @@ use model::arm::{Arm, Pair};
 use model::material::Material;
 use model::place::PlaceFacts;
 use model::scaling::CLIENTS;
-use model::units::{count, counted};
+use units::{count, counted};
 
 use crate::text::{Width, heading, paragraph, push_new};
 

@@ -4,7 +4,7 @@
 use model::analysis::ArmResult;
 use model::guarantee::Guarantee;
 use model::place::{PlaceFacts, StorageKind};
-use model::units::rough_size;
+use units::rough_size;
 
 /// The risks of a place, each in a sentence. Nothing for an ordinary disk.
 pub(crate) fn risks(place: &PlaceFacts) -> Vec<String> {

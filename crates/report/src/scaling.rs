@@ -3,7 +3,7 @@
 use model::analysis::Analysis;
 use model::description::StudyDescription;
 use model::scaling::{CLIENTS, Scaling, ScalingPoint};
-use model::units::{count, counted, percent};
+use units::{count, counted, percent};
 
 use crate::names;
 use crate::text::{Width, heading, paragraph};

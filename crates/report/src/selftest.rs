@@ -5,7 +5,7 @@ use model::selftest::{
     AgainstItself, ClockCheck, Missed, PlaceSelftest, Planted, PlantedFound, PlantedKind, Rate,
     Resolution, SelftestResult,
 };
-use model::units::{count, counted, percent, time};
+use units::{count, counted, percent, time};
 
 use crate::text::{Width, heading, paragraph};
 use crate::words::Difference;

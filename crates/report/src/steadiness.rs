@@ -1,7 +1,7 @@
 //! What was not the same throughout the run: tolls that drifted, and arms that changed
 //! the toll of whatever ran after them.
 
-use model::units::time;
+use units::time;
 
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Axis;
-use model::units::time;
+use units::time;
 
 use crate::columns::{Cell, Table};
 use crate::subject::Subject;

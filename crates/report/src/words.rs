@@ -4,7 +4,7 @@ use model::analysis::{
     ArmResult, Comparison, ErrorComparison, RatioDrift, TailComparison, Verdict,
 };
 use model::arm::Axis;
-use model::units::{count, percent, three_digits, time};
+use units::{count, percent, three_digits, time};
 
 use crate::subject::Subject;
 

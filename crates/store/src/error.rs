@@ -3,9 +3,9 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use model::units::counted;
 use rusqlite::ErrorCode;
 use thiserror::Error;
+use units::counted;
 
 /// Why runs cannot be kept or found.
 #[derive(Debug, Error)]

@@ -22,9 +22,9 @@ use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{ParamKind, Params, StudyDescription};
-use model::units::exact_size;
 use process::worker::{Assignment, Report, Session};
 use rustix::fs::{OFlags, fdatasync};
+use units::exact_size;
 
 use crate::choices::strategies;
 use crate::file::{open_for_reading, open_for_writing, write_whole};

@@ -70,9 +70,9 @@ proptest::proptest! {
 
     #[test]
     fn no_quantity_is_too_strange(text in "\\PC{0,24}|[0-9.eE+-]{1,12} ?[a-zA-Z%]{0,3}") {
-        let _ = model::units::parse_size(&text);
-        let _ = model::units::parse_duration(&text);
-        let _ = model::units::parse_share(&text);
+        let _ = units::parse_size(&text);
+        let _ = units::parse_duration(&text);
+        let _ = units::parse_share(&text);
         let _ = text.parse::<model::place::PlaceRequest>();
     }
 }

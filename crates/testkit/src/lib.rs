@@ -9,9 +9,7 @@ pub mod faults;
 mod plan;
 mod run;
 mod runner;
-mod signals;
 
 pub use plan::plan;
 pub use run::{run, run_article, run_watched};
 pub use runner::{ArmBehaviour, SimulatedRunner};
-pub use signals::default_signals;

@@ -16,8 +16,8 @@ mod ours;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
-use model::units::{count, time};
 use rand::seq::SliceRandom as _;
+use units::{count, time};
 
 use crate::spread::{ALIKE, ROUNDS_MIN, Spread};
 use fio::Fio;

@@ -20,8 +20,8 @@ mod kinds;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use model::units::{count, parse_size};
 use rand::seq::SliceRandom as _;
+use units::{count, parse_size};
 
 use crate::spread::{ROUNDS_MIN, Spread};
 use contenders::{Stage, Turn, fio_version};

@@ -25,7 +25,7 @@ mod told;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
-use model::units::count;
+use units::count;
 
 use crate::spread::ROUNDS_MIN;
 use engines::{Program, Work};

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use journal::simulated::{Tally, histories, history};
-use model::units::count;
+use units::count;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

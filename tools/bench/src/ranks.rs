@@ -22,10 +22,10 @@ use engine::measure::Event;
 use engine::study::Workload;
 use model::analysis::Verdict;
 use model::plan::{Draft, Plan, StudyPlan};
-use model::units::{count, rough_size, time};
 use places::WorkDir;
 use ranks::Leader;
 use ranks::simulated::{Simulated, Traffic};
+use units::{count, rough_size, time};
 
 use crate::harness::memory::BenchPlace;
 use worker::{Files, PLANTED, Planted};

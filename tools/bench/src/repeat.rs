@@ -15,7 +15,7 @@ use analysis::analyse;
 use anyhow::{Context as _, Result, bail, ensure};
 use model::analysis::Comparison;
 use model::run::Run;
-use model::units::percent;
+use units::percent;
 
 use agreement::{Agreement, Found, Series};
 use xtask::process;

@@ -14,8 +14,8 @@ use model::analysis::{Analysis, ArmResult};
 use model::integrity::Integrity;
 use model::run::Run;
 use model::study::Sizes;
-use model::units::{count, parse_size, percent};
 use studies::records::{Expected, Format, Name, account};
+use units::{count, parse_size, percent};
 
 use xtask::process;
 

@@ -19,7 +19,6 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use clap::Parser;
-use model::units::count;
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -27,6 +26,7 @@ use testkit::faults::{
     Defect, Expectation, Injection, Judged, List, Program, Scene, Site, Subject, When, call_named,
     subjects, unavailable,
 };
+use units::count;
 
 use xtask::process;
 

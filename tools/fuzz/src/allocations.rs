@@ -1,4 +1,5 @@
 //! How much memory this thread holds, and has held at most.
+#![expect(unsafe_code, reason = "an allocator is an unsafe trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -2,6 +2,7 @@
 //!
 //! A panic does not end the process, so that one defect does not hide the next. A crash, a hang and
 //! too much memory do end it; libFuzzer saves the input first.
+#![expect(unsafe_code, reason = "libFuzzer is C++, and calls what is here")]
 
 use std::ffi::{CString, c_char, c_int, c_uint};
 use std::path::{Path, PathBuf};

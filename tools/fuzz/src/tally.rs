@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use model::units::count;
 use serde::{Deserialize, Serialize};
+use units::count;
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {

@@ -20,8 +20,8 @@ use model::arm::Pair;
 use model::cause::{Cause, CauseCode, Scope};
 use model::description::{BreakEvenDescription, StudyDescription};
 use model::slice::Slice;
-use model::units::{percent, rough_size, time};
 use stats::{median, median_interval};
+use units::{percent, rough_size, time};
 
 use crate::indexed::Indexed;
 

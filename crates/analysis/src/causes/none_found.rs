@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::analysis::Verdict;
 use model::cause::{Cause, CauseCode, Scope};
-use model::units::time;
+use units::time;
 
 use super::parts::Parts;
 use super::side::Side;

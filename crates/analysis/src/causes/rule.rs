@@ -1,7 +1,7 @@
 //! What a cause is: its rule, what the rule finds in an arm, and how that is worded.
 
 use model::cause::{Cause, CauseCode, Scope};
-use model::units::{percent, time};
+use units::{percent, time};
 
 use super::parts::Parts;
 use crate::totals::ArmTotals;

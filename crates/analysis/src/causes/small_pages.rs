@@ -15,7 +15,7 @@ use crate::totals::ArmTotals;
 use model::cause::{Cause, CauseCode, Scope};
 use model::place::PlaceFacts;
 use model::run::PlaceFloor;
-use model::units::time;
+use units::time;
 
 /// A page must cost so many times the other place's.
 const DEARER_MIN: f64 = 1.25;

@@ -12,7 +12,7 @@ use model::article::{
 };
 use model::figure::Unit;
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction, TestHere};
-use model::units::counted;
+use units::counted;
 
 use self::estimate::{Estimate, Estimates};
 use crate::indexed::Indexed;

@@ -7,7 +7,7 @@ use analysis::analyse;
 use model::analysis::Verdict;
 use model::run::{Floor, Run};
 use model::selftest::{AgainstItself, Rate};
-use model::units::count;
+use units::count;
 
 use super::aa_test::{AaTest, Ended, Rules, ended, median};
 use super::pace::{allowance, full, time_of};

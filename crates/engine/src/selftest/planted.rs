@@ -7,7 +7,7 @@ use analysis::analyse;
 use model::analysis::{Analysis, Comparison, Verdict};
 use model::run::{Floor, Run};
 use model::selftest::{Missed, PlantedFound, PlantedKind, Rate};
-use model::units::count;
+use units::count;
 
 use super::aa_test::{AaTest, Ended, Rules, ended, median, typical_ns};
 use super::pace::{allowance, full, time_of};

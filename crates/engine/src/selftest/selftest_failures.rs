@@ -3,7 +3,7 @@
 use model::selftest::{
     AgainstItself, ClockCheck, PlaceSelftest, Planted, PlantedFound, PlantedKind, Rate,
 };
-use model::units::percent;
+use units::percent;
 
 /// More false verdicts than this are promised not to happen.
 const FALSE_VERDICTS_MAX: f64 = 0.05;

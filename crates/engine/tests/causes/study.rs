@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
@@ -19,7 +20,7 @@ use rustix::fs::{
     unlinkat,
 };
 use rustix::io::{pread, write};
-use rustix::mm::{MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use sys::mapping::Mapping;
 
 const NAME: &CStr = c"file";
 /// Made, written and removed within an operation.
@@ -166,19 +167,13 @@ impl Workload for Doing {
 }
 
 /// Touches each page of some memory that is new to the process, and gives it back.
-fn use_memory() -> rustix::io::Result<()> {
-    // SAFETY: a new mapping where the kernel likes, of which one byte in each page is
-    // written, and which nothing points into once it is unmapped.
-    unsafe {
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        let flags = MapFlags::PRIVATE;
-        let memory = mmap_anonymous(std::ptr::null_mut(), MEMORY_BYTES, protection, flags)?;
-        madvise(memory, MEMORY_BYTES, rustix::mm::Advice::LinuxNoHugepage)?;
-        for page in (0..MEMORY_BYTES).step_by(4096) {
-            memory.cast::<u8>().add(page).write_volatile(7);
-        }
-        munmap(memory, MEMORY_BYTES)
+fn use_memory() -> std::io::Result<()> {
+    let mut memory = Mapping::anonymous(MEMORY_BYTES)?;
+    memory.advise(rustix::mm::Advice::LinuxNoHugepage)?;
+    for page in (0..MEMORY_BYTES).step_by(4096) {
+        memory.byte(page).store(7, Ordering::Relaxed);
     }
+    memory.unmap()
 }
 
 fn numbered(number: u64) -> CString {

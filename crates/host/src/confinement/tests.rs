@@ -1,5 +1,5 @@
 //! Bugs that a parser could have, planted in confined threads: none may reach anything.
-
+#![expect(unsafe_code, reason = "the tests make calls that nothing else makes")]
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::fs::{self, File};

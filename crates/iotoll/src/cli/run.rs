@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
-use model::units::parse_size;
+use units::parse_size;
 
 use super::FormatsOfComparison;
 

@@ -7,8 +7,8 @@ use anyhow::bail;
 use clap::{Args, ValueHint};
 use model::place::PlaceRequest;
 use model::place_argument::PlaceArgument;
-use model::units::{count, rough_size};
 use places::{CleanReport, Foreign};
+use units::{count, rough_size};
 
 use crate::exit::{Exit, UsageError};
 use crate::measuring::places_or_default;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
-use model::units::counted;
 use report::Listed;
 use serde::Serialize;
 use store::{Entry, Kind, State};
+use units::counted;
 
 use crate::cli::parse_age;
 use crate::exit::Exit;

@@ -10,11 +10,11 @@ use host::input;
 use load::{Expect, Gap, Permission, Plan, Request, Reuse, Steps, Target, Version, analyse_load};
 use model::address::Address;
 use model::load::{LoadRun, Run, ServerMeter};
-use model::units::parse_duration;
 use process::{Port, Server, ServerWatch};
 use report::formats::Content;
 use report::load::{Layout, render};
 use store::{Entry, Kind};
+use units::parse_duration;
 
 use crate::cli::{FormatsOfLoad, LAYOUTS, one_of};
 use crate::exit::{Exit, UsageError};

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use model::units::{counted, rough_size};
 use store::{Entry, State, Store};
+use units::{counted, rough_size};
 
 use crate::cli::parse_age;
 use crate::exit::{Exit, UsageError};

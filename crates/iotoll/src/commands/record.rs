@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use anyhow::Context as _;
 use clap::{Args, ValueHint};
-use host::signals;
 use record::Recorder;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use sys::signals;
 use trace::TraceWriter;
 
 use crate::cli::RecorderArgs;

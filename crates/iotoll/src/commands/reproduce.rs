@@ -11,8 +11,8 @@ use model::place::PlaceRequest;
 use model::place_argument::PlaceArgument;
 use model::plan::{Plan, PlanError, parse_budget};
 use model::study::nearest;
-use model::units::{exact_duration, parse_size};
 use studies::articles;
+use units::{exact_duration, parse_size};
 
 use crate::articles::{originals, programs};
 use crate::cli::{RunArgs, ShownArgs};

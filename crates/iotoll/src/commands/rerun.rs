@@ -10,7 +10,7 @@ use model::place::{PlaceRequest, Target};
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, Plan, parse_budget};
 use model::run::Run;
-use model::units::counted;
+use units::counted;
 
 use crate::cli::{RunArgs, ShownArgs};
 use crate::exit::{Exit, UsageError};

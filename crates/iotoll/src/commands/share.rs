@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, ensure};
 use clap::Args;
 use model::anonymous;
-use model::units::exact_size;
 use report::formats::JSON;
 use trace::{TraceReader, anonymise};
+use units::exact_size;
 
 use crate::exit::Exit;
 use crate::results::{

@@ -185,7 +185,7 @@ fn nothing_to_compare(arms: &[Arm]) -> UsageError {
 
 /// Has the storage serve others first, before any thread or process is started.
 fn step_back() {
-    if let Err(error) = host::priority::storage_when_idle() {
+    if let Err(error) = sys::priority::storage_when_idle() {
         output::note(&format!(
             "--gentle: cannot lower the I/O priority (ioprio_set: {error}); only small slices and \
              pauses are used"

@@ -13,7 +13,7 @@ use model::demands::{Demand, Typed};
 use model::plan::Plan;
 use model::printable::printable;
 use model::shell::{PLACE, PORT};
-use model::units::counted;
+use units::counted;
 
 use crate::exit::UsageError;
 use crate::terminal::output;

@@ -6,7 +6,7 @@ use engine::job::Job;
 use engine::needs::PlaceNeeds;
 use host::machine;
 use model::place::{PlaceFacts, StorageKind};
-use model::units::{count, counted, exact_duration, exact_size, percent, rough_size};
+use units::{count, counted, exact_duration, exact_size, percent, rough_size};
 
 use crate::measuring::preflight::at_once;
 

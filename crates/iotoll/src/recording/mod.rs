@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
-use model::units::{count, counted, rough_size};
 use record::{PassedOver, Recorded, Recorder};
 use report::paragraph;
 use trace::Mechanism;
+use units::{count, counted, rough_size};
 
 use self::trace_file::BegunTrace;
 use crate::cli::{MechanismArg, RecorderArgs};

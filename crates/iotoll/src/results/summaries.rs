@@ -8,8 +8,8 @@ use model::analysis::Analysis;
 use model::load::LoadRun;
 use model::run::Run;
 use model::selftest::SelftestResult;
-use model::units::{counted, three_digits};
 use store::{Entry, State, Store, Summary, TypicalTime};
+use units::{counted, three_digits};
 
 use crate::results::identity::this_program;
 use crate::results::source::Saved;

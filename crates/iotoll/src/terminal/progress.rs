@@ -17,7 +17,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::arm::Arm;
 use model::printable::shortened;
 use model::slice::Phase;
-use model::units::time;
+use units::time;
 
 use crate::terminal::live::{self, Live};
 use crate::terminal::output;

@@ -180,7 +180,7 @@ impl Drop for Group {
 fn iotoll_in_shell() -> Command {
     let mut shell = Command::new("sh");
     shell.arg("-c");
-    testkit::default_signals(&mut shell);
+    sys::start::default_signals(&mut shell);
     shell
 }
 

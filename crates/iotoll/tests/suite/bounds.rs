@@ -12,35 +12,24 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use common::{Places, assert_fails, iotoll, run, stdout};
+use sys::wait::{Waited, wait_for_end};
 
 /// The most that a refusal may take of memory.
-const MEMORY_MAX_KIB: i64 = 64 << 10;
+const MEMORY_MAX_KIB: u64 = 64 << 10;
 /// The most that it may take of a processor: 0.2 s, and more for an unoptimised program.
 const TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Runs it to its end, with what it took.
-#[expect(clippy::zombie_processes, reason = "wait4 waits for it, and tells its memory")]
-fn measured(mut command: Command) -> (Output, i64, Duration) {
+#[expect(clippy::zombie_processes, reason = "wait_for_end waits for it, and tells its memory")]
+fn measured(mut command: Command) -> (Output, u64, Duration) {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stderr = Vec::new();
     child.stderr.take().unwrap().read_to_end(&mut stderr).unwrap();
-    let (mut status, pid) = (0, child.id().cast_signed());
-    // SAFETY: all zeros are a valid rusage.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to locals that live until it returns.
-    let waited = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
-    assert_eq!(waited, pid);
+    let Waited { status, usage, .. } = wait_for_end(child.id()).unwrap();
     let status = ExitStatus::from_raw(status);
-    (
-        Output { status, stdout: Vec::new(), stderr },
-        usage.ru_maxrss,
-        time(usage.ru_utime) + time(usage.ru_stime),
-    )
-}
-
-fn time(of: libc::timeval) -> Duration {
-    Duration::from_secs(of.tv_sec as u64) + Duration::from_micros(of.tv_usec as u64)
+    let took = Duration::from_nanos(usage.user_ns + usage.system_ns);
+    (Output { status, stdout: Vec::new(), stderr }, usage.memory_max_kib, took)
 }
 
 #[track_caller]

@@ -62,7 +62,7 @@ impl Files {
         let mut command = Command::new(self.path("iotoll"));
         command.env("IOTOLL_DIR", self.path("store")).env_remove("CLICOLOR_FORCE");
         command.current_dir(self.folder.path());
-        testkit::default_signals(&mut command);
+        sys::start::default_signals(&mut command);
         command
     }
 

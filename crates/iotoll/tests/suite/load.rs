@@ -227,7 +227,7 @@ fn want_of_ports_makes_a_step_invalid() {
 fn an_interrupted_load_reports_what_it_has_and_exits_with_130() {
     let mut load = process::Command::new(assert_cmd::cargo::cargo_bin("iotoll"));
     load.args(["load", &server(true), "--rate", "50", "--connections", "100000", "--json", "-"]);
-    let mut load = testkit::default_signals(&mut load).stdout(Stdio::piped()).spawn().unwrap();
+    let mut load = sys::start::default_signals(&mut load).stdout(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_secs(1));
     let signal = process::Command::new("kill").args(["-INT", &load.id().to_string()]).status();
     assert!(signal.unwrap().success());

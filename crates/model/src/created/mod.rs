@@ -22,7 +22,7 @@ pub use self::image_fs::ImageFs;
 pub use self::overlay::Overlay;
 pub use self::tmpfs::Tmpfs;
 pub use self::zram::Zram;
-use crate::units::listed;
+use units::listed;
 
 /// Why a text does not say what is to be created.
 pub type Why = String;

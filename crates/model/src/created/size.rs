@@ -1,7 +1,7 @@
 //! Sizes of places, as `mount` and `truncate` read them.
 
 use super::Why;
-use crate::units::{exact_size, parse_size, rough_size};
+use units::{exact_size, parse_size, rough_size};
 
 pub(super) const MIB: u64 = 1 << 20;
 /// No device is larger than what an offset can name.

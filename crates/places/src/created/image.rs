@@ -3,10 +3,10 @@
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use host::loop_device::LoopDevice;
 use model::created::Image;
 use model::place::{DeviceLayer, PlaceFacts};
 use rustix::fs::{Mode, OFlags, ftruncate, openat};
+use sys::loop_device::LoopDevice;
 
 use super::error::CreateError;
 use super::kind::{Creation, Kind, below, device, or_here, sized};

@@ -28,9 +28,9 @@ mod zram;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use host::mount_namespace::{self, Rights};
 use model::created::CreatedPlace;
 use model::place::PlaceFacts;
+use sys::mount_namespace::{self, Rights};
 
 pub use self::error::CreateError;
 use self::error::recording;

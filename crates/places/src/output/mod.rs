@@ -64,7 +64,7 @@ impl Output {
         let target = match find(path)? {
             ResolvedTarget::Descriptor(STDOUT) => Target::Stdout,
             ResolvedTarget::Descriptor(number) => {
-                Target::Stream(host::descriptors::inherited_output(number)?)
+                Target::Stream(sys::descriptors::inherited_output(number)?)
             }
             ResolvedTarget::Stream(stream, kind) => stream_target(stream, kind)?,
             ResolvedTarget::Name(spot) => match spot.entry_kind() {
@@ -129,7 +129,7 @@ impl Output {
 impl Target {
     fn open(self) -> Result<File, OutputError> {
         match self {
-            Self::Stdout => Ok(host::descriptors::inherited_output(STDOUT)?),
+            Self::Stdout => Ok(sys::descriptors::inherited_output(STDOUT)?),
             Self::Stream(file) => Ok(file),
             Self::Fifo(fifo) => fifo.await_reader(),
             Self::File(replacement) => Ok(replacement.make(|_| Ok(()))?),

@@ -1,4 +1,5 @@
 //! Working folders on the real machine: private, removed, and clear about what is wrong.
+#![expect(unsafe_code, reason = "the test drops a value in a forked process")]
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use crate::support;

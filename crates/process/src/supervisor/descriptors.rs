@@ -3,13 +3,14 @@
 //! All else is closed, above all the pipe by which the standard library waits to
 //! hear that exec succeeded: with that open, our process would wait for as long as
 //! the keeper lives.
+#![expect(unsafe_code, reason = "a forked process closes what it did not open")]
 
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, BorrowedFd, RawFd};
 
-use host::process::descriptor_limits;
 use rustix::fs::{Mode, OFlags, RawDir, open};
 use rustix::stdio::{dup2_stderr, dup2_stdin};
+use sys::descriptors::limits;
 
 use super::text::number;
 
@@ -27,7 +28,7 @@ pub(super) fn keep_only([input, error]: [RawFd; 2]) {
         let _ = dup2_stderr(BorrowedFd::borrow_raw(error));
     }
     if !close_range() && !close_listed() {
-        let bound = descriptor_limits().map_or(TRIED_MAX, |[soft, _]| soft.min(TRIED_MAX));
+        let bound = limits().map_or(TRIED_MAX, |[soft, _]| soft.min(TRIED_MAX));
         (FIRST..bound as RawFd).for_each(close);
     }
 }

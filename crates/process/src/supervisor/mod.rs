@@ -22,6 +22,7 @@
 //!
 //! No call is relied on that a kernel before 5.9 lacks, or that filters of
 //! containers are known to refuse.
+#![expect(unsafe_code, reason = "the supervisor is a fork between fork and exec of the server")]
 
 mod descendants;
 mod descriptors;
@@ -43,6 +44,7 @@ use rustix::process::{
     set_child_subreaper, set_parent_process_death_signal, setpgid, wait,
 };
 use rustix::stdio::{stderr, stdin};
+use sys::signals::interrupt_waits;
 
 use self::descendants::Descendants;
 use self::text::Text;
@@ -109,7 +111,8 @@ fn keep(fds: [RawFd; 2], server: Option<Pid>) -> ! {
     let _ = setpgid(server, server);
     let _ = rustix::thread::set_name(NAME);
     descriptors::keep_only(fds);
-    heed_children();
+    // A child's death interrupts waits, even where nobody asked for that.
+    let _ = interrupt_waits(libc::SIGCHLD);
     let mut code = 0;
     while has_children(server, &mut code) {
         if is_over() {
@@ -161,17 +164,6 @@ fn is_over() -> bool {
     match recv(stdin(), &mut [0_u8; 1][..], RecvFlags::DONTWAIT) {
         Err(Errno::AGAIN | Errno::INTR) => false,
         Ok(_) | Err(_) => true,
-    }
-}
-
-/// A child's death interrupts waits, even where nobody asked for that.
-fn heed_children() {
-    extern "C" fn heed(_: libc::c_int) {}
-    // SAFETY: the handler does nothing; sigaction is valid when zeroed.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = heed as *const () as libc::sighandler_t;
-        libc::sigaction(libc::SIGCHLD, &raw const action, ptr::null_mut());
     }
 }
 

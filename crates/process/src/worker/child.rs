@@ -8,10 +8,8 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, getpid, getppid, kill_process_group, set_parent_process_death_signal,
-};
+use rustix::process::{Pid, Signal, kill_process_group};
+use sys::start::end_with_parent;
 
 use crate::Error;
 use crate::ending::wait_until;
@@ -66,17 +64,8 @@ impl ChildProcess {
         isolate(&mut command);
         command.args(program.args).process_group(0);
         command.stdin(reader).stdout(writer).stderr(Stdio::inherit());
-        // The death of the thread that starts it counts, too. Workers are started by
-        // the thread that measures, which is the process's first.
-        let parent = getpid();
-        let end_with_parent = move || {
-            set_parent_process_death_signal(Some(Signal::KILL))?;
-            // It may have died before.
-            if getppid() == Some(parent) { Ok(()) } else { Err(Errno::SRCH.into()) }
-        };
-        // SAFETY: between fork and exec the closure makes two system calls and
-        // touches no memory that a lock might guard.
-        unsafe { command.pre_exec(end_with_parent) };
+        // Workers are started by the thread that measures, which is the process's first.
+        end_with_parent(&mut command);
         let child = command.spawn().map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => {
                 Error::NotInstalled { program: program.command, remedy: program.install }

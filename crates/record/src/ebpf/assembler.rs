@@ -14,6 +14,16 @@ pub(super) struct Instruction {
     immediate: i32,
 }
 
+#[cfg(test)]
+impl std::fmt::Display for Instruction {
+    /// The code, destination and source, offset and constant.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { code, registers, offset, immediate } = self;
+        let (to, from) = (registers & 0xf, registers >> 4);
+        write!(f, "{code:02x} r{to} r{from} {offset:+} {immediate}")
+    }
+}
+
 /// A register. `R0` has what a call returns, `R1` to `R5` are its arguments and are lost by it,
 /// `R6` to `R9` are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

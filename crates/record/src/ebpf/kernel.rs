@@ -1,4 +1,5 @@
 //! bpf(2): maps and programs.
+#![expect(unsafe_code, reason = "bpf(2) takes addresses in words")]
 
 use std::io;
 use std::mem::size_of;

@@ -6,9 +6,9 @@
 
 use crate::bytes::{self, text};
 use crate::call_record::CallRecord;
-pub(super) use crate::call_record::{EVENT, LARGE};
+use crate::processor_time::share;
 use crate::raw_call::{Event, Forked, RawCall};
-use crate::sys::share;
+pub(super) use crate::shared::{IS_EVENT as EVENT, IS_LARGE as LARGE};
 
 /// `u64`: when the call began, or when the event was.
 pub(super) const BEGAN: i16 = 0;
@@ -85,7 +85,7 @@ pub(super) const OF_THREAD_WAITED: i16 = 8;
 pub(super) const OF_THREAD_LEFT: i16 = 16;
 
 /// `PATH_MAX`.
-pub(super) const PATH_BYTES: i32 = 4096;
+pub(super) const PATH_BYTES: i32 = crate::shared::PATH_BYTES as i32;
 /// What a program has to write a large record to: the head, a vector and two paths.
 pub(super) const SCRATCH_BYTES: u32 = 9 << 10;
 

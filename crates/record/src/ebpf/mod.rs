@@ -18,6 +18,8 @@ mod writer;
 use std::fs;
 use std::io;
 
+use sys::wait::wait_for_end;
+
 use self::btf::Btf;
 use self::kernel::{Kind, Map, Program};
 use self::programs::{Places, Registers};
@@ -25,12 +27,12 @@ use self::ring::Ring;
 use self::slots::Slots;
 use self::writer::Maps;
 use crate::error::{Error, while_};
+use crate::followed::Followed;
 use crate::inherited;
 use crate::pace::{Doorbell, Pace, until_end};
 use crate::privileges::has_capability;
 use crate::raw_call::{Event, Sink};
 use crate::start::Held;
-use crate::sys::{Followed, wait_for_end};
 use crate::wanted;
 
 /// Room for 800,000 calls.
@@ -89,20 +91,12 @@ impl Ebpf {
         };
         let missing = || io::Error::other("its types are not those that are known");
         let places = places(&btf).ok_or_else(missing)?;
-        // What follows threads is there before what sees their calls.
-        let programs = [
-            ("fork", "sched_process_fork", programs::fork(&maps, &places)),
-            ("exec", "sched_process_exec", programs::exec(&maps, &places)),
-            ("exit", "sched_process_exit", programs::exit(&maps, &places)),
-            ("switch", "sched_switch", programs::switch(&maps, &places)),
-            ("leave", "sys_exit", programs::leave(&maps, &places)),
-            ("enter", "sys_enter", programs::enter(&maps)),
-        ];
         let load = |(name, tracepoint, code): (&str, &str, Option<Vec<_>>)| {
             let id = btf.tracepoint(tracepoint).ok_or_else(missing)?;
             Program::load(name, id, &code.ok_or_else(missing)?)
         };
-        let programs = programs.into_iter().map(load).collect::<io::Result<_>>()?;
+        let programs =
+            programs::all(&maps, &places).into_iter().map(load).collect::<io::Result<_>>()?;
         let mut ebpf = Self {
             programs,
             ring,

@@ -13,8 +13,7 @@ use super::assembler::Width::{Eight, Four, Two};
 use super::assembler::{Instruction, Label, Register, Test};
 use super::layout as to;
 use super::writer::{BYTES, ENDED, KEY, Maps, Writer};
-use crate::table::VECTOR_MAX;
-use crate::wanted;
+use crate::shared::{self, VECTOR_MAX};
 
 /// Where the kernel keeps what is read of it.
 pub(super) struct Places {
@@ -36,8 +35,24 @@ pub(super) struct Registers {
     pub(super) arguments: [i16; 6],
 }
 
+/// All by name, each with its tracepoint. What follows threads is there before what sees their
+/// calls.
+pub(super) fn all(
+    maps: &Maps,
+    places: &Places,
+) -> [(&'static str, &'static str, Option<Vec<Instruction>>); 6] {
+    [
+        ("fork", "sched_process_fork", fork(maps, places)),
+        ("exec", "sched_process_exec", exec(maps, places)),
+        ("exit", "sched_process_exit", exit(maps, places)),
+        ("switch", "sched_switch", switch(maps, places)),
+        ("leave", "sys_exit", leave(maps, places)),
+        ("enter", "sys_enter", enter(maps)),
+    ]
+}
+
 /// A call begins: the time is noted.
-pub(super) fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
+fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R1, R1, 8);
     w.wanted();
@@ -51,7 +66,7 @@ pub(super) fn enter(maps: &Maps) -> Option<Vec<Instruction>> {
 }
 
 /// A call returns: it is recorded.
-pub(super) fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let registers = &places.registers;
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
@@ -67,7 +82,7 @@ pub(super) fn leave(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     w.a.call(KtimeGetNs);
     w.a.store(Eight, Stack, ENDED, R0);
     let large = w.a.label();
-    w.a.jump_if(R9, Test::Bits, wanted::LARGE as i32, large);
+    w.a.jump_if(R9, Test::Bits, shared::LARGE as i32, large);
     w.reserve(to::SMALL_BYTES);
     head(&mut w, registers, 4);
     w.a.load(Eight, R1, R6, registers.number);
@@ -116,8 +131,8 @@ fn leave_large(w: &mut Writer<'_>, registers: &Registers) {
     }
     a.set(R8, 0);
     block(w);
-    string(w, wanted::PATH_SHIFT, to::PATH_LENGTH);
-    string(w, wanted::TO_SHIFT, to::TO_LENGTH);
+    string(w, shared::PATH_SHIFT, to::PATH_LENGTH);
+    string(w, shared::TO_SHIFT, to::TO_LENGTH);
     w.a.add(R8, to::PAYLOAD.into());
     w.output();
 }
@@ -127,7 +142,7 @@ fn argument(w: &mut Writer<'_>, shift: i32, none: Label) {
     let a = &mut w.a;
     a.copy(R1, R9);
     a.shift_right(R1, shift);
-    a.and(R1, wanted::INDEX_MASK);
+    a.and(R1, shared::INDEX_MASK);
     a.jump_if(R1, Test::Equal, 0, none);
     a.add(R1, -1);
     a.shift_left(R1, 3);
@@ -136,13 +151,13 @@ fn argument(w: &mut Writer<'_>, shift: i32, none: Label) {
 
 fn block(w: &mut Writer<'_>) {
     let (none, known, few, many) = (w.a.label(), w.a.label(), w.a.label(), w.a.label());
-    argument(w, wanted::BLOCK_SHIFT, none);
+    argument(w, shared::BLOCK_SHIFT, none);
     let a = &mut w.a;
     a.load(Eight, R3, R1, to::ARGUMENTS);
     a.jump_if(R3, Test::Equal, 0, none);
     a.copy(R2, R9);
-    a.shift_right(R2, wanted::BYTES_SHIFT);
-    a.and(R2, wanted::BYTES_MASK);
+    a.shift_right(R2, shared::BYTES_SHIFT);
+    a.and(R2, shared::BYTES_MASK);
     a.jump_if(R2, Test::NotEqual, 0, known);
     // A vector, whose count is the next argument; that of the last one is within the scratch.
     a.load(Eight, R2, R1, to::ARGUMENTS + 8);
@@ -182,7 +197,7 @@ fn string(w: &mut Writer<'_>, shift: i32, length: i16) {
 
 /// A processor goes from one thread to another: of those within a call, the one waits from now
 /// on, and the other has waited.
-pub(super) fn switch(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+fn switch(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     let next = w.a.label();
     w.a.load(Eight, R6, R1, 8);
@@ -219,7 +234,7 @@ fn within_call(w: &mut Writer<'_>, places: &Places, thread: Register, otherwise:
 }
 
 /// A thread or process is made by one that is followed, and is followed from its beginning on.
-pub(super) fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
     w.a.load(Eight, R7, R1, 8);
@@ -261,7 +276,7 @@ pub(super) fn fork(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
 }
 
 /// A process has another program. The thread that called has the process's number from now on.
-pub(super) fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
     w.a.load(Eight, R8, R1, 8);
@@ -301,7 +316,7 @@ pub(super) fn exec(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
 }
 
 /// A thread ends, and is followed no more.
-pub(super) fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
+fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     let mut w = Writer::new(maps);
     w.a.load(Eight, R6, R1, 0);
     w.a.load(Four, R1, R6, places.thread);
@@ -328,4 +343,44 @@ pub(super) fn exit(maps: &Maps, places: &Places) -> Option<Vec<Instruction>> {
     a.store_number(Four, R0, to::EXIT_STATUS + 4, 0);
     w.submit(R0);
     w.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// With places that no kernel has, so that it is the same everywhere.
+    #[test]
+    fn the_programs_are_those_of_the_snapshot() {
+        let maps = Maps {
+            wanted: 101,
+            threads: 102,
+            slots: 103,
+            slot_count: 1 << 12,
+            ring: 104,
+            scratch: 105,
+            lost: 106,
+        };
+        let places = Places {
+            registers: Registers { number: 1008, arguments: [1016, 1024, 1032, 1040, 1048, 1056] },
+            thread: 2000,
+            process: 2004,
+            files: 2008,
+            folder: 2016,
+            user: 2024,
+            system: 2032,
+            sum: 2040,
+            status: 2048,
+            program: 3000,
+        };
+        let listing = |(name, tracepoint, code): (&str, &str, Option<Vec<Instruction>>)| {
+            let lines = code.unwrap().into_iter().enumerate();
+            let lines = lines.map(|(at, instruction)| format!("{at:4}: {instruction}\n"));
+            format!("{name} at {tracepoint}\n{}", lines.collect::<String>())
+        };
+        let listings = all(&maps, &places).map(listing).join("\n");
+        insta::assert_snapshot!("programs", listings);
+    }
 }

@@ -6,11 +6,10 @@
 //! atomically. Where two threads take a free one at once, one of them has it and both are found.
 
 use std::io;
-use std::os::fd::AsFd as _;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::MapFlags;
+use sys::mapping::Mapping;
 
 use super::kernel::Map;
 use super::layout::THREAD_BYTES;
@@ -24,19 +23,12 @@ pub(super) const VALUE: i16 = 8;
 /// A slot's length.
 pub(super) const BYTES: u32 = VALUE as u32 + THREAD_BYTES;
 
-/// A slot as this process changes it.
-#[repr(C)]
-struct Slot {
-    thread: AtomicU32,
-    count: AtomicU32,
-    value: [AtomicU64; THREAD_BYTES as usize / 8],
-}
-const _: () = assert!(size_of::<Slot>() == BYTES as usize && BYTES.is_power_of_two());
+const _: () = assert!(BYTES.is_power_of_two() && THREAD_BYTES.is_multiple_of(8));
 
 /// The slots, in memory that the programs share.
 pub(super) struct Slots {
     map: Map,
-    at: NonNull<Slot>,
+    memory: Mapping,
     count: u32,
 }
 
@@ -45,14 +37,9 @@ impl Slots {
     pub(super) fn new(count: u32) -> io::Result<Self> {
         assert!(count.is_power_of_two());
         let map = Map::shared(count * BYTES)?;
-        // SAFETY: at an address of the kernel's choice, nothing else is there.
-        let at = unsafe {
-            let (anywhere, all) = (std::ptr::null_mut(), (count * BYTES) as usize);
-            let protection = ProtFlags::READ | ProtFlags::WRITE;
-            mmap(anywhere, all, protection, MapFlags::SHARED, map.descriptor().as_fd(), 0)
-        }?;
-        let at = NonNull::new(at.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { map, at, count })
+        let memory =
+            Mapping::shared(map.descriptor(), (count * BYTES) as usize, MapFlags::empty())?;
+        Ok(Self { map, memory, count })
     }
 
     pub(super) fn number(&self) -> i32 {
@@ -63,37 +50,30 @@ impl Slots {
         self.count
     }
 
-    fn slot(&self, index: u32) -> &Slot {
-        assert!(index < self.count);
-        // SAFETY: there are so many slots; they stay mapped, and all change them atomically.
-        unsafe { self.at.add(index as usize).as_ref() }
+    /// Where a field of a slot is, which both sides change atomically.
+    fn at(index: u32, field: i16) -> usize {
+        (index * BYTES) as usize + field as usize
     }
 
     /// Whether no thread has one.
     #[cfg(test)]
     pub(super) fn are_free(&self) -> bool {
-        let is_free = |slot: &Slot| {
-            slot.count.load(Ordering::Acquire) == 0 && slot.thread.load(Ordering::Acquire) == 0
-        };
-        (0..self.count).all(|index| is_free(self.slot(index)))
+        let is_zero = |at| self.memory.half_word(at).load(Ordering::Acquire) == 0;
+        (0..self.count)
+            .all(|index| is_zero(Self::at(index, COUNT)) && is_zero(Self::at(index, THREAD)))
     }
 
     /// Has the programs find a thread, which is in the map of threads already.
     pub(super) fn follow(&self, thread: u32) {
-        let slot = self.slot(thread & (self.count - 1));
-        slot.count.fetch_add(1, Ordering::AcqRel);
-        if slot.thread.load(Ordering::Acquire) == 0 {
-            slot.value.iter().for_each(|word| word.store(0, Ordering::Relaxed));
-            slot.thread.store(thread, Ordering::Release);
-        }
-    }
-}
-
-impl Drop for Slots {
-    fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and nothing refers to it any more.
-        unsafe {
-            let _ = munmap(self.at.as_ptr().cast(), (self.count * BYTES) as usize);
+        let index = thread & (self.count - 1);
+        let owner = self.memory.half_word(Self::at(index, THREAD));
+        self.memory.half_word(Self::at(index, COUNT)).fetch_add(1, Ordering::AcqRel);
+        if owner.load(Ordering::Acquire) == 0 {
+            for word in (0..THREAD_BYTES as usize).step_by(8) {
+                let value = self.memory.word(Self::at(index, VALUE) + word);
+                value.store(0, Ordering::Relaxed);
+            }
+            owner.store(thread, Ordering::Release);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::assembler::Register::{R0, R1, R2, R3, R4, R6, R8, Stack};
 use super::assembler::Width::{Eight, Four};
 use super::assembler::{Assembler, Instruction, Label, Register, Test};
 use super::{layout as to, slots};
-use crate::table::NUMBERS;
+use crate::shared::NUMBERS;
 
 /// Descriptors of the maps that the programs use.
 pub(super) struct Maps {

@@ -6,19 +6,21 @@ use std::io;
 use rustix::fs::{AtFlags, CWD, statat};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sys::usage::Usage;
 use trace::TraceWriter;
 use trace::letters;
 
-use super::layout::{
-    self, ARGUMENTS, BEGAN, BLOCK_LENGTH, DISPATCHED, ENDED_AT, LOST, NUMBER, PATH_LENGTH, PROCESS,
-    RESERVED, REST, RESULT, THREAD, TO_LENGTH, UNIT_BYTES,
-};
+use super::layout;
 use super::ring::Ring;
 use super::times::Times;
 use super::tree::Tree;
+use crate::followed::Followed;
 use crate::raw_call::{Event, Sink as _};
 use crate::recording::Recording;
-use crate::sys::{Followed, Usage};
+use crate::shared::{
+    ARGUMENTS, BEGAN, BLOCK_LENGTH, DISPATCHED, ENDED_AT, LOST, NUMBER, PATH_LENGTH, PROCESS,
+    RESERVED, REST, RESULT, STAMP_SHIFT, THREAD, TO_LENGTH, UNIT_BYTES,
+};
 
 /// The command. There is no process of this number.
 const FIRST: u32 = 0x7fff_fff0;
@@ -131,7 +133,7 @@ impl Shared {
             let word = word.try_into().map_or(0, u64::from_ne_bytes);
             self.put(place(index), word);
         }
-        let stamp = first.wrapping_add(1) << 16 | units;
+        let stamp = first.wrapping_add(1) << STAMP_SHIFT | units;
         self.put(place(0), record.stamp.unwrap_or(stamp));
     }
 

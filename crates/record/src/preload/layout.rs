@@ -1,56 +1,13 @@
-//! What the library writes to the ring (`shared.h`), and how it is read.
+//! How records are read that the library writes to the ring.
 
 use crate::bytes::{eight, four, text, two};
-use crate::call_record::{CallRecord, EVENT};
+use crate::call_record::CallRecord;
 use crate::raw_call::RawCall;
-
-/// What the shared memory begins with.
-pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"iotoll1\0");
-/// Where the ring begins; what is before is the library's `struct shared`.
-pub(super) const HEAD_BYTES: usize = 8192;
-pub(super) const UNIT_BYTES: usize = 16;
-/// `u64`: how long the ring is.
-pub(super) const RING_BYTES: usize = 8;
-/// `u32`: whether anyone reads; and beside it, whether times are of the cycle counter.
-pub(super) const OPEN: usize = 16;
-/// `u64`: the device and the inode of the library's file.
-pub(super) const DEVICE: usize = 24;
-pub(super) const INODE: usize = 32;
-/// `u64`: how many units have been given out, and how many have been read.
-pub(super) const RESERVED: usize = 64;
-pub(super) const READ: usize = 128;
-/// `u64`: for how many records there was no room.
-pub(super) const LOST: usize = 192;
-/// `[u32; 512]`: what is wanted.
-pub(super) const WORDS: usize = 256;
-
-/// A record without pointers has so many units, and none has more than this.
-pub(super) const UNITS_MIN: u64 = 5;
-pub(super) const UNITS_MAX: u64 = 600;
-
-const BEGAN_PROGRAM: u32 = EVENT | 1;
-const EXECUTING: u32 = EVENT | 2;
-const NOT_EXECUTED: u32 = EVENT | 3;
-const FORKED: u32 = EVENT | 4;
-const ENDED: u32 = EVENT | 5;
-const REAPED: u32 = EVENT | 6;
-const LEFT_ALONE: u32 = EVENT | 7;
-const UNFINISHED: u32 = EVENT | 8;
-
-pub(super) const BEGAN: usize = 8;
-pub(super) const ENDED_AT: usize = 16;
-pub(super) const THREAD: usize = 24;
-pub(super) const NUMBER: usize = 28;
-pub(super) const RESULT: usize = 32;
-pub(super) const DISPATCHED: usize = 40;
-pub(super) const PROCESS: usize = 44;
-pub(super) const ARGUMENTS: usize = 48;
-/// Of a large record: how long its block is, its path and its second path, each with the 0 at its
-/// end, and where they are, one behind the other.
-pub(super) const BLOCK_LENGTH: usize = 96;
-pub(super) const PATH_LENGTH: usize = 98;
-pub(super) const TO_LENGTH: usize = 100;
-pub(super) const REST: usize = 104;
+use crate::shared::{
+    ARGUMENTS, BEGAN, BEGAN_PROGRAM, BLOCK_LENGTH, DISPATCHED, ENDED, ENDED_AT, EXECUTING, FORKED,
+    IS_EVENT, LEFT_ALONE, NOT_EXECUTED, NUMBER, PATH_LENGTH, PROCESS, REAPED, REST, RESULT, THREAD,
+    TO_LENGTH, UNFINISHED,
+};
 
 const CALL: CallRecord = CallRecord {
     thread: THREAD,
@@ -127,7 +84,7 @@ pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
         REAPED => RecordKind::Reaped { child: argument(0)? as u32, status: result as i32 },
         LEFT_ALONE => RecordKind::LeftAlone,
         UNFINISHED => RecordKind::Unfinished,
-        number if number & EVENT == 0 => RecordKind::Called(call(bytes, number)?),
+        number if number & IS_EVENT == 0 => RecordKind::Called(call(bytes, number)?),
         _ => return None,
     };
     Some(Record { at, thread, process: four(bytes, PROCESS)?, what })
@@ -143,7 +100,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
-    use crate::call_record::LARGE;
+    use crate::shared::IS_LARGE as LARGE;
 
     fn bytes(length: usize, fields: &[(usize, &[u8])]) -> Vec<u8> {
         let mut bytes = vec![0; length];

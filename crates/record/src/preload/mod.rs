@@ -9,6 +9,7 @@
 //!
 //! Static programs, those of another C library or word size, in Go, and those with rights of their
 //! own do not take it. They run as ever, and are counted.
+#![expect(unsafe_code, reason = "one call, of which the kernel is asked whether it has it")]
 
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
@@ -16,7 +17,6 @@ mod layout;
 mod memory;
 mod preload_support;
 mod ring;
-
 mod times;
 mod tree;
 
@@ -29,22 +29,20 @@ use std::time::Duration;
 
 use rustix::fs::fstat;
 use rustix::process::{DumpableBehavior, dumpable_behavior};
+use sys::wait::wait_for_end;
 
 use self::ring::Ring;
 use self::times::Times;
 use self::tree::Tree;
 use crate::error::{Error, while_};
+use crate::followed::Followed;
 use crate::pace::until_end;
 use crate::raw_call::{Event, Sink};
+use crate::shared::{LIBRARY_MARK, OWN_PATH_BYTES, RING_MARK};
 use crate::start::Held;
-use crate::sys::{Followed, wait_for_end};
 
 /// As `build.rs` made it; empty where it cannot be made.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
-/// Room for a path within the library, and what stands there until it has one.
-const PATH_BYTES: usize = 64;
-const LIBRARY_MARK: &[u8] = b"@iotoll-library@\0";
-const RING_MARK: &[u8] = b"@iotoll-ring@\0";
 const VARIABLE: &str = "LD_PRELOAD";
 /// For so long a record is waited for that a process is writing which goes on.
 const LAST_WAIT: Duration = Duration::from_millis(5);
@@ -141,10 +139,13 @@ fn path(descriptor: i32) -> String {
 }
 
 /// Writes a path into the library.
-fn put_path(library: &mut [u8], mark: &[u8], descriptor: i32) -> io::Result<()> {
+fn put_path(library: &mut [u8], mark: &str, descriptor: i32) -> io::Result<()> {
     let damaged = || io::Error::other("the library is damaged");
-    let at = library.windows(mark.len()).position(|window| window == mark).ok_or_else(damaged)?;
-    let room = library.get_mut(at..at + PATH_BYTES).ok_or_else(damaged)?;
+    let at = library
+        .windows(mark.len())
+        .position(|window| window == mark.as_bytes())
+        .ok_or_else(damaged)?;
+    let room = library.get_mut(at..at + OWN_PATH_BYTES).ok_or_else(damaged)?;
     let path = path(descriptor);
     room.fill(0);
     room[..path.len()].copy_from_slice(path.as_bytes());

@@ -6,18 +6,18 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{Stat, ftruncate};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::MapFlags;
+use sys::mapping::Mapping;
 
-use super::layout::{
-    DEVICE, HEAD_BYTES, INODE, LOST, MAGIC, OPEN, READ, RESERVED, RING_BYTES, UNIT_BYTES,
-    UNITS_MAX, UNITS_MIN, WORDS,
-};
 use super::memory;
+use crate::shared::{
+    CYCLES, DEVICE, HEAD_BYTES, INODE, LOST, MAGIC, MAGIC_AT, OPEN, READ, RESERVED, RING_BYTES,
+    STAMP_SHIFT, UNIT_BYTES, UNITS_MAX, UNITS_MIN, WORDS,
+};
 use crate::wanted;
 
 /// Room for 800,000 calls.
@@ -29,7 +29,7 @@ const PATIENCE_FULL: Duration = Duration::from_millis(100);
 
 pub(super) struct Ring {
     file: OwnedFd,
-    memory: NonNull<libc::c_void>,
+    memory: Mapping,
     /// As many units have been read.
     at: u64,
     /// Since when a record has not become complete.
@@ -47,17 +47,11 @@ impl Ring {
         ftruncate(&file, (HEAD_BYTES + BYTES) as u64)?;
         // The kernel clears its pages now, rather than at the program's cost: a fifth of what a
         // call pays.
-        let how = MapFlags::SHARED | MapFlags::POPULATE;
-        // SAFETY: at an address of the kernel's choice, nothing else is there.
-        let at = unsafe {
-            let (anywhere, both) = (std::ptr::null_mut(), ProtFlags::READ | ProtFlags::WRITE);
-            mmap(anywhere, HEAD_BYTES + BYTES, both, how, &file, 0)
-        }?;
-        let memory = NonNull::new(at).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let memory = Mapping::shared(&file, HEAD_BYTES + BYTES, MapFlags::POPULATE)?;
         let ring = Self { file, memory, at: 0, gap: None, told: 0, skipped: 0, record: Vec::new() };
-        ring.word(0).store(MAGIC, Ordering::Relaxed);
+        ring.word(MAGIC_AT).store(MAGIC, Ordering::Relaxed);
         ring.word(RING_BYTES).store(BYTES as u64, Ordering::Relaxed);
-        ring.word(OPEN).store(u64::from(by_cycles) << 32, Ordering::Relaxed);
+        ring.memory.half_word(CYCLES).store(by_cycles.into(), Ordering::Relaxed);
         ring.word(DEVICE).store(library.st_dev, Ordering::Relaxed);
         ring.word(INODE).store(library.st_ino, Ordering::Relaxed);
         for (index, words) in wanted::words().chunks_exact(8).enumerate() {
@@ -73,8 +67,7 @@ impl Ring {
 
     /// Whether anyone reads. Programs that go on beyond the recording leave the ring alone.
     pub(super) fn open(&self, is_open: bool) {
-        let cycles = self.word(OPEN).load(Ordering::Relaxed) >> 32 << 32;
-        self.word(OPEN).store(cycles | u64::from(is_open), Ordering::Release);
+        self.memory.half_word(OPEN).store(is_open.into(), Ordering::Release);
     }
 
     /// How many records were lost since the last call.
@@ -119,9 +112,9 @@ impl Ring {
     /// How many units the record has that is there; nothing where it is not complete.
     fn complete(&self, at: u64, reserved: u64) -> Option<u64> {
         let stamp = self.word(Self::place(at)).load(Ordering::Acquire);
-        let units = stamp & 0xffff;
+        let units = stamp & ((1 << STAMP_SHIFT) - 1);
         let is_whole = (UNITS_MIN..=UNITS_MAX).contains(&units) && at + units <= reserved;
-        (stamp >> 16 == at + 1 && is_whole).then_some(units)
+        (stamp >> STAMP_SHIFT == at + 1 && is_whole).then_some(units)
     }
 
     fn waited_enough(&mut self, reserved: u64) -> bool {
@@ -159,12 +152,10 @@ impl Ring {
         HEAD_BYTES + (unit % Self::units()) as usize * UNIT_BYTES
     }
 
-    /// The eight bytes there.
+    /// The eight bytes there. Nobody here or in the library changes them but atomically or before
+    /// their record's stamp is there.
     fn word(&self, at: usize) -> &AtomicU64 {
-        debug_assert!(at.is_multiple_of(8) && at + 8 <= HEAD_BYTES + BYTES);
-        // SAFETY: within memory that stays mapped, at a multiple of eight bytes, and nobody here
-        // or in the library changes it but atomically or before its stamp is there.
-        unsafe { self.memory.byte_add(at).cast::<AtomicU64>().as_ref() }
+        self.memory.word(at)
     }
 }
 
@@ -189,10 +180,6 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         self.open(false);
-        // SAFETY: it was mapped with this length, and nothing refers to it any more.
-        unsafe {
-            let _ = munmap(self.memory.as_ptr(), HEAD_BYTES + BYTES);
-        }
     }
 }
 
@@ -213,7 +200,7 @@ mod tests {
         let at = ring.word(RESERVED).fetch_add(units, Ordering::Relaxed);
         ring.word(Ring::place(at) + 8).store(mark, Ordering::Relaxed);
         if is_finished {
-            ring.word(Ring::place(at)).store((at + 1) << 16 | units, Ordering::Release);
+            ring.word(Ring::place(at)).store((at + 1) << STAMP_SHIFT | units, Ordering::Release);
         }
     }
 
@@ -269,7 +256,7 @@ mod tests {
     fn nonsense_is_skipped() {
         let mut ring = ring();
         ring.word(RESERVED).store(u64::MAX, Ordering::Relaxed);
-        ring.word(Ring::place(0)).store(1 << 16 | 0xffff, Ordering::Relaxed);
+        ring.word(Ring::place(0)).store(1 << STAMP_SHIFT | 0xffff, Ordering::Relaxed);
         assert!(marks(&mut ring, true).is_empty());
         assert_eq!(ring.lost(), 1);
     }

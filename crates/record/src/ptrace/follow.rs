@@ -5,13 +5,13 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use host::clock::monotonic_ns;
+use sys::ptrace::{self, CALL_STOP, EVENT_STOP, Standing};
+use sys::wait::{Waited, Whom, read_memory, wait};
 use trace::Unseen;
 
-use super::requests::{self, CALL_STOP, EVENT_STOP, Standing};
 use super::thread::{Memory, Thread, Within, program, used};
 use crate::privileges;
 use crate::raw_call::{Event, Forked, Sink};
-use crate::sys::{self, Waited, Whom};
 use crate::table;
 
 /// How long threads are waited for that are to be let go. One that waits for a device stops
@@ -77,7 +77,7 @@ impl<'s, S: Sink> Follower<'s, S> {
     /// more can be recorded; then lets go of what is left.
     pub(super) fn follow(&mut self, stop: impl Fn() -> bool) -> io::Result<()> {
         while self.end.is_none() && self.cut.is_none() && !self.threads.is_empty() && !stop() {
-            match sys::wait(Whom::Any, false) {
+            match wait(Whom::Any, false) {
                 Ok(Some(waited)) => self.on_event(waited),
                 Ok(None) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
@@ -103,8 +103,8 @@ impl<'s, S: Sink> Follower<'s, S> {
         }
         match self.stopped(thread, waited.status) {
             // One that was killed meanwhile is seen to end.
-            Onward::Run(signal) => drop(requests::go_on(thread, signal)),
-            Onward::Stay => drop(requests::listen(thread)),
+            Onward::Run(signal) => drop(ptrace::go_on(thread, signal)),
+            Onward::Stay => drop(ptrace::listen(thread)),
             Onward::Gone => {}
         }
     }
@@ -139,7 +139,7 @@ impl<'s, S: Sink> Follower<'s, S> {
     /// A call begins or returns.
     fn call(&mut self, thread: u32) -> Onward {
         let now_ns = monotonic_ns();
-        let standing = match requests::standing(thread) {
+        let standing = match ptrace::standing(thread) {
             Ok(standing) => standing,
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Onward::Gone,
             Err(error) => {
@@ -172,7 +172,7 @@ impl<'s, S: Sink> Follower<'s, S> {
 
     /// Lets go of a thread that becomes a program with rights of its own, so that it has them.
     fn leave(&mut self, thread: u32) -> Onward {
-        if requests::detach(thread, 0).is_ok() {
+        if ptrace::detach(thread, 0).is_ok() {
             self.threads.remove(&thread);
         }
         self.tell(&Event::Unseen(Unseen::Programs, 1));
@@ -180,7 +180,7 @@ impl<'s, S: Sink> Follower<'s, S> {
     }
 
     fn forked(&mut self, parent: u32, event: i32) {
-        let Ok(child) = requests::message(parent) else { return };
+        let Ok(child) = ptrace::message(parent) else { return };
         let (child, at_ns) = (child as u32, monotonic_ns());
         let Some(known) = self.threads.get(&parent).copied() else { return };
         let flags = known.within.map_or(0, |within| clone_flags(parent, &within)) as i32;
@@ -196,7 +196,7 @@ impl<'s, S: Sink> Follower<'s, S> {
         }));
         if self.early.remove(&child) {
             // It stopped at its beginning.
-            let _ = requests::go_on(child, 0);
+            let _ = ptrace::go_on(child, 0);
         }
     }
 
@@ -224,14 +224,14 @@ impl<'s, S: Sink> Follower<'s, S> {
     /// Lets every thread go on as if nobody had followed it. It has to be stopped for that.
     fn let_go(&mut self) {
         for thread in self.early.drain() {
-            let _ = requests::detach(thread, 0);
+            let _ = ptrace::detach(thread, 0);
         }
         for thread in self.threads.keys() {
-            let _ = requests::interrupt(*thread);
+            let _ = ptrace::interrupt(*thread);
         }
         let began = Instant::now();
         while !self.threads.is_empty() && began.elapsed() < PATIENCE {
-            match sys::wait(Whom::Any, true) {
+            match wait(Whom::Any, true) {
                 Ok(Some(waited)) => self.let_go_of(waited),
                 Ok(None) => std::thread::sleep(Duration::from_millis(1)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -250,10 +250,10 @@ impl<'s, S: Sink> Follower<'s, S> {
         let is_signal = event == 0 && signal != CALL_STOP;
         if event == libc::PTRACE_EVENT_EXIT && self.first == thread {
             // Its end is still to be seen.
-            let _ = requests::go_on(thread, 0);
+            let _ = ptrace::go_on(thread, 0);
             return;
         }
-        let _ = requests::detach(thread, if is_signal { signal } else { 0 });
+        let _ = ptrace::detach(thread, if is_signal { signal } else { 0 });
         self.threads.remove(&thread);
     }
 }
@@ -264,7 +264,7 @@ fn clone_flags(thread: u32, within: &Within) -> u64 {
         libc::SYS_clone => within.arguments[0],
         libc::SYS_clone3 => {
             let mut flags = [0; 8];
-            sys::read_memory(thread, within.arguments[0], &mut flags);
+            read_memory(thread, within.arguments[0], &mut flags);
             u64::from_ne_bytes(flags)
         }
         _ => 0,

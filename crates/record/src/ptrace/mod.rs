@@ -7,22 +7,24 @@
 //! for `PTRACE_O_EXITKILL`, which this one does not.
 
 mod follow;
-mod requests;
 mod thread;
 mod wait_interrupter;
+
+use sys::ptrace;
+use sys::wait::wait_for_end;
 
 use self::follow::Follower;
 use self::wait_interrupter::WaitInterrupter;
 use crate::error::{Error, while_};
+use crate::followed::Followed;
 use crate::inherited;
 use crate::raw_call::Sink;
 use crate::start::Held;
-use crate::sys::{Followed, wait_for_end};
 
 /// Runs a command to its end.
 pub(crate) fn record<S: Sink>(mut held: Held, sink: &mut S) -> Result<Followed, Error> {
     let first = held.process();
-    requests::seize(first).map_err(Error::NoMechanism)?;
+    ptrace::seize(first).map_err(Error::NoMechanism)?;
     let mut follower = Follower::new(sink, first);
     follower.know(first, first);
     held.release().map_err(while_("starting the command"))?;
@@ -82,12 +84,12 @@ fn attach<S: Sink>(follower: &mut Follower<'_, S>, process: u32) -> Result<(), E
             if follower.knows(thread) {
                 continue;
             }
-            match requests::seize(thread) {
+            match ptrace::seize(thread) {
                 Ok(()) => {
                     found_new = true;
                     follower.know(thread, process);
                     // It ends, or stops and says so.
-                    let _ = requests::interrupt(thread);
+                    let _ = ptrace::interrupt(thread);
                 }
                 // It has ended, or is followed because the thread that made it is.
                 Err(_) if follower.knows_process(process) || needs_no_attaching(thread) => {}

@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use crate::privileges;
-use crate::raw_call::RawCall;
-use crate::sys::{read_memory, read_string, share};
-use crate::table::{Role, Row, VECTOR_BYTES, VECTOR_MAX};
+use sys::wait::{read_memory, read_string};
 
-/// A path has at most so many bytes, with the 0 at its end (`PATH_MAX`).
-const PATH_BYTES: usize = 4096;
+use crate::privileges;
+use crate::processor_time::share;
+use crate::raw_call::RawCall;
+use crate::shared::{PATH_BYTES, VECTOR_BYTES, VECTOR_MAX};
+use crate::table::{Role, Row};
 
 /// One thread.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use model::analysis::{Advice, USUAL_PER_S};
 use model::arm::Axis;
-use model::units::time;
+use units::time;
 
 use super::row::{Change, Row};
 use super::{labelled, lines_at, unbroken};

@@ -15,7 +15,7 @@ pub(crate) use screen::{Screen, ScreenRow, TypicalTime};
 
 use model::analysis::Analysis;
 use model::run::Run;
-use model::units::counted;
+use units::counted;
 
 pub(crate) use short::in_short;
 

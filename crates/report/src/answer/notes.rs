@@ -4,7 +4,7 @@
 use anstyle::{AnsiColor, Style};
 use model::analysis::{Advice, ArmResult, Verdict};
 use model::arm::Axis;
-use model::units::{count, percent};
+use units::{count, percent};
 
 use super::row::{Change, Row};
 use super::table;

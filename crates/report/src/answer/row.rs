@@ -3,7 +3,7 @@
 use model::analysis::{Answer, ArmResult, Comparison};
 use model::description::ParamForm;
 use model::printable::shortened;
-use model::units::{percent, three_digits, time, two_digits};
+use units::{percent, three_digits, time, two_digits};
 
 use crate::subject::Subject;
 use crate::words;

@@ -1,8 +1,8 @@
 //! What a bill does not have, and how far it can be trusted.
 
 use anstyle::Style;
-use model::units::{count, counted, percent, time};
 use trace::{Bill, Mechanism, OverheadNs, Unseen};
+use units::{count, counted, percent, time};
 
 use crate::answer::labelled;
 use crate::text::Width;

@@ -1,7 +1,7 @@
 //! The command that answers a pattern of a bill.
 
-use model::shell::quoted;
 use trace::{Database, Journal, PatternKind, inner};
+use units::quoted;
 
 /// The longest record and the most writers that the study `log` has.
 const RECORD_BYTES_MAX: u64 = 1 << 20;

@@ -1,8 +1,8 @@
 //! Names and numbers of a bill.
 
 use model::printable::printable;
-use model::units::percent;
 use trace::{Bill, Share};
+use units::percent;
 
 /// A file as it is named from the working folder.
 pub(super) fn file(bill: &Bill, path: &str) -> String {

@@ -1,7 +1,7 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
-use model::units::{count, counted, percent, time};
 use trace::{Bill, Cost, KindCost, RangeNs};
+use units::{count, counted, percent, time};
 
 use super::names::{folder, share};
 

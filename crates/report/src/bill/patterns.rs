@@ -1,8 +1,8 @@
 //! What a program does that may pay to be done another way, each with the command that tells.
 
 use model::printable::printable;
-use model::units::{count, counted, percent, rough_size, time, two_digits};
 use trace::{Bill, Database, Kind, Pattern, PatternKind};
+use units::{count, counted, percent, rough_size, time, two_digits};
 
 use super::names::{file, folder, shortened};
 use crate::text::{Width, heading, paragraph};

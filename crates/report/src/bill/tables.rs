@@ -1,8 +1,8 @@
 //! What a bill adds up: by kind of call, by folder and by file.
 
 use anstyle::Style;
-use model::units::{count, percent, rough_size, time};
 use trace::{Bill, Cost, FileCost, FolderCost, KindCost};
+use units::{count, percent, rough_size, time};
 
 use super::names::{brief_share, file, folder, shortened};
 use super::opening::middle;

@@ -2,7 +2,7 @@
 
 use model::description::StudyDescription;
 use model::scaling::Scaling;
-use model::units::count;
+use units::count;
 
 use super::curves::{Curve, Curves, RATES};
 use crate::scaling;

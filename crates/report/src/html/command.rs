@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use model::description::{ParamForm, StudyDescription};
 use model::run::{ArmRecord, Run};
-use model::shell::quoted;
-use model::units::exact_duration;
+use units::exact_duration;
+use units::quoted;
 
 /// The command; nothing where the plan's arms are not what flags can ask for, or where the
 /// places are not told.

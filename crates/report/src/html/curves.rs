@@ -1,7 +1,7 @@
 //! Times, or rates, against a parameter that has several numbers as values, as a server's
 //! against the rate at which it is asked.
 
-use model::units::{count, time};
+use units::{count, time};
 
 use super::chart::{Chart, Drawing, dots, label, level, line, path, percent, plot, ticks, upright};
 use super::latency::short_time;
@@ -116,6 +116,6 @@ pub(super) fn per_second(rate: f64) -> String {
     if rate.fract() == 0.0 {
         format!("{}/s", count(rate as u64))
     } else {
-        format!("{}/s", model::units::three_digits(rate))
+        format!("{}/s", units::three_digits(rate))
     }
 }

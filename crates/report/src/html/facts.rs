@@ -1,7 +1,7 @@
 //! What a run ran on, what disturbed it, and how to have it again.
 
 use model::run::Run;
-use model::units::{exact_duration, percent, time};
+use units::{exact_duration, percent, time};
 
 use super::command;
 use super::markup::{Element, Markup, classed, el};

@@ -3,7 +3,7 @@
 
 use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::Pair;
-use model::units::{count, three_digits, time};
+use units::{count, three_digits, time};
 
 use super::block_times::{BlockTimes, OfBlock, quantile, sorted};
 use super::chart::{Chart, Figures, Rows, dots, level, path, percent, plot, ticks, upright};
@@ -85,7 +85,7 @@ fn of_rows(rows: &[Row]) -> Option<Chart> {
              faster. The line is the confidence interval, the large dot the estimate, and each \
              small dot one block, the first block on top. The band is a difference under {}, \
              which counts as none. Blocks beyond an end of the axis are drawn at that end.",
-            model::units::percent(threshold - 1.0)
+            units::percent(threshold - 1.0)
         ),
         drawing: drawn.finish(),
         table,

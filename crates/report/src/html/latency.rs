@@ -2,7 +2,7 @@
 
 use model::analysis::{ArmResult, Latency};
 use model::slice::Latencies;
-use model::units::{count, time};
+use units::{count, time};
 
 use super::chart::{ACROSS, Chart, DOWN, Rows, level, path, percent, plot, ticks, upright};
 use super::markup::{Markup, classed};

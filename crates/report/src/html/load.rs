@@ -76,9 +76,9 @@ fn table(steps: &[(&Step, &StepAnalysis)]) -> Table {
         };
         let times = seen.connection_ms.or(seen.connection_from_connect_ms);
         let time = |of: PercentileOf| {
-            times.as_ref().map_or_else(String::new, |s| model::units::time(of(s) * 1e6))
+            times.as_ref().map_or_else(String::new, |s| units::time(of(s) * 1e6))
         };
-        let counts = [step.completed, step.errors.total].map(model::units::count);
+        let counts = [step.completed, step.errors.total].map(units::count);
         let rate = crate::words::rate(seen.reply_rate.mean);
         let times =
             [time(|s| s.p50), time(|s| s.p90), time(|s| s.p99), time(|s| s.p999), time(|s| s.max)];

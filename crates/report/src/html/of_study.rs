@@ -4,7 +4,7 @@
 use model::analysis::{ArmResult, Next};
 use model::cause::Cause;
 use model::description::StudyDescription;
-use model::units::three_digits;
+use units::three_digits;
 
 use super::block_times::BlockTimes;
 use super::chart::Ids;

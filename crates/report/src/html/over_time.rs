@@ -1,7 +1,7 @@
 //! Each arm's toll block by block, from the run's beginning to its end.
 
 use model::analysis::ArmResult;
-use model::units::{count, three_digits, time};
+use units::{count, three_digits, time};
 
 use super::block_times::{BlockTimes, OfBlock, quantile, sorted};
 use super::chart::{Chart, Figures, Rows, Tick, dots, level, line, path, plot};

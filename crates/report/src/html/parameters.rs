@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use model::description::{ParamDescription, ParamForm, Score};
-use model::units::{parse_duration, parse_size};
+use units::{parse_duration, parse_size};
 
 use super::curves::{CURVES_MAX, Curve, Curves, TIMES, per_second};
 use crate::names;
@@ -75,10 +75,10 @@ fn form(kind: ParamForm) -> Option<Form> {
         }
         ParamForm::Size | ParamForm::Sizes => (
             |text| parse_size(text).ok().map(|bytes| bytes as f64),
-            |bytes| model::units::exact_size(bytes as u64),
+            |bytes| units::exact_size(bytes as u64),
         ),
         ParamForm::Count => {
-            (|text| text.parse::<u64>().ok().map(|n| n as f64), |n| model::units::count(n as u64))
+            (|text| text.parse::<u64>().ok().map(|n| n as f64), |n| units::count(n as u64))
         }
         ParamForm::Duration => (
             |text| parse_duration(text).ok().map(|time| time.as_secs_f64() * 1e9),

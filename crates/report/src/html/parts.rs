@@ -2,7 +2,7 @@
 //! arm.
 
 use model::description::StudyDescription;
-use model::units::{percent as share_of, time};
+use units::{percent as share_of, time};
 
 use super::chart::{Chart, Figures, Rows, band, percent, ticks};
 use super::latency::short_time;

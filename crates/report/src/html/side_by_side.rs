@@ -5,7 +5,7 @@
 
 use model::analysis::{Analysis, Comparison};
 use model::run::Run;
-use model::units::count;
+use units::count;
 
 use super::Sheet;
 use super::chart::{Chart, Ids, Rows, level, percent, ticks, upright};

@@ -1,7 +1,7 @@
 //! Where each arm's time went: syncs, locks, waiting, the kernel, the program.
 
 use model::analysis::{ArmResult, TimeKind, TimePart};
-use model::units::{percent as share_of, time};
+use units::{percent as share_of, time};
 
 use super::chart::{Chart, Figures, Rows, Tick, band};
 use super::legend;

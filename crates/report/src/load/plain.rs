@@ -6,7 +6,7 @@ use std::fmt::{Result, Write};
 use model::load::{
     Gap, LoadAnalysis, LoadPlan, LoadRun, Mode, RateSearch, ServerUse, Step, StepAnalysis, Summary,
 };
-use model::units::rough_size;
+use units::rough_size;
 
 /// Columns of the layout.
 const WIDTH: usize = 80;

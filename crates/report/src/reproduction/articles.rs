@@ -6,7 +6,7 @@ use model::place::PlaceFacts;
 use model::printable::without_commands;
 use model::reproduction::{Decision, Reproduction};
 use model::run::Run;
-use model::units::{count, rough_size};
+use units::{count, rough_size};
 
 use super::markdown::{ArticleReport, conclusions, tables};
 use super::words;

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use model::analysis::Analysis;
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Reproduction};
 use model::run::Run;
-use model::units::counted;
+use units::counted;
 
 pub use self::articles::articles;
 pub use self::beside::beside;

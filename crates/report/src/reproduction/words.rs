@@ -3,7 +3,7 @@
 use model::figure::Unit;
 use model::printable::{printable, shortened};
 use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction, TestHere};
-use model::units::three_digits;
+use units::three_digits;
 
 /// What a column is called is no longer than this.
 const NAME_CHARS_MAX: usize = 25;

@@ -2,10 +2,10 @@
 
 use engine::study::StudyError;
 use model::study::Params;
-use model::units::{count, exact_size};
 use rand::seq::index::sample;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use units::{count, exact_size};
 
 use super::share::Share;
 use super::spec::{Access, CLIENTS_FILE, ClientsFile, Order, Strategy, Sync};

@@ -4,6 +4,7 @@
 //! Each is handed over by itself, as fio does it unless told otherwise. Where several were
 //! done at once, to hand over as many at once would have the device meet them in bursts, and
 //! have the kernel merge those that lie side by side.
+#![expect(unsafe_code, reason = "the kernel uses the study's own buffers until it has answered")]
 
 use std::io;
 use std::os::fd::AsRawFd as _;

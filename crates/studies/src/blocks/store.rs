@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering;
 use engine::study::{Doing, StudyError};
 use host::page_cache::{evict, lives_in_memory, resident_bytes};
 use model::integrity::Integrity;
-use model::units::exact_size;
 use process::StopFlag;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fdatasync, openat};
 use rustix::io::{Errno, pread, pwrite};
+use units::exact_size;
 
 use super::buffers::{BlockState, Buffers, Mark, Version};
 use super::config::Config;

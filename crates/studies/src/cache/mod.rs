@@ -28,8 +28,8 @@ use model::integrity::Integrity;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
-use model::units::exact_size;
 use process::worker::{Assignment, Report, Session};
+use units::exact_size;
 
 use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
 use self::spec::Operation;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use engine::study::{Doing, StudyError};
 use model::material::Material;
-use model::units::{counted, exact_size};
 use rustix::fs::{OFlags, fstat};
+use units::{counted, exact_size};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::file::{make_folder, name, open_for_reading, open_for_writing, read_whole, write_whole};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::study::{Footprint, Part, StudyError};
 use model::material::Material;
-use model::units::exact_size;
+use units::exact_size;
 
 use crate::file::{make_common_folder, make_folder, name};
 use crate::random::{self, stamp};

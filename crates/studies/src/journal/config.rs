@@ -3,7 +3,7 @@
 use engine::study::{Footprint, Operations, StudyError};
 use journal::{Compression, Options};
 use model::study::Params;
-use model::units::exact_size;
+use units::exact_size;
 
 use super::device::Model;
 use super::items::{Kind, PER_TRANSACTION};

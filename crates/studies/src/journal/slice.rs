@@ -10,7 +10,7 @@ use host::clock::Clock;
 use host::stored::Stored;
 use journal::{Commit, Part, Space, Store, Writing};
 use model::slice::Outcome;
-use model::units::percent;
+use units::percent;
 
 use super::base::{Base, Digest};
 use super::check::{self, Expected, RecoveryCheck};

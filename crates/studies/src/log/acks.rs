@@ -4,11 +4,11 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::MapFlags;
+use sys::mapping::Mapping;
 
 use super::spec::WRITERS_MAX;
 
@@ -18,7 +18,7 @@ const BYTES: usize = WRITERS_MAX as usize * STRIDE;
 
 /// A counter for each writer.
 pub(crate) struct Acks {
-    page: NonNull<u8>,
+    counters: Mapping,
     file: OwnedFd,
 }
 
@@ -41,36 +41,18 @@ impl Acks {
     }
 
     fn map(file: OwnedFd) -> io::Result<Self> {
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at a place that the kernel chooses harms nothing
-        // that is mapped already. The file has the mapping's length and nobody
-        // shortens it.
-        let page =
-            unsafe { mmap(std::ptr::null_mut(), BYTES, protection, MapFlags::SHARED, &file, 0) }?;
-        let page = NonNull::new(page.cast()).ok_or(io::ErrorKind::InvalidData)?;
-        Ok(Self { page, file })
+        let counters = Mapping::shared(&file, BYTES, MapFlags::empty())?;
+        Ok(Self { counters, file })
     }
 
     /// One writer's counter.
     pub(crate) fn of(&self, writer: u32) -> &AtomicU64 {
-        let offset = writer as usize % WRITERS_MAX as usize * STRIDE;
-        // SAFETY: the offset lies within the mapping, which lives as long as
-        // `self`, and is a multiple of 64, so the counter is aligned; all
-        // processes use it as an atomic.
-        unsafe { AtomicU64::from_ptr(self.page.add(offset).cast().as_ptr()) }
+        self.counters.word(writer as usize % WRITERS_MAX as usize * STRIDE)
     }
 
     /// How many records a writer was told had been written.
     pub(crate) fn count(&self, writer: u32) -> u64 {
         self.of(writer).load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Acks {
-    fn drop(&mut self) {
-        // SAFETY: the mapping was made with this length and no reference into
-        // it outlives `self`.
-        let _ = unsafe { munmap(self.page.as_ptr().cast(), BYTES) };
     }
 }
 

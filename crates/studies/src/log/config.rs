@@ -7,7 +7,7 @@ use model::material::Material;
 use model::scaling::CLIENTS;
 use model::strategy::Syncs;
 use model::study::{ParamValue, Params, Rate, Sizes, SyncPolicy};
-use model::units::exact_size;
+use units::exact_size;
 
 use super::records::SHORT_MIN;
 use super::spec::{FullQueue, RECORD_BYTES_MAX, RECORDS_MAX, RingOrder, Strategy, WriterKind};

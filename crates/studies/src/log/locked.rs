@@ -2,13 +2,15 @@
 //!
 //! Syncing comes after the lock is given back: others need not wait for it.
 
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{Doing, StudyError};
 use rustix::fs::{FlockOperation, fdatasync, flock};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::retry_on_intr;
+use sys::file_locks::{Kind, wait_for_whole};
 
 use super::append::{APPENDING, Append, SYNCING, Taken};
 use super::records::Records;
@@ -51,31 +53,21 @@ pub(super) struct OfdLock {
 }
 
 impl OfdLock {
-    fn lock(&self, kind: libc::c_int) -> Result<(), Errno> {
-        let request = libc::flock {
-            l_type: kind as libc::c_short,
-            l_whence: libc::SEEK_SET as libc::c_short,
-            l_start: 0,
-            l_len: 0,
-            l_pid: 0,
-        };
-        retry_on_intr(|| {
-            // SAFETY: the descriptor is open, and the call reads the struct
-            // that it is given and keeps no pointer to it.
-            let answer = unsafe {
-                libc::fcntl(self.file.as_raw_fd(), libc::F_OFD_SETLKW, &raw const request)
-            };
-            let failed = || Errno::from_io_error(&std::io::Error::last_os_error());
-            if answer == 0 { Ok(()) } else { Err(failed().unwrap_or(Errno::INVAL)) }
-        })
+    fn lock(&self, kind: Kind) -> io::Result<()> {
+        loop {
+            match wait_for_whole(self.file.as_fd(), kind) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return done,
+            }
+        }
     }
 }
 
 impl Append for OfdLock {
     fn append(&mut self, index: usize, timer: &mut SliceTimer) -> Result<Taken, StudyError> {
-        timer.lock(|| self.lock(libc::F_WRLCK)).doing(LOCKING)?;
+        timer.lock(|| self.lock(Kind::Write)).doing(LOCKING)?;
         let written = write_whole(&self.file, self.records.get(index), APPENDING);
-        self.lock(libc::F_UNLCK).doing(UNLOCKING)?;
+        self.lock(Kind::Unlock).doing(UNLOCKING)?;
         written.map(|()| Taken::Acknowledged)
     }
 

@@ -3,6 +3,7 @@
 //!
 //! Entries that are linked wait for those before them, so that a writer's
 //! records keep their order; entries that are not may be done in any order.
+#![expect(unsafe_code, reason = "the kernel reads the study's own records until it has answered")]
 
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::sync::Arc;

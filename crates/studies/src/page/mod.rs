@@ -25,8 +25,8 @@ use model::case::Case;
 use model::material::Material;
 use model::slice::Outcome;
 use model::study::{Params, StudyDescription};
-use model::units::exact_size;
 use process::worker::{Assignment, Report, Session};
+use units::exact_size;
 
 use self::readers::Reader;
 pub(crate) use self::sets::{PageFile, Parts, Sets};

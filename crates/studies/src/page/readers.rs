@@ -8,12 +8,13 @@
 
 use std::hint::black_box;
 use std::os::fd::{AsFd, OwnedFd};
-use std::ptr;
+use std::sync::atomic::Ordering;
 
 use engine::study::{Doing, StudyError};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat, fstat, sendfile, statat};
 use rustix::io::{Errno, pread};
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::MapFlags;
+use sys::mapping::Mapping;
 
 use super::sets::{PageFile, Sets};
 use super::spec::Strategy;
@@ -77,17 +78,11 @@ impl Reader for Mmap {
         let page_bytes = rustix::param::page_size();
         for file in sets.files(set) {
             let (open, size) = open_sized(sets, file)?;
-            let flags = MapFlags::PRIVATE;
-            // SAFETY: a new mapping where the kernel likes, read within its length
-            // alone and gone before the file of this private folder could shrink.
-            unsafe {
-                let mapped =
-                    mmap(ptr::null_mut(), size, ProtFlags::READ, flags, &open, 0).doing(MAPPING)?;
-                for offset in (0..size).step_by(page_bytes) {
-                    black_box(mapped.cast::<u8>().add(offset).read_volatile());
-                }
-                munmap(mapped, size).doing(MAPPING)?;
+            let mapping = Mapping::of_file(&open, 0, size, MapFlags::PRIVATE).doing(MAPPING)?;
+            for offset in (0..size).step_by(page_bytes) {
+                black_box(mapping.byte(offset).load(Ordering::Relaxed));
             }
+            mapping.unmap().doing(MAPPING)?;
         }
         Ok(sets.set_bytes())
     }

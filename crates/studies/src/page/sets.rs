@@ -8,9 +8,9 @@ use std::sync::Arc;
 use engine::study::{Doing, Footprint, StudyError};
 use model::integrity::Integrity;
 use model::material::Material;
-use model::units::{counted, rough_size};
 use rustix::fs::{AtFlags, OFlags, fstat, statat};
 use rustix::io::Errno;
+use units::{counted, rough_size};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::drop_cache::Residency;

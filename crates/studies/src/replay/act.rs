@@ -6,16 +6,16 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use host::file_locks::{self, LockOwner};
-use host::page_cache::sync_range;
 use rustix::fs::{
     self, Access, Advice, AtFlags, FallocateFlags, FileType, FlockOperation, Mode, OFlags, RawDir,
     RenameFlags, ResolveFlags, SeekFrom, Timestamps, UTIME_NOW,
 };
 use rustix::io::{self, Errno};
+use sys::file_locks::{self, LockOwner};
+use sys::page_cache::sync_range;
 
 use super::fill::Aligned;
-use super::program::{Act, LockKind, PathNumber, Slot, Synced, Target};
+use super::plan::program::{Act, LockKind, PathNumber, Slot, Synced, Target};
 use super::shared_state::SharedState;
 
 /// A call that asks for more is made as several, so that buffers stay small.

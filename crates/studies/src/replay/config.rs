@@ -7,13 +7,13 @@ use std::time::Duration;
 use engine::study::{Footprint, StudyError};
 use model::material::Material;
 use model::study::Params;
-use model::units::{counted, rough_size};
+use units::{counted, rough_size};
 
 use super::fill::Fills;
-use super::program::{Act, Initial, InitialKind, Program};
-use super::recording::Recording;
+use super::plan::program::{Act, Initial, InitialKind, Program};
+use super::plan::{folder, make};
 use super::run::Thinking;
-use super::{act, cold_cache_penalty, folder, make, prepare};
+use super::{act, cold_cache_penalty, prepare, read};
 use crate::drop_cache::Cache;
 
 /// The least that a file or folder takes.
@@ -44,7 +44,7 @@ impl Config {
                     .to_owned(),
             ));
         }
-        let recording = Recording::read(Path::new(path), params.duration("until"));
+        let recording = read::recording(Path::new(path), params.duration("until"));
         let recording = recording.map_err(StudyError::Unsuited)?;
         let folder = match params.text("folder") {
             "" => folder::chosen(&recording),

@@ -1,10 +1,10 @@
 //! Tells of calls that went otherwise than they were recorded.
 
 use model::printable::printable;
-use model::units::{count, exact_size, percent};
 use rustix::io::Errno;
+use units::{count, exact_size, percent};
 
-use super::program::{Act, PathNumber, Program, Slot, Target};
+use super::plan::program::{Act, PathNumber, Program, Slot, Target};
 use super::run::{Deviation, Tally};
 
 /// With more of its calls going otherwise, a replay is not what was recorded.

@@ -3,12 +3,9 @@
 
 use std::sync::Arc;
 
+use super::plan::program::FILL_STEPS as STEPS;
 use crate::random;
 
-/// Fills are told apart in so many steps of compressibility.
-const STEPS: usize = 16;
-/// The fill that does not become smaller, which is taken where nothing is known.
-const RANDOM: u8 = STEPS as u8;
 /// So much of each is at the front of every so many bytes: a file system that compresses does
 /// so in pieces of 4 KiB and more.
 const GRAIN: usize = 256;
@@ -16,11 +13,6 @@ const GRAIN: usize = 256;
 const WINDOW: usize = 256 << 10;
 /// Where a device is written to directly, memory must begin at a multiple of this.
 const ALIGNMENT: usize = 4096;
-
-/// The fill that becomes so small, from 0 to 1.
-pub(super) fn fill_of(compressed: Option<f32>) -> u8 {
-    compressed.map_or(RANDOM, |share| (share.clamp(0.0, 1.0) * STEPS as f32).round() as u8)
-}
 
 /// Memory that begins where direct writes want it.
 pub(super) struct Aligned {
@@ -89,6 +81,7 @@ fn filled(fill: u8, length: usize) -> Aligned {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plan::program::{RANDOM, fill_of};
     use super::*;
 
     #[test]

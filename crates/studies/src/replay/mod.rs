@@ -11,29 +11,19 @@
 //! (`cold_cache_penalty.rs`).
 
 mod act;
-mod calls;
 mod cold_cache_penalty;
 mod config;
 mod deviations;
-mod effects;
 mod fill;
-mod folder;
-mod initial_state;
-mod make;
-mod order;
-mod paths;
+mod plan;
 mod prepare;
-mod program;
-mod recording;
-mod replay_threads;
+mod read;
 mod run;
 mod shared_state;
-mod sizes;
 mod slice;
 mod spec;
 #[cfg(test)]
 mod tests;
-mod threads;
 
 use engine::study::{
     Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,

@@ -13,7 +13,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags, fchmod, mkdirat, openat2, symlinkat
 use rustix::io::Errno;
 
 use super::fill::Fills;
-use super::program::{Initial, InitialKind, Program};
+use super::plan::program::{Initial, InitialKind, Program};
 use crate::file::{open_for_writing, write_whole};
 
 const MAKING: &str = "making the files that the recorded program found";

@@ -8,7 +8,7 @@ use engine::study::{Doing, StudyError};
 
 use super::act::Buffers;
 use super::cold_cache_penalty::Aftermath;
-use super::program::{Act, Kind, NO_SIGNAL, ReplayThread, Step};
+use super::plan::program::{Act, Kind, NO_SIGNAL, ReplayThread, Step};
 use super::shared_state::{SharedState, Stopped};
 
 /// Sleep ends late by up to so much, the kernel's timer slack: that long before, it is given up

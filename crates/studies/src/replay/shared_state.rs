@@ -11,7 +11,7 @@ use rustix::fs::Timespec;
 use rustix::thread::futex::{self, Flags};
 
 use super::fill::Fills;
-use super::program::{Program, SignalNumber, Slot};
+use super::plan::program::{Program, SignalNumber, Slot};
 
 /// Who waits looks so often whether the run was interrupted.
 const LOOKS: Timespec = Timespec { tv_sec: 0, tv_nsec: SECOND_NS as i64 / 20 };

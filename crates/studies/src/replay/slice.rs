@@ -9,7 +9,7 @@ use model::slice::Outcome;
 
 use super::act::Buffers;
 use super::config::Config;
-use super::program::Kind;
+use super::plan::program::Kind;
 use super::run::{Tally, Threads};
 use super::shared_state::SharedState;
 use super::spec;

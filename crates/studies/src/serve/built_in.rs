@@ -14,7 +14,7 @@ use std::ffi::{CStr, OsString};
 use std::fs;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -24,6 +24,7 @@ use engine::study::{Doing, StudyError};
 use rustix::fs::{CWD, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 use serde::{Deserialize, Serialize};
+use sys::sockets::defer_accept;
 
 use super::rendered::Page;
 use super::request::{HEAD_BYTES_MAX, Secret, read_request};
@@ -129,26 +130,11 @@ fn listener(config: &ServerConfig) -> Result<TcpListener, StudyError> {
     let socket = socket_with(kind.0, kind.1, kind.2, None).doing(LISTENING)?;
     sockopt::set_socket_reuseaddr(&socket, true).doing(LISTENING)?;
     bind(&socket, &SocketAddr::from((Ipv4Addr::LOCALHOST, config.port))).doing(LISTENING)?;
-    wake_for_requests_alone(&socket).doing(LISTENING)?;
+    // A worker is woken when a request has come, not when a connection has and again when its
+    // request has, as Apache and nginx ask for.
+    defer_accept(socket.as_fd(), 1).doing(LISTENING)?;
     listen(&socket, i32::try_from(config.backlog).unwrap_or(i32::MAX)).doing(LISTENING)?;
     Ok(TcpListener::from(socket))
-}
-
-/// A worker is woken when a request has come, not when a connection has and again
-/// when its request has (tcp(7), `TCP_DEFER_ACCEPT`), as Apache and nginx ask for.
-fn wake_for_requests_alone(socket: &OwnedFd) -> io::Result<()> {
-    let seconds: libc::c_int = 1;
-    // SAFETY: the pointer and the length are those of a live integer.
-    let outcome = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_DEFER_ACCEPT,
-            (&raw const seconds).cast(),
-            size_of_val(&seconds) as libc::socklen_t,
-        )
-    };
-    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// What all workers count.

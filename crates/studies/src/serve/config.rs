@@ -6,7 +6,7 @@ use engine::study::{Footprint, StudyError};
 use load::RateBounds;
 use model::material::Material;
 use model::study::{Params, Rate};
-use model::units::exact_duration;
+use units::exact_duration;
 
 use super::built_in::LINE_BYTES;
 use super::launch::CommandServer;

@@ -107,7 +107,7 @@ impl<'a> Slice<'a> {
                 // The binary runs itself again, as it does for workers.
                 let mut command = Command::new("/proc/self/exe");
                 process::isolate(&mut command);
-                process::start_in(&mut command, self.folder.as_fd());
+                sys::start::start_in(&mut command, self.folder.as_fd());
                 command.arg(built_in::COMMAND);
                 let input = as_input(&config).doing("writing down what a server does")?;
                 let name = format!("the built-in server for {}", server.strategy.name());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use engine::study::{Footprint, StudyError};
 use model::material::Material;
 use model::study::Params;
-use model::units::counted;
+use units::counted;
 
 use super::database::Template;
 use super::user_data::{OwnDatabase, Statement};

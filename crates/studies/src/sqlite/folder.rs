@@ -6,6 +6,10 @@
 //! (`xSetSystemCall` in <https://www.sqlite.org/vfs.html>): a path of ours names an open
 //! folder by its descriptor and a file within it, and the calls in this file make
 //! openat(2) and its like of that. What they are given besides, they pass on.
+#![expect(
+    unsafe_code,
+    reason = "SQLite calls these functions, and they call libc's for it, which set errno"
+)]
 
 use std::ffi::{CStr, c_char, c_int};
 use std::io;

@@ -8,6 +8,7 @@
 //! them, then do what the original does. It opens nothing but files in a folder that is
 //! open (see `folder.rs`). SQLite keeps one list of such tables for the
 //! whole process and never gives one back, which is why ours are static.
+#![expect(unsafe_code, reason = "SQLite calls these functions, and has its tables by address")]
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use engine::study::{Doing, StudyError};
 use model::material::Material;
-use model::units::{counted, exact_size, rough_size};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, OFlags, Stat, fstat, statat};
 use rustix::io::Errno;
+use units::{counted, exact_size, rough_size};
 
 use super::source::{below, open_untouched, read_most, shown, unreadable};
 use crate::file::{make_common_folder, make_folder, open_for_writing, write_whole};

@@ -8,7 +8,7 @@ use engine::study::StudyError;
 use memchr::memchr_iter;
 use model::material::Material;
 use model::study::Sizes;
-use model::units::{counted, exact_size, rough_size};
+use units::{counted, exact_size, rough_size};
 
 use super::source::{open_file, shown, unreadable};
 use crate::shared::Shared;

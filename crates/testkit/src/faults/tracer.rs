@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -74,8 +73,7 @@ pub fn trace(
     // As the kernel will name it.
     let program = PathBuf::from(command.get_program());
     let program = program.canonicalize().unwrap_or(program);
-    // SAFETY: asking to be traced is one system call, which allocates nothing.
-    unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
+    sys::start::be_traced(command);
     let child = command.spawn()?;
     let watchdog = Watchdog::over(within);
     let mut following = Tracer {

@@ -1,7 +1,7 @@
 //! What came of it: tables, and what the figures should be.
 
 use anyhow::{Context as _, Result, bail};
-use model::units::{count, rough_size, three_digits, time};
+use units::{count, rough_size, three_digits, time};
 
 use super::race::Done;
 use crate::spread::Spread;

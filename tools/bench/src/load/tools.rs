@@ -157,34 +157,18 @@ fn measure(
         .stderr(Stdio::null())
         .spawn()
         .context("cannot run timeout and taskset")?;
-    let usage = wait(child.id().cast_signed())?;
+    let usage = sys::wait::wait_for_end(child.id())?.usage;
     let wall_s = begin.elapsed().as_secs_f64();
     let mut text = String::new();
     output.rewind()?;
     output.read_to_string(&mut text)?;
-    let seconds = |t: libc::timeval| t.tv_sec as f64 + t.tv_usec as f64 / 1e6;
     let run = Run {
-        cpu_s: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        cpu_s: (usage.user_ns + usage.system_ns) as f64 / 1e9,
         wall_s,
-        memory_mib: usage.ru_maxrss as f64 / 1024.0,
+        memory_mib: usage.memory_max_kib as f64 / 1024.0,
         ..Run::default()
     };
     Ok((text, run))
-}
-
-/// Waits for a child and returns what it used, it alone.
-fn wait(pid: libc::pid_t) -> anyhow::Result<libc::rusage> {
-    let mut status = 0;
-    // SAFETY: a zeroed rusage is valid, and wait4 only writes to the two
-    // values that the pointers are to. The child is waited for nowhere else.
-    let (waited, usage) = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        (libc::wait4(pid, &raw mut status, 0, &raw mut usage), usage)
-    };
-    if waited != pid {
-        bail!("cannot wait for process {pid}: {}", std::io::Error::last_os_error());
-    }
-    Ok(usage)
 }
 
 fn read(tool: Tool, text: &str, run: &mut Run) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
-use rustix::thread::{UnshareFlags, unshare_unsafe};
+use rustix::thread::UnshareFlags;
 
 use xtask::process;
 
@@ -77,9 +77,7 @@ impl FileSystem {
 
 /// Gives this thread, and all that it starts, mounts of their own, which end with them.
 pub(super) fn by_ourselves() -> Result<()> {
-    // SAFETY: file descriptors stay shared with all threads; what is no longer shared is
-    // the working directory and the mounts, which nobody else relies on.
-    unsafe { unshare_unsafe(UnshareFlags::NEWNS) }
+    sys::mount_namespace::unshare(UnshareFlags::NEWNS)
         .context("getting mounts of our own, which takes root")?;
     let nothing_leaves = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", nothing_leaves).context("keeping our mounts to ourselves")

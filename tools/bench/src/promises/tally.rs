@@ -1,7 +1,7 @@
 //! What became of a strategy over all cuts, as a line of a table.
 
 use engine::power::Left;
-use model::units::count;
+use units::count;
 
 /// What was found after a cut.
 #[derive(Default)]

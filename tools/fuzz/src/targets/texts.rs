@@ -7,7 +7,6 @@ use load::{Expect, Request, Target as Url};
 use model::plan::parse_budget;
 use model::printable::printable;
 use model::study::{Sizes, parse_error_rate, parse_threshold};
-use model::units;
 use studies::records::{Expected, Format, Name, account};
 
 use super::{checks, lines};

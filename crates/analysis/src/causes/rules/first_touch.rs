@@ -3,7 +3,7 @@
 //! memory that was freed; what fills more of the page cache, or of a file system in
 //! memory, pays for it once.
 
-use model::units::{rough_size, time};
+use units::{rough_size, time};
 
 use crate::causes::parts::Parts;
 use crate::causes::rule::{Finding, NOTABLE};

@@ -1,7 +1,7 @@
 //! Memory pressure: tasks waited until memory was freed, or until what had been pushed
 //! out of it came back.
 
-use model::units::{percent, rough_size};
+use units::{percent, rough_size};
 
 use crate::causes::parts::Parts;
 use crate::causes::rule::Finding;

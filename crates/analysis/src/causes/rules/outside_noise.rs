@@ -1,7 +1,7 @@
 //! Noise from outside: others wanted the processor that the slice was to run on.
 
 use model::spent::Spent;
-use model::units::percent;
+use units::percent;
 
 use crate::causes::parts::Parts;
 use crate::causes::rule::Finding;

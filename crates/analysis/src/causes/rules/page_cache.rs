@@ -1,7 +1,7 @@
 //! Absorbed by the page cache: what was written had not reached the device when
 //! the clock stopped, so the toll says nothing of the device.
 
-use model::units::{rough_size, time};
+use units::{rough_size, time};
 
 use crate::causes::parts::Parts;
 use crate::causes::rule::Finding;

@@ -1,6 +1,6 @@
 //! Reads from the device: data was not in memory and had to be waited for.
 
-use model::units::rough_size;
+use units::rough_size;
 
 use crate::causes::parts::Parts;
 use crate::causes::rule::{Finding, NOTABLE};

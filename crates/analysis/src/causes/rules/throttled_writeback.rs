@@ -4,7 +4,7 @@
 //! No counter tells of it by itself. It shows as writes to the cache that sleep,
 //! outside any sync or lock, while there is dirty data and nothing is read.
 
-use model::units::rough_size;
+use units::rough_size;
 
 use crate::causes::parts::Parts;
 use crate::causes::rule::{Finding, NOTABLE};

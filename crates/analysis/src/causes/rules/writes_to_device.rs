@@ -1,7 +1,7 @@
 //! Writes to the device: what was written went past the page cache, with `O_DIRECT` or
 //! `O_DSYNC`, and had to be waited for.
 
-use model::units::rough_size;
+use units::rough_size;
 
 use crate::causes::parts::Parts;
 use crate::causes::rule::{Finding, NOTABLE};

@@ -59,7 +59,7 @@ pub(crate) fn slice_folders(place: &Path) -> Vec<PathBuf> {
 pub(crate) fn iotoll() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_iotoll"));
     command.env_remove("CLICOLOR_FORCE").env("IOTOLL_DIR", data_folder());
-    testkit::default_signals(&mut command);
+    sys::start::default_signals(&mut command);
     command
 }
 

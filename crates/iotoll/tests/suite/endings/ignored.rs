@@ -1,4 +1,5 @@
 //! What a run leaves to whoever started it, and what it hands on to what it starts.
+#![expect(unsafe_code, reason = "the test says what its command does between fork and exec")]
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -26,13 +27,7 @@ const ENDLESS_RUN: [&str; 10] = [
 /// A run that was started with a signal ignored, as `nohup` and shells do.
 fn ignoring(signal: Signal) -> Running {
     let mut trial = Trial::new().compare(&ENDLESS_RUN);
-    // SAFETY: between fork and exec the closure makes one system call.
-    unsafe {
-        trial.command.pre_exec(move || {
-            libc::signal(signal.as_raw(), libc::SIG_IGN);
-            Ok(())
-        });
-    }
+    sys::start::ignore_signals(&mut trial.command, [signal.as_raw()]);
     trial.start()
 }
 

@@ -1,4 +1,5 @@
 //! One run of the binary, and a look at who is alive after it.
+#![expect(unsafe_code, reason = "the test says what its command does between fork and exec")]
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -50,7 +51,7 @@ impl Trial {
         let path = "/usr/sbin:/usr/bin:/sbin:/bin";
         command.args(&words[1..]).env(MARK, &mark).env("PATH", path).current_dir("/");
         command.env("IOTOLL_DIR", folder.path().join("data"));
-        testkit::default_signals(&mut command);
+        sys::start::default_signals(&mut command);
         let begin_session = || Ok(rustix::process::setsid().map(drop)?);
         // SAFETY: between fork and exec the closure makes one system call.
         unsafe { command.pre_exec(begin_session) };

@@ -16,7 +16,7 @@ fn rough_programs_do_as_they_do_alone() {
     let test = "rough_programs_do_as_they_do_alone";
     let Some(program) = Program::built_of("rough.c", test, &[]) else { return };
     let mut alone = Command::new(&program.file);
-    testkit::default_signals(&mut alone);
+    sys::start::default_signals(&mut alone);
     let alone = alone.output().unwrap();
     assert_eq!(alone.status.code(), Some(42), "{}", stdout(&alone));
     for mechanism in mechanisms(test) {

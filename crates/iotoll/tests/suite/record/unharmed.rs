@@ -1,4 +1,5 @@
 //! Programs do the same recorded as they do alone, whatever happens to the recorder.
+#![expect(unsafe_code, reason = "the test says what its command does between fork and exec")]
 
 use std::fs;
 use std::io::Write as _;
@@ -61,7 +62,7 @@ fn descriptors_signals_and_limits_are_as_without() {
     let script = "ls /proc/self/fd; grep -E '^(Sig(Blk|Ign|Cgt)|NoNewPrivs|Seccomp):' \
                   /proc/self/status; ulimit -a; umask; env | sort | grep -v '^_='; pwd";
     let mut alone = Command::new("sh");
-    testkit::default_signals(&mut alone);
+    sys::start::default_signals(&mut alone);
     alone.args(["-c", script]).env_remove("IOTOLL_DIR").env_remove("CLICOLOR_FORCE");
     let alone = alone.output().unwrap();
     for mechanism in mechanisms("descriptors_signals_and_limits_are_as_without") {

@@ -34,7 +34,7 @@ static void *reserve(size_t bytes, uint64_t *stamp)
         }
     } while (!__atomic_compare_exchange_n(&shared->reserved, &at, at + units, 1, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
-    *stamp = (at + 1) << 16 | units;
+    *stamp = (at + 1) << STAMP_SHIFT | units;
     void *place = ring + (at & (room - 1)) * UNIT_BYTES;
     if (!self.writing) {
         self.stamp = *stamp;
@@ -97,7 +97,7 @@ static size_t block_bytes(uint32_t word, long number, long result, const long *a
     size_t bytes = word >> BYTES_SHIFT & BYTES_MASK;
     if (!bytes) {
         size_t count = arguments[index];
-        bytes = (count < VECTOR_MAX ? count : VECTOR_MAX) * 16;
+        bytes = (count < VECTOR_MAX ? count : VECTOR_MAX) * VECTOR_BYTES;
     }
     /* Most commands of fcntl have a number where those for locks have a pointer: 5 to 7, and 36 to
      * 38 for open file descriptions. */

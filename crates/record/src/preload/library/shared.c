@@ -10,8 +10,9 @@ struct shared *shared;
 uint8_t *ring;
 
 /* The recorder writes both into the library before it is loaded. */
-const volatile char library_path[64] __attribute__((section(".data"))) = "@iotoll-library@";
-const volatile char ring_path[64] __attribute__((section(".data"))) = "@iotoll-ring@";
+#define PLACED __attribute__((section(".data")))
+const volatile char library_path[OWN_PATH_BYTES] PLACED = LIBRARY_MARK;
+const volatile char ring_path[OWN_PATH_BYTES] PLACED = RING_MARK;
 
 /* Whether this library's file is still there for programs that begin. */
 int is_library_there(void)

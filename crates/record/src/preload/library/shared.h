@@ -4,34 +4,7 @@
 #define IOTOLL_SHARED_H
 
 #include "kernel.h"
-
-/* Kept in step with `layout.rs`. */
-#define MAGIC 0x316c6c6f746f69ul /* "iotoll1" */
-#define NUMBERS 512
-#define HEAD_BYTES 8192
-#define UNIT_BYTES 16
-
-#define WANTED 1u
-#define LARGE 2u
-#define PATH_SHIFT 4
-#define TO_SHIFT 8
-#define BLOCK_SHIFT 12
-#define INDEX_MASK 7
-#define BYTES_SHIFT 16
-#define BYTES_MASK 0xff
-#define VECTOR_MAX 16
-#define PATH_BYTES 4096
-
-#define IS_LARGE (1u << 30)
-#define IS_EVENT (1u << 31)
-#define BEGAN_PROGRAM (IS_EVENT | 1)
-#define EXECUTING (IS_EVENT | 2)
-#define NOT_EXECUTED (IS_EVENT | 3)
-#define FORKED (IS_EVENT | 4)
-#define ENDED (IS_EVENT | 5)
-#define REAPED (IS_EVENT | 6)
-#define LEFT_ALONE (IS_EVENT | 7)
-#define UNFINISHED (IS_EVENT | 8)
+#include "constants.h" /* made of shared.rs, as places.h is */
 
 /* The beginning of the shared memory; the ring is behind it. */
 struct shared {
@@ -67,7 +40,9 @@ struct large {
     uint16_t block, path, to, unused;
     uint8_t rest[];
 };
-_Static_assert(sizeof(struct record) == 80 && sizeof(struct large) == 104, "as in layout.rs");
+_Static_assert(sizeof(struct record) == RECORD_BYTES, "as the recorder has it");
+_Static_assert(sizeof(struct large) == LARGE_BYTES, "as the recorder has it");
+#include "places.h"
 
 /* What the library knows of its thread. */
 struct self {
@@ -132,8 +107,8 @@ HIDDEN void keep(uint32_t number, uint64_t began, uint64_t ended, long result, c
 HIDDEN void tell(uint32_t number, long result, long a, long b, long c, const char *text);
 
 /* shared.c */
-HIDDEN extern const volatile char ring_path[64];
-HIDDEN extern const volatile char library_path[64];
+HIDDEN extern const volatile char ring_path[OWN_PATH_BYTES];
+HIDDEN extern const volatile char library_path[OWN_PATH_BYTES];
 HIDDEN int is_library_there(void);
 
 /* user_dispatch.c */

@@ -19,9 +19,9 @@ use trace::{
     TraceWriter, WORKING_FOLDER,
 };
 
-use super::program::{Act, Program};
-use super::recording::Recording;
-use super::{Replay, folder, make};
+use super::plan::program::{Act, Program};
+use super::plan::{folder, make};
+use super::{Replay, read};
 use crate::testing::{self, Slice};
 
 /// The first process, which is started in `/srv/app`.
@@ -184,7 +184,7 @@ impl TestTrace {
     /// What is made of it.
     fn program(self) -> Program {
         let (_folder, path) = self.file();
-        let recording = Recording::read(&path, Duration::from_secs(60)).unwrap();
+        let recording = read::recording(&path, Duration::from_secs(60)).unwrap();
         let folder = folder::chosen(&recording).unwrap();
         make::program(&recording, &folder).unwrap()
     }
@@ -219,7 +219,7 @@ fn refusal(bytes: &[u8], given: &[(&str, &str)]) -> String {
 
 /// All that a program does, thread by thread.
 fn acts(program: &Program) -> Vec<Vec<Act>> {
-    let calls = |replay_thread: &super::program::ReplayThread| {
+    let calls = |replay_thread: &super::plan::program::ReplayThread| {
         let acts = replay_thread.steps.iter().map(|step| step.act);
         acts.filter(|act| act.kind().is_some()).collect()
     };
@@ -228,7 +228,7 @@ fn acts(program: &Program) -> Vec<Vec<Act>> {
 
 /// What is there before, by its path.
 fn initial(program: &Program) -> Vec<String> {
-    use super::program::{Initial, InitialKind};
+    use super::plan::program::{Initial, InitialKind};
     let shown = |Initial { path, what }: &Initial| {
         let path = program.paths[*path as usize].to_str().unwrap();
         match what {

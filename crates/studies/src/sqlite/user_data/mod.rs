@@ -10,8 +10,8 @@ use std::sync::Arc;
 use engine::study::StudyError;
 use model::material::Material;
 use model::study::Params;
-use model::units::{counted, rough_size};
 use rusqlite::{Connection, MAIN_DB};
+use units::{counted, rough_size};
 
 use self::rehearsal::{Rehearsal, rehearse};
 pub(crate) use self::statements::Statement;

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::units::{exact_size, rough_size};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::fs::{AtFlags, CWD, OFlags, statat};
 use rustix::io::Errno;
+use units::{exact_size, rough_size};
 
 use super::super::folder::SOURCE_PREFIX;
 use super::super::traffic;

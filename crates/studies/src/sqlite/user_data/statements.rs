@@ -1,11 +1,12 @@
 //! A file of SQL statements, taken apart.
+#![expect(unsafe_code, reason = "rusqlite has no safe form of sqlite3_complete")]
 
 use std::ffi::CString;
 use std::path::Path;
 
-use model::units::exact_size;
 use rusqlite::ffi::sqlite3_complete;
 use serde::{Deserialize, Serialize};
+use units::exact_size;
 
 use crate::user_data::source::{open_file, read_most, shown, unreadable};
 

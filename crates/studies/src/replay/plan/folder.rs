@@ -16,7 +16,7 @@ const NOT_DATA: [&[u8]; 4] = [b"/dev", b"/proc", b"/sys", b"/run/user"];
 ///
 /// # Errors
 /// In words, where none suggests itself.
-pub(super) fn chosen(recording: &Recording) -> Result<Vec<u8>, String> {
+pub(crate) fn chosen(recording: &Recording) -> Result<Vec<u8>, String> {
     let began_in = recording.began_in.map(|path| recording.path(path));
     let began_in = began_in.filter(|path| path.starts_with(b"/") && *path != b"/");
     let mut all: Option<Vec<u8>> = None;
@@ -48,7 +48,7 @@ pub(super) fn chosen(recording: &Recording) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// In words, where it is none that can be meant.
-pub(super) fn named(text: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn named(text: &str) -> Result<Vec<u8>, String> {
     match whole(text.as_bytes()) {
         Some(folder) if folder != b"/" => Ok(folder),
         _ => Err(format!(

@@ -1,7 +1,6 @@
 //! What the calls of a trace change and give away: which files are there, how long they are,
 //! and what is open.
 
-use rustix::io::Errno;
 use trace::{FileKind, Op, Place};
 
 use super::make::{Open, PlanBuilder};
@@ -216,8 +215,8 @@ impl PlanBuilder<'_> {
     fn give_away(&mut self, recorded: &Recorded) {
         let Recorded { call, path, to, .. } = recorded;
         let takes_two = matches!(call.op, Op::Rename | Op::Link | Op::Symlink);
-        let error = Errno::from_raw_os_error(-call.result as i32);
-        let about = if error == Errno::EXIST && takes_two { to } else { path };
+        let error = -call.result as i32;
+        let about = if error == libc::EEXIST && takes_two { to } else { path };
         let Some(path) = about.and_then(|path| self.inside(path)) else { return };
         if path.is_empty() {
             return;
@@ -225,11 +224,11 @@ impl PlanBuilder<'_> {
         // What makes a name finds nothing where the folder is missing.
         let makes = takes_two || call.op == Op::Mkdir || call.flags & O_CREAT != 0;
         match error {
-            Errno::NOENT if !makes => self.before.nothing_exists(&path),
-            Errno::EXIST if call.op == Op::Mkdir => self.before.folder_exists(&path),
-            Errno::EXIST => self.before.something_exists(&path),
-            Errno::INVAL if call.op == Op::Readlink => self.before.something_exists(&path),
-            Errno::ISDIR | Errno::NOTEMPTY => self.before.folder_exists(&path),
+            libc::ENOENT if !makes => self.before.nothing_exists(&path),
+            libc::EEXIST if call.op == Op::Mkdir => self.before.folder_exists(&path),
+            libc::EEXIST => self.before.something_exists(&path),
+            libc::EINVAL if call.op == Op::Readlink => self.before.something_exists(&path),
+            libc::EISDIR | libc::ENOTEMPTY => self.before.folder_exists(&path),
             _ => {}
         }
     }

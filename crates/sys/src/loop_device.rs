@@ -85,8 +85,7 @@ fn configure(device: &File, file: BorrowedFd<'_>) -> io::Result<()> {
     config.fd = file.as_raw_fd().cast_unsigned();
     config.info.flags = AUTOCLEAR | DIRECT_IO;
     // SAFETY: the structure is laid out as the kernel's, which only reads it.
-    let done = unsafe { libc::ioctl(device.as_raw_fd(), CONFIGURE as _, &raw const config) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    crate::done(unsafe { libc::ioctl(device.as_raw_fd(), CONFIGURE as _, &raw const config) })
 }
 
 #[cfg(test)]

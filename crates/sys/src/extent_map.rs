@@ -39,7 +39,7 @@ struct Map {
 }
 
 /// How many bytes a file has in extents that were written, and how many of them are encoded.
-pub(crate) fn written_and_encoded(file: impl AsFd) -> io::Result<(u64, u64)> {
+pub fn written_and_encoded(file: impl AsFd) -> io::Result<(u64, u64)> {
     // SAFETY: all fields are numbers, for which zeros are valid.
     let mut map: Box<Map> = unsafe { Box::new(std::mem::zeroed()) };
     let (mut written, mut encoded) = (0, 0);
@@ -49,10 +49,7 @@ pub(crate) fn written_and_encoded(file: impl AsFd) -> io::Result<(u64, u64)> {
         let request: *mut Map = &raw mut *map;
         // SAFETY: the structure is laid out as the kernel's, which writes no more extents
         // into it than it says it has room for.
-        let done = unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FIEMAP as _, request) };
-        if done != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        crate::done(unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FIEMAP as _, request) })?;
         let found = &map.extents[..EXTENTS_MAX.min(map.mapped as usize)];
         let of = |flag: u32| found.iter().filter(move |extent| extent.flags & flag != 0);
         let bytes = |extents: &mut dyn Iterator<Item = &Extent>| -> u64 {

@@ -1,5 +1,5 @@
 //! Locks on ranges of files, by fcntl(2): those that a process has, and those that an open
-//! file has. Neither waits.
+//! file has.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -25,8 +25,8 @@ pub enum Kind {
     Unlock,
 }
 
-/// Sets a lock on so many bytes; 0 is all to the end, however far that comes to be. Where
-/// another has a lock that stands in the way, the error is `EAGAIN` or `EACCES`.
+/// Sets a lock on so many bytes, without waiting; 0 is all to the end, however far that comes to
+/// be. Where another has a lock that stands in the way, the error is `EAGAIN` or `EACCES`.
 pub fn set(
     file: BorrowedFd<'_>,
     owner: LockOwner,
@@ -38,22 +38,36 @@ pub fn set(
         LockOwner::Process => libc::F_SETLK,
         LockOwner::OpenFile => libc::F_OFD_SETLK,
     };
+    request(file, command, kind, offset, length)
+}
+
+/// Sets an open file's lock on all of it, and waits where another stands in the way.
+pub fn wait_for_whole(file: BorrowedFd<'_>, kind: Kind) -> io::Result<()> {
+    request(file, libc::F_OFD_SETLKW, kind, 0, 0)
+}
+
+#[inline]
+fn request(
+    file: BorrowedFd<'_>,
+    command: libc::c_int,
+    kind: Kind,
+    offset: i64,
+    length: i64,
+) -> io::Result<()> {
     let kind = match kind {
         Kind::Read => libc::F_RDLCK,
         Kind::Write => libc::F_WRLCK,
         Kind::Unlock => libc::F_UNLCK,
     };
-    // SAFETY: a zeroed flock is valid; the call takes a descriptor, which is open, and reads
-    // the structure, which outlives it.
-    let outcome = unsafe {
-        let mut lock: libc::flock = std::mem::zeroed();
-        lock.l_type = kind as libc::c_short;
-        lock.l_whence = libc::SEEK_SET as libc::c_short;
-        lock.l_start = offset;
-        lock.l_len = length;
-        libc::fcntl(file.as_raw_fd(), command, &raw const lock)
+    let lock = libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: offset,
+        l_len: length,
+        l_pid: 0,
     };
-    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    // SAFETY: the descriptor is open, and the call reads the structure, which outlives it.
+    crate::done(unsafe { libc::fcntl(file.as_raw_fd(), command, &raw const lock) })
 }
 
 #[cfg(test)]

@@ -2,61 +2,66 @@
 
 use std::ffi::CString;
 
+/// Fills are told apart in so many steps of compressibility.
+pub(crate) const FILL_STEPS: usize = 16;
+/// The fill that does not become smaller, which is taken where nothing is known.
+pub(crate) const RANDOM: u8 = FILL_STEPS as u8;
+
 /// A path below the slice's folder, as its place in [`Program::paths`].
-pub(super) type PathNumber = u32;
+pub(crate) type PathNumber = u32;
 /// An open file, whatever the descriptors were called that stood for it.
-pub(super) type Slot = u32;
+pub(crate) type Slot = u32;
 /// What one step waits for and another does, as its place among all signals.
-pub(super) type SignalNumber = u32;
+pub(crate) type SignalNumber = u32;
 
 /// That of a step that no other waits for.
-pub(super) const NO_SIGNAL: SignalNumber = SignalNumber::MAX;
+pub(crate) const NO_SIGNAL: SignalNumber = SignalNumber::MAX;
 
 /// A recorded program's file calls, or those of the stretch that is replayed.
 #[derive(Debug)]
-pub(super) struct Program {
-    pub(super) replay_threads: Vec<ReplayThread>,
+pub(crate) struct Program {
+    pub(crate) replay_threads: Vec<ReplayThread>,
     /// None has `..` in it or begins with a slash; the empty one is the folder itself, as `.`.
-    pub(super) paths: Vec<CString>,
-    pub(super) slots: usize,
-    pub(super) signals: usize,
+    pub(crate) paths: Vec<CString>,
+    pub(crate) slots: usize,
+    pub(crate) signals: usize,
     /// What is there before, folders before what is in them.
-    pub(super) initial: Vec<Initial>,
+    pub(crate) initial: Vec<Initial>,
     /// Files that were open before.
-    pub(super) opened: Vec<Act>,
-    pub(super) facts: Facts,
+    pub(crate) opened: Vec<Act>,
+    pub(crate) facts: Facts,
 }
 
 /// One thread of the replay. Recorded threads that lived one after the other share one.
 #[derive(Debug, Default)]
-pub(super) struct ReplayThread {
-    pub(super) steps: Vec<Step>,
+pub(crate) struct ReplayThread {
+    pub(crate) steps: Vec<Step>,
     /// What steps wait for, in their order.
-    pub(super) waits: Vec<SignalNumber>,
+    pub(crate) waits: Vec<SignalNumber>,
 }
 
 /// One thing that a thread does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// How long the thread did other things before.
-    pub(super) think_ns: u64,
-    pub(super) act: Act,
+    pub(crate) think_ns: u64,
+    pub(crate) act: Act,
     /// What the kernel answered when it was recorded: -errno for a failure.
-    pub(super) expected: i64,
+    pub(crate) expected: i64,
     /// What is told to others once it is done.
-    pub(super) signal: SignalNumber,
+    pub(crate) signal: SignalNumber,
     /// Where in the lane's list the signals end that it waits for; those of the step before
     /// end where its own begin.
-    pub(super) waits_end: u32,
+    pub(crate) waits_end: u32,
     /// Whether it waits first and thinks afterwards, as what was woken does.
-    pub(super) waits_first: bool,
+    pub(crate) waits_first: bool,
     /// For how many microseconds the call was off the processor when it was recorded.
-    pub(super) waited_us: u16,
+    pub(crate) waited_us: u16,
 }
 
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Act {
+pub(crate) enum Act {
     /// A recorded thread begins; this share of its thinking is computing, the rest is sleep.
     Begin {
         computing: f32,
@@ -195,14 +200,14 @@ pub(super) enum Act {
 
 /// What a call acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     At(PathNumber),
     Held(Slot),
 }
 
 /// What is forced to the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Synced {
+pub(crate) enum Synced {
     All,
     Data,
     FileSystem,
@@ -210,7 +215,7 @@ pub(super) enum Synced {
 
 /// What becomes of a range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LockKind {
+pub(crate) enum LockKind {
     Read,
     Write,
     Unlock,
@@ -218,13 +223,13 @@ pub(super) enum LockKind {
 
 /// What is in the folder before the replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Initial {
-    pub(super) path: PathNumber,
-    pub(super) what: InitialKind,
+pub(crate) struct Initial {
+    pub(crate) path: PathNumber,
+    pub(crate) what: InitialKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum InitialKind {
+pub(crate) enum InitialKind {
     Folder,
     File {
         bytes: u64,
@@ -239,24 +244,24 @@ pub(super) enum InitialKind {
 
 /// What the recording was like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     /// How long all of it took, without the recorder's toll.
-    pub(super) recorded_ns: u64,
+    pub(crate) recorded_ns: u64,
     /// How long the stretch took that is replayed, likewise.
-    pub(super) stretch_ns: u64,
+    pub(crate) stretch_ns: u64,
     /// In so much of that some thread was in a call that is replayed, at the most.
-    pub(super) files_ns: u64,
+    pub(crate) files_ns: u64,
     /// Calls that are replayed.
-    pub(super) calls: u64,
+    pub(crate) calls: u64,
     /// What they write.
-    pub(super) written_bytes: u64,
+    pub(crate) written_bytes: u64,
     /// How many files and folders they make at the most.
-    pub(super) made: u64,
+    pub(crate) made: u64,
 }
 
 /// The kinds of calls that time is told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Open,
     Read,
     Write,
@@ -266,12 +271,12 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const COUNT: usize = 6;
+    pub(crate) const COUNT: usize = 6;
 }
 
 impl Act {
     /// The kind of call that it is; none where it calls nothing.
-    pub(super) fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<Kind> {
         Some(match self {
             Self::Begin { .. } | Self::Pass => return None,
             Self::Open { .. } | Self::Close { .. } => Kind::Open,
@@ -284,7 +289,7 @@ impl Act {
     }
 
     /// Whether a file's or folder's name comes, goes or changes by it.
-    pub(super) fn changes_name(&self) -> bool {
+    pub(crate) fn changes_name(&self) -> bool {
         matches!(
             self,
             Self::Mkdir { .. }
@@ -311,8 +316,13 @@ impl Act {
     }
 
     /// Whether it went as it was recorded.
-    pub(super) fn agrees(&self, expected: i64, found: i64) -> bool {
+    pub(crate) fn agrees(&self, expected: i64, found: i64) -> bool {
         let both_succeed = expected >= 0 && found >= 0;
         expected == found || (both_succeed && !self.counts())
     }
+}
+
+/// The fill that becomes so small, from 0 to 1.
+pub(crate) fn fill_of(compressed: Option<f32>) -> u8 {
+    compressed.map_or(RANDOM, |share| (share.clamp(0.0, 1.0) * FILL_STEPS as f32).round() as u8)
 }

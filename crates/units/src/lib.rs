@@ -1,10 +1,13 @@
-//! Quantities as people write them, and back: sizes, durations, shares.
+//! Quantities as people write them, and back: sizes, durations, shares; and words for a shell.
 //!
 //! Sizes are read with decimal (kB, MB) and binary (KiB, MiB) prefixes and
 //! written exactly, so that what was written reads back as the same number.
 
+mod shell;
+
 use std::time::Duration;
 
+pub use shell::quoted;
 use thiserror::Error;
 
 /// Why a text is not a quantity.
@@ -159,7 +162,7 @@ pub fn time(ns: f64) -> String {
 }
 
 /// `a`, `a or b`, `a, b or c`.
-pub(crate) fn listed(words: &[&str], joint: &str) -> String {
+pub fn listed(words: &[&str], joint: &str) -> String {
     match words {
         [] => String::new(),
         [only] => (*only).to_owned(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use rustix::process::{Pid, Resource, Rlimit, getpid, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use signal_hook::low_level;
 
@@ -46,6 +47,25 @@ pub fn survive(signals: impl IntoIterator<Item = i32>) -> io::Result<()> {
     Ok(())
 }
 
+/// Has a signal interrupt what waits when it comes, and do nothing else.
+pub fn interrupt_waits(signal: i32) -> io::Result<()> {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: the structure is valid when zeroed; the handler does nothing, and without
+    // `SA_RESTART` it ends a wait. Nothing is allocated, so that a forked process may call it.
+    crate::done(unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        libc::sigaction(signal, &raw const action, std::ptr::null_mut())
+    })
+}
+
+/// Sends a signal to a thread of this process; nothing where it has ended.
+pub fn send_to_thread(thread: Pid, signal: i32) {
+    let (process, thread) = (getpid().as_raw_nonzero().get(), thread.as_raw_nonzero().get());
+    // SAFETY: three numbers, no memory.
+    unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
+}
+
 /// Has a process be sent each of these signals that comes, once its number is not 0. One that
 /// is ignored already stays so.
 pub fn pass_on(signals: impl IntoIterator<Item = i32>, process: &Arc<AtomicI32>) -> io::Result<()> {
@@ -67,7 +87,6 @@ pub fn pass_on(signals: impl IntoIterator<Item = i32>, process: &Arc<AtomicI32>)
 /// Ends this process by a signal, as if nobody had caught it, and without a core: whoever
 /// started it sees that. Returns where the signal ends nothing.
 pub fn end_by(signal: i32) {
-    use rustix::process::{Resource, Rlimit, getpid, setrlimit};
     // What would be in it is not what ended.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     // SAFETY: the default action runs no code of this process; the set is filled in before it

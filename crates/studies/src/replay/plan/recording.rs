@@ -2,16 +2,15 @@
 //! happened.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::path::Path;
+use std::io::Read;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use model::units::{count, counted};
 use trace::{
     Call, Entry, FileKind, Followed, Follower, Header, OpenFile, OpenKind, PathId, Place, Summary,
     TraceReader, Unseen, WORKING_FOLDER,
 };
+use units::{count, counted};
 
 use super::program::PathNumber;
 
@@ -22,52 +21,52 @@ const CALLS_MAX: usize = 1_000_000;
 const PATH_BYTES_MAX: usize = 64 << 20;
 
 /// What a trace says of the stretch that is replayed.
-pub(super) struct Recording {
-    pub(super) header: Header,
-    pub(super) summary: Summary,
+pub(crate) struct Recording {
+    pub(crate) header: Header,
+    pub(crate) summary: Summary,
     /// When the stretch ends; the recording may go on.
-    pub(super) until_ns: u64,
+    pub(crate) until_ns: u64,
     /// What happens, in order of time.
-    pub(super) events: Vec<Event>,
-    pub(super) calls: Vec<Recorded>,
-    pub(super) others: Vec<Other>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) calls: Vec<Recorded>,
+    pub(crate) others: Vec<Other>,
     /// The open files that something closed for good, by which they are gone.
-    pub(super) closed: HashMap<EventKind, Vec<OpenNumber>>,
+    pub(crate) closed: HashMap<EventKind, Vec<OpenNumber>>,
     /// Both ends of pipes: the number of the pipe, and whether this is the end to write to.
-    pub(super) pipes: HashMap<OpenNumber, (u32, bool)>,
+    pub(crate) pipes: HashMap<OpenNumber, (u32, bool)>,
     /// What was open before, in the order in which it was used first.
-    pub(super) inherited: HashMap<OpenNumber, Inherited>,
+    pub(crate) inherited: HashMap<OpenNumber, Inherited>,
     paths: Vec<Arc<[u8]>>,
     /// What paths were found to be, if anyone looked.
     kinds: HashMap<PathNumber, FileKind>,
     /// Where the recorded command was started.
-    pub(super) began_in: Option<PathNumber>,
+    pub(crate) began_in: Option<PathNumber>,
     /// How many threads made calls.
-    pub(super) threads: usize,
+    pub(crate) threads: usize,
 }
 
 /// An open file's number: copies of a descriptor stand for one.
-pub(super) type OpenNumber = u32;
+pub(crate) type OpenNumber = u32;
 
 /// A call, with what it acted on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recorded {
-    pub(super) call: Call,
-    pub(super) process: u32,
-    pub(super) file: Option<OpenNumber>,
-    pub(super) other: Option<OpenNumber>,
+pub(crate) struct Recorded {
+    pub(crate) call: Call,
+    pub(crate) process: u32,
+    pub(crate) file: Option<OpenNumber>,
+    pub(crate) other: Option<OpenNumber>,
     /// What it opened.
-    pub(super) made: Option<OpenNumber>,
+    pub(crate) made: Option<OpenNumber>,
     /// The paths that it named.
-    pub(super) path: Option<PathNumber>,
-    pub(super) to: Option<PathNumber>,
+    pub(crate) path: Option<PathNumber>,
+    pub(crate) to: Option<PathNumber>,
     /// Where it read or wrote.
-    pub(super) place: Place,
+    pub(crate) place: Place,
 }
 
 /// Something else than a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Other {
+pub(crate) enum Other {
     Fork {
         parent: u32,
         child: u32,
@@ -95,46 +94,34 @@ pub(super) enum Other {
 
 /// A file that was open before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Inherited {
-    pub(super) path: PathNumber,
-    pub(super) flags: u64,
-    pub(super) position: u64,
+pub(crate) struct Inherited {
+    pub(crate) path: PathNumber,
+    pub(crate) flags: u64,
+    pub(crate) position: u64,
 }
 
 /// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Event {
-    pub(super) at_ns: u64,
-    pub(super) what: EventKind,
+pub(crate) struct Event {
+    pub(crate) at_ns: u64,
+    pub(crate) what: EventKind,
 }
 
 /// What happens, each by its place among calls or others. At one time, what ends comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum EventKind {
+pub(crate) enum EventKind {
     Ends(u32),
     Other(u32),
     Begins(u32),
 }
 
 impl Recording {
-    /// Reads a trace up to a time.
+    /// What a trace has up to a time.
     ///
     /// # Errors
-    /// In words, where it cannot be replayed.
-    pub(super) fn read(path: &Path, until: Duration) -> Result<Self, String> {
-        let shown = path.display();
-        let file = File::open(path).map_err(|e| {
-            format!(
-                "{shown} cannot be read: {e}; give replay.trace the file that iotoll record wrote"
-            )
-        })?;
-        let read = process::in_confined_thread(|| Self::of_trace(file, path, until));
-        read.map_err(|e| format!("{shown} cannot be read: {e}"))?
-    }
-
-    fn of_trace(file: File, path: &Path, until: Duration) -> Result<Self, String> {
-        let shown = path.display();
-        let read = TraceReader::new(file).and_then(|mut reader| {
+    /// In words that begin with the trace's name, where it cannot be replayed.
+    pub(crate) fn of_trace(trace: impl Read, shown: &str, until: Duration) -> Result<Self, String> {
+        let read = TraceReader::new(trace).and_then(|mut reader| {
             let all = Gathered::all(&mut reader, until.as_nanos() as u64)?;
             Ok((reader, all))
         });
@@ -167,12 +154,12 @@ impl Recording {
     }
 
     /// A path, absolute where that is known.
-    pub(super) fn path(&self, number: PathNumber) -> &[u8] {
+    pub(crate) fn path(&self, number: PathNumber) -> &[u8] {
         &self.paths[number as usize]
     }
 
     /// What a path was found to be, if anyone looked.
-    pub(super) fn kind(&self, number: PathNumber) -> Option<FileKind> {
+    pub(crate) fn kind(&self, number: PathNumber) -> Option<FileKind> {
         self.kinds.get(&number).copied()
     }
 }
@@ -204,7 +191,7 @@ struct Gathered {
 
 impl Gathered {
     /// Reads all entries, and keeps those of the stretch.
-    fn all(reader: &mut TraceReader<File>, until_ns: u64) -> Result<Self, trace::Error> {
+    fn all(reader: &mut TraceReader<impl Read>, until_ns: u64) -> Result<Self, trace::Error> {
         let mut all = Self { until_ns, ..Self::default() };
         while let Some(entry) = reader.next_entry()? {
             all.take(&entry);

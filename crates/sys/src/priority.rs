@@ -15,8 +15,7 @@ const CLASS_IDLE: libc::c_int = 3 << 13;
 /// Where the system refuses, as a container's filter may.
 pub fn storage_when_idle() -> io::Result<()> {
     // SAFETY: three numbers, no memory.
-    let done = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    crate::done(unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, 0, CLASS_IDLE) })
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! What is replayed of each call, and what it meets other threads at.
 
-use rustix::io::Errno;
 use trace::{FileKind, Op, Place};
 
 use super::make::{Open, PlanBuilder, Planned};
@@ -20,7 +19,7 @@ impl PlanBuilder<'_> {
     /// What is replayed of a call that begins.
     pub(super) fn planned(&mut self, recorded: &Recorded) -> Planned {
         let call = &recorded.call;
-        let interrupted = call.result == -i64::from(Errno::INTR.raw_os_error());
+        let interrupted = call.result == -i64::from(libc::EINTR);
         if interrupted || call.result <= RESTARTS {
             return Planned::default();
         }

@@ -5,11 +5,10 @@ use std::ffi::CString;
 
 use trace::{Call, FileKind, Op, OverheadNs};
 
-use super::fill::fill_of;
 use super::initial_state::{File, FileNumber, InitialState, Initially};
 use super::order::{Object, Order, StepOf, ThreadNumber, Use};
 use super::paths::{below, harmless_target, is_safe};
-use super::program::{Act, Facts, Initial, InitialKind, Kind, PathNumber, Program, Slot};
+use super::program::{Act, Facts, Initial, InitialKind, Kind, PathNumber, Program, Slot, fill_of};
 use super::recording::{Event, EventKind, OpenNumber, Other, Recorded, Recording};
 use super::replay_threads::replay_threads;
 use super::threads::{Overhead, Threads};
@@ -21,7 +20,7 @@ const INITIAL_MAX: usize = 200_000;
 ///
 /// # Errors
 /// In words, where there is nothing to replay.
-pub(super) fn program(recording: &Recording, folder: &[u8]) -> Result<Program, String> {
+pub(crate) fn program(recording: &Recording, folder: &[u8]) -> Result<Program, String> {
     let mut builder = PlanBuilder::new(recording, folder);
     builder.open_inherited();
     for event in &recording.events {

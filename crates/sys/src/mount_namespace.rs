@@ -44,7 +44,8 @@ fn enter_user_namespace() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))
 }
 
-fn unshare(flags: UnshareFlags) -> Result<(), rustix::io::Errno> {
+/// Gives the calling thread namespaces that it shares with no other but those that it starts.
+pub fn unshare(namespaces: UnshareFlags) -> Result<(), rustix::io::Errno> {
     // SAFETY: descriptors stay shared, which is all that could go wrong.
-    unsafe { unshare_unsafe(flags) }
+    unsafe { unshare_unsafe(namespaces.difference(UnshareFlags::FILES)) }
 }

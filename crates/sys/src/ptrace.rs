@@ -6,9 +6,9 @@ use std::mem::size_of;
 use libc::{c_long, c_uint};
 
 /// The kernel's own stop of a thread that was attached by `PTRACE_SEIZE`.
-pub(super) const EVENT_STOP: i32 = 128;
+pub const EVENT_STOP: i32 = 128;
 /// The stop of a system call, with `PTRACE_O_TRACESYSGOOD`.
-pub(super) const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
+pub const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
 
 /// Everything is followed, and nothing is killed when the recorder is.
 const OPTIONS: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
@@ -19,49 +19,60 @@ const OPTIONS: libc::c_int = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACEEXIT;
 
 /// Where a thread stands in a system call.
-pub(super) enum Standing {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
     /// Before it.
-    Enters { native: bool, number: u64, arguments: [u64; 6] },
+    Enters {
+        /// Whether its numbers are those of programs like this one.
+        native: bool,
+        /// Which call.
+        number: u64,
+        /// As in the registers.
+        arguments: [u64; 6],
+    },
     /// Behind it.
-    Leaves { result: i64 },
+    Leaves {
+        /// What it returned.
+        result: i64,
+    },
     /// Neither.
     Outside,
 }
 
 /// Attaches to a thread without stopping it.
-pub(super) fn seize(thread: u32) -> io::Result<()> {
+pub fn seize(thread: u32) -> io::Result<()> {
     request(libc::PTRACE_SEIZE, thread, 0, OPTIONS as usize).map(drop)
 }
 
 /// Stops it, soon.
-pub(super) fn interrupt(thread: u32) -> io::Result<()> {
+pub fn interrupt(thread: u32) -> io::Result<()> {
     request(libc::PTRACE_INTERRUPT, thread, 0, 0).map(drop)
 }
 
 /// Lets a stopped thread run to its next call, with this signal; 0 for none.
-pub(super) fn go_on(thread: u32, signal: i32) -> io::Result<()> {
+pub fn go_on(thread: u32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_SYSCALL, thread, 0, signal as usize).map(drop)
 }
 
 /// Leaves a thread stopped that a signal to its process has stopped, until one has it continue.
-pub(super) fn listen(thread: u32) -> io::Result<()> {
+pub fn listen(thread: u32) -> io::Result<()> {
     request(libc::PTRACE_LISTEN, thread, 0, 0).map(drop)
 }
 
 /// Lets go of a stopped thread, with this signal; 0 for none.
-pub(super) fn detach(thread: u32, signal: i32) -> io::Result<()> {
+pub fn detach(thread: u32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_DETACH, thread, 0, signal as usize).map(drop)
 }
 
 /// What the present event is about: a new thread's number.
-pub(super) fn message(thread: u32) -> io::Result<u64> {
+pub fn message(thread: u32) -> io::Result<u64> {
     let mut message: libc::c_ulong = 0;
     request(libc::PTRACE_GETEVENTMSG, thread, 0, &raw mut message as usize)?;
     Ok(message)
 }
 
 /// Where a stopped thread stands in a system call.
-pub(super) fn standing(thread: u32) -> io::Result<Standing> {
+pub fn standing(thread: u32) -> io::Result<Standing> {
     // SAFETY: the structure is plain numbers, for which all zeros is a value.
     let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
     let bytes = size_of::<libc::ptrace_syscall_info>();

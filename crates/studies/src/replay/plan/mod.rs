@@ -1,0 +1,18 @@
+//! Makes a program of a recording: what is done again, by which threads, in which order, and what
+//! has to be there before.
+//!
+//! It is a function of the recording. Nothing here asks the system or acts on it, which
+//! `cargo xtask tidy` checks.
+
+mod calls;
+mod effects;
+pub(super) mod folder;
+mod initial_state;
+pub(super) mod make;
+mod order;
+mod paths;
+pub(super) mod program;
+pub(super) mod recording;
+mod replay_threads;
+mod sizes;
+mod threads;
