@@ -4,6 +4,7 @@
 
 use crate::common;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -146,11 +147,12 @@ fn a_report_holds_the_record_and_nothing_of_the_environment() {
 fn a_saved_run_is_exported_as_it_was_when_it_was_fresh() {
     let places = Places::new();
     let folder = tempfile::tempdir().unwrap();
-    // A saved run has it from elsewhere.
+    // `saved` has every run written as JSON.
     let formats = || FORMATS.iter().filter(|format| format.flag != JSON.format.flag);
     let name =
         |prefix: &str, format: &Format| folder.path().join(format!("{prefix}-{}", format.flag));
     let variants = formats().map(|format| format.choice.as_ref().map_or(1, |c| c.values.len()));
+    let mut heads = HashSet::new();
     for number in 0..variants.max().unwrap() {
         let flags = |prefix: &str| {
             let each = formats().flat_map(|format| {
@@ -173,6 +175,9 @@ fn a_saved_run_is_exported_as_it_was_when_it_was_fresh() {
             let [fresh, again] =
                 ["fresh", "again"].map(|name_of| fs::read(name(name_of, format)).unwrap());
             assert!(fresh.len() > 100 && fresh == again, "{}, {number}", format.flag);
+            let head = fresh.split(|byte| *byte == b'\n').next().unwrap().to_owned();
+            let is_new = heads.insert(head);
+            assert!(format.choice.is_none() || is_new, "{}: no other variant", format.flag);
         }
         fs::remove_file(file).unwrap();
     }

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn descriptions_are_complete_and_have_flags_of_their_own() {
+    fn descriptions_are_complete_and_no_two_have_one_flag() {
         assert_eq!(JSON.format.flag, "json");
         let choices = FORMATS.iter().filter_map(|format| format.choice.as_ref());
         let mut flags: Vec<&str> = choices.map(|choice| choice.flag).collect();
