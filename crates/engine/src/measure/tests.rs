@@ -48,6 +48,8 @@ impl SliceRunner for Made {
         Operations { granule: 1, max: 1_000_000 }
     }
 
+    fn begin_stretch(&mut self) {}
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let mut elapsed_ns = operations * self.typical_times_ns[arm];
         let full = elapsed_ns > 1_000_000;

@@ -5,7 +5,6 @@
 mod between_runs;
 mod carry_over;
 mod properties;
-mod shares;
 mod simulation;
 mod tails;
 mod trend;
