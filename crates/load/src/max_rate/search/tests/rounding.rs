@@ -75,7 +75,8 @@ fn the_interval_of_two_highest_rates_holds_the_truth() {
         for noise in NOISES {
             let missed = misses(truth, noise, None, |found| found.estimate.unwrap());
             println!("log ratio {truth}, noise {noise:?}: {missed:.3} missed");
-            assert!(missed <= 0.05, "{truth} {noise:?}: {missed}");
+            // Of 150 runs, 5% and what chance adds in one of a hundred.
+            assert!(missed <= 0.095, "{truth} {noise:?}: {missed}");
         }
     }
 }
