@@ -105,18 +105,20 @@ fn errors(state: &PairState, run: &Indexed<'_>) -> Option<ErrorComparison> {
     let [base, other] = [failed(state.pair.base)?, failed(state.pair.other)?];
     let share = |(failed, of): (u64, u64)| failed as f64 / of.max(1) as f64;
     let none = base.0 == 0 && other.0 == 0;
-    let verdict = match decided(state.errors.decision()) {
-        Verdict::Unclear if none => Verdict::Same,
-        verdict => verdict,
+    let (low, high) = state.failed_difference();
+    let verdict = match (low, high) {
+        (low, _) if low > 0.0 => Verdict::Slower,
+        (_, high) if high < 0.0 => Verdict::Faster,
+        _ if none => Verdict::Same,
+        _ => Verdict::Unclear,
     };
     let fewer = base.1.min(other.1);
     let share_at_most = none.then(|| stats::rate_at_most(0, fewer, run.plan.error_rate));
-    let Interval { low, high, .. } = state.errors.interval();
     Some(ErrorComparison {
         base_share: share(base),
         other_share: share(other),
-        difference_low: Some(low.max(-1.0)),
-        difference_high: Some(high.min(1.0)),
+        difference_low: Some(low),
+        difference_high: Some(high),
         share_at_most,
         verdict,
     })

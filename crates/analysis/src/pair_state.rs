@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use model::arm::Pair;
 use model::run::Run;
 use model::slice::Slice;
-use stats::{Decision, Interval, Settings, Stretches, trimmed_mean};
+use stats::{Decision, Interval, Settings, Shares, Stretches, trimmed_mean};
 
 use crate::stretches;
 use crate::tails::Tails;
@@ -23,9 +23,11 @@ pub(crate) struct PairState {
     pub(crate) mean: Stretches,
     /// Of the 99th percentile.
     pub(crate) p99: Tails,
-    /// Of the share of operations that failed: the differences of the shares. Any difference
+    /// Of the share of operations that failed: the differences of the shares, of which any
     /// matters.
-    pub(crate) errors: Stretches,
+    errors: Stretches,
+    /// The same, whatever failures are like.
+    shares: Shares,
     /// Blocks that were not doubted.
     pub(crate) seen: u64,
     /// What rounds gave, one by one.
@@ -52,6 +54,7 @@ impl PairState {
             mean: Stretches::new(settings),
             p99: Tails::new(settings),
             errors: Stretches::new(Settings { threshold: 0.0, ..settings }),
+            shares: Shares::new(settings.error_rate),
             seen: 0,
             taken: Vec::new(),
             ends: Vec::new(),
@@ -80,7 +83,9 @@ impl PairState {
             self.p99.take(base, other);
         }
         if base.outcome.failed.is_some() && other.outcome.failed.is_some() {
-            self.failed.push(other.failed_share() - base.failed_share());
+            let difference = other.failed_share() - base.failed_share();
+            self.failed.push(difference);
+            self.shares.push(difference);
         }
     }
 
@@ -109,6 +114,15 @@ impl PairState {
             return interval;
         }
         Interval { estimate: trimmed_mean(&self.log_ratios()).unwrap_or_default(), ..interval }
+    }
+
+    /// Where the mean difference of the shares of failed operations lies, from -1 to 1: as far
+    /// as the stretches allow, and whatever failures are like.
+    pub(crate) fn failed_difference(&self) -> (f64, f64) {
+        let (Interval { low, high, .. }, shares) = (self.errors.interval(), self.shares.interval());
+        let is_early = self.errors.looked_at() == 0;
+        let (low, high) = if is_early { (-1.0, 1.0) } else { (low.max(-1.0), high.min(1.0)) };
+        (low.min(shares.0), high.max(shares.1))
     }
 
     /// After how many blocks the verdict was first reached that has stood since.

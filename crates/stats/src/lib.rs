@@ -15,6 +15,7 @@ mod median;
 mod normal;
 mod quantile;
 mod selection;
+mod shares;
 mod stretches;
 mod student;
 mod trend;
@@ -28,6 +29,7 @@ pub use joint::{Difference, levels};
 pub use median::{center_and_spread, median, median_interval};
 pub use quantile::log_quantile_of_subsample;
 pub use selection::selected_error_rate;
+pub use shares::Shares;
 pub use stretches::{
     Decision, Interval, STRETCHES, STRETCHES_MIN, Settings, Stretches, is_look, trimmed_mean,
 };

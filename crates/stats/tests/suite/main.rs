@@ -4,6 +4,7 @@
 
 mod between_runs;
 mod carry_over;
+mod failures;
 mod properties;
 mod simulation;
 mod tails;
