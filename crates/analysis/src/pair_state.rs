@@ -158,7 +158,7 @@ impl PairStates {
 
     /// The states after all blocks of a run.
     pub(crate) fn of(run: &Run) -> Self {
-        Self::of_pairs(run, &run.plan.pairs, |block| Cow::Borrowed(block))
+        Self::of_pairs(run, &run.plan.pairs, Cow::Borrowed)
     }
 
     /// The same of some pairs, with blocks read in some way.

@@ -199,7 +199,9 @@ mod tests {
 
     fn of(threshold: f64, means: &[f64]) -> Stretches {
         let mut stretches = Stretches::new(Settings { threshold, error_rate: 0.05 });
-        means.iter().for_each(|mean| stretches.push(*mean));
+        for mean in means {
+            stretches.push(*mean);
+        }
         stretches
     }
 
@@ -230,9 +232,12 @@ mod tests {
     fn a_decision_that_later_stretches_do_not_bear_out_is_taken_back() {
         let mut stretches = of(0.05, &[0.2, 0.21, 0.2, 0.21, 0.2]);
         assert_eq!((stretches.decision(), stretches.decided_after()), (Decision::Greater, Some(5)));
-        [-0.3, -0.3].into_iter().for_each(|mean| stretches.push(mean));
+        stretches.push(-0.3);
+        stretches.push(-0.3);
         assert_eq!((stretches.decision(), stretches.decided_after()), (Decision::Open, None));
-        [0.2; 3].into_iter().for_each(|mean| stretches.push(mean));
+        for _ in 0..3 {
+            stretches.push(0.2);
+        }
         assert_eq!(stretches.decision(), Decision::Open);
         let late = of(0.05, &[0.1, 0.3, 0.1, 0.3, 0.1, 0.2, 0.2, 0.2, 0.2, 0.2]);
         assert_eq!(late.decided_after(), Some(7), "{:?}", late.interval());
@@ -252,6 +257,6 @@ mod tests {
         assert_eq!(trimmed_mean(&[1.0, 2.0, 9.0]), Some(4.0));
         assert_eq!(trimmed_mean(&[9.0, 1.0, 2.0, -500.0]), Some(1.5));
         let ten: Vec<f64> = (0..10).map(|n| f64::from(n * n * n)).collect();
-        assert_eq!(trimmed_mean(&ten), Some((8 + 27 + 64 + 125 + 216 + 343) as f64 / 6.0));
+        assert_eq!(trimmed_mean(&ten), Some((8.0 + 27.0 + 64.0 + 125.0 + 216.0 + 343.0) / 6.0));
     }
 }

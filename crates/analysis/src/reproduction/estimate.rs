@@ -68,7 +68,7 @@ impl<'a> Estimates<'a> {
             axis: axis(&run.plan.arms[base], &run.plan.arms[other]),
         };
         let pairs: Vec<Pair> = others.iter().map(pair).collect();
-        let states = PairStates::of_pairs(run, &pairs, |block| Cow::Borrowed(block));
+        let states = PairStates::of_pairs(run, &pairs, Cow::Borrowed);
         let results = comparisons::results(run, &states, arms, totals);
         typical_times.extend(others.into_iter().zip(results));
         Self { run, arms, typical_times }

@@ -130,7 +130,9 @@ mod tests {
             let mut random = ChaCha8Rng::seed_from_u64(2);
             let runs = (0..60).filter(|_| {
                 let mut series = draw(&seen, found.blocks_in_60_s as usize, &mut random);
-                series.iter_mut().for_each(|ratio| *ratio += shift.ln_1p());
+                for ratio in &mut series {
+                    *ratio += shift.ln_1p();
+                }
                 let end = stretches(&series, threshold).last();
                 end.is_some_and(|(end, _)| end.decision() == Decision::Greater)
             });

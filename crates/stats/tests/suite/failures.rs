@@ -62,7 +62,9 @@ fn told_apart(failures: Failures) -> [f64; 2] {
         let mut apart = [false; 2];
         for stretch in rounds.chunks(ROUNDS) {
             stretches.push(stretch.iter().sum::<f64>() / ROUNDS as f64);
-            stretch.iter().for_each(|difference| shares.push(*difference));
+            for difference in stretch {
+                shares.push(*difference);
+            }
             if stretches.decision() != Decision::Open {
                 let (low, high) = shares.interval();
                 apart = [true, apart[1] || low > 0.0 || high < 0.0];
