@@ -283,6 +283,8 @@ mod tests {
         assert_eq!(verdict(&[(0, 0); 9]), Some(Verdict::Same));
         assert_eq!(verdict(&[(5, 1); 4]), Some(Verdict::Unclear));
         assert_eq!(verdict(&[(2, 2); 40]), Some(Verdict::Unclear));
+        // In more rounds the other one might fail all at once.
+        assert_eq!(verdict(&[(0, 2); 20]), Some(Verdict::Unclear));
         // The one fails for some stretches, and then the other.
         let turns: Vec<(u64, u64)> =
             (0..120).map(|block| [(40, 2), (1, 30)][block / 30 % 2]).collect();
