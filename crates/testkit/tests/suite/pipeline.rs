@@ -119,6 +119,22 @@ fn an_interrupted_run_keeps_what_its_complete_stretches_allow() {
 }
 
 #[test]
+fn a_run_saved_before_there_were_stretches_is_cut_afterwards_and_says_so() {
+    let plan = plan(&["reopen", "held"], &PLACES, 10);
+    let mut result =
+        run(&plan, &mut SimulatedRunner::new(steady(&[1930.0, 1620.0, 290.0, 292.0]), 1));
+    let said = |result: &Run| {
+        let text = printed(result, 100).replace('\n', " ");
+        ["cut into stretches afterwards", "intervals may be too narrow"].map(|s| text.contains(s))
+    };
+    assert_eq!(said(&result), [false; 2]);
+    result.slices.iter_mut().for_each(|slice| slice.stretch = None);
+    assert_eq!(said(&result), [true; 2]);
+    assert_eq!(analyse(&result).stretches, 10);
+    assert_eq!(verdict(&result, "log/held@disk", "log/reopen@disk"), Verdict::Faster);
+}
+
+#[test]
 fn a_place_that_fills_up_fails_alone() {
     let plan = plan(&["reopen", "held"], &PLACES, 60);
     let mut arms = steady(&[1930.0, 1620.0, 290.0, 250.0]);
