@@ -107,10 +107,10 @@ impl PairState {
         self.taken.iter().map(|taken| taken.log_ratio).collect()
     }
 
-    /// Where the log ratio lies; without bounds before a stretch is complete.
+    /// Where the log ratio lies; without bounds before the first look.
     pub(crate) fn interval(&self) -> Interval {
         let interval = self.mean.interval();
-        if self.mean.count() > 0 {
+        if self.mean.looked_at() > 0 {
             return interval;
         }
         Interval { estimate: trimmed_mean(&self.log_ratios()).unwrap_or_default(), ..interval }
@@ -120,9 +120,7 @@ impl PairState {
     /// as the stretches allow, and whatever failures are like.
     pub(crate) fn failed_difference(&self) -> (f64, f64) {
         let (Interval { low, high, .. }, shares) = (self.errors.interval(), self.shares.interval());
-        let is_early = self.errors.looked_at() == 0;
-        let (low, high) = if is_early { (-1.0, 1.0) } else { (low.max(-1.0), high.min(1.0)) };
-        (low.min(shares.0), high.max(shares.1))
+        (low.max(-1.0).min(shares.0), high.min(1.0).max(shares.1))
     }
 
     /// After how many blocks the verdict was first reached that has stood since.
