@@ -195,7 +195,7 @@ mod tests {
         for block in 0..40 {
             for (arm, factor) in [1.0, rewritten, moved, both].into_iter().enumerate() {
                 let mut slice = testing::slice(arm, block);
-                let noise = 0.02 * ((block * 7 + arm * 3) % 5) as f64 - 0.04;
+                let noise = 0.005 * ((block * block * 7 + arm * 31) % 11) as f64 - 0.025;
                 slice.spent.elapsed_ns = (100.0 * now_ns * factor * noise.exp()) as u64;
                 slices.push(slice);
             }

@@ -4,7 +4,7 @@ use model::analysis::{ArmResult, Comparison, ErrorComparison, TailComparison, Ve
 use model::arm::{Axis, Pair};
 use model::cause::Cause;
 use model::run::Run;
-use stats::{Decision, Interval, Sequence};
+use stats::{Decision, Interval, STRETCHES_MIN, Stretches};
 
 use crate::causes::{self, Side};
 use crate::indexed::Indexed;
@@ -58,7 +58,7 @@ fn pair_causes(
 
 fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Comparison {
     let Pair { base, other, axis } = state.pair;
-    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.mean.blocks());
+    let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.taken.len());
     let typical_times =
         arms[base].typical_ns.zip(arms[other].typical_ns).filter(|_| ratio.is_some());
     let ratio = typical_times.map(|(base_ns, other_ns)| other_ns / base_ns);
@@ -75,13 +75,13 @@ fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Compa
         saves_ns_per_op: typical_times.map(|(base_ns, other_ns)| base_ns - other_ns),
         threshold: run.plan.threshold,
         verdict,
-        blocks: state.mean.blocks() as u64,
-        decided_after: state.mean.decided_at().map(|blocks| blocks as u64),
+        blocks: state.taken.len() as u64,
+        decided_after: state.decided_after().map(|blocks| blocks as u64),
         totals: typical_times.and_then(|(base, other)| {
             stalls::totals(run, state, [base, other], run.plan.threshold)
         }),
         drift: drift::of_pair(state, run.plan.pairs.len()),
-        p99: tail(&state.p99.sequence),
+        p99: tail(&state.p99.stretches),
         errors: errors(state, run),
         why,
         more_seconds: None,
@@ -90,7 +90,7 @@ fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Compa
     };
     let judged = match invalid::why(&measured, state.pair, arms, run) {
         Some(why) => invalidated(measured, why),
-        None => stalls::judge(unless_contradicted(measured, state)),
+        None => stalls::judge(unless_at_the_edge(measured)),
     };
     Comparison { more_seconds: remaining::seconds(&judged, run.run.seconds), ..judged }
 }
@@ -105,15 +105,15 @@ fn errors(state: &PairState, run: &Indexed<'_>) -> Option<ErrorComparison> {
     let [base, other] = [failed(state.pair.base)?, failed(state.pair.other)?];
     let share = |(failed, of): (u64, u64)| failed as f64 / of.max(1) as f64;
     let none = base.0 == 0 && other.0 == 0;
-    let verdict = match state.errors.decision() {
-        ..0 => Verdict::Faster,
-        1.. => Verdict::Slower,
-        0 if none => Verdict::Same,
-        0 => Verdict::Unclear,
+    let (low, high) = state.failed_difference();
+    let verdict = match (low, high) {
+        (low, _) if low > 0.0 => Verdict::Slower,
+        (_, high) if high < 0.0 => Verdict::Faster,
+        _ if none => Verdict::Same,
+        _ => Verdict::Unclear,
     };
     let fewer = base.1.min(other.1);
     let share_at_most = none.then(|| stats::rate_at_most(0, fewer, run.plan.error_rate));
-    let (low, high) = state.errors.interval();
     Some(ErrorComparison {
         base_share: share(base),
         other_share: share(other),
@@ -124,19 +124,16 @@ fn errors(state: &PairState, run: &Indexed<'_>) -> Option<ErrorComparison> {
     })
 }
 
-/// The verdict, unless what was measured after it says otherwise: then the storage, or
-/// the machine, was not the same all the time.
-fn unless_contradicted(comparison: Comparison, state: &PairState) -> Comparison {
+/// The verdict, unless the ratio that settles all comparisons lies on the other side of the
+/// threshold.
+fn unless_at_the_edge(comparison: Comparison) -> Comparison {
     let agrees = |ratio| comparison.verdict.is_true_of(ratio, comparison.threshold);
-    if comparison.ratio.is_none_or(agrees) && !state.mean.is_contradicted() {
+    if comparison.ratio.is_none_or(agrees) {
         return comparison;
     }
-    let why = format!(
-        "the verdict {} was reached after {} blocks, but later blocks contradict it",
-        comparison.verdict.as_str(),
-        comparison.decided_after.unwrap_or_default()
-    );
-    Comparison { verdict: Verdict::Unclear, why: Some(why), ..comparison }
+    let why = "the ratio lies at the edge of the threshold, where it agrees with those of other \
+               comparisons only beyond its interval";
+    Comparison { verdict: Verdict::Unclear, why: Some(why.to_owned()), ..comparison }
 }
 
 fn invalidated(comparison: Comparison, why: String) -> Comparison {
@@ -145,7 +142,7 @@ fn invalidated(comparison: Comparison, why: String) -> Comparison {
     Comparison { verdict: Verdict::Invalid, why: Some(why), p99, errors, ..comparison }
 }
 
-/// Where a sequence is after its last block; unknown before the first.
+/// Where a ratio lies; unknown before the first block.
 pub(crate) struct Ratios {
     pub(crate) ratio: Option<f64>,
     pub(crate) ratio_low: Option<f64>,
@@ -163,10 +160,10 @@ impl Ratios {
     }
 }
 
-fn tail(sequence: &Sequence) -> TailComparison {
+fn tail(stretches: &Stretches) -> TailComparison {
     let Ratios { ratio, ratio_low, ratio_high } =
-        Ratios::of(sequence.interval(), sequence.blocks());
-    let verdict = decided(sequence.decision());
+        Ratios::of(stretches.interval(), stretches.count());
+    let verdict = decided(stretches.decision());
     TailComparison { ratio, ratio_low, ratio_high, verdict }
 }
 
@@ -190,13 +187,17 @@ fn end_of(run: &Run) -> &'static str {
 
 fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
     let verdict = decided(state.mean.decision());
-    let why = (verdict == Verdict::Unclear).then(|| match state.mean.blocks() {
+    let stretches = state.mean.count();
+    let why = (verdict == Verdict::Unclear).then(|| match state.taken.len() {
         0 if state.seen > 0 => format!(
             "half of the operations failed in each of {} blocks, so there is no median to \
              compare",
             state.seen
         ),
         0 => format!("{end} before the first block was complete"),
+        _ if stretches < STRETCHES_MIN => {
+            format!("{end} after {stretches} of the {STRETCHES_MIN} stretches that a verdict takes")
+        }
         blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
     });
     (verdict, why)
@@ -204,6 +205,8 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use model::slice::{Outcome, Slice};
 
     use super::*;
@@ -224,25 +227,52 @@ mod tests {
         errors(&PairStates::of(&run).0[0], &Indexed::of(&run))
     }
 
-    #[test]
-    fn a_smaller_error_rate_takes_more_blocks() {
-        let slice = |block, arm: usize| {
+    /// Ten stretches of three rounds of two arms, the second of which takes so much longer,
+    /// give or take a little.
+    fn analysed(
+        more: impl Fn(usize) -> f64,
+        change: impl FnOnce(&mut Run),
+    ) -> model::analysis::Comparison {
+        let slice = |block: usize, arm: usize| {
             let mut slice = testing::slice(arm, block);
-            slice.spent.elapsed_ns += 200 * arm as u64;
-            slice
+            let noise = 0.01 * ((block * block * 7) % 11) as f64 - 0.05;
+            let times = if arm == 1 { more(block / 3) * noise.exp() } else { 1.0 };
+            slice.spent.elapsed_ns = (1e6 * times) as u64;
+            Slice { stretch: Some(block / 3), ..slice }
         };
-        let compared = |blocks: usize, error_rate: f64| {
-            let slices = (0..blocks).flat_map(|block| [slice(block, 0), slice(block, 1)]).collect();
-            let mut run = testing::run(2, slices);
-            run.plan.error_rate = error_rate;
-            let comparison = crate::analyse(&run).comparisons.remove(0);
-            (comparison.verdict, comparison.confidence)
-        };
-        let needed = |error_rate: f64| {
-            (1..200).find(|blocks| compared(*blocks, error_rate).0 == Verdict::Slower).unwrap()
-        };
-        assert!(needed(0.05) < needed(0.0005), "{} {}", needed(0.05), needed(0.0005));
-        assert_eq!(compared(3, 0.0005).1.to_bits(), 0.9995_f64.to_bits());
+        let slices = (0..30).flat_map(|block| [slice(block, 0), slice(block, 1)]);
+        let mut run = testing::run(2, slices.collect());
+        change(&mut run);
+        crate::analyse(&run).comparisons.remove(0)
+    }
+
+    #[test]
+    fn a_smaller_error_rate_gives_a_wider_interval_and_is_said() {
+        let of = |error_rate: f64| analysed(|_| 1.2, |run| run.plan.error_rate = error_rate);
+        let width = |c: &Comparison| c.ratio_high.unwrap() - c.ratio_low.unwrap();
+        let (usual, small) = (of(0.05), of(0.0005));
+        assert!(width(&usual) < width(&small), "{usual:?} {small:?}");
+        assert_eq!(small.confidence.to_bits(), 0.9995_f64.to_bits());
+        assert_eq!((usual.verdict, usual.decided_after), (Verdict::Slower, Some(15)));
+    }
+
+    #[test]
+    fn a_verdict_that_later_stretches_take_back_is_taken_back() {
+        let states = |stretch: usize| if stretch < 5 { 1.2 } else { 0.8 };
+        let early = |run: &mut Run| run.slices.retain(|slice| slice.stretch < Some(5));
+        assert_eq!(analysed(states, early).verdict, Verdict::Slower);
+        let whole = analysed(states, |_| ());
+        assert_eq!((whole.verdict, whole.decided_after), (Verdict::Unclear, None));
+        assert!(whole.why.is_some_and(|why| why.contains("narrow enough")));
+    }
+
+    #[test]
+    fn fewer_stretches_than_a_verdict_takes_are_counted() {
+        let four = |run: &mut Run| run.slices.retain(|slice| slice.stretch < Some(4));
+        let found = analysed(|_| 3.0, four);
+        assert_eq!(found.verdict, Verdict::Unclear);
+        let why = found.why.unwrap();
+        assert!(why.contains("after 4 of the 5 stretches that a verdict takes"), "{why}");
     }
 
     #[test]
@@ -251,15 +281,21 @@ mod tests {
         assert_eq!(verdict(&[(5, 1); 120]), Some(Verdict::Faster));
         assert_eq!(verdict(&[(0, 30); 20]), Some(Verdict::Slower));
         assert_eq!(verdict(&[(0, 0); 9]), Some(Verdict::Same));
-        assert_eq!(verdict(&[(5, 1); 9]), Some(Verdict::Unclear));
+        assert_eq!(verdict(&[(5, 1); 4]), Some(Verdict::Unclear));
         assert_eq!(verdict(&[(2, 2); 40]), Some(Verdict::Unclear));
-        let fewer = compared(&[(5, 1); 120]).unwrap();
+        // In more rounds the other one might fail all at once.
+        assert_eq!(verdict(&[(0, 2); 20]), Some(Verdict::Unclear));
+        // The one fails for some stretches, and then the other.
+        let turns: Vec<(u64, u64)> =
+            (0..120).map(|block| [(40, 2), (1, 30)][block / 30 % 2]).collect();
+        assert_eq!(verdict(&turns), Some(Verdict::Unclear));
+        let fewer = compared(&[(5, 1), (6, 3), (4, 1), (5, 2), (7, 1)].repeat(24)).unwrap();
         let (low, high) = (fewer.difference_low.unwrap(), fewer.difference_high.unwrap());
-        assert!((-0.1..-0.04).contains(&low) && (-0.04..=0.0).contains(&high), "{low} {high}");
+        assert!((-0.1..-0.038).contains(&low) && (-0.038..=0.0).contains(&high), "{low} {high}");
         let none = compared(&[(0, 0); 10]).and_then(|errors| errors.share_at_most);
         // 1 - 0.05^(1/1000), the rule of three.
         assert!(none.is_some_and(|most| (most - 0.002_991).abs() < 1e-5), "{none:?}");
-        let some = compared(&[(5, 1); 9]);
+        let some = compared(&[(5, 1); 4]);
         assert!(
             some.is_some_and(|e| (e.base_share - 0.05).abs() < 1e-9 && e.share_at_most.is_none())
         );

@@ -13,6 +13,7 @@ use stats::{Interval, Level, Variation};
 
 use crate::blocks::{self, Block, log_typicals};
 use crate::facts::{apart, setting};
+use crate::stretches;
 
 /// A run with what follows from it.
 #[derive(Clone, Copy)]
@@ -132,22 +133,36 @@ fn groups(
 struct Levels<'a> {
     of: Analysed<'a>,
     blocks: Vec<Block<'a>>,
+    /// How many blocks each stretch has.
+    rounds: Vec<usize>,
 }
 
 impl<'a> Levels<'a> {
     fn of(of: Analysed<'a>) -> Self {
-        Self { of, blocks: blocks::of(of.run) }
+        Self { of, blocks: blocks::of(of.run), rounds: stretches::cut(of.run).rounds }
+    }
+
+    /// What each stretch gives of an arm.
+    fn stretches(&self, arm: usize) -> Vec<f64> {
+        let mut blocks = self.blocks.as_slice();
+        let mut stretch = |rounds: &usize| {
+            let (first, rest) = blocks.split_at(*rounds);
+            blocks = rest;
+            let logs: Vec<f64> = log_typicals(first, arm).into_iter().map(|(_, log)| log).collect();
+            stats::trimmed_mean(&logs)
+        };
+        self.rounds.iter().filter_map(&mut stretch).collect()
     }
 
     /// An arm's level, or why it has none.
     fn of_arm(&self, arm: usize) -> Result<Level, String> {
         let result = &self.of.analysis.arms[arm];
-        let blocks: Vec<f64> =
-            log_typicals(&self.blocks, arm).into_iter().map(|(_, log)| log).collect();
-        let level = result.typical_ns.and_then(|typical_ns| Level::new(typical_ns.ln(), &blocks));
+        let stretches = self.stretches(arm);
+        let level =
+            result.typical_ns.and_then(|typical_ns| Level::new(typical_ns.ln(), &stretches));
         level.ok_or_else(|| match &result.failure {
             Some(why) => why.clone(),
-            None => format!("fewer than {} blocks", stats::BLOCKS_MIN),
+            None => format!("fewer than {} stretches", stats::STRETCHES_MIN),
         })
     }
 }

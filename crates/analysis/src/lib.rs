@@ -26,6 +26,7 @@ mod remaining;
 mod reproduction;
 mod scaling;
 mod stalls;
+mod stretches;
 mod tails;
 #[cfg(test)]
 mod testing;
@@ -55,8 +56,11 @@ pub fn analyse(run: &Run) -> Analysis {
     let scaling = scaling::of(&arms, run.plan.threshold);
     let noise = noise_between(&run.watch.before, &run.watch.after);
     let reproduction = reproduction::of(run, &arms, &comparisons, &totals);
+    let cut = stretches::cut(run);
     Analysis {
         blocks: run.blocks().count() as u64,
+        stretches: cut.rounds.len() as u64,
+        cut_afterwards: cut.afterwards,
         arms,
         comparisons,
         noise,

@@ -48,6 +48,8 @@ impl LiveSummary {
         let answers = answers::of(&self.run, &arms, &comparisons);
         Analysis {
             blocks: self.typical_times_ns.iter().map(Vec::len).max().unwrap_or_default() as u64,
+            stretches: states.stretches() as u64,
+            cut_afterwards: false,
             arms,
             comparisons,
             noise: Noise::default(),
@@ -89,7 +91,7 @@ impl LiveSummary {
     fn comparison(&self, state: &PairState, arms: &[ArmResult]) -> Comparison {
         let [base, other] = [state.pair.base, state.pair.other].map(|arm| &arms[arm]);
         let Ratios { ratio, ratio_low, ratio_high } =
-            Ratios::of(state.mean.interval(), state.mean.blocks());
+            Ratios::of(state.interval(), state.taken.len());
         let verdict = decided(state.mean.decision());
         Comparison {
             base: base.id.clone(),
@@ -102,7 +104,7 @@ impl LiveSummary {
             saves_ns_per_op: base.typical_ns.zip(ratio).map(|(ns, ratio)| ns * (1.0 - ratio)),
             threshold: self.run.plan.threshold,
             verdict,
-            blocks: state.mean.blocks() as u64,
+            blocks: state.taken.len() as u64,
             decided_after: None,
             totals: None,
             drift: None,

@@ -1,21 +1,16 @@
-//! The state of each comparison: the blocks' paired log ratios, fed to their
-//! sequences block by block. Used while measuring, to know when to stop, and
-//! again on the record, to analyse it: the same code, so the same verdicts.
+//! The state of each comparison: the rounds' paired log ratios, of which each stretch gives
+//! one number. Used while measuring, to know when to stop, and again on the record, to
+//! analyse it: the same code, so the same verdicts.
 
-use std::cell::Cell;
+use std::borrow::Cow;
 
 use model::arm::Pair;
 use model::run::Run;
 use model::slice::Slice;
-use stats::{Decision, Interval, Sequence, Settings, Shares};
+use stats::{Decision, Interval, Settings, Shares, Stretches, trimmed_mean};
 
+use crate::stretches;
 use crate::tails::Tails;
-
-/// By how much, on either side, the log ratios of two runs of one machine may differ for
-/// what stays the same within each, such as where its process's memory lies; no number of
-/// blocks shows it. Of ten default runs on a quiet virtual machine 87% of pairs agreed
-/// without this, and 93% with it (`cargo xtask bench repeat`).
-const SAME_WITHIN_A_RUN: f64 = 0.02;
 
 const HALF: f64 = 0.5;
 const HUNDREDTH: f64 = 0.01;
@@ -25,22 +20,22 @@ pub(crate) struct PairState {
     /// What is compared.
     pub(crate) pair: Pair,
     /// Of the mean time per operation. This one decides when to stop.
-    pub(crate) mean: Sequence,
+    pub(crate) mean: Stretches,
     /// Of the 99th percentile.
     pub(crate) p99: Tails,
-    /// Of the share of operations that failed.
-    pub(crate) errors: Shares,
+    /// Of the share of operations that failed: the differences of the shares, of which any
+    /// matters.
+    errors: Stretches,
+    /// The same, whatever failures are like.
+    shares: Shares,
     /// Blocks that were not doubted.
     pub(crate) seen: u64,
-    /// What the mean's sequence was given, block by block.
+    /// What rounds gave, one by one.
     pub(crate) taken: Vec<Taken>,
-    /// The logarithm of 1 + worth, beyond which a difference matters.
-    edge: f64,
-    /// The probability with which the mean's interval may miss the truth.
-    error_rate: f64,
-    /// The width of the interval that the blocks alone allow, when it was last looked at, and
-    /// after how many blocks that was.
-    width: Cell<(f64, usize)>,
+    /// How many of them there were at the end of each stretch that gave a number.
+    ends: Vec<usize>,
+    /// The differences of the shares of failed operations in the present stretch.
+    failed: Vec<f64>,
 }
 
 /// One block's ratio.
@@ -48,11 +43,25 @@ pub(crate) struct PairState {
 pub(crate) struct Taken {
     /// The block's number.
     pub(crate) block: usize,
-    /// The natural logarithm of the other's toll over the base's.
+    /// The natural logarithm of the other's time per operation over the base's.
     pub(crate) log_ratio: f64,
 }
 
 impl PairState {
+    fn new(pair: Pair, settings: Settings) -> Self {
+        Self {
+            pair,
+            mean: Stretches::new(settings),
+            p99: Tails::new(settings),
+            errors: Stretches::new(Settings { threshold: 0.0, ..settings }),
+            shares: Shares::new(settings.error_rate),
+            seen: 0,
+            taken: Vec::new(),
+            ends: Vec::new(),
+            failed: Vec::new(),
+        }
+    }
+
     /// Takes in one block's slices of the two arms.
     ///
     /// A block in which either is doubted says nothing. Where half of the operations
@@ -65,62 +74,58 @@ impl PairState {
         self.seen += 1;
         let failed = base.failed_share().max(other.failed_share());
         if failed < HALF {
-            self.take_ratio(base, log_ratio(other.score_ns(), base.score_ns()));
+            let log_ratio = (other.score_ns() / base.score_ns()).ln();
+            let block = base.block().unwrap_or_default();
+            // One that is not finite says nothing, and is left out.
+            self.taken.extend(log_ratio.is_finite().then_some(Taken { block, log_ratio }));
         }
         if failed < HUNDREDTH && !base.outcome.tail_untrusted && !other.outcome.tail_untrusted {
             self.p99.take(base, other);
         }
         if base.outcome.failed.is_some() && other.outcome.failed.is_some() {
-            self.errors.push(base.failed_share(), other.failed_share());
+            let difference = other.failed_share() - base.failed_share();
+            self.failed.push(difference);
+            self.shares.push(difference);
         }
     }
 
-    /// Takes in one block's ratio; one that is not finite says nothing, and is left out.
-    fn take_ratio(&mut self, base: &Slice, log_ratio: f64) {
-        if self.mean.push(log_ratio).is_ok() {
-            let block = base.block().unwrap_or_default();
-            self.taken.push(Taken { block, log_ratio });
+    /// Takes in what the stretch gives.
+    fn end_stretch(&mut self) {
+        let begun = self.ends.last().copied().unwrap_or_default();
+        if let Some(mean) = trimmed_mean(&self.log_ratios()[begun..]) {
+            self.mean.push(mean);
+            self.ends.push(self.taken.len());
         }
+        let failed = std::mem::take(&mut self.failed);
+        if !failed.is_empty() {
+            self.errors.push(failed.iter().sum::<f64>() / failed.len() as f64);
+        }
+        self.p99.end_stretch();
     }
 
-    /// The width, looked at again once a twentieth more is known: finding an interval
-    /// takes milliseconds where blocks are many, and who asks does so after each.
-    fn width(&self) -> f64 {
-        let ((mut width, seen), blocks) = (self.width.get(), self.mean.blocks());
-        if blocks > 0 && blocks * 20 >= seen * 21 {
-            let interval = self.mean.interval_at(self.error_rate);
-            width = interval.high - interval.low;
-            self.width.set((width, blocks));
-        }
-        width
+    fn log_ratios(&self) -> Vec<f64> {
+        self.taken.iter().map(|taken| taken.log_ratio).collect()
     }
 
-    /// Where the log ratio lies, and another run of the machine would find it: the
-    /// sequence's interval with what runs differ by, as far as the verdict allows.
+    /// Where the log ratio lies; without bounds before the first look.
     pub(crate) fn interval(&self) -> Interval {
-        let more = self.between_runs();
-        if self.mean.is_contradicted() {
-            let Interval { estimate, low, high } = self.mean.interval_at(self.error_rate);
-            return Interval { estimate, low: low - more, high: high + more };
-        }
-        let edge = self.edge;
-        let (least, most) = match self.mean.decision() {
-            Decision::Open => (f64::NEG_INFINITY, f64::INFINITY),
-            Decision::Greater => (edge, f64::INFINITY),
-            Decision::Less => (f64::NEG_INFINITY, -edge),
-            Decision::Within => (-edge, edge),
-        };
         let interval = self.mean.interval();
-        // What the sequence itself says stands, even where it is beyond the verdict.
-        let low = (interval.low - more).max(least).min(interval.low);
-        let high = (interval.high + more).min(most).max(interval.high);
-        Interval { low, high, ..interval }
+        if self.mean.looked_at() > 0 {
+            return interval;
+        }
+        Interval { estimate: trimmed_mean(&self.log_ratios()).unwrap_or_default(), ..interval }
     }
 
-    /// What runs of the machine differ by, besides what their blocks scatter by.
-    pub(crate) fn between_runs(&self) -> f64 {
-        let ratios: Vec<f64> = self.taken.iter().map(|taken| taken.log_ratio).collect();
-        stats::slow_change(&ratios) + SAME_WITHIN_A_RUN
+    /// Where the mean difference of the shares of failed operations lies, from -1 to 1: as far
+    /// as the stretches allow, and whatever failures are like.
+    pub(crate) fn failed_difference(&self) -> (f64, f64) {
+        let (Interval { low, high, .. }, shares) = (self.errors.interval(), self.shares.interval());
+        (low.max(-1.0).min(shares.0), high.min(1.0).max(shares.1))
+    }
+
+    /// After how many blocks the verdict was first reached that has stood since.
+    pub(crate) fn decided_after(&self) -> Option<usize> {
+        self.ends.get(self.mean.decided_after()? - 1).copied()
     }
 }
 
@@ -130,22 +135,7 @@ pub struct PairStates(pub(crate) Vec<PairState>);
 impl PairStates {
     /// Nothing known yet.
     pub fn new(pairs: &[Pair], settings: Settings) -> Self {
-        Self(
-            pairs
-                .iter()
-                .map(|&pair| PairState {
-                    pair,
-                    mean: Sequence::new(settings),
-                    p99: Tails::new(settings),
-                    errors: Shares::new(settings.error_rate),
-                    seen: 0,
-                    taken: Vec::new(),
-                    edge: settings.threshold.ln_1p(),
-                    error_rate: settings.error_rate,
-                    width: Cell::new((f64::INFINITY, 0)),
-                })
-                .collect(),
-        )
+        Self(pairs.iter().map(|pair| PairState::new(*pair, settings)).collect())
     }
 
     /// Takes in one block's slices.
@@ -159,12 +149,36 @@ impl PairStates {
         }
     }
 
+    /// Takes note that a stretch is complete.
+    pub fn end_stretch(&mut self) {
+        self.0.iter_mut().for_each(PairState::end_stretch);
+    }
+
     /// The states after all blocks of a run.
     pub(crate) fn of(run: &Run) -> Self {
+        Self::of_pairs(run, &run.plan.pairs, Cow::Borrowed)
+    }
+
+    /// The same of some pairs, with blocks read in some way.
+    pub(crate) fn of_pairs<'a>(
+        run: &'a Run,
+        pairs: &[Pair],
+        read: impl Fn(&'a [Slice]) -> Cow<'a, [Slice]>,
+    ) -> Self {
         let settings = Settings { threshold: run.plan.threshold, error_rate: run.plan.error_rate };
-        let mut states = Self::new(&run.plan.pairs, settings);
-        run.blocks().for_each(|block| states.take_block(block));
+        let mut states = Self::new(pairs, settings);
+        let mut blocks = run.blocks();
+        for rounds in stretches::cut(run).rounds {
+            blocks.by_ref().take(rounds).for_each(|block| states.take_block(&read(block)));
+            states.end_stretch();
+        }
+        blocks.for_each(|block| states.take_block(&read(block)));
         states
+    }
+
+    /// Stretches that were complete: the most that any comparison has a number of.
+    pub fn stretches(&self) -> usize {
+        self.0.iter().map(|state| state.mean.count()).max().unwrap_or_default()
     }
 
     /// How many are decided.
@@ -174,10 +188,13 @@ impl PairStates {
 
     /// How far each comparison is.
     pub fn progress(&self) -> impl Iterator<Item = PairProgress> + '_ {
-        self.0.iter().map(|state| PairProgress {
-            pair: state.pair,
-            is_decided: state.mean.decision() != Decision::Open,
-            width: state.width(),
+        self.0.iter().map(|state| {
+            let Interval { low, high, .. } = state.mean.interval();
+            PairProgress {
+                pair: state.pair,
+                is_decided: state.mean.decision() != Decision::Open,
+                width: high - low,
+            }
         })
     }
 }
@@ -191,10 +208,6 @@ pub struct PairProgress {
     pub is_decided: bool,
     /// The width of its interval, the logarithm of high over low.
     pub width: f64,
-}
-
-fn log_ratio(other: f64, base: f64) -> f64 {
-    (other / base).ln()
 }
 
 #[cfg(test)]
@@ -225,8 +238,9 @@ mod tests {
         let mut other = slice(1, 0);
         change(&mut other.outcome);
         states.take_block(&[slice(0, 0), other]);
+        states.end_stretch();
         let state = &states.0[0];
-        [state.mean.blocks() as u64, state.p99.sequence.blocks() as u64, state.seen]
+        [state.mean.count() as u64, state.p99.stretches.count() as u64, state.seen]
     }
 
     #[test]

@@ -2,8 +2,7 @@
 //!
 //! The largest of many estimates owes some of its size to luck. An interval that shall
 //! hold for what was picked, whatever the rule, is asked for at an error rate that is
-//! smaller by the share of all statements that was picked (e-BY:
-//! [`stats::selected_error_rate`]).
+//! smaller by the share of all statements that was picked ([`stats::selected_error_rate`]).
 
 use model::analysis::{Comparison, Pick, Verdict};
 
@@ -38,12 +37,12 @@ pub(crate) fn of(states: &PairStates, comparisons: &[Comparison], error_rate: f6
 fn surest(states: &PairStates, saving: &[usize], out_of: usize, error_rate: f64) -> Vec<Pick> {
     let pick = |&comparison: &usize| {
         let state = &states.0[comparison];
-        let (interval, more) = (state.mean.interval_at(error_rate), state.between_runs());
+        let interval = state.mean.interval_at(error_rate);
         Some(Pick {
             comparison,
             out_of: out_of as u64,
-            ratio_low: interval.low.is_finite().then(|| (interval.low - more).exp()),
-            ratio_high: interval.high.is_finite().then(|| (interval.high + more).exp())?,
+            ratio_low: interval.low.is_finite().then(|| interval.low.exp()),
+            ratio_high: interval.high.is_finite().then(|| interval.high.exp())?,
         })
     };
     let mut picks: Vec<Pick> = saving.iter().filter_map(pick).collect();

@@ -1,13 +1,12 @@
-//! The 99th percentiles of two arms, held against each other as samples of one size
-//! show them.
+//! The 99th percentiles of two arms, compared as samples of one size show them.
 //!
-//! A slice may have sixteen operations, of which the 99th percentile is the slowest,
-//! and the other arm's a hundred. Successive blocks' operations are gathered until each
-//! arm has enough, and then the larger gathering is read as a sample of the smaller's
-//! size would show it.
+//! A stretch of one arm may have a tenth of the operations of the other's. The larger
+//! one is read as a random sample of the smaller's size would be, so that both are alike
+//! where their latencies are. Each stretch gives one ratio. Where it has too few operations,
+//! those of the next are added to it.
 
 use model::slice::{Latencies, Slice};
-use stats::{Sequence, Settings};
+use stats::{Settings, Stretches};
 
 /// The quantile that is compared.
 const QUANTILE: f64 = 0.99;
@@ -20,15 +19,15 @@ const OPERATIONS_MAX: u64 = 10_000;
 /// More than any histogram of a run has; what has more is made up, and is not gathered.
 const BUCKETS_MAX: usize = 10_000;
 
-/// The comparison so far, with what is gathered for the next log ratio.
+/// The comparison so far, with what is gathered for the next ratio.
 pub(crate) struct Tails {
-    /// The log ratios of the gatherings.
-    pub(crate) sequence: Sequence,
+    /// The stretches' log ratios.
+    pub(crate) stretches: Stretches,
     base: Gathered,
     other: Gathered,
 }
 
-/// Latencies of several blocks, put together once there are enough.
+/// Latencies of several rounds.
 #[derive(Default)]
 struct Gathered {
     all: Latencies,
@@ -58,28 +57,45 @@ impl Tails {
     /// Nothing known yet.
     pub(crate) fn new(settings: Settings) -> Self {
         Self {
-            sequence: Sequence::new(settings),
+            stretches: Stretches::new(settings),
             base: Gathered::default(),
             other: Gathered::default(),
         }
     }
 
-    /// Takes in one block's slices of the two arms.
+    /// Takes in one round's slices of the two arms.
     pub(crate) fn take(&mut self, base: &Slice, other: &Slice) {
         self.base.take(&base.latencies);
         self.other.take(&other.latencies);
-        let fewer = self.base.operations.min(self.other.operations);
+    }
+
+    /// Takes in what the stretch gives, once there is enough of it.
+    pub(crate) fn end_stretch(&mut self) {
+        let [of_base, of_other] = [self.base.operations, self.other.operations];
+        let fewer = of_base.min(of_other);
         if fewer < OPERATIONS_MIN {
             return;
         }
-        let of = |latencies: Latencies| {
-            stats::log_quantile_of_sample(&latencies.buckets, QUANTILE, fewer.min(OPERATIONS_MAX))
-        };
-        let base = of(self.base.taken());
-        let other = of(self.other.taken());
-        // What is without a finite ratio says nothing, and is left out.
-        let _ = self.sequence.push(other - base);
+        let (base, other) = (self.base.taken(), self.other.taken());
+        let position = position(if of_base < of_other { &base } else { &other });
+        let sample = fewer.min(OPERATIONS_MAX);
+        let [base, other] = [base, other].map(|side| {
+            stats::log_quantile_of_subsample(&side.buckets, QUANTILE, sample, position)
+        });
+        self.stretches.push(other - base);
     }
+}
+
+/// A number from 0 to 1 that is as good as random, and the same for the same record: a hash
+/// (FNV-1a) of the latencies that no sample is drawn from.
+fn position(latencies: &Latencies) -> f64 {
+    let words = latencies.buckets.iter().flat_map(|(value, times)| [value, times]);
+    let bytes = words.flat_map(|word| word.to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    // The upper bits, of which `f64` holds all.
+    (hash >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]

@@ -32,9 +32,8 @@ use crate::{floor, place_floor};
 /// Who rests looks so often whether the run was interrupted.
 const REST_MAX: Duration = Duration::from_millis(50);
 
-/// An arm's folder serves so many slices, and is then made anew: often enough for five
-/// in a run of forty blocks, and seldom enough for its removal not to matter.
-pub(crate) const KEPT_SLICES: u32 = 8;
+/// How often an arm's folder is created: to calibrate, and for each stretch.
+pub(crate) const KEPT_FOLDERS: u64 = 1 + stats::STRETCHES as u64;
 
 /// A place as slices use it.
 pub trait PlaceHandle {
@@ -76,14 +75,8 @@ struct LocalArm {
     /// As an index into the places.
     place: usize,
     workload: Box<dyn Workload>,
-    /// Made before the arm's first slice.
-    kept: Option<Kept>,
-}
-
-/// An arm's folder, and how many slices have used it.
-struct Kept {
-    folder: OwnedFd,
-    slices: u32,
+    /// The arm's folder, created before its first slice in a stretch.
+    kept: Option<OwnedFd>,
 }
 
 impl<'a> LocalRunner<'a> {
@@ -138,8 +131,7 @@ impl<'a> LocalRunner<'a> {
     fn entry(&self, arm: usize, operations: u64) -> Entry {
         let LocalArm { place, workload, kept } = &self.arms[arm];
         let slice = workload.footprint(operations);
-        let most =
-            if is_used_up(kept.as_ref()) { slice.and(workload.kept_footprint()) } else { slice };
+        let most = if kept.is_none() { slice.and(workload.kept_footprint()) } else { slice };
         Entry { arm, place: *place, operations, most }
     }
 
@@ -179,16 +171,14 @@ impl<'a> LocalRunner<'a> {
         let LocalArm { place, workload, kept } = &mut self.arms[number];
         let place = &mut self.places[*place];
         let timer = &mut self.timer;
-        let kept_is_new = is_used_up(kept.as_ref());
+        let kept_is_new = kept.is_none();
         if kept_is_new {
-            let folder = place.kept_folder(number).doing("making an arm's folder")?;
-            *kept = Some(Kept { folder, slices: 0 });
+            *kept = Some(place.kept_folder(number).doing("making an arm's folder")?);
             place.settle().doing("removing an arm's folder")?;
         }
         let Some(kept) = kept else { unreachable!("made above") };
-        kept.slices += 1;
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
-        let (fresh, kept, clients) = (fresh.as_fd(), kept.folder.as_fd(), self.clients.as_ref());
+        let (fresh, kept, clients) = (fresh.as_fd(), kept.as_fd(), self.clients.as_ref());
         let folders = SliceFolders { clients, ..SliceFolders::alone(fresh, kept, kept_is_new) };
         let ready = workload.prepare(folders)?.ready(operations, timer)?;
 
@@ -243,11 +233,6 @@ fn few(workload: &dyn Workload) -> Operations {
 fn ledger(limit_bytes: u64, places: &[Box<dyn PlaceHandle + '_>], arms: usize) -> Ledger {
     let wears: Vec<bool> = places.iter().map(|place| place.wears()).collect();
     Ledger::new(limit_bytes, &wears, arms)
-}
-
-/// Whether an arm needs a folder of its own anew.
-fn is_used_up(kept: Option<&Kept>) -> bool {
-    kept.is_none_or(|kept| kept.slices == KEPT_SLICES)
 }
 
 /// What the page cache held when the clock stopped, and before it started.
@@ -311,6 +296,10 @@ impl SliceRunner for LocalRunner<'_> {
 
     fn writes(&self) -> Option<Writes> {
         Some(self.ledger.writes())
+    }
+
+    fn begin_stretch(&mut self) {
+        self.arms.iter_mut().for_each(|arm| arm.kept = None);
     }
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {

@@ -1,5 +1,5 @@
-//! The main loop: calibrate, warm up, then blocks until everything is sure and
-//! precise or the budget is spent.
+//! The main loop: calibrate, warm up, then ten stretches of rounds, or fewer where
+//! everything is sure and precise before.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -8,28 +8,32 @@ use analysis::PairStates;
 use model::arm::Pair;
 use model::run::Run;
 use model::slice::{Phase, Slice};
+pub use stats::{STRETCHES, STRETCHES_MIN};
 use stats::{Settings, Warmup};
 
 use crate::error::StudyError;
 use crate::job::Job;
-use crate::order::Orders;
+use crate::order::{BALANCED_MAX, Orders};
 use crate::run_limits::GENTLE_SLICE_MAX;
 use crate::runner::SliceRunner;
-use crate::schedule::{BLOCKS_MAX, Schedule};
+use crate::schedule::{Schedule, StretchEnd, blocks_max};
 
 /// A slice should last this long where the budget allows: long enough that
 /// starting and ending it do not matter, short enough for many blocks.
 const SLICE_MAX: Duration = Duration::from_millis(20);
 /// Below this, starting and ending a slice begin to show.
 const SLICE_MIN: Duration = Duration::from_millis(4);
-/// The blocks that the budget should have room for.
-const BLOCKS_WANTED: u32 = 40;
+/// The rounds that the budget should have room for: five a stretch, of which the lowest and
+/// the highest are left out.
+const BLOCKS_WANTED: u32 = 50;
 /// The share of the budget that goes into the slices themselves; the rest goes
 /// into making files, settling and removing them.
 const SLICE_SHARE: f64 = 0.5;
 /// Warming up is over once no arm is more than 10% faster than in the block
 /// before, or after three blocks.
 const WARMUP: Warmup = Warmup { gain: 0.10, most: 3 };
+/// A round may take so much longer than those before.
+const LONGER: f64 = 1.1;
 /// Each is more than twice as long as the one before, and none has more than 2³²
 /// operations.
 const CALIBRATION_SLICES_MAX: u64 = 34;
@@ -61,6 +65,13 @@ pub enum Event<'a> {
         /// Operations per slice.
         operations: u64,
     },
+    /// The budget has room for fewer stretches than a verdict takes.
+    TooShort {
+        /// For how many, about.
+        stretches: usize,
+        /// About the budget that has room for enough.
+        enough: Duration,
+    },
     /// A slice is about to run.
     Slice {
         /// The arm.
@@ -72,6 +83,8 @@ pub enum Event<'a> {
     Block {
         /// How many there are now.
         blocks: usize,
+        /// Stretches that are complete.
+        stretches: usize,
         /// Comparisons decided.
         decided: usize,
         /// Comparisons in all.
@@ -100,7 +113,7 @@ pub(crate) fn measure(
 ) -> Measurement {
     let mut session = Session::new(job, runner, events);
     let outcome =
-        session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.blocks());
+        session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.stretches());
     let (interrupted, ended_early) = match outcome {
         Ok(()) | Err(Stop::Budget) => (false, None),
         Err(Stop::Requested) => (true, None),
@@ -201,7 +214,7 @@ impl<'a> Session<'a> {
             (0..times_ns.len()).filter(|arm| self.runner.warms_up(*arm)).collect();
         loop {
             let order = self.orders.once(warming.clone());
-            let block = self.block(&order, Phase::Warmup)?;
+            let block = self.block(&order, Phase::Warmup, None)?;
             for slice in &self.slices[block] {
                 times_ns[slice.arm].push(slice.score_ns());
             }
@@ -262,29 +275,85 @@ impl<'a> Session<'a> {
         fits
     }
 
-    /// Runs blocks until all is sure and precise or the budget is spent.
-    fn blocks(&mut self) -> Result<(), Stop> {
+    /// Runs stretches until all is sure and precise or the budget is spent.
+    fn stretches(&mut self) -> Result<(), Stop> {
+        let began = self.runner.elapsed();
+        let room = self.job.budget.saturating_sub(began);
+        self.say_if_too_short(began, room);
+        let is_balanced = self.is_balanced(room);
+        if is_balanced {
+            self.block_time *= self.job.arms.len() as u32;
+        }
         let mut blocks = 0;
-        loop {
+        for stretch in 0..STRETCHES {
             let alive = self.alive();
             let schedule = Schedule { job: self.job, states: &self.states, alive: &alive };
-            if !schedule.wants_more(blocks) {
+            if !schedule.wants_more(stretch) {
                 return Ok(());
             }
+            self.runner.begin_stretch();
+            self.orders.begin_stretch();
+            let end = StretchEnd::of(stretch, self.job, began);
+            self.stretch(stretch, end, is_balanced, &mut blocks)?;
+            self.states.end_stretch();
             if self.job.blocks.is_some_and(|most| blocks >= most) {
-                return Err(Stop::Early("it has all the blocks that were asked for".to_owned()));
+                return Err(Stop::Early("it has all the rounds that were asked for".to_owned()));
             }
-            let order = self.order(schedule.arms(blocks));
-            let block = self.block(&order, Phase::Block(blocks))?;
+        }
+        Ok(())
+    }
+
+    /// Runs one stretch, of at least one round.
+    fn stretch(
+        &mut self,
+        stretch: usize,
+        end: StretchEnd,
+        is_balanced: bool,
+        blocks: &mut usize,
+    ) -> Result<(), Stop> {
+        loop {
+            let alive = self.alive();
+            let arms = Schedule { job: self.job, states: &self.states, alive: &alive }.arms();
+            let order = match arms.len() {
+                0 => return Ok(()),
+                2..=BALANCED_MAX if is_balanced => self.orders.balanced(&arms),
+                _ => self.orders.once(arms),
+            };
+            let block = self.block(&order, Phase::Block(*blocks), Some(stretch))?;
             self.states.take_block(&self.slices[block]);
-            blocks += 1;
+            *blocks += 1;
             (self.events)(Event::Block {
-                blocks,
+                blocks: *blocks,
+                stretches: stretch,
                 decided: self.states.decided(),
                 comparisons: self.job.pairs.len(),
                 states: &self.states,
             });
+            let next = self.runner.elapsed() + self.block_time.mul_f64(LONGER);
+            if next > end.time || *blocks >= end.blocks {
+                return Ok(());
+            }
         }
+    }
+
+    /// Reports that the budget has no room for a verdict.
+    fn say_if_too_short(&mut self, began: Duration, room: Duration) {
+        let longest = self.block_time.mul_f64(LONGER);
+        let enough = longest * STRETCHES_MIN as u32;
+        if enough > room && !self.job.pairs.is_empty() {
+            let stretches = (room.as_secs_f64() / longest.as_secs_f64()) as usize;
+            (self.events)(Event::TooShort { stretches, enough: began + enough.mul_f64(LONGER) });
+        }
+    }
+
+    /// Whether each arm is to follow each. Where every slice starts everything again it
+    /// inherits nothing from the one before, and where slices are long a stretch has no room
+    /// for so many of them.
+    fn is_balanced(&self, room: Duration) -> bool {
+        let arms = self.job.arms.len();
+        let inherits = (0..arms).any(|arm| self.runner.warms_up(arm));
+        let takes = self.block_time.mul_f64(LONGER) * arms as u32;
+        inherits && (2..=BALANCED_MAX).contains(&arms) && takes <= room / STRETCHES as u32
     }
 
     /// Which arms can still be timed.
@@ -292,21 +361,17 @@ impl<'a> Session<'a> {
         self.failures.iter().map(Option::is_none).collect()
     }
 
-    /// The order of the next block. Two arms are in it twice each, unless every
-    /// slice starts everything anew and so inherits nothing from the one before.
-    fn order(&mut self, arms: Vec<usize>) -> Vec<usize> {
-        match arms[..] {
-            [a, b] if self.runner.warms_up(a) || self.runner.warms_up(b) => self.orders.twice(a, b),
-            _ => self.orders.once(arms),
-        }
-    }
-
     /// Runs a slice of each arm of the order; the slices are those of the range that
     /// it returns.
-    fn block(&mut self, order: &[usize], phase: Phase) -> Result<Range<usize>, Stop> {
+    fn block(
+        &mut self,
+        order: &[usize],
+        phase: Phase,
+        stretch: Option<usize>,
+    ) -> Result<Range<usize>, Stop> {
         let began = self.runner.elapsed();
         // A block that would end beyond the budget is not begun.
-        if began + self.block_time.mul_f64(1.1) > self.job.budget {
+        if began + self.block_time.mul_f64(LONGER) > self.job.budget {
             return Err(Stop::Budget);
         }
         let first = self.slices.len();
@@ -325,6 +390,9 @@ impl<'a> Session<'a> {
                     return Err(stop);
                 }
             }
+        }
+        for slice in &mut self.slices[first..] {
+            slice.stretch = stretch;
         }
         self.keep();
         let took = self.runner.elapsed().saturating_sub(began);
@@ -379,14 +447,13 @@ fn slice_target(job: &Job) -> Duration {
 
 /// How many slices each arm of a job has at the most.
 pub(crate) fn slices_max(job: &Job) -> u64 {
-    let blocks = job.blocks.unwrap_or(BLOCKS_MAX).min(BLOCKS_MAX);
-    let in_blocks = blocks * times_in_block(job.arms.len());
+    let in_blocks = blocks_max(job).max(STRETCHES) * times_in_block(job.arms.len());
     CALIBRATION_SLICES_MAX + (WARMUP.most as u64) + in_blocks as u64
 }
 
-/// How often a block has each of so many arms; `order.rs` says why two have two turns.
+/// How often a block has each of so many arms at the most; `order.rs` says why.
 fn times_in_block(arms: usize) -> usize {
-    if arms == 2 { 2 } else { 1 }
+    if (2..=BALANCED_MAX).contains(&arms) { arms } else { 1 }
 }
 
 #[cfg(test)]

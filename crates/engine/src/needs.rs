@@ -1,7 +1,7 @@
 //! What a run comes to at its places at the most, known before it starts.
 
 use crate::job::Job;
-use crate::local::KEPT_SLICES;
+use crate::local::KEPT_FOLDERS;
 use crate::measure::slices_max;
 use crate::study::{Footprint, Workload};
 
@@ -29,9 +29,8 @@ fn needs_at(place: usize, job: &Job, workloads: &[Box<dyn Workload>]) -> PlaceNe
     for (_, workload) in job.arms.iter().zip(workloads).filter(|(arm, _)| arm.place == place) {
         let own = workload.footprint(workload.operations().max);
         let keeps = workload.kept_footprint();
-        let anew = slices.div_ceil(u64::from(KEPT_SLICES));
         let by_slices = own.written_bytes.saturating_mul(slices);
-        let by_arm = keeps.written_bytes.saturating_mul(anew);
+        let by_arm = keeps.written_bytes.saturating_mul(KEPT_FOLDERS);
         written_bytes = written_bytes.saturating_add(by_slices).saturating_add(by_arm);
         slice = slice.or(own);
         kept = kept.and(keeps);

@@ -35,6 +35,9 @@ pub trait SliceRunner {
     /// What was written so far; nothing where nobody counts.
     fn writes(&self) -> Option<Writes>;
 
+    /// Lets the slices that follow have folders and workers that none before had.
+    fn begin_stretch(&mut self);
+
     /// Runs one slice, with what earlier ones left settled. The slice's
     /// arm, phase and position are left for the caller to fill in.
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError>;

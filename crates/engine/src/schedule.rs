@@ -1,23 +1,21 @@
-//! Which arms the next block needs, and when there are blocks enough.
+//! When there are stretches enough, and rounds enough in each.
 //!
 //! A comparison is finished once its verdict is sure and its interval is precise, and
-//! the run when all are. Until then every second block has all arms, those of finished
-//! comparisons as well: a disk may be a tenth slower for the next ten seconds, and what
-//! was measured early alone would speak of the run's beginning. The other blocks go to
-//! the widest intervals alone, so that what is left of the budget goes where it tells
-//! most. The choice rests on the blocks before, never on the one to come, so that
-//! verdicts hold whatever is chosen.
+//! the run when all are, at one of the times at which they are looked at. Until then every
+//! round has all arms, those of finished comparisons as well: a disk may be a tenth slower for
+//! the next ten seconds, and a verdict has to bear that out.
+
+use std::time::Duration;
 
 use analysis::{PairProgress, PairStates};
 use model::arm::Pair;
+use stats::STRETCHES;
 
 use crate::job::Job;
 
-/// Even when all is sure and precise earlier, the tolls shown rest on this many blocks.
-pub(crate) const BLOCKS_MIN: usize = 10;
-/// Where nothing is compared, this many blocks describe an arm well enough.
+/// Where nothing is compared, this many rounds describe an arm well enough.
 const BLOCKS_ALONE: usize = 20;
-/// What is still open after so many blocks is too close to call.
+/// No run has more rounds than this; more would tell next to nothing.
 pub(crate) const BLOCKS_MAX: usize = 2000;
 /// Where no difference is too small to matter, an interval is precise at ±1%.
 const PRECISION_MIN: f64 = 0.01;
@@ -31,42 +29,60 @@ pub(crate) struct Schedule<'a> {
 }
 
 impl Schedule<'_> {
-    /// Whether another block is wanted after so many.
-    pub(crate) fn wants_more(&self, blocks: usize) -> bool {
-        let least = if self.job.pairs.is_empty() { BLOCKS_ALONE } else { BLOCKS_MIN };
-        let any_left = self.alive.iter().any(|alive| *alive);
-        any_left && blocks < BLOCKS_MAX && (blocks < least || !self.unfinished().is_empty())
+    /// Whether another stretch is wanted after so many.
+    pub(crate) fn wants_more(&self, stretches: usize) -> bool {
+        let is_finished = || {
+            !self.job.pairs.is_empty()
+                && stats::is_look(stretches)
+                && self.unfinished().next().is_none()
+        };
+        stretches < STRETCHES && self.alive.contains(&true) && !is_finished()
     }
 
-    /// The arms of the block of that number, from 0.
-    pub(crate) fn arms(&self, block: usize) -> Vec<usize> {
-        let all = 0..self.job.arms.len();
-        if block < BLOCKS_MIN || self.job.pairs.is_empty() || block.is_multiple_of(2) {
-            return all.filter(|arm| self.alive[*arm]).collect();
-        }
-        let mut wanted = self.unfinished();
-        widest_half(&mut wanted);
-        let takes_part =
-            |arm: &usize| wanted.iter().any(|(pair, _)| pair.base == *arm || pair.other == *arm);
-        all.filter(takes_part).collect()
+    /// The arms of the next round.
+    pub(crate) fn arms(&self) -> Vec<usize> {
+        (0..self.job.arms.len()).filter(|arm| self.alive[*arm]).collect()
     }
 
-    /// The comparisons that are not finished and can be, with the width of their intervals.
-    fn unfinished(&self) -> Vec<(Pair, f64)> {
+    /// The comparisons that are not finished and can be.
+    fn unfinished(&self) -> impl Iterator<Item = Pair> + '_ {
         let precise = 2.0 * self.job.threshold.max(PRECISION_MIN).ln_1p();
-        let unfinished = |progress: PairProgress| {
+        let unfinished = move |progress: PairProgress| {
             let PairProgress { pair, is_decided, width } = progress;
             let alive = self.alive[pair.base] && self.alive[pair.other];
-            (alive && !(is_decided && width <= precise)).then_some((pair, width))
+            (alive && !(is_decided && width <= precise)).then_some(pair)
         };
-        self.states.progress().filter_map(unfinished).collect()
+        self.states.progress().filter_map(unfinished)
     }
 }
 
-/// Keeps the comparisons whose intervals are at least as wide as their median.
-fn widest_half(pairs: &mut Vec<(Pair, f64)>) {
-    pairs.sort_by(|a, b| b.1.total_cmp(&a.1));
-    pairs.truncate(pairs.len().div_ceil(2));
+/// The most rounds that a job has.
+pub(crate) fn blocks_max(job: &Job) -> usize {
+    let enough = if job.pairs.is_empty() { BLOCKS_ALONE } else { BLOCKS_MAX };
+    job.blocks.unwrap_or(enough).min(BLOCKS_MAX)
+}
+
+/// When the stretch of this number, from 0, ends at the latest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StretchEnd {
+    /// By the runner's clock.
+    pub(crate) time: Duration,
+    /// After so many rounds of the run.
+    pub(crate) blocks: usize,
+}
+
+impl StretchEnd {
+    /// The stretches divide what is left of the budget, once it began to count, and the
+    /// rounds, of which each has one at least.
+    pub(crate) fn of(stretch: usize, job: &Job, began: Duration) -> Self {
+        let (number, of) = (stretch + 1, STRETCHES);
+        let left = job.budget.saturating_sub(began);
+        let blocks = blocks_max(job);
+        Self {
+            time: began + left.mul_f64(number as f64 / of as f64),
+            blocks: (blocks * number / of).max(number),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -86,13 +102,13 @@ mod tests {
         testing::job(testing::arms(arms), pairs, Duration::from_secs(60))
     }
 
-    /// What is known after so many blocks, in each of which an arm takes its factor
-    /// times as long as the first, give or take its noise.
-    fn states(job: &Job, blocks: usize, arms: &[(f64, f64)]) -> PairStates {
+    /// What is known after so many stretches of four rounds, in each of which an arm takes its
+    /// factor times as long as the first, give or take its noise.
+    fn states(job: &Job, stretches: usize, arms: &[(f64, f64)]) -> PairStates {
         let mut states = PairStates::new(&job.pairs, stats::Settings::default());
-        for block in 0..blocks {
+        for block in 0..4 * stretches {
             let slice = |(arm, (factor, noise)): (usize, &(f64, f64))| {
-                let even = ((block * 7 + arm) % 9) as f64 / 4.0 - 1.0;
+                let even = ((block * block * 7 + arm * 5) % 11) as f64 / 5.0 - 1.0;
                 let mut slice = Slice { arm, operations: 1, ..Slice::default() };
                 slice.phase = Phase::Block(block);
                 slice.spent.elapsed_ns = (1e6 * factor * (noise * even).exp()) as u64;
@@ -100,49 +116,55 @@ mod tests {
             };
             let slices: Vec<Slice> = arms.iter().enumerate().map(slice).collect();
             states.take_block(&slices);
+            if block % 4 == 3 {
+                states.end_stretch();
+            }
         }
         states
     }
 
-    #[test]
-    fn every_second_block_is_without_what_is_sure_and_precise() {
-        let job = job(3);
-        // The second is twice as slow and steady; the third scatters about the first.
-        let states = states(&job, 40, &[(1.0, 0.01), (2.0, 0.01), (1.0, 0.8)]);
-        let schedule = Schedule { job: &job, states: &states, alive: &[true; 3] };
-        assert_eq!(schedule.arms(3), [0, 1, 2], "the first blocks have all");
-        assert_eq!(schedule.arms(40), [0, 1, 2]);
-        assert_eq!(schedule.arms(41), [0, 2]);
-        assert!(schedule.wants_more(40));
+    fn wants_more(job: &Job, stretches: usize, arms: &[(f64, f64)], alive: &[bool]) -> bool {
+        let states = states(job, stretches, arms);
+        Schedule { job, states: &states, alive }.wants_more(stretches)
     }
 
     #[test]
-    fn a_verdict_alone_does_not_end_the_run_and_precision_does() {
+    fn a_run_ends_at_a_look_once_all_is_sure_and_precise() {
+        let (job, precise) = (job(3), [(1.0, 0.01), (2.0, 0.01), (3.0, 0.01)]);
+        let wants_more = |stretches| wants_more(&job, stretches, &precise, &[true; 3]);
+        let wanted: Vec<bool> = (0..=10).map(wants_more).collect();
+        let expected = [0, 1, 2, 3, 4, 6, 8, 9];
+        assert_eq!(wanted, (0..=10).map(|n| expected.contains(&n)).collect::<Vec<bool>>());
+    }
+
+    #[test]
+    fn a_verdict_alone_does_not_end_the_run() {
         let job = job(2);
-        let sure = states(&job, 12, &[(1.0, 0.9), (9.0, 0.9)]);
-        let schedule = Schedule { job: &job, states: &sure, alive: &[true; 2] };
-        assert_eq!(sure.decided(), 1);
-        assert!(schedule.wants_more(12), "a wide interval goes on narrowing");
-        let precise = states(&job, 40, &[(1.0, 0.01), (3.0, 0.01)]);
-        let schedule = Schedule { job: &job, states: &precise, alive: &[true; 2] };
-        assert!(!schedule.wants_more(40));
-    }
-
-    #[test]
-    fn every_second_block_is_for_the_widest() {
-        let job = job(3);
-        let states = states(&job, 20, &[(1.0, 0.01), (2.0, 0.4), (3.0, 1.5)]);
-        let schedule = Schedule { job: &job, states: &states, alive: &[true; 3] };
-        assert_eq!(schedule.arms(20), [0, 1, 2]);
-        assert_eq!(schedule.arms(21), [0, 2]);
+        let wide = [(1.0, 0.5), (9.0, 0.5)];
+        assert_eq!(states(&job, 5, &wide).decided(), 1);
+        assert!(wants_more(&job, 5, &wide, &[true; 2]), "a wide interval goes on narrowing");
+        assert!(!wants_more(&job, 10, &wide, &[true; 2]), "ten are all");
     }
 
     #[test]
     fn an_arm_that_failed_keeps_nobody_waiting() {
-        let job = job(2);
-        let states = states(&job, 12, &[(1.0, 0.5), (1.0, 0.5)]);
+        let (job, wide) = (job(2), [(1.0, 0.5), (1.0, 0.5)]);
+        let states = states(&job, 5, &wide);
         let schedule = Schedule { job: &job, states: &states, alive: &[true, false] };
-        assert!(!schedule.wants_more(12));
-        assert_eq!(schedule.arms(4), [0]);
+        assert!(!schedule.wants_more(5));
+        assert_eq!(schedule.arms(), [0]);
+    }
+
+    #[test]
+    fn stretches_divide_the_time_and_the_rounds_and_each_has_one() {
+        let seconds = Duration::from_secs;
+        let job = Job { blocks: Some(43), ..job(2) };
+        let end = |stretch| StretchEnd::of(stretch, &job, seconds(10));
+        assert_eq!(end(0), StretchEnd { time: seconds(15), blocks: 4 });
+        assert_eq!(end(9), StretchEnd { time: seconds(60), blocks: 43 });
+        let few = Job { blocks: Some(3), ..job.clone() };
+        let blocks: Vec<usize> =
+            (0..4).map(|stretch| StretchEnd::of(stretch, &few, seconds(10)).blocks).collect();
+        assert_eq!(blocks, [1, 2, 3, 4]);
     }
 }

@@ -170,9 +170,9 @@ pub struct SliceFolders<'f> {
     /// The arm's own, for what its operations only read, which would else be made and
     /// removed for each slice.
     pub kept: BorrowedFd<'f>,
-    /// Whether that one is another than in the slice before, and empty. It is now and
-    /// then, for where files happen to lie, on the device and in memory, is chance that a
-    /// run should have more than one draw of.
+    /// Whether that one is another than in the slice before, and empty, as in the first slice
+    /// of each stretch of a run: where files happen to lie, on the device and in memory, is
+    /// chance that a run draws ten times. Worker processes are started again with it.
     pub kept_is_new: bool,
     /// Workers on other machines, where the run was started with some.
     pub clients: Option<&'f Rc<dyn Clients>>,

@@ -26,6 +26,13 @@ pub const USUAL_PER_S: f64 = 100.0;
 pub struct Analysis {
     /// How many blocks were complete.
     pub blocks: u64,
+    /// How many stretches were complete.
+    #[serde(default)]
+    pub stretches: u64,
+    /// Whether the run was cut into these after it was measured, as it was saved before there
+    /// were any.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut_afterwards: bool,
     /// The arms' tolls, in the order of the plan's arms.
     pub arms: Vec<ArmResult>,
     /// What can be said of the pairs, in the order of the plan's pairs.
@@ -259,7 +266,8 @@ pub struct Comparison {
     pub other: String,
     /// What they differ in.
     pub axis: Axis,
-    /// The other's toll over the base's: the centre of the blocks' paired ratios.
+    /// The other's toll over the base's: the mean of the stretches' ratios, as far as those of
+    /// all comparisons add up.
     /// `null` where nothing could be compared.
     pub ratio: Option<f64>,
     /// What the ratio is at least. `null` where there is no bound yet.
@@ -277,7 +285,7 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Blocks that the interval rests on.
     pub blocks: u64,
-    /// After how many of them the verdict was sure; `null` without a verdict.
+    /// After how many of them the verdict was sure, to stay so; `null` without a verdict.
     #[serde(default)]
     pub decided_after: Option<u64>,
     /// The ratio of all time spent, where stalls make it differ from `ratio` by more
@@ -287,8 +295,8 @@ pub struct Comparison {
     /// How the ratio changed during the run, where it surely did.
     #[serde(default)]
     pub drift: Option<RatioDrift>,
-    /// The same of the 99th percentiles, of as many blocks' operations at a time as
-    /// give each arm several hundred. It does not decide when measuring stops, and so
+    /// The same of the 99th percentiles, in each stretch of equally many operations of
+    /// either arm. It does not decide when measuring stops, and so
     /// is more often left `unclear`.
     pub p99: TailComparison,
     /// The operations that failed, held against each other; `null` where one that

@@ -24,6 +24,10 @@ pub struct Slice {
     pub phase: Phase,
     /// The slice's place within its block, from 0.
     pub position: usize,
+    /// The stretch of the run that its block is part of, from 0; `null` where it counts for
+    /// none, and in a record of before runs had stretches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stretch: Option<usize>,
     /// Operations done.
     pub operations: u64,
     /// What they took.

@@ -101,11 +101,14 @@ fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
     if let Some(first) = analysis.comparisons.first() {
         let _ = write!(
             text,
-            " Each interval has {} confidence by itself, whenever measuring stopped; a difference \
-             under {} counts as none.",
+            " Each interval has {} confidence by itself; a difference under {} counts as none.",
             percent(first.confidence),
             percent(first.threshold)
         );
+    }
+    if analysis.cut_afterwards {
+        text += " The run was saved before runs had stretches, so its rounds were cut into ten \
+                 afterwards; intervals may be too narrow.";
     }
     if !run.unread.is_empty() {
         let _ = write!(text, " Not available here: {}.", run.unread.join("; "));

@@ -1,7 +1,7 @@
 //! Two runs that were not interleaved: how far what they differ by can be told from what
 //! runs of the same differ by anyway.
 //!
-//! A run's blocks show how well its own level is known. They do not show what stays the same
+//! A run's stretches show how well its level is known. They do not show what stays the same
 //! throughout a run and differs in the next: where memory lies, how full a device is, what
 //! neighbours do that day. That is told by runs that repeat each other, or assumed. The
 //! interval is that of a difference of two levels, by Student's t, with the degrees of
@@ -9,9 +9,7 @@
 //! estimates of variance components" (1946).
 
 use crate::gamma::{digamma, trigamma, trigamma_inverse};
-use crate::median::center_and_spread;
-use crate::sequence::Interval;
-use crate::slow_change::{STUDENT as STUDENT_OF_STRETCHES, slow_change};
+use crate::stretches::{Interval, STRETCHES_MIN};
 use crate::student::two_sided;
 
 /// What a run's level is assumed to differ by from the next one's, as a standard deviation
@@ -21,48 +19,30 @@ const ASSUMED_DEVIATION: f64 = 0.05;
 /// Repeated runs tell nothing with fewer degrees of freedom than this: four runs of the same.
 const DEGREES_MIN: usize = 3;
 /// Runs are never believed to vary by less than this: two of them then differ by 2% in one of
-/// 20 cases, which is what interleaved comparisons allow for, too.
+/// 20 cases.
 const DEVIATION_MIN: f64 = 0.007;
 
-/// Fewer blocks tell too little.
-pub const BLOCKS_MIN: usize = 5;
-/// With fewer blocks than this the standard deviation tells more than the median absolute one.
-const FEW: usize = 20;
-/// The standard error of a median of Gaussian values, over that of their mean.
-const OF_MEDIAN: f64 = 1.2533;
-/// A median absolute deviation knows as much as the standard deviation of this share of the
-/// values does.
-const OF_ABSOLUTE: f64 = 0.37;
-
-/// The logarithm of an arm's toll in one run.
+/// The logarithm of an arm's time per operation in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     /// The logarithm.
     pub log: f64,
-    /// How well the run's own blocks tell it: its standard error.
+    /// How well the run's stretches tell it: its standard error.
     pub error: f64,
     /// With how many degrees of freedom that is known.
     pub degrees: f64,
 }
 
 impl Level {
-    /// The level of a run whose blocks had these logarithms, in order; none where they are too
-    /// few to tell how well it is known.
-    pub fn new(log: f64, blocks: &[f64]) -> Option<Self> {
-        let count = blocks.len() as f64;
-        if blocks.len() < BLOCKS_MIN || !log.is_finite() {
+    /// The level of a run whose stretches had these logarithms; none where they are too few
+    /// to tell how well it is known.
+    pub fn new(log: f64, stretches: &[f64]) -> Option<Self> {
+        let count = stretches.len() as f64;
+        if stretches.len() < STRETCHES_MIN || !log.is_finite() {
             return None;
         }
-        // A stall among few blocks is not known for one, and counts as scatter.
-        let (spread, degrees) = if blocks.len() < FEW {
-            ((squares(blocks) / (count - 1.0)).sqrt(), count - 1.0)
-        } else {
-            (center_and_spread(blocks).1, OF_ABSOLUTE * (count - 1.0))
-        };
-        let scattered = (OF_MEDIAN * spread).powi(2) / count;
-        // Half of an interval of the difference of two runs, of which this is one.
-        let changing = (slow_change(blocks) / STUDENT_OF_STRETCHES).powi(2) / 2.0;
-        Some(Self { log, error: (scattered + changing).sqrt(), degrees })
+        let degrees = count - 1.0;
+        Some(Self { log, error: (squares(stretches) / degrees / count).sqrt(), degrees })
     }
 }
 
@@ -144,13 +124,13 @@ pub fn difference(
 ) -> Interval {
     let estimate = after.log - before.log;
     let (variance, degrees) = match variation.degrees {
-        // It says nothing of what blocks scatter by, which comes on top.
+        // It says nothing of what stretches scatter by, which comes on top.
         None => sum(&[
             (2.0 * variation.deviation.powi(2), f64::INFINITY),
             (before.error.powi(2), before.degrees),
             (after.error.powi(2), after.degrees),
         ]),
-        // It has the scatter of blocks in it, of runs that may have been longer.
+        // It has the scatter of stretches in it, of runs that may have been longer.
         Some(degrees) => {
             let learned = variation.deviation.powi(2);
             let (own, shared): (Vec<&Level>, Vec<&Level>) =
@@ -230,16 +210,16 @@ mod tests {
     }
 
     #[test]
-    fn a_run_whose_blocks_scatter_more_than_runs_do_counts_with_its_own() {
-        let blocks: Vec<f64> = (0..20).map(|n| if n % 2 == 0 { 0.5 } else { -0.5 }).collect();
-        let loose = Level::new(0.0, &blocks).unwrap();
-        assert!(loose.error > 0.1, "{loose:?}");
+    fn a_run_whose_stretches_scatter_more_than_runs_do_counts_with_its_own() {
+        let stretches: Vec<f64> = (0..10).map(|n| if n % 2 == 0 { 0.5 } else { -0.5 }).collect();
+        let loose = Level::new(0.0, &stretches).unwrap();
+        assert!((loose.error - 0.5 / 3.0).abs() < 1e-9, "{loose:?}");
         let learned = Variation::learned(&[vec![1.0, 1.02, 1.04, 1.06, 1.08]]);
         let wide = difference(&loose, &exact(0.0), learned, 0.05);
         assert!(wide.high > 2.0 * loose.error, "{wide:?} {loose:?}");
-        assert_eq!(Level::new(0.0, &blocks[..BLOCKS_MIN - 1]), None);
-        let few = Level::new(0.0, &blocks[..BLOCKS_MIN]).unwrap();
+        assert_eq!(Level::new(0.0, &stretches[..STRETCHES_MIN - 1]), None);
+        let few = Level::new(0.0, &stretches[..STRETCHES_MIN]).unwrap();
         assert!((few.degrees - 4.0).abs() < 1e-12 && few.error > loose.error, "{few:?}");
-        assert_eq!(Level::new(f64::NAN, &blocks), None);
+        assert_eq!(Level::new(f64::NAN, &stretches), None);
     }
 }

@@ -1,11 +1,9 @@
-//! Pure functions over numbers: histograms, and comparisons that may be
-//! looked at at any time. Depends on nothing of ours; no clock, no I/O.
+//! Pure functions over numbers: histograms, and comparisons that are decided from ten
+//! short runs. Depends on no other crate of the workspace; no clock, no I/O.
 //!
 //! The method of the comparisons is explained in `docs/statistics.md`, and
-//! what it promises is shown by simulation in `tests/simulation.rs`.
+//! what it promises is shown by simulation in `tests/suite/simulation`.
 
-mod autocorrelation;
-mod bet;
 mod beta;
 mod between_runs;
 mod binomial;
@@ -17,23 +15,23 @@ mod median;
 mod normal;
 mod quantile;
 mod selection;
-mod sequence;
 mod shares;
-mod slow_change;
+mod stretches;
 mod student;
 mod trend;
 mod warmup;
 
-pub use between_runs::{BLOCKS_MIN, Level, Variation, difference, moderate};
+pub use between_runs::{Level, Variation, difference, moderate};
 pub use binomial::{rate_at_least, rate_at_most};
 pub use carry_over::{CarryOver, Step, carry_over};
 pub use histogram::Histogram;
-pub use joint::{Differences, levels};
+pub use joint::{Difference, levels};
 pub use median::{center_and_spread, median, median_interval};
-pub use quantile::log_quantile_of_sample;
+pub use quantile::log_quantile_of_subsample;
 pub use selection::selected_error_rate;
-pub use sequence::{Decision, Interval, NotFinite, Sequence, Settings};
 pub use shares::Shares;
-pub use slow_change::slow_change;
+pub use stretches::{
+    Decision, Interval, STRETCHES, STRETCHES_MIN, Settings, Stretches, is_look, trimmed_mean,
+};
 pub use trend::{Trend, trend};
 pub use warmup::Warmup;

@@ -41,59 +41,6 @@ pub fn center_and_spread(values: &[f64]) -> (f64, f64) {
     (center, GAUSSIAN * median(&mut scratch) * count / (count - 0.8))
 }
 
-/// A series that grows, of which center and spread are known at any time: looking at all of it
-/// again for each value would take the square of their number.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Growing(Vec<f64>);
-
-impl Growing {
-    /// Takes in a value, which is finite.
-    pub(crate) fn push(&mut self, value: f64) {
-        let at = self.0.partition_point(|other| other.total_cmp(&value).is_lt());
-        self.0.insert(at, value);
-    }
-
-    /// What [`center_and_spread`] says of the values.
-    ///
-    /// # Panics
-    /// When there are none.
-    pub(crate) fn center_and_spread(&self) -> (f64, f64) {
-        let count = self.0.len();
-        let center = middle(count, |nth| self.0[nth]);
-        let distance = middle(count, |nth| self.nth_distance(nth, center));
-        let count = count as f64;
-        (center, GAUSSIAN * distance * count / (count - 0.8))
-    }
-
-    /// The distance from the center that so many others are no greater than.
-    fn nth_distance(&self, nth: usize, center: f64) -> f64 {
-        let (below, above) = self.0.split_at(self.0.partition_point(|value| *value < center));
-        // Both with the nearest first.
-        let of_below = |index: usize| (below[below.len() - 1 - index] - center).abs();
-        let of_above = |index: usize| (above[index] - center).abs();
-        // How many of the nearest are below is searched for.
-        let (mut least, mut most) =
-            ((nth + 1).saturating_sub(above.len()), below.len().min(nth + 1));
-        while least < most {
-            let taken = usize::midpoint(least, most);
-            if of_below(taken) < of_above(nth - taken) {
-                least = taken + 1;
-            } else {
-                most = taken;
-            }
-        }
-        let farthest_below = least.checked_sub(1).map(of_below);
-        let farthest_above = (nth + 1).checked_sub(least + 1).map(of_above);
-        farthest_below.into_iter().chain(farthest_above).fold(0.0, f64::max)
-    }
-}
-
-/// The median of so many values, of which the nth from the smallest is known.
-fn middle(count: usize, nth: impl Fn(usize) -> f64) -> f64 {
-    let upper = nth(count / 2);
-    if count % 2 == 1 { upper } else { 0.5 * nth(count / 2 - 1) + 0.5 * upper }
-}
-
 /// Between which two of the values the median of what they are drawn from lies, unless chance
 /// did what it does at this rate; nothing where there are too few. Reorders `values`.
 ///
@@ -115,25 +62,6 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-
-    #[test]
-    fn a_series_that_grows_has_the_center_and_spread_of_its_values() {
-        let mut random = ChaCha8Rng::seed_from_u64(2);
-        for steps in [3, 1000] {
-            let (mut growing, mut values) = (Growing::default(), Vec::new());
-            for _ in 0..300 {
-                let value = f64::from(random.random_range(-steps..steps)) / 7.0;
-                growing.push(value);
-                values.push(value);
-                let (center, spread) = center_and_spread(&values);
-                let found = growing.center_and_spread();
-                assert_eq!(
-                    (found.0.to_bits(), found.1.to_bits()),
-                    (center.to_bits(), spread.to_bits())
-                );
-            }
-        }
-    }
 
     #[test]
     fn an_interval_needs_six_values_and_misses_no_more_often_than_it_may() {

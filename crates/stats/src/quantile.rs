@@ -2,42 +2,37 @@
 //!
 //! The 99th percentile of sixteen values is their largest, and that of a hundred
 //! the second largest: samples of different sizes show different quantiles of one
-//! distribution. Two of them are comparable at one size. The mean over all samples
-//! of that size, drawn without replacement, of the value of a given rank is a
-//! weighted mean of the ordered values, with hypergeometric weights (W. Hoeffding
-//! 1948, U-statistics; the weights of W. D. Kaigh and P. A. Lachenbruch, "A
-//! generalized quantile estimator", 1982). It has the same expectation however many
-//! values there are. The estimator of Harrell and Davis (1982) draws with replacement,
-//! and its expectation depends a little on the number.
+//! distribution, and one shows it more evenly than the other. Two of them are comparable at
+//! one size: the larger is read as a random sample of it would be, drawn without
+//! replacement. Then both are alike where the distributions are, whatever those are, rare
+//! stalls included. A mean over all such samples has the same expectation, but lies between
+//! two modes where a sample lies in either, and is told apart from one.
 
 use std::f64::consts::TAU;
 
 /// What is less likely than this is left out.
 const NEGLIGIBLE: f64 = 1e-13;
 
-/// The mean of the natural logarithm of the nearest-rank quantile `q` of `sample` of
-/// the values, over all samples of that size. The values come as a value and how often
-/// it occurs, smallest first; where there are `sample` of them it is the logarithm of
-/// their own quantile. `sample` is from 1 to their number, `q` from 0 to 1.
+/// The natural logarithm of the nearest-rank quantile `q` of a sample of `sample` of the
+/// values. Of all such samples, the share `position` (0 to 1) has a lower quantile: a random
+/// position draws a random sample. The values come as a value and how often it occurs,
+/// smallest first; where there are `sample` of them it is the logarithm of their own
+/// quantile. `sample` is from 1 to their number, `q` from 0 to 1.
 ///
 /// Time grows with the number of values and of ranks beyond the quantile.
-pub fn log_quantile_of_sample(values: &[(u64, u64)], q: f64, sample: u64) -> f64 {
+pub fn log_quantile_of_subsample(values: &[(u64, u64)], q: f64, sample: u64, position: f64) -> f64 {
     let count: u64 = values.iter().map(|(_, times)| times).sum();
     let rank = (q * sample as f64).ceil().clamp(1.0, sample as f64) as u64;
     let mut above = 0;
-    // That the quantile of a sample is the value looked at or a smaller one.
-    let mut up_to = 1.0;
-    let mut sum = 0.0;
     for &(value, times) in values.iter().rev() {
         above += times;
+        // The share of samples whose quantile is below this value.
         let below = at_most(sample - rank, above, sample, count);
-        sum += (up_to - below) * (value as f64).ln();
-        up_to = below;
-        if up_to < NEGLIGIBLE {
-            break;
+        if position > below || below < NEGLIGIBLE {
+            return (value as f64).ln();
         }
     }
-    sum
+    f64::NEG_INFINITY
 }
 
 /// The probability that a sample of `sample` of `count` has at most `most` of the
@@ -89,38 +84,45 @@ fn ln_factorial(n: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The same by going through all samples.
-    fn by_all_samples(values: &[u64], q: f64, sample: usize) -> f64 {
+    /// The quantiles of all samples, lowest first.
+    fn of_all_samples(values: &[u64], q: f64, sample: usize) -> Vec<f64> {
         let rank = (q * sample as f64).ceil() as usize;
-        let samples: Vec<Vec<u64>> = (0..1_u32 << values.len())
-            .filter(|set| set.count_ones() as usize == sample)
-            .map(|set| (0..values.len()).filter(|i| set >> i & 1 == 1).map(|i| values[i]).collect())
-            .collect();
-        samples.iter().map(|sample| (sample[rank - 1] as f64).ln()).sum::<f64>()
-            / samples.len() as f64
+        let samples = (0..1_u32 << values.len()).filter(|set| set.count_ones() as usize == sample);
+        let quantile = |set: u32| {
+            let drawn = (0..values.len()).filter(|i| set >> i & 1 == 1);
+            drawn.map(|i| values[i]).nth(rank - 1).map_or(f64::NAN, |value| (value as f64).ln())
+        };
+        let mut quantiles: Vec<f64> = samples.map(quantile).collect();
+        quantiles.sort_by(f64::total_cmp);
+        quantiles
     }
 
     #[test]
-    fn it_is_the_mean_over_all_samples() {
+    fn each_position_is_the_quantile_of_one_of_all_samples() {
         let values = [2, 3, 3, 3, 7, 11, 13, 13, 200];
         let sparse = [(2, 1), (3, 3), (7, 1), (11, 1), (13, 2), (200, 1)];
         for sample in 1..=9 {
             for q in [0.01, 0.5, 0.9, 0.99] {
-                let found = log_quantile_of_sample(&sparse, q, sample);
-                let expected = by_all_samples(&values, q, sample as usize);
-                assert!((found - expected).abs() < 1e-12, "{q} of {sample}: {found}, {expected}");
+                let all = of_all_samples(&values, q, sample as usize);
+                for (index, expected) in all.iter().enumerate() {
+                    let position = (index as f64 + 0.5) / all.len() as f64;
+                    let found = log_quantile_of_subsample(&sparse, q, sample, position);
+                    let where_ = format!("{q} of {sample} at {position}");
+                    assert!((found - expected).abs() < 1e-12, "{where_}: {found}, {expected}");
+                }
             }
         }
     }
 
     #[test]
-    fn of_as_many_as_there_are_it_is_their_own() {
+    fn of_as_many_as_there_are_it_is_their_quantile() {
         let values: Vec<(u64, u64)> = (1..=100_000).map(|value| (value, 1)).collect();
-        let found = log_quantile_of_sample(&values[..1000], 0.99, 1000);
-        assert!((found - 990.0_f64.ln()).abs() < 1e-9, "{found}");
-        // The mean rank of the 990th of 1000 is 990 of 1001.
-        let found = log_quantile_of_sample(&values, 0.99, 1000).exp();
-        assert!((found / (100_001.0 * 990.0 / 1001.0) - 1.0).abs() < 1e-4, "{found}");
+        for position in [0.01, 0.5, 0.99] {
+            let found = log_quantile_of_subsample(&values[..1000], 0.99, 1000, position);
+            assert!((found - 990.0_f64.ln()).abs() < 1e-9, "{found}");
+        }
+        let found = log_quantile_of_subsample(&values, 0.99, 1000, 0.5).exp();
+        assert!((found / 98_950.0 - 1.0).abs() < 1e-3, "{found}");
     }
 
     #[test]

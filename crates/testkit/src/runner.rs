@@ -107,6 +107,8 @@ impl SliceRunner for SimulatedRunner {
         Operations { granule: 1, max: 1_000_000 }
     }
 
+    fn begin_stretch(&mut self) {}
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         if self.arms[arm].full_from_slice.is_some_and(|first| self.slices[arm] >= first) {
             return Err(io::Error::from(io::ErrorKind::StorageFull)).doing("appending to the log");

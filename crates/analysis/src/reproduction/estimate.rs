@@ -4,6 +4,7 @@
 //! that decides comparisons, whatever is measured. Of one arm's figure it is that of the
 //! median slice.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use model::analysis::{ArmResult, Comparison, Verdict};
@@ -12,9 +13,8 @@ use model::article::{Article, Measure, PublishedFigure, Quantity, SetAgainst};
 use model::cause::CauseCode;
 use model::description::FigureDescription;
 use model::figure::{Fold, Unit};
-use model::run::{ArmRecord, Run};
+use model::run::ArmRecord;
 use model::slice::{Outcome, Slice};
-use stats::Settings;
 
 use crate::comparisons::{self, Ratios};
 use crate::indexed::Indexed;
@@ -68,8 +68,7 @@ impl<'a> Estimates<'a> {
             axis: axis(&run.plan.arms[base], &run.plan.arms[other]),
         };
         let pairs: Vec<Pair> = others.iter().map(pair).collect();
-        let mut states = PairStates::new(&pairs, settings(run));
-        run.blocks().for_each(|block| states.take_block(block));
+        let states = PairStates::of_pairs(run, &pairs, Cow::Borrowed);
         let results = comparisons::results(run, &states, arms, totals);
         typical_times.extend(others.into_iter().zip(results));
         Self { run, arms, typical_times }
@@ -231,13 +230,11 @@ impl<'a> Estimates<'a> {
         let value = |arm| self.value(measure, arm);
         let quotient = value(other).zip(value(base)).map(|(other, base)| other / base);
         let pair = Pair { base, other, axis: Axis::Both };
-        let mut states = PairStates::new(&[pair], settings(self.run));
-        for block in self.run.blocks() {
-            states.take_block(&self.scored(measure, block));
-        }
+        let scored = |block| Cow::Owned(self.scored(measure, block));
+        let states = PairStates::of_pairs(self.run, &[pair], scored);
         let Some(state) = states.0.first() else { return Estimate::default() };
         let Ratios { ratio, ratio_low, ratio_high } =
-            Ratios::of(state.interval(), state.mean.blocks());
+            Ratios::of(state.interval(), state.taken.len());
         let value = quotient.filter(|ratio| ratio.is_finite()).or(ratio);
         // A mean over all slices may lie beyond what the blocks' own ratios say.
         let low = ratio_low.map(|low| value.map_or(low, |value| low.min(value)));
@@ -283,10 +280,6 @@ fn axis(base: &ArmRecord, other: &ArmRecord) -> Axis {
 
 fn percent_of(part: f64, whole: f64) -> f64 {
     part / whole * 100.0
-}
-
-fn settings(run: &Run) -> Settings {
-    Settings { threshold: run.plan.threshold, error_rate: run.plan.error_rate }
 }
 
 /// The pairs of arms whose tolls an article has a ratio of.

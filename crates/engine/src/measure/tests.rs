@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 
 use model::arm::Axis;
@@ -13,6 +15,21 @@ struct Made {
     typical_times_ns: Vec<u64>,
     passed_ns: u64,
     disturbed: bool,
+    /// Slices that had run when each stretch began.
+    stretches: Vec<usize>,
+    slices: usize,
+}
+
+impl Made {
+    fn new(typical_times_ns: &[u64]) -> Self {
+        Self {
+            typical_times_ns: typical_times_ns.to_vec(),
+            passed_ns: 0,
+            disturbed: false,
+            stretches: Vec::new(),
+            slices: 0,
+        }
+    }
 }
 
 impl SliceRunner for Made {
@@ -48,6 +65,10 @@ impl SliceRunner for Made {
         Operations { granule: 1, max: 1_000_000 }
     }
 
+    fn begin_stretch(&mut self) {
+        self.stretches.push(self.slices);
+    }
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let mut elapsed_ns = operations * self.typical_times_ns[arm];
         let full = elapsed_ns > 1_000_000;
@@ -55,6 +76,7 @@ impl SliceRunner for Made {
             elapsed_ns *= 3;
         }
         self.passed_ns += elapsed_ns;
+        self.slices += 1;
         let spent = Spent { elapsed_ns, ..Spent::default() };
         Ok(Slice { operations, spent, ..Slice::default() })
     }
@@ -68,9 +90,7 @@ fn job(typical_times_ns: &[u64], clients: u64) -> Job {
 }
 
 fn measured(job: &Job, typical_times_ns: &[u64]) -> Measurement {
-    let mut runner =
-        Made { typical_times_ns: typical_times_ns.to_vec(), passed_ns: 0, disturbed: false };
-    measure(job, &mut runner, &mut |_| ())
+    measure(job, &mut Made::new(typical_times_ns), &mut |_| ())
 }
 
 fn sizes(typical_times_ns: &[u64], clients: u64) -> BTreeMap<usize, u64> {
@@ -101,7 +121,7 @@ fn alike_is_passed_on_and_arms_that_differ_keep_their_own() {
 }
 
 #[test]
-fn a_run_ends_after_the_blocks_that_were_asked_for_and_says_so() {
+fn a_run_ends_after_the_rounds_that_were_asked_for_and_says_so() {
     let typical_times_ns = [300, 310];
     let blocks = |most| {
         let measured =
@@ -113,4 +133,50 @@ fn a_run_ends_after_the_blocks_that_were_asked_for_and_says_so() {
     // Decided and precise before that.
     assert_eq!(blocks(Some(5000)), blocks(None));
     assert!(!blocks(None).1);
+}
+
+#[test]
+fn each_stretch_begins_with_new_folders_and_has_its_share_of_the_time() {
+    // Nothing is ever sure of these.
+    let job = Job { threshold: 0.0, ..job(&[300, 300, 300], 1) };
+    let mut runner = Made::new(&[300, 300, 300]);
+    let measured = measure(&job, &mut runner, &mut |_| ());
+    let firsts: Vec<usize> = (0..10)
+        .map(|stretch| measured.slices.iter().position(|s| s.stretch == Some(stretch)).unwrap())
+        .collect();
+    assert_eq!(runner.stretches, firsts, "every slice of it follows");
+    let took = |stretch: usize| -> u64 {
+        let slices = measured.slices.iter().filter(|slice| slice.stretch == Some(stretch));
+        slices.map(|slice| slice.spent.elapsed_ns).sum()
+    };
+    let shares: Vec<u64> = (0..10).map(took).collect();
+    let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
+    assert!(*most < 2 * least, "{shares:?}");
+    // Each of three arms follows each in a round of nine slices.
+    let round: Vec<&Slice> =
+        measured.slices.iter().filter(|slice| slice.block() == Some(0)).collect();
+    assert_eq!(round.len(), 9);
+    let before = measured.slices.iter().filter(|slice| slice.stretch.is_none());
+    assert!(before.clone().all(|slice| slice.block().is_none()) && before.count() > 0);
+}
+
+#[test]
+fn a_slow_round_leaves_each_stretch_one_and_a_short_budget_is_reported_with_one_that_would_do() {
+    let slow = [400_000_000, 400_000_000];
+    let run = |budget_s: u64| {
+        let job = Job { budget: Duration::from_secs(budget_s), threshold: 0.0, ..job(&slow, 1) };
+        let mut told = None;
+        let measured = measure(&job, &mut Made::new(&slow), &mut |event| {
+            if let Event::TooShort { stretches, enough } = event {
+                told = Some((stretches, enough.as_secs()));
+            }
+        });
+        (measured.slices.iter().filter_map(|slice| slice.stretch).max().map(|last| last + 1), told)
+    };
+    let (stretches, told) = run(6);
+    let (fits, enough) = told.unwrap();
+    assert!(stretches.is_some_and(|n| n < 5) && fits < 5, "{stretches:?} {told:?}");
+    let (stretches, told) = run(enough + 1);
+    assert!(stretches.is_some_and(|n| n >= 5), "{stretches:?}");
+    assert_eq!(told, None);
 }

@@ -71,6 +71,10 @@ impl SliceRunner for Rerun<'_> {
         }
     }
 
+    fn begin_stretch(&mut self) {
+        self.runner.begin_stretch();
+    }
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         self.runner.slice(arm, operations)
     }

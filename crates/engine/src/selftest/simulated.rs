@@ -258,6 +258,8 @@ impl SliceRunner for SimulatedRunner {
         self.arms[arm].1.operations()
     }
 
+    fn begin_stretch(&mut self) {}
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let (place, workload) = &mut self.arms[arm];
         let folder = std::fs::File::open("/").unwrap();

@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::measure::Event;
+use engine::measure::{Event, STRETCHES, STRETCHES_MIN};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::arm::Arm;
 use model::printable::shortened;
@@ -75,8 +75,19 @@ impl Progress {
                 self.show_state(&state);
                 self.say();
             }
-            Event::Block { blocks, decided, comparisons, .. } => {
-                self.state = format!("block {blocks}, {decided} of {comparisons} decided");
+            Event::Block { blocks, stretches, decided, comparisons, .. } => {
+                self.state = if *stretches < STRETCHES_MIN {
+                    format!("round {blocks}, provisional: {stretches} of {STRETCHES} stretches")
+                } else {
+                    format!("round {blocks}, {decided} of {comparisons} decided")
+                };
+            }
+            Event::TooShort { stretches, enough } => {
+                let seconds = enough.as_secs_f64().ceil();
+                self.note(&format!(
+                    "the budget has room for {stretches} of the {STRETCHES_MIN} stretches that a \
+                     verdict takes; --budget {seconds}s would do"
+                ));
             }
             Event::Failed { arm, why } => {
                 self.note(&format!("{} failed: {why}", arms[*arm].id));

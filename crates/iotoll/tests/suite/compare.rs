@@ -153,7 +153,10 @@ fn the_report_fits_eighty_columns_and_has_no_styles_in_a_pipe() {
     let lines = text.lines().filter(|line| !is_command(line));
     let too_long: Vec<&str> = lines.filter(|line| line.chars().count() > 80).collect();
     assert!(too_long.is_empty(), "{too_long:#?}");
-    assert_eq!(stderr(&output), "", "progress where no terminal is");
+    // So many arms leave a stretch less time than a round takes.
+    let said = stderr(&output);
+    let is_short = |line: &str| line.contains("stretches that a verdict takes; --budget ");
+    assert!(said.lines().all(is_short), "progress where no terminal is: {said}");
 }
 
 #[test]

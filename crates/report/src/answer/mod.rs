@@ -94,7 +94,8 @@ pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
     let arms = counted(analysis.arms.len() as u64, "arm");
     let blocks = counted(analysis.blocks, "block");
     let clients = clients::count(&run.clients).map_or_else(String::new, |all| format!("{all}, "));
-    format!("{arms}, {blocks}, {clients}{state} {:.0} s", run.run.seconds)
+    let cut = if analysis.cut_afterwards { ", cut into stretches afterwards" } else { "" };
+    format!("{arms}, {blocks}, {clients}{state} {:.0} s{cut}", run.run.seconds)
 }
 
 /// A paragraph with a word before it, in a column of its own.

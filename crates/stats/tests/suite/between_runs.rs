@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
-use iotoll_stats::{Level, Variation, difference, median, moderate};
+use iotoll_stats::{Level, STRETCHES, Variation, difference, moderate};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, StandardNormal, StudentT};
@@ -18,9 +18,8 @@ const ERROR_RATE: f64 = 0.05;
 const THRESHOLD: f64 = 0.05;
 /// What is planted: an arm that takes 15% more time.
 const PLANTED: f64 = 1.15;
-/// Blocks of a run, and the scatter of an arm's tolls within it.
-const BLOCKS: usize = 100;
-const SCATTER: f64 = 0.05;
+/// What a stretch of ten rounds with noise of 5% scatters by.
+const SCATTER: f64 = 0.016;
 
 /// What stays the same within a run and differs in the next.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +55,8 @@ fn run(truth: &[f64], between: Between, random: &mut ChaCha8Rng) -> Vec<Level> {
     let off = between.draw(truth.len(), random);
     let level = |(truth, off): (&f64, f64)| {
         let mut noise = || -> f64 { StandardNormal.sample(random) };
-        let blocks: Vec<f64> = (0..BLOCKS).map(|_| truth + off + SCATTER * noise()).collect();
-        Level::new(median(&mut blocks.clone()), &blocks).unwrap()
+        let stretches: Vec<f64> = (0..STRETCHES).map(|_| truth + off + SCATTER * noise()).collect();
+        Level::new(stretches.iter().sum::<f64>() / STRETCHES as f64, &stretches).unwrap()
     };
     truth.iter().zip(off).map(level).collect()
 }

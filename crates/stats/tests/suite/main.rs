@@ -4,8 +4,8 @@
 
 mod between_runs;
 mod carry_over;
+mod failures;
 mod properties;
-mod shares;
 mod simulation;
 mod tails;
 mod trend;

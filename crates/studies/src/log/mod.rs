@@ -78,7 +78,7 @@ impl Study for Log {
 /// An arm's writers.
 struct Writers {
     config: Config,
-    /// Worker processes wait here from slice to slice.
+    /// Worker processes wait here from slice to slice of a stretch.
     pool: WorkerPool,
 }
 
@@ -108,6 +108,9 @@ impl Workload for Writers {
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError> {
         self.config.check_interpreter()?;
+        if folders.kept_is_new {
+            self.pool = WorkerPool::new();
+        }
         Ok(Box::new(Slice::new(&self.config, &self.pool, folders)?))
     }
 }

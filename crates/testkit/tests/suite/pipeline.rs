@@ -58,7 +58,8 @@ fn a_run_with_clear_differences() {
     insta::assert_snapshot!(printed(&result, 80));
     assert_eq!(verdict(&result, "log/reopen@ram", "log/reopen@disk"), Verdict::Faster);
     assert_eq!(verdict(&result, "log/held@ram", "log/held@disk"), Verdict::Same);
-    assert!(result.run.seconds < 30.0, "it should stop when sure: {} s", result.run.seconds);
+    assert!(result.run.seconds < 31.0, "it should stop when sure: {} s", result.run.seconds);
+    assert_eq!(analyse(&result).stretches, 5);
 }
 
 #[test]
@@ -103,6 +104,35 @@ fn an_interrupt_reports_what_was_measured() {
     assert!(result.run.interrupted);
     assert!(analyse(&result).arms.iter().all(|arm| arm.slices > 0));
     insta::assert_snapshot!(printed(&result, 80));
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_its_complete_stretches_allow() {
+    let plan = plan(&["held"], &PLACES, 60);
+    let arms = || vec![ArmBehaviour::steady(290.0, 0.3), ArmBehaviour::steady(100.0, 0.3)];
+    let stretches = |seconds: f64| {
+        let time = Duration::from_secs_f64(seconds);
+        let result = run(&plan, &mut SimulatedRunner::new(arms(), 1).interrupted_at(time));
+        (analyse(&result).stretches, verdict(&result, "log/held@ram", "log/held@disk"))
+    };
+    assert_eq!(stretches(29.0), (4, Verdict::Unclear));
+    assert_eq!(stretches(40.0), (6, Verdict::Faster));
+}
+
+#[test]
+fn a_run_saved_before_there_were_stretches_is_cut_afterwards_and_says_so() {
+    let plan = plan(&["reopen", "held"], &PLACES, 10);
+    let mut result =
+        run(&plan, &mut SimulatedRunner::new(steady(&[1930.0, 1620.0, 290.0, 292.0]), 1));
+    let said = |result: &Run| {
+        let text = printed(result, 100).replace('\n', " ");
+        ["cut into stretches afterwards", "intervals may be too narrow"].map(|s| text.contains(s))
+    };
+    assert_eq!(said(&result), [false; 2]);
+    result.slices.iter_mut().for_each(|slice| slice.stretch = None);
+    assert_eq!(said(&result), [true; 2]);
+    assert_eq!(analyse(&result).stretches, 10);
+    assert_eq!(verdict(&result, "log/held@disk", "log/reopen@disk"), Verdict::Faster);
 }
 
 #[test]

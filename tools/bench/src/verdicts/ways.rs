@@ -2,7 +2,7 @@
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use stats::{Decision, Sequence, Settings};
+use stats::{Decision, STRETCHES, Settings, Stretches, is_look, trimmed_mean};
 
 use super::record::Record;
 
@@ -141,20 +141,25 @@ fn iotoll(
     threshold: f64,
     random: &mut ChaCha8Rng,
 ) -> (Claim, usize) {
-    let mut sequence = Sequence::new(Settings { threshold, ..Settings::default() });
-    for log_ratio in record.in_blocks(BLOCKS, random) {
-        // The record's log ratios are finite.
-        let _ = sequence.push(log_ratio + difference);
-        if sequence.decision() != Decision::Open {
+    let mut stretches = Stretches::new(Settings { threshold, ..Settings::default() });
+    let series: Vec<f64> = record
+        .in_blocks(BLOCKS, random)
+        .into_iter()
+        .map(|log_ratio| log_ratio + difference)
+        .collect();
+    let rounds = series.len() / STRETCHES;
+    for stretch in series.chunks(rounds) {
+        stretches.push(trimmed_mean(stretch).unwrap_or(f64::NAN));
+        if is_look(stretches.count()) && stretches.decision() != Decision::Open {
             break;
         }
     }
-    let claim = match sequence.decision() {
+    let claim = match stretches.decision() {
         Decision::Greater => Claim::Slower,
         Decision::Less => Claim::Faster,
         Decision::Within | Decision::Open => Claim::Nothing,
     };
-    (claim, sequence.blocks())
+    (claim, stretches.count() * rounds)
 }
 
 fn resampled(values: &[f64], count: usize, random: &mut impl Rng) -> Vec<f64> {

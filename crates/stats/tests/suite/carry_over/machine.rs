@@ -1,7 +1,7 @@
 //! A machine on which one arm leaves something to whatever runs next.
 
 use iotoll_stats::Step;
-use rand::seq::SliceRandom as _;
+use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, StandardNormal, StudentT};
@@ -14,8 +14,8 @@ pub(crate) const DIFFERENCE: f64 = 0.3;
 pub(crate) enum Order {
     /// Every arm once, in random order.
     Shuffled,
-    /// Two arms twice each: one of AABB, ABBA, BBAA and BAAB.
-    Rotated,
+    /// Every arm as often as there are arms, so that each follows each, itself too, once.
+    Balanced,
 }
 
 /// What disturbs the slices; sizes are of log tolls.
@@ -64,11 +64,6 @@ impl Machine {
         Self { noise, left, random, arms, blocks: 0, before: None, wandered: 0.0, lingering: 0.0 }
     }
 
-    /// How many slices each arm has in a block.
-    pub(crate) fn slices_of_arm(order: Order) -> usize {
-        if matches!(order, Order::Rotated) { 2 } else { 1 }
-    }
-
     /// The slices of the next block, in the order in which they ran.
     pub(crate) fn block(&mut self, order: Order) -> Vec<Step> {
         let order = match order {
@@ -77,15 +72,30 @@ impl Machine {
                 order.shuffle(&mut self.random);
                 order
             }
-            Order::Rotated => {
-                let rotations = [[0, 0, 1, 1], [0, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1]];
-                rotations[self.random.random_range(0..4)].to_vec()
-            }
+            Order::Balanced => self.balanced(),
         };
         self.lingering = 0.5 * self.lingering + 0.75_f64.sqrt() * self.gaussian();
         let block = order.into_iter().map(|arm| self.slice(arm)).collect();
         self.blocks += 1;
         block
+    }
+
+    /// A walk along all ways from an arm to the next, each once, found by trying.
+    fn balanced(&mut self) -> Vec<usize> {
+        let last = self.before.unwrap_or_default();
+        loop {
+            let mut left = vec![vec![true; self.arms]; self.arms];
+            let mut order = vec![last];
+            while let Some(&at) = order.last() {
+                let free: Vec<usize> = (0..self.arms).filter(|next| left[at][*next]).collect();
+                let Some(&next) = free.choose(&mut self.random) else { break };
+                left[at][next] = false;
+                order.push(next);
+            }
+            if order.len() > self.arms * self.arms {
+                return order.split_off(1);
+            }
+        }
     }
 
     fn slice(&mut self, arm: usize) -> Step {

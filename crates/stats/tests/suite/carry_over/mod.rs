@@ -6,8 +6,8 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod balanced;
 mod machine;
-mod verdicts;
 
 use iotoll_stats::{Step, carry_over, median};
 use machine::{Machine, Noise, Order};
@@ -31,7 +31,7 @@ const RUNS: [(usize, usize, Order); 7] = [
     (2, 10, Order::Shuffled),
     (2, 40, Order::Shuffled),
     (2, 200, Order::Shuffled),
-    (2, 20, Order::Rotated),
+    (2, 20, Order::Balanced),
     (3, 40, Order::Shuffled),
     (8, 20, Order::Shuffled),
     (28, 40, Order::Shuffled),

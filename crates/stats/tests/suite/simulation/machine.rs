@@ -1,165 +1,158 @@
-//! Machines of known truth, each disturbed in its own way.
+//! Machines of known truth, each disturbed in its way: the log ratios of a run's rounds.
 
-use std::fmt;
-
-use rand::Rng;
-use rand::SeedableRng;
+use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, Exp1, StandardNormal, StudentT};
+use rand_distr::{Distribution as _, Exp1, StandardNormal, StudentT};
 
-/// What disturbs a machine. Sizes are of log times: 0.05 is about 5%.
+/// What disturbs the rounds, none of which changes the ratio in the long run. Sizes are of
+/// log ratios: 0.05 is about 5%.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Noise {
-    /// Gaussian, with this standard deviation of the log ratio of a block.
+    /// Independent, of this standard deviation.
     Gaussian(f64),
-    /// Student's t with this many degrees of freedom on each slice: 2 has no
-    /// variance, 1.5 almost no mean.
+    /// Student's t with so many degrees of freedom, times 3%: 2 has no variance, 1 no mean.
     Tails(f64),
-    /// Every slice is 3% slower than the one before, or every one 3% faster.
-    LinearDrift,
-    /// The environment wanders by 5% from slice to slice.
-    RandomWalk,
-    /// One arm alone is disturbed, and each block keeps this share of the
-    /// disturbance of the one before: AR(1) on the log ratios.
-    Autocorrelated(f64),
-    /// As above, with innovations of Student's t with 2 degrees of freedom.
-    AutocorrelatedTails(f64),
-    /// 3 slices in 10 are 35% slower.
-    Bimodal,
-    /// 1 slice in 20 stalls: 2.7 times as slow on average, never faster.
-    Stalls,
-    /// As above, but one arm alone stalls.
-    StallsOfOneArm,
-    /// Noise of 1% and of 20% in turns of 25 blocks, either first.
-    Regimes,
+    /// 5%, of which each round keeps this share of the round before.
+    Lingering(f64),
+    /// Independent noise of the first size, and lingering noise of the second that keeps
+    /// this share.
+    SlowUnderWhite(f64, f64, f64),
+    /// Two states so far apart, each of which lasts for this part of the run on average, and
+    /// independent noise of 3%.
+    States { apart: f64, stay: f64 },
+    /// Levels of this standard deviation that last for so many rounds each, and independent
+    /// noise of the second size.
+    Levels(f64, usize, f64),
+    /// A random walk that moves by 5% over the run, and independent noise of 5%.
+    Walk,
+    /// From this much below to this much above, evenly, and independent noise of 5%.
+    Drift(f64),
+    /// One arm alone takes so many times as long in this share of rounds; noise of 5%.
+    Stalls { share: f64, factor: f64 },
+    /// An exponential excess of 10% in one arm alone, less its mean; noise of 2%.
+    Skewed,
+    /// Stalls of either arm that add 2 ms to one slice in ten, of 20 ms and of 2 ms.
+    Additive,
 }
 
-impl fmt::Display for Noise {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&match self {
-            Self::Gaussian(of_ratio) => format!("Gaussian, {:.0}%", 100.0 * of_ratio),
-            Self::Tails(freedom) => format!("heavy tails, t({freedom})"),
-            Self::LinearDrift => "drift".into(),
-            Self::RandomWalk => "random walk".into(),
-            Self::Autocorrelated(kept) => format!("autocorrelated, {kept}"),
-            Self::AutocorrelatedTails(kept) => format!("autocorrelated t(2), {kept}"),
-            Self::Bimodal => "two modes".into(),
-            Self::Stalls => "stalls".into(),
-            Self::StallsOfOneArm => "stalls of one arm".into(),
-            Self::Regimes => "calm and loud turns".into(),
-        })
-    }
-}
+impl Noise {
+    /// All that the promise is about. `Lingering` and `SlowUnderWhite` are of rounds as they
+    /// are, so that more rounds in a run make them shorter.
+    pub(crate) const PROMISED: [(&str, Self); 21] = [
+        ("Gaussian 5%", Self::Gaussian(0.05)),
+        ("t(2) 3%", Self::Tails(2.0)),
+        ("t(1) 3%", Self::Tails(1.0)),
+        ("AR 0.3", Self::Lingering(0.3)),
+        ("AR 0.5", Self::Lingering(0.5)),
+        ("AR 0.8", Self::Lingering(0.8)),
+        ("white 5% + AR 0.8 2.5%", Self::SlowUnderWhite(0.05, 0.025, 0.8)),
+        ("white 5% + AR 0.95 2.5%", Self::SlowUnderWhite(0.05, 0.025, 0.95)),
+        ("white 5% + AR 0.95 5%", Self::SlowUnderWhite(0.05, 0.05, 0.95)),
+        ("states n/20, 20% apart", Self::States { apart: 0.2, stay: 0.05 }),
+        ("states n/10, 20% apart", Self::States { apart: 0.2, stay: 0.1 }),
+        ("states n/5, 10% apart", Self::States { apart: 0.1, stay: 0.2 }),
+        ("levels of 10, 5%", Self::Levels(0.05, 10, 0.05)),
+        ("levels of 20, 3%", Self::Levels(0.03, 20, 0.03)),
+        ("walk 5%", Self::Walk),
+        ("drift ±5%", Self::Drift(0.05)),
+        ("drift ±15%", Self::Drift(0.15)),
+        ("stalls 5%, ×2", Self::Stalls { share: 0.05, factor: 2.0 }),
+        ("stalls 10%, ×3", Self::Stalls { share: 0.1, factor: 3.0 }),
+        ("skewed 10%", Self::Skewed),
+        ("additive, 20 and 2 ms", Self::Additive),
+    ];
 
-/// The noise under which the promises are kept.
-pub(crate) const PROMISED: [Noise; 9] = [
-    Noise::Gaussian(0.05),
-    Noise::Tails(2.0),
-    Noise::Tails(1.5),
-    Noise::LinearDrift,
-    Noise::RandomWalk,
-    Noise::Autocorrelated(0.5),
-    Noise::Bimodal,
-    Noise::Stalls,
-    Noise::Regimes,
-];
-
-/// A machine that runs slices of two arms, one of which takes
-/// `exp(difference)` times as long as the other.
-pub(crate) struct Machine {
-    noise: Noise,
-    difference: f64,
-    rng: ChaCha8Rng,
-    slices: u64,
-    drift: f64,
-    wandered: f64,
-    lingering: Option<f64>,
-}
-
-impl Machine {
-    pub(crate) fn new(noise: Noise, difference: f64, seed: u64) -> Self {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let drift = if rng.random() { 0.03 } else { -0.03 };
-        Self { noise, difference, rng, slices: 0, drift, wandered: 0.0, lingering: None }
+    /// The log ratios of a run of so many rounds, about the truth.
+    pub(crate) fn rounds(self, count: usize, truth: f64, seed: u64) -> Vec<f64> {
+        let mut source = Source(ChaCha8Rng::seed_from_u64(seed));
+        let slow = self.slow(count, &mut source);
+        let fast = |_: usize| truth + self.fast(&mut source);
+        (0..count).map(fast).zip(slow).map(|(fast, slow)| fast + slow).collect()
     }
 
-    /// Both arms in random order: the log ratio of their times.
-    pub(crate) fn block(&mut self) -> f64 {
-        if self.rng.random() {
-            let base = self.base();
-            self.other() - base
-        } else {
-            self.other() - self.base()
+    /// What each round has by itself.
+    fn fast(self, source: &mut Source) -> f64 {
+        match self {
+            Self::Gaussian(size) | Self::SlowUnderWhite(size, ..) | Self::Levels(.., size) => {
+                size * source.gaussian()
+            }
+            Self::Tails(freedom) => 0.03 * StudentT::new(freedom).unwrap().sample(&mut source.0),
+            Self::Lingering(_) => 0.0,
+            Self::States { .. } => 0.03 * source.gaussian(),
+            Self::Walk | Self::Drift(_) => 0.05 * source.gaussian(),
+            Self::Stalls { share, factor } => {
+                let stalled = if source.rarely(share) { factor.ln() } else { 0.0 };
+                0.05 * source.gaussian() + stalled
+            }
+            Self::Skewed => 0.02 * source.gaussian() + 0.1 * (source.exponential() - 1.0),
+            Self::Additive => {
+                let mut stall = |ms: f64| {
+                    let size = 2.0 * source.exponential();
+                    ((ms + if source.rarely(0.1) { size } else { 0.0 }) / ms).ln()
+                };
+                stall(20.0) - stall(2.0) + 0.03 * source.gaussian()
+            }
         }
     }
 
-    /// The log time of a slice of the base.
-    pub(crate) fn base(&mut self) -> f64 {
-        self.slice()
-    }
-
-    /// The log time of a slice of the other arm.
-    pub(crate) fn other(&mut self) -> f64 {
-        self.difference + self.slice() + self.of_other_arm_alone()
-    }
-
-    /// What befalls whichever arm runs now.
-    fn slice(&mut self) -> f64 {
-        self.slices += 1;
-        match self.noise {
-            Noise::Gaussian(of_ratio) => of_ratio / 2.0_f64.sqrt() * self.gaussian(),
-            Noise::Tails(freedom) => 0.03 * self.student(freedom),
-            Noise::LinearDrift => self.drift * self.slices as f64 + 0.02 * self.gaussian(),
-            Noise::RandomWalk => {
-                self.wandered += 0.05 * self.gaussian();
-                self.wandered + 0.02 * self.gaussian()
+    /// What outlasts a round.
+    fn slow(self, count: usize, source: &mut Source) -> Vec<f64> {
+        match self {
+            Self::Lingering(kept) => source.lingering(count, kept, 0.05),
+            Self::SlowUnderWhite(_, size, kept) => source.lingering(count, kept, size),
+            Self::States { apart, stay } => {
+                let mut state = if source.rarely(0.5) { 1.0 } else { -1.0 };
+                let leaves = 1.0 / (stay * count as f64);
+                let mut next = |_| {
+                    let now = state * apart.ln_1p() / 2.0;
+                    state = if source.rarely(leaves) { -state } else { state };
+                    now
+                };
+                (0..count).map(&mut next).collect()
             }
-            Noise::Bimodal => self.rarely(0.3, 0.3) + 0.02 * self.gaussian(),
-            Noise::Stalls => self.stall() + 0.02 * self.gaussian(),
-            Noise::StallsOfOneArm => 0.02 * self.gaussian(),
-            Noise::Regimes => {
-                let loud = (self.slices / 50 % 2 == 1) == (self.drift > 0.0);
-                if loud { 0.2 * self.gaussian() } else { 0.01 * self.gaussian() }
+            Self::Levels(size, lasts, _) => {
+                let first = source.0.random_range(0..lasts);
+                let levels: Vec<f64> =
+                    (0..=count / lasts + 1).map(|_| size * source.gaussian()).collect();
+                (0..count).map(|round| levels[(round + first) / lasts]).collect()
             }
-            Noise::Autocorrelated(_) | Noise::AutocorrelatedTails(_) => 0.0,
+            Self::Walk => {
+                let step = 0.05 / (count as f64).sqrt();
+                let steps = (0..count).scan(0.0, |at, _| {
+                    *at += step * source.gaussian();
+                    Some(*at)
+                });
+                steps.collect()
+            }
+            Self::Drift(size) => {
+                let at = |round: usize| 2.0 * round as f64 / (count - 1) as f64 - 1.0;
+                (0..count).map(|round| size * at(round)).collect()
+            }
+            _ => vec![0.0; count],
         }
     }
+}
 
-    fn of_other_arm_alone(&mut self) -> f64 {
-        match self.noise {
-            Noise::Autocorrelated(kept) => {
-                let fresh = self.gaussian();
-                0.05 * self.linger(kept, fresh, (1.0 - kept * kept).sqrt())
-            }
-            Noise::AutocorrelatedTails(kept) => {
-                let fresh = self.student(2.0);
-                0.03 * self.linger(kept, fresh, 1.0)
-            }
-            Noise::StallsOfOneArm => self.stall(),
-            _ => 0.0,
-        }
+/// Draws numbers.
+pub(crate) struct Source(pub(crate) ChaCha8Rng);
+
+impl Source {
+    pub(crate) fn gaussian(&mut self) -> f64 {
+        StandardNormal.sample(&mut self.0)
     }
 
-    fn linger(&mut self, kept: f64, fresh: f64, weight: f64) -> f64 {
-        let now = self.lingering.map_or(fresh, |before| kept * before + weight * fresh);
-        self.lingering = Some(now);
-        now
+    fn exponential(&mut self) -> f64 {
+        Exp1.sample(&mut self.0)
     }
 
-    fn rarely(&mut self, probability: f64, size: f64) -> f64 {
-        if self.rng.random::<f64>() < probability { size } else { 0.0 }
+    pub(crate) fn rarely(&mut self, share: f64) -> bool {
+        self.0.random::<f64>() < share
     }
 
-    fn stall(&mut self) -> f64 {
-        let size: f64 = Exp1.sample(&mut self.rng);
-        self.rarely(0.05, size)
-    }
-
-    fn gaussian(&mut self) -> f64 {
-        StandardNormal.sample(&mut self.rng)
-    }
-
-    fn student(&mut self, freedom: f64) -> f64 {
-        StudentT::new(freedom).unwrap().sample(&mut self.rng)
+    fn lingering(&mut self, count: usize, kept: f64, size: f64) -> Vec<f64> {
+        let fresh = size * (1.0 - kept * kept).sqrt();
+        let first = size * self.gaussian();
+        let next = |now: &f64| Some(kept * now + fresh * self.gaussian());
+        std::iter::successors(Some(first), next).take(count).collect()
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 use rand::{Rng as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, StandardNormal};
-use stats::{Sequence, Settings};
+use stats::{STRETCHES, Settings, Stretches, trimmed_mean};
 
 const RUNS: u64 = 150;
 const BLOCKS: usize = 30;
@@ -51,12 +51,16 @@ fn misses(truth: f64, noise: [f64; 2], phase: Option<f64>, read: fn(&MaxRate) ->
             random: ChaCha8Rng::seed_from_u64(2 * seed + stream),
         };
         let (mut base, mut other) = (searched(1000.0, 0), searched(1000.0 * truth.exp(), 1));
-        let mut sequence = Sequence::new(Settings { threshold: 0.05, error_rate: 0.05 });
-        for _ in 0..BLOCKS {
-            let [base, other] = [&mut base, &mut other].map(|server| read(&server.next(phase)));
-            sequence.push((other / base).ln()).unwrap();
+        let mut stretches = Stretches::new(Settings { threshold: 0.05, error_rate: 0.05 });
+        for _ in 0..STRETCHES {
+            let mut round = || {
+                let [base, other] = [&mut base, &mut other].map(|server| read(&server.next(phase)));
+                (other / base).ln()
+            };
+            let rounds: Vec<f64> = (0..BLOCKS / STRETCHES).map(|_| round()).collect();
+            stretches.push(trimmed_mean(&rounds).unwrap());
         }
-        let interval = sequence.interval();
+        let interval = stretches.interval();
         truth < interval.low || interval.high < truth
     });
     hits.count() as f64 / RUNS as f64
@@ -71,7 +75,8 @@ fn the_interval_of_two_highest_rates_holds_the_truth() {
         for noise in NOISES {
             let missed = misses(truth, noise, None, |found| found.estimate.unwrap());
             println!("log ratio {truth}, noise {noise:?}: {missed:.3} missed");
-            assert!(missed <= 0.05, "{truth} {noise:?}: {missed}");
+            // Of 150 runs, 5% and what chance adds in one of a hundred.
+            assert!(missed <= 0.095, "{truth} {noise:?}: {missed}");
         }
     }
 }
