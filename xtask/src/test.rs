@@ -22,7 +22,8 @@ use crate::{cargo_deny, limits, tidy};
 /// machine, and skip some where that is too much.
 const ALONE: [&str; 2] = ["causes", "selftest"];
 /// What CI may skip: it takes longer to install than to run, or needs what a machine may lack.
-const MAY_BE_SKIPPED: [&str; 1] = ["no cargo-deny"];
+const MAY_BE_SKIPPED: [&str; 3] =
+    ["no cargo-deny", "cc does not make a program with [\"-m32\"]", "because others kept"];
 /// What is no member of the workspace, and built by a bench alone.
 const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.

@@ -155,8 +155,11 @@ fn the_report_fits_eighty_columns_and_has_no_styles_in_a_pipe() {
     assert!(too_long.is_empty(), "{too_long:#?}");
     // So many arms leave a stretch less time than a round takes.
     let said = stderr(&output);
-    let is_short = |line: &str| line.contains("stretches that a verdict takes; --budget ");
-    assert!(said.lines().all(is_short), "progress where no terminal is: {said}");
+    // Any run of root may find what the killed runs of other tests left in /run.
+    let known =
+        ["stretches that a verdict takes; --budget ", "removed what a killed run had created"];
+    let is_known = |line: &str| known.iter().any(|text| line.contains(text));
+    assert!(said.lines().all(is_known), "progress where no terminal is: {said}");
 }
 
 #[test]
