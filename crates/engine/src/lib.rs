@@ -27,3 +27,4 @@ pub mod slice_timer;
 pub mod study;
 #[cfg(test)]
 mod testing;
+pub mod unchanging;

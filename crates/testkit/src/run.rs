@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use engine::job::Job;
 use engine::measure::Event;
-use engine::run::{Environment, Header};
+use engine::run::Header;
 use engine::runner::SliceRunner;
+use engine::unchanging::Unchanging;
 use model::article::Article;
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
-use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
+use model::run::Run;
 
 /// Measures a plan on the runner, whose arms are in the plan's order.
 pub fn run(plan: &Plan, runner: &mut dyn SliceRunner) -> Run {
@@ -43,50 +44,8 @@ fn measured(
         version: "0.0.0".to_owned(),
         article,
     };
-    let mut environment = Simulated { places: places(plan) };
+    let mut environment = Unchanging { places: places(plan) };
     engine::run::run(&Job::of(plan), header, &mut environment, runner, events)
-}
-
-/// A small machine, on which nothing changes.
-struct Simulated {
-    places: Vec<PlaceFacts>,
-}
-
-impl Environment for Simulated {
-    fn machine(&self) -> Machine {
-        Machine {
-            kernel: "simulated".to_owned(),
-            cpu: "simulated".to_owned(),
-            cpus: 2,
-            memory_bytes: 8 << 30,
-            memory_limit_bytes: None,
-        }
-    }
-
-    fn clients(&self) -> Vec<model::client::Client> {
-        Vec::new()
-    }
-
-    fn places(&self) -> Vec<PlaceFacts> {
-        self.places.clone()
-    }
-
-    fn left_out(&self) -> Vec<LeftOut> {
-        Vec::new()
-    }
-
-    fn places_after(&mut self) -> Vec<PlaceAfter> {
-        let same = |facts: &PlaceFacts| PlaceAfter::Facts(Box::new(facts.clone()));
-        self.places.iter().map(same).collect()
-    }
-
-    fn cut_short(&self) -> Option<String> {
-        None
-    }
-
-    fn watch(&mut self) -> Watch {
-        Watch::default()
-    }
 }
 
 /// Made-up facts: the first place a disk, the others memory.

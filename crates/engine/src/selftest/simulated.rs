@@ -13,7 +13,7 @@ use model::arm::Arm;
 use model::material::Material;
 use model::place::{PlaceFacts, StorageKind};
 use model::plan::PlanError;
-use model::run::{Floor, LeftOut, Machine, PlaceAfter, Watch, Writes};
+use model::run::{Floor, Writes};
 use model::selftest::{PlantedKind, SelftestResult};
 use model::slice::{Latencies, Outcome, Slice};
 use model::spent::Spent;
@@ -27,12 +27,13 @@ use super::run::selftest;
 use super::settings::{Planting, Settings, Work};
 use crate::error::StudyError;
 use crate::folders::Folders;
-use crate::run::{Environment, Header};
+use crate::run::Header;
 use crate::runner::SliceRunner;
 use crate::slice_timer::SliceTimer;
 use crate::study::{
     Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload, has_no_workers,
 };
+use crate::unchanging::Unchanging;
 
 /// Each reading of the clock takes so long, which is what a wait is exact to.
 const READING_NS: u64 = 2_000;
@@ -295,48 +296,15 @@ impl Defect {
 }
 
 /// A machine of one place.
-struct OnePlace;
-
-impl Environment for OnePlace {
-    fn machine(&self) -> Machine {
-        Machine {
-            kernel: "simulated".to_owned(),
-            cpu: "simulated".to_owned(),
-            cpus: 2,
-            memory_bytes: 8 << 30,
-            memory_limit_bytes: None,
-        }
-    }
-
-    fn clients(&self) -> Vec<model::client::Client> {
-        Vec::new()
-    }
-
-    fn places(&self) -> Vec<PlaceFacts> {
-        vec![PlaceFacts {
-            path: PathBuf::from("/"),
-            kind: StorageKind::Disk,
-            filesystem: "ext4".to_owned(),
-            mount_point: PathBuf::from("/"),
-            ..PlaceFacts::unknown("disk")
-        }]
-    }
-
-    fn left_out(&self) -> Vec<LeftOut> {
-        Vec::new()
-    }
-
-    fn places_after(&mut self) -> Vec<PlaceAfter> {
-        Vec::new()
-    }
-
-    fn cut_short(&self) -> Option<String> {
-        None
-    }
-
-    fn watch(&mut self) -> Watch {
-        Watch::default()
-    }
+fn one_place() -> Unchanging {
+    let disk = PlaceFacts {
+        path: PathBuf::from("/"),
+        kind: StorageKind::Disk,
+        filesystem: "ext4".to_owned(),
+        mount_point: PathBuf::from("/"),
+        ..PlaceFacts::unknown("disk")
+    };
+    Unchanging { places: vec![disk] }
 }
 
 /// A selftest of a simulated minute.
@@ -355,7 +323,7 @@ fn tested(defect: Defect) -> SelftestResult {
     };
     let mut open = |_: &[PlaceFacts]| Ok(SimulatedFolders { clock: clock.clone(), defect });
     let tested =
-        selftest(&settings, Header::default(), &mut OnePlace, &mut open, &mut |_| {}).unwrap();
+        selftest(&settings, Header::default(), &mut one_place(), &mut open, &mut |_| {}).unwrap();
     tested.removed.unwrap();
     tested.result
 }

@@ -14,7 +14,7 @@ use crate::exit::{Exit, UsageError};
 use crate::measuring::places_or_default;
 use crate::terminal::output;
 
-/// Remove the working folders that killed runs left in places
+/// Remove the working folders and unfinished outputs that killed runs left in places
 #[derive(Args)]
 pub(crate) struct CleanArgs {
     /// The places [default: disk=. ram=/dev/shm]
