@@ -37,10 +37,14 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let is_markdown = named.is_some_and(|file| file.extension() == Some(OsStr::new("md")));
     let sources = given.iter().map(|run| open(*run, REPORT)).collect::<Result<Vec<_>, _>>()?;
     let rendered = confined::rendered(sources, |sources| {
-        let analysed = given.iter().zip(sources).map(|(run, source)| {
-            let analysed = source.read().and_then(Analysed::of);
-            analysed.map_err(|why| cannot(*run, REPORT, &why))
+        // All are read before any is analysed: what is too much together takes no more memory.
+        let saved = given.iter().zip(sources).map(|(run, source)| {
+            Ok((run, source.read().map_err(|why| cannot(*run, REPORT, &why))?))
         });
+        let saved: Vec<_> = saved.collect::<Result<_, UsageError>>()?;
+        let analysed = saved
+            .into_iter()
+            .map(|(run, saved)| Analysed::of(saved).map_err(|why| cannot(*run, REPORT, &why)));
         let runs: Vec<Analysed> = analysed.collect::<Result<_, _>>()?;
         let sheets: Vec<Sheet> = runs.iter().map(Analysed::sheet).collect();
         let text = if is_markdown { markdown(&runs)? } else { report::html::page(&sheets) };
