@@ -4,7 +4,7 @@
 //! Everything here is a pure function of the record. A run that was just measured
 //! and one that was read from a file go the same way, and come to the same end.
 
-mod answers;
+mod advice;
 mod arms;
 mod blocks;
 mod carry_over;
@@ -52,7 +52,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let arms = arms::results(run, &blocks, &totals, &typical_times);
     let comparisons = comparisons::results(run, &states, &arms, &totals);
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
-    let answers = answers::of(run, &arms, &comparisons);
+    let advice = advice::of(advice::Subject { run, arms: &arms, comparisons: &comparisons });
     let scaling = scaling::of(&arms, run.plan.threshold);
     let noise = noise_between(&run.watch.before, &run.watch.after);
     let reproduction = reproduction::of(run, &arms, &comparisons, &totals);
@@ -66,7 +66,7 @@ pub fn analyse(run: &Run) -> Analysis {
         noise,
         carry_over: carry_over::found(run),
         picks,
-        answers,
+        advice,
         reproduction,
         scaling,
     }

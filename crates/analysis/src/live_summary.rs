@@ -9,7 +9,7 @@ use model::noise::Noise;
 use model::run::{ArmRecord, Run};
 use model::slice::Slice;
 
-use crate::answers;
+use crate::advice;
 use crate::comparisons::{Ratios, decided};
 use crate::pair_state::{PairState, PairStates};
 
@@ -45,7 +45,8 @@ impl LiveSummary {
             (0..self.typical_times_ns.len()).map(|arm| self.arm(arm)).collect();
         let comparisons: Vec<Comparison> =
             states.0.iter().map(|state| self.comparison(state, &arms)).collect();
-        let answers = answers::of(&self.run, &arms, &comparisons);
+        let subject = advice::Subject { run: &self.run, arms: &arms, comparisons: &comparisons };
+        let advice = advice::of(subject);
         Analysis {
             blocks: self.typical_times_ns.iter().map(Vec::len).max().unwrap_or_default() as u64,
             stretches: states.stretches() as u64,
@@ -55,7 +56,7 @@ impl LiveSummary {
             noise: Noise::default(),
             carry_over: Vec::new(),
             picks: Vec::new(),
-            answers,
+            advice,
             reproduction: None,
             scaling: Vec::new(),
         }
@@ -146,7 +147,7 @@ mod tests {
         live_summary.take(&run.slices);
         let (seen, whole) = (live_summary.analysis(&PairStates::of(&run)), analyse(&run));
         assert_eq!(seen.comparisons[0].verdict, whole.comparisons[0].verdict);
-        assert_eq!(seen.answers[0].advice, whole.answers[0].advice);
+        assert_eq!(seen.advice[0].group, whole.advice[0].group);
         let [a, b] = [seen, whole].map(|analysis| analysis.arms[0].typical_ns.unwrap_or_default());
         assert!((a / b - 1.0).abs() < 0.01, "{a} {b}");
     }

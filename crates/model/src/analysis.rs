@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::advice::{Advice, Group};
 use crate::arm::Axis;
 use crate::cause::Cause;
 use crate::description::{ParamForm, StudyDescription};
@@ -17,9 +18,6 @@ use crate::reproduction::Reproduction;
 use crate::run::Run;
 use crate::scaling::Scaling;
 pub use crate::time_part::{TimeKind, TimePart};
-
-/// What pays at this many operations a second pays for most applications.
-pub const USUAL_PER_S: f64 = 100.0;
 
 /// What follows from a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,9 +43,11 @@ pub struct Analysis {
     /// The comparisons that surely save the largest shares, the largest first.
     #[serde(default)]
     pub picks: Vec<Pick>,
-    /// What to do about each thing that an application does with files.
+    /// What to do about each thing that an application does with files: what pays and keeps
+    /// every promise first, then what pays on a condition, what is to be left as it is, and
+    /// what is not decided.
     #[serde(default)]
-    pub answers: Vec<Answer>,
+    pub advice: Vec<Advice>,
     /// What the run says of the published measurement that it repeats, if any.
     #[serde(default)]
     pub reproduction: Option<Reproduction>,
@@ -55,47 +55,6 @@ pub struct Analysis {
     /// several numbers of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
-}
-
-/// What to do about one thing that an application does with files: what it costs as it is
-/// done now, what other places and ways of doing it cost, and whether a change pays.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Answer {
-    /// The id of the arm that does it as it is done now: at the first place, by the first
-    /// strategy, with the first value of each parameter.
-    pub now: String,
-    /// The best of the other places, as the index of its comparison with `now`.
-    pub moved: Option<usize>,
-    /// The best of the other ways of doing it where it is now.
-    pub rewritten: Option<usize>,
-    /// The best of the other ways at other places.
-    pub both: Option<usize>,
-    /// What to do.
-    pub advice: Advice,
-    /// The comparison with `now` that the advice rests on.
-    pub by: Option<usize>,
-    /// From how many operations a second on the change pays: what it saves is then 1% of
-    /// one worker's time.
-    pub pays_from_per_s: Option<f64>,
-    /// How many operations a second there are, where that was said.
-    pub per_second: Option<f64>,
-}
-
-/// What to do, the surest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Advice {
-    /// Change it: it surely pays.
-    Do,
-    /// It surely saves time; whether that is worth it depends on what was not said: how
-    /// often it is done, or whether the data may be lost at a reboot.
-    Maybe,
-    /// Leave it: no change that was tried pays.
-    Leave,
-    /// It was not found out.
-    Undecided,
 }
 
 /// A comparison that was picked out of many for what it saves. To be picked favours
@@ -448,12 +407,15 @@ impl Analysis {
         self.arms.iter().find(|arm| arm.id == id)
     }
 
+    /// Whether an arm is what an application does now.
+    pub fn is_now(&self, id: &str) -> bool {
+        self.advice.iter().any(|advice| advice.now.iter().any(|now| now == id))
+    }
+
     /// Whether it can have followed from that run: what refers to one another is there.
     pub fn fits(&self, run: &Run) -> bool {
         let comparisons = self.comparisons.len();
-        let referred = self.answers.iter().flat_map(|answer| {
-            [answer.moved, answer.rewritten, answer.both, answer.by].into_iter().flatten()
-        });
+        let referred = self.advice.iter().flat_map(|advice| advice.comparisons.iter().copied());
         let mut referred = referred.chain(self.picks.iter().map(|pick| pick.comparison));
         self.arms.iter().map(|arm| &arm.id).eq(run.plan.arms.iter().map(|arm| &arm.id))
             && comparisons == run.plan.pairs.len()

@@ -76,6 +76,10 @@ pub struct StudyDescription {
     #[serde(default)]
     #[serde(deserialize_with = "bounded::list")]
     pub notes: Vec<NoteDescription>,
+    /// How often its operations are done with files of one set, where they are advised on
+    /// together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<MixDescription>,
     /// Whether it is timed when no study is named.
     #[serde(skip)]
     pub by_default: bool,
@@ -141,6 +145,18 @@ pub struct BreakEvenDescription {
     pub device: Vec<String>,
 }
 
+/// What is done with the files of one set: nobody moves a file to where it is removed faster
+/// and read more slowly without asking how often either is done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MixDescription {
+    /// The parameter that says what is done.
+    pub param: String,
+    /// Its values, each with how often it is done in the life of a file.
+    #[serde(deserialize_with = "bounded::list")]
+    pub times: Vec<(String, f64)>,
+}
+
 /// A sentence made of figures, for arms that have them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -172,6 +188,7 @@ impl StudyDescription {
             causes: Vec::new(),
             break_evens: Vec::new(),
             notes: Vec::new(),
+            mix: None,
             by_default: true,
             compared: Vec::new(),
         }
@@ -235,7 +252,10 @@ impl StudyDescription {
     #[must_use]
     pub fn recorded(&self) -> Self {
         let mut study = Self { by_default: false, compared: Vec::new(), ..self.clone() };
-        study.strategies.iter_mut().for_each(|s| s.facts = StrategyFacts::default());
+        for StrategyDescription { facts, .. } in &mut study.strategies {
+            let recipe = std::mem::take(&mut facts.recipe);
+            *facts = StrategyFacts { recipe, ..StrategyFacts::default() };
+        }
         for param in &mut study.params {
             param.default = param.default_values().iter().map(ToString::to_string).collect();
             param.limits = None;

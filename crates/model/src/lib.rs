@@ -2,6 +2,7 @@
 //! here.
 
 pub mod address;
+pub mod advice;
 pub mod analysis;
 pub mod anonymous;
 pub mod arm;
@@ -34,6 +35,7 @@ pub mod plan_again;
 pub mod plan_file;
 pub mod printable;
 pub mod probes;
+pub mod promise;
 pub mod reproduction;
 pub mod run;
 pub mod scaling;

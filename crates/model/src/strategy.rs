@@ -11,6 +11,10 @@ use crate::guarantee::Guarantee;
 pub struct StrategyDescription {
     /// Its name in plans and flags.
     pub name: String,
+    /// What it does, in a few words for a sentence: `keep the file open`. Records of before
+    /// there were labels have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// What it does, in a line.
     pub about: String,
     /// What is lost if the process or the machine dies, in a line; empty where
@@ -78,10 +82,16 @@ impl StrategyDescription {
     pub fn new(name: &str, about: &str, promise: &str) -> Self {
         Self {
             name: name.to_owned(),
+            label: String::new(),
             about: about.to_owned(),
             promise: promise.to_owned(),
             by_default: true,
             facts: StrategyFacts::default(),
         }
+    }
+
+    /// Its label, or its name where it has none.
+    pub fn shown(&self) -> &str {
+        if self.label.is_empty() { &self.name } else { &self.label }
     }
 }

@@ -170,7 +170,7 @@ mod tests {
             first.starts_with("::error title=log/a%3A%3Aerror%2C%25\\n%3A%3Astop@x is slower::"),
             "{said}"
         );
-        assert!(first.contains("50%25 more time than the baseline"), "{said}");
+        assert!(first.contains("1.5× slower than the baseline"), "{said}");
         assert!(said.ends_with("1 of 2 arms are slower than the baseline by more than 5%25\n"));
     }
 }

@@ -7,9 +7,10 @@ use model::diff::{ArmChange, Diff, Side};
 use units::{percent, time};
 
 use crate::columns::{Cell, Table};
+use crate::difference::{self, Difference};
 use crate::history::minute;
 use crate::text::{PROSE, Width, heading, paragraph};
-use crate::words::{self, Difference};
+use crate::words;
 
 /// So many names in a sentence; the table has them all.
 const NAMES_MAX: usize = 4;
@@ -101,16 +102,12 @@ fn summary(diff: &Diff) -> String {
     text.trim_end().to_owned()
 }
 
-/// A change in words: `log/held@disk takes 15% more time than before (+9% to +22%)`.
+/// A change in words: `log/held@disk takes 15% more time than before (9–22%)`.
 pub(crate) fn sentence(arm: &ArmChange, than: &str) -> String {
-    let Difference { interval, .. } = difference(arm);
-    let against = words::time_against(arm.ratio);
-    let within = if interval.is_empty() { String::new() } else { format!(" ({interval})") };
+    let within = difference(arm).in_brackets();
+    let against = difference::against(arm.ratio);
     let typical_times = [arm.before_ns, arm.after_ns].map(|ns| typical(arm, ns));
-    format!(
-        "{} takes {against} {than}{within}: {} → {}",
-        arm.id, typical_times[0], typical_times[1]
-    )
+    format!("{} {against} {than}{within}: {} → {}", arm.id, typical_times[0], typical_times[1])
 }
 
 fn difference(arm: &ArmChange) -> Difference {
@@ -230,7 +227,10 @@ mod tests {
         }];
         let text = plain(&diff);
         let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in\n{text}"));
-        assert!(at("kernel: 6.1 → 6.2\\u{1b}[2J") < at("Slower: log/held@disk (+15%)."), "{text}");
+        assert!(
+            at("kernel: 6.1 → 6.2\\u{1b}[2J") < at("Slower: log/held@disk (15% more)."),
+            "{text}"
+        );
         assert!(at("Slower") < at("600 ns"), "{text}");
         assert!(text.contains("1.2%, learned from 6 other saved runs"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

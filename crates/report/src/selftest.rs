@@ -7,8 +7,8 @@ use model::selftest::{
 };
 use units::{count, counted, percent, time};
 
+use crate::difference::Difference;
 use crate::text::{Width, heading, paragraph};
-use crate::words::Difference;
 use crate::{noise, place};
 
 /// More intervals than this are promised not to miss the truth.
@@ -280,7 +280,7 @@ mod tests {
         let missed = Missed { ratio: 1.07, ratio_low: 1.06, ratio_high: 1.08, verdict, blocks: 14 };
         let text = |misses| printed(PlantedKind::Writing, Some(found(vec![missed; misses])), None);
         assert!(text(1).starts_with("  ✗") && text(1).contains("24 of 25"), "{}", text(1));
-        assert!(text(1).contains("missed by +7% (+6% to"), "{}", text(1));
+        assert!(text(1).contains("missed by 7% more (6–8%)"), "{}", text(1));
         assert!(text(5).starts_with("  ✗") && text(5).contains("20 of 25"), "{}", text(5));
     }
 

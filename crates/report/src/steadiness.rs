@@ -3,9 +3,9 @@
 
 use units::time;
 
+use crate::difference;
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
-use crate::words;
 
 /// More lines than this would not be read; the rest is in the result file.
 const LINES_MAX: usize = 6;
@@ -43,11 +43,8 @@ pub(crate) fn sentences(Subject { analysis, .. }: Subject) -> Vec<String> {
     });
     let telling = analysis.carry_over.iter().filter(|c| c.ratio.ln().abs() >= CARRIED_MIN);
     let carried = telling.map(|carried| {
-        let against = words::time_against(carried.ratio);
-        format!(
-            "A slice that runs right after one of {} takes {against} a usual one",
-            carried.after
-        )
+        let against = difference::against(carried.ratio);
+        format!("A slice that runs right after one of {} {against} a usual one", carried.after)
     });
     drifted.chain(carried).collect()
 }

@@ -53,11 +53,6 @@ impl<'a> Subject<'a> {
         arm.difference_from(other, self.study_of(arm))
     }
 
-    /// What an arm's way of doing it promises; empty where nothing depends on it.
-    pub(crate) fn promise(self, arm: &ArmResult) -> &'a str {
-        self.study_of(arm).map_or("", |study| study.promise_of(&arm.strategy, &arm.params))
-    }
-
     /// The two arms of a comparison.
     pub(crate) fn sides(self, comparison: &Comparison) -> Option<[&'a ArmResult; 2]> {
         Some([self.arm(&comparison.base)?, self.arm(&comparison.other)?])

@@ -6,9 +6,10 @@ use model::arm::Axis;
 use units::time;
 
 use crate::columns::{Cell, Table};
+use crate::difference::Difference;
 use crate::subject::Subject;
 use crate::text::Width;
-use crate::words::{self, Difference};
+use crate::words;
 
 /// Narrower than this there is no room for percentiles and intervals.
 pub(crate) const WIDTH_FULL: Width = 72;

@@ -6,94 +6,13 @@ use model::analysis::{
 use model::arm::Axis;
 use units::{count, percent, three_digits, time};
 
+use crate::difference::{self, Difference};
 use crate::subject::Subject;
 
 /// The rate at which a toll is turned into a share of a core.
 const RATE_PER_S: f64 = 1000.0;
-/// From this ratio on, "7 times" reads better than "600% more".
-const TIMES_FROM: f64 = 2.0;
 /// From this share on of what is saved, it is said to be processor time.
 const PROCESSOR_SHARE: f64 = 0.8;
-
-/// A ratio as a difference: `−16%`, `+40%`, and beyond twofold `×6.7`, `×0.06`.
-fn difference(ratio: f64) -> String {
-    if is_beyond_twofold(ratio) {
-        return format!("×{}", three_digits(ratio));
-    }
-    match (share(ratio), ratio < 1.0) {
-        (text, _) if text == "0%" => text,
-        (text, true) => format!("−{text}"),
-        (text, false) => format!("+{text}"),
-    }
-}
-
-fn is_beyond_twofold(ratio: f64) -> bool {
-    !(1.0 / TIMES_FROM < ratio && ratio < TIMES_FROM)
-}
-
-/// A ratio and its interval in words. Both are factors where any of it is beyond
-/// twofold, and percentages elsewhere.
-pub(crate) struct Difference {
-    /// `−16%`, `×0.06`; empty where it is not known.
-    pub(crate) ratio: String,
-    /// `−18% to −14%`, `0.03 to 0.12`, `0.12 or less`; empty where there is no bound.
-    pub(crate) interval: String,
-}
-
-impl Difference {
-    pub(crate) fn new(ratio: Option<f64>, low: Option<f64>, high: Option<f64>) -> Self {
-        let factors = [ratio, low, high].into_iter().flatten().any(is_beyond_twofold);
-        let end = |ratio| if factors { three_digits(ratio) } else { difference(ratio) };
-        let ratio = ratio.map_or_else(String::new, |ratio| {
-            if factors { format!("×{}", three_digits(ratio)) } else { difference(ratio) }
-        });
-        let interval = match (low, high) {
-            (Some(low), Some(high)) => format!("{} to {}", end(low), end(high)),
-            (Some(low), None) => format!("{} or more", end(low)),
-            (None, Some(high)) => format!("{} or less", end(high)),
-            (None, None) => String::new(),
-        };
-        Self { ratio, interval }
-    }
-
-    pub(crate) fn of(comparison: &Comparison) -> Self {
-        Self::new(comparison.ratio, comparison.ratio_low, comparison.ratio_high)
-    }
-
-    /// A ratio with it, in the same style: `18% less time than`, `0.06 times the time of`.
-    fn time_against(&self, ratio: f64) -> String {
-        if self.ratio.starts_with('×') { times_the_time(ratio) } else { time_against(ratio) }
-    }
-
-    /// ` (−18% to −14%)`, ` (×0.03 to 0.12)`.
-    pub(crate) fn in_brackets(&self) -> String {
-        match (self.interval.as_str(), self.ratio.starts_with('×')) {
-            ("", _) => String::new(),
-            (interval, true) => format!(" (×{interval})"),
-            (interval, false) => format!(" ({interval})"),
-        }
-    }
-}
-
-/// `18% less time than`, `18% more time than`, `6.7 times the time of`.
-pub(crate) fn time_against(ratio: f64) -> String {
-    if is_beyond_twofold(ratio) {
-        times_the_time(ratio)
-    } else {
-        format!("{} {} time than", share(ratio), if ratio < 1.0 { "less" } else { "more" })
-    }
-}
-
-fn times_the_time(ratio: f64) -> String {
-    format!("{} times the time of", three_digits(ratio))
-}
-
-/// How far a ratio is from 1. Below a tenth of a percent it is nothing that
-/// anyone could act on.
-fn share(ratio: f64) -> String {
-    let share = (ratio - 1.0).abs();
-    percent(if share < 0.0005 { 0.0 } else { share })
-}
 
 /// One comparison of places in a sentence, with what it would be worth.
 pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Option<String> {
@@ -107,8 +26,8 @@ pub(crate) fn place_sentence(subject: Subject, comparison: &Comparison) -> Optio
             format!("{name}: {to} holds {rates}{within}.")
         }
         (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => format!(
-            "{name}: {to} takes {} {from}{within}, {}.",
-            difference.time_against(ratio),
+            "{name}: {to} {} {from}{within}, {}.",
+            difference::against(ratio),
             threshold(subject, comparison, base, other)
         ),
         (Verdict::Same, _) => format!(
@@ -149,8 +68,8 @@ pub(crate) fn picks_sentence(subject: Subject) -> Option<String> {
                 }
             };
             let within = Difference::new(comparison.ratio, pick.ratio_low, Some(pick.ratio_high));
-            let against = within.time_against(comparison.ratio?);
-            Some(format!("{name} takes {against} {from}{}", within.in_brackets()))
+            let against = difference::against(comparison.ratio?);
+            Some(format!("{name} {against} {from}{}", within.in_brackets()))
         })
         .collect();
     let out_of = picks.first()?.out_of;
@@ -183,9 +102,9 @@ fn totals(subject: Subject, comparison: &Comparison) -> String {
         .map(|(name, stalls, of)| format!("{name} stalled in {stalls} of {of} slices"))
         .collect();
     let [from, to] = names;
-    let against = time_against(totals.ratio);
+    let against = difference::against(totals.ratio);
     let stalled = stalled.join(" and ");
-    format!(" {stalled}; counting those, {to} takes {against} {from}.")
+    format!(" {stalled}; counting those, {to} {against} {from}.")
 }
 
 /// How the ratio changed during the run, where the verdict holds all the same.
@@ -263,11 +182,7 @@ fn tail(comparison: &Comparison) -> String {
     match ratio {
         Some(ratio) if decided && verdict != comparison.verdict => format!(
             " Its 99th percentile is {}{}.",
-            match verdict {
-                _ if is_beyond_twofold(ratio) => format!("{} times as high", three_digits(ratio)),
-                Verdict::Faster => format!("lower by {}", share(ratio)),
-                _ => format!("higher by {}", share(ratio)),
-            },
+            difference::told(ratio),
             Difference::new(Some(ratio), ratio_low, ratio_high).in_brackets()
         ),
         _ => String::new(),
@@ -289,9 +204,9 @@ pub(crate) fn strategies_sentence(subject: Subject, comparisons: &[&Comparison])
                     format!("{name} holds {rates}")
                 }
                 (Verdict::Faster | Verdict::Slower, Some((ratio, None))) => {
-                    let against = Difference::of(comparison).time_against(ratio);
+                    let against = difference::against(ratio);
                     let threshold = threshold(subject, comparison, base, other);
-                    format!("{name} takes {against} {base_name}, {threshold}")
+                    format!("{name} {against} {base_name}, {threshold}")
                 }
                 (Verdict::Same, _) => format!(
                     "{name} and {base_name} differ by less than {}",

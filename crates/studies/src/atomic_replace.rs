@@ -25,6 +25,7 @@ strategies! {
     /// How a file is put in its place, which is a strategy of several studies.
     pub(crate) enum Put {
         Direct = "direct", by_name {
+            label: "write over the file",
             about: "write each file over what is in its place",
             promises: "after a crash, and for a reader meanwhile, a file may be incomplete",
             syncs: Never, relies_on: [], params: [], needs: None,
@@ -36,6 +37,7 @@ strategies! {
             ),
         }
         Rename = "rename", by_name {
+            label: "write aside and rename",
             about: "write each file aside and rename it to its place",
             promises: "readers see the old file or the new one; after a power failure a file may \
                        be empty, cut short or zeros",
@@ -49,6 +51,7 @@ strategies! {
             ),
         }
         RenameFsync = "rename-fsync", by_name {
+            label: "rename, with fsync",
             about: "as rename, with fsync(2) of each file before and of its folder after",
             promises: "readers see the old file or the new one, also after a power failure",
             syncs: Always, relies_on: [], params: [], needs: None,

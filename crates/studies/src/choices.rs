@@ -49,6 +49,7 @@ macro_rules! strategies {
         $(#[$about:meta])*
         $vis:vis enum $kind:ident {
             $($variant:ident = $name:literal, $by_default:ident {
+                label: $label:literal,
                 about: $does:expr,
                 promises: $promises:expr,
                 syncs: $syncs:ident,
@@ -73,6 +74,7 @@ macro_rules! strategies {
                     ::std::sync::LazyLock::new(|| vec![$({
                         let $crate::rules::Promise { text, when } = $promises.into();
                         StrategyDescription {
+                            label: $label.to_owned(),
                             by_default: $crate::choices::strategies!(@ $by_default),
                             facts: StrategyFacts {
                                 syncs: Syncs::$syncs,
@@ -122,11 +124,13 @@ mod tests {
         /// Made up.
         pub(crate) enum Made {
             Plain = "plain", by_default {
+                label: "as it is",
                 about: "as it is",
                 promises: "", syncs: Never, relies_on: [], params: [], needs: None,
                 recipe: Recipe::Control,
             }
             WithExtra = "with-extra", by_name {
+                label: "with more",
                 about: "and more",
                 promises: "keeps it", syncs: Always, relies_on: [Flock], params: ["extra"],
                 needs: Some("php"),

@@ -75,6 +75,25 @@ pub fn specs() -> Vec<&'static StudyDescription> {
     ALL.iter().map(|study| study.spec()).collect()
 }
 
+/// Adds to the studies of a record that was read what this program knows of their strategies
+/// and records do not have: how each is adopted, and labels and mixes where the record is older
+/// than these. A recipe never comes from a record, which may be anybody's.
+pub fn complete(studies: &mut [StudyDescription]) {
+    for study in studies {
+        let Some(known) = find(&study.name).map(|study| study.spec()) else { continue };
+        if study.mix.is_none() {
+            study.mix.clone_from(&known.mix);
+        }
+        for strategy in &mut study.strategies {
+            let Some(known) = known.strategy(&strategy.name) else { continue };
+            strategy.facts.recipe = known.facts.recipe.clone();
+            if strategy.label.is_empty() {
+                strategy.label.clone_from(&known.label);
+            }
+        }
+    }
+}
+
 /// The study of that name.
 pub fn find(name: &str) -> Option<&'static dyn Study> {
     ALL.iter().find(|study| study.spec().name == name).copied()

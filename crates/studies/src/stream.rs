@@ -41,6 +41,7 @@ strategies! {
     /// How the file is written.
     enum Strategy {
         Sequential = "sequential", by_default {
+            label: "write, then fdatasync",
             about: "write(2) block after block, with one fdatasync(2) at the end",
             promises: "", syncs: Always, relies_on: [], params: [], needs: None,
             recipe: change(

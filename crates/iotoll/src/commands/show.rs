@@ -26,7 +26,8 @@ use crate::terminal::output;
 /// What is done with a result, for a sentence about what keeps it from that.
 const SHOW: &str = "show";
 /// What applies to no other results, besides formats.
-const OF_COMPARISONS: [&str; 4] = ["--threshold", "--error-rate", "--per-second", "--full"];
+const OF_COMPARISONS: [&str; 5] =
+    ["--threshold", "--error-rate", "--per-second", "--full", "--how"];
 
 /// Print the report of a saved result
 #[derive(Args)]
@@ -61,6 +62,10 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     full: bool,
 
+    /// Print how to make each advised change, to check that it took, and to undo it
+    #[arg(long, conflicts_with = "full")]
+    how: bool,
+
     #[command(flatten)]
     formats: FormatsOfAny,
 }
@@ -90,9 +95,10 @@ fn rendered(args: &ShowArgs, asked: &Asked) -> anyhow::Result<Rendered> {
     }
     let (store, entry) = entry(given.and_then(Path::to_str)).map_err(cannot)?;
     if let Some(program) = this_program().filter(|_| needs_no_slices(args))
-        && let Some(kept) =
+        && let Some(mut kept) =
             store.load_analysed(&entry, &program).map_err(|why| cannot(why.into()))?
     {
+        studies::complete(&mut kept.run.studies);
         return comparison_rendered(&kept.run, &kept.analysis, args, asked);
     }
     let saved = loaded(&store, &entry).map_err(cannot)?;
@@ -150,14 +156,14 @@ fn fits(kind: Kind, args: &ShowArgs) -> anyhow::Result<()> {
     let fits = formats_fit && (kind == Kind::Comparison || !decides_again(args));
     if kind == Kind::Bill {
         ensure!(
-            fits && args.layout.is_none(),
+            fits && args.layout.is_none() && !args.how,
             "it is a trace: {} apply to it, and no other option",
             flags(&["--full"], |format| format.applies_to(kind))
         );
         return Ok(());
     }
     ensure!(
-        fits && (kind == Kind::Comparison || !args.full),
+        fits && (kind == Kind::Comparison || !(args.full || args.how)),
         "it is not a comparison, and {} apply only to comparisons",
         flags(&OF_COMPARISONS, |format| !format.applies_to(kind))
     );
@@ -195,6 +201,9 @@ fn comparison_rendered(
     asked: &Asked,
 ) -> anyhow::Result<Rendered> {
     render(asked, Content::Comparison { run, analysis }, |width| {
+        if args.how {
+            return report::how(run, analysis, width);
+        }
         report::terminal::report(run, analysis, args.full, width)
     })
 }

@@ -150,7 +150,7 @@ impl Saved {
     /// Loads one from the store.
     pub(crate) fn load(store: &Store, entry: &Entry) -> anyhow::Result<Self> {
         Ok(match store.load(entry)? {
-            Content::Comparison(run) => Self::Comparison(run),
+            Content::Comparison(run) => Self::comparison(run),
             Content::Document(text) => Self::read(&text)?,
         })
     }
@@ -160,8 +160,13 @@ impl Saved {
         Ok(match document::schema_of(text)?.as_str() {
             load::SCHEMA => Self::Load(LoadRun::read(text)?.into()),
             selftest::SCHEMA => Self::Selftest(SelftestResult::read(text)?.into()),
-            _ => Self::Comparison(Run::read(text)?.into()),
+            _ => Self::comparison(Run::read(text)?.into()),
         })
+    }
+
+    fn comparison(mut run: Box<Run>) -> Self {
+        studies::complete(&mut run.studies);
+        Self::Comparison(run)
     }
 }
 

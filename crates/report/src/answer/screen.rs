@@ -1,86 +1,92 @@
 //! The same screen as data, for a page that lays it out itself and has room for all of it.
 
-use model::analysis::{Advice, Analysis, Verdict};
+use model::advice::Group;
+use model::analysis::Analysis;
 use model::run::Run;
 
 use super::notes::Note;
-use super::{advice, extent, failures, notes, row, table};
+use super::{entry, extent, failures, groups, notes, opening};
+use crate::difference::Difference;
 use crate::subject::Subject;
 
 /// All that the screen says.
 pub(crate) struct Screen {
-    /// `28 arms, 109 blocks, took 60 s`.
+    /// `30 s, 33 of 35 sure`.
     pub(crate) extent: String,
+    /// Whose files these were, and what is taken for now.
+    pub(crate) opening: Vec<String>,
     /// What is said instead of advice, where nothing is known.
     pub(crate) nothing_known: Vec<String>,
-    /// What to do: the kind of advice, its word and the sentences.
-    pub(crate) advice: Vec<(Advice, &'static str, String)>,
-    /// The heads of the names and tolls.
-    pub(crate) heads: Vec<String>,
-    /// Whether anything is compared, so that rows have factors.
-    pub(crate) compares: bool,
-    /// A row for each thing that an application does with files.
-    pub(crate) rows: Vec<ScreenRow>,
+    /// What to do.
+    pub(crate) sections: Vec<ScreenSection>,
     /// What else one must know, each note with its word.
     pub(crate) notes: Vec<(&'static str, Vec<String>)>,
 }
 
-/// One thing that an application does with files.
-pub(crate) struct ScreenRow {
-    pub(crate) name: String,
-    /// The tolls, in the order of the heads.
-    pub(crate) typical_times: Vec<Option<TypicalTime>>,
-    pub(crate) factor: String,
-    pub(crate) threshold: String,
-    pub(crate) advice: Advice,
-    pub(crate) cause: String,
+/// Advice with the same condition.
+pub(crate) struct ScreenSection {
+    pub(crate) group: Group,
+    pub(crate) heading: String,
+    pub(crate) entries: Vec<ScreenEntry>,
 }
 
-/// A toll, with what is said of it against the present one.
-pub(crate) struct TypicalTime {
-    pub(crate) text: String,
-    pub(crate) verdict: Option<Verdict>,
+/// One thing that an application does with files.
+pub(crate) struct ScreenEntry {
+    pub(crate) name: String,
+    /// What is changed; empty where the heading names it.
+    pub(crate) change: String,
+    pub(crate) now: String,
+    /// Empty where nothing was compared.
+    pub(crate) then: String,
+    /// `14× faster`, `26% less`.
+    pub(crate) figure: String,
+    /// `13–15`.
+    pub(crate) interval: String,
+    pub(crate) is_sure: bool,
+    /// What more there is to say.
+    pub(crate) remark: Option<String>,
+    pub(crate) cause: String,
 }
 
 impl Screen {
     pub(crate) fn of(run: &Run, analysis: &Analysis) -> Self {
         let subject = Subject { run, analysis };
-        let rows = row::all(subject);
-        let columns = table::Columns::of(subject, &rows);
+        let entries = entry::all(subject);
         let is_known = analysis.blocks > 0;
         let mut nothing_known = Vec::new();
         if !is_known {
             nothing_known.push(super::NOTHING_KNOWN.to_owned());
             nothing_known.extend(failures(run));
         }
-        let shown = if is_known { rows.as_slice() } else { &[] };
+        let shown = if is_known { entries.as_slice() } else { &[] };
         let notes = if is_known { notes::whole(subject, shown, true) } else { Vec::new() };
         Self {
-            extent: extent(subject),
+            extent: format!("{}, {}", opening::counts(subject), extent(subject)),
+            opening: opening::said(subject),
             nothing_known,
-            advice: advice::whole(shown),
-            heads: columns.heads().into_iter().map(str::to_owned).collect(),
-            compares: columns.compares(),
-            rows: shown.iter().map(|row| screen_row(row, &columns)).collect(),
+            sections: groups::sections(shown).iter().map(section).collect(),
             notes: notes.into_iter().map(|Note { label, parts, .. }| (label, parts)).collect(),
         }
     }
 }
 
-fn screen_row(row: &row::Row, columns: &table::Columns) -> ScreenRow {
-    let now = TypicalTime { text: row.typical(), verdict: None };
-    let changes = columns.changes(row).into_iter().map(|change| {
-        change.map(|change| TypicalTime {
-            text: table::typical_text(&change),
-            verdict: Some(change.comparison.verdict),
-        })
+fn section(section: &groups::Section) -> ScreenSection {
+    let entries = section.entries.iter().map(|entry| {
+        let advice = entry.advice;
+        let Difference { ratio: figure, interval } =
+            Difference::new(advice.ratio, advice.ratio_low, advice.ratio_high);
+        ScreenEntry {
+            name: entry.name.clone(),
+            change: section.change(entry),
+            now: entry.now(),
+            then: entry.then(),
+            figure,
+            interval,
+            is_sure: entry.is_sure(),
+            remark: entry.remark(),
+            cause: entry.cause(),
+        }
     });
-    ScreenRow {
-        name: row.name.clone(),
-        typical_times: std::iter::once(Some(now)).chain(changes).collect(),
-        factor: row.best().map_or_else(String::new, |best| best.factor()),
-        threshold: if row.best().is_some() { table::threshold_text(row) } else { String::new() },
-        advice: row.answer.advice,
-        cause: table::cause(row),
-    }
+    let entries = entries.collect();
+    ScreenSection { group: section.group, heading: section.heading.clone(), entries }
 }

@@ -116,9 +116,11 @@ fn whole(value: Option<u64>) -> String {
 
 fn arms<'a>(run: &Run, analysis: &'a Analysis) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
     analysis.arms.iter().enumerate().map(|(index, arm)| {
-        let against_now = analysis.comparisons.iter().zip(&run.plan.pairs).find(|(c, pair)| {
-            pair.other == index && analysis.answers.iter().any(|answer| answer.now == c.base)
-        });
+        let against_now = analysis
+            .comparisons
+            .iter()
+            .zip(&run.plan.pairs)
+            .find(|(c, pair)| pair.other == index && analysis.is_now(&c.base));
         (arm, of_arm(arm, against_now.map(|(comparison, _)| comparison)))
     })
 }

@@ -10,9 +10,9 @@ use super::chart::{Chart, Figures, Rows, dots, level, path, percent, plot, ticks
 use super::markup::{Markup, classed};
 use super::scale::{Scale, ratio_ticks};
 use super::table::Table;
+use crate::difference::Difference;
 use crate::names;
 use crate::subject::Subject;
-use crate::words::Difference;
 
 /// The height of what is drawn of a comparison.
 const HEIGHT: f64 = 24.0;
@@ -41,8 +41,7 @@ pub(super) fn against_now(
     typical_times: &BlockTimes,
 ) -> Option<Chart> {
     let mut rows = rows(subject, study, typical_times);
-    let answers = &subject.analysis.answers;
-    rows.retain(|row| answers.iter().any(|answer| answer.now == row.base.id));
+    rows.retain(|row| subject.analysis.is_now(&row.base.id));
     of_rows(&rows)
 }
 

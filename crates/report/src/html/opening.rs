@@ -1,12 +1,11 @@
 //! What a run's page opens with: the screen that `compare` ends with, all of it.
 
-use model::analysis::Advice;
+use model::advice::Group;
 use model::run::Run;
 
-use super::forest;
 use super::markup::{Element, Markup, classed, el};
 use super::table::scrolling;
-use crate::answer::{Screen, ScreenRow, TypicalTime};
+use crate::answer::{Screen, ScreenEntry};
 use crate::manners;
 use crate::subject::Subject;
 
@@ -27,15 +26,15 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
     out
 }
 
-/// The advice, the table and the notes.
+/// The advice and the notes.
 pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
     let screen = Screen::of(run, analysis);
     let mut out = Markup::default();
     out.push(screen.nothing_known.iter().map(|text| el("p").prose(text)).collect::<Markup>());
-    if !screen.advice.is_empty() {
-        out.push(advice(&screen));
-    }
-    if !screen.rows.is_empty() {
+    out.push(
+        screen.opening.iter().map(|text| classed("p", "facts").prose(text)).collect::<Markup>(),
+    );
+    if !screen.sections.is_empty() {
         out.push(scrolling("The answer", table(&screen)));
     }
     if !screen.notes.is_empty() {
@@ -66,55 +65,46 @@ pub(super) fn day(started: &str) -> String {
     }
 }
 
-fn advice(screen: &Screen) -> Element {
-    let entries = screen.advice.iter().flat_map(|(advice, word, text)| {
-        [el("dt").attr("class", advice_class(*advice)).text(word), el("dd").prose(text)]
-    });
-    classed("dl", "advice").children(entries)
-}
-
-fn advice_class(advice: Advice) -> &'static str {
-    match advice {
-        Advice::Do => "do",
-        Advice::Maybe | Advice::Undecided => "maybe",
-        Advice::Leave => "leave",
+fn class(group: Group) -> &'static str {
+    match group {
+        Group::Do => "do",
+        Group::OnlyIf | Group::Undecided => "maybe",
+        Group::Leave => "leave",
     }
 }
 
+/// The sections, each with its heading as a row.
 fn table(screen: &Screen) -> Element {
-    let mut heads: Vec<Element> = Vec::new();
-    for (column, head) in screen.heads.iter().enumerate() {
-        heads.push(if column == 0 {
-            el("th").attr("scope", "col").child(classed("span", "unseen").text("operation"))
-        } else {
-            el("th").attr("scope", "col").attr("class", "n").text(head)
-        });
-    }
-    let compared = ["factor", "worth it", "why"].into_iter().filter(|_| screen.compares);
-    heads.extend(compared.map(|head| el("th").attr("scope", "col").text(head)));
-    let rows = screen.rows.iter().map(|row| table_row(row, screen.compares));
+    let heads = ["", "change", "now", "then", "difference", "why"];
+    let heads = heads.map(|head| match head {
+        "" => el("th").attr("scope", "col").child(classed("span", "unseen").text("operation")),
+        head => el("th").attr("scope", "col").text(head),
+    });
     let head = el("thead").child(el("tr").children(heads));
-    classed("table", "answer").child(head).child(el("tbody").children(rows))
+    let bodies = screen.sections.iter().map(|section| {
+        let heading = el("span").attr("class", class(section.group)).text(&section.heading);
+        let heading = el("th").attr("scope", "rowgroup").attr("colspan", "6").child(heading);
+        let rows = section.entries.iter().map(table_row);
+        el("tbody").child(el("tr").child(heading)).children(rows)
+    });
+    classed("table", "answer").child(head).children(bodies)
 }
 
-fn table_row(row: &ScreenRow, compares: bool) -> Element {
-    let typical_times = row.typical_times.iter().map(|typical| match typical {
-        None => classed("td", "n"),
-        Some(TypicalTime { text, verdict: None }) => classed("td", "n").child(el("b").text(text)),
-        Some(TypicalTime { text, verdict: Some(verdict) }) => {
-            classed("td", "n").child(el("span").attr("class", forest::class(*verdict)).text(text))
-        }
-    });
-    let name = el("th").attr("scope", "row").text(&row.name);
-    let cells = el("tr").child(name).children(typical_times);
-    if !compares {
-        return cells;
-    }
-    let threshold = el("span").attr("class", advice_class(row.advice)).text(&row.threshold);
-    cells
-        .child(classed("td", "f").text(&row.factor))
-        .child(el("td").child(threshold))
-        .child(classed("td", "dim").text(&row.cause))
+fn table_row(entry: &ScreenEntry) -> Element {
+    let name = el("th").attr("scope", "row").text(&entry.name);
+    let remark = entry.remark.as_ref().map_or_else(String::new, |remark| format!(" {remark}"));
+    let figure = if entry.is_sure {
+        format!("{} ({})", entry.figure, entry.interval)
+    } else {
+        entry.interval.clone()
+    };
+    el("tr")
+        .child(name)
+        .child(el("td").text(&entry.change))
+        .child(classed("td", "n").text(&entry.now))
+        .child(classed("td", "n").child(el("b").text(&entry.then)))
+        .child(classed("td", "f").text(figure).child(classed("span", "dim").text(remark)))
+        .child(classed("td", "dim").text(&entry.cause))
 }
 
 fn notes(screen: &Screen) -> Element {

@@ -15,8 +15,9 @@ use super::opening::{day, subject_line};
 use super::reproduction;
 use super::scale::{Scale, ratio_ticks};
 use super::table::Table;
+use crate::difference::Difference;
 use crate::subject::Subject;
-use crate::words::{self, Difference};
+use crate::words;
 
 const HEIGHT: f64 = 14.0;
 

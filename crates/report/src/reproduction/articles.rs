@@ -10,7 +10,7 @@ use units::{count, rough_size};
 
 use super::markdown::{ArticleReport, conclusions, tables};
 use super::words;
-use crate::answer::{self, Screen};
+use crate::answer::{self, Screen, ScreenEntry, ScreenSection};
 use crate::manners;
 use crate::markdown_text::escaped;
 use crate::subject::Subject;
@@ -112,10 +112,16 @@ fn section(runs: &[&Repeated]) -> String {
 /// What the answer of the run advises.
 fn advice(Repeated { run, analysis, .. }: &Repeated) -> String {
     let screen = Screen::of(run, analysis);
-    let line = |(_, word, text): &(_, &'static str, String)| {
-        format!("- **{}** {}\n", escaped(word), escaped(text))
+    let line = |section: &ScreenSection| {
+        let entries = section.entries.iter().map(|entry| {
+            let ScreenEntry { name, change, now, then, figure, .. } = entry;
+            let change = if change.is_empty() { name.clone() } else { format!("{name}, {change}") };
+            format!("{change}: {now} → {then}, {figure}")
+        });
+        let entries = entries.collect::<Vec<_>>().join("; ");
+        format!("- **{}.** {}.\n", escaped(&section.heading), escaped(&entries))
     };
-    let lines: String = screen.advice.iter().map(line).collect();
+    let lines: String = screen.sections.iter().map(line).collect();
     if lines.is_empty() {
         "- Nothing is sure enough to be advised.\n\n".to_owned()
     } else {

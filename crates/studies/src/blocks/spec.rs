@@ -32,6 +32,7 @@ strategies! {
     /// How a block is read or written.
     pub(super) enum Strategy {
         Buffered = "buffered", by_default {
+            label: "through the page cache",
             about: "pread(2) or pwrite(2) through the page cache, one at a time",
             promises: CACHED, syncs: AsAsked, relies_on: [], params: ["cache"], needs: None,
             recipe: change(
@@ -41,6 +42,7 @@ strategies! {
             ),
         }
         Direct = "direct", by_default {
+            label: "O_DIRECT",
             about: "the same with O_DIRECT, past the page cache",
             promises: DIRECT, syncs: AsAsked, relies_on: [], params: [], needs: None,
             recipe: change(
@@ -51,6 +53,7 @@ strategies! {
             ),
         }
         Uring = "uring", by_name {
+            label: "io_uring, page cache",
             about: "io_uring through the page cache, `depth` at a time",
             promises: CACHED, syncs: AsAsked, relies_on: [], params: ["cache", "depth"],
             needs: None,
@@ -62,6 +65,7 @@ strategies! {
             ),
         }
         UringDirect = "uring-direct", by_default {
+            label: "io_uring, O_DIRECT",
             about: "io_uring with O_DIRECT, `depth` at a time",
             promises: DIRECT, syncs: AsAsked, relies_on: [], params: ["depth"], needs: None,
             recipe: change(

@@ -14,6 +14,7 @@ strategies! {
     /// How the command is run.
     pub(super) enum Strategy {
         Command = "command", by_default {
+            label: "your command",
             about: "a command of your own, run by /bin/sh",
             promises: "", syncs: Never, relies_on: [], params: [], needs: None,
             recipe: Recipe::AsItIs,

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use model::case::Case;
+use model::description::MixDescription;
 use model::study::{ParamKind, StudyDescription};
 
 use crate::atomic_replace::{self, Put};
@@ -59,6 +60,12 @@ const fn written(strategy: &'static str) -> Case {
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
         compared: vec![CLIENTS_FOLDER],
+        mix: Some(MixDescription {
+            param: "operation".to_owned(),
+            times: [("write", 1.0), ("read", 10.0), ("unlink", 1.0)]
+                .map(|(operation, times)| (operation.to_owned(), times))
+                .into(),
+        }),
         promise_when: vec![
             // Nothing is written.
             promise([is("operation", &["read", "stat"])], ""),

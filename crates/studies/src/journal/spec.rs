@@ -26,6 +26,7 @@ strategies! {
     /// What a transaction stores of the pages that it changed.
     pub(super) enum Strategy {
         Pages = "pages", by_default {
+            label: "log whole pages",
             about: "the changed pages, whole",
             promises: SAFE, syncs: Always, relies_on: [], params: [], needs: None,
             recipe: change(
@@ -36,6 +37,7 @@ strategies! {
             ),
         }
         PagesLz4 = "pages-lz4", by_default {
+            label: "log whole pages, LZ4",
             about: "as pages, all of a transaction compressed as one block by LZ4",
             promises: SAFE, syncs: Always, relies_on: [], params: ["threshold"], needs: None,
             recipe: change(
@@ -46,6 +48,7 @@ strategies! {
             ),
         }
         PagesSnappy = "pages-snappy", by_name {
+            label: "log whole pages, Snappy",
             about: "the same by Snappy",
             promises: SAFE, syncs: Always, relies_on: [], params: ["threshold"], needs: None,
             recipe: change(
@@ -55,6 +58,7 @@ strategies! {
             ),
         }
         PagesZstd = "pages-zstd", by_name {
+            label: "log whole pages, zstd",
             about: "the same by zstd",
             promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"],
             needs: None,
@@ -66,6 +70,7 @@ strategies! {
             ),
         }
         Differences = "differences", by_name {
+            label: "log differences",
             about: "what differs from the pages' previous versions",
             promises: SAFE, syncs: Always, relies_on: [], params: [], needs: None,
             recipe: change(
@@ -76,6 +81,7 @@ strategies! {
             ),
         }
         DifferencesLz4 = "differences-lz4", by_name {
+            label: "log differences, LZ4",
             about: "as differences, compressed by LZ4",
             promises: SAFE, syncs: Always, relies_on: [], params: ["threshold"], needs: None,
             recipe: change(
@@ -86,6 +92,7 @@ strategies! {
             ),
         }
         DifferencesZstd = "differences-zstd", by_default {
+            label: "log differences, zstd",
             about: "as differences, compressed by zstd",
             promises: SAFE, syncs: Always, relies_on: [], params: ["threshold", "zstd_level"],
             needs: None,

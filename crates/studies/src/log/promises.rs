@@ -57,8 +57,9 @@ pub(super) fn ring() -> Promise {
 }
 
 pub(super) fn full_buffers() -> Promise {
-    let lost = "process crash: the buffer is lost; several writers: records that a full buffer \
-                splits are mixed with others";
+    let lost = "process crash: the buffer is lost; power failure: the buffer and data not yet \
+                written back are lost; several writers: records that a full buffer splits are \
+                mixed with others";
     Promise::from(lost)
         .when(
             each(),

@@ -14,6 +14,7 @@ strategies! {
     /// How records are appended.
     pub(crate) enum Strategy {
         Reopen = "reopen", by_default {
+            label: "open the file for each record",
             about: "open, write and close the file for each record",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
             needs: None, recipe: change(
@@ -23,6 +24,7 @@ strategies! {
             ),
         }
         Held = "held", by_default {
+            label: "keep the file open",
             about: "write to one handle kept open (O_APPEND)",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
             needs: None, recipe: change(
@@ -35,6 +37,7 @@ strategies! {
             ),
         }
         Flock = "flock", by_default {
+            label: "keep it open, flock each record",
             about: "as held, with an exclusive flock(2) around each write",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: [],
             needs: None, recipe: change(
@@ -47,11 +50,13 @@ strategies! {
             ),
         }
         FlockNonblocking = "flock-nonblocking", by_name {
+            label: "flock with O_NONBLOCK",
             about: "as flock, on a descriptor with O_NONBLOCK",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: [],
             needs: None, recipe: Recipe::Control,
         }
         OfdLock = "ofd-lock", by_name {
+            label: "keep it open, fcntl lock",
             about: "as flock, with an open file description lock of fcntl(2)",
             promises: record_by_record(), syncs: AsAsked, relies_on: [FcntlLocks], params: [],
             needs: None, recipe: change(
@@ -63,12 +68,14 @@ strategies! {
             ),
         }
         SeekEnd = "seek-end", by_name {
+            label: "seek to the end, no O_APPEND",
             about: "seek to the end, then write, without O_APPEND",
             promises: "none with several writers: they overwrite one another (a control, which \
                        must fail)",
             syncs: AsAsked, relies_on: [], params: [], needs: None, recipe: Recipe::Control,
         }
         Buffered = "buffered", by_name {
+            label: "buffer records",
             about: "collect records in a buffer and write it when full, wherever that falls",
             promises: full_buffers(), syncs: AsAsked, relies_on: [Appends], params: ["buffer"],
             needs: None, recipe: change(
@@ -79,6 +86,7 @@ strategies! {
             ),
         }
         Batched = "batched", by_name {
+            label: "writev several records",
             about: "write several records at once with writev(2)",
             promises: batches(), syncs: AsAsked, relies_on: [Appends], params: ["batch"],
             needs: None, recipe: change(
@@ -89,6 +97,7 @@ strategies! {
             ),
         }
         Dsync = "dsync", by_name {
+            label: "keep it open with O_DSYNC",
             about: "as held, on a descriptor with O_DSYNC",
             promises: SYNCED, syncs: Always, relies_on: [Appends], params: [],
             needs: None, recipe: change(
@@ -98,6 +107,7 @@ strategies! {
             ),
         }
         Queued = "queued", by_name {
+            label: "queue to a writer thread",
             about: "hand each record to a writer thread through a bounded queue",
             promises: queue(), syncs: AsAsked, relies_on: [Appends], params: ["queue", "full"],
             needs: None, recipe: change(
@@ -109,6 +119,7 @@ strategies! {
             ),
         }
         PerWriter = "per-writer", by_name {
+            label: "a file for each writer",
             about: "write one file per writer, merged by time afterwards",
             promises: file_per_writer(), syncs: AsAsked, relies_on: [], params: [],
             needs: None, recipe: change(
@@ -119,6 +130,7 @@ strategies! {
             ),
         }
         Uring = "uring", by_name {
+            label: "io_uring, several records",
             about: "submit several records at once through io_uring",
             promises: ring(), syncs: AsAsked, relies_on: [Appends], params: ["batch", "ring"],
             needs: None, recipe: change(
@@ -130,6 +142,7 @@ strategies! {
             ),
         }
         PhpHeld = "php-held", by_name {
+            label: "PHP: keep the handle open",
             about: "PHP: fwrite to a handle kept open",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
             needs: Some(PHP.command), recipe: change(
@@ -140,6 +153,7 @@ strategies! {
             ),
         }
         PhpReopen = "php-reopen", by_name {
+            label: "PHP: fopen for each record",
             about: "PHP: fopen, fwrite and fclose for each record",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
             needs: Some(PHP.command), recipe: change(
@@ -149,6 +163,7 @@ strategies! {
             ),
         }
         PhpFilePutContents = "php-file-put-contents", by_name {
+            label: "PHP: file_put_contents",
             about: "PHP: file_put_contents with FILE_APPEND",
             promises: WRITTEN, syncs: Never, relies_on: [Appends], params: [],
             needs: Some(PHP.command), recipe: change(
@@ -158,6 +173,7 @@ strategies! {
             ),
         }
         PhpFlock = "php-flock", by_name {
+            label: "PHP: flock each record",
             about: "PHP: flock, fwrite, unlock on a handle kept open",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: [],
             needs: Some(PHP.command), recipe: change(
@@ -168,11 +184,13 @@ strategies! {
             ),
         }
         PhpFlockNonblocking = "php-flock-nonblocking", by_name {
+            label: "PHP: flock, non-blocking",
             about: "PHP: flock, fwrite, unlock on a non-blocking stream kept open",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: [],
             needs: Some(PHP.command), recipe: Recipe::Control,
         }
         PhpErrorLog = "php-error-log", by_name {
+            label: "PHP: error_log",
             about: "PHP: error_log to a file",
             promises: WRITTEN, syncs: Never, relies_on: [Appends], params: [],
             needs: Some(PHP.command), recipe: change(
@@ -182,6 +200,7 @@ strategies! {
             ),
         }
         PythonFileHandler = "python-file-handler", by_name {
+            label: "Python: FileHandler",
             about: "Python: logging.FileHandler",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
             needs: Some(PYTHON.command), recipe: change(
@@ -192,6 +211,7 @@ strategies! {
             ),
         }
         PythonWatchedFileHandler = "python-watched-file-handler", by_name {
+            label: "Python: WatchedFileHandler",
             about: "Python: logging.handlers.WatchedFileHandler",
             promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
             needs: Some(PYTHON.command), recipe: change(
@@ -202,6 +222,7 @@ strategies! {
             ),
         }
         NodeAppendFileSync = "node-append-file-sync", by_name {
+            label: "Node.js: appendFileSync",
             about: "Node.js: fs.appendFileSync",
             promises: WRITTEN, syncs: Never, relies_on: [Appends], params: [],
             needs: Some(NODE.command), recipe: change(
@@ -212,9 +233,10 @@ strategies! {
             ),
         }
         NodeWriteStream = "node-write-stream", by_name {
+            label: "Node.js: write stream",
             about: "Node.js: a write stream of fs",
             promises: "process crash: what the stream still buffers is lost although write() has \
-                       returned",
+                       returned; power failure: these and data not yet written back are lost",
             syncs: Never, relies_on: [Appends], params: [],
             needs: Some(NODE.command), recipe: change(
                 "const log = fs.createWriteStream(path, { flags: 'a' }) once, log.write(line) \

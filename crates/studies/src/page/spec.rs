@@ -22,6 +22,7 @@ strategies! {
     /// How a request reads a page's files.
     pub(super) enum Strategy {
         Read = "read", by_default {
+            label: "open, read and close each file",
             about: "open each file, read it whole, close it",
             promises: "", syncs: Never, relies_on: [], params: [], needs: None,
             recipe: change(
@@ -32,6 +33,7 @@ strategies! {
             ),
         }
         Mmap = "mmap", by_name {
+            label: "map each file",
             about: "open and map each file, touch every page of it, unmap it",
             promises: "", syncs: Never, relies_on: [], params: [], needs: None,
             recipe: change(
@@ -42,6 +44,7 @@ strategies! {
             ),
         }
         Sendfile = "sendfile", by_name {
+            label: "sendfile(2) each file",
             about: "open each file and send it to /dev/null by sendfile(2)",
             promises: "", syncs: Never, relies_on: [], params: [], needs: None,
             recipe: change(
@@ -52,6 +55,7 @@ strategies! {
             ),
         }
         Held = "held", by_name {
+            label: "keep the files open",
             about: "read each file by pread(2) from a handle kept open",
             promises: "", syncs: Never, relies_on: [], params: [], needs: None,
             recipe: change(
@@ -62,6 +66,7 @@ strategies! {
             ),
         }
         Cached = "cached", by_name {
+            label: "keep the contents in memory",
             about: "keep the contents in the process, and stat(2) each file",
             promises: "", syncs: Never, relies_on: [], params: [], needs: None,
             recipe: change(

@@ -16,6 +16,7 @@ strategies! {
     /// How the calls are made.
     pub(super) enum Strategy {
         Recorded = "recorded", by_default {
+            label: "the recorded calls",
             about: "the calls of a trace, each as it was recorded",
             promises: "", syncs: Never, relies_on: [], params: [], needs: None,
             recipe: Recipe::AsItIs,

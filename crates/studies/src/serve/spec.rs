@@ -37,6 +37,7 @@ strategies! {
     /// Which server answers.
     pub(super) enum Strategy {
         Page = "page", by_default {
+            label: "a page of files",
             about: "built in: read a page's files, render them, send the page",
             promises: logged(), syncs: Never, relies_on: [Appends where not("log_lines", "0")],
             params: [
@@ -45,18 +46,21 @@ strategies! {
             needs: None, recipe: Recipe::AsItIs,
         }
         Sqlite = "sqlite", by_name {
+            label: "SQLite requests",
             about: "built in: answer the study sqlite's request (try rate=20)",
             promises: as_the_database(), syncs: AsAsked, relies_on: [FcntlLocks],
             params: ["log_lines", "log_when", "workers", "backlog", "database", "rows"],
             needs: None, recipe: Recipe::AsItIs,
         }
         Empty = "empty", by_name {
+            label: "an empty reply",
             about: "built in: an empty reply; with log_lines, logging by itself",
             promises: logged(), syncs: Never, relies_on: [Appends where not("log_lines", "0")],
             params: ["log_lines", "log_when", "workers", "backlog"],
             needs: None, recipe: Recipe::Control,
         }
         Command = "command", by_name {
+            label: "your server",
             about: "a server of your own, started by serve.command",
             promises: "", syncs: Never, relies_on: [],
             params: ["command", "prepare", "variant", "url", "evidence"],

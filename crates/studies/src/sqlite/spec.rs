@@ -29,61 +29,73 @@ strategies! {
     /// whether a request is one transaction.
     pub(crate) enum Strategy {
         DeleteFull = "delete-full", by_default {
+            label: "journal_mode=DELETE",
             about: "SQLite's default: each statement creates, syncs and deletes a rollback journal",
             promises: LAST, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::DeleteFull),
         }
         DeleteFullTx = "delete-full-tx", by_default {
+            label: "one transaction per request",
             about: "as delete-full, with all of a request in one transaction",
             promises: LAST, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::DeleteFullTx),
         }
         WalNormal = "wal-normal", by_default {
+            label: "WAL, synchronous=NORMAL",
             about: "a write-ahead log, synced at checkpoints",
             promises: UNDONE, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::WalNormal),
         }
         WalNormalTx = "wal-normal-tx", by_name {
+            label: "WAL, NORMAL, one transaction",
             about: "as wal-normal, with all of a request in one transaction",
             promises: UNDONE, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::WalNormalTx),
         }
         WalFull = "wal-full", by_name {
+            label: "WAL, synchronous=FULL",
             about: "a write-ahead log, synced by each statement",
             promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::WalFull),
         }
         WalFullTx = "wal-full-tx", by_name {
+            label: "WAL, FULL, one transaction",
             about: "as wal-full, with all of a request in one transaction",
             promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::WalFullTx),
         }
         TruncateFull = "truncate-full", by_name {
+            label: "journal_mode=TRUNCATE",
             about: "as delete-full, with the journal truncated instead of deleted",
             promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::TruncateFull),
         }
         TruncateFullTx = "truncate-full-tx", by_name {
+            label: "TRUNCATE, one transaction",
             about: "as truncate-full, with all of a request in one transaction",
             promises: SAFE, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::TruncateFullTx),
         }
         DeleteNormal = "delete-normal", by_name {
+            label: "DELETE, synchronous=NORMAL",
             about: "as delete-full, syncing less often",
             promises: BROKEN, syncs: Always, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::DeleteNormal),
         }
         DeleteOff = "delete-off", by_name {
+            label: "DELETE, synchronous=OFF",
             about: "as delete-full, never syncing",
             promises: BROKEN, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: pragmas(Strategy::DeleteOff),
         }
         Off = "off", by_name {
+            label: "no journal, synchronous=OFF",
             about: "no journal, never syncing: a statement that fails corrupts data",
             promises: BROKEN, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: Recipe::Control,
         }
         OffTx = "off-tx", by_name {
+            label: "no journal, OFF, one transaction",
             about: "as off, with all of a request in one transaction",
             promises: BROKEN, syncs: Never, relies_on: [FcntlLocks], params: [], needs: None,
             recipe: Recipe::Control,
@@ -95,9 +107,9 @@ strategies! {
 fn pragmas(strategy: Strategy) -> Recipe {
     let Mode { journal, synchronous, one_transaction } = strategy.mode();
     let level = ["off", "normal", "full"].iter().position(|known| *known == synchronous);
-    let mut adopt = format!(
-        "PRAGMA journal_mode={}; once (WAL alone stays with the file), PRAGMA synchronous={}; on \
-         each connection",
+    let mode = format!(
+        "PRAGMA journal_mode={}; PRAGMA synchronous={}; on each connection (WAL stays with the \
+         file)",
         journal.to_uppercase(),
         synchronous.to_uppercase()
     );
@@ -106,8 +118,11 @@ fn pragmas(strategy: Strategy) -> Recipe {
         level.unwrap_or_default()
     );
     let mut undo = "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;".to_owned();
+    let mut adopt = mode;
     if one_transaction {
-        adopt += "; BEGIN IMMEDIATE; before a request's first statement and COMMIT; after its last";
+        adopt = "BEGIN IMMEDIATE; before a request's first statement, COMMIT; after its last; "
+            .to_owned()
+            + &adopt;
         check += "; strace -f -e fsync,fdatasync -p PID shows syncs once a request";
         undo += " no BEGIN and COMMIT: each statement is a transaction";
     }

@@ -1,0 +1,94 @@
+//! What a change gives up of what is promised now, and the condition that names it.
+
+use model::place::StorageKind;
+use model::promise::{Loss, Promise};
+use model::run::{ArmRecord, Run};
+
+/// What a change gives up; nothing where it keeps every promise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GivesUp {
+    /// What is lost when the machine dies, where that is more than now.
+    power_failure: Option<Loss>,
+    /// What is lost when the process dies, where that is more than now.
+    process_crash: Option<Loss>,
+    /// What else may happen that does not now, in the promise's words.
+    besides: Vec<String>,
+}
+
+impl GivesUp {
+    /// What it gives up to do as the other arm does; `None` where nobody should, for the other
+    /// is there to be seen failing.
+    pub(crate) fn of(run: &Run, now: &ArmRecord, other: &ArmRecord) -> Option<Self> {
+        let promise = |arm: &ArmRecord| {
+            let study = run.study(&arm.study);
+            study.map_or("", |study| study.promise_of(&arm.strategy, &arm.params)).to_owned()
+        };
+        let texts = [promise(now), promise(other)];
+        let [from, to] = [&texts[0], &texts[1]].map(|text| Promise::read(text));
+        if to.is_control() && !from.is_control() {
+            return None;
+        }
+        let in_memory = |arm: &ArmRecord| {
+            run.places.get(arm.place).is_some_and(|place| place.kind == StorageKind::Memory)
+        };
+        let after_failure = |arm: &ArmRecord, loss: Loss| {
+            if in_memory(arm) { Loss::All } else { loss }
+        };
+        let [before, after] =
+            [after_failure(now, from.power_failure), after_failure(other, to.power_failure)];
+        let is_new = |clause: &&&str| !from.besides.contains(*clause);
+        Some(Self {
+            power_failure: (after > before).then_some(after),
+            process_crash: (to.process_crash > from.process_crash).then_some(to.process_crash),
+            besides: to.besides.iter().filter(is_new).map(ToString::to_string).collect(),
+        })
+    }
+
+    /// Whether all that is promised now is kept.
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the other change gives up as much in every respect.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        self.power_failure <= other.power_failure
+            && self.process_crash <= other.process_crash
+            && self.besides.iter().all(|clause| other.besides.contains(clause))
+    }
+
+    /// How severe it is, the mildest first.
+    pub(crate) fn rank(&self) -> usize {
+        let of = |loss: Option<Loss>| loss.map_or(0, |loss| 1 + loss as usize);
+        of(self.power_failure).max(of(self.process_crash)) * 10
+            + of(self.process_crash).min(1)
+            + self.besides.len()
+    }
+
+    /// What must be acceptable, in words that follow "only if"; `None` where nothing is given up.
+    pub(crate) fn condition(&self) -> Option<String> {
+        let mut all = Vec::new();
+        all.extend(self.power_failure.map(after_power_failure));
+        all.extend(self.process_crash.map(after_crash));
+        all.extend(self.besides.iter().map(String::as_str));
+        (!all.is_empty()).then(|| all.join(", and "))
+    }
+}
+
+fn after_power_failure(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Nothing => "a power failure may lose nothing",
+        Loss::LastOne => "a power failure may undo the latest transaction",
+        Loss::DeviceCache => "a power failure may lose what the device has in its cache",
+        Loss::Latest => "a power failure may undo the latest requests",
+        Loss::Unwritten => "a power failure may lose the last half minute of data",
+        Loss::Damage => "a power failure may damage files",
+        Loss::All => "the files can be made again after a reboot",
+    }
+}
+
+fn after_crash(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Damage | Loss::All => "a file may be left incomplete when the process dies",
+        _ => "records may be lost when the process dies",
+    }
+}

@@ -1,0 +1,175 @@
+//! One advice, with what the screen says of it.
+
+use model::advice::{Advice, Group};
+use model::analysis::{ArmResult, Comparison, Verdict};
+use model::cause::CauseCode;
+use model::description::ParamForm;
+use model::printable::shortened;
+use units::{percent, three_digits, time};
+
+use crate::difference::{self, Difference};
+use crate::subject::Subject;
+use crate::words;
+
+/// A name has at most so many characters.
+const NAME_MAX: usize = 48;
+
+/// An advice with what it is about.
+pub(crate) struct Entry<'a> {
+    pub(super) subject: Subject<'a>,
+    pub(super) advice: &'a Advice,
+    /// What it is, in short: `page cold`.
+    pub(super) name: String,
+}
+
+/// All of them, in the order of the advice.
+pub(super) fn all(subject: Subject<'_>) -> Vec<Entry<'_>> {
+    let all = &subject.analysis.advice;
+    let named = || all.iter().filter(|advice| advice.now.len() == 1);
+    let nows: Vec<&ArmResult> =
+        named().filter_map(|advice| subject.arm(advice.now.first()?)).collect();
+    let entry = |advice| Entry { subject, advice, name: name(subject, advice, &nows) };
+    all.iter().map(entry).collect()
+}
+
+/// The study, with the parameters in which it does other work than another of its advice.
+fn name(subject: Subject, advice: &Advice, nows: &[&ArmResult]) -> String {
+    let now = advice.now.first().and_then(|id| subject.arm(id));
+    let Some(now) = now.filter(|_| advice.now.len() == 1) else { return advice.study.clone() };
+    let of_study = || nows.iter().filter(|arm| arm.study == now.study);
+    let params = now.params.iter();
+    let differing =
+        params.filter(|(name, value)| of_study().any(|arm| arm.params.get(*name) != Some(value)));
+    let differing = differing.map(|(name, value)| param(subject, now, name, value));
+    let name = std::iter::once(now.study.clone()).chain(differing).collect::<Vec<_>>().join(" ");
+    shortened(&name, NAME_MAX).into_owned()
+}
+
+/// `cold` of a value that says itself what it is of, `record 70 B` of others.
+pub(super) fn param(subject: Subject, arm: &ArmResult, name: &str, value: &str) -> String {
+    let form = subject.study_of(arm).and_then(|study| study.param(name)).map(|param| param.kind);
+    let says_itself = matches!(form, Some(ParamForm::Name | ParamForm::Choice));
+    if says_itself { value.to_owned() } else { format!("{name} {value}") }
+}
+
+impl<'a> Entry<'a> {
+    /// The comparisons that it rests on.
+    pub(super) fn comparisons(&self) -> impl Iterator<Item = &'a Comparison> {
+        let known = &self.subject.analysis.comparisons;
+        self.advice.comparisons.iter().filter_map(|index| known.get(*index))
+    }
+
+    /// The one that it rests on, where it is one.
+    pub(super) fn comparison(&self) -> Option<&'a Comparison> {
+        self.comparisons().next().filter(|_| !self.is_of_set())
+    }
+
+    fn is_of_set(&self) -> bool {
+        self.advice.now.len() > 1
+    }
+
+    pub(super) fn is_sure(&self) -> bool {
+        self.comparisons().all(|comparison| comparison.verdict.is_sure())
+    }
+
+    /// What is changed, `in ram`; of a set, what that does to each part of it where that is no
+    /// gain.
+    pub(super) fn change(&self) -> String {
+        let change = self.advice.change.as_deref().unwrap_or_default();
+        if !self.is_of_set() || self.advice.is_a_change() {
+            return change.to_owned();
+        }
+        let parts = self.comparisons().filter_map(|comparison| {
+            let base = self.subject.arm(&comparison.base)?;
+            let others = self.advice.now.iter().filter_map(|id| self.subject.arm(id));
+            let (name, value) = base.params.iter().find(|(name, value)| {
+                others.clone().any(|arm| arm.params.get(*name) != Some(value))
+            })?;
+            let part = param(self.subject, base, name, value);
+            Some(format!("{part} {}", difference::in_short(comparison.ratio?)))
+        });
+        format!("{change}: {}", parts.collect::<Vec<_>>().join(", "))
+    }
+
+    /// What it takes now, or the highest rate that it holds.
+    pub(super) fn now(&self) -> String {
+        let arm = self.advice.now.first().and_then(|id| self.subject.arm(id));
+        match arm.filter(|_| !self.is_of_set()) {
+            Some(arm) => words::typical(self.subject, arm),
+            None => self.advice.now_ns.map_or_else(String::new, time),
+        }
+    }
+
+    /// The same after the change; empty where nothing was compared.
+    pub(super) fn then(&self) -> String {
+        let other = self.comparison().and_then(|c| self.subject.arm(&c.other));
+        match other {
+            Some(arm) => words::typical(self.subject, arm),
+            None => self.advice.then_ns.map_or_else(String::new, time),
+        }
+    }
+
+    /// `14×`, `26% less`; a range where nothing is decided.
+    pub(super) fn figure(&self) -> String {
+        let Advice { ratio, ratio_low, ratio_high, group, .. } = *self.advice;
+        match (self.is_sure() && group != Group::Undecided, ratio) {
+            (true, Some(_)) if self.comparison().is_some_and(|c| c.verdict == Verdict::Same) => {
+                "same".to_owned()
+            }
+            (true, Some(ratio)) => difference::in_short(ratio),
+            _ => Difference::new(ratio, ratio_low, ratio_high).interval,
+        }
+    }
+
+    /// What more there is to say in a line below it.
+    pub(super) fn remark(&self) -> Option<String> {
+        match self.advice.group {
+            Group::Undecided => self.comparison().map(open),
+            Group::Do | Group::OnlyIf => self.saved(),
+            Group::Leave => None,
+        }
+    }
+
+    /// What the change saves at the rate that was said; or from which rate on it pays.
+    pub(super) fn saved(&self) -> Option<String> {
+        let saves_ns = self.advice.saves_ns()?;
+        let sides = self.comparison().and_then(|c| self.subject.sides(c));
+        let of_core =
+            sides.is_some_and(|[base, other]| words::is_processor_time(saves_ns, base, other));
+        if self.advice.is_for_high_rates() {
+            let from = words::rate(self.advice.pays_from_per_s?);
+            let what = if of_core { "1% of a core" } else { "1% of a worker's time" };
+            return Some(format!("frees {what} from {from} a second on"));
+        }
+        let share = self.advice.per_second? * saves_ns / 1e9;
+        Some(match (of_core, share < 1.0) {
+            (true, true) => format!("saves {} of a core", percent(share)),
+            (true, false) => format!("saves {} cores", three_digits(share)),
+            (false, true) => format!("saves {} a second", time(share * 1e9)),
+            (false, false) => format!("saves {} s a second", three_digits(share)),
+        })
+    }
+
+    /// The first cause of what it says, in a few words.
+    pub(super) fn cause(&self) -> String {
+        let mut causes = self.comparisons().flat_map(|comparison| &comparison.causes);
+        let found = causes.find(|cause| cause.code != CauseCode::NoneFound);
+        found.map_or_else(String::new, |cause| cause.code.in_short().into_owned())
+    }
+}
+
+/// Why it is not decided, or how much longer that would take.
+fn open(comparison: &Comparison) -> String {
+    if comparison.verdict == Verdict::Invalid {
+        return comparison.why.clone().unwrap_or_else(|| "not to be trusted".to_owned());
+    }
+    match comparison.more_seconds.map(|seconds| seconds / 60.0) {
+        Some(minutes) if minutes < 1.0 => "another minute may decide it".to_owned(),
+        Some(minutes) if minutes < 120.0 => {
+            format!("about {:.0} more minutes may decide it", minutes.ceil())
+        }
+        Some(minutes) => format!("about {:.0} more hours may decide it", (minutes / 60.0).ceil()),
+        None if comparison.ratio_low.is_none() => "measured too briefly to tell".to_owned(),
+        None => "too close to call".to_owned(),
+    }
+}

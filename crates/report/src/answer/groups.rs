@@ -1,0 +1,271 @@
+//! The advice in groups, by what a change costs: to be done, only on a condition, to be left,
+//! not decided.
+
+use anstyle::{AnsiColor, Style};
+use model::advice::Group;
+use model::printable::printable;
+use textwrap::core::display_width;
+
+use super::axis::Axis;
+use super::entry::Entry;
+use crate::text::Width;
+
+/// Narrower than this there is no room for the axis.
+const WIDTH_AXIS: Width = 76;
+/// From this width on the axis is twice as wide, and there is room for causes.
+const WIDTH_WIDE: Width = 110;
+/// Columns of the axis.
+const AXIS: usize = 20;
+/// Columns of a figure such as `6.1×`. Longer ones are of small differences, and reach into
+/// the axis where that is empty.
+const FIGURE: usize = 4;
+/// Before each entry, and between its columns.
+const GAP: usize = 2;
+
+/// Entries under one heading.
+pub(crate) struct Section<'a> {
+    pub(crate) group: Group,
+    pub(crate) heading: String,
+    pub(crate) entries: Vec<&'a Entry<'a>>,
+    /// The change that all of them are, which the heading names.
+    shared: Option<&'a str>,
+}
+
+/// The sections, none of them empty.
+pub(super) fn sections<'a>(entries: &'a [Entry<'a>]) -> Vec<Section<'a>> {
+    let same = |a: &Entry, b: &Entry| {
+        (a.advice.group, &a.advice.condition) == (b.advice.group, &b.advice.condition)
+    };
+    entries.chunk_by(same).map(section).collect()
+}
+
+fn section<'a>(entries: &'a [Entry<'a>]) -> Section<'a> {
+    let advice = entries[0].advice;
+    let is_move = |change: &str| ["in ", "on "].iter().any(|word| change.starts_with(word));
+    let shared = advice.change.as_deref().filter(|change| {
+        let alike = entries.iter().all(|entry| entry.advice.change.as_deref() == Some(*change));
+        alike && advice.is_a_change() && (is_move(change) || entries.len() > 1)
+    });
+    let condition = advice.condition.as_deref().unwrap_or_default();
+    let heading = match advice.group {
+        Group::Do => "DO THIS: faster, and keeps every promise".to_owned(),
+        Group::OnlyIf => format!("ONLY IF {condition}"),
+        Group::Leave if entries.iter().all(|entry| entry.advice.change.is_none()) => {
+            "MEASURED".to_owned()
+        }
+        Group::Leave => "LEAVE AS IT IS".to_owned(),
+        Group::Undecided => "NOT DECIDED".to_owned(),
+    };
+    let shared_words = shared.map_or_else(String::new, |change| {
+        if is_move(change) { format!(": put them {change}") } else { format!(": {change}") }
+    });
+    let heading = format!("{heading}{shared_words}");
+    Section { group: advice.group, heading, entries: entries.iter().collect(), shared }
+}
+
+impl Section<'_> {
+    pub(super) fn style(&self) -> Style {
+        match self.group {
+            Group::Do => AnsiColor::Green.on_default().bold(),
+            Group::OnlyIf | Group::Undecided => AnsiColor::Yellow.on_default().bold(),
+            Group::Leave => Style::new().bold(),
+        }
+    }
+
+    /// What an entry changes, unless the heading names it.
+    pub(crate) fn change(&self, entry: &Entry) -> String {
+        if self.shared.is_some() { String::new() } else { entry.change() }
+    }
+}
+
+/// How much of it is printed.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// The most entries.
+    pub(super) entries: usize,
+    /// Whether an empty line stands before each section.
+    pub(super) apart: bool,
+}
+
+/// All sections as text.
+pub(super) fn text(sections: &[Section<'_>], width: Width, room: Room) -> String {
+    let columns = Columns::of(sections, width);
+    let mut out = columns.heads();
+    let mut left = room.entries;
+    let all: usize = sections.iter().map(|section| section.entries.len()).sum();
+    for (number, section) in sections.iter().enumerate() {
+        if left == 0 {
+            break;
+        }
+        if room.apart && number > 0 {
+            out.push('\n');
+        }
+        let style = section.style();
+        let heading = textwrap::fill(&printable(&section.heading), width.max(30));
+        out += &format!("{style}{heading}{style:#}\n");
+        let shown = section.entries.len().min(left);
+        left -= shown;
+        out += &columns.entries(section, shown);
+    }
+    let untold = all.saturating_sub(room.entries);
+    if untold > 0 { format!("{out}and {untold} more: --full\n") } else { out }
+}
+
+/// How wide the parts of an entry are.
+struct Columns {
+    width: Width,
+    now: usize,
+    then: usize,
+    axis: Option<Axis>,
+    causes: bool,
+}
+
+impl Columns {
+    fn of(sections: &[Section], width: Width) -> Self {
+        let entries = || sections.iter().flat_map(|section| &section.entries);
+        let widest = |of: fn(&Entry) -> String| {
+            entries().map(|entry| display_width(&of(entry))).max().unwrap_or_default()
+        };
+        let ratios = entries().flat_map(|entry| {
+            let advice = entry.advice;
+            [
+                advice.ratio,
+                advice.ratio_low.filter(|_| entry.is_sure()),
+                advice.ratio_high.filter(|_| entry.is_sure()),
+            ]
+        });
+        let ratios: Vec<f64> = ratios.flatten().collect();
+        let columns = if width >= WIDTH_WIDE { 2 * AXIS } else { AXIS };
+        let has_axis = width >= WIDTH_AXIS && !ratios.is_empty();
+        Self {
+            width,
+            now: widest(|entry| entry.now()),
+            then: widest(|entry| entry.then()),
+            axis: has_axis.then(|| Axis::of(ratios.into_iter(), columns)),
+            causes: width >= WIDTH_WIDE + 30,
+        }
+    }
+
+    fn axis_columns(&self) -> usize {
+        match &self.axis {
+            Some(_) if self.width >= WIDTH_WIDE => 2 * AXIS + GAP,
+            Some(_) => AXIS + 1,
+            None => 0,
+        }
+    }
+
+    /// Columns of `15.4 ms → 1.11 ms`.
+    fn times(&self) -> usize {
+        if self.then == 0 { self.now } else { self.now + 3 + self.then }
+    }
+
+    /// Where the times begin.
+    fn left(&self) -> usize {
+        let causes = if self.causes { 24 } else { 0 };
+        let right = GAP + self.times() + GAP + FIGURE + self.axis_columns() + causes;
+        self.width.saturating_sub(right).clamp(20, 44)
+    }
+
+    fn heads(&self) -> String {
+        let Some(axis) = &self.axis else { return "\n".to_owned() };
+        let dim = Style::new().dimmed();
+        let from = self.left() + GAP + self.times() + GAP + FIGURE + 1;
+        format!("{dim}{:from$}{}{dim:#}\n", "", axis.heads())
+    }
+
+    /// The first entries of a section, names and changes below each other.
+    fn entries(&self, section: &Section, shown: usize) -> String {
+        let shown = &section.entries[..shown];
+        let name = shown.iter().map(|entry| display_width(&entry.name)).max().unwrap_or_default();
+        shown.iter().map(|entry| self.entry(section, entry, name)).collect()
+    }
+
+    fn entry(&self, section: &Section, entry: &Entry, name: usize) -> String {
+        let change = printable(&section.change(entry)).into_owned();
+        let label = format!(
+            "{:GAP$}{}{:pad$}",
+            "",
+            printable(&entry.name),
+            "",
+            pad = name - display_width(&entry.name)
+        );
+        let below = " ".repeat(GAP + name + GAP);
+        // What a set comes to takes a line of prose, and has no times of its own.
+        if section.group == Group::Leave && entry.advice.now.len() > 1 {
+            let first = format!("{label}{:GAP$}", "");
+            return textwrap::fill(&change, self.wrapping(&first, &below, self.width)) + "\n";
+        }
+        let left = self.left();
+        let gap = if change.is_empty() { 0 } else { GAP };
+        let label = format!("{label}{:gap$}{change}", "");
+        let mut lines = if display_width(label.trim_end()) <= left {
+            let pad = left + GAP - display_width(&label);
+            vec![format!("{label}{:pad$}{}", "", self.figures(entry, section, left + GAP))]
+        } else {
+            let from = left + GAP;
+            let wrapped = textwrap::wrap(&label, self.wrapping("", &below, self.width));
+            let wrapped = wrapped.into_iter().map(std::borrow::Cow::into_owned);
+            let figures = format!("{:from$}{}", "", self.figures(entry, section, from));
+            wrapped.chain([figures]).collect()
+        };
+        if let Some(remark) = entry.remark() {
+            let below = if lines.len() > 1 { " ".repeat(2 * GAP) } else { below };
+            let wrapping = self.wrapping(&below, &below, self.width);
+            lines.extend(
+                textwrap::wrap(&printable(&remark), wrapping)
+                    .into_iter()
+                    .map(std::borrow::Cow::into_owned),
+            );
+        }
+        lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+    }
+
+    fn wrapping<'t>(&self, first: &'t str, rest: &'t str, width: usize) -> textwrap::Options<'t> {
+        textwrap::Options::new(width)
+            .initial_indent(first)
+            .subsequent_indent(rest)
+            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+    }
+
+    /// `15.4 ms → 1.11 ms  14×      ├●┤`, beginning at a column.
+    fn figures(&self, entry: &Entry, section: &Section, from: usize) -> String {
+        let (now, then, figure) = (entry.now(), entry.then(), entry.figure());
+        let bold = Style::new().bold();
+        let pad = self.now - display_width(&now);
+        let mut out = format!("{:pad$}{now}", "");
+        if then.is_empty() {
+            return out;
+        }
+        let pad = self.then - display_width(&then);
+        out += &format!(" → {bold}{then}{bold:#}{:pad$}{:GAP$}", "", "");
+        let style = match section.group {
+            Group::Do | Group::OnlyIf => AnsiColor::Green.on_default(),
+            Group::Leave | Group::Undecided => Style::new(),
+        };
+        out += &format!("{style}{figure}{style:#}");
+        if let (Some(axis), Some(ratio), true) = (&self.axis, entry.advice.ratio, entry.is_sure()) {
+            let bar = axis.bar(ratio, entry.advice.ratio_low, entry.advice.ratio_high);
+            let start = from + self.times() + GAP + FIGURE + 1;
+            let at = from + self.times() + GAP + display_width(&figure);
+            out += &beside(&bar, start, at);
+            if self.causes {
+                out += &format!("  {}", entry.cause());
+            }
+        }
+        out
+    }
+}
+
+/// A bar that starts at a column, after text that ends at another: as much of it as is not
+/// hidden by the text, unless that hides a part of the interval.
+fn beside(bar: &[char], start: usize, at: usize) -> String {
+    let hidden = (at + 1).saturating_sub(start);
+    let gap = start.saturating_sub(at);
+    let is_free = bar.iter().take(hidden).all(|c| matches!(c, ' ' | '│'));
+    if !is_free {
+        return String::new();
+    }
+    let bar: String = bar.iter().skip(hidden).collect();
+    format!("{:gap$}{bar}", "", gap = gap.max(1))
+}

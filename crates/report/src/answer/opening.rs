@@ -1,0 +1,100 @@
+//! What a screen opens with: the places, how long it took, whose files these were, and what is
+//! taken for what an application does now.
+
+use model::run::Run;
+use units::counted;
+
+use crate::clients;
+use crate::subject::Subject;
+use crate::text::{PROSE, Width, heading, paragraph, push_new};
+
+pub(super) fn lines(subject: Subject, width: Width) -> String {
+    let places = subject.run.places.iter();
+    let places =
+        places.map(|place| format!("{}={} ({})", place.label, place.shown(), place.filesystem));
+    let head = format!("iotoll  {}", places.collect::<Vec<_>>().join("  "));
+    let extent = extent(subject);
+    let used = head.chars().count() + extent.chars().count();
+    let bold = heading(&head);
+    let head = if used + 2 <= width {
+        format!("{}{:gap$}{extent}\n", bold.trim_end(), "", gap = width - used)
+    } else {
+        let wrapped = paragraph("", "        ", &head, width);
+        format!("{}{extent}\n", wrapped.lines().map(heading).collect::<String>())
+    };
+    head + &paragraph("", "", &said(subject).join(" "), width.min(PROSE))
+}
+
+/// What was worked on, and what is taken for now.
+pub(super) fn said(subject: Subject) -> Vec<String> {
+    data(subject).into_iter().chain(now(subject.run)).collect()
+}
+
+/// `30 s, 33 of 35 sure`.
+pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
+    let state = if run.run.interrupted { ", interrupted" } else { "" };
+    let clients = clients::count(&run.clients).map_or_else(String::new, |all| format!(", {all}"));
+    let cut = if analysis.cut_afterwards { ", cut into stretches afterwards" } else { "" };
+    let all = analysis.comparisons.len();
+    let sure = analysis.comparisons.iter().filter(|c| c.verdict.is_sure()).count();
+    let sure = if all > 0 { format!(", {sure} of {all} sure") } else { String::new() };
+    format!("{:.0} s{clients}{state}{cut}{sure}", run.run.seconds)
+}
+
+/// Which studies worked on the user's own files, and which on generated ones.
+fn data(subject: Subject) -> Vec<String> {
+    let mut own: Vec<(String, Vec<&str>)> = Vec::new();
+    let (mut generated, mut params) = (Vec::new(), Vec::new());
+    for arm in &subject.analysis.arms {
+        let Some(material) = subject.material(arm) else { continue };
+        if material.own {
+            let text = material.to_string();
+            match own.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, studies)) => push_new(studies, arm.study.as_str()),
+                None => own.push((text, vec![arm.study.as_str()])),
+            }
+        } else {
+            push_new(&mut generated, arm.study.as_str());
+            let param = material.own_by.iter().map(|param| format!("{}.{param}", arm.study));
+            param.for_each(|param| push_new(&mut params, param));
+        }
+    }
+    let mut told: Vec<String> =
+        own.iter().map(|(text, studies)| format!("{}: {text}.", studies.join(", "))).collect();
+    if !generated.is_empty() {
+        let which =
+            if own.is_empty() { String::new() } else { format!(" ({})", generated.join(", ")) };
+        let yours = match params.as_slice() {
+            [] => String::new(),
+            params => format!(": --set {} for yours", params.join(", ")),
+        };
+        told.push(format!("Generated data{which}, not your files{yours}."));
+    }
+    told
+}
+
+/// What is taken for what an application does now, where another way of doing it was tried.
+fn now(run: &Run) -> Option<String> {
+    let first = |study: &str| run.plan.arms.iter().find(|arm| arm.study == study);
+    let is_tried = |study: &str, strategy: &str| {
+        run.plan.arms.iter().any(|arm| arm.study == study && arm.strategy != strategy)
+    };
+    let mut told = Vec::new();
+    for study in &run.studies {
+        let Some(arm) = first(&study.name).filter(|arm| is_tried(&study.name, &arm.strategy))
+        else {
+            continue;
+        };
+        let strategy = study.strategy(&arm.strategy).map_or(arm.strategy.as_str(), |s| s.shown());
+        told.push(format!("{}, {strategy}", study.name));
+    }
+    let place = run.places.first().filter(|_| run.places.len() > 1);
+    told.extend(place.map(|place| format!("all files on {}", place.label)));
+    (!told.is_empty()).then(|| format!("Now: {}.", told.join("; ")))
+}
+
+/// `10 arms in 34 rounds`.
+pub(super) fn counts(Subject { analysis, .. }: Subject) -> String {
+    let arms = counted(analysis.arms.len() as u64, "combination");
+    format!("{arms} in {}", counted(analysis.blocks, "round"))
+}
