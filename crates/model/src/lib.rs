@@ -25,6 +25,7 @@ pub mod integrity;
 pub mod load;
 pub mod material;
 pub mod noise;
+mod now;
 pub mod ownership;
 pub mod param;
 pub mod param_description;

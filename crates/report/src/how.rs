@@ -17,20 +17,53 @@ const FOLDER: &str = "/srv/app/cache";
 
 /// How every advised change is made; a sentence where none is advised.
 pub fn how(run: &Run, analysis: &Analysis, width: Width) -> String {
-    let subject = Subject { run, analysis };
-    let screen = answer::Screen::of(run, analysis);
     let width = width.min(PROSE);
-    let mut out = String::new();
-    let mut advice = analysis.advice.iter();
-    for section in &screen.sections {
-        for entry in &section.entries {
-            let Some(advice) = advice.next().filter(|advice| advice.is_a_change()) else {
-                continue;
-            };
-            out += &of_one(subject, advice, entry, width);
+    let text: String =
+        changes(Subject { run, analysis }).iter().map(|change| change.text(width)).collect();
+    if text.is_empty() { "No change is advised.\n".to_owned() } else { text }
+}
+
+/// A change that is advised.
+pub(crate) struct Change {
+    /// `sqlite: WAL, synchronous=NORMAL`.
+    pub(crate) name: String,
+    /// What it saves.
+    saves: String,
+    /// What must be so.
+    condition: Option<String>,
+    /// What to change; nothing where the study stands for a program of the user's own.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// The changes that are advised, in the order of the screen.
+pub(crate) fn changes(subject: Subject) -> Vec<Change> {
+    let screen = answer::Screen::of(subject.run, subject.analysis);
+    let entries = screen.sections.iter().flat_map(|section| &section.entries);
+    let advised = entries.zip(&subject.analysis.advice).filter(|(_, advice)| advice.is_a_change());
+    let change = |(entry, advice): (&ScreenEntry, &Advice)| Change {
+        name: format!("{}: {}", entry.name, advice.change.as_deref().unwrap_or_default()),
+        saves: format!("{} → {}, {} ({})", entry.now, entry.then, entry.figure, entry.interval),
+        condition: advice.condition.clone(),
+        steps: steps(subject, advice),
+    };
+    advised.map(change).collect()
+}
+
+impl Change {
+    fn text(&self, width: Width) -> String {
+        let mut out = heading(&self.name) + &paragraph("  ", "  ", &self.saves, width);
+        let mut line = |word: &str, text: &str| {
+            out += &paragraph(&format!("  {word:<7}  "), "           ", text, width);
+        };
+        self.condition.iter().for_each(|condition| line("only if", condition));
+        if self.steps.is_empty() {
+            line("change", "in your own program, which the study stands for");
         }
+        for step in &self.steps {
+            step.lines().into_iter().for_each(|(word, text)| line(word, text));
+        }
+        out + "\n"
     }
-    if out.is_empty() { "No change is advised.\n".to_owned() } else { out }
 }
 
 /// What to type for the first change that is advised.
@@ -43,35 +76,18 @@ pub(crate) fn first(subject: Subject) -> Vec<String> {
     told.next().into_iter().collect()
 }
 
-fn of_one(subject: Subject, advice: &Advice, entry: &ScreenEntry, width: Width) -> String {
-    let change = advice.change.as_deref().unwrap_or_default();
-    let mut out = heading(&format!("{}: {change}", entry.name));
-    out += &paragraph(
-        "  ",
-        "  ",
-        &format!("{} → {}, {} ({})", entry.now, entry.then, entry.figure, entry.interval),
-        width,
-    );
-    if let Some(condition) = &advice.condition {
-        out += &paragraph("  only if  ", "           ", condition, width);
-    }
-    let steps = steps(subject, advice);
-    if steps.is_empty() {
-        out += "  The study is of your own program: change it there.\n";
-    }
-    for Step { adopt, check, undo } in steps {
-        for (word, text) in [("change", adopt), ("check", check), ("undo", undo)] {
-            out += &paragraph(&format!("  {word:<7}  "), "           ", &text, width);
-        }
-    }
-    out + "\n"
-}
-
 /// One thing to change.
-struct Step {
+pub(crate) struct Step {
     adopt: String,
     check: String,
     undo: String,
+}
+
+impl Step {
+    /// What to do, how to check that it took, how to undo it.
+    pub(crate) fn lines(&self) -> [(&'static str, &str); 3] {
+        [("change", &self.adopt), ("check", &self.check), ("undo", &self.undo)]
+    }
 }
 
 /// The other way of doing it first, then the other place.

@@ -59,6 +59,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     strategy: Vec<String>,
 
+    /// Take this for what your application does now: everything else is compared with it
+    #[arg(long, value_name = "STUDY=STRATEGY|STUDY.KEY=VALUE")]
+    now: Vec<String>,
+
     /// Set a parameter; each of several values makes an arm. Given again for the same
     /// parameter, it adds values
     #[arg(long, value_name = "STUDY.KEY=VALUE[,VALUE...]")]
@@ -159,6 +163,9 @@ fn plan_of(args: &CompareArgs, clients: usize) -> anyhow::Result<(Plan, Typed)> 
     typed.params = draft.set_all(&args.set, &registry)?;
     if clients > 1 {
         clients::fill_in(&mut draft, clients)?;
+    }
+    for now in &args.now {
+        draft.set_now(now, &registry)?;
     }
     for rate in &args.per_second {
         draft.set_per_second(rate, &registry)?;

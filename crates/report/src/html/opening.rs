@@ -6,8 +6,8 @@ use model::run::Run;
 use super::markup::{Element, Markup, classed, el};
 use super::table::scrolling;
 use crate::answer::{Screen, ScreenEntry};
-use crate::manners;
 use crate::subject::Subject;
+use crate::{how, manners};
 
 /// The title, and what must be known of the run as a whole.
 pub(super) fn title_and_warnings(subject: Subject) -> Markup {
@@ -40,7 +40,24 @@ pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
     if !screen.notes.is_empty() {
         out.push(notes(&screen));
     }
+    let changes = how::changes(Subject { run, analysis });
+    if !changes.is_empty() {
+        out.push(recipes(&changes));
+    }
     out
+}
+
+/// How each change is made, behind a line to open.
+fn recipes(changes: &[how::Change]) -> Element {
+    let entries = changes.iter().flat_map(|change| {
+        let lines = change.steps.iter().flat_map(how::Step::lines);
+        let lines = lines
+            .map(|(word, text)| el("div").child(el("b").text(format!("{word}: "))).prose(text));
+        [el("dt").text(&change.name), el("dd").children(lines)]
+    });
+    el("details")
+        .child(el("summary").text("How to make each change, check it and undo it"))
+        .child(classed("dl", "recipes").children(entries))
 }
 
 /// What was measured, where and when.
