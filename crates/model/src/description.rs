@@ -252,10 +252,7 @@ impl StudyDescription {
     #[must_use]
     pub fn recorded(&self) -> Self {
         let mut study = Self { by_default: false, compared: Vec::new(), ..self.clone() };
-        for StrategyDescription { facts, .. } in &mut study.strategies {
-            let recipe = std::mem::take(&mut facts.recipe);
-            *facts = StrategyFacts { recipe, ..StrategyFacts::default() };
-        }
+        study.strategies.iter_mut().for_each(|s| s.facts = StrategyFacts::default());
         for param in &mut study.params {
             param.default = param.default_values().iter().map(ToString::to_string).collect();
             param.limits = None;

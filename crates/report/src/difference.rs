@@ -47,6 +47,17 @@ pub(crate) fn told(ratio: f64) -> String {
     }
 }
 
+/// Where a ratio lies, by its bounds alone: `4.9–7% more`, `13% less to 8% more`.
+pub(crate) fn range(low: Option<f64>, high: Option<f64>) -> String {
+    let Difference { interval, .. } = Difference::new(None, low, high);
+    let (Some(low), true) = (low, interval.contains('–')) else { return interval };
+    let word = match Way::of(low) {
+        Way::Factor(_, word) => format!("× {word}"),
+        Way::Share(_, word) => format!(" {word}"),
+    };
+    interval + &word
+}
+
 /// The same without `faster`, for where that is said already: `5.3×`.
 pub(crate) fn in_short(ratio: f64) -> String {
     told(ratio).replace("× faster", "×")
@@ -125,6 +136,9 @@ mod tests {
         assert_eq!(Difference::new(None, Some(0.5), None).interval, "2.0× faster at best");
         assert_eq!(Difference::new(None, None, Some(1.2)).interval, "20% more at worst");
         assert_eq!(Difference::new(None, None, None).in_brackets(), "");
+        assert_eq!(range(Some(1.049), Some(1.07)), "4.9–7% more");
+        assert_eq!(range(Some(0.1), Some(0.2)), "5.0–10× faster");
+        assert_eq!(range(Some(0.9), Some(1.1)), "10% less to 10% more");
     }
 
     #[test]

@@ -93,10 +93,11 @@ impl Comparison<'_> {
                 output::note(&format!("block {blocks}"));
             }
         };
-        let run = engine::run::run(&job, header, &mut environment, &mut *runner, &mut happens);
+        let mut run = engine::run::run(&job, header, &mut environment, &mut *runner, &mut happens);
         progress.finish();
         let store = saver.finish(&run);
         clients::tell_interrupted(others, &run);
+        studies::complete(&mut run.studies);
         let analysis = analyse(&run);
         // Before anything is ended or removed, which may fail.
         let delivered =

@@ -7,7 +7,7 @@ use model::description::ParamForm;
 use model::printable::shortened;
 use units::{percent, three_digits, time};
 
-use crate::difference::{self, Difference};
+use crate::difference;
 use crate::subject::Subject;
 use crate::words;
 
@@ -117,7 +117,7 @@ impl<'a> Entry<'a> {
                 "same".to_owned()
             }
             (true, Some(ratio)) => difference::in_short(ratio),
-            _ => Difference::new(ratio, ratio_low, ratio_high).interval,
+            _ => difference::range(ratio_low, ratio_high),
         }
     }
 

@@ -64,8 +64,7 @@ fn a_report_says_from_how_many_clients_on_no_more_gets_done() {
     let run = pots();
     let styled = terminal::report(&run, &analyse(&run), true, 80);
     let printed = anstream::adapter::strip_str(&styled).to_string();
-    assert!(printed.contains("8 arms, "), "{printed}");
-    assert!(printed.contains(", 3 clients on 2 machines, took "), "{printed}");
+    assert!(printed.contains(" s, 3 clients on 2 machines"), "{printed}");
     assert!(printed.contains("other than node-6.1: node-5.10 has Linux"), "{printed}");
     let (_, section) = printed.split_once("  Clients together\n").unwrap();
     let section = section.split("\n\n").next().unwrap();

@@ -52,8 +52,8 @@ fn each_study_has_its_charts_and_each_chart_a_table() {
     }
     assert_eq!(count("<figure"), 8);
     assert_eq!(count("<svg class=\"chart\""), 8);
-    assert_eq!(count("<details>"), 8);
-    assert!(count("<dt class=\"maybe\">MAYBE</dt>") == 1, "no advice");
+    assert_eq!(count("<details>"), 9);
+    assert!(count("<span class=\"maybe\">ONLY IF it happens often") == 1, "no advice");
 }
 
 #[test]
