@@ -46,8 +46,9 @@ impl App {
         let [disk, ram] = self.places.args();
         let json = self.path("result.json");
         for budget in ["4s", "120s"] {
-            let args = ["compare", &disk, &ram, "--full", "--budget", budget, "--json"];
-            let args = [&args[..], &[json.to_str().unwrap()], more].concat();
+            let json = json.to_str().unwrap();
+            let usual = ["compare", &disk, &ram, "--full", "--blocks", "1", "--json", json];
+            let args = [&usual[..], &["--budget", budget], more].concat();
             let output = run(args);
             assert!(output.status.success(), "{}", stderr(&output));
             self.places.assert_empty();
