@@ -52,8 +52,8 @@ impl App {
             let output = run(args);
             assert!(output.status.success(), "{}", stderr(&output));
             self.places.assert_empty();
-            let result: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
-            fs::remove_file(&json).unwrap();
+            let result: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+            fs::remove_file(json).unwrap();
             let arms = result["arms"].as_array().unwrap();
             if arms.iter().all(|arm| arm["slices"].as_u64() > Some(0)) {
                 return (result, stdout(&output));
