@@ -5,8 +5,8 @@
 //! was skipped has not passed.
 
 use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -28,8 +28,15 @@ const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.
 const AT_ONCE: usize = 3;
 /// Begun first, in this order, so that no long one is left over at the end.
-const LONGEST: [&str; 7] =
-    ["iotoll suite", "iotoll root", "MPI", "docs", "testkit suite", "stats suite", "iotoll faults"];
+const LONGEST: [&str; 7] = [
+    "iotoll suite",
+    "iotoll root",
+    "build with MPI",
+    "docs",
+    "testkit suite",
+    "stats suite",
+    "iotoll faults",
+];
 
 pub(crate) fn run() -> Result<()> {
     let began = Instant::now();
@@ -51,7 +58,12 @@ pub(crate) fn run() -> Result<()> {
         count.skip("lints", cargo_build::unlinted());
         steps.perform("lints", || lints(warnings));
         steps.perform("tests alone", || at_once(1, tests(programs, &count, true)));
-        steps.perform("tests", || beside_each_other(programs, &count));
+        let mpi = OnceLock::new();
+        steps.perform("tests", || beside_each_other(programs, &count, &mpi));
+        // Ranks are more than there are processors.
+        steps.perform("tests with MPI", || {
+            mpi.get().map_or(Ok(()), |programs| at_once(1, tests(programs, &count, false)))
+        });
     }
     steps.perform("dependencies", || {
         count.skip("dependencies", cargo_deny::check()?);
@@ -171,9 +183,14 @@ fn lints(warnings: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn beside_each_other(built: &[TestProgram], count: &Count) -> Result<()> {
+/// The programs of tests, and what else waits: cargo for other programs of it.
+fn beside_each_other(
+    built: &[TestProgram],
+    count: &Count,
+    mpi: &OnceLock<Vec<TestProgram>>,
+) -> Result<()> {
     let mut jobs = tests(built, count, false);
-    jobs.push(Job { name: "MPI".to_owned(), run: Box::new(|| with_mpi(count)) });
+    jobs.push(Job { name: "build with MPI".to_owned(), run: Box::new(|| build_mpi(count, mpi)) });
     jobs.push(Job { name: "documentation".to_owned(), run: Box::new(documentation) });
     let rank = |job: &Job<'_, ()>| LONGEST.iter().position(|name| *name == job.name);
     jobs.sort_by_key(|job| rank(job).unwrap_or(LONGEST.len()));
@@ -202,15 +219,15 @@ fn lacks_of_mpi() -> Option<&'static str> {
     ["mpirun", "mpicc", "libclang"].into_iter().find(|name| !packages::is_installed(name))
 }
 
-/// Ranks of MPI, where it can be built with it.
-fn with_mpi(count: &Count) -> Result<()> {
+/// The program for ranks of MPI and its tests, where they can be built.
+fn build_mpi(count: &Count, into: &OnceLock<Vec<TestProgram>>) -> Result<()> {
     if let Some(lacking) = lacks_of_mpi() {
         count.skip("ranks of MPI", vec![format!("{lacking} is not installed")]);
         return Ok(());
     }
-    let Built { tests: programs, warnings } = cargo_build::with_mpi()?;
-    lints(&warnings)?;
-    programs.iter().try_for_each(|program| watch(program, count))
+    let Built { tests, warnings } = cargo_build::with_mpi()?;
+    let _ = into.set(tests);
+    lints(&warnings)
 }
 
 fn at_once(many: usize, jobs: Vec<Job<'_, ()>>) -> Result<()> {
