@@ -14,6 +14,9 @@ use common::{entries, iotoll, is_root, skip};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// Long enough for some blocks before and after what happens.
+const BUDGET: &str = "10s";
+
 /// A run of several studies with an image and a directory.
 struct Run {
     going: Going,
@@ -23,7 +26,7 @@ struct Run {
 }
 
 impl Run {
-    fn start(test: &str) -> Option<Self> {
+    fn start(test: &str, budget: &str) -> Option<Self> {
         let has_mkfs =
             ["/usr/sbin", "/sbin"].iter().any(|d| Path::new(d).join("mkfs.ext4").exists());
         if !is_root() || !has_mkfs {
@@ -35,8 +38,8 @@ impl Run {
         let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let mut command = iotoll();
         command.arg("compare").arg(format!("disk={}", disk.path().display()));
-        command.args(["image=image:ext4:256M", "--study", "log,files", "--strategy"]);
-        command.args(["held,rename", "--threshold", "0.0001%", "--budget", "10s"]);
+        command.args(["image=image:ext4:128M", "--study", "log,files", "--strategy"]);
+        command.args(["held,rename", "--threshold", "0.0001%", "--budget", budget]);
         Some(Self { going: Going::start(command), disk, _turn: turn })
     }
 
@@ -70,21 +73,22 @@ fn slices(result: &Value, end: &str) -> u64 {
 
 #[test]
 fn an_image_that_somebody_fills_ends_the_run_with_what_it_has() {
-    let Some(mut run) = Run::start("an_image_that_somebody_fills") else { return };
+    let Some(mut run) = Run::start("an_image_that_somebody_fills", BUDGET) else { return };
     let image = run.image();
     // To the last block, and so beyond the margin.
-    let _ = fs::write(image.join("other"), vec![7; 300 << 20]);
+    let _ = fs::write(image.join("other"), vec![7; 150 << 20]);
     let Ended { code, said, result, .. } = run.end();
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("ended early: image=image:ext4:256MiB@"), "{said}");
+    assert!(said.contains("ended early: image=image:ext4:128MiB@"), "{said}");
     assert!(said.contains("must stay free"), "{said}");
     assert!(slices(&result, "@disk") > 0 && slices(&result, "@image") > 0);
 }
 
 #[test]
 fn an_image_that_runs_out_of_inodes_ends_the_run_with_what_it_has() {
-    let Some(mut run) = Run::start("an_image_that_runs_out_of_inodes") else { return };
+    let Some(mut run) = Run::start("an_image_that_runs_out_of_inodes", "20s") else { return };
     let image = run.image();
+    // That takes some seconds, which is why the run has more.
     fs::create_dir(image.join("other")).unwrap();
     let made = (0..1_000_000).map(|n| fs::File::create(image.join(format!("other/{n}"))));
     assert!(made.into_iter().any(|made| made.is_err()));
@@ -100,7 +104,7 @@ fn an_image_that_runs_out_of_inodes_ends_the_run_with_what_it_has() {
 
 #[test]
 fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() {
-    let Some(mut run) = Run::start("an_image_that_becomes_read_only") else { return };
+    let Some(mut run) = Run::start("an_image_that_becomes_read_only", BUDGET) else { return };
     let image = run.image();
     let run_root = format!("/proc/{}/root", run.going.id());
     let inside = Path::new("/").join(image.strip_prefix(run_root).unwrap());
@@ -126,7 +130,9 @@ fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() 
 
 #[test]
 fn a_working_folder_that_somebody_removes_is_told_of_and_the_other_place_is_measured() {
-    let Some(mut run) = Run::start("a_working_folder_that_somebody_removes") else { return };
+    let Some(mut run) = Run::start("a_working_folder_that_somebody_removes", BUDGET) else {
+        return;
+    };
     let image = run.image();
     for entry in entries(&image) {
         if entry.file_name().unwrap().to_string_lossy().starts_with(".iotoll-") {
