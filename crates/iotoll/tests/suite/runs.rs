@@ -19,7 +19,7 @@ use tempfile::TempDir;
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// What a run is to be compared with another for.
-const TEN_BLOCKS: [&str; 6] = ["--budget", "8s", "--threshold", "100%", "--blocks", "10"];
+const TEN_BLOCKS: [&str; 6] = ["--budget", "30s", "--threshold", "100%", "--blocks", "10"];
 
 fn alone(command: &mut Command) -> Output {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
