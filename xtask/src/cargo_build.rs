@@ -1,15 +1,24 @@
-//! What one build makes: every test, and the programs as the tests run them.
+//! One build for all: every test, the programs as the tests run them, and the lints.
 //!
-//! All builds for tests name the whole workspace, because cargo then asks each dependency for
-//! the same features, and builds none of them twice.
+//! `clippy-driver` is a compiler that lints, too: given to cargo as such, it saves a second pass over
+//! the whole workspace. All builds for tests name the whole workspace and the same features, because
+//! cargo then asks each dependency for the same features, and builds none of them twice.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
-use xtask::process;
+use xtask::{packages, process};
+
+/// What a build made.
+pub(crate) struct Built {
+    pub(crate) tests: Vec<TestProgram>,
+    /// What the compiler and clippy have to say, as they print it.
+    pub(crate) warnings: Vec<String>,
+}
 
 /// A program of tests.
 pub(crate) struct TestProgram {
@@ -37,21 +46,77 @@ impl TestProgram {
     }
 }
 
-/// Builds everything for development, showing what the compiler has to say.
-pub(crate) fn all() -> Result<Vec<TestProgram>> {
-    build(&[])
+/// Builds everything for development.
+pub(crate) fn all() -> Result<Built> {
+    build(command("build").args(["--lib", "--bins", "--examples", "--tests"]))
 }
 
-/// The program with MPI, and the tests of that.
-pub(crate) fn with_mpi() -> Result<Vec<TestProgram>> {
-    build(&["--features", "iotoll/mpi", "--test", "mpi"])
+/// The program with MPI, and the tests of that; the program without it stays where it is.
+pub(crate) fn with_mpi() -> Result<Built> {
+    let target = process::target_folder();
+    let mut build_mpi = command("build");
+    build_mpi.args(["--features", "iotoll/mpi", "--test", "mpi", "--target-dir"]);
+    build_mpi.arg(target.join("mpi")).env("CARGO_BUILD_BUILD_DIR", target);
+    build(&mut build_mpi)
 }
 
-fn build(what: &[&str]) -> Result<Vec<TestProgram>> {
-    let format = "--message-format=json-render-diagnostics";
-    let usual = ["test", "--quiet", "--no-run", "--workspace", format];
-    let mut build = process::cargo(&[&usual, what].concat());
-    read(&process::output_alone(&mut build)?)
+/// Cargo for the whole workspace with what all builds for tests have in common.
+pub(crate) fn command(subcommand: &str) -> Command {
+    let mut command = process::cargo(&[subcommand, "--quiet", "--workspace"]);
+    if has_fuzzing_engine() {
+        command.args(["--features", "iotoll-fuzz/engine"]);
+    }
+    if let Some(clippy) = clippy() {
+        // As `cargo clippy` does it. A lint that is denied is reported with the others.
+        command.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+        command.env("CLIPPY_ARGS", "--cap-lints=warn__CLIPPY_HACKERY__");
+    }
+    command
+}
+
+/// What is not linted here, and why.
+pub(crate) fn unlinted() -> Vec<String> {
+    let clippy = clippy().is_none();
+    let clippy = clippy.then_some("no clippy; to have it: rustup component add clippy");
+    let engine = !has_fuzzing_engine();
+    let engine = engine.then_some("lints of the fuzzer's engine: c++ is not installed");
+    clippy.into_iter().chain(engine).map(str::to_owned).collect()
+}
+
+/// libFuzzer is C++.
+fn has_fuzzing_engine() -> bool {
+    packages::is_installed("c++")
+}
+
+/// The compiler that lints, where it is installed next to the other.
+fn clippy() -> Option<PathBuf> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let root = process::output(Command::new(rustc).args(["--print", "sysroot"])).ok()?;
+    let driver = Path::new(root.trim()).join("bin/clippy-driver");
+    driver.is_file().then_some(driver)
+}
+
+fn build(command: &mut Command) -> Result<Built> {
+    command.arg("--message-format=json").stdin(Stdio::null()).stderr(Stdio::inherit());
+    let output = command.output().context("running cargo")?;
+    let messages = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        for said in diagnostics(&messages) {
+            eprint!("{said}");
+        }
+    }
+    ensure!(output.status.success(), "cargo ended with {}", output.status);
+    Ok(Built { tests: read(&messages)?, warnings: diagnostics(&messages) })
+}
+
+/// What compilers say, once where they say it of a library and of its tests.
+fn diagnostics(messages: &str) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let of_compilers = messages.filter(|message| message["reason"] == "compiler-message");
+    let rendered = of_compilers
+        .filter_map(|message| Some(message["message"]["rendered"].as_str()?.to_owned()));
+    rendered.filter(|text| seen.insert(text.clone())).collect()
 }
 
 /// Reads what cargo says of each thing that it built.
@@ -93,6 +158,14 @@ not JSON
         let tests = read(messages).expect("there are tests");
         assert!(tests.iter().map(|t| t.name.as_str()).eq(["iotoll", "load syncs"]));
         assert_eq!(tests[1].folder, Path::new("/w/crates/load"));
+    }
+
+    #[test]
+    fn what_is_said_of_a_library_and_of_its_tests_is_said_once() {
+        let message = r#"{"reason":"compiler-message","message":{"rendered":"warning: late\n"}}"#;
+        let other = r#"{"reason":"compiler-artifact","message":{"rendered":"not one"}}"#;
+        let messages = [message, other, "no JSON", message].join("\n");
+        assert_eq!(diagnostics(&messages), ["warning: late\n"]);
     }
 
     #[test]

@@ -100,8 +100,8 @@ fn bench(tool: Tool) -> Result<()> {
 fn start_built(name: &str, command: Option<&str>, tool: Tool) -> Result<()> {
     // Whatever is asked for with tests has the features that the tests have.
     let wanted = ["--bin", name, "--bin", "iotoll", "--test", "short"];
-    process::succeed(process::cargo(&["build", "--quiet", "--workspace"]).args(wanted))?;
-    become_it(&mut Command::new(process::root().join("target/debug").join(name)), command, tool)
+    process::succeed(cargo_build::command("build").args(wanted))?;
+    become_it(&mut Command::new(process::built_iotoll().with_file_name(name)), command, tool)
 }
 
 fn become_it(program: &mut Command, command: Option<&str>, tool: Tool) -> Result<()> {

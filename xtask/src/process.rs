@@ -90,10 +90,23 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
 /// # Panics
 /// Where the kernel does not say which program this is.
 pub fn built_iotoll() -> PathBuf {
+    profile_folder().join("iotoll")
+}
+
+/// Where cargo put this program, and puts all that it builds: `target`.
+///
+/// # Panics
+/// Where the kernel does not say which program this is.
+pub fn target_folder() -> PathBuf {
+    let profile = profile_folder();
+    profile.parent().unwrap_or(&profile).to_owned()
+}
+
+fn profile_folder() -> PathBuf {
     let program = std::env::current_exe().expect("a process has a program");
     let folder = program.parent().unwrap_or(Path::new("/"));
     let folder = if folder.ends_with("deps") { folder.parent().unwrap_or(folder) } else { folder };
-    folder.join("iotoll")
+    folder.to_owned()
 }
 
 /// Builds the program for development and says where it is.

@@ -5,17 +5,16 @@
 //! was skipped has not passed.
 
 use std::process::{Command, Output, Stdio};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::thread::available_parallelism;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use xtask::pool::{self, Done, Job, Skipped};
+use xtask::pool::{self, Done, Job};
 use xtask::{libtest_output, packages, process, site, timeout};
 
-use crate::cargo_build::{self, TestProgram};
+use crate::cargo_build::{self, Built, TestProgram};
 use crate::{cargo_deny, limits, tidy};
 
 /// Programs of tests, by target, that tell situations apart by what else runs on the
@@ -27,32 +26,52 @@ const MAY_BE_SKIPPED: [&str; 3] =
 /// What is no member of the workspace, and built by a bench alone.
 const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.
-const AT_ONCE: usize = 2;
+const AT_ONCE: usize = 3;
+/// Begun first, in this order, so that no long one is left over at the end.
+const LONGEST: [&str; 7] = [
+    "iotoll suite",
+    "iotoll root",
+    "build with MPI",
+    "docs",
+    "testkit suite",
+    "stats suite",
+    "iotoll faults",
+];
 
 pub(crate) fn run() -> Result<()> {
     let began = Instant::now();
-    let mut steps = Steps::default();
-    steps.perform("packages", || Ok(packages::provide()));
-    steps.perform("formatting", formatting);
-    steps.perform("tidiness", || tidy::check().map(|()| Vec::new()));
-    steps.perform("links", || site::check().map(|()| Vec::new()));
     let count = Count::default();
+    let mut steps = Steps::default();
+    steps.perform("packages", || {
+        count.skip("packages", packages::provide());
+        Ok(())
+    });
+    steps.perform("formatting", || formatting(&count));
+    steps.perform("tidiness", tidy::check);
+    steps.perform("links", site::check);
     let mut built = None;
     steps.perform("build", || {
         built = Some(cargo_build::all()?);
-        Ok(Vec::new())
+        Ok(())
     });
-    if let Some(built) = &built {
-        steps.perform("tests alone", || at_once(1, tests(built, &count, true)));
-        steps.perform("tests, lints", || beside_each_other(built, &count));
+    if let Some(Built { tests: programs, warnings }) = &built {
+        count.skip("lints", cargo_build::unlinted());
+        steps.perform("lints", || lints(warnings));
+        steps.perform("tests alone", || at_once(1, tests(programs, &count, true)));
+        let mpi = OnceLock::new();
+        steps.perform("tests", || beside_each_other(programs, &count, &mpi));
+        // Ranks are more than there are processors.
+        steps.perform("tests with MPI", || {
+            mpi.get().map_or(Ok(()), |programs| at_once(1, tests(programs, &count, false)))
+        });
     }
-    // Last, for it builds the program anew.
-    steps.perform("tests with MPI", || with_mpi(&count));
-    steps.perform("dependencies", cargo_deny::check);
+    steps.perform("dependencies", || {
+        count.skip("dependencies", cargo_deny::check()?);
+        Ok(())
+    });
     steps.summarise(&count);
     if std::env::var_os("CI").is_some() {
-        let outcome = steps.whole(&count);
-        steps.perform("flaky, skipped", || outcome.map(|()| Vec::new()));
+        steps.perform("flaky, skipped", || count.whole());
     }
     let failed = steps.0.iter().filter(|outcome| outcome.result.is_err()).count();
     let seconds = began.elapsed().as_secs();
@@ -67,16 +86,16 @@ pub(crate) fn run() -> Result<()> {
 
 /// What became of the steps so far.
 #[derive(Default)]
-struct Steps(Vec<Done>);
+struct Steps(Vec<Done<()>>);
 
 impl Steps {
-    fn perform(&mut self, name: &str, step: impl FnOnce() -> Result<Skipped>) {
+    fn perform(&mut self, name: &str, step: impl FnOnce() -> Result<()>) {
         println!("\n=== {name}");
         let began = Instant::now();
         let result = step();
         let done = Done { name: name.to_owned(), took: began.elapsed(), result };
         match &done.result {
-            Ok(_) => println!("=== {name}: passed in {}", seconds(done.took)),
+            Ok(()) => println!("=== {name}: passed in {}", seconds(done.took)),
             Err(error) => println!("=== {name}: FAILED in {}: {error:#}", seconds(done.took)),
         }
         self.0.push(done);
@@ -88,31 +107,15 @@ impl Steps {
             let word = if result.is_ok() { "passed" } else { "FAILED" };
             println!("{name:<22} {word:<8} {:>9}", seconds(*took));
         }
-        for line in self.skipped() {
+        let skipped = count.skipped();
+        for line in &skipped {
             println!("{}{line}", libtest_output::MARK);
         }
         for test in count.flaky() {
             println!("FLAKY: {test} failed beside other tests, and passed alone");
         }
         let (passed, failed) = (count.passed.load(Relaxed), count.failed.load(Relaxed));
-        println!("\n{passed} passed, {failed} failed, {} skipped", self.skipped().count());
-    }
-
-    fn skipped(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().flat_map(|step| step.result.iter().flatten())
-    }
-
-    /// An error where a test is flaky, or where something was skipped that always runs in CI.
-    fn whole(&self, count: &Count) -> Result<()> {
-        let unlisted =
-            self.skipped().filter(|line| !MAY_BE_SKIPPED.iter().any(|may| line.contains(may)));
-        let unlisted = unlisted.map(|line| format!("skipped: {line}"));
-        let flaky = count.flaky().into_iter().map(|test| format!("flaky: {test}"));
-        let faults: Vec<String> = unlisted.chain(flaky).collect();
-        if !faults.is_empty() {
-            bail!("not in CI:\n{}", faults.join("\n"));
-        }
-        Ok(())
+        println!("\n{passed} passed, {failed} failed, {} skipped", skipped.len());
     }
 }
 
@@ -123,9 +126,34 @@ struct Count {
     failed: AtomicU64,
     /// Those that failed beside others and passed alone.
     flaky: Mutex<Vec<String>>,
+    /// What was skipped, and of what, whatever became of the rest of it.
+    skipped: Mutex<Vec<String>>,
 }
 
 impl Count {
+    fn skip(&self, of: &str, lines: Vec<String>) {
+        if let Ok(mut skipped) = self.skipped.lock() {
+            skipped.extend(lines.into_iter().map(|line| format!("{of}: {line}")));
+        }
+    }
+
+    fn skipped(&self) -> Vec<String> {
+        self.skipped.lock().map(|skipped| skipped.clone()).unwrap_or_default()
+    }
+
+    /// An error where a test is flaky, or where something was skipped that always runs in CI.
+    fn whole(&self) -> Result<()> {
+        let is_listed = |line: &String| MAY_BE_SKIPPED.iter().any(|may| line.contains(may));
+        let unlisted = self.skipped().into_iter().filter(|line| !is_listed(line));
+        let unlisted = unlisted.map(|line| format!("skipped: {line}"));
+        let flaky = self.flaky().into_iter().map(|test| format!("flaky: {test}"));
+        let faults: Vec<String> = unlisted.chain(flaky).collect();
+        if !faults.is_empty() {
+            bail!("not in CI:\n{}", faults.join("\n"));
+        }
+        Ok(())
+    }
+
     fn flaky(&self) -> Vec<String> {
         self.flaky.lock().map(|flaky| flaky.clone()).unwrap_or_default()
     }
@@ -135,53 +163,42 @@ fn seconds(took: Duration) -> String {
     format!("{:.1} s", took.as_secs_f64())
 }
 
-fn formatting() -> Result<Skipped> {
-    if !has_component("fmt") {
-        return Ok(vec!["no rustfmt; to have it: rustup component add rustfmt".to_owned()]);
+fn formatting(count: &Count) -> Result<()> {
+    let version = process::output(&mut process::cargo(&["fmt", "--version"]));
+    if version.is_err() {
+        let why = "no rustfmt; to have it: rustup component add rustfmt";
+        count.skip("formatting", vec![why.to_owned()]);
+        return Ok(());
     }
     process::succeed(&mut process::cargo(&["fmt", "--all", "--check"]))?;
     let apart = ["fmt", "--manifest-path", ENGINES, "--check"];
-    process::succeed(&mut process::cargo(&apart))?;
-    Ok(Vec::new())
+    process::succeed(&mut process::cargo(&apart))
 }
 
-fn lints() -> Result<Skipped> {
-    if !has_component("clippy") {
-        return Ok(vec!["no clippy; to have it: rustup component add clippy".to_owned()]);
+/// The build has linted; what it found does not keep the tests from running.
+fn lints(warnings: &[String]) -> Result<()> {
+    if !warnings.is_empty() {
+        bail!("{} warnings, which are errors here:\n{}", warnings.len(), warnings.concat());
     }
-    let mut arguments = vec!["clippy", "--quiet", "--workspace", "--all-targets"];
-    // What is there without MPI alone was built for the tests.
-    if lacks_of_mpi().is_none() {
-        arguments.extend(["--features", "iotoll/mpi"]);
-    }
-    let mut without = Vec::new();
-    if packages::is_installed("c++") {
-        arguments.extend(["--features", "iotoll-fuzz/engine"]);
-    } else {
-        without.push("lints of the fuzzer's engine: c++ is not installed".to_owned());
-    }
-    arguments.extend(["--", "-D", "warnings"]);
-    process::succeed(&mut process::cargo(&arguments))?;
-    Ok(without)
+    Ok(())
 }
 
-fn has_component(subcommand: &str) -> bool {
-    process::output(&mut process::cargo(&[subcommand, "--version"])).is_ok()
-}
-
-/// The longest first: whole runs, then what is in the libraries.
-fn beside_each_other(built: &[TestProgram], count: &Count) -> Result<Skipped> {
-    let (mut jobs, rest): (Vec<Job<'_>>, Vec<Job<'_>>) =
-        tests(built, count, false).into_iter().partition(|job| job.name.starts_with("iotoll "));
+/// The programs of tests, and what else waits: cargo for other programs of it.
+fn beside_each_other(
+    built: &[TestProgram],
+    count: &Count,
+    mpi: &OnceLock<Vec<TestProgram>>,
+) -> Result<()> {
+    let mut jobs = tests(built, count, false);
+    jobs.push(Job { name: "build with MPI".to_owned(), run: Box::new(|| build_mpi(count, mpi)) });
     jobs.push(Job { name: "documentation".to_owned(), run: Box::new(documentation) });
-    jobs.push(Job { name: "lints".to_owned(), run: Box::new(lints) });
-    jobs.extend(rest);
-    let processors = available_parallelism().map_or(1, usize::from);
-    at_once(AT_ONCE.min(processors), jobs)
+    let rank = |job: &Job<'_, ()>| LONGEST.iter().position(|name| *name == job.name);
+    jobs.sort_by_key(|job| rank(job).unwrap_or(LONGEST.len()));
+    at_once(AT_ONCE, jobs)
 }
 
 /// The programs of tests, those that run alone or the others.
-fn tests<'a>(built: &'a [TestProgram], count: &'a Count, alone: bool) -> Vec<Job<'a>> {
+fn tests<'a>(built: &'a [TestProgram], count: &'a Count, alone: bool) -> Vec<Job<'a, ()>> {
     let is_alone = |test: &TestProgram| ALONE.iter().any(|name| test.name.ends_with(name));
     let programs = built.iter().filter(|test| is_alone(test) == alone);
     let job = |test: &'a TestProgram| Job {
@@ -192,9 +209,9 @@ fn tests<'a>(built: &'a [TestProgram], count: &'a Count, alone: bool) -> Vec<Job
 }
 
 /// What is shown in the documentation is code that compiles and runs.
-fn documentation() -> Result<Skipped> {
-    process::output_in_time(&mut process::cargo(&["test", "--quiet", "--workspace", "--doc"]))?;
-    Ok(Vec::new())
+fn documentation() -> Result<()> {
+    process::output_in_time(cargo_build::command("test").arg("--doc"))?;
+    Ok(())
 }
 
 /// What is not there of what it takes to build with MPI.
@@ -202,55 +219,54 @@ fn lacks_of_mpi() -> Option<&'static str> {
     ["mpirun", "mpicc", "libclang"].into_iter().find(|name| !packages::is_installed(name))
 }
 
-/// Ranks of MPI, where it can be built with it.
-fn with_mpi(count: &Count) -> Result<Skipped> {
+/// The program for ranks of MPI and its tests, where they can be built.
+fn build_mpi(count: &Count, into: &OnceLock<Vec<TestProgram>>) -> Result<()> {
     if let Some(lacking) = lacks_of_mpi() {
-        return Ok(vec![format!("ranks of MPI: {lacking} is not installed")]);
+        count.skip("ranks of MPI", vec![format!("{lacking} is not installed")]);
+        return Ok(());
     }
-    let built = cargo_build::with_mpi()?;
-    at_once(1, tests(&built, count, false))
+    let Built { tests, warnings } = cargo_build::with_mpi()?;
+    let _ = into.set(tests);
+    lints(&warnings)
 }
 
-fn at_once(many: usize, jobs: Vec<Job<'_>>) -> Result<Skipped> {
-    let tell = |done: &Done| match &done.result {
-        Ok(_) => println!("{}: passed in {}", done.name, seconds(done.took)),
+fn at_once(many: usize, jobs: Vec<Job<'_, ()>>) -> Result<()> {
+    let tell = |done: &Done<()>| match &done.result {
+        Ok(()) => println!("{}: passed in {}", done.name, seconds(done.took)),
         Err(error) => println!("{}: FAILED in {}: {error:#}", done.name, seconds(done.took)),
     };
-    let mut skipped = Vec::new();
-    let mut failed = Vec::new();
-    for Done { name, result, .. } in pool::run(jobs, many, tell) {
-        match result {
-            Ok(lines) => skipped.extend(lines.into_iter().map(|line| format!("{name}: {line}"))),
-            Err(_) => failed.push(name),
-        }
-    }
+    let done = pool::run(jobs, many, tell).into_iter();
+    let failed: Vec<String> =
+        done.filter(|done| done.result.is_err()).map(|done| done.name).collect();
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
-    Ok(skipped)
+    Ok(())
 }
 
 /// Runs a program of tests, of which all that it prints is shown where one fails, and
-/// gathers what they say was skipped.
-fn watch(program: &TestProgram, count: &Count) -> Result<Skipped> {
+/// counts what they say was skipped.
+fn watch(program: &TestProgram, count: &Count) -> Result<()> {
     let output = outcome(program, program.command())
         .inspect_err(|_| _ = count.failed.fetch_add(1, Relaxed))?;
     let told = String::from_utf8_lossy(&output.stdout);
+    count.skip(&program.name, libtest_output::skipped(&told));
     let (passed, failed) = libtest_output::counts(&told);
     count.passed.fetch_add(passed, Relaxed);
-    if !output.status.success() {
-        let names = libtest_output::failed(&told);
-        if names.is_empty() || !pass_alone(program, &names)? {
-            count.failed.fetch_add(failed, Relaxed);
-            bail!("{}\n{told}{}", output.status, String::from_utf8_lossy(&output.stderr));
-        }
-        println!("{}: failed beside others:\n{told}", program.name);
-        count.passed.fetch_add(failed, Relaxed);
-        if let Ok(mut flaky) = count.flaky.lock() {
-            flaky.extend(names.iter().map(|name| format!("{}: {name}", program.name)));
-        }
+    if output.status.success() {
+        return Ok(());
     }
-    Ok(libtest_output::skipped(&told))
+    let names = libtest_output::failed(&told);
+    if names.is_empty() || !pass_alone(program, &names)? {
+        count.failed.fetch_add(failed, Relaxed);
+        bail!("{}\n{told}{}", output.status, String::from_utf8_lossy(&output.stderr));
+    }
+    println!("{}: failed beside others:\n{told}", program.name);
+    count.passed.fetch_add(failed, Relaxed);
+    if let Ok(mut flaky) = count.flaky.lock() {
+        flaky.extend(names.iter().map(|name| format!("{}: {name}", program.name)));
+    }
+    Ok(())
 }
 
 /// Whether what failed passes when nothing else runs beside it in the program: a test that

@@ -99,14 +99,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let tallies = &tallies;
             move || {
                 let tally = row_on(system, &row, args)?;
-                let examples = tally.examples().collect();
+                let examples: Vec<String> = tally.examples().collect();
                 let mut tallies = tallies.lock().unwrap_or_else(PoisonError::into_inner);
                 tallies.insert((number, system), tally);
                 Ok(examples)
             }
         }),
     };
-    let done = pool::run(jobs.map(job).collect(), args.at_once, |done: &Done| {
+    let done = pool::run(jobs.map(job).collect(), args.at_once, |done: &Done<_>| {
         eprintln!("{}: {:.0} s", done.name, done.took.as_secs_f64());
         done.result.iter().flatten().for_each(|example| eprintln!("  {example}"));
     });

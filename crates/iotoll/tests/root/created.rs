@@ -116,13 +116,25 @@ fn kinds(test: &str, machine: &Machine) -> Vec<(&'static str, String)> {
     here.map(|(label, target, ..)| (label, target)).collect()
 }
 
-/// Over after ten blocks, which take a few seconds where nobody else works.
-const QUICK: [&str; 8] =
-    ["--study", "log", "--strategy", "held", "--budget", "20s", "--threshold", "100%"];
+/// Where two blocks are enough to see that all is measured.
+const BRIEF: [&str; 8] =
+    ["--study", "log", "--strategy", "held", "--budget", "20s", "--blocks", "2"];
+/// Over with a verdict, as soon as there can be one.
+const DECIDED: [&str; 9] = [
+    "--study",
+    "log",
+    "--strategy",
+    "held",
+    "--budget",
+    "20s",
+    "--threshold",
+    "100%",
+    "--require-verdict",
+];
 
 fn compared(places: impl IntoIterator<Item = String>, more: &[&str]) -> Output {
     let places: Vec<String> = places.into_iter().collect();
-    iotoll().arg("compare").args(places).args(QUICK).args(more).output().unwrap()
+    iotoll().arg("compare").args(places).args(more).output().unwrap()
 }
 
 fn result(output: &Output) -> Value {
@@ -136,7 +148,7 @@ fn every_kind_is_measured_as_what_it_is_and_is_gone_after_the_run() {
     let kinds = kinds(test, &machine);
     let places = kinds.iter().map(|(label, target)| format!("{label}={target}"));
     let places = std::iter::once(machine.disk()).chain(places);
-    let output = compared(places, &["--json", "-"]);
+    let output = compared(places, &[&BRIEF[..], &["--json", "-"]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     machine.assert_unmade();
     let result = result(&output);
@@ -174,7 +186,7 @@ fn every_kind_is_measured_as_what_it_is_and_is_gone_after_the_run() {
 fn a_dry_run_makes_nothing_and_says_what_would_be_made() {
     let Some(machine) = Machine::new("a_dry_run_makes_nothing") else { return };
     let places = [machine.disk(), "tmpfs:128M".to_owned(), "image:ext4:128M".to_owned()];
-    let output = compared(places, &["--dry-run"]);
+    let output = compared(places, &[&BRIEF[..], &["--dry-run"]].concat());
     machine.assert_unmade();
     // A line is broken where it is full.
     let text = stdout(&output).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -188,10 +200,10 @@ fn a_dry_run_makes_nothing_and_says_what_would_be_made() {
 fn an_image_that_its_directory_cannot_hold_is_refused_before_it_is_made() {
     let Some(machine) = Machine::new("an_image_that_its_directory…") else { return };
     let places = [machine.disk(), "big=image:ext4:900TiB".to_owned()];
-    let output = compared(places, &[]);
+    let output = compared(places, &BRIEF);
     assert_fails(&output, 1, &["big=", "up to 900.0 TiB is needed there", "must stay free"]);
     machine.assert_unmade();
-    let output = compared([machine.disk(), "x=image:ext4:1G@/no/such".to_owned()], &[]);
+    let output = compared([machine.disk(), "x=image:ext4:1G@/no/such".to_owned()], &BRIEF);
     assert_fails(&output, 2, &["x=/no/such: there is no such directory"]);
 }
 
@@ -206,17 +218,17 @@ fn what_cannot_be_made_is_left_out_and_the_rest_is_measured() {
             "ram=tmpfs:128M".to_owned(),
         ]
     };
-    let output = compared(places(), &["--json", "-"]);
+    let output = compared(places(), &[&BRIEF[..], &["--json", "-"]].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("is left out: mounting ext4"), "{}", stderr(&output));
     let result = result(&output);
     assert_eq!(result["run"]["left_out"][0]["label"], "odd");
     assert_eq!(result["arms"].as_array().unwrap().len(), 2);
-    let wanted = compared(places(), &["--require-verdict"]);
+    let wanted = compared(places(), &DECIDED);
     assert_eq!(wanted.status.code(), Some(4), "{}", stderr(&wanted));
     let text = stdout(&wanted);
     assert!(text.contains("Left out:") && text.contains("odd=image:ext4:128MiB"), "{text}");
-    let none = compared(["odd=image:ext4:128M:inode_readahead_blks=3".to_owned()], &[]);
+    let none = compared(["odd=image:ext4:128M:inode_readahead_blks=3".to_owned()], &BRIEF);
     assert_fails(&none, 1, &["none of the places can be created"]);
     machine.assert_unmade();
 }
@@ -307,7 +319,7 @@ fn two_runs_at_once_leave_each_others_places_alone_and_so_does_clean() {
     let during = Made::now(machine.disk.path());
     let other = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let places = [format!("disk={}", other.path().display()), "zram:128M".to_owned()];
-    let second = compared(places, &[]);
+    let second = compared(places, &BRIEF);
     assert!(second.status.success(), "{}", stderr(&second));
     let cleaned = run(["clean", machine.disk.path().to_str().unwrap()]);
     assert!(stdout(&cleaned).contains("in use by process"), "{}", stdout(&cleaned));
@@ -435,7 +447,7 @@ fn another_user_gets_what_needs_no_root_and_the_reasons_for_the_rest() {
 
     let rest = ["xfs=image:xfs:1G", "packed=image:btrfs:1G:compress=zstd", "zram=zram:512M:ext4"];
     let places = [&["disk=.", "ram=tmpfs:256M"], &rest[..]].concat();
-    let many = nobody.compare(&places, &QUICK);
+    let many = nobody.compare(&places, &BRIEF);
     for label in ["xfs", "packed", "zram"] {
         let why = left_out(&many, label).unwrap();
         assert!(why.contains("only root can create this place"), "{why}");

@@ -7,32 +7,26 @@ use crate::common;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
+use common::faults::{Ended, Going};
 use common::{entries, iotoll, is_root, skip};
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// Long enough for some blocks before and after what happens.
+const BUDGET: &str = "10s";
+
 /// A run of several studies with an image and a directory.
 struct Run {
-    child: Child,
+    going: Going,
     disk: TempDir,
-    results: TempDir,
     /// Only one at a time makes places, also in other processes that look at what is left.
     _turn: File,
 }
 
-/// How it ended.
-struct Ended {
-    code: Option<i32>,
-    said: String,
-    result: Value,
-}
-
 impl Run {
-    fn start(test: &str) -> Option<Self> {
+    fn start(test: &str, budget: &str) -> Option<Self> {
         let has_mkfs =
             ["/usr/sbin", "/sbin"].iter().any(|d| Path::new(d).join("mkfs.ext4").exists());
         if !is_root() || !has_mkfs {
@@ -42,52 +36,31 @@ impl Run {
         let turn = File::create(std::env::temp_dir().join("iotoll-tests-made.lock")).unwrap();
         turn.lock().unwrap();
         let disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let results = tempfile::tempdir().unwrap();
         let mut command = iotoll();
         command.arg("compare").arg(format!("disk={}", disk.path().display()));
-        command.args([
-            "image=image:ext4:256M",
-            "--study",
-            "log,files",
-            "--strategy",
-            "held,rename",
-        ]);
-        command.args(["--threshold", "0.0001%", "--budget", "20s", "--json"]);
-        command.arg(results.path().join("result.json"));
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        Some(Self { child, disk, results, _turn: turn })
+        command.args(["image=image:ext4:128M", "--study", "log,files", "--strategy"]);
+        command.args(["held,rename", "--threshold", "0.0001%", "--budget", budget]);
+        Some(Self { going: Going::start(command), disk, _turn: turn })
     }
 
-    /// The image as the run sees it, through its own root, once it is working there.
-    fn image(&self) -> PathBuf {
-        let waited = Instant::now();
-        loop {
-            assert!(waited.elapsed() < Duration::from_secs(60), "no image was made");
-            let run = PathBuf::from(format!("/proc/{}/root/run", self.child.id()));
-            let folders = fs::read_dir(run).into_iter().flatten().flatten();
-            let images = folders.map(|folder| folder.path().join("place-image"));
-            let is_worked_in = |image: &PathBuf| {
-                let inside = fs::read_dir(image).into_iter().flatten().flatten();
-                let mut names = inside.map(|entry| entry.file_name());
-                names.any(|name| name.to_string_lossy().starts_with(".iotoll-"))
-            };
-            if let Some(image) = images.into_iter().find(is_worked_in) {
-                // In the midst of its blocks.
-                sleep(Duration::from_secs(3));
-                return image;
-            }
-            sleep(Duration::from_millis(50));
-        }
+    /// The image as the run sees it, through its own root, in the midst of its blocks.
+    fn image(&mut self) -> PathBuf {
+        self.going.await_blocks(2);
+        let run = PathBuf::from(format!("/proc/{}/root/run", self.going.id()));
+        let folders = fs::read_dir(run).unwrap().flatten();
+        let mut images = folders.map(|folder| folder.path().join("place-image"));
+        let is_worked_in = |image: &PathBuf| {
+            let inside = fs::read_dir(image).into_iter().flatten().flatten();
+            let mut names = inside.map(|entry| entry.file_name());
+            names.any(|name| name.to_string_lossy().starts_with(".iotoll-"))
+        };
+        images.find(is_worked_in).expect("a run works in its image")
     }
 
     fn end(self) -> Ended {
-        let output = self.child.wait_with_output().unwrap();
+        let ended = self.going.end();
         assert_eq!(entries(self.disk.path()), Vec::<PathBuf>::new());
-        let text = fs::read_to_string(self.results.path().join("result.json")).unwrap();
-        let result = serde_json::from_str(&text).unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(!said.contains("panicked"), "{said}");
-        Ended { code: output.status.code(), said, result }
+        ended
     }
 }
 
@@ -100,25 +73,26 @@ fn slices(result: &Value, end: &str) -> u64 {
 
 #[test]
 fn an_image_that_somebody_fills_ends_the_run_with_what_it_has() {
-    let Some(run) = Run::start("an_image_that_somebody_fills") else { return };
+    let Some(mut run) = Run::start("an_image_that_somebody_fills", BUDGET) else { return };
     let image = run.image();
     // To the last block, and so beyond the margin.
-    let _ = fs::write(image.join("other"), vec![7; 300 << 20]);
-    let Ended { code, said, result } = run.end();
+    let _ = fs::write(image.join("other"), vec![7; 150 << 20]);
+    let Ended { code, said, result, .. } = run.end();
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("ended early: image=image:ext4:256MiB@"), "{said}");
+    assert!(said.contains("ended early: image=image:ext4:128MiB@"), "{said}");
     assert!(said.contains("must stay free"), "{said}");
     assert!(slices(&result, "@disk") > 0 && slices(&result, "@image") > 0);
 }
 
 #[test]
 fn an_image_that_runs_out_of_inodes_ends_the_run_with_what_it_has() {
-    let Some(run) = Run::start("an_image_that_runs_out_of_inodes") else { return };
+    let Some(mut run) = Run::start("an_image_that_runs_out_of_inodes", "20s") else { return };
     let image = run.image();
+    // That takes some seconds, which is why the run has more.
     fs::create_dir(image.join("other")).unwrap();
     let made = (0..1_000_000).map(|n| fs::File::create(image.join(format!("other/{n}"))));
     assert!(made.into_iter().any(|made| made.is_err()));
-    let Ended { code, said, result } = run.end();
+    let Ended { code, said, result, .. } = run.end();
     // Whoever looks at the margins notices it, or the arms there end one by one, before that.
     let told = match code {
         Some(1) => "inodes are free there now",
@@ -130,15 +104,15 @@ fn an_image_that_runs_out_of_inodes_ends_the_run_with_what_it_has() {
 
 #[test]
 fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() {
-    let Some(run) = Run::start("an_image_that_becomes_read_only") else { return };
+    let Some(mut run) = Run::start("an_image_that_becomes_read_only", BUDGET) else { return };
     let image = run.image();
-    let run_root = format!("/proc/{}/root", run.child.id());
+    let run_root = format!("/proc/{}/root", run.going.id());
     let inside = Path::new("/").join(image.strip_prefix(run_root).unwrap());
     let mut mount = Command::new("nsenter");
-    mount.args(["-m", "-t", &run.child.id().to_string(), "mount", "-o", "remount,abort"]);
+    mount.args(["-m", "-t", &run.going.id().to_string(), "mount", "-o", "remount,abort"]);
     // As the kernel does it itself after an error of the device.
     assert!(mount.arg(&inside).status().unwrap().success());
-    let Ended { code, said, result } = run.end();
+    let Ended { code, said, result, .. } = run.end();
     assert_eq!(code, Some(0), "{said}");
     let failures = result["failures"].as_array().unwrap();
     assert!(!failures.is_empty(), "{said}");
@@ -156,7 +130,9 @@ fn an_image_that_becomes_read_only_is_told_of_and_the_other_place_is_measured() 
 
 #[test]
 fn a_working_folder_that_somebody_removes_is_told_of_and_the_other_place_is_measured() {
-    let Some(run) = Run::start("a_working_folder_that_somebody_removes") else { return };
+    let Some(mut run) = Run::start("a_working_folder_that_somebody_removes", BUDGET) else {
+        return;
+    };
     let image = run.image();
     for entry in entries(&image) {
         if entry.file_name().unwrap().to_string_lossy().starts_with(".iotoll-") {

@@ -46,13 +46,14 @@ impl App {
         let [disk, ram] = self.places.args();
         let json = self.path("result.json");
         for budget in ["4s", "120s"] {
-            let args = ["compare", &disk, &ram, "--full", "--budget", budget, "--json"];
-            let args = [&args[..], &[json.to_str().unwrap()], more].concat();
+            let json = json.to_str().unwrap();
+            let usual = ["compare", &disk, &ram, "--full", "--blocks", "1", "--json", json];
+            let args = [&usual[..], &["--budget", budget], more].concat();
             let output = run(args);
             assert!(output.status.success(), "{}", stderr(&output));
             self.places.assert_empty();
-            let result: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
-            fs::remove_file(&json).unwrap();
+            let result: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+            fs::remove_file(json).unwrap();
             let arms = result["arms"].as_array().unwrap();
             if arms.iter().all(|arm| arm["slices"].as_u64() > Some(0)) {
                 return (result, stdout(&output));

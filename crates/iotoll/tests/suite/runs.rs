@@ -18,6 +18,9 @@ use tempfile::TempDir;
 /// Held while something is measured: eight tests at once would leave each other no blocks.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// What a run is to be compared with another for.
+const TEN_BLOCKS: [&str; 6] = ["--budget", "30s", "--threshold", "100%", "--blocks", "10"];
+
 fn alone(command: &mut Command) -> Output {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     command.output().unwrap()
@@ -51,11 +54,11 @@ impl Kept {
         stdout(&output)
     }
 
-    /// A run of ten blocks and more, with time for them on a machine that is busy.
+    /// A run of ten blocks, with time for them on a machine that is busy.
     fn compare(&self, more: &[&str]) -> Output {
         let places = self.places.args();
         let usual = ["compare", &places[0], &places[1], "--study", "log", "--strategy", "held"];
-        self.run(&[&usual, &["--budget", "8s", "--threshold", "100%"][..], more].concat())
+        self.run(&[&usual, &TEN_BLOCKS[..], more].concat())
     }
 
     /// Saves the last run so many times more, each under a name of its own.
@@ -307,8 +310,7 @@ fn the_example_of_a_gate_passes_and_fails() {
     let gate = |github: bool| {
         let mut command = Command::new(examples.join("gate.sh"));
         command.arg("baseline.json").args(kept.places.args());
-        command.args(["--study", "log", "--strategy", "held", "--budget", "8s"]);
-        command.args(["--threshold", "100%"]);
+        command.args(["--study", "log", "--strategy", "held"]).args(TEN_BLOCKS);
         command.current_dir(work.path()).env("PATH", &path);
         command.env("IOTOLL_DIR", kept.file("runs")).env_remove("GITHUB_ACTIONS");
         if github {

@@ -8,8 +8,7 @@ use crate::foreign;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use foreign::{Which, of_bill, outputs, places_of, planted, records};
-use model::run::Run;
+use foreign::{Other, Which, of_bill, outputs, places_of, planted, records};
 use serde_json::{Value, json};
 use trace::{Call, Entry, Op, Summary, TraceReader, TraceWriter, Unseen, bill_of};
 
@@ -35,7 +34,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn take(&mut self, document: &Value, other: &Run, what: &str) {
+    fn take(&mut self, document: &Value, other: &Other, what: &str) {
         let text = document.to_string();
         match catch_unwind(AssertUnwindSafe(|| outputs(&text, other, Which::OfNumbers))) {
             Ok(Ok(_)) => self.read += 1,
@@ -51,7 +50,7 @@ impl Tally {
 /// Plants each extreme in each kind of number, and in all below each part of the document at
 /// once. Numbers that are 0 become 1 first: beside them a sum would be too small.
 fn check(document: &Value) {
-    let other = records::measured();
+    let other = Other::measured();
     let zeros = places_of(document, |value| value.as_u64() == Some(0));
     let zeros: Vec<String> = zeros.into_iter().flat_map(|(_, places)| places).collect();
     let indexes = |place: &String| ["/arm", "/base", "/place"].iter().any(|of| place.ends_with(of));

@@ -4,12 +4,12 @@
 
 use crate::foreign;
 
-use foreign::{Which, outputs, records};
+use foreign::{Other, Which, outputs, records};
 use serde_json::{Value, json};
 
 /// Why the measured comparison is refused once it is changed.
 fn refused(change: impl Fn(&mut Value)) -> String {
-    let other = records::measured();
+    let other = Other::measured();
     let mut document = records::comparison();
     change(&mut document);
     match outputs(&document.to_string(), &other, Which::OfNumbers) {

@@ -4,7 +4,7 @@
 
 use crate::foreign;
 
-use foreign::{Form, Output, Which, as_file, of_bill, outputs, places_of, planted, records};
+use foreign::{Form, Other, Output, Which, as_file, of_bill, outputs, places_of, planted, records};
 use model::printable::{is_unprintable, printable_lines};
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
@@ -174,19 +174,19 @@ fn check_message(why: &str, planted: &str) {
 
 #[test]
 fn each_text_of_a_comparison_stays_text_in_each_output() {
-    let other = records::measured();
+    let other = Other::measured();
     check_all(&records::comparison(), |text| outputs(text, &other, Which::All));
 }
 
 #[test]
 fn each_text_of_a_repeated_article_stays_text_in_each_output() {
-    let other = records::measured();
+    let other = Other::measured();
     check_all(&records::article(), |text| outputs(text, &other, Which::All));
 }
 
 #[test]
 fn each_text_of_a_load_and_of_a_selftest_stays_text_in_each_output() {
-    let other = records::measured();
+    let other = Other::measured();
     for document in [records::load(), records::search(), records::selftest()] {
         check_all(&document, |text| outputs(text, &other, Which::All));
     }

@@ -18,9 +18,8 @@ use tempfile::TempDir;
 use super::NOBODY;
 use super::common::{assert_fails, data_folder, iotoll, is_root, place, skip, stderr};
 
-/// How often the folder is exchanged, where this variable asks for no more.
+/// How often the folder is exchanged, where no more is asked for.
 const EXCHANGES: u64 = 4_000;
-const EXCHANGES_VARIABLE: &str = "IOTOLL_TEST_EXCHANGES";
 /// How many runs of the program that goes on for, at the least.
 const RUNS: u64 = 40;
 /// In seconds. A program that waits for the reader of a FIFO would never end.
@@ -204,8 +203,7 @@ fn given_away(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn while_a_folder_is_exchanged_for_links_root_writes_in_it_or_nowhere() {
     let Some(folders) = Folders::new("while_a_folder_is_exchanged") else { return };
-    let exchanges = std::env::var(EXCHANGES_VARIABLE).ok().and_then(|text| text.parse().ok());
-    let exchanges = exchanges.unwrap_or(EXCHANGES);
+    let exchanges = super::exchanges_least(EXCHANGES);
     let folder = folders.theirs.join("out");
     fs::create_dir(&folder).unwrap();
     let names = ["a.json", "a.csv", "a.om", "a.html", "a.md", "a.trace"];

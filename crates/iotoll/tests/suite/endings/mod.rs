@@ -72,14 +72,19 @@ fn a_server_is_ended_however_the_run_ends() {
     if is_skipped(PYTHON) {
         return;
     }
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT, Signal::KILL] {
-        let mut running = Trial::new().load(ENDLESS, STUBBORN).start();
-        running.await_process("http.server");
-        sleep(Duration::from_millis(300));
-        running.signal(signal);
-        running.await_end();
-        running.assert_gone();
-    }
+    // Beside each other, for they wait.
+    scope(|scope| {
+        for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT, Signal::KILL] {
+            scope.spawn(move || {
+                let mut running = Trial::new().load(ENDLESS, STUBBORN).start();
+                running.await_process("http.server");
+                sleep(Duration::from_millis(300));
+                running.signal(signal);
+                running.await_end();
+                running.assert_gone();
+            });
+        }
+    });
     // A second signal does not wait for what the first began.
     let mut running = Trial::new().load(ENDLESS, STUBBORN).start();
     running.await_process("http.server");
@@ -132,7 +137,7 @@ fn a_server_is_ended_where_nothing_tells_what_is_open() {
     }
     let hides = "mount -t tmpfs none /proc && exec \"$@\"";
     let starter = ["unshare", "--mount", "sh", "-c", hides, "sh"];
-    for connections in [20, ENDLESS] {
+    let end = |connections| {
         let refused = ("close_range", libc::SYS_close_range, libc::ENOSYS);
         let server = "/usr/bin/python3 -m http.server --bind 127.0.0.1 {port}; true";
         let mut running =
@@ -143,7 +148,12 @@ fn a_server_is_ended_where_nothing_tells_what_is_open() {
         }
         running.await_end();
         running.assert_gone();
-    }
+    };
+    scope(|scope| {
+        for connections in [20, ENDLESS] {
+            scope.spawn(move || end(connections));
+        }
+    });
 }
 
 #[test]

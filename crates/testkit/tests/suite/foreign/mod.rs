@@ -83,9 +83,22 @@ pub(crate) enum Which {
     OfNumbers,
 }
 
+/// The run that another is compared with. It is analysed once, since it is always the same.
+pub(crate) struct Other {
+    run: Run,
+    analysis: Analysis,
+}
+
+impl Other {
+    pub(crate) fn measured() -> Self {
+        let run = records::measured();
+        Self { analysis: analyse(&run), run }
+    }
+}
+
 /// Reads a result of any kind as `show` does, and makes everything of it; what is wrong with
 /// it, where it is refused.
-pub(crate) fn outputs(text: &str, other: &Run, which: Which) -> Result<Vec<Output>, String> {
+pub(crate) fn outputs(text: &str, other: &Other, which: Which) -> Result<Vec<Output>, String> {
     let schema = document::schema_of(text).map_err(|error| error.to_string())?;
     match schema.as_str() {
         model::load::SCHEMA => {
@@ -100,11 +113,10 @@ pub(crate) fn outputs(text: &str, other: &Run, which: Which) -> Result<Vec<Outpu
     }
 }
 
-fn of_run(run: &Run, other: &Run, which: Which) -> Vec<Output> {
+fn of_run(run: &Run, other: &Other, which: Which) -> Vec<Output> {
     let analysis = analyse(run);
-    let of_other = analyse(other);
-    let (one, two) =
-        (Analysed { run, analysis: &analysis }, Analysed { run: other, analysis: &of_other });
+    let one = Analysed { run, analysis: &analysis };
+    let two = Analysed { run: &other.run, analysis: &other.analysis };
     let sheet = |Analysed { run, analysis }| Sheet::Comparison { run, analysis };
     let shared = without_names(run.clone());
     let mut all = vec![
