@@ -19,9 +19,10 @@ mod shares;
 mod stretches;
 mod student;
 mod trend;
+mod variation;
 mod warmup;
 
-pub use between_runs::{Level, Variation, difference, moderate};
+pub use between_runs::{ASSUMED_DEVIATION, Level, difference};
 pub use binomial::{rate_at_least, rate_at_most};
 pub use carry_over::{CarryOver, Step, carry_over};
 pub use histogram::Histogram;
@@ -34,4 +35,5 @@ pub use stretches::{
     Decision, Interval, STRETCHES, STRETCHES_MIN, Settings, Stretches, is_look, trimmed_mean,
 };
 pub use trend::{Trend, trend};
+pub use variation::{Variation, moderate};
 pub use warmup::Warmup;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod another_run;
 mod between_runs;
 mod carry_over;
 mod failures;
