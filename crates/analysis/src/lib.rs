@@ -6,6 +6,7 @@
 
 mod answers;
 mod arms;
+mod between_runs;
 mod blocks;
 mod carry_over;
 mod causes;
@@ -36,6 +37,7 @@ mod typical_times;
 use model::analysis::Analysis;
 use model::run::Run;
 
+pub use between_runs::{Saved, between_runs, kept};
 pub use diff::{Analysed, Judged, diff};
 pub use facts::setting;
 pub use live_summary::LiveSummary;

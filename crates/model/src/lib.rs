@@ -7,6 +7,7 @@ pub mod anonymous;
 pub mod arm;
 pub mod article;
 pub mod article_spec;
+pub mod between_runs;
 mod bounded;
 pub mod case;
 pub mod cause;

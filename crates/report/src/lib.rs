@@ -25,6 +25,7 @@ mod markdown_text;
 mod names;
 mod noise;
 mod of_study;
+mod other_runs;
 mod parts;
 mod place;
 mod places_tree;
