@@ -5,6 +5,7 @@
 mod another_run;
 mod between_runs;
 mod carry_over;
+mod change_points;
 mod failures;
 mod properties;
 mod simulation;
