@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use model::analysis::{Analysis, Verdict};
 use model::description::Score;
-use model::diff::{ArmChange, Diff, Missing, SCHEMA, Side};
+use model::diff::{ArmChange, Diff, Fact, Missing, SCHEMA, Side};
 use model::run::{ArmRecord, Run};
 use stats::{ASSUMED_DEVIATION, Interval, Level, Variation};
 
@@ -167,6 +167,11 @@ impl<'a> Levels<'a> {
             None => format!("fewer than {} stretches", stats::STRETCHES_MIN),
         })
     }
+}
+
+/// What is not the same about the machine and the places of two runs.
+pub fn facts_between(before: &Run, after: &Run) -> Vec<Fact> {
+    apart(before, after, &same_places(before, after))
 }
 
 /// The places of the earlier run that are those of the later one: by their labels, and those

@@ -46,4 +46,5 @@ pub mod strategy;
 pub mod study;
 pub mod sums;
 pub mod time_part;
+pub mod trend;
 pub mod watch;

@@ -40,6 +40,7 @@ mod subject;
 mod table;
 pub mod terminal;
 mod text;
+mod trend;
 mod why;
 mod words;
 
@@ -53,3 +54,4 @@ pub use planned::planned;
 pub use reproduction::{articles, beside};
 pub use short::in_short;
 pub use text::paragraph;
+pub use trend::trend;

@@ -52,6 +52,18 @@ impl Store {
         })
     }
 
+    /// What is kept of one run, by setting.
+    pub fn typical_times(&self, id: &str) -> Result<HashMap<String, f64>, Error> {
+        let read = || -> rusqlite::Result<HashMap<String, f64>> {
+            let sql = "SELECT setting.text, toll.log_toll FROM run
+                       JOIN toll ON toll.run = run.number
+                       JOIN setting ON setting.number = toll.setting WHERE run.id = ?";
+            let mut statement = self.connection.prepare(sql)?;
+            statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        read().map_err(Error::database(&database::path(&self.folder), "reading a run"))
+    }
+
     /// The tolls of the latest runs, by setting.
     pub fn repeats(&self) -> Result<Repeats, Error> {
         let read = || -> rusqlite::Result<Repeats> {
