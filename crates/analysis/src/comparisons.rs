@@ -1,10 +1,12 @@
 //! The verdicts: what can be said of each pair of arms.
 
-use model::analysis::{ArmResult, Comparison, ErrorComparison, TailComparison, Verdict};
+use model::analysis::{ArmResult, Comparison, ErrorComparison, OtherRuns, TailComparison, Verdict};
 use model::arm::{Axis, Pair};
+use model::between_runs::Learned;
 use model::cause::Cause;
 use model::run::Run;
 use stats::{Decision, Interval, STRETCHES_MIN, Stretches};
+use units::percent;
 
 use crate::causes::{self, Side};
 use crate::indexed::Indexed;
@@ -71,6 +73,7 @@ fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Compa
         // What settles several comparisons at once may lie at the edge of one.
         ratio_low: ratio_low.map(|low| ratio.map_or(low, |ratio| low.min(ratio))),
         ratio_high: ratio_high.map(|high| ratio.map_or(high, |ratio| high.max(ratio))),
+        other_runs: other_runs(&state.mean, state.learned.time),
         confidence: 1.0 - run.plan.error_rate,
         saves_ns_per_op: typical_times.map(|(base_ns, other_ns)| base_ns - other_ns),
         threshold: run.plan.threshold,
@@ -81,7 +84,7 @@ fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Compa
             stalls::totals(run, state, [base, other], run.plan.threshold)
         }),
         drift: drift::of_pair(state, run.plan.pairs.len()),
-        p99: tail(&state.p99.stretches),
+        p99: tail(&state.p99.stretches, state.learned.p99),
         errors: errors(state, run),
         why,
         more_seconds: None,
@@ -160,11 +163,25 @@ impl Ratios {
     }
 }
 
-fn tail(stretches: &Stretches) -> TailComparison {
+/// What other runs add to an interval, where saved ones told.
+pub(crate) fn other_runs(stretches: &Stretches, learned: Option<Learned>) -> Option<OtherRuns> {
+    let Learned { deviation, runs, .. } = learned?;
+    let Ratios { ratio_low, ratio_high, .. } =
+        Ratios::of(stretches.interval_of_this_run(), stretches.count());
+    Some(OtherRuns {
+        this_run_low: ratio_low,
+        this_run_high: ratio_high,
+        runs_vary_by: deviation,
+        learned_from: runs,
+    })
+}
+
+fn tail(stretches: &Stretches, learned: Option<Learned>) -> TailComparison {
     let Ratios { ratio, ratio_low, ratio_high } =
         Ratios::of(stretches.interval(), stretches.count());
     let verdict = decided(stretches.decision());
-    TailComparison { ratio, ratio_low, ratio_high, verdict }
+    let other_runs = other_runs(stretches, learned);
+    TailComparison { ratio, ratio_low, ratio_high, other_runs, verdict }
 }
 
 pub(crate) fn decided(decision: Decision) -> Verdict {
@@ -197,6 +214,14 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
         0 => format!("{end} before the first block was complete"),
         _ if stretches < STRETCHES_MIN => {
             format!("{end} after {stretches} of the {STRETCHES_MIN} stretches that a verdict takes")
+        }
+        _ if state.mean.decision_of_this_run() != Decision::Open => {
+            let this = decided(state.mean.decision_of_this_run()).as_str();
+            let vary = state.mean.variation().map_or(0.0, |variation| variation.deviation);
+            format!(
+                "this run alone says {this}, but another might not: saved runs differ by {}",
+                percent(vary)
+            )
         }
         blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
     });

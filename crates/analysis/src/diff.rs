@@ -1,15 +1,16 @@
 //! What changed between two runs. They were not interleaved: whatever was not the same on
 //! the two occasions is part of what they differ by. So each interval holds what runs of the
-//! same vary by, learned from others that were saved, or assumed ([`stats::Variation`]), and
+//! same vary by, learned from neighbours in time among others that were saved, or assumed
+//! ([`stats::Variation`]), and
 //! all intervals hold together, since a change is looked for in every arm.
 
 use std::collections::BTreeMap;
 
 use model::analysis::{Analysis, Verdict};
 use model::description::Score;
-use model::diff::{ArmChange, Diff, Missing, SCHEMA, Side};
+use model::diff::{ArmChange, Diff, Fact, Missing, SCHEMA, Side};
 use model::run::{ArmRecord, Run};
-use stats::{Interval, Level, Variation};
+use stats::{ASSUMED_DEVIATION, Interval, Level, Variation};
 
 use crate::blocks::{self, Block, log_typicals};
 use crate::facts::{apart, setting};
@@ -33,7 +34,8 @@ pub struct Judged {
     pub error_rate: f64,
 }
 
-/// What changed. `repeats` tells the log tolls of other saved runs of a [`setting`].
+/// What changed. `repeats` has the logarithms of the times per operation of
+/// other saved runs of a [`setting`], in the order of time.
 pub fn diff(
     before: Analysed<'_>,
     after: Analysed<'_>,
@@ -53,7 +55,7 @@ pub fn diff(
         }
     }
     let each = Judged { error_rate: judged.error_rate / both.len().max(1) as f64, ..judged };
-    let (mut variations, runs): (Vec<Variation>, Vec<usize>) = both
+    let (mut variations, runs): (Vec<Option<Variation>>, Vec<usize>) = both
         .iter()
         .map(|(old, new, ..)| {
             let groups = groups(before.run, *old, after.run, *new, repeats);
@@ -86,7 +88,7 @@ fn change(
     after: Analysed<'_>,
     arm: usize,
     [old, new]: [Level; 2],
-    (variation, runs): (Variation, usize),
+    (variation, runs): (Option<Variation>, usize),
     judged: Judged,
 ) -> ArmChange {
     let Interval { estimate, low, high } =
@@ -109,8 +111,8 @@ fn change(
         ratio_low: low.exp(),
         ratio_high: high.exp(),
         verdict,
-        runs_vary_by: variation.deviation,
-        learned_from: variation.degrees.map(|_| runs),
+        runs_vary_by: variation.map_or(ASSUMED_DEVIATION, |learned| learned.deviation),
+        learned_from: variation.map(|_| runs),
     }
 }
 
@@ -165,6 +167,11 @@ impl<'a> Levels<'a> {
             None => format!("fewer than {} stretches", stats::STRETCHES_MIN),
         })
     }
+}
+
+/// What is not the same about the machine and the places of two runs.
+pub fn facts_between(before: &Run, after: &Run) -> Vec<Fact> {
+    apart(before, after, &same_places(before, after))
 }
 
 /// The places of the earlier run that are those of the later one: by their labels, and those

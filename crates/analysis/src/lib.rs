@@ -6,6 +6,7 @@
 
 mod advice;
 mod arms;
+mod between_runs;
 mod blocks;
 mod carry_over;
 mod causes;
@@ -31,16 +32,19 @@ mod tails;
 #[cfg(test)]
 mod testing;
 mod totals;
+mod trend;
 mod typical_times;
 
 use model::analysis::Analysis;
 use model::run::Run;
 
-pub use diff::{Analysed, Judged, diff};
+pub use between_runs::{Saved, between_runs, kept};
+pub use diff::{Analysed, Judged, diff, facts_between};
 pub use facts::setting;
 pub use live_summary::LiveSummary;
 pub use noise::between as noise_between;
 pub use pair_state::{PairProgress, PairStates};
+pub use trend::{Point, trend};
 
 /// What follows from a run.
 pub fn analyse(run: &Run) -> Analysis {

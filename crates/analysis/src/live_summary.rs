@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use model::analysis::{Analysis, ArmResult, Comparison, Cpu, Io, TailComparison};
+use model::analysis::{Analysis, ArmResult, Comparison, Cpu, Io, TailComparison, Verdict};
 use model::noise::Noise;
 use model::run::{ArmRecord, Run};
 use model::slice::Slice;
 
 use crate::advice;
-use crate::comparisons::{Ratios, decided};
+use crate::comparisons::{Ratios, decided, other_runs};
 use crate::pair_state::{PairState, PairStates};
 
 /// A run that goes on.
@@ -101,6 +101,7 @@ impl LiveSummary {
             ratio,
             ratio_low,
             ratio_high,
+            other_runs: other_runs(&state.mean, state.learned.time),
             confidence: 1.0 - self.run.plan.error_rate,
             saves_ns_per_op: base.typical_ns.zip(ratio).map(|(ns, ratio)| ns * (1.0 - ratio)),
             threshold: self.run.plan.threshold,
@@ -109,7 +110,7 @@ impl LiveSummary {
             decided_after: None,
             totals: None,
             drift: None,
-            p99: TailComparison { ratio: None, ratio_low: None, ratio_high: None, verdict },
+            p99: tail_unknown(verdict),
             errors: None,
             why: None,
             more_seconds: None,
@@ -117,6 +118,11 @@ impl LiveSummary {
             next: None,
         }
     }
+}
+
+/// Nothing is known of 99th percentiles while the run goes on.
+fn tail_unknown(verdict: Verdict) -> TailComparison {
+    TailComparison { ratio: None, ratio_low: None, ratio_high: None, other_runs: None, verdict }
 }
 
 #[cfg(test)]

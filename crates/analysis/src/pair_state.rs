@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 
 use model::arm::Pair;
+use model::between_runs::{BetweenRuns, Learned};
 use model::run::Run;
 use model::slice::Slice;
-use stats::{Decision, Interval, Settings, Shares, Stretches, trimmed_mean};
+use stats::{Decision, Interval, Settings, Shares, Stretches, Variation, trimmed_mean};
 
 use crate::stretches;
 use crate::tails::Tails;
@@ -19,6 +20,8 @@ const HUNDREDTH: f64 = 0.01;
 pub(crate) struct PairState {
     /// What is compared.
     pub(crate) pair: Pair,
+    /// What saved runs showed of it.
+    pub(crate) learned: BetweenRuns,
     /// Of the mean time per operation. This one decides when to stop.
     pub(crate) mean: Stretches,
     /// Of the 99th percentile.
@@ -48,11 +51,12 @@ pub(crate) struct Taken {
 }
 
 impl PairState {
-    fn new(pair: Pair, settings: Settings) -> Self {
+    fn new(pair: Pair, settings: Settings, learned: BetweenRuns) -> Self {
         Self {
             pair,
-            mean: Stretches::new(settings),
-            p99: Tails::new(settings),
+            learned,
+            mean: Stretches::new(settings).among_runs(learned.time.map(variation)),
+            p99: Tails::new(settings, learned.p99.map(variation)),
             errors: Stretches::new(Settings { threshold: 0.0, ..settings }),
             shares: Shares::new(settings.error_rate),
             seen: 0,
@@ -129,13 +133,19 @@ impl PairState {
     }
 }
 
+fn variation(Learned { deviation, degrees, .. }: Learned) -> Variation {
+    Variation { deviation, degrees }
+}
+
 /// All comparisons so far.
 pub struct PairStates(pub(crate) Vec<PairState>);
 
 impl PairStates {
-    /// Nothing known yet.
-    pub fn new(pairs: &[Pair], settings: Settings) -> Self {
-        Self(pairs.iter().map(|pair| PairState::new(*pair, settings)).collect())
+    /// Nothing known yet but what saved runs showed of the pairs, in their order.
+    pub fn new(pairs: &[Pair], settings: Settings, learned: &[BetweenRuns]) -> Self {
+        let learned = learned.iter().copied().chain(std::iter::repeat(BetweenRuns::default()));
+        let state = |(pair, learned): (&Pair, _)| PairState::new(*pair, settings, learned);
+        Self(pairs.iter().zip(learned).map(state).collect())
     }
 
     /// Takes in one block's slices.
@@ -156,17 +166,20 @@ impl PairStates {
 
     /// The states after all blocks of a run.
     pub(crate) fn of(run: &Run) -> Self {
-        Self::of_pairs(run, &run.plan.pairs, Cow::Borrowed)
+        Self::new(&run.plan.pairs, settings(run), &run.between_runs).with_run(run, Cow::Borrowed)
     }
 
-    /// The same of some pairs, with blocks read in some way.
+    /// The same of some pairs, with blocks read in some way, in this run alone.
     pub(crate) fn of_pairs<'a>(
         run: &'a Run,
         pairs: &[Pair],
         read: impl Fn(&'a [Slice]) -> Cow<'a, [Slice]>,
     ) -> Self {
-        let settings = Settings { threshold: run.plan.threshold, error_rate: run.plan.error_rate };
-        let mut states = Self::new(pairs, settings);
+        Self::new(pairs, settings(run), &[]).with_run(run, read)
+    }
+
+    fn with_run<'a>(self, run: &'a Run, read: impl Fn(&'a [Slice]) -> Cow<'a, [Slice]>) -> Self {
+        let mut states = self;
         let mut blocks = run.blocks();
         for rounds in stretches::cut(run).rounds {
             blocks.by_ref().take(rounds).for_each(|block| states.take_block(&read(block)));
@@ -189,7 +202,8 @@ impl PairStates {
     /// How far each comparison is.
     pub fn progress(&self) -> impl Iterator<Item = PairProgress> + '_ {
         self.0.iter().map(|state| {
-            let Interval { low, high, .. } = state.mean.interval();
+            // More of this run does not narrow what other runs add.
+            let Interval { low, high, .. } = state.mean.interval_of_this_run();
             PairProgress {
                 pair: state.pair,
                 is_decided: state.mean.decision() != Decision::Open,
@@ -199,6 +213,10 @@ impl PairStates {
     }
 }
 
+fn settings(run: &Run) -> Settings {
+    Settings { threshold: run.plan.threshold, error_rate: run.plan.error_rate }
+}
+
 /// How far one comparison is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairProgress {
@@ -206,7 +224,7 @@ pub struct PairProgress {
     pub pair: Pair,
     /// Whether its verdict is sure.
     pub is_decided: bool,
-    /// The width of its interval, the logarithm of high over low.
+    /// The width of its interval in this run alone, the logarithm of high over low.
     pub width: f64,
 }
 
@@ -234,7 +252,7 @@ mod tests {
     /// one whose second slice has come to something else.
     fn taken(change: impl Fn(&mut Outcome)) -> [u64; 3] {
         let pair = Pair { base: 0, other: 1, axis: Axis::Place };
-        let mut states = PairStates::new(&[pair], Settings::default());
+        let mut states = PairStates::new(&[pair], Settings::default(), &[]);
         let mut other = slice(1, 0);
         change(&mut other.outcome);
         states.take_block(&[slice(0, 0), other]);

@@ -2,9 +2,10 @@
 //!
 //! An interval narrows with the square root of what was measured. If the ratio stays where
 //! it is, the comparison is decided once the interval's half width is less than the
-//! distance from the ratio to the nearest edge of what is worth it.
+//! distance from the ratio to the nearest edge of what is worth it. What other runs add to
+//! the interval stays as it is, however long this one is.
 
-use model::analysis::{Comparison, Verdict};
+use model::analysis::{Comparison, OtherRuns, Verdict};
 
 /// What would take longer than this is too close to call.
 const LONGEST_S: f64 = 24.0 * 3600.0;
@@ -12,14 +13,26 @@ const LONGEST_S: f64 = 24.0 * 3600.0;
 /// The further seconds, after those that it took so far; nothing where it is decided, too
 /// close to call, or nothing is known.
 pub(crate) fn seconds(comparison: &Comparison, so_far_s: f64) -> Option<f64> {
-    let Comparison { ratio, ratio_low, ratio_high, threshold, verdict, .. } = comparison;
+    let Comparison { ratio, ratio_low, ratio_high, other_runs, threshold, verdict, .. } =
+        comparison;
     if *verdict != Verdict::Unclear {
         return None;
     }
     let [low, ratio, high] = [(*ratio_low)?, (*ratio)?, (*ratio_high)?].map(f64::ln);
     let half_width = (high - low) / 2.0;
     let distance = (ratio.abs() - threshold.ln_1p()).abs();
-    let times = (half_width / distance).powi(2);
+    let of_this_run = match other_runs {
+        Some(OtherRuns { this_run_low, this_run_high, .. }) => {
+            ((*this_run_high)? / (*this_run_low)?).ln() / 2.0
+        }
+        None => half_width,
+    };
+    let of_others = (half_width.powi(2) - of_this_run.powi(2)).max(0.0);
+    let left = distance.powi(2) - of_others;
+    if left <= 0.0 {
+        return None;
+    }
+    let times = of_this_run.powi(2) / left;
     let more_s = so_far_s * (times - 1.0).max(0.1);
     (more_s <= LONGEST_S).then_some(more_s)
 }
@@ -42,6 +55,23 @@ mod tests {
         let times = half_width.exp();
         let found = seconds(&open(1.2, 1.2 / times, 1.2 * times), 60.0);
         assert!(found.is_some_and(|more_s| (more_s - 180.0).abs() < 1.0), "{found:?}");
+    }
+
+    #[test]
+    fn a_longer_run_does_not_narrow_what_other_runs_add() {
+        let half_width: f64 = 0.13;
+        let comparison = |of_this_run: f64| Comparison {
+            other_runs: Some(OtherRuns {
+                this_run_low: Some(1.15 / of_this_run.exp()),
+                this_run_high: Some(1.15 * of_this_run.exp()),
+                runs_vary_by: 0.03,
+                learned_from: 5,
+            }),
+            ..open(1.15, 1.15 / half_width.exp(), 1.15 * half_width.exp())
+        };
+        // The edge is 0.091 away; of 0.13, what other runs add is 0.12, or 0.05.
+        assert_eq!(seconds(&comparison(0.05), 60.0), None);
+        assert!(seconds(&comparison(0.12), 60.0).is_some());
     }
 
     #[test]

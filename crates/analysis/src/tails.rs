@@ -6,7 +6,7 @@
 //! those of the next are added to it.
 
 use model::slice::{Latencies, Slice};
-use stats::{Settings, Stretches};
+use stats::{Settings, Stretches, Variation};
 
 /// The quantile that is compared.
 const QUANTILE: f64 = 0.99;
@@ -54,10 +54,10 @@ impl Gathered {
 }
 
 impl Tails {
-    /// Nothing known yet.
-    pub(crate) fn new(settings: Settings) -> Self {
+    /// Nothing known yet but how much saved runs vary, if they told.
+    pub(crate) fn new(settings: Settings, variation: Option<Variation>) -> Self {
         Self {
-            stretches: Stretches::new(settings),
+            stretches: Stretches::new(settings).among_runs(variation),
             base: Gathered::default(),
             other: Gathered::default(),
         }

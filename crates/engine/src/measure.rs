@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use analysis::PairStates;
 use model::arm::Pair;
+use model::between_runs::BetweenRuns;
 use model::run::Run;
 use model::slice::{Phase, Slice};
 pub use stats::{STRETCHES, STRETCHES_MIN};
@@ -105,13 +106,14 @@ pub enum Event<'a> {
 /// than this many times the operations of the other's.
 const ALIKE: f64 = 2.0;
 
-/// Measures a job.
+/// Measures a job, whose pairs differ from run to run as saved runs showed.
 pub(crate) fn measure(
     job: &Job,
+    between_runs: &[BetweenRuns],
     runner: &mut dyn SliceRunner,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Measurement {
-    let mut session = Session::new(job, runner, events);
+    let mut session = Session::new(job, between_runs, runner, events);
     let outcome =
         session.calibrate().and_then(|()| session.warm_up()).and_then(|()| session.stretches());
     let (interrupted, ended_early) = match outcome {
@@ -152,6 +154,7 @@ struct Session<'a> {
 impl<'a> Session<'a> {
     fn new(
         job: &'a Job,
+        between_runs: &[BetweenRuns],
         runner: &'a mut dyn SliceRunner,
         events: &'a mut dyn FnMut(Event<'_>),
     ) -> Self {
@@ -168,6 +171,7 @@ impl<'a> Session<'a> {
             states: PairStates::new(
                 &job.pairs,
                 Settings { threshold: job.threshold, error_rate: job.error_rate },
+                between_runs,
             ),
             block_time: Duration::ZERO,
         }

@@ -3,6 +3,7 @@
 
 use model::arm::Arm;
 use model::article::Article;
+use model::between_runs::BetweenRuns;
 use model::client::Client;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
@@ -42,6 +43,10 @@ pub trait Environment {
     /// Places that were asked for and could not be made.
     fn left_out(&self) -> Vec<LeftOut>;
 
+    /// How much saved runs of the same comparisons differed, in the order of the pairs of a run
+    /// that begins; none where no saved runs tell.
+    fn between_runs(&self, run: &Run) -> Vec<BetweenRuns>;
+
     /// The places after the run, in the same order; none where nobody looks.
     fn places_after(&mut self) -> Vec<PlaceAfter>;
 
@@ -62,7 +67,8 @@ pub fn run(
 ) -> Run {
     let mut run = begun(job, header, environment, runner);
     events(Event::Begun(&run));
-    let Measurement { slices, failures, interrupted, ended_early } = measure(job, runner, events);
+    let Measurement { slices, failures, interrupted, ended_early } =
+        measure(job, &run.between_runs, runner, events);
     let ended_early = ended_early.or_else(|| environment.cut_short());
     run.run.seconds = runner.elapsed().as_secs_f64();
     run.run.interrupted = interrupted && ended_early.is_none();
@@ -85,7 +91,7 @@ fn begun(
     runner: &mut dyn SliceRunner,
 ) -> Run {
     let floor = runner.floor();
-    Run {
+    let run = Run {
         run: Invocation {
             id: header.id,
             started: header.started,
@@ -101,6 +107,7 @@ fn begun(
         clients: environment.clients(),
         floor,
         plan: plan_record(job),
+        between_runs: Vec::new(),
         article: header.article,
         studies: descriptions(job),
         places: environment.places(),
@@ -109,7 +116,8 @@ fn begun(
         failures: Vec::new(),
         unread: runner.unread(),
         slices: Vec::new(),
-    }
+    };
+    Run { between_runs: environment.between_runs(&run), ..run }
 }
 
 fn plan_record(job: &Job) -> PlanRecord {

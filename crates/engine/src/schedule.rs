@@ -105,7 +105,7 @@ mod tests {
     /// What is known after so many stretches of four rounds, in each of which an arm takes its
     /// factor times as long as the first, give or take its noise.
     fn states(job: &Job, stretches: usize, arms: &[(f64, f64)]) -> PairStates {
-        let mut states = PairStates::new(&job.pairs, stats::Settings::default());
+        let mut states = PairStates::new(&job.pairs, stats::Settings::default(), &[]);
         for block in 0..4 * stretches {
             let slice = |(arm, (factor, noise)): (usize, &(f64, f64))| {
                 let even = ((block * block * 7 + arm * 5) % 11) as f64 / 5.0 - 1.0;

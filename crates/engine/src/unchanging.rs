@@ -1,8 +1,9 @@
 //! A small simulated machine, on which nothing changes.
 
+use model::between_runs::BetweenRuns;
 use model::client::Client;
 use model::place::PlaceFacts;
-use model::run::{LeftOut, Machine, PlaceAfter, Watch};
+use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
 
 use crate::run::Environment;
 
@@ -11,6 +12,8 @@ use crate::run::Environment;
 pub struct Unchanging {
     /// The places.
     pub places: Vec<PlaceFacts>,
+    /// What saved runs showed of the pairs.
+    pub between_runs: Vec<BetweenRuns>,
 }
 
 impl Environment for Unchanging {
@@ -34,6 +37,10 @@ impl Environment for Unchanging {
 
     fn left_out(&self) -> Vec<LeftOut> {
         Vec::new()
+    }
+
+    fn between_runs(&self, _: &Run) -> Vec<BetweenRuns> {
+        self.between_runs.clone()
     }
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {

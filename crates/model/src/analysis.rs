@@ -229,10 +229,14 @@ pub struct Comparison {
     /// all comparisons add up.
     /// `null` where nothing could be compared.
     pub ratio: Option<f64>,
-    /// What the ratio is at least. `null` where there is no bound yet.
+    /// What the ratio is at least, in another run too where saved runs showed how much runs
+    /// differ (`other_runs`). `null` where there is no bound yet.
     pub ratio_low: Option<f64>,
-    /// What the ratio is at most. `null` where there is no bound yet.
+    /// What the ratio is at most, likewise. `null` where there is no bound yet.
     pub ratio_high: Option<f64>,
+    /// What other runs add to the interval; `null` where it is of this run alone.
+    #[serde(default)]
+    pub other_runs: Option<OtherRuns>,
     /// How sure the interval is.
     pub confidence: f64,
     /// The base's toll less the other's; negative where the other costs more.
@@ -322,8 +326,25 @@ pub struct TailComparison {
     pub ratio_low: Option<f64>,
     /// What the ratio is at most. `null` where there is no bound yet.
     pub ratio_high: Option<f64>,
+    /// What other runs add to the interval; `null` where it is of this run alone.
+    #[serde(default)]
+    pub other_runs: Option<OtherRuns>,
     /// The verdict.
     pub verdict: Verdict,
+}
+
+/// What an interval for another run rests on, besides this run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherRuns {
+    /// What the ratio is at least in this run alone. `null` where there is no bound yet.
+    pub this_run_low: Option<f64>,
+    /// What the ratio is at most in this run alone. `null` where there is no bound yet.
+    pub this_run_high: Option<f64>,
+    /// What the ratio varies by from run to run, as a standard deviation: 0.02 is about 2%.
+    pub runs_vary_by: f64,
+    /// Of how many saved runs that was learned.
+    pub learned_from: u64,
 }
 
 /// Two arms' shares of operations that failed.

@@ -12,6 +12,7 @@ use units::exact_size;
 use crate::analysis::{Analysis, ArmResult, Comparison};
 use crate::arm::Pair;
 use crate::article::Article;
+use crate::between_runs::{BetweenRuns, Learned};
 use crate::bounded;
 use crate::client::Client;
 use crate::description::StudyDescription;
@@ -59,6 +60,10 @@ pub struct Document<'a> {
     floor: &'a Floor,
     /// What was to be timed.
     plan: &'a PlanRecord,
+    /// How much saved runs of the same comparisons differed when it began, in the order of the
+    /// comparisons; left out where no saved runs told.
+    #[serde(default, skip_serializing_if = "<[BetweenRuns]>::is_empty")]
+    between_runs: &'a [BetweenRuns],
     /// The published measurement that it repeats, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     article: Option<&'a Article>,
@@ -193,6 +198,10 @@ impl Run {
                 "a threshold of {threshold} or an error rate of {error_rate} is not valid"
             ));
         }
+        let learned = self.between_runs.iter().flat_map(|pair| [pair.time, pair.p99]).flatten();
+        if !learned.clone().all(|learned: Learned| learned.is_valid()) {
+            return Err("what it learned from other runs is no variance".to_owned());
+        }
         let arms = self.plan.arms.len();
         self.article.as_ref().map_or(Ok(()), |article| article.check(arms))?;
         let missing = |what: &str, arm: usize| format!("{what} refers to arm {arm} of {arms}");
@@ -221,6 +230,7 @@ impl Run {
         for (what, found, most) in [
             ("arms", plan.arms.len(), ARMS_MAX),
             ("comparisons", plan.pairs.len(), pairs_max),
+            ("comparisons in other runs", self.between_runs.len(), pairs_max),
             ("places", self.places.len().max(self.places_after.len()), ARMS_MAX),
             ("studies", self.studies.len(), ARMS_MAX),
             ("failures", self.failures.len(), ARMS_MAX),
@@ -252,6 +262,7 @@ impl<'a> Document<'a> {
             clients: &run.clients,
             floor: &run.floor,
             plan: &run.plan,
+            between_runs: &run.between_runs,
             article: run.article.as_ref(),
             reproduction: analysis.reproduction.as_ref(),
             studies: &run.studies,

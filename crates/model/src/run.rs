@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arm::Pair;
 use crate::article::Article;
+use crate::between_runs::BetweenRuns;
 use crate::bounded;
 use crate::client::Client;
 use crate::description::StudyDescription;
@@ -33,6 +34,11 @@ pub struct Run {
     pub floor: Floor,
     /// What was to be timed.
     pub plan: PlanRecord,
+    /// How much saved runs of the same comparisons differed when it began, in the order of the
+    /// pairs; empty where no saved runs told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
+    pub between_runs: Vec<BetweenRuns>,
     /// The published measurement that it repeats, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub article: Option<Article>,
@@ -290,6 +296,7 @@ impl Run {
             clients: self.clients.clone(),
             floor: self.floor.clone(),
             plan: self.plan.clone(),
+            between_runs: self.between_runs.clone(),
             article: self.article.clone(),
             studies: self.studies.clone(),
             places: self.places.clone(),

@@ -10,7 +10,9 @@ use units::{percent, time};
 
 use crate::subject::Subject;
 use crate::text::{Width, heading, paragraph};
-use crate::{clients, manners, noise, of_study, place, risk, steadiness, table, why, words};
+use crate::{
+    clients, manners, noise, of_study, other_runs, place, risk, steadiness, table, why, words,
+};
 
 /// More comparisons than this are not each put in a sentence.
 const SENTENCES_MAX: usize = 12;
@@ -33,6 +35,7 @@ pub(crate) fn detail(run: &Run, analysis: &Analysis, width: Width) -> String {
     }
     out += &of_study::all(subject, width);
     out += &meaning(subject, width);
+    out += &other_runs::section(analysis, width);
     out += &steadiness::section(subject, width);
     out += &why::run(subject, width);
     out += &risks(run, width);
@@ -105,6 +108,11 @@ fn small_print(Subject { run, analysis }: Subject, width: Width) -> String {
             percent(first.confidence),
             percent(first.threshold)
         );
+    }
+    let learned = |c: &Comparison| c.other_runs.is_some() || c.p99.other_runs.is_some();
+    if !analysis.comparisons.is_empty() && !analysis.comparisons.iter().any(learned) {
+        text += " Intervals are of this run alone, because too few runs of the same are saved to \
+                 show how much runs vary.";
     }
     if analysis.cut_afterwards {
         text += " The run was saved before runs had stretches, so its rounds were cut into ten \

@@ -190,8 +190,8 @@ fn basis(diff: &Diff) -> String {
             _ => format!("; for {} of the arms ", assumed.len()),
         };
         text += &format!(
-            "{which}{varies}, which is assumed, because fewer than four other runs of the same \
-             arms are saved here; use `iotoll rerun` to add more"
+            "{which}{varies}, which is assumed, because too few other runs of the same arms are \
+             saved here; use `iotoll rerun` to add more"
         );
     }
     text + "."

@@ -177,7 +177,7 @@ fn rates(subject: Subject, base: &ArmResult, other: &ArmResult) -> Option<String
 
 /// Says so where the slowest operations tell another story than the mean.
 fn tail(comparison: &Comparison) -> String {
-    let TailComparison { ratio, ratio_low, ratio_high, verdict } = comparison.p99;
+    let TailComparison { ratio, ratio_low, ratio_high, verdict, .. } = comparison.p99;
     let decided = matches!(verdict, Verdict::Faster | Verdict::Slower);
     match ratio {
         Some(ratio) if decided && verdict != comparison.verdict => format!(

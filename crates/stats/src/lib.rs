@@ -8,6 +8,7 @@ mod beta;
 mod between_runs;
 mod binomial;
 mod carry_over;
+mod change_points;
 mod gamma;
 mod histogram;
 mod joint;
@@ -19,11 +20,13 @@ mod shares;
 mod stretches;
 mod student;
 mod trend;
+mod variation;
 mod warmup;
 
-pub use between_runs::{Level, Variation, difference, moderate};
+pub use between_runs::{ASSUMED_DEVIATION, Level, difference};
 pub use binomial::{rate_at_least, rate_at_most};
 pub use carry_over::{CarryOver, Step, carry_over};
+pub use change_points::{ChangePoint, LEVEL_MIN, change_points};
 pub use histogram::Histogram;
 pub use joint::{Difference, levels};
 pub use median::{center_and_spread, median, median_interval};
@@ -34,4 +37,5 @@ pub use stretches::{
     Decision, Interval, STRETCHES, STRETCHES_MIN, Settings, Stretches, is_look, trimmed_mean,
 };
 pub use trend::{Trend, trend};
+pub use variation::{Variation, moderate};
 pub use warmup::Warmup;

@@ -11,8 +11,12 @@
 //! may miss the truth by chance, and all of them together in no more than the error rate. The
 //! first looks get little of it, so that the last is nearly as narrow as if it were the only
 //! one (O'Brien and Fleming, "A multiple testing procedure for clinical trials", 1979).
+//!
+//! Another run differs by more than stretches of this one do. Where saved runs showed how
+//! much, the interval holds what another run would find, and that interval decides.
 
 use crate::student::two_sided;
+use crate::variation::Variation;
 
 /// A run is cut into so many stretches.
 pub const STRETCHES: usize = 10;
@@ -92,6 +96,7 @@ pub enum Decision {
 #[derive(Clone, Debug)]
 pub struct Stretches {
     settings: Settings,
+    variation: Option<Variation>,
     means: Vec<f64>,
 }
 
@@ -105,7 +110,18 @@ impl Stretches {
         let Settings { threshold, error_rate } = settings;
         assert!(threshold >= 0.0 && threshold.is_finite(), "the threshold is {threshold}");
         assert!(error_rate > 0.0 && error_rate < 1.0, "error rate is {error_rate}");
-        Self { settings, means: Vec::new() }
+        Self { settings, variation: None, means: Vec::new() }
+    }
+
+    /// The same where saved runs showed how much they vary.
+    #[must_use]
+    pub fn among_runs(self, variation: Option<Variation>) -> Self {
+        Self { variation, ..self }
+    }
+
+    /// How much saved runs vary, where they showed it.
+    pub fn variation(&self) -> Option<Variation> {
+        self.variation
     }
 
     /// Takes in the number that a stretch gives. One that is not finite says nothing and is
@@ -139,15 +155,25 @@ impl Stretches {
         (decision != Decision::Open).then_some(stood.stretches)
     }
 
-    /// The interval of the latest look; without bounds before the first.
+    /// Where another run's estimate lies, by the latest look, or the truth in this run where no
+    /// saved runs tell of others; without bounds before the first look.
     pub fn interval(&self) -> Interval {
         self.interval_at(self.settings.error_rate)
     }
 
     /// The same at another error rate. For a selection among several comparisons.
     pub fn interval_at(&self, error_rate: f64) -> Interval {
-        let look = self.look().unwrap_or(&LOOKS[0]);
-        self.interval_of(look, error_rate)
+        self.interval_of(self.look().unwrap_or(&LOOKS[0]), error_rate)
+    }
+
+    /// Where the truth lies in this run alone, by the latest look.
+    pub fn interval_of_this_run(&self) -> Interval {
+        self.this_run(self.look().unwrap_or(&LOOKS[0]), self.settings.error_rate).interval()
+    }
+
+    /// What the interval of this run alone would be sure of.
+    pub fn decision_of_this_run(&self) -> Decision {
+        self.decided(&self.interval_of_this_run())
     }
 
     fn look(&self) -> Option<&'static Look> {
@@ -155,8 +181,12 @@ impl Stretches {
     }
 
     fn decision_at(&self, look: &Look) -> Decision {
+        self.decided(&self.interval_of(look, self.settings.error_rate))
+    }
+
+    fn decided(&self, interval: &Interval) -> Decision {
         let edge = self.settings.threshold.ln_1p();
-        match self.interval_of(look, self.settings.error_rate) {
+        match *interval {
             Interval { low, .. } if low > edge => Decision::Greater,
             Interval { high, .. } if high < -edge => Decision::Less,
             Interval { low, high, .. } if low > -edge && high < edge => Decision::Within,
@@ -164,20 +194,47 @@ impl Stretches {
         }
     }
 
+    /// It is never narrower than that of this run alone.
     fn interval_of(&self, look: &Look, error_rate: f64) -> Interval {
+        let this = self.this_run(look, error_rate);
+        let to_another = self.variation.filter(|_| this.reach.is_finite()).map(|variation| {
+            // The other run is as those that were saved.
+            let (variance, degrees) =
+                variation.of_runs(&[(this.variance, this.degrees), (0.0, f64::INFINITY)]);
+            two_sided(look.share * error_rate, degrees) * variance.sqrt()
+        });
+        ThisRun { reach: to_another.unwrap_or(0.0).max(this.reach), ..this }.interval()
+    }
+
+    fn this_run(&self, look: &Look, error_rate: f64) -> ThisRun {
         let means = &self.means[..look.stretches.min(self.count())];
-        if means.is_empty() {
-            return Interval { estimate: 0.0, low: f64::NEG_INFINITY, high: f64::INFINITY };
-        }
         let count = means.len() as f64;
-        let estimate = means.iter().sum::<f64>() / count;
+        let degrees = count - 1.0;
+        let estimate = means.iter().sum::<f64>() / count.max(1.0);
         let squares: f64 = means.iter().map(|mean| (mean - estimate).powi(2)).sum();
+        let variance = squares / degrees / count;
         let reach = if means.len() < look.stretches {
             f64::INFINITY
         } else {
-            let of_mean = (squares / (count - 1.0) / count).sqrt();
-            two_sided(look.share * error_rate, count - 1.0) * of_mean
+            two_sided(look.share * error_rate, degrees) * variance.sqrt()
         };
+        ThisRun { estimate, variance, degrees, reach }
+    }
+}
+
+/// What a run's stretches show.
+struct ThisRun {
+    estimate: f64,
+    /// How well they show it: the variance of the estimate, with so many degrees of freedom.
+    variance: f64,
+    degrees: f64,
+    /// By how much the truth may lie above or below.
+    reach: f64,
+}
+
+impl ThisRun {
+    fn interval(&self) -> Interval {
+        let Self { estimate, reach, .. } = *self;
         Interval { estimate, low: estimate - reach, high: estimate + reach }
     }
 }

@@ -1,7 +1,8 @@
 //! Student's t: how far a mean strays when its scatter is known from few values.
 //!
 //! The distribution is the finite sum of Abramowitz and Stegun, "Handbook of Mathematical
-//! Functions" (1964), 26.7.3 and 26.7.4, for whole degrees of freedom.
+//! Functions" (1964), 26.7.3 and 26.7.4, for whole degrees of freedom. Between two of these,
+//! quantiles' logarithms are nearly straight in 1 / degrees.
 
 use std::f64::consts::FRAC_2_PI;
 
@@ -15,13 +16,26 @@ const HALVINGS: usize = 80;
 const FARTHEST: f64 = 1e8;
 
 /// What only this share of values, on both sides together, is farther from 0 than.
-/// Degrees of freedom are rounded down, to 1 at the least.
+/// There is one degree of freedom at the least.
 pub(crate) fn two_sided(share: f64, degrees: f64) -> f64 {
+    if degrees >= DEGREES_MAX {
+        return quantile(|t| beyond(t) > share);
+    }
+    let degrees = degrees.max(1.0);
+    let whole = degrees.floor();
+    let of = |whole: f64| quantile(|t| outside(t, whole as u32) > share);
+    let fewer = of(whole);
+    let more = if whole < degrees { of(whole + 1.0) } else { fewer };
+    let part = (1.0 / whole - 1.0 / degrees) * whole * (whole + 1.0);
+    fewer * (more / fewer).powf(part)
+}
+
+/// The greatest value that is still less than wanted.
+fn quantile(is_less: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, FARTHEST);
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
-        let outside = if degrees < DEGREES_MAX { outside(middle, degrees) } else { beyond(middle) };
-        if outside > share {
+        if is_less(middle) {
             low = middle;
         } else {
             high = middle;
@@ -31,8 +45,7 @@ pub(crate) fn two_sided(share: f64, degrees: f64) -> f64 {
 }
 
 /// The probability of lying farther from 0 than `t`, on either side.
-fn outside(t: f64, degrees: f64) -> f64 {
-    let degrees = degrees.floor().max(1.0) as u32;
+fn outside(t: f64, degrees: u32) -> f64 {
     let angle = (t / f64::from(degrees).sqrt()).atan();
     let square = angle.cos().powi(2);
     let is_odd = degrees % 2 == 1;
@@ -57,7 +70,7 @@ mod tests {
             (0.05, 1.0, 12.706_205),
             (0.05, 2.0, 4.302_653),
             (0.05, 3.0, 3.182_446),
-            (0.05, 7.9, 2.364_624),
+            (0.05, 7.0, 2.364_624),
             (0.01, 10.0, 3.169_273),
             (0.001, 5.0, 6.868_827),
             (0.05, 120.0, 1.979_930),
@@ -65,6 +78,17 @@ mod tests {
         ] {
             let found = two_sided(share, degrees);
             assert!((found - expected).abs() < 1e-5, "{share} {degrees}: {found}");
+        }
+    }
+
+    #[test]
+    fn between_whole_degrees_quantiles_are_those_of_the_distribution() {
+        // By numerical integration of the density.
+        for (share, degrees, expected) in
+            [(0.05, 1.6, 5.5172), (0.04, 2.25, 4.3225), (0.05, 7.9, 2.3111)]
+        {
+            let found = two_sided(share, degrees);
+            assert!((found / expected - 1.0).abs() < 0.05, "{share} {degrees}: {found}");
         }
     }
 }

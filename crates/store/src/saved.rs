@@ -171,6 +171,17 @@ impl Store {
         Ok(Content::Comparison(run.into()))
     }
 
+    /// The record of a comparison without its slices.
+    pub fn load_record(&self, entry: &Entry) -> Result<Run, Error> {
+        let failed = Error::database(&database::path(&self.folder), "reading a run");
+        let sql = "SELECT json, checksum FROM run JOIN record ON run = number
+                   WHERE id = ? AND kind = 'comparison'";
+        let record = self.connection.query_row(sql, [&entry.id], |row| Kept::at(row, 0));
+        let run: Run = self.parse(entry, Text::Record, &record.map_err(failed)?)?;
+        run.check().map_err(|why| self.damaged(why))?;
+        Ok(run)
+    }
+
     fn parts(&self, number: i64) -> rusqlite::Result<Vec<Kept>> {
         let sql = "SELECT slices, checksum FROM part WHERE run = ? ORDER BY number";
         self.connection.prepare(sql)?.query_map([number], |row| Kept::at(row, 0))?.collect()

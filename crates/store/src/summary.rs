@@ -15,12 +15,13 @@ const REPEATS_MAX: usize = 20;
 /// So many of the latest runs are looked at for them.
 const RUNS_MAX: u32 = 2_000;
 
-/// An arm's toll in a run.
+/// What an arm took in a run, or how two of them differed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypicalTime {
-    /// What was timed and where, in a text that is the same in runs that repeat each other.
+    /// What was timed and where, in a text that is the same in runs that repeat each other; it
+    /// also says so where it is a ratio of two.
     pub setting: String,
-    /// The toll's logarithm.
+    /// The logarithm of the time per operation, or of the ratio.
     pub log_typical: f64,
 }
 
@@ -49,6 +50,18 @@ impl Store {
             }
             Ok::<(), Failed>(())
         })
+    }
+
+    /// What is kept of one run, by setting.
+    pub fn typical_times(&self, id: &str) -> Result<HashMap<String, f64>, Error> {
+        let read = || -> rusqlite::Result<HashMap<String, f64>> {
+            let sql = "SELECT setting.text, toll.log_toll FROM run
+                       JOIN toll ON toll.run = run.number
+                       JOIN setting ON setting.number = toll.setting WHERE run.id = ?";
+            let mut statement = self.connection.prepare(sql)?;
+            statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        read().map_err(Error::database(&database::path(&self.folder), "reading a run"))
     }
 
     /// The tolls of the latest runs, by setting.
@@ -83,10 +96,29 @@ const EXCEPT: usize = 2;
 pub struct Repeats(HashMap<String, Vec<(String, f64)>>);
 
 impl Repeats {
-    /// Those of a setting, but for the runs of these names.
+    /// Those of a setting, but for the runs of these names, in the order of time.
     pub fn of(&self, setting: &str, but: [&str; EXCEPT]) -> Vec<f64> {
-        let of_setting = self.0.get(setting).into_iter().flatten();
-        let others = of_setting.filter(|(run, _)| !but.contains(&run.as_str()));
-        others.map(|(_, log_typical)| *log_typical).take(REPEATS_MAX).collect()
+        let others = self.latest(setting).filter(|(run, _)| !but.contains(run));
+        in_order(others.map(|(_, log_typical)| log_typical))
     }
+
+    /// By how much the second setting's lie above the first's, in the runs that have both, in
+    /// the order of time.
+    pub fn of_pair(&self, first: &str, second: &str) -> Vec<f64> {
+        let firsts: HashMap<&str, f64> = self.latest(first).collect();
+        let both = self.latest(second).filter_map(|(run, log)| Some(log - firsts.get(run)?));
+        in_order(both)
+    }
+
+    fn latest(&self, setting: &str) -> impl Iterator<Item = (&str, f64)> {
+        let of_setting = self.0.get(setting).into_iter().flatten();
+        of_setting.map(|(run, log_typical)| (run.as_str(), *log_typical))
+    }
+}
+
+/// The latest of them, the latest last.
+fn in_order(latest_first: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut latest: Vec<f64> = latest_first.take(REPEATS_MAX).collect();
+    latest.reverse();
+    latest
 }

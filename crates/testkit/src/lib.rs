@@ -11,5 +11,5 @@ mod run;
 mod runner;
 
 pub use plan::plan;
-pub use run::{run, run_article, run_watched};
+pub use run::{run, run_among, run_article, run_watched};
 pub use runner::{ArmBehaviour, SimulatedRunner};

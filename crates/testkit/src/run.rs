@@ -9,6 +9,7 @@ use engine::run::Header;
 use engine::runner::SliceRunner;
 use engine::unchanging::Unchanging;
 use model::article::Article;
+use model::between_runs::BetweenRuns;
 use model::place::{PlaceFacts, PlaceRequest, StorageKind};
 use model::plan::Plan;
 use model::run::Run;
@@ -20,7 +21,12 @@ pub fn run(plan: &Plan, runner: &mut dyn SliceRunner) -> Run {
 
 /// The same of a plan that repeats an article.
 pub fn run_article(plan: &Plan, article: Article, runner: &mut dyn SliceRunner) -> Run {
-    measured(plan, Some(article), runner, &mut |_| {})
+    measured(plan, Some(article), &[], runner, &mut |_| {})
+}
+
+/// The same where saved runs showed how much the pairs differ from run to run.
+pub fn run_among(plan: &Plan, between_runs: &[BetweenRuns], runner: &mut dyn SliceRunner) -> Run {
+    measured(plan, None, between_runs, runner, &mut |_| {})
 }
 
 /// The same, for whoever wants to know what happens meanwhile.
@@ -29,12 +35,13 @@ pub fn run_watched(
     runner: &mut dyn SliceRunner,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Run {
-    measured(plan, None, runner, events)
+    measured(plan, None, &[], runner, events)
 }
 
 fn measured(
     plan: &Plan,
     article: Option<Article>,
+    between_runs: &[BetweenRuns],
     runner: &mut dyn SliceRunner,
     events: &mut dyn FnMut(Event<'_>),
 ) -> Run {
@@ -44,7 +51,7 @@ fn measured(
         version: "0.0.0".to_owned(),
         article,
     };
-    let mut environment = Unchanging { places: places(plan) };
+    let mut environment = Unchanging { places: places(plan), between_runs: between_runs.to_vec() };
     engine::run::run(&Job::of(plan), header, &mut environment, runner, events)
 }
 

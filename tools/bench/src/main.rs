@@ -108,6 +108,8 @@ fn run(what: &Bench) -> Result<()> {
         Bench::KillLane(args) => kill::run_lane(args),
         Bench::Promises(args) => promises::run(args),
         Bench::PromisesDisk(args) => promises::device::run(args),
+        // Nothing is measured.
+        Bench::Repeat(args) if !args.files.is_empty() => repeat::run(args),
         _ if cfg!(debug_assertions) => {
             bail!("figures of a build without optimisation mean nothing: use `cargo xtask bench`")
         }

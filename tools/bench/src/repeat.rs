@@ -1,10 +1,12 @@
 //! `cargo xtask bench repeat`: whether what one run says holds of the next.
 //!
 //! Every pair of runs is asked, in both directions, whether the interval of the one
-//! holds the estimate of the other. Runs that were saved before may be asked instead;
-//! their blocks are then judged anew.
+//! holds the estimate of the other: that of the run alone, and that for another run, learned
+//! from all runs but these two. Runs that were saved before may be asked instead; their rounds
+//! are then judged again.
 
 mod agreement;
+mod for_another;
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,19 +19,19 @@ use model::analysis::Comparison;
 use model::run::Run;
 use units::percent;
 
-use agreement::{Agreement, Found, Series};
+use agreement::{Agreement, Found, Series, Which};
 use xtask::process;
 
 /// At least this share of the intervals must hold the other run's estimate.
 const HELD_MIN: f64 = 0.95;
 /// At most so wide may the intervals be, as the logarithm of high over low; the median.
-const WIDTH_MAX: f64 = 0.15;
+const WIDTH_MAX: f64 = 0.17;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Results that `compare --json` saved, instead of running
     #[arg(value_name = "FILE", conflicts_with_all = ["runs", "budget", "keep", "compare"])]
-    files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
     /// How often to run
     #[arg(long, value_name = "N", default_value_t = 10)]
     runs: usize,
@@ -51,18 +53,22 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?
     };
     ensure!(runs.len() > 1, "a single run has none to agree with");
-    let all = Series::of_runs(&runs);
+    let alone: Vec<Vec<Comparison>> = runs.iter().map(alone).collect();
+    let all = Series::of_runs(&alone, &for_another::of_runs(&runs));
     println!("{} runs; ratios in the order of the runs", runs.len());
     all.iter().for_each(print);
-    let agreement = Agreement::of(&all);
-    if !report(&agreement) {
+    let this_run = Agreement::of(&all, Which::ThisRun);
+    println!("\nall comparisons, by the intervals of a run alone");
+    report(&this_run);
+    println!("\nall comparisons, by the intervals for another run");
+    if !report(&Agreement::of(&all, Which::AnotherRun)) {
         bail!("a target was missed");
     }
     Ok(())
 }
 
 /// Runs `compare` so many times, one after another.
-fn measure(args: &Args) -> Result<Vec<Vec<Comparison>>> {
+fn measure(args: &Args) -> Result<Vec<Run>> {
     let iotoll = process::release_iotoll()?;
     let temporary = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(temporary.path());
@@ -78,22 +84,31 @@ fn measure(args: &Args) -> Result<Vec<Vec<Comparison>>> {
     runs.collect()
 }
 
-fn read(file: &Path) -> Result<Vec<Comparison>> {
+fn read(file: &Path) -> Result<Run> {
     let name = || file.display().to_string();
     let text = fs::read_to_string(file).with_context(name)?;
-    Ok(analyse(&Run::read(&text).with_context(name)?).comparisons)
+    Run::read(&text).with_context(name)
+}
+
+/// What a run says by itself, whatever it learned of others.
+fn alone(run: &Run) -> Vec<Comparison> {
+    analyse(&Run { between_runs: Vec::new(), ..run.clone() }).comparisons
 }
 
 /// One comparison: what each run found, and where two of them do not agree.
 fn print(series: &Series) {
-    let Agreement { pairs, held, width, .. } = Agreement::of(std::slice::from_ref(series));
-    println!("\n{}: {held} of {pairs} held, width {width:.3}", series.name);
+    println!("\n{}", series.name);
+    for (which, name) in [(Which::ThisRun, "a run alone"), (Which::AnotherRun, "another run")] {
+        let Agreement { pairs, held, width, .. } =
+            Agreement::of(std::slice::from_ref(series), which);
+        println!("  {name}: {held} of {pairs} held, width {width:.3}");
+    }
     let ratio = |found: &Option<Found>| found.map_or("-".to_owned(), |f| format!("{:.3}", f.ratio));
     let ratios: Vec<String> = series.found.iter().map(ratio).collect();
     println!("  ratios    {}", ratios.join(" "));
     println!("  verdicts  {}", series.verdicts());
-    for (one, other) in series.not_held() {
-        let Some((own, others)) = series.found[one].zip(series.found[other]) else { continue };
+    for (one, other, own) in series.not_held(Which::AnotherRun) {
+        let Some(others) = series.found[other] else { continue };
         println!(
             "  run {}, {:.3} to {:.3}, leaves out run {}'s {:.3}",
             one + 1,
@@ -113,7 +128,6 @@ fn report(all: &Agreement) -> bool {
     let share = all.share_held();
     let (holds, is_narrow) = (share >= HELD_MIN, all.width <= WIDTH_MAX);
     let word = |is_met| if is_met { "met" } else { "MISSED" };
-    println!("\nall comparisons");
     println!(
         "  one run's interval holds another's estimate: {} ({} of {} ordered pairs); at least {}: {}",
         percent(share),

@@ -19,7 +19,7 @@ fn slice(operations: u64, distribution: LogNormal<f64>, random: &mut ChaCha8Rng)
 /// every verdict on equal arms is false.
 fn decided(operations: [u64; 2], slower: f64, rounds: usize, seed: u64) -> Decision {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut tails = Tails::new(Settings { threshold: 0.0, error_rate: 0.05 });
+    let mut tails = Tails::new(Settings { threshold: 0.0, error_rate: 0.05 }, None);
     let of = |factor: f64| LogNormal::new((1e5 * factor).ln(), 0.5).unwrap();
     for _ in 0..STRETCHES {
         for _ in 0..rounds {
@@ -53,7 +53,7 @@ fn a_slower_tail_is_found_however_few_operations_a_slice_has() {
 fn a_percentile_is_not_judged_before_both_arms_have_enough_operations() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let even = LogNormal::new(10.0, 0.1).unwrap();
-    let mut tails = Tails::new(Settings::default());
+    let mut tails = Tails::new(Settings::default(), None);
     let judged: Vec<usize> = (0..6)
         .map(|_| {
             tails.take(&slice(100, even, &mut random), &slice(5000, even, &mut random));

@@ -90,7 +90,7 @@ fn job(typical_times_ns: &[u64], clients: u64) -> Job {
 }
 
 fn measured(job: &Job, typical_times_ns: &[u64]) -> Measurement {
-    measure(job, &mut Made::new(typical_times_ns), &mut |_| ())
+    measure(job, &[], &mut Made::new(typical_times_ns), &mut |_| ())
 }
 
 fn sizes(typical_times_ns: &[u64], clients: u64) -> BTreeMap<usize, u64> {
@@ -140,7 +140,7 @@ fn each_stretch_begins_with_new_folders_and_has_its_share_of_the_time() {
     // Nothing is ever sure of these.
     let job = Job { threshold: 0.0, ..job(&[300, 300, 300], 1) };
     let mut runner = Made::new(&[300, 300, 300]);
-    let measured = measure(&job, &mut runner, &mut |_| ());
+    let measured = measure(&job, &[], &mut runner, &mut |_| ());
     let firsts: Vec<usize> = (0..10)
         .map(|stretch| measured.slices.iter().position(|s| s.stretch == Some(stretch)).unwrap())
         .collect();
@@ -166,7 +166,7 @@ fn a_slow_round_leaves_each_stretch_one_and_a_short_budget_is_reported_with_one_
     let run = |budget_s: u64| {
         let job = Job { budget: Duration::from_secs(budget_s), threshold: 0.0, ..job(&slow, 1) };
         let mut told = None;
-        let measured = measure(&job, &mut Made::new(&slow), &mut |event| {
+        let measured = measure(&job, &[], &mut Made::new(&slow), &mut |event| {
             if let Event::TooShort { stretches, enough } = event {
                 told = Some((stretches, enough.as_secs()));
             }

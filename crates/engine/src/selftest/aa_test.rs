@@ -97,6 +97,10 @@ impl Environment for Unwatched<'_> {
         Vec::new()
     }
 
+    fn between_runs(&self, _: &Run) -> Vec<model::between_runs::BetweenRuns> {
+        Vec::new()
+    }
+
     fn places_after(&mut self) -> Vec<PlaceAfter> {
         Vec::new()
     }

@@ -304,7 +304,7 @@ fn one_place() -> Unchanging {
         mount_point: PathBuf::from("/"),
         ..PlaceFacts::unknown("disk")
     };
-    Unchanging { places: vec![disk] }
+    Unchanging { places: vec![disk], between_runs: Vec::new() }
 }
 
 /// A selftest of a simulated minute.

@@ -327,6 +327,10 @@ impl Environment for Folders {
         Vec::new()
     }
 
+    fn between_runs(&self, _: &model::run::Run) -> Vec<model::between_runs::BetweenRuns> {
+        Vec::new()
+    }
+
     fn places_after(&mut self) -> Vec<PlaceAfter> {
         Vec::new()
     }

@@ -17,8 +17,9 @@ const COMPARE: &str = "compare";
 const DIFF_NOTES: &str = "\
 Two runs are not interleaved, so whatever else changed between them is part of
 the difference. The intervals allow for how much repeated runs vary: this is
-learned from other saved runs of the same arms on the same setup if there are
-four or more, and otherwise assumed to be 5% (one standard deviation). By
+learned from neighbours in time among other saved runs of the same arms on the
+same setup, if enough are saved (four for a single arm, fewer for several), and
+otherwise assumed to be 5% (one standard deviation). By
 default, any of the intervals is wrong in at most 1 of 20 comparisons of two
 runs (--error-rate). See docs/runs.md.
 

@@ -11,7 +11,7 @@ use units::counted;
 
 use crate::cli::parse_age;
 use crate::exit::Exit;
-use crate::results::{Destination, deliver_list, saving, summaries};
+use crate::results::{Destination, deliver_list, saving, summaries, trend};
 
 /// The version of the list's format.
 const SCHEMA: &str = "iotoll.history/1";
@@ -39,6 +39,10 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
+    /// Show how long each arm took over all runs, and when that changed
+    #[arg(long)]
+    trend: bool,
+
     /// Write the list as JSON; - prints it instead
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -47,10 +51,12 @@ pub(crate) struct HistoryArgs {
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(Destination::open).transpose()?;
     let Some(mut store) = saving::if_any()? else {
-        let document = Document { schema: SCHEMA, runs: Vec::new() };
-        deliver_list(json, &document, |_| {
-            "no runs are saved yet; `iotoll compare` saves one\n".to_owned()
-        })?;
+        let none = |_| "no runs are saved yet; `iotoll compare` saves one\n".to_owned();
+        if args.trend {
+            deliver_list(json, &analysis::trend(&[]), none)?;
+        } else {
+            deliver_list(json, &Document { schema: SCHEMA, runs: Vec::new() }, none)?;
+        }
         return Ok(Exit::Done);
     };
     saving::tell_killed(&mut store);
@@ -63,6 +69,12 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     };
     let mut entries = store.list()?;
     entries.retain(is_wanted);
+    if args.trend {
+        entries.truncate(args.limit.unwrap_or(usize::MAX));
+        let trend = trend::of(&mut store, entries);
+        deliver_list(json, &trend, |width| report::trend(&trend, width))?;
+        return Ok(Exit::Done);
+    }
     let all = if json.is_some() { usize::MAX } else { LISTED };
     let unlisted = entries.len().saturating_sub(args.limit.unwrap_or(all));
     entries.truncate(args.limit.unwrap_or(all));

@@ -1,13 +1,16 @@
 //! What surrounds a run on this machine: the machine, its places, and what
 //! disturbs both meanwhile.
 
+use analysis::Saved;
 use engine::run::Environment;
 use host::machine;
+use model::between_runs::BetweenRuns;
 use model::client::Client;
 use model::place::{Detail, PlaceFacts};
-use model::run::{LeftOut, Machine, PlaceAfter, Watch};
+use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
 use model::watch::MachineReading;
 use ranks::Leader;
+use store::Repeats;
 
 use crate::measuring::stop_reason::StopReason;
 
@@ -18,6 +21,7 @@ pub(crate) struct LocalEnvironment {
     before: MachineReading,
     stop_reason: StopReason,
     clients: Vec<Client>,
+    repeats: Repeats,
 }
 
 impl LocalEnvironment {
@@ -28,7 +32,13 @@ impl LocalEnvironment {
         left_out: Vec<LeftOut>,
         stop_reason: StopReason,
     ) -> Self {
-        Self { places, left_out, before: machine::read_now(), stop_reason, clients: Vec::new() }
+        let (before, clients, repeats) = (machine::read_now(), Vec::new(), Repeats::default());
+        Self { places, left_out, before, stop_reason, clients, repeats }
+    }
+
+    /// The same where these runs are saved.
+    pub(crate) fn with_saved(self, repeats: Repeats) -> Self {
+        Self { repeats, ..self }
     }
 
     /// The same with other ranks as clients, each of which has some of the places by itself.
@@ -58,6 +68,12 @@ impl Environment for LocalEnvironment {
 
     fn left_out(&self) -> Vec<LeftOut> {
         self.left_out.clone()
+    }
+
+    fn between_runs(&self, run: &Run) -> Vec<BetweenRuns> {
+        let of = |setting: &str| self.repeats.of(setting, [&run.run.id; 2]);
+        let ratios = |base: &str, other: &str| self.repeats.of_pair(base, other);
+        analysis::between_runs(run, &Saved { of: &of, ratios: &ratios })
     }
 
     fn places_after(&mut self) -> Vec<PlaceAfter> {

@@ -9,6 +9,7 @@ mod identity;
 pub(crate) mod saving;
 mod source;
 pub(crate) mod summaries;
+pub(crate) mod trend;
 
 pub(crate) use self::analysed::{Analysed, usual_file};
 pub(crate) use self::baseline::Baseline;

@@ -15,9 +15,6 @@ use crate::results::identity::this_program;
 use crate::results::source::Saved;
 use crate::terminal::output;
 
-/// A toll says little of an arm with fewer slices.
-const SLICES_MIN: u64 = 5;
-
 /// Saves that of a comparison which is over, and what follows from it.
 pub(crate) fn keep(store: Option<Store>, run: &Run, analysis: &Analysis) {
     let Some(mut store) = store else { return };
@@ -70,14 +67,8 @@ fn ended(interrupted: bool, early: bool) -> String {
 }
 
 fn typical_times(run: &Run, analysis: &Analysis) -> Vec<TypicalTime> {
-    let arms = run.plan.arms.iter().zip(&analysis.arms);
-    let known = arms.filter(|(_, result)| result.slices >= SLICES_MIN);
-    let typical = |(arm, typical_ns): (_, f64)| {
-        let setting = analysis::setting(run, arm)?;
-        Some(TypicalTime { setting, log_typical: typical_ns.ln() })
-    };
-    let found = known.filter_map(|(arm, result)| typical((arm, result.typical_ns?)));
-    found.filter(|typical| typical.log_typical.is_finite()).collect()
+    let kept = analysis::kept(run, analysis).into_iter();
+    kept.map(|(setting, log_typical)| TypicalTime { setting, log_typical }).collect()
 }
 
 fn of_load(run: &LoadRun) -> Summary {

@@ -271,6 +271,58 @@ fn repeated_runs_teach_what_runs_vary_by() {
 }
 
 #[test]
+fn a_run_learns_from_saved_ones_and_keeps_what_it_learned() {
+    let kept = Kept::new();
+    assert_eq!(kept.compare(&[]).status.code(), Some(0));
+    let first = json(&kept.said(&["show", "--json", "-"]));
+    assert!(first.get("between_runs").is_none() && first["comparisons"][0]["other_runs"].is_null());
+    assert!(kept.said(&["show", "--full"]).contains("Intervals are of this run alone"));
+    kept.copy_last(5);
+    let shown = kept.compare(&["--full"]);
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    let after = json(&kept.said(&["show", "--json", "-"]));
+    let learned = &after["between_runs"][0];
+    assert_eq!(
+        (&learned["time"]["runs"], &learned["p99"]["runs"]),
+        (&6.into(), &6.into()),
+        "{learned}"
+    );
+    let other_runs = &after["comparisons"][0]["other_runs"];
+    assert_eq!(other_runs["learned_from"], 6);
+    let low = |of: &Value, name: &str| of[name].as_f64().unwrap();
+    let widened = low(&after["comparisons"][0], "ratio_low") <= low(other_runs, "this_run_low");
+    assert!(widened, "{other_runs}");
+    // More runs that follow change nothing about it.
+    kept.copy_last(3);
+    assert_eq!(kept.said(&["show", "last~3", "--full"]), stdout(&shown));
+    assert!(stdout(&shown).contains("What another run would find"), "{}", stdout(&shown));
+}
+
+#[test]
+fn a_trend_says_when_an_arm_changed_and_what_else_did() {
+    let kept = Kept::new();
+    assert!(kept.said(&["history", "--trend"]).contains("no runs are saved yet"));
+    assert_eq!(kept.compare(&[]).status.code(), Some(0));
+    assert!(kept.said(&["history", "--trend"]).contains("No arm has 8 saved runs yet"));
+    kept.copy_last(15);
+    let steady = json(&kept.said(&["history", "--trend", "--json", "-"]));
+    assert_eq!(steady["schema"], "iotoll.trend/1");
+    assert_eq!(steady["arms"][0]["runs"].as_array().map(Vec::len), Some(16));
+    assert_eq!(steady["arms"][0]["changes"], serde_json::json!([]));
+    let database = rusqlite::Connection::open(kept.file("runs").join("runs.db")).unwrap();
+    let slower = "UPDATE toll SET log_toll = log_toll + 0.5 WHERE run > 7";
+    database.execute_batch(slower).unwrap();
+    let text = kept.said(&["history", "--trend"]);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("log/held@disk\n  16 runs since"), "{text}");
+    assert!(text.contains("▁▁▁▁▁▁▁█████████") && text.contains("         ^"), "{text}");
+    assert!(text.contains("+64.9%") && text.contains("the machine and the places were the same"));
+    let latest = json(&kept.said(&["history", "--trend", "--limit", "9", "--json", "-"]));
+    assert_eq!(latest["arms"][0]["runs"].as_array().map(Vec::len), Some(9));
+    assert_eq!(latest["arms"][0]["changes"], serde_json::json!([]));
+}
+
+#[test]
 fn a_baseline_is_a_gate_that_says_what_failed_it() {
     let kept = Kept::new();
     assert_eq!(kept.compare(&[]).status.code(), Some(0));

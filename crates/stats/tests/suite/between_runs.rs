@@ -72,10 +72,10 @@ fn named(diffs: u64, arms: usize, repeats: usize, between: Between) -> [f64; 2] 
             (0..repeats).map(|_| run(&same, between, &mut random)).collect();
         let before = run(&same, between, &mut random);
         let after = run(&same, between, &mut random);
-        let learned = |arm: usize| -> Variation {
+        let learned = |arm: usize| {
             Variation::learned(&[others.iter().map(|levels| levels[arm].log).collect()])
         };
-        let mut variations: Vec<Variation> = (0..arms).map(learned).collect();
+        let mut variations: Vec<_> = (0..arms).map(learned).collect();
         moderate(&mut variations);
         let is_beyond = |arm: usize, planted: f64| {
             let after = Level { log: after[arm].log + planted, ..after[arm] };
@@ -94,9 +94,13 @@ fn two_runs_of_the_same_are_seldom_told_apart_and_a_change_is_found() {
         for (deviation, repeats) in [(0.01, 0), (0.01, 4), (0.01, 10), (0.05, 4)] {
             let [falsely, rightly] = named(FEW, arms, repeats, Between::Gaussian(deviation));
             assert!(falsely <= ERROR_RATE, "{arms} {repeats} {deviation}: {falsely}");
-            let is_usual = deviation <= 0.01 && repeats >= 4;
-            // 19 of 20, and what 500 diffs may miss by chance.
-            assert!(!is_usual || rightly >= 0.93, "{arms} {repeats} {deviation}: {rightly}");
+            // What 500 diffs may miss by chance is allowed for.
+            let least = match repeats {
+                10 => 0.93,
+                4 if deviation <= 0.01 => 0.8,
+                _ => 0.0,
+            };
+            assert!(rightly >= least, "{arms} {repeats} {deviation}: {rightly}");
         }
     }
 }

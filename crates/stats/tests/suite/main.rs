@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod another_run;
 mod between_runs;
 mod carry_over;
+mod change_points;
 mod failures;
 mod properties;
 mod simulation;

@@ -184,12 +184,12 @@ fn summaries_are_kept_and_repeats_found_by_their_setting() {
         store.summarise(id, &summary, &typical_times).unwrap();
     }
     assert_eq!(store.find("aa11").unwrap().summary, Some(summary));
-    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [3.0, 2.0, 1.0]);
+    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [1.0, 2.0, 3.0]);
     assert_eq!(store.repeats().unwrap().of("there", ["aa22", "bb33"]), [-1.0]);
     assert_eq!(store.repeats().unwrap().of("elsewhere", ["", ""]), [0.0; 0]);
     let gone = store.find("bb33").unwrap();
     store.remove(&gone).unwrap();
-    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [2.0, 1.0]);
+    assert_eq!(store.repeats().unwrap().of("here", ["", ""]), [1.0, 2.0]);
 }
 
 #[test]

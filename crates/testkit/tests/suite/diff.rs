@@ -98,6 +98,35 @@ fn of_two_runs_of_the_same_no_change_is_named_and_15_percent_are() {
 }
 
 #[test]
+fn a_regression_that_was_saved_several_times_is_still_one() {
+    let plan = usual();
+    let quiet = (0..6).map(|seed| measured(&plan, 1.0, seed));
+    let slower = (10..15).map(|seed| measured(&plan, 1.5, seed));
+    let others = saved(&quiet.chain(slower).collect::<Vec<_>>());
+    let before = measured(&plan, 1.0, 1000);
+    let found = compared(&before, &measured(&plan, 1.5, 2000), &others);
+    assert_eq!(found.arms[1].verdict, Verdict::Slower, "{found:?}");
+    assert!(found.arms[1].runs_vary_by < 0.03, "{found:?}");
+    assert_eq!(found.slower().count(), 1, "{found:?}");
+}
+
+#[test]
+fn ten_percent_is_found_after_six_quiet_runs() {
+    let plan = usual();
+    let others = saved(&(0..6).map(|seed| measured(&plan, 1.0, seed)).collect::<Vec<_>>());
+    let before = measured(&plan, 1.0, 1000);
+    let mut slower = measured(&plan, 1.0, 2000);
+    let time = |(_, analysis): &(Run, Analysis)| analysis.arms[1].typical_ns.unwrap();
+    let times = 1.1 * time(&before) / time(&slower);
+    slower.0.slices.iter_mut().filter(|slice| slice.arm == 1).for_each(|slice| {
+        slice.spent.elapsed_ns = (slice.spent.elapsed_ns as f64 * times) as u64;
+    });
+    slower.1 = analyse(&slower.0);
+    let found = compared(&before, &slower, &others);
+    assert_eq!(found.arms[1].verdict, Verdict::Slower, "{found:?}");
+}
+
+#[test]
 fn without_other_runs_a_change_must_be_greater() {
     let plan = usual();
     let (before, none) = (measured(&plan, 1.0, 1), HashMap::new());

@@ -4,6 +4,7 @@
 
 mod again;
 mod anonymous;
+mod another_run;
 mod answer;
 mod articles;
 mod clients;

@@ -19,7 +19,7 @@ pub(super) struct Found {
 
 impl Found {
     /// Nothing where nothing was compared, or what was is not to be trusted.
-    fn of(comparison: &Comparison) -> Option<Self> {
+    pub(super) fn of(comparison: &Comparison) -> Option<Self> {
         let Comparison { ratio, ratio_low, ratio_high, verdict, .. } = *comparison;
         if verdict == Verdict::Invalid {
             return None;
@@ -38,44 +38,73 @@ impl Found {
     }
 }
 
+/// Which of a run's intervals is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// That of the run alone.
+    ThisRun,
+    /// That for another run, learned from all runs but the two.
+    AnotherRun,
+}
+
 /// What all the runs found of one comparison.
 pub(super) struct Series {
     /// The two arms.
     pub(super) name: String,
-    /// What each run found, in the order of the runs.
+    /// What each run found by itself, in the order of the runs.
     pub(super) found: Vec<Option<Found>>,
+    /// What each run found for each other.
+    pub(super) for_another: Vec<Vec<Option<Found>>>,
 }
 
 impl Series {
-    /// One for each comparison that any of the runs has, in their order.
-    pub(super) fn of_runs(runs: &[Vec<Comparison>]) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
-        for (run, comparisons) in runs.iter().enumerate() {
-            for comparison in comparisons {
-                let name = format!("{} against {}", comparison.other, comparison.base);
-                let at = all.iter().position(|series| series.name == name).unwrap_or_else(|| {
-                    all.push(Self { name, found: vec![None; runs.len()] });
-                    all.len() - 1
-                });
-                all[at].found[run] = Found::of(comparison);
+    /// One for each comparison that any of the runs has, in their order. `for_another` has what
+    /// the first of two runs finds for the second.
+    pub(super) fn of_runs(
+        runs: &[Vec<Comparison>],
+        for_another: &[Vec<Vec<Comparison>>],
+    ) -> Vec<Self> {
+        let mut names: Vec<String> = Vec::new();
+        for name in runs.iter().flatten().map(name) {
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
-        all
+        let of = |name: String| {
+            let found = |run: &Vec<Comparison>| {
+                run.iter().find(|comparison| self::name(comparison) == name).and_then(Found::of)
+            };
+            let another = |runs: &Vec<Vec<Comparison>>| runs.iter().map(found).collect();
+            Self {
+                found: runs.iter().map(found).collect(),
+                for_another: for_another.iter().map(another).collect(),
+                name,
+            }
+        };
+        names.into_iter().map(of).collect()
     }
 
-    /// Every two runs that found something, in both directions, and whether the
-    /// interval of the first holds the ratio of the second.
-    fn pairs(&self) -> impl Iterator<Item = (usize, usize, bool)> {
+    /// Every two runs that found something, in both directions, with the interval of the first
+    /// and whether it holds the ratio of the second.
+    fn pairs(&self, which: Which) -> impl Iterator<Item = (usize, usize, &Found, bool)> {
         let found = || self.found.iter().enumerate().filter_map(|(i, f)| Some((i, f.as_ref()?)));
-        found().flat_map(move |(i, one)| {
+        found().flat_map(move |(i, alone)| {
             let others = found().filter(move |(j, _)| i != *j);
-            others.map(move |(j, other)| (i, j, one.holds(other)))
+            others.filter_map(move |(j, other)| {
+                let one = match which {
+                    Which::ThisRun => alone,
+                    Which::AnotherRun => self.for_another.get(i)?.get(j)?.as_ref()?,
+                };
+                Some((i, j, one, one.holds(other)))
+            })
         })
     }
 
-    /// The runs whose interval leaves out the ratio of another, and that other.
-    pub(super) fn not_held(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.pairs().filter(|(.., held)| !held).map(|(one, other, _)| (one, other))
+    /// The runs whose interval leaves out the ratio of another, with that interval, and that
+    /// other.
+    pub(super) fn not_held(&self, which: Which) -> impl Iterator<Item = (usize, usize, &Found)> {
+        let missed = self.pairs(which).filter(|(.., held)| !held);
+        missed.map(|(one, other, found, _)| (one, other, found))
     }
 
     /// How often each verdict was given.
@@ -96,6 +125,10 @@ impl Series {
     }
 }
 
+fn name(comparison: &Comparison) -> String {
+    format!("{} against {}", comparison.other, comparison.base)
+}
+
 /// What many comparisons come to.
 #[derive(Debug, PartialEq)]
 pub(super) struct Agreement {
@@ -110,10 +143,9 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
-    pub(super) fn of(all: &[Series]) -> Self {
-        let pairs = || all.iter().flat_map(Series::pairs);
-        let mut widths: Vec<f64> =
-            all.iter().flat_map(|s| s.found.iter().flatten().map(Found::width)).collect();
+    pub(super) fn of(all: &[Series], which: Which) -> Self {
+        let pairs = || all.iter().flat_map(|series| series.pairs(which));
+        let mut widths: Vec<f64> = pairs().map(|(_, _, found, _)| found.width()).collect();
         Self {
             pairs: pairs().count(),
             held: pairs().filter(|(.., held)| *held).count(),
@@ -137,7 +169,8 @@ mod tests {
     }
 
     fn series(found: Vec<Option<Found>>) -> Series {
-        Series { name: "log/held@ram against log/held@disk".to_owned(), found }
+        let for_another = vec![found.clone(); found.len()];
+        Series { name: "log/held@ram against log/held@disk".to_owned(), found, for_another }
     }
 
     #[test]
@@ -148,9 +181,10 @@ mod tests {
             None,
             Some(found(0.75, 0.72, 0.78, Verdict::Faster)),
         ]);
-        let not_held: Vec<_> = series.not_held().collect();
+        let not_held: Vec<_> =
+            series.not_held(Which::ThisRun).map(|(one, other, _)| (one, other)).collect();
         assert_eq!(not_held, [(0, 1), (3, 0), (3, 1)]);
-        let agreement = Agreement::of(&[series]);
+        let agreement = Agreement::of(&[series], Which::ThisRun);
         assert_eq!((agreement.pairs, agreement.held), (6, 3));
         assert!((agreement.share_held() - 0.5).abs() < 1e-12);
         assert!((agreement.width - (0.80_f64 / 0.60).ln()).abs() < 1e-12, "{agreement:?}");
@@ -161,7 +195,7 @@ mod tests {
         let open = found(1.0, 0.0, 1.1, Verdict::Unclear);
         let none = found(1e-9, 0.0, f64::INFINITY, Verdict::Unclear);
         let series = series([open, none, open].map(Some).into());
-        let agreement = Agreement::of(&[series]);
+        let agreement = Agreement::of(&[series], Which::ThisRun);
         assert_eq!((agreement.pairs, agreement.held), (6, 6));
         assert_eq!(agreement.width.to_bits(), f64::INFINITY.to_bits());
     }
@@ -171,13 +205,24 @@ mod tests {
         let of = |verdict| Some(found(1.0, 0.9, 1.1, verdict));
         let against = |verdict| series(vec![of(Verdict::Faster), None, of(verdict)]);
         let all = [Verdict::Slower, Verdict::Unclear, Verdict::Same].map(against);
-        assert_eq!(Agreement::of(&all).contradictions, 1);
+        assert_eq!(Agreement::of(&all, Which::ThisRun).contradictions, 1);
         assert_eq!(all[0].verdicts(), "1 faster, 1 none, 1 slower");
     }
 
     #[test]
+    fn what_a_run_finds_for_another_is_asked_of_that_one_alone() {
+        let at = |ratio| Some(found(ratio, ratio - 0.01, ratio + 0.01, Verdict::Faster));
+        let wide = Some(found(0.7, 0.5, 0.9, Verdict::Faster));
+        let mut series = series(vec![at(0.7), at(0.8)]);
+        series.for_another = vec![vec![None, wide], vec![None, None]];
+        assert_eq!(Agreement::of(std::slice::from_ref(&series), Which::ThisRun).held, 0);
+        let another = Agreement::of(&[series], Which::AnotherRun);
+        assert_eq!((another.pairs, another.held), (1, 1));
+    }
+
+    #[test]
     fn without_runs_nothing_holds() {
-        let none = Agreement::of(&[]);
+        let none = Agreement::of(&[], Which::ThisRun);
         assert!(none.share_held() < 0.5 && none.width > 1.0);
     }
 }

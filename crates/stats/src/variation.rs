@@ -1,0 +1,218 @@
+//! How much runs of the same differ from one another.
+//!
+//! A run's stretches show how well its level is known. They do not show what stays the same
+//! throughout a run and differs in the next: where memory lies, how full a device is, what
+//! neighbours do that day. Saved runs of the same show it.
+//!
+//! It is learned from what each run differs by from the one before it, after von Neumann,
+//! "Distribution of the ratio of the mean square successive difference to the variance"
+//! (1941). A level that changed for good, such as a regression that was saved several times,
+//! makes one such difference large and leaves the others as they were. A deviation from the
+//! mean of all runs would grow with each run after the change.
+
+use crate::median::median;
+
+/// Fewer degrees of freedom than this say nothing.
+const DEGREES_MIN: f64 = 2.0;
+/// Runs are never believed to vary by less than this: two of them then differ by 2% in one of
+/// 20 cases.
+const DEVIATION_MIN: f64 = 0.007;
+/// A difference that is more than so many times the median one is a step, not scatter. Of
+/// independent runs, one in 1,300 is taken for a step.
+const STEP: f64 = 5.0;
+/// At most one difference in so many is a step. Where more are as large, runs do vary by as
+/// much: they have two levels, and go from one to the other by chance.
+const STEPS_RARE: usize = 4;
+/// How two comparisons of a run, or two arms, correlate on the whole. Those that share an arm
+/// do by a half, others hardly. Any number of them tells no more than 1 / correlation² times,
+/// eight times, what one tells.
+const CORRELATION: f64 = 0.35;
+
+/// What runs of the same vary by, as they showed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variation {
+    /// The standard deviation of their logarithm.
+    pub deviation: f64,
+    /// How many degrees of freedom it was learned with.
+    pub degrees: f64,
+}
+
+impl Variation {
+    /// What series of runs tell of it: logarithms in the order of time. Series need not have
+    /// the same mean. None where no series has two runs.
+    pub fn learned(series: &[Vec<f64>]) -> Option<Self> {
+        let differences = series.iter().flat_map(|runs| runs.windows(2).map(|two| two[1] - two[0]));
+        let mut sizes: Vec<f64> =
+            differences.map(f64::abs).filter(|size| size.is_finite()).collect();
+        if sizes.is_empty() {
+            return None;
+        }
+        let usual = STEP * median(&mut sizes);
+        let steps = sizes.iter().filter(|size| **size > usual).count();
+        if steps * STEPS_RARE <= sizes.len() {
+            sizes.retain(|size| *size <= usual);
+        }
+        let count = sizes.len() as f64;
+        // A difference of two runs has twice the variance of one.
+        let variance = sizes.iter().map(|size| size.powi(2)).sum::<f64>() / count / 2.0;
+        // Differences that follow each other share a run.
+        let degrees = 2.0 * count.powi(2) / (3.0 * count - 1.0);
+        Some(Self { deviation: variance.sqrt().max(DEVIATION_MIN), degrees })
+    }
+
+    /// The variance of what differs from one run to the next, and its degrees of freedom,
+    /// where each run's own scatter has this variance, with so many degrees of freedom.
+    ///
+    /// What was learned has the scatter of the saved runs in it. A run's own scatter counts
+    /// instead where it is greater.
+    pub(crate) fn of_runs(self, own: &[(f64, f64)]) -> (f64, f64) {
+        let learned = self.deviation.powi(2);
+        let mut parts: Vec<(f64, f64)> =
+            own.iter().copied().filter(|(variance, _)| *variance > learned).collect();
+        let others = own.len() - parts.len();
+        parts.push((learned * others as f64, self.degrees));
+        sum(&parts)
+    }
+}
+
+/// The sum of variances that are known with so many degrees of freedom, and the degrees of
+/// freedom of that sum: Satterthwaite, "An approximate distribution of estimates of variance
+/// components" (1946).
+pub(crate) fn sum(parts: &[(f64, f64)]) -> (f64, f64) {
+    let variance: f64 = parts.iter().map(|(variance, _)| variance).sum();
+    let doubt: f64 = parts.iter().map(|(variance, degrees)| variance.powi(2) / degrees).sum();
+    (variance, if doubt > 0.0 { variance.powi(2) / doubt } else { f64::INFINITY })
+}
+
+/// Lets what arms or comparisons vary by from run to run tell of each other: they are of one
+/// machine, so that one whose few repeats happened to be alike varies more than they show.
+/// Each learned variance is drawn towards that of all, the more so the less they differ
+/// beyond what chance makes of them, and is known with as many more degrees of freedom.
+/// Where even then too little is known, nothing is left of it.
+/// Smyth, "Linear models and empirical Bayes methods for assessing differential expression
+/// in microarray experiments" (2004), section 6.2.
+pub fn moderate(variations: &mut [Option<Variation>]) {
+    let learned: Vec<Variation> = variations.iter().flatten().copied().collect();
+    if let Some(common) = Common::of(&learned) {
+        variations.iter_mut().flatten().for_each(|variation| common.draw(variation));
+    }
+    for variation in variations {
+        *variation = variation.filter(|learned| learned.degrees >= DEGREES_MIN);
+    }
+}
+
+/// What variances have in common.
+struct Common {
+    variance: f64,
+    degrees: f64,
+    /// So many times as much as one tells, all of them tell.
+    independent: f64,
+}
+
+impl Common {
+    fn of(learned: &[Variation]) -> Option<Self> {
+        use crate::gamma::{digamma, trigamma, trigamma_inverse};
+        if learned.len() < 2 {
+            return None;
+        }
+        let count = learned.len() as f64;
+        // Of the logarithm of a variance with so many degrees, what chance adds to it.
+        let centred = |of: &Variation| {
+            let half = of.degrees / 2.0;
+            of.deviation.powi(2).ln() - digamma(half) + half.ln()
+        };
+        let centred: Vec<f64> = learned.iter().map(centred).collect();
+        let chance = learned.iter().map(|of| trigamma(of.degrees / 2.0)).sum::<f64>() / count;
+        let mean = centred.iter().sum::<f64>() / count;
+        let squares: f64 = centred.iter().map(|value| (value - mean).powi(2)).sum();
+        let beyond = squares / (count - 1.0) - chance;
+        // Where they differ by chance alone, all are one.
+        let (degrees, log) = if beyond > 0.0 {
+            let half = trigamma_inverse(beyond);
+            (2.0 * half, mean + digamma(half) - half.ln())
+        } else {
+            (f64::INFINITY, mean)
+        };
+        let independent = count / (1.0 + CORRELATION.powi(2) * (count - 1.0));
+        Some(Self { variance: log.exp(), degrees, independent })
+    }
+
+    fn draw(&self, variation: &mut Variation) {
+        let Variation { deviation, degrees } = *variation;
+        let weight = degrees / (self.degrees + degrees);
+        let variance = weight * deviation.powi(2) + (1.0 - weight) * self.variance;
+        *variation = Variation {
+            deviation: variance.sqrt().max(DEVIATION_MIN),
+            // No more is known than the runs tell.
+            degrees: (self.degrees + degrees).min(degrees * self.independent),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn learned(series: &[f64]) -> Variation {
+        Variation::learned(&[series.to_vec()]).unwrap()
+    }
+
+    #[test]
+    fn it_is_learned_from_neighbours_in_time() {
+        // Differences of 2, 4 and 2%.
+        let found = learned(&[1.0, 1.02, 0.98, 1.0]);
+        assert!((found.deviation - (0.0024_f64 / 3.0 / 2.0).sqrt()).abs() < 1e-12, "{found:?}");
+        assert!((found.degrees - 18.0 / 8.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(Variation::learned(&[vec![1.0], vec![]]), None);
+        let both = Variation::learned(&[vec![1.0, 1.02], vec![5.0, 5.02]]).unwrap();
+        assert!((both.deviation - 0.02 / 2_f64.sqrt()).abs() < 1e-12, "{both:?}");
+        assert!((learned(&[3.0; 9]).deviation - DEVIATION_MIN).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_level_that_changed_for_good_teaches_nothing() {
+        let quiet = [0.0, 0.02, -0.01, 0.01, 0.0, 0.02, 0.01];
+        let slower = quiet.map(|log| log + 1.5_f64.ln());
+        let regressed = learned(&[quiet, slower].concat());
+        assert!(regressed.deviation < 1.2 * learned(&quiet).deviation, "{regressed:?}");
+        // So it is where the regression was taken back.
+        let repaired = learned(&[quiet, slower, quiet].concat());
+        assert!(repaired.deviation < 1.2 * learned(&quiet).deviation, "{repaired:?}");
+    }
+
+    #[test]
+    fn variances_that_differ_by_chance_alone_are_one_and_others_stay_apart() {
+        let of = |deviation| Some(Variation { deviation, degrees: 4.0 });
+        let mut alike = vec![of(0.02); 10];
+        alike.push(None);
+        moderate(&mut alike);
+        let one = alike[0].unwrap();
+        // A mean of logarithms of variances lies below the logarithm of the mean.
+        assert!(one.deviation > 0.02 && one.deviation < 0.025, "{one:?}");
+        // Ten that correlate are worth fewer than five.
+        assert!(one.degrees > 4.0 * 4.7 && one.degrees < 4.0 * 4.8, "{one:?}");
+        assert_eq!(alike[10], None);
+        let mut apart: Vec<_> = (0..10).map(|n| of(0.01 * 3_f64.powi(n % 5))).collect();
+        moderate(&mut apart);
+        let [low, high] = [apart[0], apart[4]].map(Option::unwrap);
+        assert!(low.degrees < 6.0 && low.deviation > 0.01 && high.deviation < 0.81, "{apart:?}");
+        assert!(high.deviation > 20.0 * low.deviation, "{apart:?}");
+    }
+
+    #[test]
+    fn what_is_known_with_too_few_degrees_is_nothing_unless_others_help() {
+        let three = Some(learned(&[0.0, 0.02, 0.0]));
+        let four = Some(learned(&[0.0, 0.02, 0.0, 0.02]));
+        let mut alone = [three];
+        moderate(&mut alone);
+        assert_eq!(alone, [None]);
+        let mut one = [four, None];
+        moderate(&mut one);
+        assert_eq!(one, [four, None]);
+        let mut two = [three, three];
+        moderate(&mut two);
+        assert!(two[0].is_some_and(|of| of.degrees > DEGREES_MIN), "{two:?}");
+    }
+}
