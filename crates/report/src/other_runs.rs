@@ -4,8 +4,8 @@
 use model::analysis::{Analysis, Comparison, OtherRuns, TailComparison};
 use units::{counted, percent};
 
+use crate::difference::Difference;
 use crate::text::{Width, heading, paragraph};
-use crate::words::Difference;
 
 /// More comparisons than this are in the result file alone.
 const LINES_MAX: usize = 12;
@@ -43,8 +43,8 @@ All intervals in this report hold what another run would find, as far as saved r
 same comparisons show how much runs vary. Verdicts follow from these intervals. Those of this \
 run alone are narrower:";
 
-/// `log/held@ram against log/held@disk: −18% to −10%; in this run alone −16% to −12%. 6 saved
-/// runs vary by 1.9%.`
+/// `log/held@ram against log/held@disk: 14% less (10–18%); in this run alone 12–16%. 6 saved runs
+/// vary by 1.9%.`
 fn line(comparison: &Comparison, other_runs: &OtherRuns) -> String {
     let Comparison { base, other, ratio, ratio_low, ratio_high, p99, .. } = comparison;
     let both = both(Difference::new(*ratio, *ratio_low, *ratio_high), *ratio, other_runs);
@@ -60,12 +60,11 @@ fn line(comparison: &Comparison, other_runs: &OtherRuns) -> String {
 fn both(another: Difference, ratio: Option<f64>, other_runs: &OtherRuns) -> String {
     let OtherRuns { this_run_low, this_run_high, .. } = *other_runs;
     let this = Difference::new(ratio, this_run_low, this_run_high);
-    let written = |of: Difference| match (of.interval.as_str(), of.ratio.starts_with('×')) {
-        ("", _) => "no bound yet".to_owned(),
-        (interval, true) => format!("×{interval}"),
-        (interval, false) => interval.to_owned(),
+    let told = |interval: &str| {
+        if interval.is_empty() { "no bound yet".to_owned() } else { interval.to_owned() }
     };
-    format!("{}; in this run alone {}", written(another), written(this))
+    let (whole, own) = (told(&another.interval), told(&this.interval));
+    format!("{} ({whole}); in this run alone {own}", another.ratio)
 }
 
 fn tail(p99: &TailComparison) -> String {

@@ -6,9 +6,9 @@ use model::printable::printable;
 use model::trend::{ArmTrend, LevelChange, Trend};
 use units::{counted, time};
 
+use crate::difference::Difference;
 use crate::history::minute;
 use crate::text::{PROSE, Width, paragraph};
-use crate::words::Difference;
 
 /// From the lowest time to the highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
