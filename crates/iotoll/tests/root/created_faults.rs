@@ -16,6 +16,8 @@ use tempfile::TempDir;
 
 /// Long enough for some blocks before and after what happens.
 const BUDGET: &str = "10s";
+/// A run that ends as soon as its image is full, which takes some seconds on a busy machine.
+const FILLED: &str = "20s";
 
 /// A run of several studies with an image and a directory.
 struct Run {
@@ -73,7 +75,7 @@ fn slices(result: &Value, end: &str) -> u64 {
 
 #[test]
 fn an_image_that_somebody_fills_ends_the_run_with_what_it_has() {
-    let Some(mut run) = Run::start("an_image_that_somebody_fills", BUDGET) else { return };
+    let Some(mut run) = Run::start("an_image_that_somebody_fills", FILLED) else { return };
     let image = run.image();
     // To the last block, and so beyond the margin.
     let _ = fs::write(image.join("other"), vec![7; 150 << 20]);
@@ -86,9 +88,8 @@ fn an_image_that_somebody_fills_ends_the_run_with_what_it_has() {
 
 #[test]
 fn an_image_that_runs_out_of_inodes_ends_the_run_with_what_it_has() {
-    let Some(mut run) = Run::start("an_image_that_runs_out_of_inodes", "20s") else { return };
+    let Some(mut run) = Run::start("an_image_that_runs_out_of_inodes", FILLED) else { return };
     let image = run.image();
-    // That takes some seconds, which is why the run has more.
     fs::create_dir(image.join("other")).unwrap();
     let made = (0..1_000_000).map(|n| fs::File::create(image.join(format!("other/{n}"))));
     assert!(made.into_iter().any(|made| made.is_err()));
