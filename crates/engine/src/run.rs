@@ -6,11 +6,9 @@ use model::article::Article;
 use model::client::Client;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
-use model::run::{
-    ArmFailure, ArmRecord, Invocation, LeftOut, Machine, PlaceAfter, PlanRecord, Run, Watch,
-};
+use model::run::{ArmFailure, Invocation, LeftOut, Machine, PlaceAfter, PlanRecord, Run, Watch};
 
-use crate::job::Job;
+use crate::job::{Job, recorded};
 use crate::measure::{Event, Measurement, measure};
 use crate::runner::SliceRunner;
 
@@ -63,6 +61,7 @@ pub fn run(
     let mut run = begun(job, header, environment, runner);
     events(Event::Begun(&run));
     let Measurement { slices, failures, interrupted, ended_early } = measure(job, runner, events);
+    runner.end();
     let ended_early = ended_early.or_else(|| environment.cut_short());
     run.run.seconds = runner.elapsed().as_secs_f64();
     run.run.interrupted = interrupted && ended_early.is_none();
@@ -113,14 +112,8 @@ fn begun(
 }
 
 fn plan_record(job: &Job) -> PlanRecord {
-    let arm = |(index, arm): (usize, &Arm)| ArmRecord {
-        id: arm.id.clone(),
-        study: arm.study.name.clone(),
-        strategy: arm.strategy.name.clone(),
-        place: arm.place,
-        params: arm.params.written(),
-        material: job.materials.get(index).cloned().flatten(),
-    };
+    let arm =
+        |(index, arm): (usize, &Arm)| recorded(arm, job.materials.get(index).cloned().flatten());
     PlanRecord {
         threshold: job.threshold,
         error_rate: job.error_rate,
