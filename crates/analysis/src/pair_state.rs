@@ -155,7 +155,7 @@ impl PairStates {
     }
 
     /// The states after all blocks of a run.
-    pub(crate) fn of(run: &Run) -> Self {
+    pub fn of(run: &Run) -> Self {
         Self::of_pairs(run, &run.plan.pairs, Cow::Borrowed)
     }
 

@@ -68,8 +68,10 @@ struct LocalArm {
     /// As an index into the places.
     place: usize,
     workload: Box<dyn Workload>,
-    /// The arm's folder, created before its first slice in a stretch.
+    /// The arm's folder, where it is created.
     kept: Option<OwnedFd>,
+    /// No slice has used it.
+    kept_is_new: bool,
 }
 
 impl<'a> LocalRunner<'a> {
@@ -85,7 +87,12 @@ impl<'a> LocalRunner<'a> {
         assert_eq!(arms.len(), workloads.len(), "every arm has a workload");
         let arms = arms.iter().zip(workloads);
         let arms: Vec<LocalArm> = arms
-            .map(|(arm, workload)| LocalArm { place: arm.place, workload, kept: None })
+            .map(|(arm, workload)| LocalArm {
+                place: arm.place,
+                workload,
+                kept: None,
+                kept_is_new: true,
+            })
             .collect();
         let RunLimits { write_limit_bytes, gentle } = RunLimits::default();
         let clock = Clock::new();
@@ -125,9 +132,9 @@ impl<'a> LocalRunner<'a> {
 
     /// What a slice will come to.
     fn entry(&self, arm: usize, operations: u64) -> Entry {
-        let LocalArm { place, workload, kept } = &self.arms[arm];
+        let LocalArm { place, workload, kept_is_new, .. } = &self.arms[arm];
         let slice = workload.footprint(operations);
-        let most = if kept.is_none() { slice.and(workload.kept_footprint()) } else { slice };
+        let most = if *kept_is_new { slice.and(workload.kept_footprint()) } else { slice };
         Entry { arm, place: *place, operations, most }
     }
 
@@ -166,13 +173,13 @@ impl<'a> LocalRunner<'a> {
     fn timed_slice(&mut self, number: usize, operations: u64) -> Result<Slice, StudyError> {
         let kind = self.kind_of(number);
         self.start_process(kind)?;
-        let LocalArm { place, workload, kept } = &mut self.arms[number];
+        let LocalArm { place, workload, kept, kept_is_new } = &mut self.arms[number];
         let place = &mut self.places[*place];
-        let kept_is_new = kept.is_none();
-        if kept_is_new {
+        if kept.is_none() {
             *kept = Some(place.kept_folder(number).doing("making an arm's folder")?);
             place.settle().doing("removing an arm's folder")?;
         }
+        let kept_is_new = std::mem::take(kept_is_new);
         let Some(kept) = kept else { unreachable!("made above") };
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
         let (fresh, kept) = (fresh.as_fd(), kept.as_fd());
@@ -204,8 +211,9 @@ impl<'a> LocalRunner<'a> {
         if processes.is_running(kind) {
             return Ok(());
         }
-        for arm in self.arms.iter_mut().filter(|arm| arm.workload.runs_in() == kind) {
-            arm.kept = None;
+        let known = |arm: &&mut LocalArm| arm.workload.runs_in() == kind && !arm.kept_is_new;
+        for arm in self.arms.iter_mut().filter(known) {
+            (arm.kept, arm.kept_is_new) = (None, true);
         }
         processes.start(kind, self.meter.clock.tell())
     }
@@ -275,7 +283,15 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn begin_stretch(&mut self) {
-        self.arms.iter_mut().for_each(|arm| arm.kept = None);
+        for (number, arm) in self.arms.iter_mut().enumerate() {
+            // One that cannot be created now is an error of the arm's next slice.
+            arm.kept = self.places[arm.place].kept_folder(number).ok();
+            arm.kept_is_new = true;
+        }
+        for place in &mut self.places {
+            // What the arms' folders left is settled once for all of them.
+            let _ = place.settle();
+        }
         if let Some(processes) = &mut self.processes {
             processes.begin_stretch();
         }

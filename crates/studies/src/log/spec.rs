@@ -67,7 +67,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "records",
-                "how many records each writer appends in a slice; 0 for as many as take some 20 \
+                "how many records each writer appends in a slice; 0 for as many as take some 5 \
                  ms",
                 ParamKind::Count { min: 0, max: RECORDS_MAX },
                 "0",
