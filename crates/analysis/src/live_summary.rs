@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use model::analysis::{Analysis, ArmResult, Comparison, Cpu, Io, TailComparison, Verdict};
 use model::noise::Noise;
 use model::run::{ArmRecord, Run};
-use model::slice::Slice;
+use model::slice::{Phase, Slice};
 
 use crate::advice;
 use crate::comparisons::{Ratios, decided, other_runs};
@@ -17,20 +17,38 @@ use crate::pair_state::{PairState, PairStates};
 pub struct LiveSummary {
     /// Its record as it was when it began.
     run: Run,
-    /// The tolls of each arm's slices in blocks.
+    /// The times of each arm's slices in rounds; before it had any, of those before.
     typical_times_ns: Vec<Vec<f64>>,
+    /// Whether an arm had a slice in a round.
+    is_in_rounds: Vec<bool>,
 }
 
 impl LiveSummary {
     /// A run that has just begun.
     pub fn new(run: &Run) -> Self {
-        Self { run: run.clone(), typical_times_ns: vec![Vec::new(); run.plan.arms.len()] }
+        let arms = run.plan.arms.len();
+        Self {
+            run: run.clone(),
+            typical_times_ns: vec![Vec::new(); arms],
+            is_in_rounds: vec![false; arms],
+        }
     }
 
     /// Takes in slices that are complete.
     pub fn take(&mut self, slices: &[Slice]) {
-        for slice in slices.iter().filter(|slice| slice.block().is_some()) {
-            self.typical_times_ns[slice.arm].push(slice.score_ns());
+        for slice in slices {
+            let times_ns = &mut self.typical_times_ns[slice.arm];
+            match (slice.phase, &mut self.is_in_rounds[slice.arm]) {
+                (Phase::Block(_), true) => {}
+                (Phase::Block(_), is_in_rounds) => {
+                    *is_in_rounds = true;
+                    times_ns.clear();
+                }
+                // The latest is the longest and the warmest.
+                (Phase::Calibration | Phase::Warmup, false) => times_ns.clear(),
+                _ => continue,
+            }
+            times_ns.push(slice.score_ns());
         }
     }
 
@@ -131,6 +149,28 @@ mod tests {
 
     use super::*;
     use crate::{analyse, testing};
+
+    #[test]
+    fn before_the_first_round_times_are_those_of_the_latest_slice() {
+        let mut live_summary = LiveSummary::new(&testing::run(2, Vec::new()));
+        let typical_ns = |live_summary: &LiveSummary| {
+            live_summary.analysis(&PairStates::of(live_summary.run())).arms[0].typical_ns
+        };
+        let mut times = Vec::new();
+        for (phase, ns) in [
+            (Phase::Calibration, 900),
+            (Phase::Warmup, 500),
+            (Phase::Block(0), 300),
+            (Phase::Block(1), 100),
+            (Phase::Unfinished, 700),
+        ] {
+            let mut slice = Slice { phase, operations: 1, ..testing::slice(0, 0) };
+            slice.spent.elapsed_ns = ns;
+            live_summary.take(&[slice]);
+            times.push(typical_ns(&live_summary).unwrap_or_default());
+        }
+        assert_eq!(times, [900.0, 500.0, 300.0, 200.0, 200.0]);
+    }
 
     #[test]
     fn a_glance_at_a_whole_run_has_the_tolls_and_verdicts_of_its_analysis() {

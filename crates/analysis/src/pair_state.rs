@@ -165,7 +165,7 @@ impl PairStates {
     }
 
     /// The states after all blocks of a run.
-    pub(crate) fn of(run: &Run) -> Self {
+    pub fn of(run: &Run) -> Self {
         Self::new(&run.plan.pairs, settings(run), &run.between_runs).with_run(run, Cow::Borrowed)
     }
 

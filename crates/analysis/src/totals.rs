@@ -5,7 +5,8 @@ use model::counters::{Counters, sum};
 use model::description::{CauseDescription, StudyDescription};
 use model::place::PlaceFacts;
 use model::probes::{Residency, Surroundings};
-use model::run::{MemoryFloor, PlaceFloor, Run};
+use model::run::{ArmRecord, MemoryFloor, PlaceFloor, Run};
+use model::scaling::THREADS;
 use model::slice::{Deferred, Slice};
 use model::spent::{Calls, Spent};
 
@@ -36,6 +37,10 @@ pub(crate) struct ArmTotals {
     pub(crate) place: Option<PlaceFacts>,
     /// What moving a cached page costs there.
     pub(crate) place_floor: Option<PlaceFloor>,
+    /// Threads of the process in which one does the work.
+    pub(crate) threads: u64,
+    /// How the work is done, their number aside.
+    pub(crate) way: String,
 }
 
 /// Time that is a cause of a study's own.
@@ -63,6 +68,8 @@ pub(crate) fn of_arms(run: &Indexed<'_>, typical_times: &[Option<f64>]) -> Vec<A
             memory: run.floor.memory,
             place: run.places.get(arm.place).cloned(),
             place_floor: run.floor.places.get(arm.place).copied().flatten(),
+            threads: threads(arm),
+            way: way(arm),
             ..totals
         }
     })
@@ -111,6 +118,17 @@ fn own_times(
         Some(OwnTime { cause: cause.clone(), time_ns })
     });
     known.collect()
+}
+
+/// Its strategy and parameters but for the number of threads.
+fn way(arm: &ArmRecord) -> String {
+    let params = arm.params.iter().filter(|(name, _)| *name != THREADS);
+    params.fold(arm.strategy.clone(), |way, (name, value)| format!("{way} {name}={value}"))
+}
+
+/// Threads of the process in which one does the work of an arm.
+fn threads(arm: &ArmRecord) -> u64 {
+    arm.params.get(THREADS).and_then(|threads| threads.parse().ok()).unwrap_or(1)
 }
 
 impl ArmTotals {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use model::arm::{Arm, Pair, pairs};
 use model::material::Material;
 use model::plan::{Plan, StudyPlan};
+use model::run::ArmRecord;
 
 use crate::run_limits::RunLimits;
 
@@ -53,5 +54,17 @@ impl Job {
             per_second: plan.studies.iter().filter_map(rate).collect(),
             run_limits: RunLimits::default(),
         }
+    }
+}
+
+/// An arm as a record has it.
+pub(crate) fn recorded(arm: &Arm, material: Option<Material>) -> ArmRecord {
+    ArmRecord {
+        id: arm.id.clone(),
+        study: arm.study.name.clone(),
+        strategy: arm.strategy.name.clone(),
+        place: arm.place,
+        params: arm.params.written(),
+        material,
     }
 }

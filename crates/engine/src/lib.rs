@@ -23,6 +23,8 @@ pub mod run_limits;
 pub mod runner;
 mod schedule;
 pub mod selftest;
+mod slice_meter;
+pub mod slice_process;
 pub mod slice_timer;
 pub mod study;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Runs slices on this machine, in real places, with probes around each.
+//! Runs slices on this machine, in real places.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
@@ -7,16 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::clock::{Clock, Moment};
-use host::page_cache::residency;
-use host::probes::{Probes, Reading};
-use host::root::Root;
 use host::touch::memory_floor;
 use model::arm::Arm;
-use model::counters::Counters as _;
-use model::probes::{Residency, Surroundings};
 use model::run::{Floor, PlaceFloor, Writes};
-use model::slice::{Deferred, Latencies, Slice};
-use model::spent::{DeviceTraffic, Spent};
+use model::slice::Slice;
+use model::spent::DeviceTraffic;
 use process::StopFlag;
 use process::worker::Clients;
 
@@ -25,8 +20,9 @@ use crate::ledger::{Entry, Ledger};
 use crate::pace::pause_after;
 use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
-use crate::slice_timer::SliceTimer;
-use crate::study::{Operations, SliceFolders, Workload};
+use crate::slice_meter::SliceMeter;
+use crate::slice_process::{Folders, SliceProcesses};
+use crate::study::{Operations, RunsIn, SliceFolders, Workload};
 use crate::{floor, place_floor};
 
 /// Who rests looks so often whether the run was interrupted.
@@ -58,25 +54,24 @@ pub trait PlaceHandle {
 pub struct LocalRunner<'a> {
     began: Instant,
     stop: StopFlag,
-    clock: Clock,
     clock_began: Moment,
-    timer: SliceTimer,
-    probes: Probes,
-    /// Why the page cache cannot be asked, once that is known.
-    residency_unread: Option<String>,
+    meter: SliceMeter,
+    /// Those that slices run in; none where they run in this one.
+    processes: Option<SliceProcesses>,
     places: Vec<Box<dyn PlaceHandle + 'a>>,
     arms: Vec<LocalArm>,
     ledger: Ledger,
     gentle: bool,
-    clients: Option<Rc<dyn Clients>>,
 }
 
 struct LocalArm {
     /// As an index into the places.
     place: usize,
     workload: Box<dyn Workload>,
-    /// The arm's folder, created before its first slice in a stretch.
+    /// The arm's folder, where it is created.
     kept: Option<OwnedFd>,
+    /// No slice has used it.
+    kept_is_new: bool,
 }
 
 impl<'a> LocalRunner<'a> {
@@ -92,22 +87,23 @@ impl<'a> LocalRunner<'a> {
         assert_eq!(arms.len(), workloads.len(), "every arm has a workload");
         let arms = arms.iter().zip(workloads);
         let arms: Vec<LocalArm> = arms
-            .map(|(arm, workload)| LocalArm { place: arm.place, workload, kept: None })
+            .map(|(arm, workload)| LocalArm {
+                place: arm.place,
+                workload,
+                kept: None,
+                kept_is_new: true,
+            })
             .collect();
         let RunLimits { write_limit_bytes, gentle } = RunLimits::default();
         let clock = Clock::new();
-        let timer = SliceTimer::new(clock.clone(), StopFlag::clone(&stop));
         Self {
             began,
-            stop,
             clock_began: clock.moment(),
-            clock,
-            timer,
-            probes: Probes::new(&Root::real(), &[]),
-            residency_unread: None,
+            meter: SliceMeter::new(clock, StopFlag::clone(&stop)),
+            processes: None,
+            stop,
             ledger: ledger(write_limit_bytes, &places, arms.len()),
             gentle,
-            clients: None,
             places,
             arms,
         }
@@ -123,15 +119,22 @@ impl<'a> LocalRunner<'a> {
 
     /// The same with workers on other machines beside it, where there are any.
     #[must_use]
-    pub fn with_clients(self, clients: Option<Rc<dyn Clients>>) -> Self {
-        Self { clients, ..self }
+    pub fn with_clients(mut self, clients: Option<Rc<dyn Clients>>) -> Self {
+        self.meter.clients = clients;
+        self
+    }
+
+    /// The same with slices in processes that have one thread, new ones for each stretch.
+    #[must_use]
+    pub fn in_processes(self, processes: SliceProcesses) -> Self {
+        Self { processes: Some(processes), ..self }
     }
 
     /// What a slice will come to.
     fn entry(&self, arm: usize, operations: u64) -> Entry {
-        let LocalArm { place, workload, kept } = &self.arms[arm];
+        let LocalArm { place, workload, kept_is_new, .. } = &self.arms[arm];
         let slice = workload.footprint(operations);
-        let most = if kept.is_none() { slice.and(workload.kept_footprint()) } else { slice };
+        let most = if *kept_is_new { slice.and(workload.kept_footprint()) } else { slice };
         Entry { arm, place: *place, operations, most }
     }
 
@@ -162,59 +165,57 @@ impl<'a> LocalRunner<'a> {
     fn place_floor(&mut self, place: usize) -> std::io::Result<PlaceFloor> {
         let place = &mut self.places[place];
         let folder = place.fresh_folder()?;
-        let floor = place_floor::measure(&self.clock, folder.as_fd());
+        let floor = place_floor::measure(&self.meter.clock, folder.as_fd());
         place.settle()?;
         floor
     }
 
     fn timed_slice(&mut self, number: usize, operations: u64) -> Result<Slice, StudyError> {
-        let LocalArm { place, workload, kept } = &mut self.arms[number];
+        let kind = self.kind_of(number);
+        self.start_process(kind)?;
+        let LocalArm { place, workload, kept, kept_is_new } = &mut self.arms[number];
         let place = &mut self.places[*place];
-        let timer = &mut self.timer;
-        let kept_is_new = kept.is_none();
-        if kept_is_new {
+        if kept.is_none() {
             *kept = Some(place.kept_folder(number).doing("making an arm's folder")?);
             place.settle().doing("removing an arm's folder")?;
         }
+        let kept_is_new = std::mem::take(kept_is_new);
         let Some(kept) = kept else { unreachable!("made above") };
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
-        let (fresh, kept, clients) = (fresh.as_fd(), kept.as_fd(), self.clients.as_ref());
-        let folders = SliceFolders { clients, ..SliceFolders::alone(fresh, kept, kept_is_new) };
-        let ready = workload.prepare(folders)?.ready(operations, timer)?;
+        let (fresh, kept) = (fresh.as_fd(), kept.as_fd());
+        match (&mut self.processes, kind) {
+            (Some(processes), RunsIn::EachStretch | RunsIn::WholeRun) => {
+                let folders = Folders { fresh, kept, kept_is_new };
+                processes.slice(kind, (number, operations), &folders, &self.stop)
+            }
+            _ => {
+                let folders = SliceFolders::alone(fresh, kept, kept_is_new);
+                let mut devices = || place.device_bytes();
+                self.meter.slice(&mut **workload, operations, folders, &mut devices)
+            }
+        }
+    }
 
-        let cached_before = residency_of(folders, &mut self.residency_unread);
-        let device_before = place.device_bytes();
-        let before = self.probes.before();
-        timer.start();
-        let ran = ready.run(timer);
-        timer.finish();
-        let after = self.probes.after();
-        let device_after = place.device_bytes();
-        let cached = residency_of(folders, &mut self.residency_unread);
-        let mut ran = ran?;
+    /// Which process an arm's slices run in.
+    fn kind_of(&self, arm: usize) -> RunsIn {
+        match &self.processes {
+            Some(_) => self.arms[arm].workload.runs_in(),
+            None => RunsIn::ThisProcess,
+        }
+    }
 
-        let flush_began = self.clock.ticks();
-        ran.flush()?;
-        let flush_took = self.clock.between(flush_began, self.clock.ticks());
-        let device_flushed = place.device_bytes();
-
-        let Reading { spent, surroundings } = after.since(before);
-        let device = device_after.since(device_before);
-        Ok(Slice {
-            operations,
-            spent: timer.spent(Spent { device, ..spent }),
-            latencies: Latencies::from(timer.latencies()),
-            deferred: Deferred {
-                sync_ns: flush_took.as_nanos() as u64,
-                device: device_flushed.since(device_after),
-            },
-            surroundings: Surroundings {
-                residency: with_before(cached, cached_before),
-                ..surroundings
-            },
-            outcome: ran.finish()?,
-            ..Slice::default()
-        })
+    /// Starts the process for such slices where it is not there. A new one knows nothing of the
+    /// folders that arms keep, so those are new as well.
+    fn start_process(&mut self, kind: RunsIn) -> Result<(), StudyError> {
+        let Some(processes) = &mut self.processes else { return Ok(()) };
+        if processes.is_running(kind) {
+            return Ok(());
+        }
+        let known = |arm: &&mut LocalArm| arm.workload.runs_in() == kind && !arm.kept_is_new;
+        for arm in self.arms.iter_mut().filter(known) {
+            (arm.kept, arm.kept_is_new) = (None, true);
+        }
+        processes.start(kind, self.meter.clock.tell())
     }
 }
 
@@ -235,30 +236,6 @@ fn ledger(limit_bytes: u64, places: &[Box<dyn PlaceHandle + '_>], arms: usize) -
     Ledger::new(limit_bytes, &wears, arms)
 }
 
-/// What the page cache held when the clock stopped, and before it started.
-fn with_before(after: Option<Residency>, before: Option<Residency>) -> Option<Residency> {
-    let cached_before_bytes = before.unwrap_or_default().cached_bytes;
-    after.map(|after| Residency { cached_before_bytes, ..after })
-}
-
-/// What the page cache holds of a slice's files, unless that could not be read before.
-fn residency_of(folders: SliceFolders<'_>, unread: &mut Option<String>) -> Option<Residency> {
-    if unread.is_some() {
-        return None;
-    }
-    both(folders).unwrap_or_else(|error| {
-        *unread = Some(format!(
-            "how much of a file had reached the device: cachestat(2) does not answer ({error})"
-        ));
-        None
-    })
-}
-
-fn both(folders: SliceFolders<'_>) -> std::io::Result<Option<Residency>> {
-    let (fresh, kept) = (residency(folders.fresh)?, residency(folders.kept)?);
-    Ok(fresh.zip(kept).map(|(fresh, kept)| fresh.plus(kept)))
-}
-
 impl SliceRunner for LocalRunner<'_> {
     fn elapsed(&self) -> Duration {
         self.began.elapsed()
@@ -273,16 +250,23 @@ impl SliceRunner for LocalRunner<'_> {
         Floor {
             memory: memory_floor().ok(),
             places,
-            ..floor::measure(&self.clock, &mut self.timer)
+            ..floor::measure(&self.meter.clock, &mut self.meter.timer)
         }
     }
 
     fn clock_off_by(&self) -> Option<f64> {
-        self.clock.off_by(self.clock_began)
+        self.meter.clock.off_by(self.clock_began)
     }
 
     fn unread(&self) -> Vec<String> {
-        self.probes.unread().iter().chain(&self.residency_unread).cloned().collect()
+        let mut unread: Vec<String> = self.meter.unread().cloned().collect();
+        let there = self.processes.iter().flat_map(SliceProcesses::unread);
+        for sentence in there {
+            if !unread.contains(sentence) {
+                unread.push(sentence.clone());
+            }
+        }
+        unread
     }
 
     fn warms_up(&self, arm: usize) -> bool {
@@ -299,7 +283,24 @@ impl SliceRunner for LocalRunner<'_> {
     }
 
     fn begin_stretch(&mut self) {
-        self.arms.iter_mut().for_each(|arm| arm.kept = None);
+        for (number, arm) in self.arms.iter_mut().enumerate() {
+            // One that cannot be created now is an error of the arm's next slice.
+            arm.kept = self.places[arm.place].kept_folder(number).ok();
+            arm.kept_is_new = true;
+        }
+        for place in &mut self.places {
+            // What the arms' folders left is settled once for all of them.
+            let _ = place.settle();
+        }
+        if let Some(processes) = &mut self.processes {
+            processes.begin_stretch();
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(processes) = &mut self.processes {
+            processes.end();
+        }
     }
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {

@@ -20,8 +20,8 @@ use crate::runner::SliceRunner;
 use crate::schedule::{Schedule, StretchEnd, blocks_max};
 
 /// A slice should last this long where the budget allows: long enough that
-/// starting and ending it do not matter, short enough for many blocks.
-const SLICE_MAX: Duration = Duration::from_millis(20);
+/// starting and ending it do not matter, short enough for many rounds.
+const SLICE_MAX: Duration = Duration::from_millis(5);
 /// Below this, starting and ending a slice begin to show.
 const SLICE_MIN: Duration = Duration::from_millis(4);
 /// The rounds that the budget should have room for: five a stretch, of which the lowest and

@@ -7,11 +7,9 @@ use model::between_runs::BetweenRuns;
 use model::client::Client;
 use model::description::StudyDescription;
 use model::place::PlaceFacts;
-use model::run::{
-    ArmFailure, ArmRecord, Invocation, LeftOut, Machine, PlaceAfter, PlanRecord, Run, Watch,
-};
+use model::run::{ArmFailure, Invocation, LeftOut, Machine, PlaceAfter, PlanRecord, Run, Watch};
 
-use crate::job::Job;
+use crate::job::{Job, recorded};
 use crate::measure::{Event, Measurement, measure};
 use crate::runner::SliceRunner;
 
@@ -69,6 +67,7 @@ pub fn run(
     events(Event::Begun(&run));
     let Measurement { slices, failures, interrupted, ended_early } =
         measure(job, &run.between_runs, runner, events);
+    runner.end();
     let ended_early = ended_early.or_else(|| environment.cut_short());
     run.run.seconds = runner.elapsed().as_secs_f64();
     run.run.interrupted = interrupted && ended_early.is_none();
@@ -121,14 +120,8 @@ fn begun(
 }
 
 fn plan_record(job: &Job) -> PlanRecord {
-    let arm = |(index, arm): (usize, &Arm)| ArmRecord {
-        id: arm.id.clone(),
-        study: arm.study.name.clone(),
-        strategy: arm.strategy.name.clone(),
-        place: arm.place,
-        params: arm.params.written(),
-        material: job.materials.get(index).cloned().flatten(),
-    };
+    let arm =
+        |(index, arm): (usize, &Arm)| recorded(arm, job.materials.get(index).cloned().flatten());
     PlanRecord {
         threshold: job.threshold,
         error_rate: job.error_rate,

@@ -38,6 +38,10 @@ pub trait SliceRunner {
     /// Lets the slices that follow have folders and workers that none before had.
     fn begin_stretch(&mut self);
 
+    /// Ends the processes that slices ran in, so that what they used is known. Another slice
+    /// starts new ones.
+    fn end(&mut self);
+
     /// Runs one slice, with what earlier ones left settled. The slice's
     /// arm, phase and position are left for the caller to fill in.
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError>;

@@ -98,6 +98,9 @@ pub trait Workload {
     /// starts everything anew there is no warming up.
     fn warms_up(&self) -> bool;
 
+    /// Which process its slices run in, where the run has others than its own.
+    fn runs_in(&self) -> RunsIn;
+
     /// The most that one slice of so many operations comes to in its fresh folder, and
     /// that it writes anywhere, beside what makes the arm's own folder anew.
     fn footprint(&self, operations: u64) -> Footprint;
@@ -113,6 +116,18 @@ pub trait Workload {
         &'a mut self,
         folders: SliceFolders<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, StudyError>;
+}
+
+/// The process that an arm's slices run in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunsIn {
+    /// A new one for each stretch of a run.
+    EachStretch,
+    /// One for the whole run: where each slice starts the programs anyway that do its work, and
+    /// the arm keeps what it learned of them.
+    WholeRun,
+    /// That of the run: where no other can make the workload.
+    ThisProcess,
 }
 
 /// What files come to at the most.

@@ -65,6 +65,8 @@ causes! {
     Copying = "copying", "copying";
     /// One place holds its files in small pages, the other in large ones.
     SmallPages = "small-pages", "small pages";
+    /// One process has one thread, the other has more.
+    SecondThread = "second-thread", "a second thread";
     /// The time went into creating, renaming and removing files.
     Metadata = "metadata", "creating and removing files";
     /// The time went into page faults.

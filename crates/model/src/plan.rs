@@ -21,7 +21,7 @@ pub const DEFAULT_THRESHOLD: f64 = 0.05;
 /// The share of runs in which a verdict may be wrong, when nothing else is said.
 pub const DEFAULT_ERROR_RATE: f64 = 0.05;
 /// How long a run may take, when nothing else is said.
-pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);
+pub const DEFAULT_BUDGET: Duration = Duration::from_secs(30);
 /// How long a gentle run may take, when nothing else is said: most of it is pauses.
 pub const GENTLE_BUDGET: Duration = Duration::from_secs(3600);
 /// More arms than this cannot each be timed often enough to learn anything.

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 /// done by one alone.
 pub const CLIENTS: &str = "clients";
 
+/// The parameter by which a study says how many threads the process has in which one of them does
+/// the work. One that lacks it has one.
+pub const THREADS: &str = "threads";
+
 /// The figure in which such a study says what several of them get done together in a second.
 pub const CLIENTS_PER_S: &str = "clients_per_s";
 

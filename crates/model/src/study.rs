@@ -26,6 +26,22 @@ impl StudyDescription {
         }
         Ok(params)
     }
+
+    /// Values as [`Params::written`] gave them, each whole.
+    ///
+    /// # Errors
+    /// Where one is no parameter's, in words.
+    pub fn params_written(
+        &'static self,
+        written: &BTreeMap<String, String>,
+    ) -> Result<Params, String> {
+        let value = |param: &'static ParamDescription| {
+            let text = written.get(&param.name);
+            let value = text.map_or_else(|| Ok(param.default_value()), |text| param.parse(text));
+            Ok((param.name.as_str(), value?))
+        };
+        Ok(Params(self.params.iter().map(value).collect::<Result<_, String>>()?))
+    }
 }
 
 impl Params {

@@ -11,7 +11,7 @@ pub fn take_left_behind() -> Vec<String> {
     std::mem::take(&mut LEFT.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Adds one.
-pub(crate) fn leave_behind(process: String) {
+/// Adds one, as another process of this run may have reported it.
+pub fn leave_behind(process: String) {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner).push(process);
 }

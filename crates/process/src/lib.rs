@@ -1,7 +1,8 @@
 //! Starts, feeds, watches and ends processes.
 //!
 //! [`worker`] does a slice's work beside other workers, in threads, in processes of
-//! this program or in interpreters, over a [`Transport`](worker::Transport).
+//! this program or in interpreters, over a [`Transport`](worker::Transport). [`OwnProcess`] is
+//! this program started again, to run slices in a process with one thread.
 //! [`Program`] runs a command to its end. [`Server`] starts, awaits and stops a server that somebody else loads, and
 //! [`ServerWatch`] reads what its processes use. [`in_confined_child`] reads what strangers wrote.
 
@@ -11,6 +12,7 @@ mod error;
 mod isolation;
 mod last_words;
 mod left;
+mod own_process;
 mod program;
 mod server;
 mod stop;
@@ -21,7 +23,8 @@ pub mod worker;
 pub use confined::{in_confined_child, in_confined_thread};
 pub use error::Error;
 pub use isolation::isolate;
-pub use left::take_left_behind;
+pub use left::{leave_behind, take_left_behind};
+pub use own_process::{Channel, OwnProcess, parents_channel};
 pub use program::{Ended, Program};
 pub use server::{Port, Server, ServerWatch};
 pub use stop::StopFlag;

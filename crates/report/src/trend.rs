@@ -170,7 +170,7 @@ mod tests {
             let before = lines[picture].chars().position(|c| c == '█');
             let mark = lines[picture + 1].chars().position(|c| c == '^');
             assert_eq!(before, mark, "{text}");
-            assert!(text.contains("+10%, 1.00 µs → 1.10 µs"), "{text}");
+            assert!(text.contains("10% more, 1.00 µs → 1.10 µs"), "{text}");
             assert!(text.contains("• kernel: 6.1 → 6.18"), "{text}");
             assert!(text.contains("2 arms with fewer than 8 runs"), "{text}");
         }

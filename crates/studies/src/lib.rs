@@ -26,6 +26,7 @@ mod rules;
 mod serve;
 mod shared;
 mod shell;
+mod slices;
 mod specs;
 mod sqlite;
 mod stream;
@@ -49,6 +50,8 @@ pub mod records {
     pub use crate::log::records::{Format, Name};
     pub use crate::log::verify::{Account, Expected, account};
 }
+
+pub use slices::{NotStartedByARun, run_slices, user_data};
 
 /// Figures by their names, as an outcome has them.
 fn figures_of(figures: impl IntoIterator<Item = (&'static str, f64)>) -> BTreeMap<String, f64> {

@@ -38,6 +38,14 @@ pub fn raise_then_exit(
     Ok(())
 }
 
+/// Has a signal raise a flag, and do nothing else.
+pub fn raise(signal: i32, flag: &Arc<AtomicBool>) -> io::Result<()> {
+    let flag = Arc::clone(flag);
+    // SAFETY: it stores to an atomic.
+    unsafe { low_level::register(signal, move || flag.store(true, Ordering::SeqCst)) }?;
+    Ok(())
+}
+
 /// Has these signals do nothing; a program that is started from here is ended by them as ever.
 pub fn survive(signals: impl IntoIterator<Item = i32>) -> io::Result<()> {
     for signal in signals {

@@ -109,6 +109,8 @@ impl SliceRunner for SimulatedRunner {
 
     fn begin_stretch(&mut self) {}
 
+    fn end(&mut self) {}
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         if self.arms[arm].full_from_slice.is_some_and(|first| self.slices[arm] >= first) {
             return Err(io::Error::from(io::ErrorKind::StorageFull)).doing("appending to the log");

@@ -97,6 +97,9 @@ enum Bench {
     /// The child whose memory `harness` looks at
     #[command(hide = true)]
     HeldMemory(harness::memory::Args),
+    /// The process in which `harness` has slices run
+    #[command(name = "__slices", hide = true)]
+    Slices,
 }
 
 fn run(what: &Bench) -> Result<()> {
@@ -130,5 +133,9 @@ fn run(what: &Bench) -> Result<()> {
         Bench::Replay(args) => replay::run(args),
         Bench::Store(args) => store::run(args),
         Bench::HeldMemory(args) => harness::memory::child(args),
+        Bench::Slices => match studies::run_slices() {
+            Ok(served) => Ok(served?),
+            Err(studies::NotStartedByARun) => anyhow::bail!("`harness` starts this one"),
+        },
     }
 }

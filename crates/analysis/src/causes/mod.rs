@@ -14,6 +14,7 @@ mod pair;
 mod parts;
 mod rule;
 mod rules;
+mod second_thread;
 mod side;
 mod small_pages;
 mod time;

@@ -11,7 +11,7 @@ use super::parts::Parts;
 use super::rule::{Role, Weighed, capitalised};
 use super::rules::weigh;
 use super::side::Side;
-use super::{none_found, small_pages};
+use super::{none_found, second_thread, small_pages};
 use crate::totals::ArmTotals;
 
 /// What explains less of a difference than this does not explain it.
@@ -27,6 +27,7 @@ pub(crate) fn of_pair(base: Side, other: Side, axis: Axis, verdict: Verdict) -> 
     let pairs = findings(base, other, &parts);
     let mut found: Vec<(f64, Cause)> =
         pairs.iter().filter_map(|pair| compared.weighed(pair)).collect();
+    let second_thread = second_thread::between(base, other, verdict);
     let explains = |pair: &PairFinding| {
         let role = pair.about().map(|about| about.role);
         let weighed = compared.weighed(pair);
@@ -36,7 +37,10 @@ pub(crate) fn of_pair(base: Side, other: Side, axis: Axis, verdict: Verdict) -> 
             _ => false,
         })
     };
-    if compared.differs() && !pairs.iter().any(explains) {
+    if let Some(cause) = second_thread {
+        // Whatever else takes longer, takes longer for it.
+        found.push((f64::MAX, cause));
+    } else if compared.differs() && !pairs.iter().any(explains) {
         found.push((f64::MAX, none_found::cause(base, other, &parts, verdict)));
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));

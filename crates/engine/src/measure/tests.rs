@@ -69,6 +69,8 @@ impl SliceRunner for Made {
         self.stretches.push(self.slices);
     }
 
+    fn end(&mut self) {}
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let mut elapsed_ns = operations * self.typical_times_ns[arm];
         let full = elapsed_ns > 1_000_000;

@@ -75,6 +75,10 @@ impl SliceRunner for Rerun<'_> {
         self.runner.begin_stretch();
     }
 
+    fn end(&mut self) {
+        self.runner.end();
+    }
+
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         self.runner.slice(arm, operations)
     }

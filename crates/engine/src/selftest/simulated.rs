@@ -31,7 +31,8 @@ use crate::run::Header;
 use crate::runner::SliceRunner;
 use crate::slice_timer::SliceTimer;
 use crate::study::{
-    Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, Workload, has_no_workers,
+    Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study, Workload,
+    has_no_workers,
 };
 use crate::unchanging::Unchanging;
 
@@ -114,6 +115,10 @@ impl Workload for SimulatedWork {
 
     fn warms_up(&self) -> bool {
         false
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::ThisProcess
     }
 
     fn footprint(&self, _: u64) -> Footprint {
@@ -260,6 +265,8 @@ impl SliceRunner for SimulatedRunner {
     }
 
     fn begin_stretch(&mut self) {}
+
+    fn end(&mut self) {}
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
         let (place, workload) = &mut self.arms[arm];

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::error::StudyError;
 use crate::slice_timer::SliceTimer;
-use crate::study::{Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Workload};
+use crate::study::{Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Workload};
 
 /// What a slice tells of itself: how long its work took, and how long it was to take.
 const OWN_NS: &str = "own_ns";
@@ -88,6 +88,10 @@ impl Workload for Slowdown {
 
     fn warms_up(&self) -> bool {
         self.workload.warms_up()
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::ThisProcess
     }
 
     fn footprint(&self, operations: u64) -> Footprint {
@@ -211,6 +215,10 @@ mod tests {
 
         fn warms_up(&self) -> bool {
             false
+        }
+
+        fn runs_in(&self) -> RunsIn {
+            RunsIn::ThisProcess
         }
 
         fn footprint(&self, operations: u64) -> Footprint {

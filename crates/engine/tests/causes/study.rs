@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, Ran, Ready, SliceFolders, Study, StudyError,
-    Workload, has_no_workers,
+    Doing as _, Footprint, Operations, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
+    StudyError, Workload, has_no_workers,
 };
 use model::material::Material;
 use model::slice::Outcome;
@@ -123,6 +123,10 @@ impl Workload for Doing {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::ThisProcess
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {

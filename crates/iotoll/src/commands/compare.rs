@@ -85,7 +85,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
     error_rate: Option<f64>,
 
-    /// The longest that the run may take, as in 5min, 90s or 90 [default: 60s]
+    /// The longest that the run may take, as in 5min, 90s or 90 [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     budget: Option<Duration>,
 

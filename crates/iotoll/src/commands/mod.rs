@@ -19,6 +19,7 @@ mod selftest;
 mod serve;
 mod share;
 mod show;
+mod slices;
 mod studies;
 mod time_calls;
 mod watch;
@@ -84,6 +85,8 @@ commands! {
     Man(man::ManArgs),
     #[command(name = "__worker")]
     Worker(worker::WorkerArgs),
+    #[command(name = "__slices")]
+    Slices(slices::SlicesArgs),
     #[command(name = TIME_CALLS)]
     TimeCalls(time_calls::TimeCallsArgs),
     #[command(name = ::studies::SERVE_COMMAND)]

@@ -12,7 +12,7 @@ use engine::selftest::run::{Selftested, selftest};
 use engine::selftest::settings::{Planting, Settings, Work};
 use model::place::PlaceFacts;
 use model::place_argument::PlaceArgument;
-use model::plan::{DEFAULT_BUDGET, parse_budget};
+use model::plan::parse_budget;
 use model::selftest::{PlantedKind, SelftestResult};
 use process::StopFlag;
 use report::formats::Content;
@@ -26,6 +26,9 @@ use crate::measuring::{
 use crate::results::{Targets, deliver, saving};
 use crate::signals;
 use crate::terminal::{Progress, Shown, output};
+
+/// Its many short runs need more time than one.
+const BUDGET: Duration = Duration::from_secs(60);
 
 /// What is compared with itself: the study whose operations are the shortest, for
 /// there the harness and the machine show most.
@@ -87,7 +90,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
         work,
         plantings,
         elapsed: &|| began.elapsed(),
-        budget: args.budget.unwrap_or(DEFAULT_BUDGET),
+        budget: args.budget.unwrap_or(BUDGET),
         seed: args.seed.unwrap_or_else(|| u64::from(rand::random::<u32>())),
         stop: StopFlag::clone(&stop_reason.stop),
     };

@@ -10,6 +10,7 @@ use engine::local::{LocalRunner, PlaceHandle};
 use engine::run::Header;
 use engine::run_limits::RunLimits;
 use engine::runner::SliceRunner;
+use engine::slice_process::SliceProcesses;
 use engine::study::Workload;
 use model::arm::Arm;
 use model::place::PlaceFacts;
@@ -121,7 +122,15 @@ impl Folders for Session {
         let places = self.folders.iter_mut().zip(&self.places).map(handle).collect();
         let stop = StopFlag::clone(&self.stop_reason.stop);
         let runner = LocalRunner::new(arms, workloads, places, stop, self.began);
-        Box::new(runner.with(self.run_limits).with_clients(self.clients.clone()))
+        let runner = runner.with(self.run_limits);
+        match &self.clients {
+            // They work for the thread that began with them.
+            Some(clients) => Box::new(runner.with_clients(Some(Rc::clone(clients)))),
+            None => {
+                let processes = SliceProcesses::new(arms, &self.places, studies::user_data);
+                Box::new(runner.in_processes(processes))
+            }
+        }
     }
 
     fn close(self) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use analysis::LiveSummary;
+use analysis::{LiveSummary, PairStates};
 use engine::measure::Event;
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -14,6 +14,8 @@ use terminal_size::{Height, Width, terminal_size_of};
 const EVERY_MIN: Duration = Duration::from_secs(1);
 /// … and than so many times as long as making it took.
 const TIMES_ITS_COST: u32 = 50;
+/// Times are shown after so long, with or without a round to compare them in.
+const FIRST_AFTER: Duration = Duration::from_secs(3);
 /// What a terminal has room for besides the rows: the heads of the columns, how many rows
 /// there are more, the line below, and the one that the cursor is in.
 const OTHER_LINES: usize = 4;
@@ -24,6 +26,8 @@ const SIZE: (usize, usize) = (80, 24);
 #[derive(Default)]
 pub(crate) struct Live {
     live_summary: Option<LiveSummary>,
+    /// The comparisons before the first round, and when the run began.
+    begun: Option<(PairStates, Instant)>,
     /// When it is to be made next.
     due: Option<Instant>,
 }
@@ -34,27 +38,35 @@ impl Live {
         match event {
             Event::Begun(run) => {
                 self.live_summary = Some(LiveSummary::new(run));
+                self.begun = Some((PairStates::of(run), Instant::now()));
                 None
             }
             Event::Kept(slices) => {
                 self.live_summary.as_mut()?.take(slices);
-                None
+                let is_first = self.due.is_none();
+                let (states, _) =
+                    self.begun.take_if(|(_, at)| is_first && at.elapsed() >= FIRST_AFTER)?;
+                self.drawn(&states)
             }
             Event::Block { states, .. } if self.due.is_none_or(|due| Instant::now() >= due) => {
-                let began = Instant::now();
-                let live_summary = self.live_summary.as_ref()?;
-                let analysis = live_summary.analysis(states);
-                let (width, height) = size();
-                let rows_max = height.saturating_sub(OTHER_LINES).max(1);
-                // One less than the terminal has: some break a line that is full.
-                let table = report::so_far(live_summary.run(), &analysis, width - 1, rows_max);
-                self.due = Some(began + (began.elapsed() * TIMES_ITS_COST).max(EVERY_MIN));
-                // What is too wide for the terminal would be wrapped and never taken away.
-                let lines = table.lines().count();
-                (lines + 2 <= height && is_within(&table, width)).then_some(table)
+                self.drawn(states)
             }
             _ => None,
         }
+    }
+
+    fn drawn(&mut self, states: &PairStates) -> Option<String> {
+        let began = Instant::now();
+        let live_summary = self.live_summary.as_ref()?;
+        let analysis = live_summary.analysis(states);
+        let (width, height) = size();
+        let rows_max = height.saturating_sub(OTHER_LINES).max(1);
+        // One less than the terminal has: some break a line that is full.
+        let table = report::so_far(live_summary.run(), &analysis, width - 1, rows_max);
+        self.due = Some(began + (began.elapsed() * TIMES_ITS_COST).max(EVERY_MIN));
+        // What is too wide for the terminal would be wrapped and never taken away.
+        let lines = table.lines().count();
+        (lines + 2 <= height && is_within(&table, width)).then_some(table)
     }
 }
 

@@ -69,7 +69,7 @@ impl Progress {
         match event {
             Event::Slice { phase, arm } => {
                 if matches!(phase, Phase::Calibration | Phase::Warmup) {
-                    "warming up".clone_into(&mut self.state);
+                    "provisional, warming up".clone_into(&mut self.state);
                 }
                 let state = format!("{}, {}", self.state, arms[*arm].id);
                 self.show_state(&state);

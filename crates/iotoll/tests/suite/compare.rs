@@ -193,7 +193,7 @@ fn a_dry_run_says_of_arms_what_differs() {
     assert_eq!(
         planned(&text, "log"),
         [
-            "  shared    record 70 B, writers 1, records 0, sync never, rate max, kill 0",
+            "  shared    record 70 B, writers 1, records 0, threads 1, sync never, rate max, kill 0",
             "  arms      reopen, held, flock; on disk, ram (6 arms)",
             "  compared  ram against disk; held, flock against reopen; held on ram, flock on ram \
              against reopen on disk",

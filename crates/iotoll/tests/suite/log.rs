@@ -235,7 +235,11 @@ fn no_writer_outlives_a_run_that_is_killed() {
         }
         running(&binary)
     };
-    assert_eq!(soon(&|processes| processes == 4), 4, "a run and its three writers");
+    assert_eq!(
+        soon(&|processes| processes == 5),
+        5,
+        "a run, what runs its slices, and three writers"
+    );
     run.kill().unwrap();
     run.wait().unwrap();
     assert_eq!(soon(&|processes| processes == 0), 0);

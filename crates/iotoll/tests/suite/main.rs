@@ -29,5 +29,6 @@ mod serve;
 mod share;
 mod shared;
 mod show;
+mod slices;
 mod stacks;
 mod studies;

@@ -162,7 +162,7 @@ fn a_dry_run_says_what_would_be_written_at_most() {
         let found = text.lines().find(|line| line.split_whitespace().next() == Some(label));
         found.unwrap_or_else(|| panic!("no {label} in:\n{text}")).to_owned()
     };
-    assert!(line("time").contains("60s; the run ends sooner"), "{text}");
+    assert!(line("time").contains("30s; the run ends sooner"), "{text}");
     assert!(line("disk").contains("inodes at once"), "{text}");
     assert!(line("disk").contains("3 GiB written over the run (--write-limit)"), "{text}");
     assert!(line("ram").contains("memory, which does not wear"), "{text}");

@@ -8,7 +8,7 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use sys::start::end_with_parent;
 
 use crate::Error;
@@ -18,7 +18,7 @@ use crate::left::leave_behind;
 
 /// How long a process may take to die that was killed: one that waits for storage may
 /// take for ever.
-pub(super) const DYING_MAX: Duration = Duration::from_millis(2500);
+pub(crate) const DYING_MAX: Duration = Duration::from_millis(2500);
 /// How long one may take to exit that has closed its output.
 const EXITING_MAX: Duration = Duration::from_secs(2);
 
@@ -38,15 +38,22 @@ impl Program {
     pub const OURSELVES: Self =
         Self { command: "/proc/self/exe", args: &["__worker"], install: "mount /proc" };
 
+    /// This very program, as the process that runs slices.
+    pub const SLICES: Self = Self { args: &["__slices"], ..Self::OURSELVES };
+
     /// What messages call its processes.
-    pub(super) fn name(self) -> &'static str {
-        if self == Self::OURSELVES { "a worker process" } else { self.command }
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::OURSELVES => "a worker process",
+            Self::SLICES => "the process that runs slices",
+            _ => self.command,
+        }
     }
 }
 
 /// A worker process. Dropping it ends it.
-pub(super) struct ChildProcess {
-    pub(super) program: Program,
+pub(crate) struct ChildProcess {
+    pub(crate) program: Program,
     child: Child,
     /// It was waited for, or that was given up.
     is_over: bool,
@@ -64,6 +71,11 @@ impl ChildProcess {
         isolate(&mut command);
         command.args(program.args).process_group(0);
         command.stdin(reader).stdout(writer).stderr(Stdio::inherit());
+        Self::spawn(program, command)
+    }
+
+    /// Starts a program by a command that is complete but for how it ends.
+    pub(crate) fn spawn(program: Program, mut command: Command) -> Result<Self, Error> {
         // Workers are started by the thread that measures, which is the process's first.
         end_with_parent(&mut command);
         let child = command.spawn().map_err(|source| match source.kind() {
@@ -76,7 +88,7 @@ impl ChildProcess {
     }
 
     /// How the process ended, in words, once it has closed its output.
-    pub(super) fn exit_description(&mut self) -> String {
+    pub(crate) fn exit_description(&mut self) -> String {
         match wait_until(&mut self.child, Instant::now() + EXITING_MAX) {
             Some(Ok(status)) => described(status),
             Some(Err(error)) => format!("could not be waited for: {error}"),
@@ -84,9 +96,22 @@ impl ChildProcess {
         }
     }
 
+    /// Sends it a signal; nothing where it has ended.
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        // Its id is its own until it has been waited for.
+        if let Ok(None) = self.child.try_wait() {
+            let _ = kill_process(Pid::from_child(&self.child), signal);
+        }
+    }
+
+    /// Whether it ends by itself within that time.
+    pub(crate) fn ends_until(&mut self, deadline: Instant) -> bool {
+        wait_until(&mut self.child, deadline).is_some()
+    }
+
     /// Tells the process to end at once, in the middle of whatever it does, with all in
     /// its process group.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         // Its id is its own, and the group's, until it has been waited for.
         if let Ok(None) = self.child.try_wait() {
             // It may have ended by itself meanwhile, which is as good.
@@ -96,7 +121,7 @@ impl ChildProcess {
 
     /// Waits for the end of one that was killed. One that does not die is told of, and
     /// not waited for again.
-    pub(super) fn bury(&mut self, deadline: Instant) {
+    pub(crate) fn bury(&mut self, deadline: Instant) {
         let is_over = std::mem::replace(&mut self.is_over, true);
         if !is_over && wait_until(&mut self.child, deadline).is_none() {
             let (pid, name) = (self.child.id(), self.program.name());

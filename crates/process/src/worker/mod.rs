@@ -32,6 +32,7 @@ mod thread;
 mod transport;
 
 pub use child::Program;
+pub(crate) use child::{ChildProcess, DYING_MAX};
 pub use clients::{Clients, path_of};
 pub use group::{RunningGroup, WorkerGroup};
 pub use kind::WorkerKind;

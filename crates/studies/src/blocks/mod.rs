@@ -20,8 +20,8 @@ mod store;
 mod turns;
 
 use engine::study::{
-    Doing as _, Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError,
-    Workload, has_no_workers,
+    Doing as _, Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study,
+    StudyError, Workload, has_no_workers,
 };
 use model::case::Case;
 use model::material::Material;
@@ -97,6 +97,10 @@ impl Workload for Arm {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

@@ -20,7 +20,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
+    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
     StudyError, Workload, has_no_workers,
 };
 use model::case::Case;
@@ -173,6 +173,10 @@ impl Workload for Config {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

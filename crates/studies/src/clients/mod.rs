@@ -18,7 +18,8 @@ mod states;
 use std::io;
 
 use engine::study::{
-    Doing as _, Footprint, Operations, Part, Prepared, SliceFolders, Study, StudyError, Workload,
+    Doing as _, Footprint, Operations, Part, Prepared, RunsIn, SliceFolders, Study, StudyError,
+    Workload,
 };
 use model::material::Material;
 use model::scaling::{CLIENTS, CLIENTS_PER_S};
@@ -143,6 +144,10 @@ impl Workload for Each {
 
     fn warms_up(&self) -> bool {
         self.one.warms_up()
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

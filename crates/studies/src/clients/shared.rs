@@ -1,7 +1,7 @@
 //! Clients that work in one folder, where they have one in common.
 
 use engine::study::{
-    Doing as _, Footprint, Operations, Prepared, SliceFolders, StudyError, Workload,
+    Doing as _, Footprint, Operations, Prepared, RunsIn, SliceFolders, StudyError, Workload,
 };
 use model::material::Material;
 
@@ -24,6 +24,10 @@ impl Workload for InOneFolder {
 
     fn warms_up(&self) -> bool {
         self.all.warms_up()
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

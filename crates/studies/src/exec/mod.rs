@@ -16,7 +16,7 @@ mod spec;
 mod tests;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
     has_no_workers,
 };
 use model::case::Case;
@@ -74,6 +74,10 @@ impl Workload for Running {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::WholeRun
     }
 
     /// What a command writes is not known before: the devices behind the place tell.

@@ -18,8 +18,8 @@ use std::os::fd::OwnedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, Part, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
-    StudyError, Workload, has_no_workers,
+    Doing, Footprint, Operations, Part, PowerTrial, Prepared, Ran, Ready, RunsIn, SliceFolders,
+    Study, StudyError, Workload, has_no_workers,
 };
 use model::case::Case;
 use model::integrity::Integrity;
@@ -148,6 +148,10 @@ impl Workload for Filing {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::study::{Footprint, Operations, StudyError};
 use model::material::Material;
-use model::scaling::CLIENTS;
+use model::scaling::{CLIENTS, THREADS};
 use model::strategy::Syncs;
 use model::study::{ParamValue, Params, Rate, Sizes, SyncPolicy};
 use units::exact_size;
@@ -42,6 +42,8 @@ pub(super) struct Config {
     /// What each writer appends in a slice; 0 where that is left open.
     pub(super) records: u64,
     pub(super) kind: WriterKind,
+    /// Of each process that writes, with those that sleep.
+    pub(super) threads: u64,
     pub(super) sync: SyncPolicy,
     pub(super) rate: Rate,
     pub(super) buffer_bytes: u64,
@@ -68,6 +70,7 @@ impl Config {
             clients,
             records: params.count("records"),
             kind: WriterKind::of(params.choice("kind"))?,
+            threads: params.count(THREADS),
             sync: params.sync("sync"),
             rate: params.rate("rate"),
             buffer_bytes: params.size("buffer"),

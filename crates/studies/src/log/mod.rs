@@ -23,6 +23,7 @@ mod promises;
 mod queued;
 pub(crate) mod records;
 mod round;
+mod sleeping;
 mod slice;
 mod spec;
 mod states;
@@ -33,7 +34,7 @@ mod work;
 mod writer;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
 };
 use model::case::Case;
 use model::material::Material;
@@ -93,6 +94,10 @@ impl Workload for Writers {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

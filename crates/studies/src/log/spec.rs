@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use model::description::NoteDescription;
-use model::scaling::CLIENTS;
+use model::scaling::{CLIENTS, THREADS};
 use model::study::{Better, FigureDescription, Fold, ParamKind, StudyDescription, Unit};
 
 pub(crate) use super::strategies::Strategy;
@@ -18,6 +18,8 @@ pub(super) const RECORD_BYTES_MAX: u64 = 1 << 20;
 pub(super) const RECORDS_MAX: u64 = 1_000_000;
 /// More writers than this have no numbers in their records.
 pub(super) const WRITERS_MAX: u64 = 64;
+/// What a second thread changes, more do not change again.
+const THREADS_MAX: u64 = 64;
 
 choices! {
     /// What several writers are.
@@ -45,7 +47,7 @@ choices! {
 
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
-        compared: vec!["sync", "buffer", "batch", "queue", "full", "ring"],
+        compared: vec!["sync", "buffer", "batch", "queue", "full", "ring", THREADS],
         applies_when: vec![
             where_set(&["kind"], [not("writers", "1")]),
             where_set(&["record"], [is("sample", &[""])]),
@@ -65,7 +67,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "records",
-                "how many records each writer appends in a slice; 0 for as many as take some 20 \
+                "how many records each writer appends in a slice; 0 for as many as take some 5 \
                  ms",
                 ParamKind::Count { min: 0, max: RECORDS_MAX },
                 "0",
@@ -83,6 +85,12 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                  processes",
                 ParamKind::Choice(WriterKind::NAMES),
                 "processes",
+            ),
+            param(
+                THREADS,
+                "threads of the process that writes: all but the one that writes sleep",
+                ParamKind::Count { min: 1, max: THREADS_MAX },
+                "1",
             ),
             param(
                 "sync",

@@ -16,7 +16,7 @@ strategies! {
         Reopen = "reopen", by_default {
             label: "open the file for each record",
             about: "open, write and close the file for each record",
-            promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
+            promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: ["threads"],
             needs: None, recipe: change(
                 "open(path, O_WRONLY|O_APPEND|O_CREAT), write(2) and close(2) for each record",
                 "strace -f -e openat,write,close -p PID shows the three for each record",
@@ -26,7 +26,7 @@ strategies! {
         Held = "held", by_default {
             label: "keep the file open",
             about: "write to one handle kept open (O_APPEND)",
-            promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: [],
+            promises: record_by_record(), syncs: AsAsked, relies_on: [Appends], params: ["threads"],
             needs: None, recipe: change(
                 "open(path, O_WRONLY|O_APPEND|O_CREAT) once at start, one write(2) for each \
                  record; open it again on SIGHUP for logrotate (Python: logging.FileHandler; \
@@ -39,7 +39,7 @@ strategies! {
         Flock = "flock", by_default {
             label: "keep it open, flock each record",
             about: "as held, with an exclusive flock(2) around each write",
-            promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: [],
+            promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: ["threads"],
             needs: None, recipe: change(
                 "open the log once with O_APPEND; flock(fd, LOCK_EX) before each write(2), \
                  flock(fd, LOCK_UN) after it (Monolog: new StreamHandler($path, useLocking: \
@@ -52,13 +52,13 @@ strategies! {
         FlockNonblocking = "flock-nonblocking", by_name {
             label: "flock with O_NONBLOCK",
             about: "as flock, on a descriptor with O_NONBLOCK",
-            promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: [],
+            promises: record_by_record(), syncs: AsAsked, relies_on: [Flock], params: ["threads"],
             needs: None, recipe: Recipe::Control,
         }
         OfdLock = "ofd-lock", by_name {
             label: "keep it open, fcntl lock",
             about: "as flock, with an open file description lock of fcntl(2)",
-            promises: record_by_record(), syncs: AsAsked, relies_on: [FcntlLocks], params: [],
+            promises: record_by_record(), syncs: AsAsked, relies_on: [FcntlLocks], params: ["threads"],
             needs: None, recipe: change(
                 "open the log once; fcntl(fd, F_OFD_SETLKW, &lock) with F_WRLCK before each \
                  write(2) and with F_UNLCK after it",
@@ -72,12 +72,12 @@ strategies! {
             about: "seek to the end, then write, without O_APPEND",
             promises: "none with several writers: they overwrite one another (a control, which \
                        must fail)",
-            syncs: AsAsked, relies_on: [], params: [], needs: None, recipe: Recipe::Control,
+            syncs: AsAsked, relies_on: [], params: ["threads"], needs: None, recipe: Recipe::Control,
         }
         Buffered = "buffered", by_name {
             label: "buffer records",
             about: "collect records in a buffer and write it when full, wherever that falls",
-            promises: full_buffers(), syncs: AsAsked, relies_on: [Appends], params: ["buffer"],
+            promises: full_buffers(), syncs: AsAsked, relies_on: [Appends], params: ["buffer", "threads"],
             needs: None, recipe: change(
                 "setvbuf(log, NULL, _IOFBF, 8192) (nginx: access_log path combined buffer=8k \
                  flush=1s; Apache: BufferedLogs On)",
@@ -88,7 +88,7 @@ strategies! {
         Batched = "batched", by_name {
             label: "writev several records",
             about: "write several records at once with writev(2)",
-            promises: batches(), syncs: AsAsked, relies_on: [Appends], params: ["batch"],
+            promises: batches(), syncs: AsAsked, relies_on: [Appends], params: ["batch", "threads"],
             needs: None, recipe: change(
                 "collect up to 64 records and append them by one writev(fd, iov, n); acknowledge \
                  them only then",
@@ -99,7 +99,7 @@ strategies! {
         Dsync = "dsync", by_name {
             label: "keep it open with O_DSYNC",
             about: "as held, on a descriptor with O_DSYNC",
-            promises: SYNCED, syncs: Always, relies_on: [Appends], params: [],
+            promises: SYNCED, syncs: Always, relies_on: [Appends], params: ["threads"],
             needs: None, recipe: change(
                 "open(path, O_WRONLY|O_APPEND|O_CREAT|O_DSYNC) once at start",
                 "grep flags /proc/PID/fdinfo/FD has 010000 (O_DSYNC)",
@@ -121,7 +121,7 @@ strategies! {
         PerWriter = "per-writer", by_name {
             label: "a file for each writer",
             about: "write one file per writer, merged by time afterwards",
-            promises: file_per_writer(), syncs: AsAsked, relies_on: [], params: [],
+            promises: file_per_writer(), syncs: AsAsked, relies_on: [], params: ["threads"],
             needs: None, recipe: change(
                 "open path.PID in each process, each line beginning with its time; merge by sort \
                  -m path.*",

@@ -49,6 +49,8 @@ pub(crate) struct Work {
     pub(crate) drops: bool,
     /// Whether entries of a ring wait for those before them.
     pub(crate) linked: bool,
+    /// Threads of the process, with those that sleep.
+    pub(crate) threads: u64,
     /// Where to count acknowledged records, for workers that are to be killed.
     pub(crate) acks: Option<String>,
     /// Where the records are, for workers that do not make them.
@@ -91,6 +93,7 @@ impl Work {
             queue: config.queue,
             drops: config.full == FullQueue::Drop,
             linked: config.ring == RingOrder::Linked,
+            threads: config.threads,
             acks: None,
             records_file: None,
         }

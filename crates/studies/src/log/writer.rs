@@ -21,6 +21,7 @@ use super::acks::Acks;
 use super::make::make;
 use super::records::Records;
 use super::round::{AppendAll, Round};
+use super::sleeping::SleepingThreads;
 use super::work::Work;
 use crate::workers;
 
@@ -29,6 +30,7 @@ pub(crate) struct Writer {
     work: Work,
     records: Arc<Records>,
     append: Box<dyn AppendAll>,
+    _sleeping: SleepingThreads,
 }
 
 impl Writer {
@@ -36,7 +38,8 @@ impl Writer {
     pub(crate) fn ready(work: Work, folder: &OwnedFd) -> Result<Self, StudyError> {
         let records = Arc::new(Records::make(work.format(), work.writer, work.records));
         let append = make(&work, folder, &records)?;
-        Ok(Self { work, records, append })
+        let sleeping = SleepingThreads::start(work.threads - 1).doing("starting a thread")?;
+        Ok(Self { work, records, append, _sleeping: sleeping })
     }
 
     /// Writes all records under the clock.

@@ -18,7 +18,7 @@ use std::os::fd::BorrowedFd;
 
 use engine::slice_timer::SliceTimer;
 use engine::study::{
-    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, SliceFolders, Study,
+    Doing, Footprint, Operations, PowerTrial, Prepared, Ran, Ready, RunsIn, SliceFolders, Study,
     StudyError, Workload, has_no_workers,
 };
 use model::case::Case;
@@ -113,6 +113,10 @@ impl Workload for Requests {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {

@@ -15,6 +15,7 @@ use super::plan::{folder, make};
 use super::run::Thinking;
 use super::{act, cold_cache_penalty, prepare, read};
 use crate::drop_cache::Cache;
+use crate::user_data::inherited::Kept;
 
 /// The least that a file or folder takes.
 const NAME_BYTES: u64 = 8192;
@@ -32,6 +33,8 @@ pub(super) struct Config {
     pub(super) cache: Cache,
     /// How many names of files the program changes.
     pub(super) name_changes: u64,
+    /// Other processes of the run read it as well.
+    _trace: Kept,
 }
 
 impl Config {
@@ -45,7 +48,7 @@ impl Config {
             ));
         }
         let recording = read::recording(Path::new(path), params.duration("until"));
-        let recording = recording.map_err(StudyError::Unsuited)?;
+        let (recording, trace) = recording.map_err(StudyError::Unsuited)?;
         let folder = match params.text("folder") {
             "" => folder::chosen(&recording),
             named => folder::named(named),
@@ -68,6 +71,7 @@ impl Config {
             copies,
             cache: Cache::of(params.choice("cache"))?,
             name_changes,
+            _trace: trace,
         })
     }
 

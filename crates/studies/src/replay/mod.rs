@@ -26,7 +26,7 @@ mod spec;
 mod tests;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
     has_no_workers,
 };
 use model::case::Case;
@@ -82,6 +82,10 @@ impl Workload for Replaying {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, _operations: u64) -> Footprint {

@@ -27,7 +27,7 @@ mod spec;
 mod switched;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
     has_no_workers,
 };
 use model::case::Case;
@@ -92,6 +92,10 @@ impl Workload for Serving {
     fn warms_up(&self) -> bool {
         // Each slice starts its server anew, and warms it.
         false
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::WholeRun
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

@@ -21,7 +21,7 @@ mod traffic;
 mod user_data;
 
 use engine::study::{
-    Footprint, Operations, PowerTrial, Prepared, SliceFolders, Study, StudyError, Workload,
+    Footprint, Operations, PowerTrial, Prepared, RunsIn, SliceFolders, Study, StudyError, Workload,
     has_no_workers,
 };
 use model::case::Case;
@@ -93,6 +93,10 @@ impl Workload for Connections {
 
     fn warms_up(&self) -> bool {
         true
+    }
+
+    fn runs_in(&self) -> RunsIn {
+        RunsIn::EachStretch
     }
 
     fn footprint(&self, operations: u64) -> Footprint {

@@ -8,8 +8,10 @@ use engine::study::{Doing, StudyError};
 use model::material::Material;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, OFlags, Stat, fstat, statat};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use units::{counted, exact_size, rough_size};
 
+use super::inherited::{self, Kept};
 use super::source::{below, open_untouched, read_most, shown, unreadable};
 use crate::file::{make_common_folder, make_folder, open_for_writing, write_whole};
 use crate::shared::Shared;
@@ -40,6 +42,16 @@ pub(crate) struct OwnFiles {
     /// Folders within the folder, each after those that it is in.
     folders: Vec<CString>,
     left_out: LeftOut,
+    _kept: Option<Kept>,
+}
+
+/// All of it but the files' contents, which follow one another.
+#[derive(Serialize, Deserialize)]
+struct Inherited {
+    /// With their lengths.
+    files: Vec<(CString, u64)>,
+    folders: Vec<CString>,
+    left_out: LeftOut,
 }
 
 /// One of them.
@@ -50,7 +62,7 @@ pub(crate) struct OwnFile {
 }
 
 /// What is in the folder and was not taken.
-#[derive(Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct LeftOut {
     links: u64,
     special: u64,
@@ -63,8 +75,35 @@ impl OwnFiles {
     /// Reads a folder, or shares what another arm has read of it.
     pub(crate) fn read(folder: &str, bounds: Bounds) -> Result<Arc<Self>, StudyError> {
         static READ: Shared<[String; 2], OwnFiles> = Shared::new();
-        READ.get([folder, bounds.what].map(str::to_owned), || Reading::read(folder, bounds))
+        READ.get([folder, bounds.what].map(str::to_owned), || Self::new(folder, bounds))
             .map_err(StudyError::Unsuited)
+    }
+
+    /// Those that the run has read, or else the folder's.
+    fn new(folder: &str, bounds: Bounds) -> Result<Self, String> {
+        let name = format!("{} of {folder}", bounds.what);
+        if let Some(given) = inherited::given(&name) {
+            let (about, contents) = given?;
+            return Self::inherited(about, &contents);
+        }
+        let found = Reading::read(folder, bounds)?;
+        let files = found.files.iter().map(|file| (file.path.clone(), file.bytes())).collect();
+        let (folders, left_out) = (found.folders.clone(), found.left_out);
+        let contents = found.files.iter().map(|file| file.contents.as_slice());
+        let kept = inherited::keep(&name, &Inherited { files, folders, left_out }, contents)?;
+        Ok(Self { _kept: Some(kept), ..found })
+    }
+
+    fn inherited(about: Inherited, mut contents: &[u8]) -> Result<Self, String> {
+        let Inherited { files, folders, left_out } = about;
+        let file = |(path, bytes): (CString, u64)| {
+            let (own, rest) = contents.split_at_checked(bytes as usize)?;
+            contents = rest;
+            Some(OwnFile { path, contents: own.to_vec() })
+        };
+        let files: Option<Vec<OwnFile>> = files.into_iter().map(file).collect();
+        let files = files.ok_or("the copy of your files is cut short")?;
+        Ok(Self { files, folders, left_out, _kept: None })
     }
 
     pub(crate) fn files(&self) -> &[OwnFile] {
@@ -167,8 +206,12 @@ struct Reading<'f> {
 
 impl Reading<'_> {
     fn read(folder: &str, bounds: Bounds) -> Result<OwnFiles, String> {
-        let found =
-            OwnFiles { files: Vec::new(), folders: Vec::new(), left_out: LeftOut::default() };
+        let found = OwnFiles {
+            files: Vec::new(),
+            folders: Vec::new(),
+            left_out: LeftOut::default(),
+            _kept: None,
+        };
         let mut reading = Reading { folder, bounds, bytes: 0, found };
         let root = open_untouched(CWD, folder, OFlags::DIRECTORY)
             .map_err(|e| unreadable(&below(folder, b""), e))?;

@@ -10,6 +10,7 @@ use model::material::Material;
 use model::study::Sizes;
 use units::{counted, exact_size, rough_size};
 
+use super::inherited::{self, Kept};
 use super::source::{open_file, shown, unreadable};
 use crate::shared::Shared;
 
@@ -24,6 +25,7 @@ pub(crate) struct LineSizes {
     /// From the smallest on, each as likely as the next.
     pub(crate) sizes: Vec<u32>,
     about: String,
+    _kept: Option<Kept>,
 }
 
 impl LineSizes {
@@ -32,9 +34,16 @@ impl LineSizes {
     pub(crate) fn read(path: &str, min: u32, max: u32) -> Result<Arc<Self>, StudyError> {
         static READ: Shared<(String, [u32; 2]), LineSizes> = Shared::new();
         READ.get((path.to_owned(), [min, max]), || {
+            let name = format!("lines of {path}, {min} to {max}");
+            if let Some(given) = inherited::given(&name) {
+                let ((sizes, about), _) = given?;
+                return Ok(Self { sizes, about, _kept: None });
+            }
             let (bytes, is_whole) = last_bytes(path)?;
-            Self::of(&bytes, is_whole, min, max)
-                .map_err(|e| format!("{}: {e}", shown(Path::new(path))))
+            let found = Self::of(&bytes, is_whole, min, max)
+                .map_err(|e| format!("{}: {e}", shown(Path::new(path))))?;
+            let kept = inherited::keep(&name, &(&found.sizes, &found.about), [])?;
+            Ok(Self { _kept: Some(kept), ..found })
         })
         .map_err(StudyError::Unsuited)
     }
@@ -73,7 +82,7 @@ impl LineSizes {
             about += &format!("; {lines} of less than {min} B written as {min} B");
         }
         sizes[..raised].fill(min);
-        Ok(Self { sizes: grouped(&sizes), about })
+        Ok(Self { sizes: grouped(&sizes), about, _kept: None })
     }
 
     /// The smallest and the largest.

@@ -7,6 +7,7 @@
 //! for writing, locked, or opened again while slices run.
 
 pub(crate) mod files;
+pub(crate) mod inherited;
 pub(crate) mod lines;
 pub(crate) mod source;
 

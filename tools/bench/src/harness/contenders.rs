@@ -2,18 +2,24 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::sync::mpsc;
+use std::thread;
 use std::time::Instant;
 
+use ::process::StopFlag;
 use anyhow::{Context as _, Result, ensure};
+use engine::local::LocalRunner;
+use engine::runner::SliceRunner as _;
+use engine::slice_process::SliceProcesses;
 use engine::slice_timer::SliceTimer;
-use engine::study::SliceFolders;
 use host::clock::Clock;
-use model::spent::Spent;
+use model::arm::Arm;
 use places::{Folder, WorkDir};
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat};
 use stats::Histogram;
 
 use super::fio;
+use super::memory::BenchPlace;
 use super::record::{RECORD_BYTES, bytes};
 use xtask::process;
 
@@ -27,7 +33,10 @@ pub(super) enum Contender {
     Bare,
     /// The same again, to see what the machine alone makes of it.
     BareAgain,
-    /// `log/held` as users get it: every record another, every latency kept.
+    /// The same in a process with a second thread, which sleeps.
+    BareThreads,
+    /// `log/held` as users get it: in a process of its own kind, every record another, every
+    /// latency kept.
     Iotoll,
     /// The bare loop with one reading of the clock an operation.
     Clock,
@@ -44,8 +53,15 @@ pub(super) enum Contender {
 impl Contender {
     /// Those that can take part here.
     pub(super) fn all() -> Vec<Self> {
-        let mut all =
-            vec![Self::Bare, Self::BareAgain, Self::Iotoll, Self::Clock, Self::Ours, Self::Hdr];
+        let mut all = vec![
+            Self::Bare,
+            Self::BareAgain,
+            Self::BareThreads,
+            Self::Iotoll,
+            Self::Clock,
+            Self::Ours,
+            Self::Hdr,
+        ];
         if process::find_program("fio").is_some() {
             all.extend([Self::Fio, Self::FioLean]);
         }
@@ -61,6 +77,7 @@ impl Contender {
         match self {
             Self::Bare => "a bare loop of write(2)",
             Self::BareAgain => "the same again",
+            Self::BareThreads => "the same beside a thread that sleeps",
             Self::Iotoll => "iotoll log/held",
             Self::Clock => "a bare loop, the clock read for each",
             Self::Ours => "a bare loop, each timed into our histogram",
@@ -75,12 +92,26 @@ impl Contender {
 pub(super) struct Stage<'a> {
     work: &'a WorkDir,
     clock: &'a Clock,
-    timer: &'a mut SliceTimer,
+    runner: LocalRunner<'a>,
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(work: &'a WorkDir, clock: &'a Clock, timer: &'a mut SliceTimer) -> Self {
-        Self { work, clock, timer }
+    pub(super) fn new(work: &'a WorkDir, clock: &'a Clock) -> Result<Self> {
+        let log = studies::find("log").context("there is no study log")?;
+        let strategy = log.spec().strategy("held").context("log has no strategy held")?;
+        let params = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
+        let workload = log.workload(&strategy.name, &params)?;
+        let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
+        let facts = places::inspect("bench", work.path())?;
+        let processes = SliceProcesses::new(&[arm.clone()], &[facts], studies::user_data);
+        let (place, stop) = (BenchPlace::boxed(work), StopFlag::default());
+        let runner = LocalRunner::new(&[arm], vec![workload], vec![place], stop, Instant::now());
+        Ok(Self { work, clock, runner: runner.in_processes(processes) })
+    }
+
+    /// Has iotoll's turns run in a new process, as in each stretch of a run.
+    pub(super) fn begin_round(&mut self) {
+        self.runner.begin_stretch();
     }
 
     /// One contender's turn on a fresh file, which is forced to the device and
@@ -89,7 +120,8 @@ impl<'a> Stage<'a> {
         let folder = self.work.subdir(TURN)?;
         let time_ns = match contender {
             Contender::Bare | Contender::BareAgain => bare(&folder, operations),
-            Contender::Iotoll => self.iotoll(&folder, operations),
+            Contender::BareThreads => beside_a_thread(|| bare(&folder, operations)),
+            Contender::Iotoll => self.iotoll(operations),
             Contender::Clock => self.timed(&folder, operations, &mut Nothing),
             Contender::Ours => self.timed(&folder, operations, &mut Histogram::new()),
             Contender::Hdr => self.timed(&folder, operations, &mut hdr_histogram()?),
@@ -119,21 +151,26 @@ impl<'a> Stage<'a> {
         Ok(elapsed.as_nanos() as f64 / operations as f64)
     }
 
-    fn iotoll(&mut self, folder: &Folder, operations: u64) -> Result<f64> {
-        let log = studies::find("log").context("there is no study log")?;
-        let defaults = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
-        let mut held = log.workload("held", &defaults)?;
-        let folders = SliceFolders::alone(folder.fd(), folder.fd(), true);
-        let ready = held.prepare(folders)?.ready(operations, self.timer)?;
-        self.timer.start();
-        let outcome = ready.run(self.timer);
-        self.timer.finish();
-        outcome?.flush()?;
-        ensure!(self.timer.latencies().count() == operations, "operations went untimed");
-        let written = self.timer.spent(Spent::default()).requested_bytes;
+    fn iotoll(&mut self, operations: u64) -> Result<f64> {
+        let slice = self.runner.slice(0, operations)?;
+        ensure!(slice.latencies.count() == operations, "operations went untimed");
+        let written = slice.spent.requested_bytes;
         ensure!(written == bytes(operations), "log/held wrote {written} bytes: other records");
-        Ok(self.timer.elapsed_ns() as f64 / operations as f64)
+        Ok(slice.spent.elapsed_ns as f64 / operations as f64)
     }
+}
+
+/// Does it while this process has a second thread.
+fn beside_a_thread(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
+    let (awake, asleep) = mpsc::channel::<()>();
+    let thread = thread::Builder::new().spawn(move || {
+        // Nothing is sent: it sleeps until the other end is gone.
+        let _ = asleep.recv();
+    })?;
+    let outcome = work();
+    drop(awake);
+    thread.join().map_err(|_| anyhow::anyhow!("the thread that sleeps panicked"))?;
+    outcome
 }
 
 fn bare(folder: &Folder, operations: u64) -> Result<f64> {

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 mod ignored;
-mod trial;
+pub(crate) mod trial;
 
 use std::fs;
 use std::path::Path;

@@ -78,7 +78,7 @@ fn the_folder_is_where_the_program_was_started_if_it_wrote_there() {
         told.open(MAIN, "/var/lib/data/b", MAKES);
         told.open(MAIN, "/dev/null", MAKES);
         let (_folder, path) = told.file();
-        let recording = read::recording(&path, Duration::from_secs(60)).unwrap();
+        let (recording, _) = read::recording(&path, Duration::from_secs(60)).unwrap();
         folder::chosen(&recording).map(|folder| String::from_utf8(folder).unwrap())
     };
     assert_eq!(chosen("log").as_deref(), Ok("/srv/app"));
@@ -124,7 +124,7 @@ fn a_stretch_is_the_recordings_beginning() {
     told.pause(Duration::from_secs(9));
     told.write(MAIN, log, 20);
     let (_folder, path) = told.file();
-    let recording = read::recording(&path, Duration::from_secs(2)).unwrap();
+    let (recording, _) = read::recording(&path, Duration::from_secs(2)).unwrap();
     let program = make::program(&recording, b"/srv/app").unwrap();
     assert_eq!(acts(&program)[0].len(), 2);
     assert_eq!(program.facts.stretch_ns, 2_000_000_000);

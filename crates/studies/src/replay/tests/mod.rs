@@ -184,7 +184,7 @@ impl TestTrace {
     /// What is made of it.
     fn program(self) -> Program {
         let (_folder, path) = self.file();
-        let recording = read::recording(&path, Duration::from_secs(60)).unwrap();
+        let (recording, _) = read::recording(&path, Duration::from_secs(60)).unwrap();
         let folder = folder::chosen(&recording).unwrap();
         make::program(&recording, &folder).unwrap()
     }

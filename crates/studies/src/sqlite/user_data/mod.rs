@@ -16,6 +16,7 @@ use units::{counted, rough_size};
 use self::rehearsal::{Rehearsal, rehearse};
 pub(crate) use self::statements::Statement;
 use crate::shared::Shared;
+use crate::user_data::inherited::{self, Kept};
 use crate::user_data::source::shown;
 
 /// A database as it was when it was copied, with what its requests do.
@@ -24,6 +25,7 @@ pub(crate) struct OwnDatabase {
     pub(crate) contents: Vec<u8>,
     pub(crate) statements: Vec<Statement>,
     seen: Rehearsal,
+    _kept: Option<Kept>,
 }
 
 impl OwnDatabase {
@@ -47,12 +49,18 @@ impl OwnDatabase {
     fn read(database: &str, statements: &str) -> Result<Arc<Self>, StudyError> {
         static READ: Shared<[String; 2], OwnDatabase> = Shared::new();
         READ.get([database, statements].map(str::to_owned), || {
+            let name = format!("database {database} with {statements}");
+            if let Some(given) = inherited::given(&name) {
+                let ((statements, seen), contents) = given?;
+                return Ok(Self { contents, statements, seen, _kept: None });
+            }
             let request = statements::read(statements)?;
             let mut copy = snapshot::copy(database)?;
             let of = |path: &str, why: String| format!("{}: {why}", shown(Path::new(path)));
             let contents = checked(&mut copy).map_err(|why| of(database, why))?;
             let seen = rehearse(&mut copy, &request).map_err(|why| of(statements, why))?;
-            Ok(Self { contents, statements: request, seen })
+            let kept = inherited::keep(&name, &(&request, seen), [contents.as_slice()])?;
+            Ok(Self { contents, statements: request, seen, _kept: Some(kept) })
         })
         .map_err(StudyError::Unsuited)
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::{Connection, ErrorCode};
+use serde::{Deserialize, Serialize};
 
 use super::statements::Statement;
 
@@ -30,7 +31,7 @@ const PRAGMAS: [&str; 11] = [
 ];
 
 /// What a request was seen to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rehearsal {
     /// How many of its statements write.
     pub(super) writing: u64,

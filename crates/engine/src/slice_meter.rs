@@ -1,0 +1,118 @@
+//! Times one slice after another in the process that it is in, with probes around each.
+
+use std::rc::Rc;
+
+use host::clock::Clock;
+use host::page_cache::residency;
+use host::probes::{Probes, Reading};
+use host::root::Root;
+use model::counters::Counters as _;
+use model::probes::{Residency, Surroundings};
+use model::slice::{Deferred, Latencies, Slice};
+use model::spent::{DeviceTraffic, Spent};
+use process::StopFlag;
+use process::worker::Clients;
+
+use crate::error::StudyError;
+use crate::slice_timer::SliceTimer;
+use crate::study::{SliceFolders, Workload};
+
+/// Reads the counters of the devices behind a place, where they can be read.
+pub(crate) type ReadDevices<'a> = &'a mut dyn FnMut() -> Option<DeviceTraffic>;
+
+pub(crate) struct SliceMeter {
+    pub(crate) clock: Clock,
+    pub(crate) timer: SliceTimer,
+    probes: Probes,
+    /// Why the page cache cannot be asked, once that is known.
+    residency_unread: Option<String>,
+    pub(crate) clients: Option<Rc<dyn Clients>>,
+}
+
+impl SliceMeter {
+    pub(crate) fn new(clock: Clock, stop: StopFlag) -> Self {
+        Self {
+            timer: SliceTimer::new(clock.clone(), stop),
+            clock,
+            probes: Probes::new(&Root::real(), &[]),
+            residency_unread: None,
+            clients: None,
+        }
+    }
+
+    /// What cannot be read here, each with what is not known for it.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = &String> {
+        self.probes.unread().iter().chain(&self.residency_unread)
+    }
+
+    /// Times a slice. Its arm, phase and position are left for the caller to fill in.
+    pub(crate) fn slice(
+        &mut self,
+        workload: &mut dyn Workload,
+        operations: u64,
+        folders: SliceFolders<'_>,
+        devices: ReadDevices<'_>,
+    ) -> Result<Slice, StudyError> {
+        let timer = &mut self.timer;
+        let folders = SliceFolders { clients: self.clients.as_ref(), ..folders };
+        let ready = workload.prepare(folders)?.ready(operations, timer)?;
+
+        let cached_before = residency_of(folders, &mut self.residency_unread);
+        let device_before = devices();
+        let before = self.probes.before();
+        timer.start();
+        let ran = ready.run(timer);
+        timer.finish();
+        let after = self.probes.after();
+        let device_after = devices();
+        let cached = residency_of(folders, &mut self.residency_unread);
+        let mut ran = ran?;
+
+        let flush_began = self.clock.ticks();
+        ran.flush()?;
+        let flush_took = self.clock.between(flush_began, self.clock.ticks());
+        let device_flushed = devices();
+
+        let Reading { spent, surroundings } = after.since(before);
+        let device = device_after.since(device_before);
+        Ok(Slice {
+            operations,
+            spent: timer.spent(Spent { device, ..spent }),
+            latencies: Latencies::from(timer.latencies()),
+            deferred: Deferred {
+                sync_ns: flush_took.as_nanos() as u64,
+                device: device_flushed.since(device_after),
+            },
+            surroundings: Surroundings {
+                residency: with_before(cached, cached_before),
+                ..surroundings
+            },
+            outcome: ran.finish()?,
+            ..Slice::default()
+        })
+    }
+}
+
+/// What the page cache held when the clock stopped, and before it started.
+fn with_before(after: Option<Residency>, before: Option<Residency>) -> Option<Residency> {
+    let cached_before_bytes = before.unwrap_or_default().cached_bytes;
+    after.map(|after| Residency { cached_before_bytes, ..after })
+}
+
+/// What the page cache holds of a slice's files, unless that could not be read before.
+fn residency_of(folders: SliceFolders<'_>, unread: &mut Option<String>) -> Option<Residency> {
+    if unread.is_some() {
+        return None;
+    }
+    both(folders).unwrap_or_else(|error| {
+        *unread = Some(format!(
+            "how much of a file had reached the device: cachestat(2) does not answer ({error})"
+        ));
+        None
+    })
+}
+
+fn both(folders: SliceFolders<'_>) -> std::io::Result<Option<Residency>> {
+    let (fresh, kept) = (residency(folders.fresh)?, residency(folders.kept)?);
+    Ok(fresh.zip(kept).map(|(fresh, kept)| fresh.plus(kept)))
+}
