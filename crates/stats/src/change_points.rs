@@ -32,13 +32,12 @@ pub struct ChangePoint {
 /// The changes in a series, in order.
 pub fn change_points(values: &[f64]) -> Vec<ChangePoint> {
     let mut found = Vec::new();
-    let mut left = vec![0..values.len()];
-    while let Some(segment) = left.pop() {
-        let Some(change) = division(&values[segment.clone()]) else { continue };
-        let at = segment.start + change.at;
+    let mut left = vec![(0, values.len())];
+    while let Some((begin, end)) = left.pop() {
+        let Some(change) = division(&values[begin..end]) else { continue };
+        let at = begin + change.at;
         found.push(ChangePoint { at, ..change });
-        left.push(segment.start..at);
-        left.push(at..segment.end);
+        left.extend([(begin, at), (at, end)]);
     }
     found.sort_unstable_by_key(|change| change.at);
     found

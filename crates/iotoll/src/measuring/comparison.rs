@@ -28,7 +28,7 @@ use crate::measuring::prepared_places::PreparedPlaces;
 use crate::measuring::session::{self, Session};
 use crate::measuring::stop_reason::StopReason;
 use crate::measuring::{clients, dry_run, preflight};
-use crate::results::{Baseline, RunSaver, Targets, baseline, deliver, saving, summaries};
+use crate::results::{Baseline, RunSaver, Targets, deliver, saving, summaries};
 use crate::signals;
 use crate::terminal::{Progress, Shown, output};
 
@@ -60,7 +60,6 @@ impl Comparison<'_> {
         let targets = Targets::open(args.shown.formats.files())?;
         let prints = targets.print_report();
         let baseline = Baseline::open(&args.baseline, plan, prints)?;
-        let repeats = baseline::repeats();
         let mut saver = RunSaver::new(saving::open(args.no_save));
         if args.gentle {
             step_back();
@@ -84,8 +83,7 @@ impl Comparison<'_> {
         let header = Header { article: (self.article)(&places.plan), ..session::header() };
         let (facts, left_out) = (places.facts.clone(), places.left_out.clone());
         let mut environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
-            .with_clients(others, &args.local)
-            .with_saved(repeats);
+            .with_clients(others, &args.local);
         let mut happens = |event: Event<'_>| {
             if let Some(trouble) = saver.take(&event) {
                 progress.note(&trouble);

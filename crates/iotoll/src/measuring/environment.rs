@@ -10,9 +10,9 @@ use model::place::{Detail, PlaceFacts};
 use model::run::{LeftOut, Machine, PlaceAfter, Run, Watch};
 use model::watch::MachineReading;
 use ranks::Leader;
-use store::Repeats;
 
 use crate::measuring::stop_reason::StopReason;
+use crate::results::baseline;
 
 /// This machine, with the places of a run.
 pub(crate) struct LocalEnvironment {
@@ -21,7 +21,6 @@ pub(crate) struct LocalEnvironment {
     before: MachineReading,
     stop_reason: StopReason,
     clients: Vec<Client>,
-    repeats: Repeats,
 }
 
 impl LocalEnvironment {
@@ -32,13 +31,7 @@ impl LocalEnvironment {
         left_out: Vec<LeftOut>,
         stop_reason: StopReason,
     ) -> Self {
-        let (before, clients, repeats) = (machine::read_now(), Vec::new(), Repeats::default());
-        Self { places, left_out, before, stop_reason, clients, repeats }
-    }
-
-    /// The same where these runs are saved.
-    pub(crate) fn with_saved(self, repeats: Repeats) -> Self {
-        Self { repeats, ..self }
+        Self { places, left_out, before: machine::read_now(), stop_reason, clients: Vec::new() }
     }
 
     /// The same with other ranks as clients, each of which has some of the places by itself.
@@ -71,8 +64,9 @@ impl Environment for LocalEnvironment {
     }
 
     fn between_runs(&self, run: &Run) -> Vec<BetweenRuns> {
-        let of = |setting: &str| self.repeats.of(setting, [&run.run.id; 2]);
-        let ratios = |base: &str, other: &str| self.repeats.of_pair(base, other);
+        let repeats = baseline::repeats();
+        let of = |setting: &str| repeats.of(setting, [&run.run.id; 2]);
+        let ratios = |base: &str, other: &str| repeats.of_pair(base, other);
         analysis::between_runs(run, &Saved { of: &of, ratios: &ratios })
     }
 

@@ -76,7 +76,9 @@ fn mean(values: &[f64]) -> f64 {
 
 fn interval(stretches: &[f64], learned: Option<Variation>) -> Interval {
     let mut of = Stretches::new(Settings::default()).among_runs(learned);
-    stretches.iter().for_each(|mean| of.push(*mean));
+    for mean in stretches {
+        of.push(*mean);
+    }
     of.interval()
 }
 
