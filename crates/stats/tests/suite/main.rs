@@ -5,6 +5,7 @@
 mod between_runs;
 mod carry_over;
 mod failures;
+mod percentile;
 mod properties;
 mod simulation;
 mod tails;
