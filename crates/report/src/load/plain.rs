@@ -186,12 +186,12 @@ fn row_of(of: Sampled, step: &Step) -> &'static str {
 
 /// The intervals of the percentiles above, in two rows.
 fn bounds(out: &mut String, all: &PercentileIntervals) -> Result {
-    let ends: [(&str, fn(&Bounds) -> f64); 2] = [("from", |b| b.low), ("to", |b| b.high)];
-    for (word, end) in ends {
+    for (word, is_low) in [("from", true), ("to", false)] {
         let name = format!("  {:.0}% interval, {word}", all.confidence * 100.0);
+        let end = |bounds: Bounds| cell(if is_low { bounds.low } else { bounds.high });
         write!(out, "  {name:<25} {:>7}", "")?;
         for bounds in all.all() {
-            write!(out, " {:>7}", bounds.map_or_else(String::new, |b| cell(end(&b))))?;
+            write!(out, " {:>7}", bounds.map_or_else(String::new, end))?;
         }
         writeln!(out, " {:>7} ms", "")?;
     }
