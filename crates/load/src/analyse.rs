@@ -2,6 +2,7 @@
 //! record alone, so that a load just measured and one read from a file come to
 //! the same.
 
+mod intervals;
 mod pace;
 mod validity;
 
@@ -9,6 +10,8 @@ use model::load::{
     InvalidReason, LoadAnalysis, LoadRun, OwnUse, ReplyCounts, ReplyRate, Step, StepAnalysis,
     Summary, Times,
 };
+
+pub(crate) use intervals::{are_narrow, intervals};
 
 /// A span of less says nothing about how busy the client's core was.
 const BUSY_SPAN_MIN_NS: u64 = 100_000_000;
@@ -20,7 +23,19 @@ pub fn analyse_load(run: &LoadRun) -> LoadAnalysis {
 
 /// What follows from one step.
 pub fn analyse_step(step: &Step) -> StepAnalysis {
-    let reasons = validity::reasons(&validity::Facts::of(step, busy_percent(step)));
+    analyse(step, validity::drift(step))
+}
+
+/// The same of a slice of a measurement, or a try of a search. Whether its server drifts is
+/// not asked: it is short, and rounds or further tries show that better.
+pub fn analyse_slice(step: &Step) -> StepAnalysis {
+    analyse(step, None)
+}
+
+fn analyse(step: &Step, drift: Option<InvalidReason>) -> StepAnalysis {
+    let mut reasons = validity::reasons(&validity::Facts::of(step, busy_percent(step)));
+    reasons.extend(drift);
+    let intervals = intervals(&step.subsamples, step.until.is_some());
     let phases = &step.phases;
     let ms = |times: &Times| Summary::of(&times.histogram(), 1e6);
     let whole = &step.client.whole;
@@ -43,6 +58,8 @@ pub fn analyse_step(step: &Step) -> StepAnalysis {
         client_cpu_us_per_request: (step.requests > 0)
             .then(|| whole.cpu_ns as f64 / 1e3 / step.requests as f64),
         kept_pace: pace::kept(step),
+        percentile_intervals: intervals,
+        narrow: step.until.map(|until| are_narrow(intervals.as_ref(), until.half_width)),
         valid: reasons.is_empty(),
         why_invalid: (!words.is_empty()).then(|| words.join("; ")),
         invalid_reasons: reasons,
@@ -94,7 +111,8 @@ fn reply_rate(counted: &ReplyCounts, replies: u64, length_ns: u64) -> ReplyRate 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::load::{ClientUse, Errors, Phases};
+    use model::load::{ClientUse, Errors, Phases, Subsamples};
+    use model::slice::Latencies;
     use stats::Histogram;
 
     const SECOND_NS: u64 = 1_000_000_000;
@@ -141,6 +159,29 @@ mod tests {
         assert!((busy_percent(&step) - 50.0).abs() < 0.1);
         step.client.active.wall_ns = BUSY_SPAN_MIN_NS - 1;
         assert!((busy_percent(&step) - 30.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_server_that_becomes_slower_makes_a_step_invalid_and_a_slice_not() {
+        let part = |us: u64| Latencies { buckets: vec![(us * 1000, 100)], max: us * 1000 };
+        let of = |level: fn(u64) -> u64| Step {
+            last_start_ns: 10 * SECOND_NS,
+            subsamples: Subsamples {
+                size: 100,
+                latencies: (0..40).map(|i| part(level(i) + i * 17 % 40)).collect(),
+                ..Subsamples::default()
+            },
+            ..Step::default()
+        };
+        let slower = of(|i| if i < 20 { 1000 } else { 1300 });
+        let seen = analyse_step(&slower);
+        let text = "the server became slower: times rose by 29% after 5.0 s";
+        assert_eq!((seen.valid, seen.why_invalid.as_deref()), (false, Some(text)));
+        assert!(!seen.is_merely_late() && analyse_slice(&slower).valid);
+        assert!(analyse_step(&of(|_| 1000)).valid);
+        let faster = analyse_step(&of(|i| 1000 - 10 * i)).why_invalid.unwrap_or_default();
+        assert!(faster.starts_with("the server became faster: times fell by"), "{faster}");
+        assert!(faster.ends_with("% during the step"), "{faster}");
     }
 
     #[test]

@@ -15,11 +15,12 @@ use crate::{
     connection::{Connection, End, Failure, Next, Shared, Watched},
     deadlines::{Deadlines, Delay},
     id::Id,
-    meter::Meter,
     pacer::{ALARM, Pacer},
     ports::{Ports, Source},
     socket,
-    usage::{OwnUse, Usage},
+    step::{Drive, FinishedStep},
+    until::{Looks, OpenCounts},
+    usage::Usage,
 };
 use host::{
     clock::{SECOND_NS, monotonic_ns as now_ns},
@@ -44,24 +45,6 @@ const PROGRESS_NS: u64 = SECOND_NS / 4;
 /// The first start is this far away, so that it is not late itself.
 const LEAD_NS: u64 = SECOND_NS / 500;
 
-/// What drives a step.
-pub(crate) enum Drive {
-    Open(Box<Schedule>),
-    Closed { concurrency: u32, requests: u64 },
-}
-
-/// A step as it was run.
-pub(crate) struct FinishedStep {
-    pub(crate) meter: Meter,
-    pub(crate) end_ns: u64,
-    /// While there was still something to start.
-    pub(crate) active: OwnUse,
-    /// All of it.
-    pub(crate) whole: OwnUse,
-    pub(crate) sources: u32,
-    pub(crate) interrupted: bool,
-}
-
 #[derive(Default)]
 struct Slot {
     generation: u32,
@@ -69,12 +52,15 @@ struct Slot {
 }
 
 /// What is still to be started.
+#[derive(Default)]
 struct Starts {
     schedule: Option<Box<Schedule>>,
     /// The next intended start; `None` when there is none.
     next_ns: Option<u64>,
     begin_ns: u64,
     half: u64,
+    /// Open connections over time, for a step that a look ends.
+    open: OpenCounts,
     concurrency: u64,
 }
 
@@ -125,7 +111,7 @@ impl<'a> Client<'a> {
             retries: Delay::new(RETRY_NS),
             retrying: 0,
             again: Vec::new(),
-            starts: Starts { schedule: None, next_ns: None, begin_ns: 0, half: 0, concurrency: 0 },
+            starts: Starts::default(),
             stop,
         })
     }
@@ -142,10 +128,12 @@ impl<'a> Client<'a> {
     pub(crate) fn run(
         &mut self,
         drive: Drive,
+        mut looks: Option<Looks>,
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<FinishedStep, Error> {
         let _scheduling = LowLatencyScheduling::of_this_thread();
         let begin_ns = self.begin(drive);
+        let mut narrow = false;
         let before = Usage::now();
         let mut active = None;
         let mut report_ns = begin_ns + PROGRESS_NS;
@@ -165,26 +153,43 @@ impl<'a> Client<'a> {
             }
             self.wait(now, report_ns).map_err(Error::system("cannot wait for events"))?;
             self.follow_events();
+            let subsamples = &self.shared.meter.subsamples;
+            if self.has_starts() && looks.as_mut().is_some_and(|looks| looks.end_step(subsamples)) {
+                narrow = true;
+                self.stop_starting();
+            }
         }
         let whole = before.until_now(self.pacer.spin_ns);
         let interrupted = !self.is_over();
         self.abandon();
+        let idle = self.shared.new_meter(0);
         Ok(FinishedStep {
-            meter: std::mem::replace(&mut self.shared.meter, Meter::new(0)),
+            meter: std::mem::replace(&mut self.shared.meter, idle),
             end_ns: now_ns(),
             active: active.unwrap_or(whole),
             whole,
             sources: self.ports.sources(),
             interrupted,
+            narrow,
         })
+    }
+
+    /// Starts nothing more: the step ends with what is open.
+    fn stop_starting(&mut self) {
+        let (starts, meter) = (&mut self.starts, &mut self.shared.meter);
+        meter.open.end = self.open;
+        meter.open.middle = starts.open.after(meter.attempted / 2);
+        (starts.schedule, starts.next_ns) = (None, None);
+        self.shared.requests_left = self.shared.requests_left.map(|_| 0);
     }
 
     /// Sets a step up; returns when it begins.
     fn begin(&mut self, drive: Drive) -> u64 {
         let lead_ns = if matches!(drive, Drive::Open(_)) { LEAD_NS } else { 0 };
         let begin_ns = now_ns() + lead_ns;
-        self.shared.meter = Meter::new(begin_ns);
+        self.shared.meter = self.shared.new_meter(begin_ns);
         self.starts.begin_ns = begin_ns;
+        self.starts.open = OpenCounts::default();
         match drive {
             Drive::Open(mut schedule) => {
                 self.pacer.begin_step(schedule.mean_gap_ns());
@@ -281,6 +286,7 @@ impl<'a> Client<'a> {
         meter.attempted += 1;
         meter.last_start_ns = now;
         meter.phases.lag.record(now - intended);
+        self.starts.open.note(meter.attempted, self.open);
         if meter.attempted == self.starts.half {
             meter.open.middle = self.open;
         }

@@ -7,6 +7,7 @@ use crate::{
     meter::{Meter, Timestamps},
     response::{Ending, Progress, Reply},
     socket,
+    until::sampled,
 };
 use host::clock::monotonic_ns as now_ns;
 use rustix::{
@@ -51,10 +52,15 @@ impl Shared {
             bodiless: plan.request.method == http::Method::HEAD,
             first_body: None,
             server_software: None,
-            meter: Meter::new(0),
+            meter: Meter::new(0, sampled(plan.reuse)),
             requests_left: None,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
         }
+    }
+
+    /// A meter of a step that begins then.
+    pub(crate) fn new_meter(&self, start_ns: u64) -> Meter {
+        Meter::new(start_ns, sampled(self.reuse))
     }
 
     /// Gives a connection one request more, if there is one for it.

@@ -27,7 +27,7 @@ pub use effort::Effort;
 pub use search::MaxRate;
 
 use crate::{
-    Error, Event, Plan, Reuse, Steps, analyse_step,
+    Error, Event, Plan, Reuse, Steps, analyse_slice,
     runner::{Prepared, Runner},
 };
 use model::load::{ServerMeter, Step, StepAnalysis};
@@ -197,7 +197,7 @@ fn seconds(step: &Step) -> f64 {
 }
 
 fn judged(step: &Step, bounds: &RateBounds) -> Outcome {
-    let seen = analyse_step(step);
+    let seen = analyse_slice(step);
     let Some(why) = why_not_held(step, &seen, bounds) else { return Outcome::Held };
     let client = if client_may_be_why(step, bounds) { seen.why_invalid } else { None };
     Outcome::NotHeld { why, client }

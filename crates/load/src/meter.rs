@@ -1,8 +1,8 @@
 //! The figures of one step while it runs, in memory that does not grow.
 
-use crate::outcome::Failures;
+use crate::{outcome::Failures, subsamples::SubsampleSeries};
 use host::clock::SECOND_NS;
-use model::load::{Bytes, OpenConnections, Phases, ReplyCounts, Statuses, Times};
+use model::load::{Bytes, OpenConnections, Phases, ReplyCounts, Sampled, Statuses, Times};
 use stats::Histogram;
 
 /// Intervals of the reply rate that are kept.
@@ -96,6 +96,7 @@ pub(crate) struct Meter {
     pub(crate) abandoned: u64,
     pub(crate) open: OpenConnections,
     pub(crate) series: RateSeries,
+    pub(crate) subsamples: SubsampleSeries,
 }
 
 /// When each phase of a request began, in nanoseconds of the monotonic clock.
@@ -112,7 +113,7 @@ pub(crate) struct Timestamps {
 }
 
 impl Meter {
-    pub(crate) fn new(start_ns: u64) -> Self {
+    pub(crate) fn new(start_ns: u64, sampled: Sampled) -> Self {
         Self {
             start_ns,
             last_start_ns: start_ns,
@@ -130,6 +131,7 @@ impl Meter {
             abandoned: 0,
             open: OpenConnections::default(),
             series: RateSeries::new(),
+            subsamples: SubsampleSeries::new(sampled),
         }
     }
 
@@ -140,7 +142,9 @@ impl Meter {
         self.last_reply_ns = times.last_byte;
         self.phases.response.record(times.first_byte.saturating_sub(times.sent));
         self.phases.transfer.record(times.last_byte - times.first_byte);
-        self.phases.reply.record(times.last_byte.saturating_sub(times.sent));
+        let took_ns = times.last_byte.saturating_sub(times.sent);
+        self.phases.reply.record(took_ns);
+        self.subsamples.record(Sampled::Reply, took_ns);
         self.series.add(times.last_byte.saturating_sub(self.start_ns));
         match status / 100 {
             2 => self.status.success += 1,
@@ -156,6 +160,7 @@ impl Meter {
         self.completed += 1;
         let took_ns = times.last_byte.saturating_sub(times.intended);
         self.phases.connection.record(took_ns);
+        self.subsamples.record(Sampled::Connection, took_ns);
         if !times.refused {
             self.phases.answered.record(took_ns);
         }
@@ -181,7 +186,7 @@ mod tests {
 
     #[test]
     fn each_phase_counts_from_where_it_should() {
-        let mut meter = Meter::new(1000);
+        let mut meter = Meter::new(1000, Sampled::Connection);
         let times = Timestamps {
             intended: 1000,
             begun: 1010,
@@ -208,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_no_answer() {
-        let mut meter = Meter::new(0);
+        let mut meter = Meter::new(0, Sampled::Connection);
         let answered = Timestamps { last_byte: 900, ..Timestamps::default() };
         meter.connection(&answered);
         meter.connection(&Timestamps { last_byte: 5, refused: true, ..Timestamps::default() });

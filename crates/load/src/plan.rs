@@ -25,6 +25,9 @@ pub struct Plan {
     pub seed: u64,
     /// Steps of the load, one after the other.
     pub steps: Steps,
+    /// A step ends by itself once the intervals of its percentiles are this narrow: half the
+    /// width as a share of the middle, 0.05 is 5%. A search does not.
+    pub until: Option<f64>,
     /// What was agreed to beyond the defaults.
     pub permission: Permission,
 }
@@ -42,6 +45,7 @@ impl Plan {
             gap: Gap::Constant,
             seed: 1,
             steps,
+            until: None,
             permission: Permission::default(),
         }
     }

@@ -13,9 +13,6 @@ use model::{
 };
 use std::sync::atomic::AtomicBool;
 
-/// Seconds that a step lasts when its connections are not given.
-const STEP_S: f64 = 10.0;
-
 /// What a load measured.
 #[derive(Debug, Clone)]
 pub struct Measured {
@@ -120,7 +117,7 @@ fn run_rates(
 ) -> Result<Vec<Step>, Error> {
     let mut steps = Vec::new();
     for (index, &rate) in rates.iter().enumerate() {
-        let count = connections_for(rate, connections, STEP_S);
+        let count = connections_for(rate, connections, runner.step_s());
         events(Event::StepBegins {
             number: index + 1,
             of: Some(rates.len()),
@@ -154,6 +151,7 @@ fn recorded(plan: &Plan, endpoint: &Endpoint) -> LoadPlan {
             (concurrency, requests) = (Some(*clients), Some(*count));
         }
     }
+    let until = if matches!(plan.steps, Steps::MaxRate { .. }) { None } else { plan.until };
     let mode = if concurrency.is_some() { Mode::Closed } else { Mode::Open };
     LoadPlan {
         url: target.url.clone(),
@@ -179,5 +177,6 @@ fn recorded(plan: &Plan, endpoint: &Endpoint) -> LoadPlan {
             Reuse::Requests(n) => Some(n),
             Reuse::Always => None,
         },
+        until,
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::{
     Error, Event, Plan, Schedule,
-    client::{Client, Drive, FinishedStep},
+    client::Client,
     ports::Ports,
     preflight, reach,
+    step::{Drive, FinishedStep},
     target::reachable,
+    until::{self, LONGEST_S, Looks},
     usage,
 };
 use host::{
@@ -15,6 +17,9 @@ use host::{
 };
 use model::load::{ClientUse, OwnUse, Preflight, ServerMeter, Step};
 use std::sync::atomic::AtomicBool;
+
+/// Seconds that a step lasts when its connections are not given.
+const STEP_S: f64 = 10.0;
 
 /// What a load is run with: found before its start.
 pub(crate) struct Prepared {
@@ -55,6 +60,11 @@ pub(crate) struct Runner<'a> {
 }
 
 impl Runner<'_> {
+    /// Seconds that a step lasts at most when its connections are not given.
+    pub(crate) fn step_s(&self) -> f64 {
+        if self.plan.until.is_some() { LONGEST_S } else { STEP_S }
+    }
+
     /// One step of an open loop; `number` makes its random gaps its own.
     pub(crate) fn open_step(
         &mut self,
@@ -86,17 +96,24 @@ impl Runner<'_> {
         intended: Option<u64>,
         events: &mut dyn FnMut(Event<'_>),
     ) -> Result<Step, Error> {
+        let goal = match &drive {
+            Drive::Open(schedule) => schedule.left(),
+            Drive::Closed { requests, .. } => *requests,
+        };
+        let until = until::until(self.plan, goal);
         let used = self.server.map(ServerMeter::begin);
-        let finished = self.client.run(drive, events)?;
+        let finished = self.client.run(drive, until.map(Looks::new), events)?;
+        let intended = if finished.narrow { Some(finished.meter.attempted) } else { intended };
+        let intended = intended.filter(|_| rate.is_some());
         let server = used.map(|used| used(finished.meter.replies));
         self.interrupted |= finished.interrupted;
-        Ok(Step { rate, concurrency, intended, server, ..counted(finished) })
+        Ok(Step { rate, concurrency, intended, server, until, ..counted(finished) })
     }
 }
 
 /// A step as it was counted.
 fn counted(finished: FinishedStep) -> Step {
-    let FinishedStep { meter, end_ns, active, whole, sources, interrupted } = finished;
+    let FinishedStep { meter, end_ns, active, whole, sources, interrupted, narrow: _ } = finished;
     let since_start = |ns: u64| ns.saturating_sub(meter.start_ns);
     Step {
         attempted: meter.attempted,
@@ -119,6 +136,7 @@ fn counted(finished: FinishedStep) -> Step {
         client: ClientUse { active: own_use(&active), whole: own_use(&whole) },
         reply_counts: meter.series.into_counts(),
         phases: meter.phases.to_phases(),
+        subsamples: meter.subsamples.to_subsamples(),
         ..Step::default()
     }
 }
@@ -144,7 +162,14 @@ pub(crate) fn step_of(meter: crate::meter::Meter, rate: f64, length: std::time::
         delayed_ns: 0,
     };
     let (end_ns, intended) = (meter.start_ns + idle.wall_ns, Some(meter.attempted));
-    let finished =
-        FinishedStep { meter, end_ns, active: idle, whole: idle, sources: 1, interrupted: false };
+    let finished = FinishedStep {
+        meter,
+        end_ns,
+        active: idle,
+        whole: idle,
+        sources: 1,
+        interrupted: false,
+        narrow: false,
+    };
     Step { rate: Some(rate), intended, ..counted(finished) }
 }

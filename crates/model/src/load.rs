@@ -8,10 +8,13 @@
 mod analysis;
 mod step;
 
-pub use analysis::{AnalysedStep, InvalidReason, LoadAnalysis, ReplyRate, StepAnalysis, Summary};
+pub use analysis::{
+    AnalysedStep, Bounds, InvalidReason, LoadAnalysis, PercentileIntervals, ReplyRate,
+    StepAnalysis, Summary,
+};
 pub use step::{
-    Bytes, ClientUse, Errors, OpenConnections, OwnUse, Phases, ReplyCounts, ServerMeter, ServerUse,
-    Statuses, Step, Times,
+    Bytes, ClientUse, Errors, OpenConnections, OwnUse, Phases, ReplyCounts, Sampled, ServerMeter,
+    ServerUse, Statuses, Step, Subsamples, Times, Until,
 };
 
 use serde::{Deserialize, Serialize};
@@ -110,6 +113,10 @@ pub struct LoadPlan {
     pub timeout_s: f64,
     /// Requests that a connection was to carry; null when as many as there are.
     pub requests_per_connection: Option<u64>,
+    /// The relative half-width of intervals at which each step ends; null where it does not
+    /// end by itself.
+    #[serde(default)]
+    pub until: Option<f64>,
 }
 
 /// What drives the load.

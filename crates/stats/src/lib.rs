@@ -14,9 +14,11 @@ mod histogram;
 mod joint;
 mod median;
 mod normal;
+mod percentile;
 mod quantile;
 mod selection;
 mod shares;
+mod steadiness;
 mod stretches;
 mod student;
 mod trend;
@@ -30,9 +32,13 @@ pub use change_points::{ChangePoint, LEVEL_MIN, change_points};
 pub use histogram::Histogram;
 pub use joint::{Difference, levels};
 pub use median::{center_and_spread, median, median_interval};
+pub use percentile::{
+    LOOK_SHARE, LOOKS, PercentileInterval, Sparse, look_after, percentile_interval,
+};
 pub use quantile::log_quantile_of_subsample;
 pub use selection::selected_error_rate;
 pub use shares::Shares;
+pub use steadiness::{Drift, drift};
 pub use stretches::{
     Decision, Interval, STRETCHES, STRETCHES_MIN, Settings, Stretches, is_look, trimmed_mean,
 };

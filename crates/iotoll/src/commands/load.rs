@@ -7,14 +7,17 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use clap::Args;
 use host::input;
-use load::{Expect, Gap, Permission, Plan, Request, Reuse, Steps, Target, Version, analyse_load};
+use load::{
+    Expect, Gap, HALF_WIDTH_MAX, HALF_WIDTH_MIN, Permission, Plan, Request, Reuse, Steps, Target,
+    Version, analyse_load,
+};
 use model::address::Address;
 use model::load::{LoadRun, Run, ServerMeter};
 use process::{Port, Server, ServerWatch};
 use report::formats::Content;
 use report::load::{Layout, render};
 use store::{Entry, Kind};
-use units::parse_duration;
+use units::{parse_duration, parse_share, percent};
 
 use crate::cli::{FormatsOfLoad, LAYOUTS, one_of};
 use crate::exit::{Exit, UsageError};
@@ -39,6 +42,7 @@ const SERVE_PATIENCE: Duration = Duration::from_secs(30);
     are reported; 1 the load could not be run; 2 invalid usage; 130 interrupted; what was \
     measured so far has been reported.\n\nExamples:\n  \
     iotoll load http://127.0.0.1:8080/ --rate 200,300\n  \
+    iotoll load http://127.0.0.1:8080/ --rate 500 --until 5%\n  \
     iotoll load http://127.0.0.1:8080/ --rate max\n  \
     iotoll load unix:/run/app.sock:/page --concurrency 8 --requests 10000 --keep-alive\n  \
     iotoll load 'http://127.0.0.1:{port}/' --rate 300 --serve 'python3 -m http.server {port}'")]
@@ -64,6 +68,11 @@ pub(crate) struct LoadArgs {
     /// Connections in each step [default: ten seconds' worth]
     #[arg(long, value_name = "N", requires = "rate", value_parser = at_least_one())]
     connections: Option<u64>,
+
+    /// End a step once p50, p90 and p99 are known within this, such as 5%; then --connections
+    /// and --requests are its most [default with --rate: 100 seconds' worth]
+    #[arg(long, value_name = "SHARE", value_parser = half_width)]
+    until: Option<f64>,
 
     /// Distribution of the gaps between starts, whose mean is 1/rate
     #[arg(long, value_name = "GAP", default_value = "constant", value_parser = one_of(&GAPS))]
@@ -233,6 +242,14 @@ fn plan(args: &LoadArgs, target: Target) -> anyhow::Result<Plan> {
     plan.expect = args.expect.as_deref().map_or(Ok(Expect::Anything), Expect::parse)?;
     plan.seed = args.seed;
     plan.gap = args.gap;
+    plan.until = args.until;
+    ensure!(
+        plan.until.is_none() || !matches!(plan.steps, Steps::MaxRate { .. }),
+        UsageError(String::from(
+            "--until cannot be combined with --rate max: find the rate first, then load the \
+             server at it with --until"
+        ))
+    );
     Ok(plan)
 }
 
@@ -284,6 +301,15 @@ fn parse_rate(given: &str) -> Result<Rate, &'static str> {
         _ if given == "max" => Ok(None),
         Ok(rate) if (0.001..=1e6).contains(&rate) => Ok(Some(rate)),
         _ => Err("not a rate; expected connections per second, or max"),
+    }
+}
+
+fn half_width(given: &str) -> Result<f64, String> {
+    let share = parse_share(given).map_err(|e| e.to_string())?;
+    if (HALF_WIDTH_MIN..=HALF_WIDTH_MAX).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!("must be between {} and {}", percent(HALF_WIDTH_MIN), percent(HALF_WIDTH_MAX)))
     }
 }
 

@@ -104,9 +104,38 @@ fn a_json_file_stands_beside_the_words() {
 }
 
 #[test]
+fn a_load_ends_by_itself_or_says_that_its_percentiles_are_not_known_so_closely() {
+    let url = server(true);
+    let arguments =
+        [&url, "--concurrency", "1", "--requests", "9000", "--until", "50%", "--json", "-"];
+    let (code, out, err) = output(&arguments);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let result = json(&out);
+    let step = &result["steps"][0];
+    assert_eq!((&result["until"], &step["until"]["most"]), (&0.5.into(), &9000.into()));
+    let ended = step["narrow"].as_bool().unwrap();
+    assert!(ended || step["attempted"] == 9000, "{step}");
+    assert_eq!(step["subsamples"]["of"], "connection");
+    let median = &step["percentile_intervals"]["p50_ms"];
+    let [low, high] = ["low", "high"].map(|end| median[end].as_f64().unwrap());
+    let p50 = step["connection_ms"]["p50"].as_f64().unwrap();
+    assert!(low <= p50 && p50 <= high, "{low} to {high} about {p50}");
+    let again: LoadRun = LoadRun::read(&out).unwrap();
+    let text = render(Layout::Plain, &again, &analyse_load(&again));
+    assert!(text.contains("95% interval, from") && text.contains("ithin ±"), "{text}");
+    for layout in [Layout::Httperf, Layout::Ab] {
+        assert!(!render(layout, &again, &analyse_load(&again)).contains("interval"));
+    }
+}
+
+#[test]
 fn wrong_usage_is_told_and_exits_with_2() {
     let url = server(true);
     let cases: &[(&[&str], &str)] = &[
+        (&[&url, "--rate", "1", "--until", "0.5%"], "must be between 1% and 50%"),
+        (&[&url, "--rate", "1", "--until", "60%"], "must be between 1% and 50%"),
+        (&[&url, "--rate", "1", "--until", "soon"], "`soon` is not a share"),
+        (&[&url, "--rate", "max", "--until", "5%"], "find the rate first"),
         (&["https://127.0.0.1/", "--rate", "1"], "https is not supported yet"),
         (&["ftp://127.0.0.1/", "--rate", "1"], "http://"),
         (&[&url], "--rate"),

@@ -4,6 +4,7 @@
 //! they look like those of a slow server. These rules say when not to believe
 //! them.
 
+use super::intervals::sparse;
 use model::load::{InvalidReason, Step};
 
 /// At least this share of the intended connections must have started.
@@ -81,6 +82,16 @@ fn lateness(facts: &Facts) -> Option<InvalidReason> {
     let median_ns = facts.connection_p50_ns?;
     (lag_p99_ns > LAG_SHARE_MAX * median_ns)
         .then_some(InvalidReason::LateForMedian { lag_p99_ns, median_ns })
+}
+
+/// Whether the server became slower or faster.
+pub(super) fn drift(step: &Step) -> Option<InvalidReason> {
+    let stats::Drift { factor, shifted_at } = stats::drift(&sparse(&step.subsamples))?;
+    let seconds = step.last_start_ns as f64 / 1e9;
+    Some(InvalidReason::Drift {
+        percent: (factor - 1.0) * 100.0,
+        after_s: shifted_at.map(|at| at * seconds),
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::{
     meter::{Meter, Timestamps},
     runner::step_of,
 };
+use model::load::Sampled;
 use std::convert::Infallible;
 
 const RATE: f64 = 1000.0;
@@ -13,7 +14,7 @@ const BOUNDS: RateBounds = RateBounds { p99: Some(Duration::from_millis(250)), e
 /// Of a hundred connections so many that time out, and so many refused at
 /// once; the others take as long as is said.
 fn step(timed_out: u64, refused: u64, took: Duration) -> Step {
-    let mut meter = Meter::new(0);
+    let mut meter = Meter::new(0, Sampled::Connection);
     meter.attempted = 100;
     for _ in 0..timed_out {
         meter.errors.add(ErrorKind::ClientTimo, String::new);
@@ -30,7 +31,7 @@ fn step(timed_out: u64, refused: u64, took: Duration) -> Step {
 }
 
 fn not_held(step: &Step, bounds: &RateBounds) -> Option<String> {
-    why_not_held(step, &analyse_step(step), bounds)
+    why_not_held(step, &analyse_slice(step), bounds)
 }
 
 fn why(timed_out: u64, refused: u64, took_ms: u64) -> Option<String> {

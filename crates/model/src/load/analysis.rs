@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use super::step::Step;
+use super::step::{Sampled, Step};
 
 /// What follows from a load's record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,7 +65,13 @@ pub struct StepAnalysis {
     /// during the second half. Null in a closed loop, and where the step was
     /// too short to tell.
     pub kept_pace: Option<bool>,
-    /// Whether the figures are the server's rather than this client's.
+    /// Where the percentiles lie that another step like this one would come to; null where
+    /// there are too few requests for any.
+    pub percentile_intervals: Option<PercentileIntervals>,
+    /// Whether the intervals are as narrow as was asked; null where it was not.
+    pub narrow: Option<bool>,
+    /// Whether the figures are the server's rather than this client's, and the server was
+    /// steady.
     pub valid: bool,
     /// Why not, in words.
     pub why_invalid: Option<String>,
@@ -81,7 +87,50 @@ impl StepAnalysis {
     }
 }
 
-/// Why a step's figures are this client's rather than the server's.
+/// Where percentiles lie, in milliseconds. One for which there are too few requests is null.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PercentileIntervals {
+    /// The time whose percentiles they are.
+    pub of: Sampled,
+    /// The probability with which each holds the true percentile.
+    pub confidence: f64,
+    /// The median.
+    pub p50_ms: Option<Bounds>,
+    /// The 90th percentile.
+    pub p90_ms: Option<Bounds>,
+    /// The 99th percentile.
+    pub p99_ms: Option<Bounds>,
+    /// The 99.9th percentile.
+    pub p999_ms: Option<Bounds>,
+}
+
+impl PercentileIntervals {
+    /// All four, the median's first.
+    pub fn all(&self) -> [Option<Bounds>; 4] {
+        [self.p50_ms, self.p90_ms, self.p99_ms, self.p999_ms]
+    }
+}
+
+/// An interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Bounds {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Bounds {
+    /// Half the width, as a share of the middle.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / (self.high + self.low)
+    }
+}
+
+/// Why a step's figures are not to be believed: most are this client's rather than the
+/// server's.
 ///
 /// Its words stand here, and not in the report, because whoever uses a step's
 /// figures for something else has to pass them on.
@@ -125,12 +174,25 @@ pub enum InvalidReason {
         /// How busy.
         percent: f64,
     },
+    /// The server became slower or faster during the step.
+    Drift {
+        /// By how much times rose; negative where they fell.
+        percent: f64,
+        /// After how many seconds, where they shifted at once; null where they changed all
+        /// the while.
+        after_s: Option<f64>,
+    },
 }
 
 impl InvalidReason {
     /// Whether it is about late starts alone.
     pub fn is_lateness(&self) -> bool {
         matches!(self, Self::Late { .. } | Self::LateForMedian { .. })
+    }
+
+    /// Whether it is about the server rather than this client.
+    pub fn is_drift(&self) -> bool {
+        matches!(self, Self::Drift { .. })
     }
 }
 
@@ -158,6 +220,16 @@ impl fmt::Display for InvalidReason {
                 median_ns / 1e3
             ),
             Self::ClientBusy { percent } => write!(f, "this client's core was {percent:.0}% busy"),
+            Self::Drift { percent, after_s } => {
+                let how = if *percent < 0.0 { "faster" } else { "slower" };
+                write!(f, "the server became {how}: times ")?;
+                let verb = if *percent < 0.0 { "fell" } else { "rose" };
+                write!(f, "{verb} by {:.0}% ", percent.abs())?;
+                match after_s {
+                    Some(after) => write!(f, "after {after:.1} s"),
+                    None => write!(f, "during the step"),
+                }
+            }
         }
     }
 }

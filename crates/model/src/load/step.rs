@@ -62,6 +62,49 @@ pub struct Step {
     pub reply_counts: ReplyCounts,
     /// The times in full.
     pub phases: Phases,
+    /// The times of subsamples of one size, in the order in which they came: how requests
+    /// depend on each other, and whether the server is steady. Empty in records of older
+    /// versions.
+    #[serde(default)]
+    pub subsamples: Subsamples,
+    /// How it was to end by itself; null where it was not.
+    #[serde(default)]
+    pub until: Option<Until>,
+}
+
+/// The times of subsamples of one size.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Subsamples {
+    /// The time that is sampled.
+    pub of: Sampled,
+    /// How many times each subsample has.
+    pub size: u64,
+    /// The times of each, in nanoseconds.
+    #[serde(deserialize_with = "bounded::list")]
+    pub latencies: Vec<Latencies>,
+}
+
+/// The time that percentiles have intervals for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Sampled {
+    /// Of a connection, where each carries one request.
+    #[default]
+    Connection,
+    /// Of a reply, where connections carry several.
+    Reply,
+}
+
+/// How a step was to end by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Until {
+    /// Half the width of an interval, as a share of its middle: 0.05 is 5%.
+    pub half_width: f64,
+    /// The times after which it ends in any case.
+    pub most: u64,
 }
 
 /// How many connections (or, on kept connections, replies) failed, by kind.

@@ -1,6 +1,6 @@
 //! The page of a load: what its users would have seen at each rate.
 
-use model::load::{LoadAnalysis, LoadRun, Step, StepAnalysis, Summary};
+use model::load::{Bounds, LoadAnalysis, LoadRun, Sampled, Step, StepAnalysis, Summary};
 
 use super::chart::Ids;
 use super::curves::{Curve, Curves, TIMES, per_second};
@@ -74,15 +74,26 @@ fn table(steps: &[(&Step, &StepAnalysis)]) -> Table {
             (Some(rate), _) => per_second(rate),
             (None, clients) => format!("{} clients", clients.unwrap_or_default()),
         };
+        let intervals = seen.percentile_intervals;
+        let of_replies = intervals.is_some_and(|all| all.of == Sampled::Reply);
         let times = seen.connection_ms.or(seen.connection_from_connect_ms);
+        let times = if of_replies { seen.reply_ms } else { times };
         let time = |of: PercentileOf| {
             times.as_ref().map_or_else(String::new, |s| units::time(of(s) * 1e6))
         };
+        let bounds = intervals.map_or([None; 4], |all| all.all()).map(within);
+        let percentiles = PERCENTILES.map(|(_, of)| time(of)).into_iter().zip(bounds);
         let counts = [step.completed, step.errors.total].map(units::count);
         let rate = crate::words::rate(seen.reply_rate.mean);
-        let times =
-            [time(|s| s.p50), time(|s| s.p90), time(|s| s.p99), time(|s| s.p999), time(|s| s.max)];
+        let longest = [time(|s| s.max)];
+        let times = percentiles.map(|(time, bounds)| time + &bounds).chain(longest);
         table.add_row([name].into_iter().chain(counts).chain([rate]).chain(times));
     }
     table
+}
+
+/// An interval after its percentile.
+fn within(bounds: Option<Bounds>) -> String {
+    let end = |ms: f64| units::time(ms * 1e6);
+    bounds.map_or_else(String::new, |b| format!(" ({}–{})", end(b.low), end(b.high)))
 }

@@ -4,12 +4,17 @@
 use std::fmt::{Result, Write};
 
 use model::load::{
-    Gap, LoadAnalysis, LoadPlan, LoadRun, Mode, RateSearch, ServerUse, Step, StepAnalysis, Summary,
+    Bounds, Gap, InvalidReason, LoadAnalysis, LoadPlan, LoadRun, Mode, PercentileIntervals,
+    RateSearch, Sampled, ServerUse, Step, StepAnalysis, Summary,
 };
 use units::rough_size;
 
 /// Columns of the layout.
 const WIDTH: usize = 80;
+/// Rows of times, of which one has intervals.
+const FROM_INTENDED: &str = "connection, from intended";
+const FROM_CONNECT: &str = "connection, from connect";
+const REPLY: &str = "reply";
 
 pub(super) fn render(run: &LoadRun, analysis: &LoadAnalysis) -> String {
     let mut out = String::new();
@@ -75,12 +80,18 @@ fn block(out: &mut String, step: &Step, seen: &StepAnalysis) -> Result {
         per_second(seen.reply_rate.mean)
     )?;
     if let Some(why) = &seen.why_invalid {
-        let says = "The figures are this client's, not the server's.";
+        let of_client = !seen.invalid_reasons.iter().all(InvalidReason::is_drift);
+        let says = if of_client {
+            "The figures are this client's, not the server's."
+        } else {
+            "The figures depend on when and how long the server was loaded."
+        };
         wrap(out, &format!("INVALID: {why}. {says}"))?;
     }
     errors(out, step)?;
     notes(out, step, seen)?;
     phases(out, step, seen)?;
+    narrowness(out, step, seen)?;
     writeln!(
         out,
         "  client: {:.1}% of a core ({:.1}% polling to be on time){}",
@@ -134,10 +145,10 @@ fn phases(out: &mut String, step: &Step, seen: &StepAnalysis) -> Result {
     // A closed loop has no intended times.
     let from_intended = step.rate.and(seen.connection_ms);
     let rows = [
-        ("connection, from intended", from_intended, "ms"),
-        ("connection, from connect", seen.connection_from_connect_ms, "ms"),
+        (FROM_INTENDED, from_intended, "ms"),
+        (FROM_CONNECT, seen.connection_from_connect_ms, "ms"),
         ("connect", seen.connect_ms, "ms"),
-        ("reply", seen.reply_ms, "ms"),
+        (REPLY, seen.reply_ms, "ms"),
         ("  response (first byte)", seen.response_ms, "ms"),
         ("  transfer (the rest)", seen.transfer_ms, "ms"),
         ("schedule lag", seen.schedule_lag_us, "µs"),
@@ -157,8 +168,62 @@ fn phases(out: &mut String, step: &Step, seen: &StepAnalysis) -> Result {
             write!(out, " {:>7}", cell(value))?;
         }
         writeln!(out, " {unit}")?;
+        if let Some(all) = seen.percentile_intervals.filter(|all| row_of(all.of, step) == name) {
+            bounds(out, &all)?;
+        }
     }
     Ok(())
+}
+
+/// The row whose percentiles have intervals.
+fn row_of(of: Sampled, step: &Step) -> &'static str {
+    match (of, step.rate) {
+        (Sampled::Connection, Some(_)) => FROM_INTENDED,
+        (Sampled::Connection, None) => FROM_CONNECT,
+        (Sampled::Reply, _) => REPLY,
+    }
+}
+
+/// The intervals of the percentiles above, in two rows.
+fn bounds(out: &mut String, all: &PercentileIntervals) -> Result {
+    for (word, is_low) in [("from", true), ("to", false)] {
+        let name = format!("  {:.0}% interval, {word}", all.confidence * 100.0);
+        let end = |bounds: Bounds| cell(if is_low { bounds.low } else { bounds.high });
+        write!(out, "  {name:<25} {:>7}", "")?;
+        for bounds in all.all() {
+            write!(out, " {:>7}", bounds.map_or_else(String::new, end))?;
+        }
+        writeln!(out, " {:>7} ms", "")?;
+    }
+    Ok(())
+}
+
+/// Whether a step ended by itself, and what it would take where it did not.
+fn narrowness(out: &mut String, step: &Step, seen: &StepAnalysis) -> Result {
+    let (Some(until), Some(is_narrow)) = (step.until, seen.narrow) else { return Ok(()) };
+    let asked = units::percent(until.half_width);
+    let all = seen.percentile_intervals.map(|all| [all.p50_ms, all.p90_ms, all.p99_ms]);
+    let known = all.and_then(|all| all.into_iter().collect::<Option<Vec<Bounds>>>());
+    let Some(known) = known else {
+        let text = format!(
+            "NOT WITHIN ±{asked}: there are too few requests for an interval of p99, or they \
+             depend too much on each other; give more requests."
+        );
+        return wrap(out, &text);
+    };
+    let widest = known.iter().map(Bounds::half_width).fold(0.0, f64::max);
+    let widest = units::percent((widest * 1000.0).round() / 1000.0);
+    wrap(
+        out,
+        &if is_narrow {
+            format!("p50, p90 and p99 are known within ±{widest} (asked for ±{asked})")
+        } else {
+            format!(
+                "NOT WITHIN ±{asked}: p50, p90 and p99 are known within ±{widest}; give more \
+                     requests."
+            )
+        },
+    )
 }
 
 fn server(out: &mut String, used: &ServerUse) -> Result {

@@ -4,9 +4,9 @@
 
 use super::{Layout, render};
 use model::load::{
-    Errors, Gap, InvalidReason, LoadAnalysis, LoadPlan, LoadRun, Mode, OpenConnections, Phases,
-    Preflight, RateSearch, ReplyRate, Run, SCHEMA, ServerUse, Statuses, Step, StepAnalysis,
-    Summary, Times, Try,
+    Bounds, Errors, Gap, InvalidReason, LoadAnalysis, LoadPlan, LoadRun, Mode, OpenConnections,
+    PercentileIntervals, Phases, Preflight, RateSearch, ReplyRate, Run, SCHEMA, Sampled, ServerUse,
+    Statuses, Step, StepAnalysis, Summary, Times, Try, Until,
 };
 use model::run::Machine;
 use model::slice::Latencies;
@@ -32,6 +32,7 @@ fn step() -> Step {
         status: Statuses { success: 18, server_error: 2, ..Statuses::default() },
         open_connections: OpenConnections { middle: 1, end: 12, max: 12 },
         sources: 2,
+        until: Some(Until { half_width: 0.05, most: 25 }),
         server: Some(server()),
         phases: Phases {
             connection: times(2_000_000),
@@ -94,6 +95,15 @@ fn analysis() -> LoadAnalysis {
         client_spin_percent: 1.0,
         client_cpu_us_per_request: Some(50.0),
         kept_pace: Some(false),
+        percentile_intervals: Some(PercentileIntervals {
+            of: Sampled::Connection,
+            confidence: 0.95,
+            p50_ms: Some(Bounds { low: 1.95, high: 2.04 }),
+            p90_ms: Some(Bounds { low: 1.91, high: 2.11 }),
+            p99_ms: None,
+            p999_ms: None,
+        }),
+        narrow: Some(false),
         valid: false,
         why_invalid: Some(reason.to_string()),
         invalid_reasons: vec![reason],
@@ -129,6 +139,7 @@ fn run() -> LoadRun {
             seed: 1,
             timeout_s: 5.0,
             requests_per_connection: Some(3),
+            until: Some(0.05),
         },
         request_bytes: 106,
         server_software: Some("made/1.0".to_owned()),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::slice_timer::{SliceTimer, WorkersAre};
 use engine::study::StudyError;
-use load::{MaxRate, Phases, ServerUse, Step, StepAnalysis, analyse_step};
+use load::{MaxRate, Phases, ServerUse, Step, StepAnalysis, analyse_slice};
 use model::slice::Outcome;
 use model::spent::{Calls, Spent};
 use stats::Histogram;
@@ -43,7 +43,7 @@ impl LoadOutcome {
                 step.attempted
             )));
         }
-        let seen = analyse_step(&step);
+        let seen = analyse_slice(&step);
         let untrusted = why_untrusted(&step, &seen);
         Ok(Self { step, seen, highest_rate: None, timeout, operations, untrusted })
     }
@@ -59,7 +59,7 @@ impl LoadOutcome {
             let limit = found.limit.or(found.client_limited).unwrap_or_default();
             return Err(refused(format!("not even the lowest rate tried was held: {limit}")));
         };
-        let (seen, untrusted) = (analyse_step(&step), client_limited);
+        let (seen, untrusted) = (analyse_slice(&step), client_limited);
         Ok(Self { step, seen, highest_rate: Some(rate), timeout, operations, untrusted })
     }
 
