@@ -1,5 +1,5 @@
 //! Files of one set are moved together or not at all: where a place is faster for one thing
-//! that is done with them and slower for another, a stated mix of these decides.
+//! that is done with them and may be slower for another, a stated mix of these decides.
 
 use model::advice::{Advice, Group};
 use model::analysis::{Comparison, Verdict};
@@ -16,7 +16,8 @@ pub(super) fn advice(subject: Subject, questions: &[usize]) -> (Vec<Ranked>, Vec
     for set in sets(subject, questions) {
         for place in 0..subject.run.places.len() {
             let Some(moved) = Moved::of(subject, &set, place) else { continue };
-            if moved.parts.iter().any(|part| part.comparison.verdict == Verdict::Slower) {
+            let no_slower = [Verdict::Faster, Verdict::Same];
+            if moved.parts.iter().any(|part| !no_slower.contains(&part.comparison.verdict)) {
                 spoken_for.extend(moved.parts.iter().map(|part| part.index));
                 found.extend(moved.advice(subject));
             }

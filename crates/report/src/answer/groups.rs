@@ -191,7 +191,7 @@ impl Columns {
         );
         let below = " ".repeat(GAP + name + GAP);
         // What a set comes to takes a line of prose, and has no times of its own.
-        if section.group == Group::Leave && entry.advice.now.len() > 1 {
+        if !entry.advice.is_a_change() && entry.advice.now.len() > 1 {
             let first = format!("{label}{:GAP$}", "");
             return textwrap::fill(&change, self.wrapping(&first, &below, self.width)) + "\n";
         }
