@@ -71,13 +71,11 @@ impl Channel {
         {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let send = |ancillary: &mut SendAncillaryBuffer<'_, '_, '_>| {
-            sendmsg(&self.socket, &[IoSlice::new(bytes)], ancillary, SendFlags::NOSIGNAL)
-        };
         loop {
-            match send(&mut ancillary) {
+            let parts = [IoSlice::new(bytes)];
+            match sendmsg(&self.socket, &parts, &mut ancillary, SendFlags::NOSIGNAL) {
                 Err(Errno::INTR) => {}
-                sent => return Ok(sent?),
+                outcome => return Ok(outcome?),
             }
         }
     }
@@ -100,7 +98,10 @@ impl Channel {
         }
         let mut body = vec![0; length as usize];
         self.socket.read_exact(&mut body)?;
-        Ok(Some((serde_json::from_slice(&body)?, descriptors)))
+        // As a text, as records are read elsewhere: the code for it is there once.
+        let text = String::from_utf8(body);
+        let text = text.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
+        Ok(Some((serde_json::from_str(&text)?, descriptors)))
     }
 
     fn receive_with(&self, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
