@@ -98,10 +98,7 @@ impl Channel {
         }
         let mut body = vec![0; length as usize];
         self.socket.read_exact(&mut body)?;
-        // As a text, as records are read elsewhere: the code for it is there once.
-        let text = String::from_utf8(body);
-        let text = text.map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))?;
-        Ok(Some((serde_json::from_str(&text)?, descriptors)))
+        Ok(Some((serde_json::from_slice(&body)?, descriptors)))
     }
 
     fn receive_with(&self, bytes: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
