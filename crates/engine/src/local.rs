@@ -183,17 +183,15 @@ impl<'a> LocalRunner<'a> {
         let Some(kept) = kept else { unreachable!("made above") };
         let fresh = place.fresh_folder().doing("making a folder for a slice")?;
         let (fresh, kept) = (fresh.as_fd(), kept.as_fd());
-        match (&mut self.processes, kind) {
-            (Some(processes), RunsIn::EachStretch | RunsIn::WholeRun) => {
-                let folders = Folders { fresh, kept, kept_is_new };
-                processes.slice(kind, (number, operations), &folders, &self.stop)
-            }
-            _ => {
-                let folders = SliceFolders::alone(fresh, kept, kept_is_new);
-                let mut devices = || place.device_bytes();
-                self.meter.slice(&mut **workload, operations, folders, &mut devices)
-            }
+        if kind != RunsIn::ThisProcess
+            && let Some(processes) = &mut self.processes
+        {
+            let folders = Folders { fresh, kept, kept_is_new };
+            return processes.slice(kind, (number, operations), &folders, &self.stop);
         }
+        let folders = SliceFolders::alone(fresh, kept, kept_is_new);
+        let mut devices = || place.device_bytes();
+        self.meter.slice(&mut **workload, operations, folders, &mut devices)
     }
 
     /// Which process an arm's slices run in.

@@ -123,14 +123,12 @@ impl Folders for Session {
         let stop = StopFlag::clone(&self.stop_reason.stop);
         let runner = LocalRunner::new(arms, workloads, places, stop, self.began);
         let runner = runner.with(self.run_limits);
-        match &self.clients {
-            // They work for the thread that began with them.
-            Some(clients) => Box::new(runner.with_clients(Some(Rc::clone(clients)))),
-            None => {
-                let processes = SliceProcesses::new(arms, &self.places, studies::user_data);
-                Box::new(runner.in_processes(processes))
-            }
+        // Ranks work for the thread that began with them.
+        if let Some(clients) = &self.clients {
+            return Box::new(runner.with_clients(Some(Rc::clone(clients))));
         }
+        let processes = SliceProcesses::new(arms, &self.places, studies::user_data);
+        Box::new(runner.in_processes(processes))
     }
 
     fn close(self) -> anyhow::Result<()> {

@@ -25,7 +25,7 @@ const SIZE: (usize, usize) = (80, 24);
 /// A table of what is known so far.
 #[derive(Default)]
 pub(crate) struct Live {
-    live_summary: Option<LiveSummary>,
+    summary: Option<LiveSummary>,
     /// The comparisons before the first round, and when the run began.
     begun: Option<(PairStates, Instant)>,
     /// When it is to be made next.
@@ -37,12 +37,12 @@ impl Live {
     pub(crate) fn table(&mut self, event: &Event<'_>) -> Option<String> {
         match event {
             Event::Begun(run) => {
-                self.live_summary = Some(LiveSummary::new(run));
+                self.summary = Some(LiveSummary::new(run));
                 self.begun = Some((PairStates::of(run), Instant::now()));
                 None
             }
             Event::Kept(slices) => {
-                self.live_summary.as_mut()?.take(slices);
+                self.summary.as_mut()?.take(slices);
                 let is_first = self.due.is_none();
                 let (states, _) =
                     self.begun.take_if(|(_, at)| is_first && at.elapsed() >= FIRST_AFTER)?;
@@ -57,12 +57,12 @@ impl Live {
 
     fn drawn(&mut self, states: &PairStates) -> Option<String> {
         let began = Instant::now();
-        let live_summary = self.live_summary.as_ref()?;
-        let analysis = live_summary.analysis(states);
+        let summary = self.summary.as_ref()?;
+        let analysis = summary.analysis(states);
         let (width, height) = size();
         let rows_max = height.saturating_sub(OTHER_LINES).max(1);
         // One less than the terminal has: some break a line that is full.
-        let table = report::so_far(live_summary.run(), &analysis, width - 1, rows_max);
+        let table = report::so_far(summary.run(), &analysis, width - 1, rows_max);
         self.due = Some(began + (began.elapsed() * TIMES_ITS_COST).max(EVERY_MIN));
         // What is too wide for the terminal would be wrapped and never taken away.
         let lines = table.lines().count();

@@ -71,13 +71,11 @@ impl Channel {
         {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let send = |ancillary: &mut SendAncillaryBuffer<'_, '_, '_>| {
-            sendmsg(&self.socket, &[IoSlice::new(bytes)], ancillary, SendFlags::NOSIGNAL)
-        };
         loop {
-            match send(&mut ancillary) {
+            let parts = [IoSlice::new(bytes)];
+            match sendmsg(&self.socket, &parts, &mut ancillary, SendFlags::NOSIGNAL) {
                 Err(Errno::INTR) => {}
-                sent => return Ok(sent?),
+                outcome => return Ok(outcome?),
             }
         }
     }

@@ -2,25 +2,28 @@
 //! as shared.
 
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
 /// They sleep until this is dropped.
 #[derive(Default)]
-pub(super) struct SleepingThreads(Vec<(Option<Sender<()>>, Option<JoinHandle<()>>)>);
+pub(super) struct SleepingThreads {
+    awake: Vec<Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
 
 impl SleepingThreads {
     /// So many.
     pub(super) fn start(threads: u64) -> io::Result<Self> {
         let mut sleeping = Self::default();
         for _ in 0..threads {
-            let (awake, asleep): (_, Receiver<()>) = channel();
-            // Nothing is ever sent: the wait ends with the other end.
-            let sleep = move || {
+            let (awake, asleep) = channel();
+            let thread = Builder::new().name("asleep".to_owned()).spawn(move || {
+                // Nothing is ever sent: the wait ends with the other end.
                 let _ = asleep.recv();
-            };
-            let thread = Builder::new().name("asleep".to_owned()).spawn(sleep)?;
-            sleeping.0.push((Some(awake), Some(thread)));
+            })?;
+            sleeping.awake.push(awake);
+            sleeping.threads.push(thread);
         }
         Ok(sleeping)
     }
@@ -28,10 +31,10 @@ impl SleepingThreads {
 
 impl Drop for SleepingThreads {
     fn drop(&mut self) {
-        for (awake, thread) in &mut self.0 {
-            drop(awake.take());
+        self.awake.clear();
+        for thread in self.threads.drain(..) {
             // It does not panic.
-            let _ = thread.take().map(JoinHandle::join);
+            let _ = thread.join();
         }
     }
 }

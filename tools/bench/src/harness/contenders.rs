@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::slice;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
@@ -103,7 +104,7 @@ impl<'a> Stage<'a> {
         let workload = log.workload(&strategy.name, &params)?;
         let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
         let facts = places::inspect("bench", work.path())?;
-        let processes = SliceProcesses::new(&[arm.clone()], &[facts], studies::user_data);
+        let processes = SliceProcesses::new(slice::from_ref(&arm), &[facts], studies::user_data);
         let (place, stop) = (BenchPlace::boxed(work), StopFlag::default());
         let runner = LocalRunner::new(&[arm], vec![workload], vec![place], stop, Instant::now());
         Ok(Self { work, clock, runner: runner.in_processes(processes) })
