@@ -4,6 +4,7 @@
 use anstyle::{AnsiColor, Style};
 use model::analysis::{Advice, ArmResult, Verdict};
 use model::arm::Axis;
+use model::place::PlaceFacts;
 use units::{count, percent};
 
 use super::row::{Change, Row};
@@ -23,6 +24,7 @@ const NAMES_MAX: usize = 5;
 const REWRITTEN_LINES: usize = 4;
 const DATA_LINES: usize = 3;
 const WHY_LINES: usize = 3;
+const AGE_LINES: usize = 2;
 const OPEN_LINES: usize = 3;
 const NOISE_LINES: usize = 3;
 const RISK_LINES: usize = 2;
@@ -71,6 +73,7 @@ pub(super) fn whole(subject: Subject, rows: &[Row<'_>], full: bool) -> Vec<Note>
         note("Ways", ways(rows), REWRITTEN_LINES),
         note("Data", data(subject), DATA_LINES),
         note("Why", why(rows), WHY_LINES),
+        note("Age", ages(subject), AGE_LINES),
         note("Open", open(rows), OPEN_LINES),
         note(DOUBT, doubts(subject), OPEN_LINES),
         note(NOISE, noise(subject), NOISE_LINES),
@@ -79,6 +82,21 @@ pub(super) fn whole(subject: Subject, rows: &[Row<'_>], full: bool) -> Vec<Note>
     ];
     notes.retain(|note| !note.parts.is_empty());
     notes
+}
+
+/// How old the places' file systems are, where that differs: free space in pieces makes one
+/// slower.
+fn ages(subject: Subject) -> Vec<String> {
+    let age = |place: &PlaceFacts| {
+        let age = place.details.iter().find(|detail| detail.name == "age")?;
+        Some((place.label.clone(), age.value.clone()))
+    };
+    let known: Vec<(String, String)> = subject.run.places.iter().filter_map(age).collect();
+    if known.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        return Vec::new();
+    }
+    let each: Vec<String> = known.iter().map(|(label, age)| format!("{label}: {age}")).collect();
+    vec![format!("{}.", each.join(", "))]
 }
 
 /// As many of the parts as there is room for.
