@@ -135,6 +135,23 @@ impl Detail {
     }
 }
 
+/// How fragmented free space is: a file of so many bytes was allocated and removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FreePieces {
+    /// The file's bytes.
+    pub probe_bytes: u64,
+    /// In how many pieces of the device it lay.
+    pub pieces: u64,
+}
+
+impl FreePieces {
+    /// Bytes of a piece on average.
+    pub fn mean_bytes(&self) -> u64 {
+        self.probe_bytes / self.pieces.max(1)
+    }
+}
+
 /// One block device of the stack behind a place, from the file system down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -208,6 +225,9 @@ pub struct PlaceFacts {
     pub total_inodes: Option<u64>,
     /// How many files may still be made, where the file system has a limit.
     pub free_inodes: Option<u64>,
+    /// In how large pieces free space is given out; `null` where that was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_pieces: Option<FreePieces>,
     /// The number that tells file systems apart: the mount table's device number,
     /// and `st_dev` only where the table could not be read. The two differ on btrfs,
     /// whose subvolumes each have an `st_dev` of their own.
@@ -234,6 +254,7 @@ impl PlaceFacts {
             label: label.to_owned(),
             path: PathBuf::new(),
             created: None,
+            free_pieces: None,
             kind: StorageKind::Other,
             filesystem: "unknown".to_owned(),
             device: None,

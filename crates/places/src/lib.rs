@@ -12,6 +12,7 @@ mod created;
 mod cut;
 mod error;
 mod folder;
+mod free_space;
 mod home;
 mod inspect;
 mod margins;

@@ -40,9 +40,29 @@ struct Map {
 
 /// How many bytes a file has in extents that were written, and how many of them are encoded.
 pub fn written_and_encoded(file: impl AsFd) -> io::Result<(u64, u64)> {
+    let (mut written, mut encoded) = (0, 0);
+    each(file, |extent| {
+        written += if extent.flags & UNWRITTEN == 0 { extent.length } else { 0 };
+        encoded += if extent.flags & ENCODED == 0 { 0 } else { extent.length };
+    })?;
+    Ok((written, encoded))
+}
+
+/// In how many pieces of its device a file lies. Extents that follow each other there are one
+/// piece: a file system may write them down by parts.
+pub fn pieces(file: impl AsFd) -> io::Result<u64> {
+    let (mut pieces, mut end) = (0, None);
+    each(file, |extent| {
+        pieces += u64::from(end != Some(extent.physical));
+        end = Some(extent.physical + extent.length);
+    })?;
+    Ok(pieces)
+}
+
+/// Shows each extent, in the order of the file.
+fn each(file: impl AsFd, mut show: impl FnMut(&Extent)) -> io::Result<()> {
     // SAFETY: all fields are numbers, for which zeros are valid.
     let mut map: Box<Map> = unsafe { Box::new(std::mem::zeroed()) };
-    let (mut written, mut encoded) = (0, 0);
     loop {
         map.length = u64::MAX - map.start;
         map.room = EXTENTS_MAX as u32;
@@ -51,15 +71,10 @@ pub fn written_and_encoded(file: impl AsFd) -> io::Result<(u64, u64)> {
         // into it than it says it has room for.
         crate::done(unsafe { libc::ioctl(file.as_fd().as_raw_fd(), FIEMAP as _, request) })?;
         let found = &map.extents[..EXTENTS_MAX.min(map.mapped as usize)];
-        let of = |flag: u32| found.iter().filter(move |extent| extent.flags & flag != 0);
-        let bytes = |extents: &mut dyn Iterator<Item = &Extent>| -> u64 {
-            extents.map(|extent| extent.length).sum()
-        };
-        written += bytes(&mut found.iter()) - bytes(&mut of(UNWRITTEN));
-        encoded += bytes(&mut of(ENCODED));
+        found.iter().for_each(&mut show);
         match found.last() {
             Some(last) if last.flags & LAST == 0 => map.start = last.logical + last.length,
-            _ => return Ok((written, encoded)),
+            _ => return Ok(()),
         }
     }
 }

@@ -142,6 +142,42 @@ fn result(output: &Output) -> Value {
 }
 
 #[test]
+fn an_aged_image_gives_out_its_space_in_pieces_and_the_report_says_how_old_each_is() {
+    let test = "an_aged_image";
+    let Some(machine) = Machine::new(test) else { return };
+    for (filesystem, mkfs) in [("ext4", "mkfs.ext4"), ("xfs", "mkfs.xfs")] {
+        if !has(mkfs) {
+            skip(test, &format!("this machine has no {mkfs}"));
+            continue;
+        }
+        let over = machine.disk.path().display();
+        let places = [
+            format!("fresh=image:{filesystem}:512M@{over}"),
+            format!("aged=image:{filesystem}:512M:aged:noatime@{over}"),
+        ];
+        let output = compared(places, &["--json", "-"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let result = result(&output);
+        let place = |index: usize| &result["places"][index];
+        let pieces = [0, 1].map(|index| place(index)["free_pieces"]["pieces"].as_u64().unwrap());
+        assert!(pieces[0] <= 2 && pieces[1] >= 5, "{filesystem}: {pieces:?}");
+        let free = [0, 1].map(|index| place(index)["free_bytes"].as_u64().unwrap());
+        assert!(free[1] * 10 < free[0] * 6, "half is in use: {free:?}");
+        assert!(
+            place(1)["made"]
+                .as_str()
+                .unwrap()
+                .starts_with(&format!("image:{filesystem}:512MiB:aged:noatime"))
+        );
+        for (index, age) in [(0, "fresh image"), (1, "aged image")] {
+            let details = place(index)["details"].as_array().unwrap();
+            assert!(details.iter().any(|d| d["name"] == "age" && d["value"] == age), "{details:?}");
+        }
+    }
+    machine.assert_unmade();
+}
+
+#[test]
 fn every_kind_is_measured_as_what_it_is_and_is_gone_after_the_run() {
     let test = "every_kind_is_measured";
     let Some(machine) = Machine::new(test) else { return };

@@ -112,6 +112,7 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
         free_bytes,
         total_inodes,
         free_inodes,
+        free_pieces,
         filesystem_id,
         details,
         not_kept,
@@ -134,6 +135,7 @@ fn place(facts: PlaceFacts, label: String) -> PlaceFacts {
         free_bytes,
         total_inodes,
         free_inodes,
+        free_pieces,
         filesystem_id,
         details: self::details(details),
         not_kept,
@@ -149,10 +151,12 @@ fn device(layer: DeviceLayer) -> DeviceLayer {
 /// names of devices and users.
 fn details(details: Vec<Detail>) -> Vec<Detail> {
     const TOLD: &[&str] = &[
+        "age",
         "appends",
         "caching",
         "checksums",
         "compression",
+        "free space",
         "fsync",
         "journal",
         "large pages",

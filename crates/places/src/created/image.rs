@@ -4,18 +4,23 @@ use std::os::fd::AsFd as _;
 use std::path::Path;
 
 use model::created::Image;
-use model::place::{DeviceLayer, PlaceFacts};
+use model::place::{Detail, DeviceLayer, PlaceFacts};
 use rustix::fs::{Mode, OFlags, ftruncate, openat};
 use sys::loop_device::LoopDevice;
 
+use super::ageing::{LEFT_IN_USE, age};
 use super::error::CreateError;
-use super::kind::{Creation, Kind, below, device, or_here, sized};
+use super::kind::{Creation, FRESH, Kind, below, device, or_here, sized};
 use super::mkfs;
 use super::standing::Undo;
 use crate::error::PlaceName;
 use crate::open::OpenPlace;
 
 impl Kind for Image {
+    fn age(&self) -> Option<&'static str> {
+        Some(if self.aged { "aged image" } else { FRESH })
+    }
+
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError> {
         mkfs::check(self.filesystem)?;
         let below = below(label, self.directory.as_deref())?;
@@ -28,6 +33,8 @@ impl Kind for Image {
             devices: [vec![device], below.devices].concat(),
             kind: below.kind,
             unread: below.unread,
+            details: self.aged.then(aged).into_iter().collect(),
+            free_bytes: self.size_bytes - if self.aged { in_use(self.size_bytes) } else { 0 },
             ..sized(label, self.size_bytes)
         })
     }
@@ -38,8 +45,20 @@ impl Kind for Image {
         let path = device.path().to_owned();
         standing.holds(device);
         mkfs::make(self.filesystem, &path, stop)?;
-        standing.mount(self.filesystem.name(), path.as_os_str(), &self.options)
+        standing.mount(self.filesystem.name(), path.as_os_str(), &self.options)?;
+        if self.aged { age(&standing.point, stop) } else { Ok(()) }
     }
+}
+
+/// What files take of an aged image.
+fn in_use(size_bytes: u64) -> u64 {
+    (size_bytes as f64 * LEFT_IN_USE) as u64
+}
+
+/// How it is aged, for a dry run.
+fn aged() -> Detail {
+    let value = "files are created and removed until half of it is free, in many pieces";
+    Detail::new("ageing", value, "as it is asked for")
 }
 
 /// A file of that size without a name, as a block device.

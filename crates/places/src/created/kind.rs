@@ -28,12 +28,20 @@ pub(super) trait Kind {
         true
     }
 
+    /// How old its file system is; nothing where that has no bearing.
+    fn age(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The facts as far as they are known before, or what is missing.
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError>;
 
     /// Creates it, step by step.
     fn create(&self, creation: Creation<'_>) -> Result<(), CreateError>;
 }
+
+/// The age of a file system that was made for the run and has had no files yet.
+pub(super) const FRESH: &str = "fresh image";
 
 /// The directory that is worked in where none is named.
 pub(super) fn or_here(directory: Option<&Path>) -> &Path {

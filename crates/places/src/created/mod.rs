@@ -16,6 +16,7 @@
 //!
 //! Each kind is a file here, which creates what its description in `model::created` asks for.
 
+mod ageing;
 mod error;
 mod image;
 mod kind;
@@ -29,7 +30,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use model::created::CreatedPlace;
-use model::place::PlaceFacts;
+use model::place::{Detail, PlaceFacts};
 use sys::mount_namespace::{self, Rights};
 
 pub use self::error::CreateError;
@@ -37,6 +38,7 @@ use self::error::recording;
 use self::kind::{Creation, Kind};
 use self::standing::Standing;
 use crate::error::PlaceName;
+use crate::free_space::AGE;
 use crate::home::created_home;
 use crate::inspect::{AFTER_REBOOT, inspect};
 use crate::record::Record;
@@ -59,7 +61,10 @@ pub fn foreseen(label: &str, created: &CreatedPlace) -> Result<PlaceFacts, Creat
     if kind.needs_root() && !rustix::process::geteuid().is_root() {
         return Err(CreateError::NeedsRoot);
     }
-    Ok(PlaceFacts { created: Some(created.to_string()), ..kind.foresee(label)? })
+    let foreseen = kind.foresee(label)?;
+    let age = kind.age().map(|age| Detail::new(AGE, age, "it is created for this run"));
+    let details = foreseen.details.into_iter().chain(age).collect();
+    Ok(PlaceFacts { created: Some(created.to_string()), details, ..foreseen })
 }
 
 /// The places that were created for a run. Dropping it removes them.
@@ -139,6 +144,8 @@ impl Drop for CreatedPlaces {
 fn facts(label: &str, point: &Path, created: &CreatedPlace) -> Result<PlaceFacts, CreateError> {
     let mut facts = inspect(label, point)?;
     facts.created = Some(created.to_string());
-    facts.details.retain(|detail| detail.name != AFTER_REBOOT);
+    facts.details.retain(|detail| ![AFTER_REBOOT, AGE].contains(&detail.name.as_str()));
+    let age = kind(created).age().map(|age| Detail::new(AGE, age, "it was created for this run"));
+    facts.details.extend(age);
     Ok(facts)
 }

@@ -6,12 +6,16 @@ use model::created::Zram;
 use model::place::{PlaceFacts, StorageKind};
 
 use super::error::CreateError;
-use super::kind::{Creation, Kind, device, sized};
+use super::kind::{Creation, FRESH, Kind, device, sized};
 use super::mkfs;
 use super::standing::Undo;
 use crate::record::{ZramLock, while_busy};
 
 impl Kind for Zram {
+    fn age(&self) -> Option<&'static str> {
+        Some(FRESH)
+    }
+
     fn foresee(&self, label: &str) -> Result<PlaceFacts, CreateError> {
         mkfs::check(self.filesystem)?;
         if !zram::is_there(&Root::real()) {

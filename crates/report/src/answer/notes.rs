@@ -3,7 +3,7 @@
 
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Verdict};
-use model::place::StorageKind;
+use model::place::{PlaceFacts, StorageKind};
 use units::{count, percent};
 
 use super::entry::Entry;
@@ -21,6 +21,7 @@ const NOISE: &str = "Noise";
 const NAMES_MAX: usize = 5;
 const WHY_LINES: usize = 3;
 const TO_DO_LINES: usize = 3;
+const AGE_LINES: usize = 2;
 const OPEN_LINES: usize = 3;
 const NOISE_LINES: usize = 3;
 const RISK_LINES: usize = 2;
@@ -67,6 +68,7 @@ pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<
         note(BROKEN, broken(subject), OPEN_LINES),
         note("Why", why(entries), WHY_LINES),
         note("To do", how::first(subject), TO_DO_LINES),
+        note("Age", ages(subject), AGE_LINES),
         note(DOUBT, doubts(subject), OPEN_LINES),
         note(NOISE, noise(subject), NOISE_LINES),
         note("Risk", risks(subject), RISK_LINES),
@@ -74,6 +76,21 @@ pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<
     ];
     notes.retain(|note| !note.parts.is_empty());
     notes
+}
+
+/// How old the places' file systems are, where that differs: free space in pieces makes one
+/// slower.
+fn ages(subject: Subject) -> Vec<String> {
+    let age = |place: &PlaceFacts| {
+        let age = place.details.iter().find(|detail| detail.name == "age")?;
+        Some((place.label.clone(), age.value.clone()))
+    };
+    let known: Vec<(String, String)> = subject.run.places.iter().filter_map(age).collect();
+    if known.windows(2).all(|pair| pair[0].1 == pair[1].1) {
+        return Vec::new();
+    }
+    let each: Vec<String> = known.iter().map(|(label, age)| format!("{label}: {age}")).collect();
+    vec![format!("{}.", each.join(", "))]
 }
 
 /// As many of the parts as there is room for.
