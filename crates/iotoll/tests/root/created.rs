@@ -160,7 +160,8 @@ fn an_aged_image_gives_out_its_space_in_pieces_and_the_report_says_how_old_each_
         let result = result(&output);
         let place = |index: usize| &result["places"][index];
         let pieces = [0, 1].map(|index| place(index)["free_pieces"]["pieces"].as_u64().unwrap());
-        assert!(pieces[0] <= 2 && pieces[1] >= 5, "{filesystem}: {pieces:?}");
+        // XFS takes the largest piece first.
+        assert!(pieces[0] == 1 && pieces[1] >= 3, "{filesystem}: {pieces:?}");
         let free = [0, 1].map(|index| place(index)["free_bytes"].as_u64().unwrap());
         assert!(free[1] * 10 < free[0] * 6, "half is in use: {free:?}");
         assert!(
