@@ -6,10 +6,13 @@
 
 use std::os::fd::AsFd;
 
-use model::place::{Detail, FreePieces};
+use model::place::{Detail, FreePieces, PlaceFacts};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 use sys::extent_map::pieces;
 use units::{counted, rough_size};
+
+use crate::error::{PlaceError, PlaceName};
+use crate::open::OpenPlace;
 
 /// File systems that place files in extents, and are asked.
 const ASKED: [&str; 3] = ["ext4", "xfs", "btrfs"];
@@ -20,12 +23,20 @@ const BYTES_MAX: u64 = 256 << 20;
 /// Less says nothing.
 const BYTES_MIN: u64 = 4 << 20;
 
-/// The pieces that a file gets in the directory; `None` where that cannot be asked.
-pub(crate) fn free_pieces(
-    directory: impl AsFd,
-    filesystem: &str,
-    free_bytes: u64,
-) -> Option<FreePieces> {
+/// Notes the pieces that a file gets in a directory of the place, where that can be asked.
+pub fn note_free_pieces(facts: &mut PlaceFacts, directory: impl AsFd) {
+    facts.free_pieces = free_pieces(directory, &facts.filesystem, facts.free_bytes);
+    facts.details.extend(facts.free_pieces.map(detail));
+}
+
+/// The same, in the place's own directory.
+pub fn note_free_pieces_of(facts: &mut PlaceFacts) -> Result<(), PlaceError> {
+    let place = OpenPlace::open(&PlaceName::labelled(&facts.label, &facts.path))?;
+    note_free_pieces(facts, &place.fd);
+    Ok(())
+}
+
+fn free_pieces(directory: impl AsFd, filesystem: &str, free_bytes: u64) -> Option<FreePieces> {
     let bytes = (free_bytes / PART).min(BYTES_MAX);
     if !ASKED.contains(&filesystem) || bytes < BYTES_MIN {
         return None;
@@ -47,7 +58,7 @@ pub(crate) fn in_use(filesystem: &str) -> Option<Detail> {
 }
 
 /// The pieces in words.
-pub(crate) fn detail(found: FreePieces) -> Detail {
+fn detail(found: FreePieces) -> Detail {
     let mean = rough_size(found.mean_bytes());
     let (probe, pieces) = (rough_size(found.probe_bytes), counted(found.pieces, "piece"));
     let value = format!("given out in pieces of {mean} on average ({probe} in {pieces})");

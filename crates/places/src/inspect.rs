@@ -19,7 +19,7 @@ use model::place::{Detail, DeviceLayer, PlaceFacts, StorageKind};
 use units::rough_size;
 
 use crate::error::{PlaceError, PlaceName};
-use crate::free_space::{detail, free_pieces, in_use};
+use crate::free_space::in_use;
 use crate::open::OpenPlace;
 
 /// The name of the detail that says what becomes of the data at a reboot.
@@ -33,9 +33,7 @@ pub fn inspect(label: &str, path: &Path) -> Result<PlaceFacts, PlaceError> {
     let identity = Identity::of(&place.fd).map_err(|e| fail("looking at it", e))?;
     let space = FileSystemSpace::of(&place.fd).map_err(|e| fail("reading its free space", e))?;
     let mut facts = facts(&Root::real(), label, &place.path, &identity, &space);
-    facts.free_pieces = free_pieces(&place.fd, &facts.filesystem, facts.free_bytes);
     facts.details.extend(in_use(&facts.filesystem));
-    facts.details.extend(facts.free_pieces.map(detail));
     Ok(facts)
 }
 

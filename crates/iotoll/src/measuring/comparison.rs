@@ -77,11 +77,11 @@ impl Comparison<'_> {
         let mut session =
             Session::open(&places.facts, places.holders(), &stop_reason, began, job.run_limits)?;
         session.share_with(others, &args.local)?;
+        let (facts, left_out) = (session.facts().to_vec(), places.left_out.clone());
         let mut runner = session.runner(&job.arms, workloads);
         let shown = if args.shown.quiet { Shown::Line } else { Shown::Table };
         let mut progress = Progress::new(began, job.budget, shown);
         let header = Header { article: (self.article)(&places.plan), ..session::header() };
-        let (facts, left_out) = (places.facts.clone(), places.left_out.clone());
         let mut environment = LocalEnvironment::new(facts, left_out, stop_reason.clone())
             .with_clients(others, &args.local);
         let mut happens = |event: Event<'_>| {

@@ -14,7 +14,7 @@ use engine::slice_process::SliceProcesses;
 use engine::study::Workload;
 use model::arm::Arm;
 use model::place::PlaceFacts;
-use places::{PlaceFolders, WorkDir};
+use places::{PlaceFolders, WorkDir, note_free_pieces};
 use process::StopFlag;
 use process::worker::Clients;
 use ranks::{Leader, OwnPlace};
@@ -78,12 +78,21 @@ impl Session {
                 kept.why
             ));
         }
+        let mut facts = places.to_vec();
+        for (place, folders) in facts.iter_mut().zip(&folders) {
+            note_free_pieces(place, folders.work().fd());
+        }
         let open = folders.iter().map(|folders| folders.work().fd());
         let mut watched: Vec<(&PlaceFacts, BorrowedFd<'_>)> = holders.into_iter().collect();
         watched.extend(places.iter().zip(open));
         let lookout = FreeSpaceWatchdog::start(watched, stop_reason.clone())?;
-        let (places, stop_reason) = (places.to_vec(), stop_reason.clone());
+        let (places, stop_reason) = (facts, stop_reason.clone());
         Ok(Self { folders, places, stop_reason, lookout, began, run_limits, clients: None })
+    }
+
+    /// The places, with what could be asked in their folders alone.
+    pub(crate) fn facts(&self) -> &[PlaceFacts] {
+        &self.places
     }
 
     /// Has other ranks work in the places, too; an error where they cannot. Each works in its
