@@ -11,9 +11,6 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 use sys::extent_map::pieces;
 use units::{counted, rough_size};
 
-use crate::error::{PlaceError, PlaceName};
-use crate::open::OpenPlace;
-
 /// File systems that place files in extents, and are asked.
 const ASKED: [&str; 3] = ["ext4", "xfs", "btrfs"];
 /// The file takes this part of what is free …
@@ -27,13 +24,6 @@ const BYTES_MIN: u64 = 4 << 20;
 pub fn note_free_pieces(facts: &mut PlaceFacts, directory: impl AsFd) {
     facts.free_pieces = free_pieces(directory, &facts.filesystem, facts.free_bytes);
     facts.details.extend(facts.free_pieces.map(detail));
-}
-
-/// The same, in the place's own directory.
-pub fn note_free_pieces_of(facts: &mut PlaceFacts) -> Result<(), PlaceError> {
-    let place = OpenPlace::open(&PlaceName::labelled(&facts.label, &facts.path))?;
-    note_free_pieces(facts, &place.fd);
-    Ok(())
 }
 
 fn free_pieces(directory: impl AsFd, filesystem: &str, free_bytes: u64) -> Option<FreePieces> {

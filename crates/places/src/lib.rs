@@ -34,7 +34,7 @@ pub use clean::{
 pub use created::{CreateError, CreatedPlaces, foreseen};
 pub use error::{PlaceError, PlaceName, WorkDirError};
 pub use folder::Folder;
-pub use free_space::{note_free_pieces, note_free_pieces_of};
+pub use free_space::note_free_pieces;
 pub use home::created_home;
 pub use inspect::{inspect, same_file_system};
 pub use margins::Margins;

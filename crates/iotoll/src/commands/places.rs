@@ -49,11 +49,7 @@ struct Document {
 /// Of a directory, what is there; of what would be made, what it would be.
 fn facts(place: &PlaceRequest) -> anyhow::Result<PlaceFacts> {
     Ok(match &place.target {
-        Target::Directory(path) => {
-            let mut facts = places::inspect(&place.label, path)?;
-            places::note_free_pieces_of(&mut facts)?;
-            facts
-        }
+        Target::Directory(path) => places::inspect(&place.label, path)?,
         Target::Created(created) => places::foreseen(&place.label, created)?,
     })
 }

@@ -116,10 +116,12 @@ fn a_load_ends_by_itself_or_says_that_its_percentiles_are_not_known_so_closely()
     let ended = step["narrow"].as_bool().unwrap();
     assert!(ended || step["attempted"] == 9000, "{step}");
     assert_eq!(step["subsamples"]["of"], "connection");
+    // Where requests of a busy machine depend on each other, they may be worth too few.
     let median = &step["percentile_intervals"]["p50_ms"];
-    let [low, high] = ["low", "high"].map(|end| median[end].as_f64().unwrap());
     let p50 = step["connection_ms"]["p50"].as_f64().unwrap();
-    assert!(low <= p50 && p50 <= high, "{low} to {high} about {p50}");
+    if let [Some(low), Some(high)] = ["low", "high"].map(|end| median[end].as_f64()) {
+        assert!(low <= p50 && p50 <= high, "{low} to {high} about {p50}");
+    }
     let again: LoadRun = LoadRun::read(&out).unwrap();
     let text = render(Layout::Plain, &again, &analyse_load(&again));
     assert!(

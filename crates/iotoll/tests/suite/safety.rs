@@ -304,12 +304,8 @@ fn commands_for_saved_runs_change_the_store_and_the_files_that_were_named() {
     ] {
         let (deeds, _) = stage.traced(args);
         let is_store = |path: &str| Path::new(path).starts_with(stage.path("store"));
-        // `places` alone asks for free space with a file that never has a name.
-        let unnamed = format!("{}/#", stage.text("place"));
-        let is_unnamed = |path: &str| args[0] == "places" && path.starts_with(&unnamed);
-        let promised = |path: &str| {
-            is_store(path) || stage.is_own(path) || stage.is_output(path, names) || is_unnamed(path)
-        };
+        let promised =
+            |path: &str| is_store(path) || stage.is_own(path) || stage.is_output(path, names);
         assert_eq!(unpromised(&deeds, promised), NONE, "{args:?}");
         // None of them talks to anybody, on this machine or elsewhere.
         let sockets = deeds.iter().filter(|deed| SOCKETS.contains(&deed.call.as_str()));

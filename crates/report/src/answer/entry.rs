@@ -161,7 +161,7 @@ impl<'a> Entry<'a> {
 /// Why it is not decided, or how much longer that would take.
 fn open(comparison: &Comparison) -> String {
     if comparison.verdict == Verdict::Invalid {
-        return comparison.why.clone().unwrap_or_else(|| "not to be trusted".to_owned());
+        return "not to be trusted: see Doubt".to_owned();
     }
     match comparison.more_seconds.map(|seconds| seconds / 60.0) {
         Some(minutes) if minutes < 1.0 => "another minute may decide it".to_owned(),

@@ -1,7 +1,8 @@
 //! What a screen opens with: the places, how long it took, whose files these were, and what is
 //! taken for what an application does now.
 
-use model::run::Run;
+use model::description::StudyDescription;
+use model::run::{ArmRecord, Run};
 use units::counted;
 
 use crate::clients;
@@ -32,13 +33,13 @@ pub(super) fn said(subject: Subject) -> Vec<String> {
 
 /// `30 s, 33 of 35 sure`.
 pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
-    let state = if run.run.interrupted { ", interrupted" } else { "" };
+    let state = if run.run.interrupted { "interrupted after " } else { "" };
     let clients = clients::count(&run.clients).map_or_else(String::new, |all| format!(", {all}"));
     let cut = if analysis.cut_afterwards { ", cut into stretches afterwards" } else { "" };
     let all = analysis.comparisons.len();
     let sure = analysis.comparisons.iter().filter(|c| c.verdict.is_sure()).count();
     let sure = if all > 0 { format!(", {sure} of {all} sure") } else { String::new() };
-    format!("{:.0} s{clients}{state}{cut}{sure}", run.run.seconds)
+    format!("{state}{:.0} s{clients}{cut}{sure}", run.run.seconds)
 }
 
 /// Which studies worked on the user's own files, and which on generated ones.
@@ -73,18 +74,22 @@ fn data(subject: Subject) -> Vec<String> {
     told
 }
 
-/// What is taken for what an application does now, where another way of doing it was tried.
+/// What is taken for what an application does now, where another way of doing it was tried, or
+/// it is not what the study does by itself.
 fn now(run: &Run) -> Option<String> {
     let first = |study: &str| run.plan.arms.iter().find(|arm| arm.study == study);
     let is_tried = |study: &str, strategy: &str| {
         run.plan.arms.iter().any(|arm| arm.study == study && arm.strategy != strategy)
     };
+    let is_first = |study: &StudyDescription, strategy: &str| {
+        study.strategies.first().is_some_and(|first| first.name == strategy)
+    };
     let mut told = Vec::new();
     for study in &run.studies {
-        let Some(arm) = first(&study.name).filter(|arm| is_tried(&study.name, &arm.strategy))
-        else {
-            continue;
+        let is_told = |arm: &&ArmRecord| {
+            is_tried(&study.name, &arm.strategy) || !is_first(study, &arm.strategy)
         };
+        let Some(arm) = first(&study.name).filter(is_told) else { continue };
         let strategy = study.strategy(&arm.strategy).map_or(arm.strategy.as_str(), |s| s.shown());
         told.push(format!("{}, {strategy}", study.name));
     }
