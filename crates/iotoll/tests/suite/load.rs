@@ -119,15 +119,14 @@ fn a_load_ends_by_itself_or_says_that_its_percentiles_are_not_known_so_closely()
     // Where requests of a busy machine depend on each other, they may be worth too few.
     let median = &step["percentile_intervals"]["p50_ms"];
     let p50 = step["connection_ms"]["p50"].as_f64().unwrap();
-    if let [Some(low), Some(high)] = ["low", "high"].map(|end| median[end].as_f64()) {
+    let known = ["low", "high"].map(|end| median[end].as_f64());
+    if let [Some(low), Some(high)] = known {
         assert!(low <= p50 && p50 <= high, "{low} to {high} about {p50}");
     }
     let again: LoadRun = LoadRun::read(&out).unwrap();
     let text = render(Layout::Plain, &again, &analyse_load(&again));
-    assert!(
-        text.contains("95% interval, from") && text.to_lowercase().contains("within ±"),
-        "{text}"
-    );
+    assert!(known[0].is_none() || text.contains("95% interval, from"), "{text}");
+    assert!(text.to_lowercase().contains("within ±"), "{text}");
     for layout in [Layout::Httperf, Layout::Ab] {
         assert!(!render(layout, &again, &analyse_load(&again)).contains("interval"));
     }
