@@ -116,6 +116,7 @@ fn plan_record(job: &Job) -> PlanRecord {
     let arm = |(index, arm): (usize, &Arm)| ArmRecord {
         id: arm.id.clone(),
         study: arm.study.name.clone(),
+        label: arm.label.clone(),
         strategy: arm.strategy.name.clone(),
         place: arm.place,
         params: arm.params.written(),
@@ -129,6 +130,7 @@ fn plan_record(job: &Job) -> PlanRecord {
         pairs: job.pairs.clone(),
         gentle: job.run_limits.gentle,
         per_second: job.per_second.clone(),
+        taken_for: job.taken_for.clone(),
     }
 }
 

@@ -46,6 +46,7 @@ pub mod slice;
 pub mod spent;
 pub mod strategy;
 pub mod study;
+pub mod subject;
 pub mod sums;
 pub mod time_part;
 pub mod watch;
