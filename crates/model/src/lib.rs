@@ -34,6 +34,7 @@ pub mod place_argument;
 pub mod plan;
 pub mod plan_again;
 pub mod plan_file;
+mod plan_text;
 pub mod printable;
 pub mod probes;
 pub mod promise;
