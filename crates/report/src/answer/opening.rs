@@ -66,6 +66,7 @@ fn data(subject: Subject) -> Vec<String> {
             if own.is_empty() { String::new() } else { format!(" ({})", generated.join(", ")) };
         let yours = match params.as_slice() {
             [] => String::new(),
+            _ if own.is_empty() => ": add --mine PATH".to_owned(),
             params => format!(": --set {} for yours", params.join(", ")),
         };
         told.push(format!("Generated data{which}, not your files{yours}."));
