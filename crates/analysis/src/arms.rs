@@ -36,6 +36,7 @@ fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) 
     ArmResult {
         id: arm.id.clone(),
         study: arm.study.clone(),
+        label: arm.label.clone(),
         strategy: arm.strategy.clone(),
         place: run.places[arm.place].label.clone(),
         params: arm.params.clone(),

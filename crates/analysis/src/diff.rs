@@ -196,7 +196,10 @@ fn same_places(before: &Run, after: &Run) -> Vec<(usize, usize)> {
 /// The arms of the earlier run that are those of the later one, in the later one's order.
 fn same_arms(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let is_same = |old: &ArmRecord, new: &ArmRecord| {
+        let is_called_otherwise =
+            old.label.as_ref().zip(new.label.as_ref()).is_some_and(|(old, new)| old != new);
         old.study == new.study
+            && !is_called_otherwise
             && old.strategy == new.strategy
             && places.contains(&(old.place, new.place))
             && same_params(before, old, after, new)

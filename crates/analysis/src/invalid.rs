@@ -135,6 +135,7 @@ mod tests {
         ArmResult {
             id: id.to_owned(),
             study: "log".to_owned(),
+            label: None,
             strategy: "held".to_owned(),
             place: id.to_owned(),
             params: BTreeMap::new(),

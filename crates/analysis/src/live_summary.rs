@@ -81,11 +81,13 @@ impl LiveSummary {
     }
 
     fn arm(&self, index: usize) -> ArmResult {
-        let ArmRecord { id, study, strategy, place, params, .. } = &self.run.plan.arms[index];
+        let ArmRecord { id, study, label, strategy, place, params, .. } =
+            &self.run.plan.arms[index];
         let typical_times_ns = &self.typical_times_ns[index];
         ArmResult {
             id: id.clone(),
             study: study.clone(),
+            label: label.clone(),
             strategy: strategy.clone(),
             place: self.run.places[*place].label.clone(),
             params: params.clone(),

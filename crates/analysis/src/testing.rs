@@ -23,6 +23,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
     let arm = |(place, id): (usize, &String)| ArmRecord {
         id: id.clone(),
         study: "made".to_owned(),
+        label: None,
         strategy: "plain".to_owned(),
         place,
         params: [].into(),
@@ -54,6 +55,7 @@ pub(crate) fn run(arms: usize, slices: Vec<Slice>) -> Run {
             pairs: (1..arms).map(pair).collect(),
             gentle: false,
             per_second: BTreeMap::new(),
+            taken_for: BTreeMap::new(),
         },
         between_runs: Vec::new(),
         article: None,

@@ -29,8 +29,11 @@ pub struct Job {
     pub blocks: Option<usize>,
     /// What the random order is made from.
     pub seed: u64,
-    /// How many operations a second the application does, by study, where that was said.
+    /// How many operations a second the application does, by study and label, where that was
+    /// said.
     pub per_second: BTreeMap<String, f64>,
+    /// What a path of the user's was taken for and why, by study and label.
+    pub taken_for: BTreeMap<String, String>,
     /// How the machine and its neighbours are treated.
     pub run_limits: RunLimits,
 }
@@ -41,7 +44,8 @@ impl Job {
     pub fn of(plan: &Plan) -> Self {
         let arms = plan.arms();
         let pairs = pairs(&arms);
-        let rate = |study: &StudyPlan| Some((study.spec.name.clone(), study.per_second?));
+        let rate = |study: &StudyPlan| Some((study.subject(), study.per_second?));
+        let taken_for = |study: &StudyPlan| Some((study.subject(), study.taken_for.clone()?));
         Self {
             arms,
             materials: Vec::new(),
@@ -52,6 +56,7 @@ impl Job {
             blocks: None,
             seed: plan.seed,
             per_second: plan.studies.iter().filter_map(rate).collect(),
+            taken_for: plan.studies.iter().filter_map(taken_for).collect(),
             run_limits: RunLimits::default(),
         }
     }
@@ -62,6 +67,7 @@ pub(crate) fn recorded(arm: &Arm, material: Option<Material>) -> ArmRecord {
     ArmRecord {
         id: arm.id.clone(),
         study: arm.study.name.clone(),
+        label: arm.label.clone(),
         strategy: arm.strategy.name.clone(),
         place: arm.place,
         params: arm.params.written(),

@@ -130,6 +130,7 @@ fn plan_record(job: &Job) -> PlanRecord {
         pairs: job.pairs.clone(),
         gentle: job.run_limits.gentle,
         per_second: job.per_second.clone(),
+        taken_for: job.taken_for.clone(),
     }
 }
 

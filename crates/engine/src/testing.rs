@@ -50,6 +50,7 @@ pub(crate) fn job(arms: Vec<Arm>, pairs: Vec<Pair>, budget: Duration) -> Job {
         blocks: None,
         seed: 1,
         per_second: [].into(),
+        taken_for: [].into(),
         run_limits: RunLimits::default(),
     }
 }

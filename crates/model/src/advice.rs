@@ -17,6 +17,9 @@ pub struct Advice {
     pub condition: Option<String>,
     /// The study.
     pub study: String,
+    /// What the user calls it, where that is not the study's name: `shop.log`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The ids of the arms that are done now: several where files of one set are advised on
     /// together.
     pub now: Vec<String>,

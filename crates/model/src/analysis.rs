@@ -81,6 +81,9 @@ pub struct ArmResult {
     pub id: String,
     /// The study.
     pub study: String,
+    /// What the user calls it, where that is not the study's name: `shop.log`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// How it does its I/O.
     pub strategy: String,
     /// The place's label.

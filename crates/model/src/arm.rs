@@ -10,10 +10,13 @@ use crate::study::{Params, StrategyDescription, StudyDescription};
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// Its name in reports and results: `log/held@disk`, with the parameters
-    /// that vary within the run, as in `log/held(sync=each)@disk`.
+    /// that vary within the run, as in `log/held(sync=each)@disk`. A label follows the
+    /// study: `log:shop.log/held@disk`.
     pub id: String,
     /// The study.
     pub study: &'static StudyDescription,
+    /// What the user calls it: `shop.log`.
+    pub label: Option<String>,
     /// How it does its I/O.
     pub strategy: &'static StrategyDescription,
     /// Where, as an index into the plan's places.
@@ -23,6 +26,11 @@ pub struct Arm {
 }
 
 impl Arm {
+    /// Whether it is of that study and has that label.
+    fn is_of(&self, study: &str, label: &Option<String>) -> bool {
+        self.study.name == study && self.label == *label
+    }
+
     /// How many clients do it at the same time.
     pub fn clients(&self) -> u64 {
         self.study.param(CLIENTS).map_or(1, |_| self.params.count(CLIENTS))
@@ -73,7 +81,8 @@ impl Plan {
                     let places = self.places.iter().enumerate();
                     for (place, _) in places.filter(|(_, place)| study.is_at(&place.label)) {
                         let (id, params) = (String::new(), params.clone());
-                        let arm = Arm { id, study: study.spec, strategy, place, params };
+                        let label = study.label.clone();
+                        let arm = Arm { id, study: study.spec, label, strategy, place, params };
                         arms.push((arm, told.clone()));
                     }
                 }
@@ -87,7 +96,8 @@ impl Plan {
     /// vary among those of its study to which they do. Each arm has, parameter by parameter,
     /// whether it means something.
     fn id(&self, (arm, told): &(Arm, Vec<bool>), arms: &[(Arm, Vec<bool>)]) -> String {
-        let same_study = || arms.iter().filter(|(other, _)| other.study.name == arm.study.name);
+        let same_study =
+            || arms.iter().filter(|(other, _)| other.is_of(&arm.study.name, &arm.label));
         let varies = |at: usize| {
             let values = same_study().filter(|(_, told)| told[at]).map(|(o, _)| &o.params.0[at]);
             values.into_iter().any(|value| *value != arm.params.0[at])
@@ -102,7 +112,7 @@ impl Plan {
         let params =
             if shown.is_empty() { String::new() } else { format!("({})", shown.join(", ")) };
         let label = &self.places[arm.place].label;
-        format!("{}/{}{params}@{label}", arm.study.name, arm.strategy.name)
+        format!("{}/{}{params}@{label}", arm.subject(), arm.strategy.name)
     }
 }
 
@@ -153,7 +163,7 @@ pub fn pairs(arms: &[Arm]) -> Vec<Pair> {
 fn does_the_same(a: &Arm, b: &Arm) -> bool {
     let compared = &a.study.compared;
     let mut pairs = a.params.0.iter().zip(&b.params.0);
-    a.study.name == b.study.name && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
+    a.is_of(&b.study.name, &b.label) && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
 }
 
 #[cfg(test)]
@@ -272,6 +282,31 @@ mod tests {
         let arms = draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms();
         let ids: Vec<String> = arms.into_iter().map(|arm| arm.id).collect();
         assert_eq!(ids, ["made/one@a", "made/one@c"]);
+    }
+
+    #[test]
+    fn labels_tell_studies_apart_and_keep_their_arms_from_being_compared() {
+        let study = |label: &str, set: &str| {
+            let mut study = StudyPlan::new(&SPEC);
+            study.label = Some(label.to_owned());
+            study.set("rate", vec![ParamValue::Count(1)]);
+            study.set("lines", vec![ParamValue::Count(0)]);
+            study.set("set", vec![ParamValue::text(set)]);
+            study
+        };
+        let places = vec![PlaceRequest::directory("a", "/")];
+        let arms = |studies: Vec<StudyPlan>| {
+            let draft = Draft { places: places.clone(), studies, ..Draft::default() };
+            draft.finish(1).unwrap_or_else(|e| panic!("{e}")).arms()
+        };
+        let two = arms(vec![study("x", "/same"), study("y", "/same")]);
+        let ids: Vec<&str> = two.iter().map(|arm| arm.id.as_str()).collect();
+        assert_eq!(ids, ["made:x/one@a", "made:x/two@a", "made:y/one@a", "made:y/two@a"]);
+        let held: Vec<(usize, usize)> = pairs(&two).iter().map(|p| (p.base, p.other)).collect();
+        assert_eq!(held, [(0, 1), (2, 3)]);
+        // A path is no part of a name that a label has made one of its own.
+        let apart = arms(vec![study("x", "/p"), study("y", "/q")]);
+        assert_eq!(apart[0].id, "made:x/one@a");
     }
 
     #[test]

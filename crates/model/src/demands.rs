@@ -15,8 +15,10 @@ use crate::study::{ParamDescription, ParamKind};
 /// The parts of a plan that the user typed, so that no file brought them.
 #[derive(Clone, Debug, Default)]
 pub struct Typed {
-    /// Parameters, by their study and name.
+    /// Parameters, by their study and name: all their values.
     pub params: Vec<(&'static str, &'static str)>,
+    /// Paths that may be read, whichever parameter takes them.
+    pub paths: Vec<String>,
     /// Places, by their labels.
     pub places: Vec<String>,
 }
@@ -95,7 +97,7 @@ impl Plan {
                     let command = command(arm, place, &text);
                     demands.push(Demand::Run { param: name(), command });
                 }
-                Some(ParamKind::Path(_)) if !is_typed => {
+                Some(ParamKind::Path(_)) if !is_typed && !typed.paths.contains(&text) => {
                     demands.push(Demand::Read { param: name(), path: text });
                 }
                 Some(ParamKind::Name(_)) if !is_typed && is_hidden(arm) => {
@@ -203,7 +205,8 @@ mod tests {
     }
 
     fn typed(params: &[&'static str]) -> Typed {
-        Typed { params: params.iter().map(|name| ("made", *name)).collect(), places: Vec::new() }
+        let params = params.iter().map(|name| ("made", *name)).collect();
+        Typed { params, ..Typed::default() }
     }
 
     #[test]
@@ -262,7 +265,11 @@ mod tests {
         assert_eq!(demands(&plan, &Typed::default()), [&read[..], &created].concat());
         assert_eq!(demands(&plan, &typed(&["set"])), created);
         let places = ["e", "f", "g"].map(str::to_owned).to_vec();
-        assert_eq!(demands(&plan, &Typed { params: Vec::new(), places }), read);
+        assert_eq!(demands(&plan, &Typed { places, ..Typed::default() }), read);
+        // A path that was typed says nothing of another that the file names.
+        let paths = vec!["/etc/x".to_owned()];
+        let asked = demands(&plan, &Typed { paths, ..Typed::default() });
+        assert_eq!(asked, [&read[..1], &created].concat());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::place::PlaceRequest;
 use crate::study::{
     ParamDescription, ParamForm, ParamValue, Params, StrategyDescription, StudyDescription, nearest,
 };
+use crate::subject::subject;
 
 /// The smallest difference that matters, when nothing else is said.
 pub const DEFAULT_THRESHOLD: f64 = 0.05;
@@ -37,6 +38,10 @@ pub struct PlanError(pub String);
 pub struct StudyPlan {
     /// The study.
     pub spec: &'static StudyDescription,
+    /// What reports call it, where that is not the study's name: `shop.log`.
+    pub label: Option<String>,
+    /// What a path of the user's was taken for and why, where the study is made of one.
+    pub taken_for: Option<String>,
     /// The strategies; the first is the base. Empty means the default ones.
     pub strategies: Vec<&'static StrategyDescription>,
     /// The parameters that were given; one with several values is a factor.
@@ -85,7 +90,13 @@ impl StudyPlan {
     /// A study with its default strategies and parameters.
     pub fn new(spec: &'static StudyDescription) -> Self {
         let (strategies, factors, not_at) = Default::default();
-        Self { spec, strategies, factors, per_second: None, not_at }
+        let (label, taken_for, per_second) = Default::default();
+        Self { spec, label, taken_for, strategies, factors, per_second, not_at }
+    }
+
+    /// Its study with its label: `log:shop.log`.
+    pub fn subject(&self) -> String {
+        subject(&self.spec.name, self.label.as_deref())
     }
 
     /// Gives a parameter one value or several, replacing what it had.
@@ -235,18 +246,25 @@ impl Draft {
     }
 
     /// Takes one `[STUDY=]N`: how many operations the application does in a second, in
-    /// each study or in the one that is named.
+    /// each study or in the one that is named, by its label or its name.
     pub fn set_per_second(
         &mut self,
         text: &str,
         registry: &[&'static StudyDescription],
     ) -> Result<(), PlanError> {
         let (study, rate) = match text.split_once('=') {
-            Some((study, rate)) => (Some(find_study(study.trim(), registry)?.name.as_str()), rate),
+            Some((study, rate)) => (Some(study.trim()), rate),
             None => (None, text),
         };
+        let has_label = |s: &StudyPlan, name: &str| s.label.as_deref() == Some(name);
+        let is_label = study.is_some_and(|name| self.studies.iter().any(|s| has_label(s, name)));
+        if let Some(name) = study.filter(|_| !is_label) {
+            find_study(name, registry)?;
+        }
         let rate = parse_per_second(rate).map_err(PlanError)?;
-        let named = |s: &&mut StudyPlan| study.is_none_or(|name| s.spec.name == name);
+        let named = |s: &&mut StudyPlan| {
+            study.is_none_or(|name| if is_label { has_label(s, name) } else { s.spec.name == name })
+        };
         let mut touched = false;
         for planned in self.studies.iter_mut().filter(named) {
             planned.per_second = Some(rate);

@@ -12,7 +12,8 @@ impl Draft {
     /// What was asked for when a run was measured: each way of doing it as a study of its
     /// own, in the order of the arms, so that the same arms follow from it.
     pub fn of_run(run: &Run, registry: &[&'static StudyDescription]) -> Result<Self, PlanError> {
-        let PlanRecord { threshold, error_rate, budget_s, arms, per_second, .. } = &run.plan;
+        let PlanRecord { threshold, error_rate, budget_s, arms, per_second, taken_for, .. } =
+            &run.plan;
         if arms.len() > ARMS_MAX {
             return Err(PlanError(format!(
                 "it has {} arms, but at most {ARMS_MAX} are allowed",
@@ -29,9 +30,12 @@ impl Draft {
                 continue;
             }
             known.push(arm);
-            let rate = per_second.get(&arm.study).copied();
+            let rate =
+                per_second.get(&arm.subject()).or_else(|| per_second.get(&arm.study)).copied();
             let not_at = places_without(arm, run);
-            studies.push(StudyPlan { per_second: rate, not_at, ..way(arm, registry)? });
+            let (label, taken_for) = (arm.label.clone(), taken_for.get(&arm.subject()).cloned());
+            let way = way(arm, registry)?;
+            studies.push(StudyPlan { label, taken_for, per_second: rate, not_at, ..way });
         }
         let place = |facts: &PlaceFacts| {
             let target = facts.created.clone();
@@ -75,7 +79,7 @@ fn places_without(arm: &ArmRecord, run: &Run) -> Vec<String> {
 }
 
 fn is_same_way(a: &ArmRecord, b: &ArmRecord) -> bool {
-    a.study == b.study && a.strategy == b.strategy && a.params == b.params
+    a.subject() == b.subject() && a.strategy == b.strategy && a.params == b.params
 }
 
 /// An arm's study with its strategy and values alone.

@@ -14,6 +14,7 @@ use crate::plan::{
 use crate::study::{
     ParamDescription, ParamValue, StudyDescription, parse_error_rate, parse_threshold,
 };
+use crate::subject::parse_label;
 
 /// A mistake in a plan file.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -114,6 +115,7 @@ fn read_study(
     for (key, value) in entries {
         match key.get_ref().as_ref() {
             "name" => {}
+            "label" => study.label = Some(read_text(value, parse_label)?),
             "per_second" => study.per_second = Some(read_text(value, parse_per_second)?),
             "strategy" => {
                 study.strategies = read_list(value, |text| {

@@ -218,10 +218,15 @@ pub struct PlanRecord {
     /// priority.
     #[serde(default)]
     pub gentle: bool,
-    /// How many operations a second the application does, by study, where that was said.
+    /// How many operations a second the application does, by study (`log`), or by study and
+    /// label (`log:shop.log`), where that was said.
     #[serde(default)]
     #[serde(deserialize_with = "bounded::map")]
     pub per_second: BTreeMap<String, f64>,
+    /// What a path of the user's was taken for and why, by study and label.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(deserialize_with = "bounded::map")]
+    pub taken_for: BTreeMap<String, String>,
 }
 
 /// That of a record made before it could be chosen.
@@ -237,6 +242,9 @@ pub struct ArmRecord {
     pub id: String,
     /// The study.
     pub study: String,
+    /// What the user calls it, where that is not the study's name: `shop.log`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// How it does its I/O.
     pub strategy: String,
     /// Where, as an index into the places.

@@ -71,7 +71,8 @@ pub(crate) fn first(subject: Subject) -> Vec<String> {
     let changes = subject.analysis.advice.iter().filter(|advice| advice.is_a_change());
     let mut told = changes.filter_map(|advice| {
         let step = steps(subject, advice).into_iter().next()?;
-        Some(format!("{}: {}.", advice.study, step.adopt.trim_end_matches('.')))
+        let called = advice.label.as_ref().unwrap_or(&advice.study);
+        Some(format!("{called}: {}.", step.adopt.trim_end_matches('.')))
     });
     told.next().into_iter().collect()
 }

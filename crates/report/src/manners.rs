@@ -76,6 +76,7 @@ mod tests {
             pairs,
             gentle,
             per_second: [].into(),
+            taken_for: [].into(),
         }
     }
 

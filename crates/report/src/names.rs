@@ -2,12 +2,13 @@
 
 use model::analysis::ArmResult;
 
-/// `held(sync=each) on disk`: an arm within its study.
+/// `held(sync=each) on disk`: an arm within its study, its label before it.
 pub(crate) fn of_arm(arm: &ArmResult) -> String {
     let within = arm.id.split_once('/').map_or(arm.id.as_str(), |(_, within)| within);
+    let label = arm.label.as_ref().map_or_else(String::new, |label| format!("{label} "));
     match within.rsplit_once('@') {
-        Some((way, place)) => format!("{way} on {place}"),
-        None => within.to_owned(),
+        Some((way, place)) => format!("{label}{way} on {place}"),
+        None => format!("{label}{within}"),
     }
 }
 

@@ -35,7 +35,7 @@ fn by_study_and_params(analysis: &Analysis) -> Vec<Vec<&ArmResult>> {
     let mut groups: Vec<Vec<&ArmResult>> = Vec::new();
     for arm in &analysis.arms {
         let same = |g: &&mut Vec<&ArmResult>| {
-            g.first().is_some_and(|a| a.study == arm.study && a.params == arm.params)
+            g.first().is_some_and(|a| a.subject() == arm.subject() && a.params == arm.params)
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.push(arm),
@@ -79,6 +79,11 @@ impl Group<'_> {
         let Self { arms, table } = self;
         let params = telling_params(arms, study).join(", ");
         let mut out = String::new();
+        if let Some(arm) = arms.first().filter(|arm| arm.label.is_some()) {
+            let taken_for = subject.taken_for(arm).map(|text| format!(": {text}"));
+            let called = subject.called(arm) + &taken_for.unwrap_or_default();
+            out += &paragraph("  ", "  ", &called, width);
+        }
         if !params.is_empty() {
             out += &paragraph("  ", "  ", &params, width);
         }

@@ -20,36 +20,38 @@ pub fn planned(
     width: Width,
 ) -> String {
     let mut out = String::new();
-    let mut told: Vec<&str> = Vec::new();
-    for Arm { study, .. } in arms {
-        if told.contains(&study.name.as_str()) {
+    let mut told: Vec<String> = Vec::new();
+    for first in arms {
+        let study = first.study;
+        let subject = first.subject();
+        if told.contains(&subject) {
             continue;
         }
-        told.push(&study.name);
-        let own: Vec<&Arm> = arms.iter().filter(|arm| arm.study.name == study.name).collect();
-        out += &format!("\n{}", heading(&format!("{}: {}", study.name, study.about)));
+        let own: Vec<&Arm> = arms.iter().filter(|arm| arm.subject() == subject).collect();
+        out += &format!("\n{}", heading(&format!("{subject}: {}", study.about)));
         let shared = shared_params(&own).join(", ");
         if !shared.is_empty() {
             out += &paragraph("  shared    ", INDENT, &shared, width);
         }
         out += &paragraph("  arms      ", INDENT, &ways(&own, places), width);
-        let compared = compared(arms, pairs, &study.name, places).join("; ");
+        let compared = compared(arms, pairs, &subject, places).join("; ");
         let compared = if compared.is_empty() { "nothing" } else { &compared };
         out += &paragraph("  compared  ", INDENT, compared, width);
-        for data in worked_on(arms, materials, &study.name) {
+        for data in worked_on(arms, materials, &subject) {
             out += &paragraph("  data      ", INDENT, &data, width);
         }
+        told.push(subject);
     }
     out
 }
 
 /// What a study's arms work on, each thing once, and how much of the user's own is copied.
-fn worked_on(arms: &[Arm], materials: &[Option<Material>], study: &str) -> Vec<String> {
+fn worked_on(arms: &[Arm], materials: &[Option<Material>], subject: &str) -> Vec<String> {
     let mut told = Vec::new();
-    let own = arms.iter().zip(materials).filter(|(arm, _)| arm.study.name == study);
-    for material in own.filter_map(|(_, material)| material.as_ref()) {
+    let own = arms.iter().zip(materials).filter(|(arm, _)| arm.subject() == subject);
+    for (arm, material) in own.filter_map(|(arm, material)| Some((arm, material.as_ref()?))) {
         let more = match (&material.own_by, material.copied_bytes) {
-            (Some(param), _) => format!("; {study}.{param} takes your own"),
+            (Some(param), _) => format!("; {}.{param} takes your own", arm.study.name),
             (None, 0) => String::new(),
             (None, bytes) => format!("; a copy is {} bytes", count(bytes)),
         };
@@ -125,9 +127,9 @@ fn without_study(id: &str) -> &str {
 }
 
 /// What is held against what: `ram against disk`, `held, flock against reopen`.
-fn compared(arms: &[Arm], pairs: &[Pair], study: &str, places: &[PlaceFacts]) -> Vec<String> {
+fn compared(arms: &[Arm], pairs: &[Pair], subject: &str, places: &[PlaceFacts]) -> Vec<String> {
     let mut by_base: Vec<(String, Vec<String>)> = Vec::new();
-    for pair in pairs.iter().filter(|pair| arms[pair.base].study.name == study) {
+    for pair in pairs.iter().filter(|pair| arms[pair.base].subject() == subject) {
         let (base, other) = (&arms[pair.base], &arms[pair.other]);
         let (base, other) = (apart(base, other, places), apart(other, base, places));
         match by_base.iter_mut().find(|(known, _)| *known == base) {

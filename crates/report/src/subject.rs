@@ -24,6 +24,24 @@ impl<'a> Subject<'a> {
         self.run.study(&arm.study)
     }
 
+    /// What an arm's study is called: `shop.log` where the user calls it so, else by its own
+    /// name. Two that would be called the same are told apart by the study.
+    pub(crate) fn called(self, arm: &ArmResult) -> String {
+        let name = |arm: &'_ ArmResult| arm.label.clone().unwrap_or_else(|| arm.study.clone());
+        let own = name(arm);
+        let is_other = |other: &&ArmResult| other.subject() != arm.subject();
+        let mut others = self.analysis.arms.iter().filter(is_other);
+        if arm.label.is_some() && others.any(|other| name(other) == own) {
+            return format!("{own} ({})", arm.study);
+        }
+        own
+    }
+
+    /// What a path of the user's was taken for to be measured by an arm.
+    pub(crate) fn taken_for(self, arm: &ArmResult) -> Option<&'a str> {
+        self.run.plan.taken_for.get(&arm.subject()).map(String::as_str)
+    }
+
     /// What an arm worked on, where its study had a say in that.
     pub(crate) fn material(self, arm: &ArmResult) -> Option<&'a Material> {
         let record = self.run.plan.arms.iter().find(|record| record.id == arm.id)?;

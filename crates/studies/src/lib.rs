@@ -20,6 +20,7 @@ mod journal;
 mod log;
 mod page;
 mod random;
+mod recognise;
 mod replay;
 mod ring;
 mod rules;
@@ -44,6 +45,8 @@ use engine::study::{Study, StudyError};
 use model::study::StudyDescription;
 use process::StopFlag;
 use process::worker::{self, Assignment, Report, Session};
+
+pub use recognise::{Recognised, Suggestions, recognise, suggestions};
 
 /// Records that describe themselves, and the account of what became of them.
 pub mod records {

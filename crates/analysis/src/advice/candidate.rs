@@ -116,6 +116,7 @@ fn unchanged(now: &ArmResult) -> Advice {
         group: Group::Leave,
         condition: None,
         study: now.study.clone(),
+        label: now.label.clone(),
         now: vec![now.id.clone()],
         change: None,
         keeps_promises: true,
@@ -150,7 +151,8 @@ pub(super) fn in_words(run: &Run, now: &ArmRecord, other: &ArmRecord) -> String 
 }
 
 fn per_second(Subject { run, .. }: Subject, arm: &ArmRecord) -> Option<f64> {
-    run.plan.per_second.get(&arm.study).copied()
+    let rates = &run.plan.per_second;
+    rates.get(&arm.subject()).or_else(|| rates.get(&arm.study)).copied()
 }
 
 /// Whether a change pays, of what takes so long now, at that rate.

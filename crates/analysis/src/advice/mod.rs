@@ -63,7 +63,8 @@ pub(crate) fn of(subject: Subject) -> Vec<Advice> {
 fn in_order(found: Vec<Ranked>) -> Vec<Advice> {
     let most_saved = |(of, rank): &Ranked| {
         let alike = found.iter().filter(|(advice, other)| {
-            (advice.group, other, &advice.study) == (of.group, rank, &of.study)
+            let (one, another) = ((&advice.study, &advice.label), (&of.study, &of.label));
+            (advice.group, other, one) == (of.group, rank, another)
         });
         let saved = alike.filter_map(|(advice, _)| advice.saves_ns()).fold(0.0, f64::max);
         if of.is_a_change() { saved } else { 0.0 }

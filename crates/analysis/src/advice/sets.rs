@@ -31,7 +31,7 @@ type Set = Vec<(usize, f64)>;
 
 /// The sets: questions of one study that differ in the parameter of its mix alone.
 fn sets(subject: Subject, questions: &[usize]) -> Vec<Set> {
-    let mut sets: Vec<(Vec<(&String, &String)>, &str, Set)> = Vec::new();
+    let mut sets: Vec<(Vec<(&String, &String)>, String, Set)> = Vec::new();
     for &now in questions {
         let arm = &subject.run.plan.arms[now];
         let Some(mix) = subject.run.study(&arm.study).and_then(|study| study.mix.as_ref()) else {
@@ -40,10 +40,10 @@ fn sets(subject: Subject, questions: &[usize]) -> Vec<Set> {
         let Some(times) = times(mix, arm.params.get(&mix.param)) else { continue };
         let others = arm.params.iter().filter(|(name, _)| **name != mix.param).collect::<Vec<_>>();
         let known =
-            sets.iter_mut().find(|(params, study, _)| *params == others && *study == arm.study);
+            sets.iter_mut().find(|(params, of, _)| *params == others && *of == arm.subject());
         match known {
             Some((.., set)) => set.push((now, times)),
-            None => sets.push((others, &arm.study, vec![(now, times)])),
+            None => sets.push((others, arm.subject(), vec![(now, times)])),
         }
     }
     sets.into_iter().map(|(.., set)| set).filter(|set| set.len() > 1).collect()

@@ -143,6 +143,7 @@ impl Bench {
             blocks: None,
             seed: 1,
             per_second: [].into(),
+            taken_for: [].into(),
             run_limits: RunLimits::default(),
         };
         let mut folder = Folders(vec![places::inspect("here", self.folder.path()).unwrap()]);
@@ -186,7 +187,7 @@ impl Bench {
 fn arm(strategy: &str, operations: u64) -> Arm {
     let strategy = SPEC.strategy(strategy).unwrap();
     let params = Params(vec![("operations", ParamValue::Size(operations))]);
-    Arm { id: strategy.name.clone(), study: &SPEC, strategy, place: 0, params }
+    Arm { id: strategy.name.clone(), study: &SPEC, label: None, strategy, place: 0, params }
 }
 
 /// Times a strategy in two folders, interleaved, and compares the second with the first.
@@ -215,6 +216,7 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
         blocks: None,
         seed: 1,
         per_second: [].into(),
+        taken_for: [].into(),
         run_limits: RunLimits::default(),
     };
     let mut around = Folders(

@@ -6,20 +6,24 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail, ensure};
 use clap::{Args, ValueHint};
 use host::input::Input;
 use model::demands::Typed;
+use model::place::Target;
 use model::place_argument::PlaceArgument;
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, parse_budget};
 use model::plan_file;
-use model::study::{StudyDescription, parse_error_rate, parse_threshold};
+use model::study::{ParamKind, StudyDescription, parse_error_rate, parse_threshold};
+use units::quoted;
 
 use crate::cli::RunArgs;
 use crate::exit::{self, Exit, UsageError};
 use crate::measuring::{
-    Comparison, Consent, Request, clients, default_places, launched, named_places,
+    Comparison, Consent, Request, clients, default_places, launched, mine, named_places,
 };
+use crate::results::Destination;
+use crate::terminal::output;
 
 /// A plan file larger than this is something else, and takes fifty times its size to read.
 const PLAN_BYTES_MAX: u64 = 256 << 10;
@@ -34,12 +38,16 @@ Examples:
   iotoll compare . ram=tmpfs:1G image:xfs:1G    places created for the run
   iotoll compare --set log.sync=each            what fsync on every record costs
   iotoll compare --study serve                  latency as web users see it
-  iotoll compare --plan plan.toml --json -      a plan file, the result as JSON";
+  iotoll compare plan.toml --json -             a plan file, the result as JSON
+
+Your own files, of which copies are measured:
+  iotoll compare --mine var/cache --mine var/log/shop.log --mine var/data/shop.db \
+      /srv /dev/shm --write-plan shop.toml";
 
 fn places_help() -> String {
     format!(
         "The places; the first is the base. A path by itself is labelled by its last part; {} are \
-         created for the run [default: disk=. ram=/dev/shm]",
+         created for the run. A file that ends in .toml is a plan [default: disk=. ram=/dev/shm]",
         model::created::forms()
     )
 }
@@ -48,10 +56,16 @@ fn places_help() -> String {
 #[derive(Args)]
 #[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{}", exit::CODES))]
 pub(crate) struct CompareArgs {
-    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath, help = places_help())]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::AnyPath, help = places_help())]
     places: Vec<PlaceArgument>,
 
-    /// Run only these studies
+    /// Measure with copies of your own: of a folder of many small files, of a page's files or of
+    /// templates, of a log's line sizes, of a SQLite database. Says what each path is taken for;
+    /// can be given again
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    mine: Vec<PathBuf>,
+
+    /// Run only these studies, besides those of --mine
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     study: Vec<String>,
 
@@ -69,11 +83,15 @@ pub(crate) struct CompareArgs {
     set: Vec<String>,
 
     /// Read places, studies and parameters from a plan file; flags override it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     plan: Option<PathBuf>,
 
+    /// Write all that is going to be measured to a plan file, which gives the same plan again
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    write_plan: Option<PathBuf>,
+
     /// Agree to the commands, files and created places that the plan file brings
-    #[arg(long, requires = "plan")]
+    #[arg(long)]
     allow_commands: bool,
 
     /// The smallest relative difference that matters, as in 10% or 10 [default: 5%]
@@ -109,18 +127,23 @@ pub(crate) struct CompareArgs {
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     launched::with_all(&|others| {
-        let (plan, typed) = plan_of(args, clients::count(others))?;
-        if let Some(file) = &args.plan {
+        let named = Named::of(args)?;
+        let (plan, typed) = plan_of(args, &named, clients::count(others))?;
+        if let Some(file) = &named.plan {
             let (allowed, dry_run) = (args.allow_commands, args.run.dry_run);
             if (Request { file, typed, allowed, dry_run }).ask(&plan)? == Consent::OnlyShown {
                 return Ok(Exit::Done);
             }
         }
+        if let Some(file) = &args.write_plan {
+            write(&plan, file)?;
+        }
+        tell_of_own(args, &named, &plan)?;
         let comparison = Comparison {
             plan: &plan,
             args: &args.run,
             blocks: args.blocks,
-            chose_places: !args.places.is_empty() || args.plan.is_some(),
+            chose_places: !named.places.is_empty() || named.plan.is_some(),
             article: &|_| None,
             others,
         };
@@ -128,11 +151,47 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
     })
 }
 
+/// What the arguments without a flag name: places, or one of them a plan file.
+struct Named {
+    places: Vec<PlaceArgument>,
+    plan: Option<PathBuf>,
+}
+
+impl Named {
+    fn of(args: &CompareArgs) -> anyhow::Result<Self> {
+        let is_plan = |argument: &&PlaceArgument| plan_among(argument).is_some();
+        let (plans, places): (Vec<_>, Vec<_>) = args.places.iter().partition(is_plan);
+        let plans: Vec<PathBuf> =
+            args.plan.iter().cloned().chain(plans.into_iter().filter_map(plan_among)).collect();
+        if let [one, another, ..] = plans.as_slice() {
+            bail!(UsageError(format!(
+                "{} and {} are two plan files, and a run has one; name one of them",
+                one.display(),
+                another.display()
+            )));
+        }
+        ensure!(
+            !plans.is_empty() || !args.allow_commands,
+            UsageError(
+                "--allow-commands agrees to a plan file: name one, as in --plan FILE".into()
+            )
+        );
+        Ok(Self { places: places.into_iter().cloned().collect(), plan: plans.into_iter().next() })
+    }
+}
+
+/// The plan file that an argument names, where it is one: a regular file that ends in .toml.
+fn plan_among(argument: &PlaceArgument) -> Option<PathBuf> {
+    let PlaceArgument::Bare(Target::Directory(path)) = argument else { return None };
+    let is_plan = path.extension().is_some_and(|ending| ending == "toml") && path.is_file();
+    is_plan.then(|| path.clone())
+}
+
 /// The plan that the flags describe, for so many clients, and what of it was typed.
-fn plan_of(args: &CompareArgs, clients: usize) -> anyhow::Result<(Plan, Typed)> {
+fn plan_of(args: &CompareArgs, named: &Named, clients: usize) -> anyhow::Result<(Plan, Typed)> {
     let mut typed = Typed::default();
     let registry = studies::specs();
-    let mut draft = match &args.plan {
+    let mut draft = match &named.plan {
         Some(file) => {
             let text = read(file)?;
             let parse = || plan_file::parse(&text, &file.display().to_string(), &registry);
@@ -142,21 +201,14 @@ fn plan_of(args: &CompareArgs, clients: usize) -> anyhow::Result<(Plan, Typed)> 
         }
         None => Draft::default(),
     };
-    if !args.places.is_empty() {
-        draft.places = named_places(&args.places)?;
+    if !named.places.is_empty() {
+        draft.places = named_places(&named.places)?;
         typed.places = draft.places.iter().map(|place| place.label.clone()).collect();
     }
     if draft.places.is_empty() {
         draft.places = default_places();
     }
-    if !args.study.is_empty() {
-        draft.select_studies(&args.study, &registry)?;
-    }
-    if draft.studies.is_empty() {
-        let suits = |spec: &StudyDescription| clients == 1 || clients::suits(spec);
-        let usual = registry.iter().filter(|spec| spec.by_default && suits(spec));
-        draft.studies = usual.map(|spec| StudyPlan::new(spec)).collect();
-    }
+    typed.paths = choose_studies(&mut draft, args, clients)?;
     if !args.strategy.is_empty() {
         draft.select_strategies(&args.strategy)?;
     }
@@ -175,6 +227,75 @@ fn plan_of(args: &CompareArgs, clients: usize) -> anyhow::Result<(Plan, Typed)> 
     draft.budget = args.budget.or(draft.budget).or(args.run.gentle.then_some(GENTLE_BUDGET));
     draft.seed = args.seed.or(draft.seed);
     Ok((draft.finish(u64::from(rand::random::<u32>()))?, typed))
+}
+
+/// Chooses the studies: those of the user's own first, then those that are asked for, and the
+/// usual ones where there is neither. Gives back the paths of the user's own.
+fn choose_studies(
+    draft: &mut Draft,
+    args: &CompareArgs,
+    clients: usize,
+) -> anyhow::Result<Vec<String>> {
+    let registry = studies::specs();
+    let mine = mine::studies(&args.mine)?;
+    if !args.study.is_empty() {
+        let has = |studies: &[StudyPlan], name: &str| studies.iter().any(|s| s.spec.name == name);
+        // To ask for a study that the user's own is of does not ask for generated files, too.
+        let asked = args.study.iter().filter(|name| !has(&mine, name) || has(&draft.studies, name));
+        let asked: Vec<String> = asked.cloned().collect();
+        draft.select_studies(&asked, &registry)?;
+    }
+    let values = mine.iter().flat_map(|study| &study.factors).flat_map(|(_, values)| values);
+    let paths = values.map(ToString::to_string).collect();
+    draft.studies.splice(0..0, mine);
+    if draft.studies.is_empty() {
+        let suits = |spec: &StudyDescription| clients == 1 || clients::suits(spec);
+        let usual = registry.iter().filter(|spec| spec.by_default && suits(spec));
+        draft.studies = usual.map(|spec| StudyPlan::new(spec)).collect();
+    }
+    Ok(paths)
+}
+
+/// Says what paths of the user's were taken for; or that files which are there are not used.
+fn tell_of_own(args: &CompareArgs, named: &Named, plan: &Plan) -> anyhow::Result<()> {
+    if !args.mine.is_empty() {
+        if args.run.dry_run {
+            return output::result(&(mine::told(&plan.studies, output::width()) + "\n"));
+        }
+        output::aside(|width| mine::told(&plan.studies, width));
+        return Ok(());
+    }
+    let takes_own = |study: &StudyPlan| {
+        let mut params = study.spec.params.iter();
+        params.any(|param| matches!(param.limits, Some(ParamKind::Path(_))))
+    };
+    let has_own = |study: &StudyPlan| {
+        let given = study.factors.iter().filter_map(|(name, _)| study.spec.param(name));
+        given.into_iter().any(|param| matches!(param.limits, Some(ParamKind::Path(_))))
+    };
+    if named.plan.is_none()
+        && plan.studies.iter().any(takes_own)
+        && !plan.studies.iter().any(has_own)
+        && let Some(text) = mine::not_used(&plan.places, &named.places)
+    {
+        output::note(&text);
+    }
+    Ok(())
+}
+
+/// Keeps a plan as a file.
+fn write(plan: &Plan, file: &Path) -> anyhow::Result<()> {
+    ensure!(
+        file != Path::new("-"),
+        UsageError("--write-plan keeps a plan: name a file, as in --write-plan shop.toml".into())
+    );
+    Destination::open(file)?.write(plan.written()?.as_bytes())?;
+    output::note(&format!(
+        "the plan is in {}; `iotoll compare {}` measures it again",
+        file.display(),
+        quoted(&file.display().to_string())
+    ));
+    Ok(())
 }
 
 /// The folder that a plan file is in, from the root on: what a plan refers to is

@@ -6,6 +6,7 @@ mod consent;
 mod dry_run;
 mod environment;
 pub(crate) mod launched;
+pub(crate) mod mine;
 mod named_places;
 mod place_handle;
 pub(crate) mod preflight;

@@ -189,7 +189,23 @@ fn plan(
     studies: &[StudyDescription],
     label_of: &impl Fn(usize) -> String,
 ) -> PlanRecord {
-    let PlanRecord { threshold, error_rate, budget_s, arms, pairs, gentle, per_second } = plan;
+    let PlanRecord {
+        threshold,
+        error_rate,
+        budget_s,
+        arms,
+        pairs,
+        gentle,
+        per_second,
+        taken_for: _,
+    } = plan;
+    let labels = numbered("label", arms.iter().filter_map(|arm| arm.label.as_ref()));
+    let per_second = per_second.into_iter().map(|(subject, rate)| {
+        let renamed = arms.iter().find(|arm| arm.label.is_some() && arm.subject() == subject);
+        let renamed = renamed.map(|arm| relabelled(arm, &labels).subject());
+        (renamed.unwrap_or(subject), rate)
+    });
+    let per_second = per_second.collect();
     let texts = arms.iter().flat_map(|arm| {
         arm.params.iter().filter(|(name, text)| is_own(arm, name, text, studies)).map(|(_, t)| t)
     });
@@ -208,10 +224,13 @@ fn plan(
     let arms: Vec<ArmRecord> = arms
         .into_iter()
         .zip(params)
-        .map(|(ArmRecord { id: _, study, strategy, place, params: _, material }, params)| {
+        .map(|(arm, params)| {
+            let ArmRecord { id: _, study, label, strategy, place, params: _, material } =
+                relabelled(&arm, &labels);
             ArmRecord {
                 id: String::new(),
                 study,
+                label,
                 strategy,
                 place,
                 params,
@@ -221,7 +240,15 @@ fn plan(
         .collect();
     let ids: Vec<String> = arms.iter().map(|arm| id(arm, &arms, studies, label_of)).collect();
     let arms = arms.into_iter().zip(ids).map(|(arm, id)| ArmRecord { id, ..arm }).collect();
-    PlanRecord { threshold, error_rate, budget_s, arms, pairs, gentle, per_second }
+    let taken_for = BTreeMap::new();
+    PlanRecord { threshold, error_rate, budget_s, arms, pairs, gentle, per_second, taken_for }
+}
+
+/// The arm with a number for the label that its user gave it.
+fn relabelled(arm: &ArmRecord, labels: &BTreeMap<String, String>) -> ArmRecord {
+    let label = arm.label.as_ref();
+    let label = label.map(|label| labels.get(label).cloned().unwrap_or_else(left_out));
+    ArmRecord { label, ..arm.clone() }
 }
 
 /// What an arm worked on, without the words for it.
@@ -285,7 +312,7 @@ fn id(
     };
     let applies = |name: &str| applies_to(name, arm);
     let varies = |name: &str| {
-        let others = arms.iter().filter(|o| o.study == arm.study && applies_to(name, o));
+        let others = arms.iter().filter(|o| o.subject() == arm.subject() && applies_to(name, o));
         others.into_iter().any(|other| other.params.get(name) != arm.params.get(name))
     };
     let told: Vec<String> = order
@@ -295,7 +322,7 @@ fn id(
         .filter_map(|name| Some(format!("{name}={}", arm.params.get(name)?)))
         .collect();
     let params = if told.is_empty() { String::new() } else { format!("({})", told.join(", ")) };
-    format!("{}/{}{params}@{}", arm.study, arm.strategy, label_of(arm.place))
+    format!("{}/{}{params}@{}", arm.subject(), arm.strategy, label_of(arm.place))
 }
 
 fn watch(watch: Watch) -> Watch {

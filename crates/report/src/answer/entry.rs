@@ -32,16 +32,21 @@ pub(super) fn all(subject: Subject<'_>) -> Vec<Entry<'_>> {
     all.iter().map(entry).collect()
 }
 
-/// The study, with the parameters in which it does other work than another of its advice.
+/// The study as it is called, with the parameters in which it does other work than another of
+/// its advice.
 fn name(subject: Subject, advice: &Advice, nows: &[&ArmResult]) -> String {
     let now = advice.now.first().and_then(|id| subject.arm(id));
-    let Some(now) = now.filter(|_| advice.now.len() == 1) else { return advice.study.clone() };
-    let of_study = || nows.iter().filter(|arm| arm.study == now.study);
+    let Some(now) = now else { return advice.study.clone() };
+    let called = subject.called(now);
+    if advice.now.len() > 1 {
+        return called;
+    }
+    let of_study = || nows.iter().filter(|arm| arm.subject() == now.subject());
     let params = now.params.iter();
     let differing =
         params.filter(|(name, value)| of_study().any(|arm| arm.params.get(*name) != Some(value)));
     let differing = differing.map(|(name, value)| param(subject, now, name, value));
-    let name = std::iter::once(now.study.clone()).chain(differing).collect::<Vec<_>>().join(" ");
+    let name = std::iter::once(called).chain(differing).collect::<Vec<_>>().join(" ");
     shortened(&name, NAME_MAX).into_owned()
 }
 

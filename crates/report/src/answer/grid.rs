@@ -18,8 +18,13 @@ const FACTORS_MIN: usize = 2;
 /// The tables, each under a line that says what it has; nothing where none is needed.
 pub(super) fn text(subject: Subject, width: Width, rows_max: usize) -> String {
     let mut grids: Vec<Grid> = Vec::new();
-    for study in &subject.run.studies {
-        let Some(grid) = Grid::of(subject, &study.name) else { continue };
+    let mut seen: Vec<String> = Vec::new();
+    for first in &subject.analysis.arms {
+        if seen.contains(&first.subject()) {
+            continue;
+        }
+        seen.push(first.subject());
+        let Some(grid) = Grid::of(subject, first) else { continue };
         match grids.last_mut().filter(|last| last.columns == grid.columns) {
             Some(last) => last.rows.extend(grid.rows),
             None => grids.push(grid),
@@ -35,11 +40,13 @@ struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    fn of(subject: Subject<'a>, study: &str) -> Option<Self> {
-        let first = subject.analysis.arms.iter().find(|arm| arm.study == study)?;
+    /// That of the arms that do the same thing as their first.
+    fn of(subject: Subject<'a>, first: &ArmResult) -> Option<Self> {
         let arms = subject.analysis.arms.iter();
-        let arms: Vec<&ArmResult> =
-            arms.filter(|arm| arm.study == study && arm.strategy == first.strategy).collect();
+        let is_alike =
+            |arm: &&ArmResult| arm.subject() == first.subject() && arm.strategy == first.strategy;
+        let arms: Vec<&ArmResult> = arms.filter(is_alike).collect();
+        let called = subject.called(first);
         let order = subject.study_of(first)?.params.iter().map(|param| param.name.as_str());
         let varies =
             |name: &&str| arms.iter().any(|arm| arm.params.get(*name) != first.params.get(*name));
@@ -62,7 +69,7 @@ impl<'a> Grid<'a> {
             let words = varied
                 .iter()
                 .filter_map(|name| Some(param(subject, arm, name, arm.params.get(*name)?)));
-            let name = std::iter::once(study.to_owned()).chain(words).collect::<Vec<_>>().join(" ");
+            let name = std::iter::once(called.clone()).chain(words).collect::<Vec<_>>().join(" ");
             match rows.iter_mut().find(|(known, _)| *known == name) {
                 Some((_, cells)) => cells.push(arm),
                 None => rows.push((name, vec![arm])),

@@ -1,8 +1,7 @@
 //! What a screen opens with: the places, how long it took, whose files these were, and what is
 //! taken for what an application does now.
 
-use model::description::StudyDescription;
-use model::run::{ArmRecord, Run};
+use model::analysis::ArmResult;
 use units::counted;
 
 use crate::clients;
@@ -28,7 +27,7 @@ pub(super) fn lines(subject: Subject, width: Width) -> String {
 
 /// What was worked on, and what is taken for now.
 pub(super) fn said(subject: Subject) -> Vec<String> {
-    data(subject).into_iter().chain(now(subject.run)).collect()
+    data(subject).into_iter().chain(now(subject)).collect()
 }
 
 /// `30 s, 33 of 35 sure`.
@@ -44,18 +43,18 @@ pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
 
 /// Which studies worked on the user's own files, and which on generated ones.
 fn data(subject: Subject) -> Vec<String> {
-    let mut own: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut own: Vec<(String, Vec<String>)> = Vec::new();
     let (mut generated, mut params) = (Vec::new(), Vec::new());
     for arm in &subject.analysis.arms {
         let Some(material) = subject.material(arm) else { continue };
         if material.own {
             let text = material.to_string();
             match own.iter_mut().find(|(known, _)| *known == text) {
-                Some((_, studies)) => push_new(studies, arm.study.as_str()),
-                None => own.push((text, vec![arm.study.as_str()])),
+                Some((_, studies)) => push_new(studies, subject.called(arm)),
+                None => own.push((text, vec![subject.called(arm)])),
             }
         } else {
-            push_new(&mut generated, arm.study.as_str());
+            push_new(&mut generated, subject.called(arm));
             let param = material.own_by.iter().map(|param| format!("{}.{param}", arm.study));
             param.for_each(|param| push_new(&mut params, param));
         }
@@ -67,6 +66,7 @@ fn data(subject: Subject) -> Vec<String> {
             if own.is_empty() { String::new() } else { format!(" ({})", generated.join(", ")) };
         let yours = match params.as_slice() {
             [] => String::new(),
+            _ if own.is_empty() => ": add --mine PATH".to_owned(),
             params => format!(": --set {} for yours", params.join(", ")),
         };
         told.push(format!("Generated data{which}, not your files{yours}."));
@@ -74,24 +74,28 @@ fn data(subject: Subject) -> Vec<String> {
     told
 }
 
-/// What is taken for what an application does now, where another way of doing it was tried, or
-/// it is not what the study does by itself.
-fn now(run: &Run) -> Option<String> {
-    let first = |study: &str| run.plan.arms.iter().find(|arm| arm.study == study);
-    let is_tried = |study: &str, strategy: &str| {
-        run.plan.arms.iter().any(|arm| arm.study == study && arm.strategy != strategy)
-    };
-    let is_first = |study: &StudyDescription, strategy: &str| {
-        study.strategies.first().is_some_and(|first| first.name == strategy)
-    };
+/// What is taken for what an application does now, where another way of doing it was tried,
+/// or it is not what the study does by itself.
+fn now(subject: Subject) -> Option<String> {
+    let Subject { run, analysis } = subject;
+    let mut seen: Vec<String> = Vec::new();
     let mut told = Vec::new();
-    for study in &run.studies {
-        let is_told = |arm: &&ArmRecord| {
-            is_tried(&study.name, &arm.strategy) || !is_first(study, &arm.strategy)
-        };
-        let Some(arm) = first(&study.name).filter(is_told) else { continue };
-        let strategy = study.strategy(&arm.strategy).map_or(arm.strategy.as_str(), |s| s.shown());
-        told.push(format!("{}, {strategy}", study.name));
+    for arm in &analysis.arms {
+        if seen.contains(&arm.subject()) {
+            continue;
+        }
+        seen.push(arm.subject());
+        let is_other =
+            |other: &ArmResult| other.subject() == arm.subject() && other.strategy != arm.strategy;
+        let study = subject.study_of(arm);
+        let is_first = study
+            .and_then(|study| study.strategies.first())
+            .is_some_and(|first| first.name == arm.strategy);
+        if !is_first || analysis.arms.iter().any(is_other) {
+            let strategy = study.and_then(|study| study.strategy(&arm.strategy));
+            let strategy = strategy.map_or(arm.strategy.as_str(), |strategy| strategy.shown());
+            told.push(format!("{}, {strategy}", subject.called(arm)));
+        }
     }
     let place = run.places.first().filter(|_| run.places.len() > 1);
     told.extend(place.map(|place| format!("all files on {}", place.label)));

@@ -1,7 +1,8 @@
 //! A run as comma-separated values, for charts and spreadsheets: a row for each arm, for each
 //! arm in each block, or for each bucket of the arms' latency histograms.
 //!
-//! Every table begins with the columns that name the arm. Times are in nanoseconds, sizes in
+//! Every table begins with the columns that name the arm, and ends with the label that the user
+//! gave its study. Times are in nanoseconds, sizes in
 //! bytes, and what is not known is empty. A text stands in one line, and has
 //! an apostrophe before it where a spreadsheet would take it for a formula, or a build server
 //! for a command.
@@ -28,6 +29,8 @@ pub enum Rows {
 
 /// The columns that name an arm.
 const ARM: [&str; 4] = ["study", "strategy", "place", "parameters"];
+/// The last column of every table: what the user calls the study.
+const LABEL: &str = "label";
 /// The columns of the three tables that follow.
 const OF_ARM: [&str; 15] = [
     "slices",
@@ -81,10 +84,11 @@ type Cells = Vec<String>;
 fn written<'a>(heads: &[&str], rows: impl Iterator<Item = (&'a ArmResult, Cells)>) -> Vec<u8> {
     let mut table = Writer::from_writer(Vec::new());
     // Memory takes all that is written to it.
-    let _ = table.write_record(ARM.iter().chain(heads));
+    let _ = table.write_record(ARM.iter().chain(heads).chain([&LABEL]));
     for (arm, cells) in rows {
-        let _ =
-            table.write_record(name(arm).iter().chain(&cells).map(|text| plain(text).into_owned()));
+        let label = [arm.label.clone().unwrap_or_default()];
+        let cells = name(arm).into_iter().chain(cells).chain(label);
+        let _ = table.write_record(cells.map(|text| plain(&text).into_owned()));
     }
     table.into_inner().unwrap_or_default()
 }

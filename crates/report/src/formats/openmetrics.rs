@@ -127,6 +127,10 @@ impl Labels {
             .with("study", &arm.study)
             .with("strategy", &arm.strategy)
             .with("place", &arm.place);
+        let labels = match &arm.label {
+            Some(label) => labels.with("label", label),
+            None => labels,
+        };
         if params.is_empty() { labels } else { labels.with("parameters", &params.join("; ")) }
     }
 }

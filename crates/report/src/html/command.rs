@@ -10,7 +10,10 @@ use units::quoted;
 /// The command; nothing where the plan's arms are not what flags can ask for, or where the
 /// places are not told.
 pub(super) fn of(run: &Run) -> Option<String> {
-    if run.places.iter().any(|place| !place.path.is_absolute()) {
+    let has_label = |arm: &ArmRecord| arm.label.is_some();
+    if run.places.iter().any(|place| !place.path.is_absolute())
+        || run.plan.arms.iter().any(has_label)
+    {
         return None;
     }
     let mut words = vec!["iotoll".to_owned(), "compare".to_owned()];

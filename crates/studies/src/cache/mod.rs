@@ -31,6 +31,7 @@ use model::study::{Params, StudyDescription};
 use process::worker::{Assignment, Report, Session};
 use units::exact_size;
 
+pub(crate) use self::sources::OWN;
 use self::sources::{Shape, TREE_BYTES_MAX, Tree, scan};
 use self::spec::Operation;
 use self::store::Entry;

@@ -31,6 +31,7 @@ use rustix::fs::{AtFlags, OFlags, fstat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use self::spec::{CLIENTS_FOLDER, ClientsFolder, Operation};
+pub(crate) use self::stock::OWN;
 use self::stock::{Contents, Document, Stock};
 use crate::atomic_replace::{ASIDE, Put};
 use crate::clients::{self, Common};

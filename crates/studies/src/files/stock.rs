@@ -20,7 +20,8 @@ pub(super) const FILES_MAX: u64 = 4096;
 /// An empty file's inode and name, and a folder.
 pub(super) const NAME_BYTES: u64 = 8192;
 /// What a user's set may have.
-const OWN: Bounds = Bounds { what: "a set of files", files: FILES_MAX as usize, bytes: 64 << 20 };
+pub(crate) const OWN: Bounds =
+    Bounds { what: "a set of files", files: FILES_MAX as usize, bytes: 64 << 20 };
 
 /// Where documents come from.
 #[derive(Clone)]

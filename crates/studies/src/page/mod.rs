@@ -29,7 +29,7 @@ use process::worker::{Assignment, Report, Session};
 use units::exact_size;
 
 use self::readers::Reader;
-pub(crate) use self::sets::{PageFile, Parts, Sets};
+pub(crate) use self::sets::{OWN, PageFile, Parts, Sets};
 use self::spec::{ClientsRead, Strategy};
 use crate::clients::{self, Common};
 use crate::drop_cache::{Cache, is_in_memory};

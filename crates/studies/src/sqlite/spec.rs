@@ -241,8 +241,9 @@ pub(crate) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param(
                 "statements",
-                "with database: a file of the SQL statements that a request makes to it",
-                ParamKind::Path("a file, or empty to use the statements of the study"),
+                "with database: a file of the SQL statements that a request makes to it; without one, \
+                 a request is made of its tables",
+                ParamKind::Path("a file, or empty to use generated statements"),
                 "",
             ),
             param(

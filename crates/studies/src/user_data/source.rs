@@ -50,7 +50,7 @@ fn check_kind(path: &str, stat: &Stat) -> Result<(), String> {
 }
 
 /// A file's kind, as in "is a FIFO".
-fn what(kind: FileType) -> &'static str {
+pub(crate) fn what(kind: FileType) -> &'static str {
     match kind {
         FileType::Directory => "a directory",
         FileType::Fifo => "a FIFO",
@@ -71,6 +71,9 @@ pub(crate) fn read_most(file: OwnedFd, bytes_max: u64) -> std::io::Result<Vec<u8
 pub(crate) fn unreadable(path: &Path, error: impl Into<std::io::Error>) -> String {
     let error = error.into();
     let advice = match error.kind() {
+        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            "its links lead in a circle: name the file itself"
+        }
         std::io::ErrorKind::NotFound => "check the path",
         std::io::ErrorKind::PermissionDenied => {
             "give yourself permission to read it, or name a copy"

@@ -102,7 +102,14 @@ impl<'a> Stage<'a> {
         let strategy = log.spec().strategy("held").context("log has no strategy held")?;
         let params = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
         let workload = log.workload(&strategy.name, &params)?;
-        let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
+        let arm = Arm {
+            id: "log/held".to_owned(),
+            study: log.spec(),
+            label: None,
+            strategy,
+            place: 0,
+            params,
+        };
         let facts = places::inspect("bench", work.path())?;
         let processes = SliceProcesses::new(slice::from_ref(&arm), &[facts], studies::user_data);
         let (place, stop) = (BenchPlace::boxed(work), StopFlag::default());

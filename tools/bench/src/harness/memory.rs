@@ -81,7 +81,14 @@ fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
     let strategy = log.spec().strategy("held").context("log has no strategy held")?;
     let params = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
     let workload = log.workload(&strategy.name, &params)?;
-    let arm = Arm { id: "log/held".to_owned(), study: log.spec(), strategy, place: 0, params };
+    let arm = Arm {
+        id: "log/held".to_owned(),
+        study: log.spec(),
+        label: None,
+        strategy,
+        place: 0,
+        params,
+    };
     let place = BenchPlace::boxed(work);
     let (stop, began) = (StopFlag::default(), Instant::now());
     let mut runner = LocalRunner::new(&[arm], vec![workload], vec![place], stop, began);

@@ -1,5 +1,6 @@
 //! A SQLite database of the user's, and the statements of a request to it.
 
+mod generated;
 mod rehearsal;
 mod snapshot;
 mod statements;
@@ -24,6 +25,8 @@ pub(crate) struct OwnDatabase {
     /// The file's contents.
     pub(crate) contents: Vec<u8>,
     pub(crate) statements: Vec<Statement>,
+    /// Whether the statements were made of its tables, as the user named none.
+    is_generated: bool,
     seen: Rehearsal,
     _kept: Option<Kept>,
 }
@@ -33,11 +36,6 @@ impl OwnDatabase {
     pub(crate) fn of(params: &Params) -> Result<Option<Arc<Self>>, StudyError> {
         match (params.text("database"), params.text("statements")) {
             ("", "") => Ok(None),
-            (database, "") => Err(StudyError::Unsuited(format!(
-                "a request to your own database ({}) is a file of SQL statements: name one by \
-                 statements",
-                shown(Path::new(database))
-            ))),
             ("", _) => Err(StudyError::Unsuited(
                 "statements of your own need your own database: name it by database".to_owned(),
             )),
@@ -45,22 +43,27 @@ impl OwnDatabase {
         }
     }
 
-    /// Copies a database, or shares the copy of another arm, and tries the statements on it.
+    /// Copies a database, or shares the copy of another arm, and tries the statements on it;
+    /// statements to its tables where no file of them is named.
     fn read(database: &str, statements: &str) -> Result<Arc<Self>, StudyError> {
         static READ: Shared<[String; 2], OwnDatabase> = Shared::new();
         READ.get([database, statements].map(str::to_owned), || {
             let name = format!("database {database} with {statements}");
+            let is_generated = statements.is_empty();
             if let Some(given) = inherited::given(&name) {
                 let ((statements, seen), contents) = given?;
-                return Ok(Self { contents, statements, seen, _kept: None });
+                return Ok(Self { contents, statements, is_generated, seen, _kept: None });
             }
-            let request = statements::read(statements)?;
+            let written = (!is_generated).then(|| statements::read(statements)).transpose()?;
             let mut copy = snapshot::copy(database)?;
             let of = |path: &str, why: String| format!("{}: {why}", shown(Path::new(path)));
             let contents = checked(&mut copy).map_err(|why| of(database, why))?;
-            let seen = rehearse(&mut copy, &request).map_err(|why| of(statements, why))?;
+            let request = written.map_or_else(|| generated::request(&mut copy), Ok);
+            let request = request.map_err(|why| of(database, why))?;
+            let told = if is_generated { database } else { statements };
+            let seen = rehearse(&mut copy, &request).map_err(|why| of(told, why))?;
             let kept = inherited::keep(&name, &(&request, seen), [contents.as_slice()])?;
-            Ok(Self { contents, statements: request, seen, _kept: Some(kept) })
+            Ok(Self { contents, statements: request, is_generated, seen, _kept: Some(kept) })
         })
         .map_err(StudyError::Unsuited)
     }
@@ -89,9 +92,10 @@ impl OwnDatabase {
         let writing = self.seen.writing;
         let statements = self.statements.len() as u64;
         let about = format!(
-            "a database of {}, {} a request: {} and {}",
+            "a database of {}, {} a request{}: {} and {}",
             rough_size(self.bytes()),
             counted(statements, "statement"),
+            if self.is_generated { ", generated from its tables" } else { "" },
             counted(statements - writing, "read"),
             counted(writing, "write")
         );

@@ -48,9 +48,7 @@ pub(super) fn rehearse(
 ) -> Result<Rehearsal, String> {
     let failed = |e: &rusqlite::Error| format!("the copy of the database: {e}");
     copy.authorizer(Some(authorize)).map_err(|e| failed(&e))?;
-    let until = Instant::now() + PATIENCE;
-    let is_late = move || Instant::now() > until;
-    copy.progress_handler(INSTRUCTIONS, Some(is_late)).map_err(|e| failed(&e))?;
+    limit_time(copy).map_err(|e| failed(&e))?;
     let before = bytes(copy).map_err(|e| failed(&e))?;
     let mut seen = Rehearsal::default();
     for round in 0..2 {
@@ -68,6 +66,12 @@ pub(super) fn rehearse(
     // Of two requests together, for a page may have had room for the first.
     seen.grown_bytes = bytes(copy).map_err(|e| failed(&e))?.saturating_sub(before);
     Ok(seen)
+}
+
+/// From now on, has statements that take longer fail: a trigger may never end.
+pub(super) fn limit_time(copy: &mut Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    copy.progress_handler(INSTRUCTIONS, Some(move || Instant::now() > until))
 }
 
 /// Whether the statement writes.

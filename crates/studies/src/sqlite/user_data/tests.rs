@@ -207,12 +207,25 @@ fn a_statement_that_cannot_be_is_named_by_its_line_before_anything_is_timed() {
 }
 
 #[test]
-fn one_without_the_other_is_refused() {
+fn a_database_without_statements_gets_a_request_to_its_tables() {
+    let shop = Shop::new("wal");
+    let before = shop.state();
+    let database = shop.database();
+    let own = OwnDatabase::read(database.to_str().unwrap(), "").unwrap();
+    assert_eq!(shop.state(), before);
+    assert_eq!((own.statements.len(), own.changed_rows(), own.is_written_to()), (12, 2, true));
+    assert_eq!(
+        own.material().to_string(),
+        "your files: a database of 12.3 kB, 12 statements a request, generated from its tables: 10 \
+         reads and 2 writes"
+    );
+}
+
+#[test]
+fn statements_without_a_database_are_refused() {
     let own = |given: &[(&str, &str)]| {
         OwnDatabase::of(&crate::testing::params(&crate::sqlite::Sqlite, given))
     };
-    let error = own(&[("database", "a.db")]).err().unwrap().to_string();
-    assert!(error.contains("name one by statements"), "{error}");
     let error = own(&[("statements", "a.sql")]).err().unwrap().to_string();
     assert!(error.contains("need your own database"), "{error}");
     assert!(own(&[]).unwrap().is_none());
