@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use model::article_spec::{ArticleSpec, FigureOf, Repetition};
+use model::article_spec::{ArticleSpec, FigureOf, Repetition, TestOf};
 use model::place::PlaceRequest;
 use model::plan::Plan;
 
@@ -41,6 +41,15 @@ fn all_that_is_said_of_arms_is_said_of_one_that_the_plan_has() {
             assert_eq!(conclusion.original.len(), original, "{name}");
             assert_eq!(conclusion.native.len(), native, "{name}");
             assert!(original + native > 0, "{name}: nothing decides it");
+            for (precondition, of) in conclusion.preconditions.iter().zip(of.preconditions) {
+                let is_given = |side: fn(&TestOf) -> &'static str| {
+                    of.test.as_ref().is_some_and(|test| !side(test).is_empty())
+                };
+                let [original, native] =
+                    [is_given(|test| test.original), is_given(|test| test.native)];
+                assert_eq!(precondition.original.is_some(), original, "{name}: {}", of.says);
+                assert_eq!(precondition.native.is_some(), native, "{name}: {}", of.says);
+            }
         }
     }
 }
@@ -58,6 +67,17 @@ fn every_figure_that_was_published_has_its_row() {
             assert!(!spec.figures[..at].iter().any(is_same), "twice: {figure:?}");
         }
     }
+}
+
+#[test]
+fn figures_that_the_text_or_its_data_leave_open_say_so() {
+    let noted = |article: &str, word: &str| {
+        let spec = super::find(article).unwrap();
+        spec.figures.iter().filter(|figure| figure.note.contains(word)).count()
+    };
+    // The seconds of four ways, and the share that was derived of them.
+    assert_eq!(noted("ram-drive-logging", "1.6 s"), 5);
+    assert_eq!(noted("journal-compression", "Voron"), 4);
 }
 
 #[test]
