@@ -32,6 +32,25 @@ pub struct Article {
     /// Programs that were not there, without which some of its arms are not measured.
     #[serde(deserialize_with = "bounded::list")]
     pub missing: Vec<MissingProgram>,
+    /// Servers that are asked at other rates than the article's.
+    #[serde(default, deserialize_with = "bounded::list")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scaled: Vec<ScaledServer>,
+}
+
+/// A server that is asked at other rates than the article's, because it holds more or fewer
+/// requests a second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScaledServer {
+    /// How its arms are named, without place and rate.
+    pub arms: String,
+    /// How many requests a second the article's held, as its figures show.
+    pub held_then: f64,
+    /// How many it holds here.
+    pub held_here: f64,
+    /// By what rates are multiplied.
+    pub times: f64,
 }
 
 /// A figure that was published, and what is held against it.

@@ -15,6 +15,7 @@ use crate::figure::Unit;
 use crate::place::PlaceRequest;
 use crate::plan::{Draft, Plan, PlanError};
 use crate::plan_file;
+use crate::scaled_rates::{HeldHere, ScaledRates, rate_here};
 use crate::study::{ParamValue, StudyDescription};
 
 /// A published measurement.
@@ -36,6 +37,8 @@ pub struct ArticleSpec {
     pub places: &'static [MadeFor],
     /// The counts of which a quick run takes a tenth.
     pub tenth: &'static [&'static str],
+    /// The servers whose rates follow what they hold here.
+    pub scaled: &'static [ScaledRates],
     /// What some of the plan's studies need.
     pub needs: &'static [Need],
     /// What it published.
@@ -162,6 +165,8 @@ pub struct Repetition {
     pub is_quick: bool,
     /// Programs that are not there.
     pub missing: Vec<MissingProgram>,
+    /// What servers hold here, where rates were scaled to that.
+    pub held: Vec<HeldHere>,
 }
 
 /// How much of an article a quick run takes.
@@ -214,7 +219,8 @@ impl Repetition {
     /// What the record of a run of this plan has of the article.
     pub fn article(&self, plan: &Plan) -> Article {
         let spec = self.spec;
-        let arms = Arms { all: plan.arms(), places: &plan.places, labels: &self.labels };
+        let (all, places, labels, held) = (plan.arms(), &plan.places, &self.labels, &self.held);
+        let arms = Arms { all, places, labels, held };
         let figure = |figure: &FigureOf| PublishedFigure {
             group: figure.group.to_owned(),
             what: figure.what.to_owned(),
@@ -245,6 +251,7 @@ impl Repetition {
             figures: spec.figures.iter().map(figure).collect(),
             conclusions: spec.conclusions.iter().map(conclusion).collect(),
             missing: self.missing.clone(),
+            scaled: self.held.iter().map(HeldHere::server).collect(),
         }
     }
 }
@@ -260,6 +267,7 @@ struct Arms<'a> {
     all: Vec<Arm>,
     places: &'a [PlaceRequest],
     labels: &'a [String; 2],
+    held: &'a [HeldHere],
 }
 
 impl Arms<'_> {
@@ -324,6 +332,8 @@ impl Arms<'_> {
             }
             (None, Some((name, value))) => {
                 let written = arm.params.written();
+                let rate = (name == "rate").then(|| rate_here(self.held, text, value)).flatten();
+                let value = rate.as_deref().unwrap_or(value);
                 // `record=70B` is the parameter `70 B`.
                 written.get(name).is_some_and(|written| written.replace(' ', "") == value)
             }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::article::MissingProgram;
+use crate::article::{MissingProgram, ScaledServer};
 use crate::bounded;
 use crate::figure::Unit;
 
@@ -32,6 +32,10 @@ pub struct Reproduction {
     /// Programs that were not there, without which some of its arms are not measured.
     #[serde(deserialize_with = "bounded::list")]
     pub missing: Vec<MissingProgram>,
+    /// Servers that are asked at other rates than the article's.
+    #[serde(default, deserialize_with = "bounded::list")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scaled: Vec<ScaledServer>,
     /// How much a ratio of times is assumed to differ from run to run, as the standard
     /// deviation of its logarithm; `null` where saved runs showed it.
     #[serde(default)]

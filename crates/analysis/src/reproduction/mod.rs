@@ -42,6 +42,7 @@ pub(crate) fn of(
         figures: article.figures.iter().map(figure).collect(),
         conclusions: article.conclusions.iter().map(conclusion).collect(),
         missing: article.missing.clone(),
+        scaled: article.scaled.clone(),
         assumed_variation: other_runs::assumed(run),
     })
 }

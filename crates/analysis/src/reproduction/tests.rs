@@ -52,6 +52,7 @@ fn article(conclusions: Vec<PublishedConclusion>, figures: Vec<PublishedFigure>)
         figures,
         conclusions,
         missing: vec![MissingProgram { what: "PHP".to_owned(), install: "x".to_owned() }],
+        scaled: Vec::new(),
     }
 }
 

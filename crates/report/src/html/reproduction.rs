@@ -23,7 +23,7 @@ pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
     let Reproduction { article, title, year, original, question, .. } = reproduction;
     let about = format!("{title}, {year}, measured with {original}. {question}");
     let how = if reproduction.is_quick { " in a tenth of the time" } else { "" };
-    let sentences = words::missing(reproduction).chain(words::other_runs(reproduction));
+    let sentences = words::manner(reproduction);
     let missing = sentences.map(|text| classed("p", "warning").text(text));
     let charts: Vec<Markup> = words::groups(reproduction)
         .map(|group| {

@@ -146,7 +146,7 @@ fn measured(Repeated { run, analysis, reproduction }: &Repeated, name: &str) -> 
         machine.kernel,
         places.join(", ")
     );
-    let sentences = words::missing(reproduction).chain(words::other_runs(reproduction));
+    let sentences = words::manner(reproduction);
     for missing in sentences.chain(manners::left_out_sentences(&run.run)) {
         text += &format!(" {missing}");
     }

@@ -22,7 +22,7 @@ pub(crate) fn markdown(run: &Run, analysis: &Analysis) -> Option<String> {
     let Reproduction { article, year, original, question, .. } = reproduction;
     let title = escaped(&format!("{article} ({year}, {original})"));
     let mut out = format!("## {title}\n\n{}\n\n", escaped(question));
-    let sentences = words::missing(reproduction).chain(words::other_runs(reproduction));
+    let sentences = words::manner(reproduction);
     for missing in sentences.chain(manners::left_out_sentences(&run.run)) {
         out += &format!("{}\n\n", escaped(&missing));
     }

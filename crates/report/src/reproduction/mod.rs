@@ -36,7 +36,7 @@ pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> 
     let mut out = heading(&format!("{article} ({year}, {original})"));
     out += &paragraph("", "", question, width);
     out += &paragraph("", "", &words::how_measured(reproduction, &extent), width);
-    for sentence in words::missing(reproduction).chain(words::other_runs(reproduction)) {
+    for sentence in words::manner(reproduction) {
         out += &paragraph("", "", &sentence, width);
     }
     out += &manners::ended_early(&run.run, width);

@@ -1,5 +1,6 @@
 //! The words and figures of a reproduction, for every form of it.
 
+use model::article::ScaledServer;
 use model::figure::Unit;
 use model::printable::{printable, shortened};
 use model::reproduction::{
@@ -24,14 +25,28 @@ pub(crate) fn how_measured(reproduction: &Reproduction, extent: &str) -> String 
 }
 
 /// A sentence for each program that is missing.
-pub(crate) fn missing(reproduction: &Reproduction) -> impl Iterator<Item = String> + '_ {
+fn missing(reproduction: &Reproduction) -> impl Iterator<Item = String> + '_ {
     reproduction.missing.iter().map(|missing| {
         format!("Not measured: what needs {} (`{}`).", missing.what, missing.install)
     })
 }
 
+/// All sentences about how the article was repeated here.
+pub(crate) fn manner(reproduction: &Reproduction) -> impl Iterator<Item = String> + '_ {
+    let scaled = reproduction.scaled.iter().map(scaled);
+    missing(reproduction).chain(scaled).chain(other_runs(reproduction))
+}
+
+fn scaled(ScaledServer { arms, held_then, held_here, times }: &ScaledServer) -> String {
+    let [then, here, times] = [held_then, held_here, times].map(|figure| three_digits(*figure));
+    format!(
+        "Rates of {arms} are {times} times the article's: its server held some {then} requests a \
+         second, and this one holds {here}."
+    )
+}
+
 /// How decisions allow for other runs; nothing where saved runs show how much they vary.
-pub(crate) fn other_runs(reproduction: &Reproduction) -> Option<String> {
+fn other_runs(reproduction: &Reproduction) -> Option<String> {
     let varies = percent(reproduction.assumed_variation?);
     Some(format!(
         "Decisions allow for other runs, whose ratios of times are assumed to differ by {varies}: no \

@@ -85,6 +85,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
         MadeFor { label: "packed", target: "image:btrfs:2G:compress-force=zstd", studies: &[0] },
     ],
     tenth: &["items"],
+    scaled: &[],
     needs: &[Need {
         studies: &[],
         places: &["btrfs", "packed"],

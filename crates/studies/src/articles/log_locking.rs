@@ -49,6 +49,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
     plan: include_str!("log-locking.toml"),
     places: &[],
     tenth: &[],
+    scaled: &[],
     needs: &[PHP_LOGGING],
     figures: &[
         FigureOf {

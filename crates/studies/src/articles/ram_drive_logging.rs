@@ -51,6 +51,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
     plan: include_str!("ram-drive-logging.toml"),
     places: &[],
     tenth: &["records"],
+    scaled: &[],
     needs: &[Need { studies: &[1, 4], ..PHP_LOGGING }],
     figures: &[
         FigureOf {

@@ -29,6 +29,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
     plan: include_str!("shm-cache.toml"),
     places: &[],
     tenth: &["connections"],
+    scaled: &[],
     needs: &[Need {
         studies: &[1, 2],
         places: &[],

@@ -35,7 +35,8 @@ fn even(spec: &'static ArticleSpec) -> Run {
     draft.places = labels.map(|label| PlaceRequest::directory(label, "/")).collect();
     let plan = draft.finish(1).unwrap();
     let labels = ["disk", "ram"].map(str::to_owned);
-    let repetition = Repetition { spec, labels, is_quick: true, missing: Vec::new() };
+    let repetition =
+        Repetition { spec, labels, is_quick: true, missing: Vec::new(), held: Vec::new() };
     let arms = vec![ArmBehaviour::steady(TOLL_NS, 0.01); plan.arms().len()];
     let mut runner = SimulatedRunner::new(arms, 1).interrupted_at(Duration::from_millis(1));
     let mut run = run_article(&plan, repetition.article(&plan), &mut runner);
