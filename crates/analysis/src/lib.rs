@@ -59,7 +59,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let advice = advice::of(advice::Subject { run, arms: &arms, comparisons: &comparisons });
     let scaling = scaling::of(&arms, run.plan.threshold);
     let noise = noise_between(&run.watch.before, &run.watch.after);
-    let reproduction = reproduction::of(run, &arms, &comparisons, &totals);
+    let reproduction = reproduction::of(run, &arms, &totals);
     let cut = stretches::cut(run);
     Analysis {
         blocks: run.blocks().count() as u64,

@@ -169,13 +169,15 @@ impl PairStates {
         Self::new(&run.plan.pairs, settings(run), &run.between_runs).with_run(run, Cow::Borrowed)
     }
 
-    /// The same of some pairs, with blocks read in some way, in this run alone.
+    /// The same of some pairs, with blocks read in some way, and with how much the pairs vary
+    /// from run to run, in their order.
     pub(crate) fn of_pairs<'a>(
         run: &'a Run,
         pairs: &[Pair],
+        between_runs: &[BetweenRuns],
         read: impl Fn(&'a [Slice]) -> Cow<'a, [Slice]>,
     ) -> Self {
-        Self::new(pairs, settings(run), &[]).with_run(run, read)
+        Self::new(pairs, settings(run), between_runs).with_run(run, read)
     }
 
     fn with_run<'a>(self, run: &'a Run, read: impl Fn(&'a [Slice]) -> Cow<'a, [Slice]>) -> Self {

@@ -32,6 +32,25 @@ pub struct Article {
     /// Programs that were not there, without which some of its arms are not measured.
     #[serde(deserialize_with = "bounded::list")]
     pub missing: Vec<MissingProgram>,
+    /// Servers that are asked at other rates than the article's.
+    #[serde(default, deserialize_with = "bounded::list")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scaled: Vec<ScaledServer>,
+}
+
+/// A server that is asked at other rates than the article's, because it holds more or fewer
+/// requests a second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ScaledServer {
+    /// How its arms are named, without place and rate.
+    pub arms: String,
+    /// How many requests a second the article's held, as its figures show.
+    pub held_then: f64,
+    /// How many it holds here.
+    pub held_here: f64,
+    /// By what rates are multiplied.
+    pub times: f64,
 }
 
 /// A figure that was published, and what is held against it.
@@ -53,6 +72,9 @@ pub struct PublishedFigure {
     pub original: Option<Quantity>,
     /// The same here, measured natively; `null` where there is no such arm.
     pub native: Option<Quantity>,
+    /// What a reader of the figure has to know, as a sentence; `null` where it is plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// What is taken of an arm, or of two.
@@ -83,6 +105,10 @@ pub enum Measure {
     Throughput,
     /// Operations that failed, over all slices.
     Failed,
+    /// How many of its operations failed, in percent.
+    FailedShare,
+    /// How much of its time went into forcing data to the device, in percent.
+    SyncShare,
     /// A figure of its study, by its name.
     Figure(String),
     /// Several of them together.
@@ -115,6 +141,23 @@ pub struct PublishedConclusion {
     /// The same of native arms; empty where there are none.
     #[serde(deserialize_with = "bounded::list")]
     pub native: Vec<Test>,
+    /// Without these, what was measured here cannot be compared with what was published.
+    #[serde(default, deserialize_with = "bounded::list")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preconditions: Vec<Precondition>,
+}
+
+/// Something that was so where the article was measured, and that a conclusion depends on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Precondition {
+    /// The precondition, as a clause: `the server is saturated as theirs was`.
+    pub says: String,
+    /// What shows it of the arms that the article measured; `null` where it is their program
+    /// that the conclusion depends on.
+    pub original: Option<Test>,
+    /// The same of native arms; `null` where they cannot have it.
+    pub native: Option<Test>,
 }
 
 /// What has to be so of a quantity.
@@ -167,7 +210,7 @@ const QUANTITIES_MAX: usize = 1024;
 impl Article {
     /// Whether what it refers to is there, in a plan of so many arms.
     pub(crate) fn check(&self, arms: usize) -> Result<(), String> {
-        let tests = self.conclusions.iter().flat_map(|c| c.original.iter().chain(&c.native));
+        let tests = self.conclusions.iter().flat_map(PublishedConclusion::all_tests);
         let of_figures = self.figures.iter().flat_map(|f| f.original.iter().chain(&f.native));
         let quantities: Vec<&Quantity> = of_figures.chain(tests.map(|test| &test.of)).collect();
         if quantities.len() > QUANTITIES_MAX {
@@ -190,6 +233,15 @@ impl Article {
             }
             None => Ok(()),
         }
+    }
+}
+
+impl PublishedConclusion {
+    /// Everything that is tested for it, of all arms.
+    pub fn all_tests(&self) -> impl Iterator<Item = &Test> {
+        let of_preconditions =
+            self.preconditions.iter().flat_map(|of| of.original.iter().chain(&of.native));
+        self.original.iter().chain(&self.native).chain(of_preconditions)
     }
 }
 

@@ -8,13 +8,14 @@
 
 use crate::arm::Arm;
 use crate::article::{
-    Article, Is, Measure, MissingProgram, PublishedConclusion, PublishedFigure, Quantity,
-    SetAgainst, Test,
+    Article, Is, Measure, MissingProgram, Precondition, PublishedConclusion, PublishedFigure,
+    Quantity, SetAgainst, Test,
 };
 use crate::figure::Unit;
 use crate::place::PlaceRequest;
 use crate::plan::{Draft, Plan, PlanError};
 use crate::plan_file;
+use crate::scaled_rates::{HeldHere, ScaledRates, rate_here};
 use crate::study::{ParamValue, StudyDescription};
 
 /// A published measurement.
@@ -36,6 +37,8 @@ pub struct ArticleSpec {
     pub places: &'static [MadeFor],
     /// The counts of which a quick run takes a tenth.
     pub tenth: &'static [&'static str],
+    /// The servers whose rates follow what they hold here.
+    pub scaled: &'static [ScaledRates],
     /// What some of the plan's studies need.
     pub needs: &'static [Need],
     /// What it published.
@@ -91,6 +94,8 @@ pub struct FigureOf {
     pub original: &'static str,
     /// Native arms; empty for none.
     pub native: &'static str,
+    /// What a reader has to know of it, as a sentence; empty where it is plain.
+    pub note: &'static str,
 }
 
 /// What is taken of an arm: [`Measure`], as a constant may have it.
@@ -104,6 +109,10 @@ pub enum MeasureOf {
     Throughput,
     /// Operations that failed.
     Failed,
+    /// How many of the operations failed.
+    FailedShare,
+    /// How much of the time went into forcing data to the device.
+    SyncShare,
     /// A figure of its study.
     Figure(&'static str),
     /// Several of them together.
@@ -119,6 +128,17 @@ pub struct Conclusion {
     pub says: &'static str,
     /// What must be so where it holds.
     pub tests: &'static [TestOf],
+    /// What must be so for it to be compared at all.
+    pub preconditions: &'static [PreconditionOf],
+}
+
+/// What must be so for a conclusion to be compared.
+#[derive(Clone, Copy, Debug)]
+pub struct PreconditionOf {
+    /// The precondition, as a clause.
+    pub says: &'static str,
+    /// What shows it; nothing where it is that the article's own program is measured.
+    pub test: Option<TestOf>,
 }
 
 /// What must be so of arms.
@@ -145,6 +165,8 @@ pub struct Repetition {
     pub is_quick: bool,
     /// Programs that are not there.
     pub missing: Vec<MissingProgram>,
+    /// What servers hold here, where rates were scaled to that.
+    pub held: Vec<HeldHere>,
 }
 
 /// How much of an article a quick run takes.
@@ -197,7 +219,8 @@ impl Repetition {
     /// What the record of a run of this plan has of the article.
     pub fn article(&self, plan: &Plan) -> Article {
         let spec = self.spec;
-        let arms = Arms { all: plan.arms(), places: &plan.places, labels: &self.labels };
+        let (all, places, labels, held) = (plan.arms(), &plan.places, &self.labels, &self.held);
+        let arms = Arms { all, places, labels, held };
         let figure = |figure: &FigureOf| PublishedFigure {
             group: figure.group.to_owned(),
             what: figure.what.to_owned(),
@@ -206,11 +229,17 @@ impl Repetition {
             against: spec.index_of(figure.group, figure.against),
             original: arms.quantity(figure.measure, figure.times, figure.original),
             native: arms.quantity(figure.measure, figure.times, figure.native),
+            note: (!figure.note.is_empty()).then(|| figure.note.to_owned()),
         };
         let conclusion = |conclusion: &Conclusion| PublishedConclusion {
             says: conclusion.says.to_owned(),
             original: arms.tests(conclusion.tests, |test| test.original),
             native: arms.tests(conclusion.tests, |test| test.native),
+            preconditions: conclusion
+                .preconditions
+                .iter()
+                .map(|of| arms.precondition(of))
+                .collect(),
         };
         Article {
             name: spec.name.to_owned(),
@@ -222,6 +251,7 @@ impl Repetition {
             figures: spec.figures.iter().map(figure).collect(),
             conclusions: spec.conclusions.iter().map(conclusion).collect(),
             missing: self.missing.clone(),
+            scaled: self.held.iter().map(HeldHere::server).collect(),
         }
     }
 }
@@ -237,15 +267,29 @@ struct Arms<'a> {
     all: Vec<Arm>,
     places: &'a [PlaceRequest],
     labels: &'a [String; 2],
+    held: &'a [HeldHere],
 }
 
 impl Arms<'_> {
     /// The tests of one kind of arms; none where one of them cannot be made.
     fn tests(&self, tests: &[TestOf], side: impl Fn(&TestOf) -> &'static str) -> Vec<Test> {
-        let test = |test: &TestOf| {
-            Some(Test { of: self.quantity(test.measure, 1.0, side(test))?, is: test.is })
+        let tests = tests.iter().map(|test| self.test(test, side(test)));
+        tests.collect::<Option<_>>().unwrap_or_default()
+    }
+
+    fn precondition(&self, of: &PreconditionOf) -> Precondition {
+        let test = |side: fn(&TestOf) -> &'static str| {
+            of.test.as_ref().and_then(|test| self.test(test, side(test)))
         };
-        tests.iter().map(test).collect::<Option<_>>().unwrap_or_default()
+        Precondition {
+            says: of.says.to_owned(),
+            original: test(|test| test.original),
+            native: test(|test| test.native),
+        }
+    }
+
+    fn test(&self, test: &TestOf, arms: &str) -> Option<Test> {
+        Some(Test { of: self.quantity(test.measure, 1.0, arms)?, is: test.is })
     }
 
     fn quantity(&self, measure: MeasureOf, times: f64, text: &str) -> Option<Quantity> {
@@ -255,6 +299,8 @@ impl Arms<'_> {
             MeasureOf::MeanTime => Measure::MeanTime,
             MeasureOf::Throughput => Measure::Throughput,
             MeasureOf::Failed => Measure::Failed,
+            MeasureOf::FailedShare => Measure::FailedShare,
+            MeasureOf::SyncShare => Measure::SyncShare,
             MeasureOf::Figure(name) => Measure::Figure(name.to_owned()),
             MeasureOf::Sum(names) => Measure::Sum(owned(names)),
             MeasureOf::Share(names) => Measure::Share(owned(names)),
@@ -286,7 +332,10 @@ impl Arms<'_> {
             }
             (None, Some((name, value))) => {
                 let written = arm.params.written();
-                written.get(name).is_some_and(|written| written == value)
+                let rate = (name == "rate").then(|| rate_here(self.held, text, value)).flatten();
+                let value = rate.as_deref().unwrap_or(value);
+                // `record=70B` is the parameter `70 B`.
+                written.get(name).is_some_and(|written| written.replace(' ', "") == value)
             }
             (None, None) => false,
         };

@@ -41,6 +41,7 @@ pub mod probes;
 pub mod promise;
 pub mod reproduction;
 pub mod run;
+pub mod scaled_rates;
 pub mod scaling;
 pub mod selftest;
 pub mod shell;

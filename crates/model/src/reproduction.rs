@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::article::MissingProgram;
+use crate::article::{MissingProgram, ScaledServer};
 use crate::bounded;
 use crate::figure::Unit;
 
@@ -32,6 +32,14 @@ pub struct Reproduction {
     /// Programs that were not there, without which some of its arms are not measured.
     #[serde(deserialize_with = "bounded::list")]
     pub missing: Vec<MissingProgram>,
+    /// Servers that are asked at other rates than the article's.
+    #[serde(default, deserialize_with = "bounded::list")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scaled: Vec<ScaledServer>,
+    /// How much a ratio of times is assumed to differ from run to run, as the standard
+    /// deviation of its logarithm; `null` where saved runs showed it.
+    #[serde(default)]
+    pub assumed_variation: Option<f64>,
 }
 
 /// A figure that was published, and the same here.
@@ -54,6 +62,9 @@ pub struct FigureHere {
     pub original: Option<Measured>,
     /// The same here, measured natively.
     pub native: Option<Measured>,
+    /// What a reader of the figure has to know; `null` where it is plain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// What was measured here.
@@ -87,8 +98,24 @@ pub struct ConclusionHere {
     /// What decided.
     #[serde(deserialize_with = "bounded::list")]
     pub tests: Vec<TestHere>,
+    /// What has to be so for it to be compared, and whether it is.
+    #[serde(default, deserialize_with = "bounded::list")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preconditions: Vec<PreconditionHere>,
     /// What the arms' time went into, with the figures that show it.
     pub cause: Option<String>,
+}
+
+/// Something that was so where the article was measured, and whether it is so here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PreconditionHere {
+    /// The precondition, as a clause.
+    pub says: String,
+    /// Whether it surely is so here.
+    pub decision: Decision,
+    /// What shows it; `null` where it is that the article's own program is measured.
+    pub test: Option<TestHere>,
 }
 
 /// Whether a conclusion holds here.
@@ -102,6 +129,8 @@ pub enum Decision {
     DoesNotHold,
     /// What was measured does not tell.
     Unclear,
+    /// Something that it depends on surely differs from what the article measured.
+    NotComparable,
 }
 
 /// One of the things that must be so where a conclusion holds.
@@ -132,18 +161,33 @@ pub struct TestHere {
 }
 
 impl Decision {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Self; 4] = [Self::Holds, Self::DoesNotHold, Self::Unclear, Self::NotComparable];
+
     /// What is said of it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Holds => "holds here",
             Self::DoesNotHold => "does not hold here",
             Self::Unclear => "unclear here",
+            Self::NotComparable => "cannot be compared here",
+        }
+    }
+
+    /// The same of a conclusion whose preconditions, all together, are met or not.
+    #[must_use]
+    pub fn under(self, preconditions: Self) -> Self {
+        match preconditions {
+            Self::Holds => self,
+            Self::Unclear => Self::Unclear,
+            Self::DoesNotHold | Self::NotComparable => Self::NotComparable,
         }
     }
 
     /// That of several things that must all be so.
     pub fn of_all(all: impl IntoIterator<Item = Self>) -> Self {
         all.into_iter().fold(Self::Holds, |whole, one| match (whole, one) {
+            (Self::NotComparable, _) | (_, Self::NotComparable) => Self::NotComparable,
             (Self::DoesNotHold, _) | (_, Self::DoesNotHold) => Self::DoesNotHold,
             (Self::Unclear, _) | (_, Self::Unclear) => Self::Unclear,
             (Self::Holds, Self::Holds) => Self::Holds,

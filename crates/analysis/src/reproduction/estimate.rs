@@ -1,21 +1,25 @@
 //! What is taken of arms, with the interval that it surely lies in.
 //!
-//! Of a ratio, the interval is that of the blocks' paired log ratios, by the same sequence
-//! that decides comparisons, whatever is measured. Of one arm's figure it is that of the
-//! median slice.
+//! Of a ratio, the interval is that of the stretches' log ratios, as of a comparison, whatever
+//! is measured. That of times holds for another run. The interval of one arm's figure is that
+//! of its median slice, and that of a share of failures is Clopper and Pearson's.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use model::analysis::{ArmResult, Comparison, Verdict};
 use model::arm::{Axis, Pair};
-use model::article::{Article, Measure, PublishedFigure, Quantity, SetAgainst};
+use model::article::{
+    Article, Measure, PublishedConclusion, PublishedFigure, Quantity, SetAgainst,
+};
 use model::cause::CauseCode;
 use model::description::FigureDescription;
 use model::figure::{Fold, Unit};
 use model::run::ArmRecord;
 use model::slice::{Outcome, Slice};
+use model::spent::Spent;
 
+use super::other_runs;
 use crate::comparisons::{self, Ratios};
 use crate::indexed::Indexed;
 use crate::pair_state::PairStates;
@@ -43,7 +47,7 @@ type Sides = (usize, usize);
 pub(super) struct Estimates<'a> {
     run: &'a Indexed<'a>,
     arms: &'a [ArmResult],
-    /// The comparisons of tolls, those of the plan and others.
+    /// The comparisons of times that the article asks for.
     typical_times: BTreeMap<Sides, Comparison>,
 }
 
@@ -52,25 +56,21 @@ impl<'a> Estimates<'a> {
         article: &Article,
         run: &'a Indexed<'a>,
         arms: &'a [ArmResult],
-        comparisons: &[Comparison],
         totals: &[ArmTotals],
     ) -> Self {
-        let planned = run.plan.pairs.iter().map(|pair| (pair.base, pair.other));
-        let mut typical_times: BTreeMap<Sides, Comparison> =
-            planned.zip(comparisons.iter().cloned()).collect();
-        let mut others: Vec<Sides> = asked(article).collect();
-        others.retain(|sides| !typical_times.contains_key(sides));
-        others.sort_unstable();
-        others.dedup();
+        let mut all: Vec<Sides> = asked(article).collect();
+        all.sort_unstable();
+        all.dedup();
         let pair = |&(base, other): &Sides| Pair {
             base,
             other,
             axis: axis(&run.plan.arms[base], &run.plan.arms[other]),
         };
-        let pairs: Vec<Pair> = others.iter().map(pair).collect();
-        let states = PairStates::of_pairs(run, &pairs, Cow::Borrowed);
+        let pairs: Vec<Pair> = all.iter().map(pair).collect();
+        let between_runs = other_runs::of_pairs(run, &pairs);
+        let states = PairStates::of_pairs(run, &pairs, &between_runs, Cow::Borrowed);
         let results = comparisons::results(run, &states, arms, totals);
-        typical_times.extend(others.into_iter().zip(results));
+        let typical_times = all.into_iter().zip(results).collect();
         Self { run, arms, typical_times }
     }
 
@@ -92,14 +92,18 @@ impl<'a> Estimates<'a> {
         if let Some(SetAgainst::Over(_)) = quantity.set_against {
             return Unit::Ratio;
         }
-        match &quantity.measure {
+        self.unit_of_measure(&quantity.measure, quantity.arm)
+    }
+
+    fn unit_of_measure(&self, measure: &Measure, arm: usize) -> Unit {
+        match measure {
             Measure::TypicalTime | Measure::MeanTime => Unit::Nanoseconds,
             Measure::Throughput => Unit::MegabytesPerSecond,
             Measure::Failed => Unit::Count,
-            Measure::Share(_) => Unit::Percent,
-            Measure::Figure(name) => self.unit_of(quantity.arm, name),
+            Measure::FailedShare | Measure::Share(_) | Measure::SyncShare => Unit::Percent,
+            Measure::Figure(name) => self.unit_of(arm, name),
             Measure::Sum(names) => {
-                names.first().map_or(Unit::Ratio, |name| self.unit_of(quantity.arm, name))
+                names.first().map_or(Unit::Ratio, |name| self.unit_of(arm, name))
             }
         }
     }
@@ -113,7 +117,8 @@ impl<'a> Estimates<'a> {
         match &quantity.measure {
             Measure::TypicalTime | Measure::MeanTime => None,
             Measure::Throughput => Some("throughput".to_owned()),
-            Measure::Failed => Some("failed".to_owned()),
+            Measure::Failed | Measure::FailedShare => Some("failed".to_owned()),
+            Measure::SyncShare => Some("time in sync".to_owned()),
             Measure::Figure(name) => Some(title(name)),
             Measure::Sum(names) => Some(titles(names)),
             Measure::Share(names) => Some(format!("{}, of all time", titles(names))),
@@ -144,6 +149,11 @@ impl<'a> Estimates<'a> {
                 Some(slice.spent.requested_bytes as f64 / elapsed_ns * 1e3)
             }
             Measure::Failed => slice.outcome.failed.map(|failed| failed as f64),
+            Measure::FailedShare => slice.outcome.failed.map(|_| slice.failed_share() * 100.0),
+            Measure::SyncShare => {
+                let Spent { sync_ns, elapsed_ns, .. } = slice.spent;
+                Some(percent_of(sync_ns as f64, elapsed_ns.max(1) as f64))
+            }
             Measure::Figure(name) => figure(name),
             Measure::Sum(names) => names.iter().map(figure).sum(),
             Measure::Share(names) => {
@@ -187,12 +197,12 @@ impl<'a> Estimates<'a> {
         Some(self.ratio(&own.measure, (base.arm, own.arm)).times(own.times / base.times))
     }
 
-    /// A figure of an arm, and the interval of its median slice.
+    /// A figure of an arm, and where it lies.
     fn level(&self, measure: &Measure, arm: usize) -> Estimate {
-        let slices = || self.run.slices_of(arm);
-        let mut values: Vec<f64> =
-            slices().filter_map(|slice| self.of_slice(measure, slice)).collect();
-        let interval = stats::median_interval(&mut values, self.run.plan.error_rate);
+        let interval = match measure {
+            Measure::FailedShare => self.failed_share_interval(arm),
+            measure => self.median_slice_interval(measure, arm),
+        };
         let failed = self.arm(arm).and_then(|arm| arm.failure.as_ref());
         Estimate {
             value: self.value(measure, arm),
@@ -201,6 +211,31 @@ impl<'a> Estimates<'a> {
             why: failed.map(|why| format!("{} failed: {why}", self.arms[arm].id)),
             cause: None,
         }
+    }
+
+    fn median_slice_interval(&self, measure: &Measure, arm: usize) -> Option<(f64, f64)> {
+        let slices = self.run.slices_of(arm);
+        let mut values: Vec<f64> =
+            slices.filter_map(|slice| self.of_slice(measure, slice)).collect();
+        stats::median_interval(&mut values, self.run.plan.error_rate)
+    }
+
+    /// In percent, by Clopper and Pearson: a slice without failures says little where an
+    /// operation fails now and then.
+    fn failed_share_interval(&self, arm: usize) -> Option<(f64, f64)> {
+        let (failed, operations) = self.failed(arm)?;
+        let one_side = self.run.plan.error_rate / 2.0;
+        let low = stats::rate_at_least(failed, operations, one_side);
+        let high = stats::rate_at_most(failed, operations, one_side);
+        Some((low * 100.0, high * 100.0))
+    }
+
+    /// The operations that failed, and all of them; nothing where none may fail.
+    fn failed(&self, arm: usize) -> Option<(u64, u64)> {
+        let slices = self.run.slices_of(arm);
+        let counted = slices.filter_map(|slice| Some((slice.outcome.failed?, slice.operations)));
+        let (failed, of) = counted.reduce(|a, b| (a.0 + b.0, a.1 + b.1))?;
+        Some((failed.min(of), of))
     }
 
     fn value(&self, measure: &Measure, arm: usize) -> Option<f64> {
@@ -215,9 +250,13 @@ impl<'a> Estimates<'a> {
                 let sum: Option<f64> = names.iter().map(|name| result.metrics.get(name)).sum();
                 Some(percent_of(sum?, result.time_per_op_ns?.mean))
             }
-            Measure::Failed => {
-                let failed = self.run.slices_of(arm).filter_map(|slice| slice.outcome.failed);
-                failed.reduce(|a, b| a + b).map(|failed| failed as f64)
+            Measure::Failed => Some(self.failed(arm)?.0 as f64),
+            Measure::FailedShare => {
+                let (failed, of) = self.failed(arm)?;
+                Some(percent_of(failed as f64, of.max(1) as f64))
+            }
+            Measure::SyncShare => {
+                Some(percent_of(result.io.sync_ns_per_op, result.time_per_op_ns?.mean))
             }
         }
     }
@@ -231,7 +270,12 @@ impl<'a> Estimates<'a> {
         let quotient = value(other).zip(value(base)).map(|(other, base)| other / base);
         let pair = Pair { base, other, axis: Axis::Both };
         let scored = |block| Cow::Owned(self.scored(measure, block));
-        let states = PairStates::of_pairs(self.run, &[pair], scored);
+        // Saved runs tell how much times vary, and nothing of counts and sizes.
+        let between_runs = match self.unit_of_measure(measure, other) {
+            Unit::Nanoseconds | Unit::MegabytesPerSecond => other_runs::of_pairs(self.run, &[pair]),
+            _ => Vec::new(),
+        };
+        let states = PairStates::of_pairs(self.run, &[pair], &between_runs, scored);
         let Some(state) = states.0.first() else { return Estimate::default() };
         let Ratios { ratio, ratio_low, ratio_high } =
             Ratios::of(state.interval(), state.taken.len());
@@ -284,7 +328,7 @@ fn percent_of(part: f64, whole: f64) -> f64 {
 
 /// The pairs of arms whose tolls an article has a ratio of.
 fn asked(article: &Article) -> impl Iterator<Item = Sides> + '_ {
-    let tests = article.conclusions.iter().flat_map(|c| c.original.iter().chain(&c.native));
+    let tests = article.conclusions.iter().flat_map(PublishedConclusion::all_tests);
     let of_figures = article.figures.iter().flat_map(|f| f.original.iter().chain(&f.native));
     let set_against = of_figures
         .chain(tests.map(|test| &test.of))

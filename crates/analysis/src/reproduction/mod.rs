@@ -2,16 +2,20 @@
 //! whether each conclusion holds.
 //!
 //! A conclusion is decided by intervals alone: it holds where all that it asks for surely is
-//! so, it does not where some of that surely is not, and in between it is unclear.
+//! so, it does not where some of that surely is not, and in between it is unclear. It cannot be
+//! compared where something that it depends on surely is not as it was for the article.
 
 mod estimate;
+mod other_runs;
 
-use model::analysis::{ArmResult, Comparison};
+use model::analysis::ArmResult;
 use model::article::{
-    Article, Is, PublishedConclusion, PublishedFigure, Quantity, SetAgainst, Test,
+    Article, Is, Precondition, PublishedConclusion, PublishedFigure, Quantity, SetAgainst, Test,
 };
 use model::figure::Unit;
-use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction, TestHere};
+use model::reproduction::{
+    ConclusionHere, Decision, FigureHere, Measured, PreconditionHere, Reproduction, TestHere,
+};
 use units::counted;
 
 use self::estimate::{Estimate, Estimates};
@@ -22,11 +26,10 @@ use crate::totals::ArmTotals;
 pub(crate) fn of(
     run: &Indexed<'_>,
     arms: &[ArmResult],
-    comparisons: &[Comparison],
     totals: &[ArmTotals],
 ) -> Option<Reproduction> {
     let article = run.article.as_ref()?;
-    let estimates = Estimates::of(article, run, arms, comparisons, totals);
+    let estimates = Estimates::of(article, run, arms, totals);
     let figure = |figure: &PublishedFigure| figure_here(figure, article, &estimates);
     let conclusion = |conclusion: &PublishedConclusion| conclusion_here(conclusion, &estimates);
     Some(Reproduction {
@@ -39,6 +42,8 @@ pub(crate) fn of(
         figures: article.figures.iter().map(figure).collect(),
         conclusions: article.conclusions.iter().map(conclusion).collect(),
         missing: article.missing.clone(),
+        scaled: article.scaled.clone(),
+        assumed_variation: other_runs::assumed(run),
     })
 }
 
@@ -61,6 +66,7 @@ fn figure_here(
         published_ratio: published.map(|(own, base)| own / base).filter(|r| r.is_finite()),
         original: side(|figure| figure.original.as_ref()),
         native: side(|figure| figure.native.as_ref()),
+        note: figure.note.clone(),
     }
 }
 
@@ -79,20 +85,67 @@ fn conclusion_here(conclusion: &PublishedConclusion, estimates: &Estimates<'_>) 
     let of = |tests: &[Test]| -> Vec<(TestHere, Option<String>)> {
         tests.iter().map(|test| test_here(test, estimates)).collect()
     };
-    let decide = |tests: &[(TestHere, Option<String>)]| {
-        let decisions = tests.iter().map(|(test, _)| test.decision);
-        (!tests.is_empty()).then(|| Decision::of_all(decisions))
+    let preconditions = |by: MeasuredBy| -> Vec<PreconditionHere> {
+        let all = conclusion.preconditions.iter();
+        all.map(|precondition| precondition_here(precondition, by, estimates)).collect()
+    };
+    let decide = |tests: &[(TestHere, Option<String>)], preconditions: &[PreconditionHere]| {
+        let decided = match tests {
+            [] => Decision::Unclear,
+            tests => Decision::of_all(tests.iter().map(|(test, _)| test.decision)),
+        };
+        let met = Decision::of_all(preconditions.iter().map(|of| of.decision));
+        decided.under(met)
     };
     let (original, native) = (of(&conclusion.original), of(&conclusion.native));
-    let (decided, of_native) = (decide(&original), decide(&native));
-    let deciding = if decided.is_some() { original } else { native };
+    let of_native = (!native.is_empty()).then(|| {
+        // Of native arms nobody claims that they are the article's program.
+        let tested: Vec<PreconditionHere> =
+            preconditions(MeasuredBy::Native).into_iter().filter(|of| of.test.is_some()).collect();
+        decide(&native, &tested)
+    });
+    let (deciding, by) = if original.is_empty() {
+        (native, MeasuredBy::Native)
+    } else {
+        (original, MeasuredBy::Original)
+    };
+    let preconditions = preconditions(by);
     ConclusionHere {
         says: conclusion.says.clone(),
-        decision: decided.or(of_native).unwrap_or(Decision::Unclear),
+        decision: decide(&deciding, &preconditions),
         native: of_native,
+        preconditions,
         cause: deciding.iter().find_map(|(_, cause)| cause.clone()),
         tests: deciding.into_iter().map(|(test, _)| test).collect(),
     }
+}
+
+/// Which arms decide.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MeasuredBy {
+    /// Those that measure with the article's own program.
+    Original,
+    /// Native ones.
+    Native,
+}
+
+/// Whether a precondition is met by the arms that decide.
+fn precondition_here(
+    precondition: &Precondition,
+    by: MeasuredBy,
+    estimates: &Estimates<'_>,
+) -> PreconditionHere {
+    let Precondition { says, original, native } = precondition;
+    let is_program = original.is_none() && native.is_none();
+    let test = if by == MeasuredBy::Original { original } else { native };
+    let test = test.as_ref().map(|test| test_here(test, estimates).0);
+    let decision = match (&test, is_program) {
+        (Some(test), _) => test.decision,
+        (None, true) if by == MeasuredBy::Original => Decision::Holds,
+        (None, true) => Decision::DoesNotHold,
+        (None, false) => Decision::Unclear,
+    };
+    PreconditionHere { says: says.clone(), decision, test }
 }
 
 /// What became of a test, and what explains it.

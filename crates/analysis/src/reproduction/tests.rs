@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use model::article::{Measure, MissingProgram, SetAgainst};
+use model::between_runs::{BetweenRuns, Learned};
 use model::integrity::Integrity;
 use model::run::Run;
 use model::slice::Slice;
@@ -21,7 +22,10 @@ fn run(times: [f64; 2], noise: f64, change: impl Fn(&mut Slice)) -> Run {
             slices.push(slice);
         }
     }
-    testing::run(3, slices)
+    let mut run = testing::run(3, slices);
+    let learned = Learned { deviation: 0.007, degrees: 50.0, runs: 50 };
+    run.between_runs = vec![BetweenRuns { time: Some(learned), p99: None }; run.plan.pairs.len()];
+    run
 }
 
 fn quantity(measure: Measure, arm: usize, set_against: Option<SetAgainst>) -> Quantity {
@@ -29,7 +33,12 @@ fn quantity(measure: Measure, arm: usize, set_against: Option<SetAgainst>) -> Qu
 }
 
 fn conclusion(of: Quantity, is: Is) -> PublishedConclusion {
-    PublishedConclusion { says: String::new(), original: vec![Test { of, is }], native: Vec::new() }
+    PublishedConclusion {
+        says: String::new(),
+        original: vec![Test { of, is }],
+        native: Vec::new(),
+        preconditions: Vec::new(),
+    }
 }
 
 fn article(conclusions: Vec<PublishedConclusion>, figures: Vec<PublishedFigure>) -> Article {
@@ -43,6 +52,7 @@ fn article(conclusions: Vec<PublishedConclusion>, figures: Vec<PublishedFigure>)
         figures,
         conclusions,
         missing: vec![MissingProgram { what: "PHP".to_owned(), install: "x".to_owned() }],
+        scaled: Vec::new(),
     }
 }
 
@@ -111,6 +121,80 @@ fn a_figure_is_decided_by_the_median_slice() {
 }
 
 #[test]
+fn a_decision_allows_for_what_saved_runs_differ_by_or_for_the_usual() {
+    let decided_where = |of: Option<f64>, is: Is| {
+        let mut run = run([1.1, 1.0], 0.001, |_| ());
+        run.between_runs.clear();
+        if let Some(deviation) = of {
+            let time = Some(Learned { deviation, degrees: 50.0, runs: 50 });
+            run.between_runs = vec![BetweenRuns { time, p99: None }; run.plan.pairs.len()];
+        }
+        // The plan compares the first with the second, and neither with the other two.
+        run.article = Some(article(vec![conclusion(ratio(1, 2), is)], Vec::new()));
+        let found = analyse(&run).reproduction.unwrap();
+        assert_eq!(found.assumed_variation.is_some(), of.is_none());
+        found.conclusions[0].decision
+    };
+    let near = Is::AtLeast(1.05);
+    assert_eq!(decided_where(Some(0.007), near), Decision::Holds);
+    assert_eq!(decided_where(Some(0.03), near), Decision::Unclear);
+    assert_eq!(decided_where(None, near), Decision::Unclear);
+    assert_eq!(decided_where(None, Is::AtLeast(1.0)), Decision::Holds);
+}
+
+#[test]
+fn failures_have_the_interval_of_clopper_and_pearson() {
+    // One of 4,000 operations, in the last slice of all.
+    let one = |slice: &mut Slice| {
+        slice.outcome.failed = Some(u64::from(slice.arm == 1 && slice.block() == Some(39)));
+    };
+    let share = quantity(Measure::FailedShare, 1, None);
+    let of = |is| decided(run([1.0; 2], 0.01, one), share.clone(), is);
+    assert_eq!(of(Is::AtMost(0.0)), Decision::DoesNotHold, "one did fail");
+    assert_eq!(of(Is::AtMost(0.5)), Decision::Holds);
+    let mut run = run([1.0; 2], 0.01, |slice| slice.outcome.failed = Some(0));
+    run.article = Some(article(vec![conclusion(share.clone(), Is::AtMost(0.0))], Vec::new()));
+    let found = analyse(&run).reproduction.unwrap().conclusions.remove(0);
+    let TestHere { low, high, unit, .. } = &found.tests[0];
+    // 1 - 0.025^(1/4000): none of so many failed, which more of them may.
+    assert!(high.is_some_and(|high| (high - 0.0922).abs() < 1e-3), "{high:?}");
+    assert_eq!((*low, *unit, found.decision), (Some(0.0), Unit::Percent, Decision::Unclear));
+}
+
+#[test]
+fn a_precondition_is_tested_from_the_run_or_asks_for_the_articles_program() {
+    let synced = |percent: u64| {
+        move |slice: &mut Slice| slice.spent.sync_ns = slice.spent.elapsed_ns / 100 * percent
+    };
+    let most = Test { of: quantity(Measure::SyncShare, 0, None), is: Is::AtLeast(50.0) };
+    let of = |percent, original: bool, precondition: Precondition| {
+        let mut run = run([3.0, 1.0], 0.01, synced(percent));
+        let test = vec![Test { of: ratio(1, 0), is: Is::AtLeast(2.0) }];
+        let (original, native) = if original { (test, Vec::new()) } else { (Vec::new(), test) };
+        let (says, preconditions) = (String::new(), vec![precondition]);
+        let conclusion = PublishedConclusion { says, original, native, preconditions };
+        run.article = Some(article(vec![conclusion], Vec::new()));
+        let here = analyse(&run).reproduction.unwrap().conclusions.remove(0);
+        (here.decision, here.native)
+    };
+    let tested = |side: &Test| Precondition {
+        says: "most is sync".to_owned(),
+        original: Some(side.clone()),
+        native: Some(side.clone()),
+    };
+    let (holds, not_comparable) = (Decision::Holds, Decision::NotComparable);
+    assert_eq!(of(70, true, tested(&most)), (holds, None));
+    assert_eq!(of(30, true, tested(&most)), (not_comparable, None));
+    assert_eq!(of(30, false, tested(&most)), (not_comparable, Some(not_comparable)));
+    // There is no integrity to look at.
+    let unknown = Test { is: Is::Intact, ..most };
+    assert_eq!(of(70, true, tested(&unknown)), (Decision::Unclear, None));
+    let program = || Precondition { says: "PHP".to_owned(), original: None, native: None };
+    assert_eq!(of(70, true, program()), (holds, None));
+    assert_eq!(of(70, false, program()), (not_comparable, Some(holds)));
+}
+
+#[test]
 fn data_is_intact_broken_or_was_not_checked() {
     let of = |integrity: Option<Integrity>| {
         let run = run([1.0; 2], 0.01, |slice| slice.outcome.integrity.clone_from(&integrity));
@@ -135,7 +219,8 @@ fn what_cannot_be_trusted_decides_nothing() {
 fn native_arms_decide_where_the_originals_are_missing() {
     let of = |original: Vec<Test>, native: Vec<Test>| {
         let mut run = run([3.0, 1.0], 0.01, |_| ());
-        let conclusion = PublishedConclusion { says: "so".to_owned(), original, native };
+        let (says, preconditions) = ("so".to_owned(), Vec::new());
+        let conclusion = PublishedConclusion { says, original, native, preconditions };
         run.article = Some(article(vec![conclusion], Vec::new()));
         let here = analyse(&run).reproduction.unwrap().conclusions.remove(0);
         (here.decision, here.native, here.tests.len())
@@ -159,6 +244,7 @@ fn figures_stand_beside_what_was_published_with_their_ratios() {
         against,
         original: Some(Quantity { times, ..quantity(Measure::TypicalTime, arm, None) }),
         native: None,
+        note: Some("of what, nobody knows".to_owned()),
     };
     let mut run = run([3.0, 1.0], 0.01, |_| ());
     let figures = vec![figure(10e9, None, 0, 1000.0), figure(40e9, Some(0), 1, 1000.0)];
@@ -166,6 +252,7 @@ fn figures_stand_beside_what_was_published_with_their_ratios() {
     let found = analyse(&run).reproduction.unwrap();
     let other = &found.figures[1];
     assert_eq!(other.published_ratio, Some(4.0));
+    assert_eq!(other.note.as_deref(), Some("of what, nobody knows"));
     assert_eq!(other.against.as_deref(), Some("arm 0"));
     let here = other.original.as_ref().unwrap();
     assert!(here.value.is_some_and(|ns| (29e6..31e6).contains(&ns)), "{here:?}");

@@ -3,16 +3,18 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use analysis::analyse;
 use anyhow::{bail, ensure};
 use clap::{Args, ValueHint};
 use model::article::MissingProgram;
 use model::article_spec::{ArticleSpec, Need, Repetition};
 use model::place::PlaceRequest;
 use model::place_argument::PlaceArgument;
-use model::plan::{Plan, PlanError, parse_budget};
+use model::plan::{Draft, Plan, PlanError, parse_budget};
+use model::scaled_rates::HeldHere;
 use model::study::nearest;
 use studies::articles;
-use units::{exact_duration, parse_size};
+use units::{exact_duration, parse_size, three_digits};
 
 use crate::articles::{originals, programs};
 use crate::cli::{RunArgs, ShownArgs};
@@ -124,7 +126,10 @@ fn one(
             spec.name
         ));
     }
-    let plan = plan(spec, args, &missing)?;
+    let mut draft = draft(spec, args, &missing)?;
+    let held = held(spec, args, run_args, &draft)?;
+    held.iter().for_each(|held| held.scale(&mut draft));
+    let plan = finish(draft)?;
     let [disk, ram] = [0, 1].map(|place: usize| plan.places[place].label.clone());
     let told = |need: &&Need| MissingProgram {
         what: need.what.to_owned(),
@@ -135,6 +140,7 @@ fn one(
         labels: [disk, ram],
         is_quick: args.quick,
         missing: missing.iter().map(told).collect(),
+        held,
     };
     let comparison = Comparison {
         plan: &plan,
@@ -147,11 +153,74 @@ fn one(
     comparison.run()
 }
 
-fn plan(
+/// How long the highest rate of a server may be searched for.
+const SEARCH_BUDGET: Duration = Duration::from_secs(30);
+
+/// What each server of an article holds here, as far as it can be found.
+fn held(
+    spec: &'static ArticleSpec,
+    args: &ReproduceArgs,
+    run_args: &RunArgs,
+    draft: &Draft,
+) -> anyhow::Result<Vec<HeldHere>> {
+    let name = spec.name;
+    if args.dry_run && !spec.scaled.is_empty() {
+        output::note(&format!(
+            "{name}: these are the article's rates; a run first measures how many requests a second \
+             each server holds here, and scales its rates to that"
+        ));
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for of in spec.scaled {
+        let Some(search) = of.search(draft) else { continue };
+        let plan = finish(Draft { budget: Some(SEARCH_BUDGET), ..search })?;
+        let search = Comparison {
+            plan: &plan,
+            args: run_args,
+            blocks: None,
+            chose_places: !args.places.is_empty(),
+            article: &|_| None,
+            others: None,
+        };
+        let run = search.one_round()?;
+        if run.run.interrupted {
+            break;
+        }
+        let result = analyse(&run).arms.into_iter().next();
+        // It is judged by the time between connections at the highest rate that it holds.
+        let between_ns = result.as_ref().and_then(|arm| arm.typical_ns);
+        if let Some(per_second) = between_ns.map(|ns| 1e9 / ns).filter(|rate| rate.is_finite()) {
+            let held = HeldHere { of, per_second };
+            let (arms, times) = (of.arms, three_digits(held.times()));
+            output::note(&format!(
+                "{name}: {arms} holds {} requests a second here; its rates are {times} times the \
+                 article's",
+                three_digits(per_second)
+            ));
+            found.push(held);
+        } else {
+            let why = result.and_then(|arm| arm.failure);
+            let why = why.unwrap_or_else(|| format!("none was found within {SEARCH_BUDGET:?}"));
+            let arms = of.arms;
+            output::note(&format!(
+                "{name}: {arms} keeps the article's rates, because the highest rate that it holds \
+                 is unknown: {why}"
+            ));
+        }
+    }
+    Ok(found)
+}
+
+fn finish(draft: Draft) -> Result<Plan, PlanError> {
+    draft.finish(u64::from(rand::random::<u32>()))
+}
+
+fn draft(
     spec: &'static ArticleSpec,
     args: &ReproduceArgs,
     missing: &[&Need],
-) -> anyhow::Result<Plan> {
+) -> anyhow::Result<Draft> {
     let mut draft = spec.draft(&studies::specs(), args.quick, missing)?;
     let places =
         if args.places.is_empty() { default_places() } else { named_places(&args.places)? };
@@ -174,7 +243,7 @@ fn plan(
     if uses_originals && spec.plan.contains("{plan}") {
         draft.fill_in(ORIGINALS, &originals::folder()?.display().to_string());
     }
-    Ok(draft.finish(u64::from(rand::random::<u32>()))?)
+    Ok(draft)
 }
 
 /// What is not installed of what an article measured with.

@@ -117,6 +117,27 @@ impl Comparison<'_> {
         Ok(exit)
     }
 
+    /// Measures one round, and neither keeps nor prints it.
+    pub(crate) fn one_round(&self) -> anyhow::Result<Run> {
+        let began = Instant::now();
+        let (mut places, work) = self.prepare()?;
+        let stop_reason = StopReason::new(signals::stop_flag()?);
+        places.create(&stop_reason.stop)?;
+        let Work { job, workloads, needs } = work.without_left_out(&places.plan, self)?;
+        places.check_space(&needs)?;
+        let job = Job { blocks: Some(1), ..job };
+        let mut session =
+            Session::open(&places.facts, places.holders(), &stop_reason, began, job.run_limits)?;
+        let mut runner = session.runner(&job.arms, workloads);
+        let (facts, left_out) = (places.facts.clone(), places.left_out.clone());
+        let mut environment = LocalEnvironment::new(facts, left_out, stop_reason);
+        let header = session::header();
+        let run = engine::run::run(&job, header, &mut environment, &mut *runner, &mut |_| {});
+        drop(runner);
+        session.close().and(places.close())?;
+        Ok(run)
+    }
+
     /// What the plan comes to here, and whether that can be measured. Nothing is touched yet.
     fn prepare(&self) -> anyhow::Result<(PreparedPlaces, Work)> {
         let Self { plan, args, others, .. } = *self;

@@ -23,7 +23,8 @@ pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
     let Reproduction { article, title, year, original, question, .. } = reproduction;
     let about = format!("{title}, {year}, measured with {original}. {question}");
     let how = if reproduction.is_quick { " in a tenth of the time" } else { "" };
-    let missing = words::missing(reproduction).map(|text| classed("p", "warning").text(text));
+    let sentences = words::manner(reproduction);
+    let missing = sentences.map(|text| classed("p", "warning").text(text));
     let charts: Vec<Markup> = words::groups(reproduction)
         .map(|group| {
             if group.iter().any(|figure| values(figure).iter().any(Option::is_some)) {
@@ -31,6 +32,9 @@ pub(super) fn section(subject: Subject, ids: &mut Ids) -> Markup {
             }
             let mut told = Markup::from(el("h3").text(&group[0].group));
             told.push(table(reproduction, group).scrolling(&group[0].group));
+            told.push(
+                words::notes(group).into_iter().map(|note| el("p").text(note)).collect::<Markup>(),
+            );
             told
         })
         .collect();
@@ -59,7 +63,7 @@ fn class(decision: Decision) -> &'static str {
     match decision {
         Decision::Holds => "faster",
         Decision::DoesNotHold => "slower",
-        Decision::Unclear => "unclear",
+        Decision::Unclear | Decision::NotComparable => "unclear",
     }
 }
 
@@ -122,7 +126,8 @@ fn about(reproduction: &Reproduction, group: &[FigureHere]) -> String {
     if natively {
         told += ", the upright line (│) what was measured natively";
     }
-    told + "."
+    let notes: String = words::notes(group).into_iter().map(|note| format!(" {note}")).collect();
+    format!("{told}.{notes}")
 }
 
 /// What stands at the right of a row, each with the sign that it is drawn as.

@@ -26,7 +26,9 @@ interleaved in blocks of random order, and with verdicts.
 Absolute times are a machine's own. What can be held against the published figures are ratios (×), \
 each to the row of its table that has none. *Holds here* means that the whole 95% interval lies where \
 the conclusion says, *does not hold here* that the whole of it lies elsewhere, and *unclear here* \
-anything else.
+anything else. *Cannot be compared here* means that something the conclusion depends on is not as it \
+was for the article: the reason and its figure follow. Decisions allow for another run, not for this \
+one alone.
 
 `iotoll reproduce all` answers for a machine of yours, and `iotoll report RUN... --output articles.md` \
 makes this page of the runs that it saved.
@@ -66,16 +68,14 @@ pub fn articles(runs: &[(&Run, &Analysis)]) -> Option<String> {
 
 /// What each asks, and how many of its conclusions hold.
 fn overview(all: &[Repeated]) -> String {
-    let mut out = "| article | what it asks | holds | does not hold | unclear |\n\
-                   | --- | --- | ---: | ---: | ---: |\n"
+    let mut out = "| article | what it asks | holds | does not hold | unclear | not comparable |\n\
+                   | --- | --- | ---: | ---: | ---: | ---: |\n"
         .to_owned();
     for Repeated { reproduction, .. } in all {
-        let [holds, does_not, unclear] =
-            [Decision::Holds, Decision::DoesNotHold, Decision::Unclear]
-                .map(|decision| reproduction.count(decision));
+        let counts = Decision::ALL.map(|decision| reproduction.count(decision).to_string());
         let [name, question] =
             [&reproduction.article, &reproduction.question].map(|text| escaped(text));
-        out += &format!("| {name} | {question} | {holds} | {does_not} | {unclear} |\n");
+        out += &format!("| {name} | {question} | {} |\n", counts.join(" | "));
     }
     out + "\n"
 }
@@ -146,7 +146,8 @@ fn measured(Repeated { run, analysis, reproduction }: &Repeated, name: &str) -> 
         machine.kernel,
         places.join(", ")
     );
-    for missing in words::missing(reproduction).chain(manners::left_out_sentences(&run.run)) {
+    let sentences = words::manner(reproduction);
+    for missing in sentences.chain(manners::left_out_sentences(&run.run)) {
         text += &format!(" {missing}");
     }
     format!("{}\n\n", escaped(&text))

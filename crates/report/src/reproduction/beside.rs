@@ -22,6 +22,9 @@ pub fn beside(runs: [(&str, &Reproduction); 2], width: Width) -> Option<String> 
         let columns: Vec<_> =
             std::iter::once(words::published(group)).chain(measured).flatten().collect();
         out += &table(&columns, group, width);
+        for note in words::notes(group) {
+            out += &paragraph("  ", "  ", note, width);
+        }
     }
     out += &format!("\n{}", heading("Its conclusions"));
     for conclusion in &first.conclusions {

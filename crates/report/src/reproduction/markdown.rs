@@ -22,7 +22,8 @@ pub(crate) fn markdown(run: &Run, analysis: &Analysis) -> Option<String> {
     let Reproduction { article, year, original, question, .. } = reproduction;
     let title = escaped(&format!("{article} ({year}, {original})"));
     let mut out = format!("## {title}\n\n{}\n\n", escaped(question));
-    for missing in words::missing(reproduction).chain(manners::left_out_sentences(&run.run)) {
+    let sentences = words::manner(reproduction);
+    for missing in sentences.chain(manners::left_out_sentences(&run.run)) {
         out += &format!("{}\n\n", escaped(&missing));
     }
     let told = [ArticleReport { name: String::new(), reproduction }];
@@ -55,7 +56,9 @@ fn table(runs: &[ArticleReport], group: &[FigureHere]) -> String {
     let rule: Vec<String> =
         (0..heads.len()).map(|at| if at == 0 { "---" } else { "---:" }.to_owned()).collect();
     let rows: String = rows.iter().map(|row| line(row)).collect();
-    format!("{}\n\n{}{}{rows}\n", escaped(&group[0].group), line(&heads), line(&rule))
+    let notes: String =
+        words::notes(group).into_iter().map(|note| format!("{}\n\n", escaped(note))).collect();
+    format!("{}\n\n{}{}{rows}\n{notes}", escaped(&group[0].group), line(&heads), line(&rule))
 }
 
 fn head(name: &str, column: &Column) -> String {

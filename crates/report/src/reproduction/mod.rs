@@ -36,14 +36,17 @@ pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> 
     let mut out = heading(&format!("{article} ({year}, {original})"));
     out += &paragraph("", "", question, width);
     out += &paragraph("", "", &words::how_measured(reproduction, &extent), width);
-    for missing in words::missing(reproduction) {
-        out += &paragraph("", "", &missing, width);
+    for sentence in words::manner(reproduction) {
+        out += &paragraph("", "", &sentence, width);
     }
     out += &manners::ended_early(&run.run, width);
     out += &manners::left_out(&run.run, width);
     for group in words::groups(reproduction) {
         out += &format!("\n{}", heading(&group[0].group));
         out += &table(&words::columns(reproduction, group), group, width);
+        for note in words::notes(group) {
+            out += &paragraph("  ", "  ", note, width);
+        }
     }
     out += &format!("\n{}", heading("Its conclusions"));
     for conclusion in &reproduction.conclusions {
@@ -64,8 +67,12 @@ pub(crate) fn text(run: &Run, analysis: &Analysis, full: bool, width: Width) -> 
 pub(crate) fn in_short(reproduction: &Reproduction) -> String {
     let Reproduction { article, conclusions, .. } = reproduction;
     let all = counted(conclusions.len() as u64, "conclusion");
-    let [holds, does_not] = [Decision::Holds, Decision::DoesNotHold].map(|d| reproduction.count(d));
-    format!("{article}: of {all}, {holds} hold here and {does_not} do not")
+    let [holds, does_not, _, not_comparable] = Decision::ALL.map(|d| reproduction.count(d));
+    let told = format!("{article}: of {all}, {holds} hold here and {does_not} do not");
+    if not_comparable == 0 {
+        return told;
+    }
+    format!("{told}; {not_comparable} cannot be compared")
 }
 
 /// A group's figures, one below the other.
@@ -111,7 +118,7 @@ fn style(decision: Decision) -> Style {
     let colour = match decision {
         Decision::Holds => AnsiColor::Green,
         Decision::DoesNotHold => AnsiColor::Red,
-        Decision::Unclear => return Style::new().bold(),
+        Decision::Unclear | Decision::NotComparable => return Style::new().bold(),
     };
     Style::new().bold().fg_color(Some(colour.into()))
 }

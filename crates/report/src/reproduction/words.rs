@@ -1,9 +1,12 @@
 //! The words and figures of a reproduction, for every form of it.
 
+use model::article::ScaledServer;
 use model::figure::Unit;
 use model::printable::{printable, shortened};
-use model::reproduction::{ConclusionHere, Decision, FigureHere, Measured, Reproduction, TestHere};
-use units::three_digits;
+use model::reproduction::{
+    ConclusionHere, Decision, FigureHere, Measured, PreconditionHere, Reproduction, TestHere,
+};
+use units::{percent, three_digits};
 
 /// What a column is called is no longer than this.
 const NAME_CHARS_MAX: usize = 25;
@@ -22,10 +25,44 @@ pub(crate) fn how_measured(reproduction: &Reproduction, extent: &str) -> String 
 }
 
 /// A sentence for each program that is missing.
-pub(crate) fn missing(reproduction: &Reproduction) -> impl Iterator<Item = String> + '_ {
+fn missing(reproduction: &Reproduction) -> impl Iterator<Item = String> + '_ {
     reproduction.missing.iter().map(|missing| {
         format!("Not measured: what needs {} (`{}`).", missing.what, missing.install)
     })
+}
+
+/// All sentences about how the article was repeated here.
+pub(crate) fn manner(reproduction: &Reproduction) -> impl Iterator<Item = String> + '_ {
+    let scaled = reproduction.scaled.iter().map(scaled);
+    missing(reproduction).chain(scaled).chain(other_runs(reproduction))
+}
+
+fn scaled(ScaledServer { arms, held_then, held_here, times }: &ScaledServer) -> String {
+    let [then, here, times] = [held_then, held_here, times].map(|figure| three_digits(*figure));
+    format!(
+        "Rates of {arms} are {times} times the article's: its server held some {then} requests a \
+         second, and this one holds {here}."
+    )
+}
+
+/// How decisions allow for other runs; nothing where saved runs show how much they vary.
+fn other_runs(reproduction: &Reproduction) -> Option<String> {
+    let varies = percent(reproduction.assumed_variation?);
+    Some(format!(
+        "Decisions allow for other runs, whose ratios of times are assumed to differ by {varies}: no \
+         saved run of the same plan shows it."
+    ))
+}
+
+/// What a reader of a group has to know, each sentence once.
+pub(crate) fn notes(group: &[FigureHere]) -> Vec<&str> {
+    let mut notes: Vec<&str> = Vec::new();
+    for note in group.iter().filter_map(|figure| figure.note.as_deref()) {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes
 }
 
 /// A column of a group's table: what was published, or what was measured.
@@ -167,13 +204,21 @@ pub(crate) fn times(ratio: f64) -> String {
 
 /// What decided a conclusion, and what the time went into, in sentences.
 pub(crate) fn reasons(conclusion: &ConclusionHere) -> Vec<String> {
+    let unmet = conclusion.preconditions.iter().filter(|of| of.decision != Decision::Holds);
+    let mut out: Vec<String> = unmet.map(precondition).collect();
     // What is not so decides; where all is, each does.
-    let decides = |test: &&TestHere| test.decision == conclusion.decision;
+    let decides = |test: &&TestHere| {
+        conclusion.decision == Decision::NotComparable || test.decision == conclusion.decision
+    };
     let deciding: Vec<&TestHere> = conclusion.tests.iter().filter(decides).collect();
-    let mut out: Vec<String> = deciding.iter().take(TESTS_MAX).map(|test| tested(test)).collect();
+    out.extend(deciding.iter().take(TESTS_MAX).map(|test| tested(test)));
     let untold = deciding.len().saturating_sub(TESTS_MAX);
     if untold > 0 {
-        out.push(format!("So {} {untold} more.", if untold == 1 { "is" } else { "are" }));
+        let are = if untold == 1 { "is" } else { "are" };
+        out.push(match conclusion.decision {
+            Decision::NotComparable => format!("There {are} {untold} more."),
+            _ => format!("So {are} {untold} more."),
+        });
     }
     if conclusion.tests.is_empty() {
         out.push("Nothing was measured that would tell.".to_owned());
@@ -185,11 +230,19 @@ pub(crate) fn reasons(conclusion: &ConclusionHere) -> Vec<String> {
     out
 }
 
+/// `Precondition not met: the server is saturated as theirs was. …`
+fn precondition(PreconditionHere { says, decision, test }: &PreconditionHere) -> String {
+    let is = if *decision == Decision::Unclear { "unclear" } else { "not met" };
+    let shown = test.as_ref().map_or_else(String::new, |test| format!(" {}", tested(test)));
+    format!("Precondition {is}: {says}.{shown}")
+}
+
 fn native_words(decision: Decision) -> &'static str {
     match decision {
         Decision::Holds => "holds here",
         Decision::DoesNotHold => "does not hold here",
         Decision::Unclear => "is unclear here",
+        Decision::NotComparable => "cannot be compared here",
     }
 }
 
@@ -273,6 +326,7 @@ mod tests {
             decision: Decision::DoesNotHold,
             native: Some(Decision::Holds),
             tests: vec![test(2, Unit::Ratio); 5],
+            preconditions: Vec::new(),
             cause: Some("the page cache".to_owned()),
         };
         let told = reasons(&conclusion);
@@ -280,5 +334,32 @@ mod tests {
         assert_eq!(told[TESTS_MAX], "So are 2 more.");
         assert_eq!(told[TESTS_MAX + 1], "Natively it holds here.");
         assert_eq!(told[TESTS_MAX + 2], "Cause: the page cache");
+    }
+
+    #[test]
+    fn the_precondition_that_failed_is_told_first_with_its_figure() {
+        let of =
+            |decision, test| PreconditionHere { says: "theirs waited".to_owned(), decision, test };
+        let conclusion = |decision, preconditions| ConclusionHere {
+            says: String::new(),
+            decision,
+            native: None,
+            tests: vec![TestHere { decision: Decision::Holds, ..test(2, Unit::Ratio) }],
+            preconditions,
+            cause: None,
+        };
+        let met = of(Decision::Holds, None);
+        let failed = of(Decision::DoesNotHold, Some(test(1, Unit::Percent)));
+        let told = reasons(&conclusion(Decision::NotComparable, vec![met.clone(), failed]));
+        let figure = "log/held@ram: 0.8% (0.8% to 0.9%); needed: at most 0.8%.";
+        assert_eq!(told[0], format!("Precondition not met: theirs waited. {figure}"));
+        assert!(told[1].starts_with("log/held@ram against"), "what was measured follows: {told:?}");
+        let program = of(Decision::DoesNotHold, None);
+        let told = reasons(&conclusion(Decision::NotComparable, vec![program]));
+        assert_eq!(told[0], "Precondition not met: theirs waited.");
+        let unsure = of(Decision::Unclear, None);
+        let told = reasons(&conclusion(Decision::Unclear, vec![unsure]));
+        assert_eq!(told, ["Precondition unclear: theirs waited."]);
+        assert_eq!(reasons(&conclusion(Decision::Holds, vec![met])).len(), 1);
     }
 }

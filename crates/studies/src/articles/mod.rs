@@ -11,7 +11,9 @@ mod ram_drive_logging;
 mod shm_cache;
 
 use model::article::Is;
-use model::article_spec::{ArticleSpec, Conclusion, FigureOf, MeasureOf, Need, TestOf};
+use model::article_spec::{
+    ArticleSpec, Conclusion, FigureOf, MeasureOf, Need, PreconditionOf, TestOf,
+};
 use model::figure::Unit;
 
 /// All of them.
@@ -100,6 +102,7 @@ const fn time(
         times: 1.0,
         original,
         native,
+        note: "",
     }
 }
 
@@ -119,7 +122,12 @@ const fn is(is: Is, original: &'static str, native: &'static str) -> TestOf {
 }
 
 const fn conclusion(says: &'static str, tests: &'static [TestOf]) -> Conclusion {
-    Conclusion { says, tests }
+    Conclusion { says, tests, preconditions: &[] }
+}
+
+/// That the article's own program is measured: its speed decides.
+const fn only_with(says: &'static str) -> PreconditionOf {
+    PreconditionOf { says, test: None }
 }
 
 #[cfg(test)]

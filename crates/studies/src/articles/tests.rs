@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
-use model::article_spec::{ArticleSpec, FigureOf, Repetition};
+use model::article_spec::{ArticleSpec, FigureOf, Repetition, TestOf};
+use model::param::Rate;
 use model::place::PlaceRequest;
 use model::plan::Plan;
+use model::scaled_rates::HeldHere;
 
 use super::{ALL, ORIGINALS};
 
@@ -20,7 +22,7 @@ fn plan(spec: &ArticleSpec, is_quick: bool, without: &[usize]) -> Plan {
 
 fn repetition(spec: &'static ArticleSpec) -> Repetition {
     let labels = ["disk", "ram"].map(str::to_owned);
-    Repetition { spec, labels, is_quick: true, missing: Vec::new() }
+    Repetition { spec, labels, is_quick: true, missing: Vec::new(), held: Vec::new() }
 }
 
 #[test]
@@ -41,6 +43,15 @@ fn all_that_is_said_of_arms_is_said_of_one_that_the_plan_has() {
             assert_eq!(conclusion.original.len(), original, "{name}");
             assert_eq!(conclusion.native.len(), native, "{name}");
             assert!(original + native > 0, "{name}: nothing decides it");
+            for (precondition, of) in conclusion.preconditions.iter().zip(of.preconditions) {
+                let is_given = |side: fn(&TestOf) -> &'static str| {
+                    of.test.as_ref().is_some_and(|test| !side(test).is_empty())
+                };
+                let [original, native] =
+                    [is_given(|test| test.original), is_given(|test| test.native)];
+                assert_eq!(precondition.original.is_some(), original, "{name}: {}", of.says);
+                assert_eq!(precondition.native.is_some(), native, "{name}: {}", of.says);
+            }
         }
     }
 }
@@ -58,6 +69,53 @@ fn every_figure_that_was_published_has_its_row() {
             assert!(!spec.figures[..at].iter().any(is_same), "twice: {figure:?}");
         }
     }
+}
+
+#[test]
+fn figures_that_the_text_or_its_data_leave_open_say_so() {
+    let noted = |article: &str, word: &str| {
+        let spec = super::find(article).unwrap();
+        spec.figures.iter().filter(|figure| figure.note.contains(word)).count()
+    };
+    // The seconds of four ways, and the share that was derived of them.
+    assert_eq!(noted("ram-drive-logging", "1.6 s"), 5);
+    assert_eq!(noted("journal-compression", "Voron"), 4);
+}
+
+#[test]
+fn scaled_rates_name_the_same_arms() {
+    let spec = super::find("plain-files-and-sqlite").unwrap();
+    let mut draft = spec.draft(&crate::specs(), false, &[]).unwrap();
+    draft.places = ["disk", "ram"].map(|label| PlaceRequest::directory(label, "/")).to_vec();
+    let as_published = repetition(spec).article(&draft.clone().finish(1).unwrap());
+    let held: Vec<HeldHere> = spec
+        .scaled
+        .iter()
+        .zip([8.0, 2.0, 4.0, 0.5])
+        .map(|(of, times)| HeldHere { of, per_second: of.held * times })
+        .collect();
+    for of in spec.scaled {
+        let search = of.search(&draft).unwrap().finish(1).unwrap().arms();
+        assert_eq!(search.len(), 1, "{}: one search for the rate of one server", of.arms);
+        assert_eq!(search[0].params.rate("rate"), Rate::Max);
+    }
+    held.iter().for_each(|held| held.scale(&mut draft));
+    let plan = draft.finish(1).unwrap();
+    let scaled = Repetition { held, ..repetition(spec) }.article(&plan);
+    assert_eq!(scaled.figures, as_published.figures);
+    assert_eq!(scaled.conclusions, as_published.conclusions);
+    assert_eq!(scaled.scaled.len(), 4);
+    let arms = plan.arms();
+    let rates = |name: &str| -> Vec<String> {
+        let arms = arms.iter().filter(|arm| arm.id.contains(name) && arm.place == 0);
+        arms.map(|arm| {
+            format!("{} {}", arm.params.written()["rate"], arm.params.count("connections"))
+        })
+        .collect()
+    };
+    assert_eq!(rates("page"), ["1600 8000", "2400 8000"], "slices do not grow without end");
+    assert_eq!(rates("django"), ["800 8000", "1200 8000"]);
+    assert_eq!(rates("php-cgi")[..2], ["10 50", "15 50"]);
 }
 
 #[test]

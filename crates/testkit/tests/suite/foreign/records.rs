@@ -80,7 +80,8 @@ pub(crate) fn article() -> Value {
     draft.places = labels.map(|label| PlaceRequest::directory(label, "/")).collect();
     let plan = draft.finish(1).unwrap();
     let labels = ["disk", "ram"].map(str::to_owned);
-    let repetition = Repetition { spec, labels, is_quick: true, missing: Vec::new() };
+    let repetition =
+        Repetition { spec, labels, is_quick: true, missing: Vec::new(), held: Vec::new() };
     let arms = vec![ArmBehaviour::steady(2000.0, 0.01); plan.arms().len()];
     let mut runner = SimulatedRunner::new(arms, 1);
     let mut run = run_article(&plan, repetition.article(&plan), &mut runner);
