@@ -10,12 +10,12 @@ use host::clock::{Clock, Moment};
 use host::page_cache::residency;
 use host::probes::{Probes, Reading};
 use host::root::Root;
-use host::touch::memory_floor;
+use host::touch::{first_touch_more_ns, memory_floor};
 use model::arm::Arm;
-use model::counters::Counters as _;
-use model::probes::{Residency, Surroundings};
+use model::counters::{Counters as _, Level};
+use model::probes::{MemoryTraffic, Residency, Surroundings};
 use model::run::{Floor, PlaceFloor, Writes};
-use model::slice::{Deferred, Latencies, Slice};
+use model::slice::{Deferred, Latencies, PlaceTraffic, Slice};
 use model::spent::{DeviceTraffic, Spent};
 use process::StopFlag;
 use process::worker::Clients;
@@ -69,6 +69,10 @@ pub struct LocalRunner<'a> {
     ledger: Ledger,
     gentle: bool,
     clients: Option<Rc<dyn Clients>>,
+    /// What touching a page again took before the run.
+    touch_again_ns: Option<f64>,
+    /// What its first touch took when the stretch began.
+    first_touch_ns: Option<Level>,
 }
 
 struct LocalArm {
@@ -108,6 +112,8 @@ impl<'a> LocalRunner<'a> {
             ledger: ledger(write_limit_bytes, &places, arms.len()),
             gentle,
             clients: None,
+            touch_again_ns: None,
+            first_touch_ns: None,
             places,
             arms,
         }
@@ -168,8 +174,9 @@ impl<'a> LocalRunner<'a> {
     }
 
     fn timed_slice(&mut self, number: usize, operations: u64) -> Result<Slice, StudyError> {
-        let LocalArm { place, workload, kept } = &mut self.arms[number];
-        let place = &mut self.places[*place];
+        let LocalArm { place: place_number, workload, kept } = &mut self.arms[number];
+        let (place_number, places) = (*place_number, &mut self.places);
+        let place = &mut places[place_number];
         let timer = &mut self.timer;
         let kept_is_new = kept.is_none();
         if kept_is_new {
@@ -183,23 +190,27 @@ impl<'a> LocalRunner<'a> {
         let ready = workload.prepare(folders)?.ready(operations, timer)?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);
-        let device_before = place.device_bytes();
+        let all_before = all_device_bytes(places);
         let before = self.probes.before();
         timer.start();
         let ran = ready.run(timer);
         timer.finish();
         let after = self.probes.after();
-        let device_after = place.device_bytes();
+        let all_after = all_device_bytes(places);
         let cached = residency_of(folders, &mut self.residency_unread);
         let mut ran = ran?;
 
         let flush_began = self.clock.ticks();
         ran.flush()?;
         let flush_took = self.clock.between(flush_began, self.clock.ticks());
-        let device_flushed = place.device_bytes();
+        let device_flushed = places[place_number].device_bytes();
 
         let Reading { spent, surroundings } = after.since(before);
-        let device = device_after.since(device_before);
+        let device_after = all_after[place_number];
+        let device = device_after.since(all_before[place_number]);
+        let memory = surroundings
+            .memory
+            .map(|memory| MemoryTraffic { first_touch_ns: self.first_touch_ns, ..memory });
         Ok(Slice {
             operations,
             spent: timer.spent(Spent { device, ..spent }),
@@ -210,8 +221,10 @@ impl<'a> LocalRunner<'a> {
             },
             surroundings: Surroundings {
                 residency: with_before(cached, cached_before),
+                memory,
                 ..surroundings
             },
+            other_places: other_places(place_number, &all_before, &all_after),
             outcome: ran.finish()?,
             ..Slice::default()
         })
@@ -233,6 +246,24 @@ fn few(workload: &dyn Workload) -> Operations {
 fn ledger(limit_bytes: u64, places: &[Box<dyn PlaceHandle + '_>], arms: usize) -> Ledger {
     let wears: Vec<bool> = places.iter().map(|place| place.wears()).collect();
     Ledger::new(limit_bytes, &wears, arms)
+}
+
+fn all_device_bytes(places: &mut [Box<dyn PlaceHandle + '_>]) -> Vec<Option<DeviceTraffic>> {
+    places.iter_mut().map(|place| place.device_bytes()).collect()
+}
+
+/// What the devices of other places did between two readings of all.
+fn other_places(
+    own: usize,
+    before: &[Option<DeviceTraffic>],
+    after: &[Option<DeviceTraffic>],
+) -> Vec<PlaceTraffic> {
+    let places = before.iter().zip(after).enumerate().filter(|(place, _)| *place != own);
+    let did = places.filter_map(|(place, (before, after))| {
+        let traffic = after.since(*before)?;
+        Some(PlaceTraffic { place, bytes: traffic.read_bytes.plus(traffic.written_bytes) })
+    });
+    did.filter(|traffic| traffic.bytes > 0).collect()
 }
 
 /// What the page cache held when the clock stopped, and before it started.
@@ -270,11 +301,9 @@ impl SliceRunner for LocalRunner<'_> {
 
     fn floor(&mut self) -> Floor {
         let places = (0..self.places.len()).map(|place| self.place_floor(place).ok()).collect();
-        Floor {
-            memory: memory_floor().ok(),
-            places,
-            ..floor::measure(&self.clock, &mut self.timer)
-        }
+        let memory = memory_floor().ok();
+        self.touch_again_ns = memory.map(|memory| memory.again_ns);
+        Floor { memory, places, ..floor::measure(&self.clock, &mut self.timer) }
     }
 
     fn clock_off_by(&self) -> Option<f64> {
@@ -300,6 +329,9 @@ impl SliceRunner for LocalRunner<'_> {
 
     fn begin_stretch(&mut self) {
         self.arms.iter_mut().for_each(|arm| arm.kept = None);
+        let first_touch = first_touch_more_ns().ok().zip(self.touch_again_ns);
+        self.first_touch_ns =
+            first_touch.map(|(more_ns, again_ns)| Level((again_ns + more_ns) as u64));
     }
 
     fn slice(&mut self, arm: usize, operations: u64) -> Result<Slice, StudyError> {
@@ -312,7 +344,10 @@ impl SliceRunner for LocalRunner<'_> {
         let slice = self.settled_slice(arm, operations);
         let after = self.device_written_bytes(entry.place);
         let written = after.zip(before).map(|(after, before)| after.saturating_sub(before));
-        self.ledger.count(&entry, written);
+        let changes = slice
+            .as_ref()
+            .map_or(0, |slice| slice.spent.sync_calls.saturating_add(slice.spent.name_changes));
+        self.ledger.count(&entry, written, changes);
         if self.gentle {
             let on_device = self.places[entry.place].wears();
             self.rest(pause_after(began.elapsed(), on_device));

@@ -18,6 +18,7 @@ use model::slice::{Outcome, Slice};
 
 use crate::comparisons::{self, Ratios};
 use crate::indexed::Indexed;
+use crate::noise::Neighbours;
 use crate::pair_state::PairStates;
 use crate::totals::ArmTotals;
 
@@ -69,7 +70,8 @@ impl<'a> Estimates<'a> {
         };
         let pairs: Vec<Pair> = others.iter().map(pair).collect();
         let states = PairStates::of_pairs(run, &pairs, Cow::Borrowed);
-        let results = comparisons::results(run, &states, arms, totals);
+        let neighbours = Neighbours::of(run, totals);
+        let results = comparisons::results(run, &states, arms, totals, &neighbours);
         typical_times.extend(others.into_iter().zip(results));
         Self { run, arms, typical_times }
     }
