@@ -19,6 +19,7 @@ mod indexed;
 mod integrity;
 mod invalid;
 mod live_summary;
+mod modes;
 mod next;
 mod noise;
 mod pair_state;

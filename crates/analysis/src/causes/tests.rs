@@ -466,3 +466,5 @@ fn memory_used_for_the_first_time_is_named_where_that_costs_more() {
     totals.first_touched_bytes = 0;
     assert!(!named(&totals));
 }
+
+mod memory;
