@@ -45,6 +45,7 @@ fn result(run: &Indexed<'_>, index: usize, arm: &ArmRecord, totals: &ArmTotals) 
         time_per_op_ns: (totals.operations > 0).then(|| latency(run, index, totals)),
         typical_ns: None,
         drift: None,
+        modes: totals.modes.clone(),
         cpu_ns_per_op: Cpu {
             user: totals.ns_per_op(spent.user_ns as f64),
             system: totals.ns_per_op(spent.system_ns as f64),

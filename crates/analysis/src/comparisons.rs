@@ -10,6 +10,7 @@ use units::percent;
 
 use crate::causes::{self, Side};
 use crate::indexed::Indexed;
+use crate::noise::Neighbours;
 use crate::pair_state::{PairState, PairStates};
 use crate::totals::ArmTotals;
 use crate::{drift, invalid, next, remaining, stalls};
@@ -20,9 +21,10 @@ pub(crate) fn results(
     states: &PairStates,
     arms: &[ArmResult],
     totals: &[ArmTotals],
+    neighbours: &Neighbours,
 ) -> Vec<Comparison> {
     let conclude = |state: &PairState| {
-        let comparison = comparison(state, run, arms);
+        let comparison = comparison(state, run, arms, neighbours);
         let causes = pair_causes(run, state.pair, comparison.verdict, arms, totals);
         let comparison = Comparison { causes, ..comparison };
         Comparison { next: next::suggest(run, state.pair, &comparison), ..comparison }
@@ -58,7 +60,12 @@ fn pair_causes(
     found
 }
 
-fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Comparison {
+fn comparison(
+    state: &PairState,
+    run: &Indexed<'_>,
+    arms: &[ArmResult],
+    neighbours: &Neighbours,
+) -> Comparison {
     let Pair { base, other, axis } = state.pair;
     let Ratios { ratio, ratio_low, ratio_high } = Ratios::of(state.interval(), state.taken.len());
     let typical_times =
@@ -95,7 +102,10 @@ fn comparison(state: &PairState, run: &Indexed<'_>, arms: &[ArmResult]) -> Compa
         Some(why) => invalidated(measured, why),
         None => stalls::judge(unless_at_the_edge(measured)),
     };
-    Comparison { more_seconds: remaining::seconds(&judged, run.run.seconds), ..judged }
+    // However long it is measured, a neighbour stays in it.
+    let judged =
+        Comparison { more_seconds: remaining::seconds(&judged, run.run.seconds), ..judged };
+    neighbours.judge(judged, state.pair)
 }
 
 /// The operations that failed; nothing where none may.

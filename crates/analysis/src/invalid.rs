@@ -144,6 +144,7 @@ mod tests {
             time_per_op_ns: None,
             typical_ns: None,
             drift: None,
+            modes: None,
             cpu_ns_per_op: Cpu::default(),
             io: Io::default(),
             integrity: None,

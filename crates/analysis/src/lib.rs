@@ -19,6 +19,7 @@ mod indexed;
 mod integrity;
 mod invalid;
 mod live_summary;
+mod modes;
 mod next;
 mod noise;
 mod pair_state;
@@ -54,11 +55,12 @@ pub fn analyse(run: &Run) -> Analysis {
     let typical_times = typical_times::of_arms(run.plan.arms.len(), &blocks, &states);
     let totals = totals::of_arms(run, &typical_times);
     let arms = arms::results(run, &blocks, &totals, &typical_times);
-    let comparisons = comparisons::results(run, &states, &arms, &totals);
+    let neighbours = noise::Neighbours::of(run, &totals);
+    let comparisons = comparisons::results(run, &states, &arms, &totals, &neighbours);
     let picks = picks::of(&states, &comparisons, run.plan.error_rate);
     let advice = advice::of(advice::Subject { run, arms: &arms, comparisons: &comparisons });
     let scaling = scaling::of(&arms, run.plan.threshold);
-    let noise = noise_between(&run.watch.before, &run.watch.after);
+    let noise = noise::of_run(run, &totals, &comparisons, &neighbours);
     let reproduction = reproduction::of(run, &arms, &totals);
     let cut = stretches::cut(run);
     Analysis {

@@ -97,6 +97,7 @@ impl LiveSummary {
             typical_ns: (!typical_times_ns.is_empty())
                 .then(|| stats::median(&mut typical_times_ns.clone())),
             drift: None,
+            modes: None,
             cpu_ns_per_op: Cpu::default(),
             time: Vec::new(),
             io: Io::default(),

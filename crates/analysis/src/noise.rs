@@ -3,13 +3,24 @@
 //!
 //! A [`MachineReading`] is taken before the run and one after it; everything here is a
 //! pure function of the two, and so of a saved run. Thresholds are set where a disturbance begins to
-//! show beside the noise that any machine has.
+//! show beside the noise that any machine has. [`neighbours`] finds who used the device of one place
+//! alone, and [`effects`] says which comparisons each disturbance may have moved.
 
-use model::counters::Counters as _;
+mod effects;
+mod limits;
+mod neighbours;
+mod source;
+
+use model::counters::{Counters as _, sum};
 use model::noise::{Noise, NoiseCode, NoiseSource};
 use model::probes::CpuTimes;
-use model::watch::{DiskWrites, MachineReading, MemoryState};
+use model::run::Run;
+use model::watch::{DiskWrites, MachineReading, MemoryState, OtherProcess};
 use units::{percent, rough_size, three_digits};
+
+pub(crate) use self::effects::of_run;
+pub(crate) use self::neighbours::Neighbours;
+use self::source::source;
 
 /// Time stolen by the host, as a share of the processors' time.
 const STEAL_MIN: f64 = 0.005;
@@ -32,13 +43,33 @@ const THROTTLED_MIN: f64 = 0.001;
 /// With no more processors than this, whatever runs takes time from the run.
 const FEW_PROCESSORS: usize = 2;
 
-/// What disturbed the run between two readings.
+/// What disturbed the machine between two readings.
 pub fn between(before: &MachineReading, after: &MachineReading) -> Noise {
+    between_those_of(before, after, |_| false)
+}
+
+/// What disturbed a run between its two readings. A server of one of its places works for the run.
+fn in_run(run: &Run) -> Noise {
+    let has_fuse = run.places.iter().any(|place| place.filesystem.starts_with("fuse"));
+    let is_own = |process: &OtherProcess| has_fuse && process.serves_fuse;
+    between_those_of(&run.watch.before, &run.watch.after, is_own)
+}
+
+/// The same, where some processes are the run's own.
+fn between_those_of(
+    before: &MachineReading,
+    after: &MachineReading,
+    is_own: impl Fn(&OtherProcess) -> bool,
+) -> Noise {
     let seconds = seconds(after.uptime_ns.saturating_sub(before.uptime_ns));
     if seconds <= 0.0 {
         return Noise::default();
     }
-    let span = Span { before, after, seconds };
+    let own_ns = after.others.iter().filter(|process| is_own(process));
+    let own_ns: u64 = sum(own_ns.map(|process| after.used_since(process, before)));
+    let others = after.others.iter().filter(|process| !is_own(process)).collect();
+    let servers_s = self::seconds(own_ns);
+    let span = Span { before, after, seconds, others, servers_s };
     let found = [
         span.steal(),
         span.other_load(),
@@ -59,6 +90,10 @@ struct Span<'a> {
     before: &'a MachineReading,
     after: &'a MachineReading,
     seconds: f64,
+    /// Processes that are none of the run's.
+    others: Vec<&'a OtherProcess>,
+    /// Processor time of those that serve the run's places.
+    servers_s: f64,
 }
 
 impl Span<'_> {
@@ -67,7 +102,7 @@ impl Span<'_> {
     }
 
     fn own_cpu_s(&self) -> f64 {
-        seconds(self.after.own_cpu_ns.since(self.before.own_cpu_ns))
+        seconds(self.after.own_cpu_ns.since(self.before.own_cpu_ns)) + self.servers_s
     }
 
     fn steal_share(&self) -> Option<f64> {
@@ -121,7 +156,6 @@ impl Span<'_> {
     /// What other processes used that lived to the end of the span, most first.
     fn used_by_processes(&self) -> Vec<Used<'_>> {
         let mut used: Vec<Used<'_>> = self
-            .after
             .others
             .iter()
             .map(|process| Used {
@@ -215,7 +249,8 @@ impl Span<'_> {
     }
 
     fn memory_limit(&self) -> Option<NoiseSource> {
-        let limit = self.after.limits.memory_bytes?;
+        let limits = self.after.limits;
+        let limit = limits.memory_bytes.into_iter().chain(limits.memory_high_bytes).min()?;
         let total = self.after.memory?.total_bytes;
         (limit < total).then(|| {
             source(
@@ -317,15 +352,6 @@ struct Used<'a> {
     name: &'a str,
     kernel: bool,
     cpu_s: f64,
-}
-
-fn source(code: NoiseCode, evidence: &[(&str, f64)], text: String, remedy: &str) -> NoiseSource {
-    NoiseSource {
-        code,
-        evidence: evidence.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
-        text,
-        remedy: remedy.to_owned(),
-    }
 }
 
 /// `0.42`, `1.3`: processors, of which there is no point in telling more.

@@ -1,5 +1,6 @@
 //! An arm's slices, added up.
 
+use model::analysis::Modes;
 use model::counters::Level;
 use model::counters::{Counters, sum};
 use model::description::{CauseDescription, StudyDescription};
@@ -10,8 +11,8 @@ use model::scaling::THREADS;
 use model::slice::{Deferred, Slice};
 use model::spent::{Calls, Spent};
 
-use crate::figures;
 use crate::indexed::Indexed;
+use crate::{figures, modes};
 
 /// What an arm's slices took and went through, together. What one of the slices
 /// does not know is not known of the arm.
@@ -31,8 +32,12 @@ pub(crate) struct ArmTotals {
     pub(crate) own_times: Vec<OwnTime>,
     /// Memory that was in use for the first time in the run, as far as free memory shows it.
     pub(crate) first_touched_bytes: u64,
+    /// Memory that the slices took, first touched or not, at what its first touch cost then.
+    pub(crate) taken: Taken,
     /// What touching memory costs on the machine.
     pub(crate) memory: Option<MemoryFloor>,
+    /// The two times of its slices, where there are two.
+    pub(crate) modes: Option<Modes>,
     /// What the arm's files stand on.
     pub(crate) place: Option<PlaceFacts>,
     /// What moving a cached page costs there.
@@ -42,6 +47,18 @@ pub(crate) struct ArmTotals {
     /// How the work is done, their number aside.
     pub(crate) way: String,
 }
+
+/// Memory that slices took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Taken {
+    pub(crate) bytes: u64,
+    /// What it would take beyond touching it again if all of it had to be found by a host, as
+    /// measured in the stretches of the slices.
+    pub(crate) first_more_ns: f64,
+}
+
+/// A page of the usual size.
+const PAGE_BYTES: u64 = 4096;
 
 /// Time that is a cause of a study's own.
 #[derive(Clone, Debug)]
@@ -65,6 +82,8 @@ pub(crate) fn of_arms(run: &Indexed<'_>, typical_times: &[Option<f64>]) -> Vec<A
             typical_ns: typical_times[index].filter(|_| !is_scored),
             own_times,
             first_touched_bytes: first_touched[index],
+            taken: taken(&slices, run.floor.memory),
+            modes: modes::of(&slices),
             memory: run.floor.memory,
             place: run.places.get(arm.place).cloned(),
             place_floor: run.floor.places.get(arm.place).copied().flatten(),
@@ -94,10 +113,24 @@ fn first_touched(run: &Run) -> Vec<u64> {
     touched
 }
 
+/// What slices took: no more than anyone was given meanwhile.
+fn taken(slices: &[&Slice], floor: Option<MemoryFloor>) -> Taken {
+    let again_ns = floor.unwrap_or_default().again_ns;
+    let mut taken = Taken::default();
+    for slice in slices {
+        let Some(memory) = slice.surroundings.memory else { continue };
+        let most = memory.allocated_bytes.unwrap_or_default();
+        let bytes = taken_bytes(slice).min(most);
+        let first_ns = memory.first_touch_ns.map_or(0.0, |Level(ns)| ns as f64);
+        taken.bytes = taken.bytes.saturating_add(bytes);
+        taken.first_more_ns += bytes as f64 / PAGE_BYTES as f64 * (first_ns - again_ns).max(0.0);
+    }
+    taken
+}
+
 /// The memory that a slice can have taken: for its files, as far as these lie in it now and
 /// did not before, and for pages that it touched.
 fn taken_bytes(slice: &Slice) -> u64 {
-    const PAGE_BYTES: u64 = 4096;
     let cached = slice
         .surroundings
         .residency

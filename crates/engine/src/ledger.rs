@@ -1,9 +1,11 @@
-//! What a run has written so far, held against what it may.
+//! What a run has written so far, and whether the next slice still fits the limit.
 //!
 //! A slice is counted at what the devices behind its place wrote from its beginning to
 //! when it was put away: by then all that it left is synced. So what the file system adds
-//! counts, its journal above all, and what a server of the user's writes; and what others
-//! wrote meanwhile, which wears a disk as well. Where no device can be read a slice is
+//! counts, its journal above all. Other programs write meanwhile, and the devices do not
+//! count them apart. So a slice counts for no more than its workload may write, and a little
+//! for each sync and each name that it changed, which is the file system's part. Beyond that
+//! the bytes are others', and must not end the run. Where no device can be read a slice is
 //! counted at what its workload may write at the most. Places in memory do not wear, and
 //! are not held to the limit.
 //!
@@ -19,6 +21,10 @@ use crate::study::Footprint;
 
 /// The next slice may write so many times as much as any before.
 const SURPRISE: f64 = 2.0;
+
+/// The most that a file system is taken to write for a sync, or for a name that changes: a journal
+/// takes some blocks of 4 KiB for it, and a tree that is copied some of 16 KiB.
+const SYSTEM_BYTES: u64 = 64 << 10;
 
 pub(crate) struct Ledger {
     limit_bytes: u64,
@@ -88,9 +94,12 @@ impl Ledger {
     }
 
     /// Counts a slice, with what the devices behind its place wrote meanwhile, where they
-    /// can be read.
-    pub(crate) fn count(&mut self, entry: &Entry, device_bytes: Option<u64>) {
-        let bytes = device_bytes.unwrap_or(entry.most.written_bytes);
+    /// can be read, and how often it synced or changed a name.
+    pub(crate) fn count(&mut self, entry: &Entry, device_bytes: Option<u64>, changes: u64) {
+        let Footprint { written_bytes, files, .. } = entry.most;
+        let system_bytes = files.saturating_add(changes).saturating_mul(SYSTEM_BYTES);
+        let own_max_bytes = written_bytes.saturating_add(system_bytes);
+        let bytes = device_bytes.map_or(written_bytes, |bytes| bytes.min(own_max_bytes));
         let account = &mut self.places[entry.place];
         account.written_bytes = account.written_bytes.saturating_add(bytes);
         let each = bytes as f64 / entry.operations.max(1) as f64;
@@ -128,7 +137,7 @@ mod tests {
     fn a_slice_that_might_pass_the_limit_is_not_run() {
         let mut ledger = Ledger::new(1000, &[true, true], 2);
         assert_eq!(ledger.objection(&entry(0, 1, 1000)), None);
-        ledger.count(&entry(0, 1, 600), None);
+        ledger.count(&entry(0, 1, 600), None, 0);
         assert_eq!(ledger.objection(&entry(1, 1, 400)), None);
         let why = ledger.objection(&entry(1, 1, 401)).unwrap_or_default();
         assert!(why.contains("--write-limit"), "{why}");
@@ -138,19 +147,34 @@ mod tests {
     #[test]
     fn what_the_device_wrote_counts_and_twice_as_much_is_expected_again() {
         let mut ledger = Ledger::new(1000, &[true], 1);
-        ledger.count(&entry(0, 10, 5000), Some(300));
+        ledger.count(&entry(0, 10, 5000), Some(300), 0);
         assert_eq!(ledger.wearing_bytes(), 300);
         assert_eq!(ledger.objection(&entry(0, 11, 5000)), None);
         assert!(ledger.objection(&entry(0, 12, 5000)).is_some(), "12 times 60 are too many");
-        ledger.count(&entry(0, 1000, 500), Some(100));
+        ledger.count(&entry(0, 1000, 500), Some(100), 0);
         assert!(ledger.objection(&entry(0, 11, 5000)).is_some(), "the most counts, not the last");
+    }
+
+    #[test]
+    fn what_others_write_is_not_counted_as_the_runs() {
+        let mut ledger = Ledger::new(10_000_000, &[true], 1);
+        // Another program writes 3 GB during each slice.
+        for _ in 0..9 {
+            assert_eq!(ledger.objection(&entry(0, 10, 500_000)), None);
+            ledger.count(&entry(0, 10, 500_000), Some(3_000_000_000), 0);
+        }
+        assert_eq!(ledger.writes().places[0].written_bytes, 4_500_000);
+        // The file system's part is the run's.
+        let mut ledger = Ledger::new(10_000_000, &[true], 1);
+        ledger.count(&entry(0, 10, 700), Some(120_000), 10);
+        assert_eq!(ledger.writes().places[0].written_bytes, 120_000);
     }
 
     #[test]
     fn what_a_short_slice_costs_besides_is_not_taken_to_grow_with_operations() {
         let mut ledger = Ledger::new(1000, &[true], 1);
         // A file of 300 bytes was made for one operation that wrote next to nothing.
-        ledger.count(&entry(0, 1, 310), None);
+        ledger.count(&entry(0, 1, 310), None, 0);
         assert_eq!(ledger.objection(&entry(0, 1000, 400)), None);
         assert!(ledger.objection(&entry(0, 1000, 800)).is_some());
     }
@@ -158,7 +182,7 @@ mod tests {
     #[test]
     fn what_is_in_memory_is_counted_and_not_limited() {
         let mut ledger = Ledger::new(1000, &[true, false], 2);
-        ledger.count(&entry(1, 1, 5000), None);
+        ledger.count(&entry(1, 1, 5000), None, 0);
         assert_eq!(ledger.objection(&entry(1, 1, 5000)), None);
         assert_eq!(ledger.objection(&entry(0, 1, 1000)), None);
         assert_eq!(ledger.writes().places[1].written_bytes, 5000);

@@ -7,8 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::clock::{Clock, Moment};
-use host::touch::memory_floor;
+use host::touch::{first_touch_more_ns, memory_floor};
 use model::arm::Arm;
+use model::counters::Level;
+use model::probes::Surroundings;
 use model::run::{Floor, PlaceFloor, Writes};
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
@@ -20,7 +22,7 @@ use crate::ledger::{Entry, Ledger};
 use crate::pace::pause_after;
 use crate::run_limits::{GENTLE_SLICE_BYTES, RunLimits};
 use crate::runner::SliceRunner;
-use crate::slice_meter::SliceMeter;
+use crate::slice_meter::{Devices, SliceMeter};
 use crate::slice_process::{Folders, SliceProcesses};
 use crate::study::{Operations, RunsIn, SliceFolders, Workload};
 use crate::{floor, place_floor};
@@ -62,6 +64,10 @@ pub struct LocalRunner<'a> {
     arms: Vec<LocalArm>,
     ledger: Ledger,
     gentle: bool,
+    /// What touching a page again took before the run.
+    touch_again_ns: Option<f64>,
+    /// What its first touch took when the stretch began.
+    first_touch_ns: Option<Level>,
 }
 
 struct LocalArm {
@@ -104,6 +110,8 @@ impl<'a> LocalRunner<'a> {
             stop,
             ledger: ledger(write_limit_bytes, &places, arms.len()),
             gentle,
+            touch_again_ns: None,
+            first_touch_ns: None,
             places,
             arms,
         }
@@ -174,7 +182,8 @@ impl<'a> LocalRunner<'a> {
         let kind = self.kind_of(number);
         self.start_process(kind)?;
         let LocalArm { place, workload, kept, kept_is_new } = &mut self.arms[number];
-        let place = &mut self.places[*place];
+        let (at, places) = (*place, &mut self.places);
+        let place = &mut places[at];
         if kept.is_none() {
             *kept = Some(place.kept_folder(number).doing("making an arm's folder")?);
             place.settle().doing("removing an arm's folder")?;
@@ -190,8 +199,9 @@ impl<'a> LocalRunner<'a> {
             return processes.slice(kind, (number, operations), &folders, &self.stop);
         }
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
-        let mut devices = || place.device_bytes();
-        self.meter.slice(&mut **workload, operations, folders, &mut devices)
+        let mut devices = || places.iter_mut().map(|place| place.device_bytes()).collect();
+        let devices = Devices { at, read: &mut devices };
+        self.meter.slice(&mut **workload, operations, folders, devices)
     }
 
     /// Which process an arm's slices run in.
@@ -245,11 +255,9 @@ impl SliceRunner for LocalRunner<'_> {
 
     fn floor(&mut self) -> Floor {
         let places = (0..self.places.len()).map(|place| self.place_floor(place).ok()).collect();
-        Floor {
-            memory: memory_floor().ok(),
-            places,
-            ..floor::measure(&self.meter.clock, &mut self.meter.timer)
-        }
+        let memory = memory_floor().ok();
+        self.touch_again_ns = memory.map(|memory| memory.again_ns);
+        Floor { memory, places, ..floor::measure(&self.meter.clock, &mut self.meter.timer) }
     }
 
     fn clock_off_by(&self) -> Option<f64> {
@@ -293,6 +301,9 @@ impl SliceRunner for LocalRunner<'_> {
         if let Some(processes) = &mut self.processes {
             processes.begin_stretch();
         }
+        let first_touch = first_touch_more_ns().ok().zip(self.touch_again_ns);
+        self.first_touch_ns =
+            first_touch.map(|(more_ns, again_ns)| Level((again_ns + more_ns) as u64));
     }
 
     fn end(&mut self) {
@@ -308,10 +319,18 @@ impl SliceRunner for LocalRunner<'_> {
         }
         let began = Instant::now();
         let before = self.device_written_bytes(entry.place);
-        let slice = self.settled_slice(arm, operations);
+        let mut slice = self.settled_slice(arm, operations);
+        if let Ok(Slice { surroundings: Surroundings { memory: Some(memory), .. }, .. }) =
+            &mut slice
+        {
+            memory.first_touch_ns = self.first_touch_ns;
+        }
         let after = self.device_written_bytes(entry.place);
         let written = after.zip(before).map(|(after, before)| after.saturating_sub(before));
-        self.ledger.count(&entry, written);
+        let changes = slice
+            .as_ref()
+            .map_or(0, |slice| slice.spent.sync_calls.saturating_add(slice.spent.name_changes));
+        self.ledger.count(&entry, written, changes);
         if self.gentle {
             let on_device = self.places[entry.place].wears();
             self.rest(pause_after(began.elapsed(), on_device));

@@ -8,7 +8,7 @@ use host::probes::{Probes, Reading};
 use host::root::Root;
 use model::counters::Counters as _;
 use model::probes::{Residency, Surroundings};
-use model::slice::{Deferred, Latencies, Slice};
+use model::slice::{Deferred, Latencies, PlaceTraffic, Slice};
 use model::spent::{DeviceTraffic, Spent};
 use process::StopFlag;
 use process::worker::Clients;
@@ -17,8 +17,33 @@ use crate::error::StudyError;
 use crate::slice_timer::SliceTimer;
 use crate::study::{SliceFolders, Workload};
 
-/// Reads the counters of the devices behind a place, where they can be read.
-pub(crate) type ReadDevices<'a> = &'a mut dyn FnMut() -> Option<DeviceTraffic>;
+/// The devices behind all places, and which place a slice is at.
+pub(crate) struct Devices<'a> {
+    pub(crate) at: usize,
+    /// Reads their counters, place by place, where they can be read.
+    pub(crate) read: &'a mut dyn FnMut() -> Vec<Option<DeviceTraffic>>,
+}
+
+impl Devices<'_> {
+    /// Of the slice's own place.
+    fn own(&self, all: &[Option<DeviceTraffic>]) -> Option<DeviceTraffic> {
+        all.get(self.at).copied().flatten()
+    }
+
+    /// What the devices of other places did between two readings of all.
+    fn others(
+        &self,
+        before: &[Option<DeviceTraffic>],
+        after: &[Option<DeviceTraffic>],
+    ) -> Vec<PlaceTraffic> {
+        let places = before.iter().zip(after).enumerate().filter(|(place, _)| *place != self.at);
+        let did = places.filter_map(|(place, (before, after))| {
+            let traffic = after.since(*before)?;
+            Some(PlaceTraffic { place, bytes: traffic.read_bytes.plus(traffic.written_bytes) })
+        });
+        did.filter(|traffic| traffic.bytes > 0).collect()
+    }
+}
 
 pub(crate) struct SliceMeter {
     pub(crate) clock: Clock,
@@ -51,30 +76,32 @@ impl SliceMeter {
         workload: &mut dyn Workload,
         operations: u64,
         folders: SliceFolders<'_>,
-        devices: ReadDevices<'_>,
+        devices: Devices<'_>,
     ) -> Result<Slice, StudyError> {
         let timer = &mut self.timer;
         let folders = SliceFolders { clients: self.clients.as_ref(), ..folders };
         let ready = workload.prepare(folders)?.ready(operations, timer)?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);
-        let device_before = devices();
+        let all_before = (devices.read)();
         let before = self.probes.before();
         timer.start();
         let ran = ready.run(timer);
         timer.finish();
         let after = self.probes.after();
-        let device_after = devices();
+        let all_after = (devices.read)();
         let cached = residency_of(folders, &mut self.residency_unread);
         let mut ran = ran?;
 
         let flush_began = self.clock.ticks();
         ran.flush()?;
         let flush_took = self.clock.between(flush_began, self.clock.ticks());
-        let device_flushed = devices();
+        let all_flushed = (devices.read)();
+        let device_flushed = devices.own(&all_flushed);
 
         let Reading { spent, surroundings } = after.since(before);
-        let device = device_after.since(device_before);
+        let device_after = devices.own(&all_after);
+        let device = device_after.since(devices.own(&all_before));
         Ok(Slice {
             operations,
             spent: timer.spent(Spent { device, ..spent }),
@@ -87,6 +114,7 @@ impl SliceMeter {
                 residency: with_before(cached, cached_before),
                 ..surroundings
             },
+            other_places: devices.others(&all_before, &all_after),
             outcome: ran.finish()?,
             ..Slice::default()
         })

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use model::counters::{Level, sum};
 use model::probes::{GroupLimits, Pressure};
-use model::watch::RunLimits;
+use model::watch::{IoLimit, RunLimits};
 use procfs_core::{FromRead as _, ProcessCGroups};
 
 use crate::file::{KernelFile, field};
@@ -101,6 +101,7 @@ pub struct ControlGroups {
     unified: Option<Hierarchy>,
     cpu: Option<Hierarchy>,
     memory: Option<Hierarchy>,
+    blkio: Option<Hierarchy>,
 }
 
 impl ControlGroups {
@@ -122,6 +123,7 @@ impl ControlGroups {
                 match controller.as_str() {
                     "cpu" => groups.cpu = found(&group.pathname, Some(controller)),
                     "memory" => groups.memory = found(&group.pathname, Some(controller)),
+                    "blkio" => groups.blkio = found(&group.pathname, Some(controller)),
                     _ => {}
                 }
             }
@@ -131,7 +133,7 @@ impl ControlGroups {
 
     /// The limits in force at any level; nothing where no group can be seen.
     pub fn limits(&self, root: &Root) -> Option<RunLimits> {
-        let all = [&self.unified, &self.cpu, &self.memory];
+        let all = [&self.unified, &self.cpu, &self.memory, &self.blkio];
         let mut limits = RunLimits::default();
         let mut seen = false;
         for hierarchy in all.into_iter().flatten() {
@@ -181,12 +183,74 @@ fn limits_at(root: &Root, level: &Path, hierarchy: &Hierarchy) -> RunLimits {
         quota_us.zip(number("cpu.cfs_period_us")).map(|(quota, us)| quota as f64 / us as f64)
     };
     let stat = root.text(level.join("cpu.stat")).unwrap_or_default();
-    let memory = number(hierarchy.memory_names().limit).and_then(|n| u64::try_from(n).ok());
+    let memory = |file| {
+        let bytes = number(file).and_then(|n| u64::try_from(n).ok());
+        bytes.filter(|bytes| *bytes < UNLIMITED_BYTES)
+    };
     RunLimits {
         processors,
         throttled_ns: processors.and(throttled_ns(&stat)),
-        memory_bytes: memory.filter(|bytes| *bytes < UNLIMITED_BYTES),
+        memory_bytes: memory(hierarchy.memory_names().limit),
+        memory_high_bytes: memory("memory.high"),
+        io: io_limit(root, level, hierarchy.is_version_2),
     }
+}
+
+/// The tightest limit on the bytes read from a device and written to it.
+fn io_limit(root: &Root, level: &Path, is_version_2: bool) -> Option<IoLimit> {
+    let text = |file| root.text(level.join(file)).unwrap_or_default();
+    let limits: Vec<IoLimit> = if is_version_2 {
+        text("io.max").lines().filter_map(io_max).collect()
+    } else {
+        let read = text("blkio.throttle.read_bps_device");
+        let written = text("blkio.throttle.write_bps_device");
+        let read = read.lines().filter_map(throttled_device);
+        let written = written.lines().filter_map(throttled_device);
+        read.map(|(device, bytes)| IoLimit { read_bytes_per_s: Some(bytes), ..device })
+            .chain(
+                written
+                    .map(|(device, bytes)| IoLimit { written_bytes_per_s: Some(bytes), ..device }),
+            )
+            .collect()
+    };
+    limits.into_iter().reduce(tighter_io)
+}
+
+/// A line of `io.max`: `254:0 rbps=max wbps=8388608 riops=max wiops=max`.
+fn io_max(line: &str) -> Option<IoLimit> {
+    let mut words = line.split_whitespace();
+    let device = numbered_device(words.next()?)?;
+    let limit = words.fold(device, |limit, word| match word.split_once('=') {
+        Some(("rbps", bytes)) => IoLimit { read_bytes_per_s: bytes.parse().ok(), ..limit },
+        Some(("wbps", bytes)) => IoLimit { written_bytes_per_s: bytes.parse().ok(), ..limit },
+        _ => limit,
+    });
+    (limit.read_bytes_per_s.or(limit.written_bytes_per_s)).map(|_| limit)
+}
+
+/// A line of the first version: `254:0 8388608`.
+fn throttled_device(line: &str) -> Option<(IoLimit, u64)> {
+    let (device, bytes) = line.split_once(' ')?;
+    Some((numbered_device(device)?, bytes.trim().parse().ok()?))
+}
+
+fn numbered_device(text: &str) -> Option<IoLimit> {
+    let (major, minor) = text.split_once(':')?;
+    Some(IoLimit { major: major.parse().ok()?, minor: minor.parse().ok()?, ..IoLimit::default() })
+}
+
+/// Both limits where they are of one device, and else the one that allows less.
+fn tighter_io(one: IoLimit, other: IoLimit) -> IoLimit {
+    let less = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+    if (one.major, one.minor) == (other.major, other.minor) {
+        return IoLimit {
+            read_bytes_per_s: less(one.read_bytes_per_s, other.read_bytes_per_s),
+            written_bytes_per_s: less(one.written_bytes_per_s, other.written_bytes_per_s),
+            ..one
+        };
+    }
+    let least = |limit: IoLimit| less(limit.read_bytes_per_s, limit.written_bytes_per_s);
+    if least(other) < least(one) { other } else { one }
 }
 
 /// Keeps the tighter of each.
@@ -198,7 +262,10 @@ fn tighten(limits: &mut RunLimits, other: RunLimits) {
     if tighter {
         (limits.processors, limits.throttled_ns) = (other.processors, other.throttled_ns);
     }
-    limits.memory_bytes = limits.memory_bytes.into_iter().chain(other.memory_bytes).min();
+    let less = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+    limits.memory_bytes = less(limits.memory_bytes, other.memory_bytes);
+    limits.memory_high_bytes = less(limits.memory_high_bytes, other.memory_high_bytes);
+    limits.io = limits.io.into_iter().chain(other.io).reduce(tighter_io);
 }
 
 fn memory_limit(root: &Root, level: &Path, names: &MemoryNames) -> Option<MemoryLimit> {
@@ -252,7 +319,7 @@ impl GroupProbe {
     }
 
     fn of(root: &Root, groups: &ControlGroups) -> Self {
-        let ControlGroups { unified, cpu, memory } = groups;
+        let ControlGroups { unified, cpu, memory, .. } = groups;
         let cpu_stat = |h: &Hierarchy| root.open_if_there(h.own().join("cpu.stat"));
         Self {
             pressure: unified.as_ref().and_then(|h| PressureProbe::group(root, h.own())),

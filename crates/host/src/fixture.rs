@@ -190,6 +190,13 @@ impl Fixture {
         self
     }
 
+    /// A symbolic link to what is said, which need not be there.
+    pub fn link_to(&self, path: &str, target: &str) {
+        let link = self.root().locate(path);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(target, link).unwrap();
+    }
+
     fn link(&self, dir: &str, name: &str, device: &str) {
         let dir = self.root().locate(dir);
         fs::create_dir_all(&dir).unwrap();

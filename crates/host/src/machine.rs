@@ -107,10 +107,18 @@ fn others(root: &Root) -> Vec<OtherProcess> {
             kernel_thread: stat.kernel_thread,
             cpu_ns: stat.user_ns.saturating_add(stat.system_ns),
             started_ns: stat.started_ns,
+            serves_fuse: !stat.kernel_thread && serves_fuse(root, pid),
             name: stat.name,
         })
     })
     .collect()
+}
+
+/// Whether a process holds a connection to a FUSE file system. Of other users' processes only
+/// root can see that.
+fn serves_fuse(root: &Root, pid: u32) -> bool {
+    let folder = format!("/proc/{pid}/fd");
+    root.names(&folder).any(|fd| root.leads_to(format!("{folder}/{fd}"), "/dev/fuse"))
 }
 
 fn disk_writes(root: &Root) -> Option<DiskWrites> {
@@ -187,6 +195,19 @@ mod tests {
         let here = pids(&Root::real());
         assert!(!here.contains(&std::process::id()), "{here:?}");
         assert!(here.contains(&1), "{here:?}");
+    }
+
+    #[test]
+    fn a_server_of_fuse_is_known_by_what_it_holds_open() {
+        let fixture = Fixture::quiet();
+        fixture.link_to("/proc/42/fd/3", "/dev/null");
+        let serving = || {
+            let others = read(&fixture.root()).others;
+            others.iter().filter(|other| other.serves_fuse).map(|o| o.pid).collect::<Vec<u32>>()
+        };
+        assert_eq!(serving(), [0; 0]);
+        fixture.link_to("/proc/42/fd/5", "/dev/fuse");
+        assert_eq!(serving(), [42]);
     }
 
     #[test]

@@ -66,6 +66,11 @@ impl Root {
         attribute(&self.locate(path))
     }
 
+    /// Whether a symbolic link has this target.
+    pub(crate) fn leads_to(&self, link: impl AsRef<Path>, target: &str) -> bool {
+        fs::read_link(self.locate(link)).is_ok_and(|found| found == Path::new(target))
+    }
+
     /// The names in a folder that are text; none where it cannot be read.
     pub(crate) fn names(&self, path: &str) -> impl Iterator<Item = String> {
         let entries = fs::read_dir(self.locate(path)).into_iter().flatten().flatten();

@@ -41,13 +41,29 @@ pub fn memory_floor() -> io::Result<MemoryFloor> {
     touch(&used, FEW_PAGES_BYTES, GROUP_PAGES, write);
     used.advise(Advice::LinuxDontNeed)?;
     let again_ns = median(touch(&used, FEW_PAGES_BYTES, GROUP_PAGES, write));
-    Ok(MemoryFloor { fault_ns, first_touch_ns: again_ns + first_touch_more_ns()?, again_ns })
+    let huge = huge_pages()?;
+    let first_touch_ns = again_ns + huge.first_more_ns;
+    Ok(MemoryFloor { fault_ns, first_touch_ns, again_ns, huge_again_ns: Some(huge.again_ns) })
+}
+
+/// What the first touch of a page takes beyond a second one, as of now: a host may have taken
+/// back what this machine had used and freed.
+pub fn first_touch_more_ns() -> io::Result<f64> {
+    Ok(huge_pages()?.first_more_ns)
+}
+
+/// What touching takes where memory is had in huge pages, per page of the usual size.
+struct HugePages {
+    /// The first time, beyond a second one.
+    first_more_ns: f64,
+    /// Once more: the kernel clears all of it.
+    again_ns: f64,
 }
 
 /// What the first touch of a page takes beyond a second one: of memory that is taken
 /// block by block until time is up, so that the last ones are those that took long. The
 /// lesser of the last two, for one may have been disturbed.
-fn first_touch_more_ns() -> io::Result<f64> {
+fn huge_pages() -> io::Result<HugePages> {
     let usable = MemoryFacts::read(&Root::real()).map_err(io::Error::other)?.usable_bytes();
     let blocks = (usable / SHARE_OF_MEMORY) as usize / BLOCK_BYTES;
     let bytes = blocks.clamp(1, BLOCKS_MAX) * BLOCK_BYTES;
@@ -55,9 +71,9 @@ fn first_touch_more_ns() -> io::Result<f64> {
     let pages = BLOCK_BYTES / rustix::param::page_size();
     let first_ns = touch(&memory, bytes, pages, write);
     memory.advise(Advice::LinuxDontNeed)?;
-    let again_ns = touch(&memory, bytes, pages, write);
+    let again_ns = median(touch(&memory, bytes, pages, write));
     let of_last = |ns: &[f64]| ns.iter().rev().take(2).copied().fold(f64::INFINITY, f64::min);
-    Ok((of_last(&first_ns) - median(again_ns)).max(0.0))
+    Ok(HugePages { first_more_ns: (of_last(&first_ns) - again_ns).max(0.0), again_ns })
 }
 
 fn write(page: &AtomicU8) {

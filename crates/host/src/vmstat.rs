@@ -60,6 +60,10 @@ pub(crate) fn parse(text: &str, page: u64) -> MemoryTraffic {
             "workingset_refault_anon" | "workingset_refault_file" | "workingset_refault" => {
                 seen.refaulted_bytes = seen.refaulted_bytes.plus(pages());
             }
+            "thp_file_alloc" => seen.huge_file_pages = Some(number()),
+            name if name.starts_with("pgalloc_") => {
+                seen.allocated_bytes = Some(seen.allocated_bytes.unwrap_or_default().plus(pages()));
+            }
             name if name.starts_with("allocstall") => {
                 seen.allocation_stalls = seen.allocation_stalls.plus(number());
             }
@@ -78,12 +82,13 @@ mod tests {
     #[test]
     fn counters_are_found_by_name_and_those_of_zones_are_summed() {
         let text = "nr_dirty 1\nnr_dirtied 2\nnr_dirty_threshold 3\npgpgin 4\nallocstall_dma 5\n\
-                    allocstall_normal 6\nnr_free_pages 10\npgscan_direct 7\npgscan_kswapd 8\npgscan_anon 99\n";
+                    allocstall_normal 6\npgalloc_dma32 20\npgalloc_normal 30\nthp_file_alloc 8\nnr_free_pages 10\npgscan_direct 7\npgscan_kswapd 8\npgscan_anon 99\n";
         let seen = parse(text, 4096);
         assert_eq!((seen.dirty_bytes.0, seen.dirtied_bytes), (4096, 8192));
         assert_eq!((seen.dirty_limit_bytes.0, seen.paged_in_bytes), (3 * 4096, 4096));
         assert_eq!((seen.allocation_stalls, seen.scanned_bytes), (11, 15 * 4096));
         assert_eq!(seen.free_bytes, Some(Level(10 * 4096)));
+        assert_eq!((seen.allocated_bytes, seen.huge_file_pages), (Some(50 * 4096), Some(8)));
     }
 
     #[test]

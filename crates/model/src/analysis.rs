@@ -106,6 +106,9 @@ pub struct ArmResult {
     /// How the toll changed during the run, where it surely did.
     #[serde(default)]
     pub drift: Option<Drift>,
+    /// The two times that its slices take, where there are two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<Modes>,
     /// Processor time per operation.
     pub cpu_ns_per_op: Cpu,
     /// Where its time went, each nanosecond in one part at most, as parts of an operation's
@@ -130,6 +133,21 @@ pub struct ArmResult {
     pub not_kept: Vec<Guarantee>,
     /// Why the arm could not be timed to the end, if so.
     pub failure: Option<String>,
+}
+
+/// Two times that an arm's slices take, with hardly any between them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Modes {
+    /// The median time per operation of the faster slices.
+    pub fast_ns: f64,
+    /// The share of the slices that are fast.
+    pub fast_share: f64,
+    /// The median time per operation of the slower slices.
+    pub slow_ns: f64,
+    /// The kind of time that differs most between the two, where one makes most of it.
+    #[serde(default)]
+    pub why: Option<String>,
 }
 
 /// A toll that grew or shrank from the run's first block to its last.

@@ -67,6 +67,8 @@ causes! {
     SmallPages = "small-pages", "small pages";
     /// One process has one thread, the other has more.
     SecondThread = "second-thread", "a second thread";
+    /// The time went into clearing huge pages for small files.
+    ClearingHugePages = "clearing-huge-pages", "clearing huge pages";
     /// The time went into creating, renaming and removing files.
     Metadata = "metadata", "creating and removing files";
     /// The time went into page faults.
@@ -77,6 +79,8 @@ causes! {
     ApplicationCpu = "application-cpu", "the program itself";
     /// The time was spent on a processor, in the kernel or the program.
     ProcessorTime = "processor-time", "processor time";
+    /// The arm's slices take one of two times, far apart.
+    TwoModes = "two-modes", "slices in two modes";
     /// Others used the processors.
     OutsideNoise = "outside-noise", "other programs";
     /// Nothing that was looked at explains the difference.

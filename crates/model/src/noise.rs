@@ -31,6 +31,14 @@ pub struct NoiseSource {
     pub text: String,
     /// What to do about it, in a sentence.
     pub remedy: String,
+    /// The largest share of its time that an arm lost to it at the most; `null` where the slices'
+    /// readings do not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<f64>,
+    /// The other arms of the comparisons that it may have moved by more than the threshold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
+    pub touched: Vec<String>,
 }
 
 /// What disturbs.
@@ -48,6 +56,10 @@ pub enum NoiseCode {
     Swap,
     /// Others wrote to the disks.
     BackgroundWrites,
+    /// Others used the device of one place, and not those of the others.
+    PlaceNeighbour,
+    /// A control group's limit of I/O was reached.
+    IoLimit,
     /// A control group limits memory.
     MemoryLimit,
     /// The processors' frequency follows the load.

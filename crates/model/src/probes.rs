@@ -87,6 +87,13 @@ counters! {
         pub allocation_stalls: u64,
         /// Free, at the end; `null` in records that do not tell it.
         pub free_bytes: Option<Level>,
+        /// Given to anyone who asked for memory; `null` in records that do not tell it.
+        pub allocated_bytes: Option<u64>,
+        /// Huge pages that files in memory were given; `null` in records that do not tell it.
+        pub huge_file_pages: Option<u64>,
+        /// What the first touch of a page took when the stretch began, in nanoseconds; `null` in
+        /// records that do not tell it.
+        pub first_touch_ns: Option<Level>,
     }
 }
 

@@ -38,6 +38,11 @@ pub struct Slice {
     pub deferred: Deferred,
     /// What the slice was like around its own work.
     pub surroundings: Surroundings,
+    /// What the devices of other places did meanwhile, for anyone; those that did nothing are
+    /// left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "bounded::list")]
+    pub other_places: Vec<PlaceTraffic>,
     /// What the slice came to.
     pub outcome: Outcome,
 }
@@ -68,6 +73,16 @@ pub struct Latencies {
     pub buckets: Vec<(u64, u64)>,
     /// The longest, exactly, in ticks.
     pub max: u64,
+}
+
+/// What the devices behind a place did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlaceTraffic {
+    /// The place, as an index into the run's places.
+    pub place: usize,
+    /// What they read and wrote.
+    pub bytes: u64,
 }
 
 /// What was forced to the device after the clock stopped, under a clock of its own.

@@ -55,6 +55,9 @@ pub struct OtherProcess {
     /// When it began, from the machine's start: tells it from a later one with the same
     /// number.
     pub started_ns: u64,
+    /// Whether it serves a FUSE file system.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub serves_fuse: bool,
 }
 
 /// How fast processors run.
@@ -107,6 +110,26 @@ pub struct RunLimits {
     pub throttled_ns: Option<u64>,
     /// Memory, with page cache and files in memory.
     pub memory_bytes: Option<u64>,
+    /// Memory beyond which a group is slowed down (`memory.high`).
+    #[serde(default)]
+    pub memory_high_bytes: Option<u64>,
+    /// What may be read from a device and written to it.
+    #[serde(default)]
+    pub io: Option<IoLimit>,
+}
+
+/// A control group's limit on the traffic with a device; `null` for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct IoLimit {
+    /// The device's major number.
+    pub major: u32,
+    /// Its minor number.
+    pub minor: u32,
+    /// Bytes read a second.
+    pub read_bytes_per_s: Option<u64>,
+    /// Bytes written a second.
+    pub written_bytes_per_s: Option<u64>,
 }
 
 impl MachineReading {

@@ -109,7 +109,12 @@ mod tests {
     #[test]
     fn the_first_touch_is_told_where_it_costs_more() {
         let told = |first_touch_ns| {
-            let memory = MemoryFloor { fault_ns: 500.0, first_touch_ns, again_ns: 1500.0 };
+            let memory = MemoryFloor {
+                fault_ns: 500.0,
+                first_touch_ns,
+                again_ns: 1500.0,
+                huge_again_ns: None,
+            };
             first_touch(&Floor { memory: Some(memory), ..Floor::default() }, 200)
         };
         assert_eq!(told(1600.0), "");

@@ -13,6 +13,7 @@ mod gamma;
 mod histogram;
 mod joint;
 mod median;
+mod modes;
 mod normal;
 mod percentile;
 mod quantile;
@@ -32,6 +33,7 @@ pub use change_points::{ChangePoint, LEVEL_MIN, change_points};
 pub use histogram::Histogram;
 pub use joint::{Difference, levels};
 pub use median::{center_and_spread, median, median_interval};
+pub use modes::{Modes, modes};
 pub use percentile::{
     LOOK_SHARE, LOOKS, PercentileInterval, Sparse, look_after, percentile_interval,
 };

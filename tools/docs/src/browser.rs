@@ -292,11 +292,13 @@ fn hostile_article() -> Article {
         against: None,
         original: Some(ratio.clone()),
         native: Some(ratio.clone()),
+        note: Some(text()),
     };
     let conclusion = PublishedConclusion {
         says: text(),
         original: vec![Test { of: ratio, is: Is::AtLeast(1e9) }],
         native: Vec::new(),
+        preconditions: Vec::new(),
     };
     Article {
         name: text(),
@@ -308,6 +310,7 @@ fn hostile_article() -> Article {
         figures: vec![figure],
         conclusions: vec![conclusion],
         missing: vec![MissingProgram { what: text(), install: text() }],
+        scaled: Vec::new(),
     }
 }
 

@@ -41,5 +41,12 @@ pub(crate) fn of_arm(totals: &ArmTotals) -> Vec<Cause> {
     named.iter().map(|weighed| weighed.cause(totals)).collect()
 }
 
+/// The share of an arm's time that it waited for its device at the most: in syncs, and asleep for
+/// anything but a lock.
+pub(crate) fn device_wait_share(totals: &ArmTotals) -> f64 {
+    let parts = Parts::of(totals);
+    totals.share(parts.sync_ns + parts.asleep_ns)
+}
+
 #[cfg(test)]
 mod tests;

@@ -38,6 +38,8 @@ pub(super) struct Parts {
     pub(super) first_touch_ns: f64,
     /// In the kernel, for each byte moved.
     pub(super) copying_ns: f64,
+    /// In the kernel, for clearing what files leave unused of huge pages.
+    pub(super) clearing_ns: f64,
     /// In the kernel, for names: creating, renaming, removing.
     pub(super) names_ns: f64,
     /// In the kernel, for each call.
@@ -119,17 +121,23 @@ impl Parts {
         // Where others are busy, the memory that went may have been theirs.
         let quiet = totals.others_share().is_some_and(|share| share < OTHERS_MAX);
         let touched = if quiet { totals.first_touched_bytes as f64 / PAGE_BYTES } else { 0.0 };
-        let first_touch_ns = take(touched * first_ns);
-        let faults_ns = take(faults * memory.fault_ns);
         let names = totals.per_op(totals.spent.name_changes as f64) >= CHANGES_NAMES;
         let calls = totals.spent.calls.map_or(0.0, all_calls).max(1.0);
         let moves = totals.moved_bytes().is_some_and(|bytes| bytes / calls >= MOVES_BYTES);
         let by_page_ns = moving_ns(totals).unwrap_or(0.0);
+        let fault_ns = faults * memory.fault_ns;
+        // Memory that a host took back costs as much again, though it was used before: no more
+        // of it than what the pages take beyond what they cost before the run.
+        let beyond_ns = (kernel_ns - by_page_ns - fault_ns).max(0.0);
+        let again = if moves && !names { totals.taken.first_more_ns.min(beyond_ns) } else { 0.0 };
+        let first_touch_ns = take((touched * first_ns).max(again));
+        let faults_ns = take(fault_ns);
+        let clearing_ns = take(clearing_ns(totals));
         let copying_ns = take(if moves && !names { f64::INFINITY } else { by_page_ns });
         // A mapped file's work is done in its faults, whatever more than a bare fault they
         // take.
         let by_faults = faults > calls.max(totals.operations as f64);
-        let parts = Self { faults_ns, first_touch_ns, copying_ns, ..self };
+        let parts = Self { faults_ns, first_touch_ns, clearing_ns, copying_ns, ..self };
         if names {
             Self { names_ns: left_ns, ..parts }
         } else if by_faults {
@@ -152,6 +160,7 @@ impl Parts {
             faults_ns: self.faults_ns * left,
             first_touch_ns: self.first_touch_ns * left,
             copying_ns: self.copying_ns * left,
+            clearing_ns: self.clearing_ns * left,
             names_ns: self.names_ns * left,
             calls_ns: self.calls_ns * left,
             program_ns: self.program_ns * left,
@@ -199,6 +208,28 @@ impl PageWork {
     pub(super) fn ns(self, totals: &ArmTotals) -> Option<f64> {
         Some(self.pages(totals)? * self.ns_per_page(totals.place_floor.as_ref()?))
     }
+}
+
+/// A huge page, in pages of the usual size.
+pub(super) const HUGE_PAGES: f64 = 512.0;
+/// A page that is cleared as part of a huge one costs less than this share of one by itself, or
+/// no huge ones were had when it was measured.
+const HUGE_COST_MAX: f64 = 0.5;
+
+/// The pages of huge ones that the arm's files in memory were given, and that hold nothing: the
+/// kernel clears them all.
+pub(super) fn cleared_pages(totals: &ArmTotals) -> Option<f64> {
+    let is_tmpfs = totals.place.as_ref()?.filesystem == "tmpfs";
+    let given = totals.surroundings.memory?.huge_file_pages?;
+    let written = totals.spent.calls?.written_bytes as f64 / PAGE_BYTES;
+    is_tmpfs.then(|| (given as f64 * HUGE_PAGES - written).max(0.0))
+}
+
+/// What that takes, by what clearing cost before the run.
+fn clearing_ns(totals: &ArmTotals) -> f64 {
+    let floor = totals.memory.unwrap_or_default();
+    let each_ns = floor.huge_again_ns.filter(|ns| *ns < floor.again_ns * HUGE_COST_MAX);
+    each_ns.zip(cleared_pages(totals)).map_or(0.0, |(ns, pages)| ns * pages)
 }
 
 /// What the arm's pages take by what a cached page cost at its place before the run.

@@ -106,8 +106,12 @@ fn shares_add_up_to_no_more_than_the_whole_and_what_differs_has_a_cause() {
         totals.first_touched_bytes = below(1 << 24);
         totals.surroundings.cpus = Some(CpuTimes { idle_ns: ALL_NS, ..CpuTimes::default() });
         totals.own_times = vec![OwnTime { cause: own_cause(), time_ns: below(ALL_NS) as f64 }];
-        totals.memory =
-            Some(MemoryFloor { fault_ns: 500.0, first_touch_ns: 12_500.0, again_ns: 1500.0 });
+        totals.memory = Some(MemoryFloor {
+            fault_ns: 500.0,
+            first_touch_ns: 12_500.0,
+            again_ns: 1500.0,
+            huge_again_ns: None,
+        });
         totals.place_floor = Some(floor(below(500) as f64));
         let other = ArmTotals { operations: 1 + below(OPERATIONS), ..totals.clone() };
         let pair = Parts::of_pair(&totals, &other, Axis::Place);
@@ -440,8 +444,12 @@ fn memory_used_for_the_first_time_is_named_where_that_costs_more() {
     totals.first_touched_bytes = 4096 * 40_000;
     let quiet = CpuTimes { busy_ns: ALL_NS, idle_ns: ALL_NS, ..CpuTimes::default() };
     totals.surroundings.cpus = Some(quiet);
-    let virtual_machine =
-        MemoryFloor { fault_ns: 300.0, first_touch_ns: 12_500.0, again_ns: 1500.0 };
+    let virtual_machine = MemoryFloor {
+        fault_ns: 300.0,
+        first_touch_ns: 12_500.0,
+        again_ns: 1500.0,
+        huge_again_ns: None,
+    };
     let named = |totals: &ArmTotals| codes(totals).contains(&"first-touch".to_owned());
     totals.memory = Some(MemoryFloor { first_touch_ns: 2900.0, ..virtual_machine });
     assert!(!named(&totals));
@@ -494,3 +502,4 @@ fn a_second_thread_is_named_where_it_is_all_that_differs() {
         assert!(!named.iter().any(is_it), "{named:?}");
     }
 }
+mod memory;

@@ -28,6 +28,7 @@ pub(crate) fn of_arm(totals: &ArmTotals) -> Vec<TimePart> {
         (TimeKind::Kernel, "page faults", parts.faults_ns),
         (TimeKind::Kernel, "first use of memory", parts.first_touch_ns),
         (TimeKind::Kernel, "copying", parts.copying_ns),
+        (TimeKind::Kernel, "clearing huge pages", parts.clearing_ns),
         (TimeKind::Kernel, "creating, renaming and removing files", parts.names_ns),
         (TimeKind::Kernel, "system calls", parts.calls_ns),
         (TimeKind::Program, "the program itself", parts.program_ns),

@@ -91,6 +91,68 @@ fn other_load_names_programs_and_leaves_out_the_run_and_the_kernel() {
     );
 }
 
+/// A run in which a program uses as much of the processors, on a place of this file system.
+fn run_beside(filesystem: &str, serves_fuse: bool) -> Vec<NoiseSource> {
+    let machine = Fixture::quiet();
+    let mut run = crate::testing::run(2, Vec::new());
+    run.places[0].filesystem = filesystem.to_owned();
+    run.watch.before = read(&machine);
+    later(&machine);
+    machine.write("/proc/stat", "cpu  11600 0 2100 390000 100 0 10 0 0 0\n");
+    machine.process(&MadeProcess { ticks: [1900, 100], ..Fixture::OTHER });
+    run.watch.after = MachineReading { own_cpu_ns: 2_000_000_000, ..read(&machine) };
+    run.watch.after.others.iter_mut().for_each(|other| other.serves_fuse = serves_fuse);
+    in_run(&run).sources
+}
+
+#[test]
+fn the_server_of_a_place_is_no_noise() {
+    assert_eq!(run_beside("ext4", true).len(), 1);
+    assert_eq!(run_beside("fuse.sshfs", false).len(), 1);
+    assert_eq!(run_beside("fuse.sshfs", true), []);
+}
+
+/// Ten rounds of two arms on a machine that steals so much, in which the arms wait for a processor
+/// for such shares of their time.
+fn disturbed(steal: &str, queued: [f64; 2]) -> Noise {
+    let slices = (0..10).flat_map(|block| {
+        [0, 1].map(|arm| {
+            let mut slice = crate::testing::slice(arm, block);
+            slice.spent.elapsed_ns = 1_000_000;
+            slice.spent.run_queue_ns = Some((1e6 * queued[arm]) as u64);
+            let cpus = CpuTimes { busy_ns: 980_000, steal_ns: 20_000, ..CpuTimes::default() };
+            slice.surroundings.cpus = Some(cpus);
+            slice
+        })
+    });
+    let mut run = crate::testing::run(2, slices.collect());
+    let machine = Fixture::quiet();
+    run.watch.before = read(&machine);
+    later(&machine);
+    machine.write("/proc/stat", &format!("cpu  11600 0 2100 390000 100 0 10 {steal} 0 0\n"));
+    machine.process(&MadeProcess { ticks: [1900, 100], ..Fixture::OTHER });
+    run.watch.after = read(&machine);
+    crate::analyse(&run).noise
+}
+
+#[test]
+fn the_largest_disturbance_comes_first_with_what_it_moved() {
+    let codes = |noise: &Noise| noise.sources.iter().map(|s| s.code).collect::<Vec<NoiseCode>>();
+    let noise = disturbed("200", [0.5, 0.01]);
+    assert_eq!(codes(&noise), [NoiseCode::OtherLoad, NoiseCode::Steal]);
+    let load = &noise.sources[0];
+    assert_eq!(load.touched, ["b"]);
+    assert!(load.text.ends_with("It may have moved b by up to 98%."), "{}", load.text);
+    let steal = &noise.sources[1];
+    assert!(steal.touched.is_empty());
+    assert!(steal.text.ends_with("It moved no comparison by 5% or more."), "{}", steal.text);
+    // Both sides lost as much to it.
+    let alike = disturbed("200", [0.5, 0.5]);
+    assert!(alike.sources.iter().all(|source| source.touched.is_empty()), "{alike:?}");
+    let quiet = disturbed("200", [0.01, 0.01]);
+    assert_eq!(codes(&quiet), [NoiseCode::Steal, NoiseCode::OtherLoad]);
+}
+
 #[test]
 fn a_number_used_again_is_another_process() {
     let load = only_when(|machine| {

@@ -22,6 +22,7 @@ use model::spent::Spent;
 use super::other_runs;
 use crate::comparisons::{self, Ratios};
 use crate::indexed::Indexed;
+use crate::noise::Neighbours;
 use crate::pair_state::PairStates;
 use crate::totals::ArmTotals;
 
@@ -69,7 +70,8 @@ impl<'a> Estimates<'a> {
         let pairs: Vec<Pair> = all.iter().map(pair).collect();
         let between_runs = other_runs::of_pairs(run, &pairs);
         let states = PairStates::of_pairs(run, &pairs, &between_runs, Cow::Borrowed);
-        let results = comparisons::results(run, &states, arms, totals);
+        let neighbours = Neighbours::of(run, totals);
+        let results = comparisons::results(run, &states, arms, totals, &neighbours);
         let typical_times = all.into_iter().zip(results).collect();
         Self { run, arms, typical_times }
     }

@@ -12,7 +12,7 @@ use process::{Channel, StopFlag, take_left_behind};
 
 use super::message::{FromProcess, ToProcess};
 use crate::error::StudyError;
-use crate::slice_meter::SliceMeter;
+use crate::slice_meter::{Devices, SliceMeter};
 use crate::study::{SliceFolders, Workload};
 
 /// Makes workloads as the run made them.
@@ -98,10 +98,11 @@ impl Slices<'_> {
             Some(workload) => workload,
             None => workload.insert(self.workloads.workload(record)?),
         };
-        let devices = self.devices.get(record.place).and_then(Option::as_ref);
-        let mut devices = || Some(devices?.read().ok()?.traffic());
+        let read = |reader: &Option<DeviceReader>| Some(reader.as_ref()?.read().ok()?.traffic());
+        let mut devices = || self.devices.iter().map(read).collect();
+        let devices = Devices { at: record.place, read: &mut devices };
         let [fresh, kept] = folders.each_ref().map(|folder| folder.as_fd());
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
-        self.meter.slice(&mut **workload, operations, folders, &mut devices)
+        self.meter.slice(&mut **workload, operations, folders, devices)
     }
 }

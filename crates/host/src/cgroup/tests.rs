@@ -52,6 +52,31 @@ fn figures_of_both_versions_are_understood() {
 }
 
 #[test]
+fn limits_of_io_are_those_of_either_version_the_tightest_at_any_level() {
+    let limits = |fixture: &Fixture| groups(fixture).limits(&fixture.root()).unwrap();
+    let second = machine("36 25 0:32 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "0::/app/web\n");
+    second
+        .write("/sys/fs/cgroup/app/web/io.max", "254:0 rbps=max wbps=8388608 riops=max wiops=9\n");
+    second.write("/sys/fs/cgroup/app/io.max", "254:0 rbps=1048576 wbps=max riops=max wiops=max\n");
+    second.write("/sys/fs/cgroup/app/memory.high", "1073741824\n");
+    let limit = IoLimit {
+        major: 254,
+        minor: 0,
+        read_bytes_per_s: Some(1 << 20),
+        written_bytes_per_s: Some(8 << 20),
+    };
+    assert_eq!(limits(&second).io, Some(limit));
+    assert_eq!(limits(&second).memory_high_bytes, Some(GIB));
+    let mounts = "33 25 0:29 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n";
+    let first = machine(mounts, "7:blkio:/app\n");
+    first.write("/sys/fs/cgroup/blkio/app/blkio.throttle.read_bps_device", "");
+    first.write("/sys/fs/cgroup/blkio/app/blkio.throttle.write_bps_device", "254:0 8388608\n");
+    assert_eq!(limits(&first).io, Some(IoLimit { read_bytes_per_s: None, ..limit }));
+    first.write("/sys/fs/cgroup/blkio/app/blkio.throttle.write_bps_device", "");
+    assert_eq!(limits(&first).io, None);
+}
+
+#[test]
 fn the_figures_around_a_slice_are_those_of_the_own_group() {
     let fixture = machine(
         "33 25 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\

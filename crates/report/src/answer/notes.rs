@@ -172,14 +172,9 @@ fn doubts(subject: Subject) -> Vec<String> {
     told
 }
 
-/// What disturbed the run, and what that means for what was found.
+/// What disturbed the run, and which comparisons that may have moved.
 fn noise(subject: Subject) -> Vec<String> {
-    let sources = subject.analysis.noise.sources.iter().map(|source| source.text.clone());
-    let mut told: Vec<String> = sources.collect();
-    if let Some(first) = told.first_mut() {
-        *first = format!("{first} Intervals are wider for it; verdicts hold.");
-    }
-    told
+    subject.analysis.noise.sources.iter().map(|source| source.text.clone()).collect()
 }
 
 /// What a way of doing it relies on and its place does not keep, and what moving would risk,

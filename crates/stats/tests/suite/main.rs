@@ -7,6 +7,7 @@ mod between_runs;
 mod carry_over;
 mod change_points;
 mod failures;
+mod modes;
 mod percentile;
 mod properties;
 mod simulation;

@@ -1,11 +1,13 @@
 //! First touch: memory that the machine had not used before. On a virtual machine the
 //! hypervisor may have to find it first, which takes several times as long as reusing
 //! memory that was freed; what fills more of the page cache, or of a file system in
-//! memory, pays for it once.
+//! memory, pays for it once. A host may also take back what was freed; then it is paid for again,
+//! so that the price is measured again when each stretch begins.
 
+use model::counters::Level;
 use units::{rough_size, time};
 
-use crate::causes::parts::Parts;
+use crate::causes::parts::{PAGE_BYTES, Parts};
 use crate::causes::rule::{Finding, NOTABLE};
 use crate::totals::ArmTotals;
 
@@ -13,20 +15,29 @@ use crate::totals::ArmTotals;
 const DEARER_MIN: f64 = 2.0;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
-    let floor = totals.memory.filter(|f| f.first_touch_ns >= f.again_ns * DEARER_MIN)?;
+    let floor = totals.memory?;
+    let during = totals.surroundings.memory.and_then(|memory| memory.first_touch_ns);
+    let first_touch_ns = during.map_or(0.0, |Level(ns)| ns as f64).max(floor.first_touch_ns);
+    if first_touch_ns < floor.again_ns * DEARER_MIN {
+        return None;
+    }
     let finding = Finding::of_time(totals, parts.first_touch_ns, NOTABLE);
-    let touched_bytes = totals.per_slice(totals.first_touched_bytes as f64);
+    // What was taken again, as far as the time bears it out.
+    let bytes = totals.first_touched_bytes as f64;
+    let more_ns = first_touch_ns - floor.again_ns;
+    let again_bytes = (parts.first_touch_ns / more_ns * PAGE_BYTES).min(totals.taken.bytes as f64);
+    let touched_bytes = totals.per_slice(bytes.max(again_bytes));
     let evidence = [
         ("first_touch_time_percent", finding.share * 100.0),
         ("first_touch_ns_per_op", finding.cost_ns_per_op),
         ("first_touched_bytes_per_slice", touched_bytes),
-        ("first_touch_ns_per_page", floor.first_touch_ns),
+        ("first_touch_ns_per_page", first_touch_ns),
         ("touch_again_ns_per_page", floor.again_ns),
     ];
     let detail = format!(
         "{} per slice, at {} a page instead of {}",
         rough_size(touched_bytes as u64),
-        time(floor.first_touch_ns),
+        time(first_touch_ns),
         time(floor.again_ns)
     );
     Some(finding.with(evidence).detailed(detail))

@@ -2,6 +2,7 @@
 
 mod application_cpu;
 mod bound_by_sync;
+mod clearing_huge_pages;
 mod copying;
 mod device_discards;
 mod first_touch;
@@ -14,6 +15,7 @@ mod processor_time;
 mod reads_from_device;
 mod system_calls;
 mod throttled_writeback;
+mod two_modes;
 mod waiting_for_lock;
 mod writes_to_device;
 
@@ -49,11 +51,13 @@ rules! {
     MemoryPressure = memory_pressure, Disturbance, "";
     SystemCalls = system_calls, Cost, "system call overhead in the kernel";
     Copying = copying, Cost, "moving data to and from the page cache, or freeing it there,";
+    ClearingHugePages = clearing_huge_pages, Cost, "clearing huge pages";
     Metadata = metadata, Cost, "creating, renaming and removing files in the kernel";
     PageFaults = page_faults, Cost, "handling page faults";
     FirstTouch = first_touch, Cost, "memory that was used for the first time";
     ApplicationCpu = application_cpu, Cost, "the program's own CPU time";
     ProcessorTime = processor_time, Cost, "CPU time, of the program and of the kernel for it,";
+    TwoModes = two_modes, Disturbance, "";
     OutsideNoise = outside_noise, Disturbance, "";
 }
 
