@@ -128,7 +128,9 @@ fn one(
     }
     let mut draft = draft(spec, args, &missing)?;
     let held = held(spec, args, run_args, &draft)?;
-    held.iter().for_each(|held| held.scale(&mut draft));
+    for held in &held {
+        held.scale(&mut draft);
+    }
     let plan = finish(draft)?;
     let [disk, ram] = [0, 1].map(|place: usize| plan.places[place].label.clone());
     let told = |need: &&Need| MissingProgram {

@@ -127,9 +127,13 @@ macro_rules! keeps_pace {
 
 /// That the view's server is saturated, so that connections wait for as long as theirs did.
 macro_rules! view_waits {
-    ($place:literal) => {
+    ($place:literal, $where:literal) => {
         PreconditionOf {
-            says: "the server is saturated as theirs was, whose connections took 1.5 s",
+            says: concat!(
+                "the server is saturated ",
+                $where,
+                " as theirs was, whose connections took 1.5 s",
+            ),
             test: Some(takes(
                 Is::AtLeast(SECOND),
                 concat!("serve/command variant=django-runserver rate=300 ", $place),
@@ -309,7 +313,7 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
             )],
         ),
         where_so(
-            &[view_waits!("@disk"), view_waits!("@ram")],
+            &[view_waits!("@disk", "on disk"), view_waits!("@ram", "in tmpfs")],
             "At 300 requests a second the view fails many of them, wherever its files are.",
             &[
                 fails(
@@ -350,8 +354,8 @@ pub(super) static SPEC: ArticleSpec = ArticleSpec {
                 "SQLite's server is saturated in tmpfs at 70 requests a second, as theirs was \
                  (connections took 52 times as long as at 20)"
             )],
-            "With its database in tmpfs, no request on SQLite fails: less than 4%, of which 100 \
-             connections cannot show more.",
+            "With its database in tmpfs, no request on SQLite fails: less than 4% do, and 100 \
+             connections cannot show less.",
             &[
                 none_fails_in_tmpfs!(20),
                 none_fails_in_tmpfs!(30),

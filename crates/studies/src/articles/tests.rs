@@ -99,7 +99,9 @@ fn scaled_rates_name_the_same_arms() {
         assert_eq!(search.len(), 1, "{}: one search for the rate of one server", of.arms);
         assert_eq!(search[0].params.rate("rate"), Rate::Max);
     }
-    held.iter().for_each(|held| held.scale(&mut draft));
+    for held in &held {
+        held.scale(&mut draft);
+    }
     let plan = draft.finish(1).unwrap();
     let scaled = Repetition { held, ..repetition(spec) }.article(&plan);
     assert_eq!(scaled.figures, as_published.figures);

@@ -256,7 +256,9 @@ fn a_conclusion_whose_precondition_fails_cannot_be_compared() {
             if preconditions.is_empty() {
                 continue;
             }
-            preconditions.iter().for_each(|test| plant(test, Decision::DoesNotHold, &mut planted));
+            for test in &preconditions {
+                plant(test, Decision::DoesNotHold, &mut planted);
+            }
             run.slices = slices(&run, &planted);
             let analysis = analyse(&run);
             let found = &analysis.reproduction.as_ref().unwrap().conclusions[number];
