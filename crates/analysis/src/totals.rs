@@ -282,6 +282,13 @@ impl ArmTotals {
         Some((self.time_ns() - awake_ns).max(0.0))
     }
 
+    /// What the first touch of a page cost at the most, before the run or during it.
+    pub(crate) fn first_touch_ns(&self) -> f64 {
+        let during = self.surroundings.memory.and_then(|memory| memory.first_touch_ns);
+        let before_ns = self.memory.map_or(0.0, |memory| memory.first_touch_ns);
+        during.map_or(0.0, |Level(ns)| ns as f64).max(before_ns)
+    }
+
     /// What calls moved.
     pub(crate) fn moved_bytes(&self) -> Option<f64> {
         self.spent.calls.map(|calls| (calls.read_bytes + calls.written_bytes) as f64)

@@ -177,9 +177,9 @@ pub struct MemoryFloor {
     pub first_touch_ns: f64,
     /// The same memory given back and touched again.
     pub again_ns: f64,
-    /// The same as part of a huge page, which is cleared whole; `null` where it was not measured.
+    /// Clearing it as part of a huge page; `null` where it was not measured.
     #[serde(default)]
-    pub huge_again_ns: Option<f64>,
+    pub huge_clear_ns: Option<f64>,
 }
 
 /// What moving a cached file's pages costs at a place, measured before the run. Times

@@ -113,7 +113,7 @@ mod tests {
                 fault_ns: 500.0,
                 first_touch_ns,
                 again_ns: 1500.0,
-                huge_again_ns: None,
+                huge_clear_ns: None,
             };
             first_touch(&Floor { memory: Some(memory), ..Floor::default() }, 200)
         };

@@ -132,7 +132,7 @@ impl Parts {
         let again = if moves && !names { totals.taken.first_more_ns.min(beyond_ns) } else { 0.0 };
         let first_touch_ns = take((touched * first_ns).max(again));
         let faults_ns = take(fault_ns);
-        let clearing_ns = take(clearing_ns(totals));
+        let clearing_ns = take(clearing_ns(totals, kernel_ns - faults_ns - by_page_ns));
         let copying_ns = take(if moves && !names { f64::INFINITY } else { by_page_ns });
         // A mapped file's work is done in its faults, whatever more than a bare fault they
         // take.
@@ -225,11 +225,18 @@ pub(super) fn cleared_pages(totals: &ArmTotals) -> Option<f64> {
     is_tmpfs.then(|| (given as f64 * HUGE_PAGES - written).max(0.0))
 }
 
-/// What that takes, by what clearing cost before the run.
-fn clearing_ns(totals: &ArmTotals) -> f64 {
+/// Creating, renaming or removing a file in memory takes the kernel no longer than this.
+const NAME_IN_MEMORY_NS: f64 = 10_000.0;
+
+/// What that takes of so much time in the kernel: what clearing cost before the run, and where a
+/// host has to find the pages first, all but what the names may take.
+fn clearing_ns(totals: &ArmTotals, kernel_ns: f64) -> f64 {
     let floor = totals.memory.unwrap_or_default();
-    let each_ns = floor.huge_again_ns.filter(|ns| *ns < floor.again_ns * HUGE_COST_MAX);
-    each_ns.zip(cleared_pages(totals)).map_or(0.0, |(ns, pages)| ns * pages)
+    let each_ns = floor.huge_clear_ns.filter(|ns| *ns < floor.again_ns * HUGE_COST_MAX);
+    let Some((each_ns, pages)) = each_ns.zip(cleared_pages(totals)) else { return 0.0 };
+    let beyond_names_ns = kernel_ns - totals.spent.name_changes as f64 * NAME_IN_MEMORY_NS;
+    let found_ns = pages * totals.first_touch_ns();
+    (pages * each_ns).max(found_ns.min(beyond_names_ns))
 }
 
 /// What the arm's pages take by what a cached page cost at its place before the run.

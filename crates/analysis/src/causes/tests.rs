@@ -110,7 +110,7 @@ fn shares_add_up_to_no_more_than_the_whole_and_what_differs_has_a_cause() {
             fault_ns: 500.0,
             first_touch_ns: 12_500.0,
             again_ns: 1500.0,
-            huge_again_ns: None,
+            huge_clear_ns: None,
         });
         totals.place_floor = Some(floor(below(500) as f64));
         let other = ArmTotals { operations: 1 + below(OPERATIONS), ..totals.clone() };
@@ -448,7 +448,7 @@ fn memory_used_for_the_first_time_is_named_where_that_costs_more() {
         fault_ns: 300.0,
         first_touch_ns: 12_500.0,
         again_ns: 1500.0,
-        huge_again_ns: None,
+        huge_clear_ns: None,
     };
     let named = |totals: &ArmTotals| codes(totals).contains(&"first-touch".to_owned());
     totals.memory = Some(MemoryFloor { first_touch_ns: 2900.0, ..virtual_machine });

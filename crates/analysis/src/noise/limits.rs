@@ -81,3 +81,78 @@ pub(super) fn say_hits(limit: &mut NoiseSource, totals: &[ArmTotals]) {
     };
     limit.text = format!("{} {met}", limit.text);
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use model::place::DeviceLayer;
+    use model::run::Run;
+    use model::spent::Calls;
+
+    use super::*;
+    use crate::testing;
+
+    /// A disk's arm that writes so much in a second, half or more of which it waits, under a limit
+    /// of 20 MB a second on the device of this number.
+    fn limited(written_bytes: u64, limited_major: u32) -> Run {
+        let slices = (0..10).flat_map(|block| {
+            [0, 1].map(|arm| {
+                let mut slice = testing::slice(arm, block);
+                slice.spent.elapsed_ns = 1_000_000_000;
+                slice.spent.run_queue_ns = Some(0);
+                let calls = Calls { storage_dirtied_bytes: written_bytes, ..Calls::default() };
+                slice.spent.calls = Some(calls);
+                slice
+            })
+        });
+        let mut run = testing::run(2, slices.collect());
+        run.places[0].devices = vec![DeviceLayer { major: 254, ..DeviceLayer::default() }];
+        run.watch.after.uptime_ns = 1;
+        run.watch.after.limits.io = Some(IoLimit {
+            major: limited_major,
+            written_bytes_per_s: Some(20_000_000),
+            ..IoLimit::default()
+        });
+        run
+    }
+
+    #[test]
+    fn a_limit_of_io_is_named_where_the_run_met_it() {
+        let found = |bytes, major| {
+            let sources = crate::analyse(&limited(bytes, major)).noise.sources;
+            sources.into_iter().find(|source| source.code == NoiseCode::IoLimit)
+        };
+        let met = found(19_000_000, 254).unwrap();
+        assert!(
+            met.text.starts_with(
+                "A control group's limit of 20.0 MB written per second on device 254:0 held up a."
+            ),
+            "{}",
+            met.text
+        );
+        assert_eq!(met.touched, ["b"]);
+        assert_eq!(found(1_000_000, 254), None, "far less than it may");
+        assert_eq!(found(19_000_000, 8), None, "another device's");
+    }
+
+    #[test]
+    fn a_limit_on_memory_says_whether_it_was_reached() {
+        let said = |hits: u64| {
+            let mut run = limited(0, 8);
+            let limits = &mut run.watch.after.limits;
+            limits.memory_high_bytes = Some(1 << 20);
+            let memory = model::watch::MemoryState { total_bytes: 1 << 30, ..Default::default() };
+            run.watch.after.memory = Some(memory);
+            for slice in &mut run.slices {
+                let group = slice.surroundings.group.get_or_insert_default();
+                group.memory_limit_hits = Some(hits);
+            }
+            let sources = crate::analyse(&run).noise.sources;
+            let limit = sources.into_iter().find(|s| s.code == NoiseCode::MemoryLimit);
+            limit.unwrap().text
+        };
+        assert!(said(0).contains("The run did not reach it."), "{}", said(0));
+        assert!(said(2).contains("The run reached it 40 times."), "{}", said(2));
+    }
+}

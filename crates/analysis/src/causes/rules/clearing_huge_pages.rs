@@ -9,7 +9,7 @@ use crate::totals::ArmTotals;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let cleared_bytes = totals.per_op(cleared_pages(totals)? * PAGE_BYTES);
-    let each_ns = totals.memory?.huge_again_ns?;
+    let each_ns = totals.memory?.huge_clear_ns?;
     let finding = Finding::of_time(totals, parts.clearing_ns, NOTABLE);
     let evidence = [
         ("clearing_time_percent", finding.share * 100.0),

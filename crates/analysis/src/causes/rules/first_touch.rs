@@ -4,7 +4,6 @@
 //! memory, pays for it once. A host may also take back what was freed; then it is paid for again,
 //! so that the price is measured again when each stretch begins.
 
-use model::counters::Level;
 use units::{rough_size, time};
 
 use crate::causes::parts::{PAGE_BYTES, Parts};
@@ -16,8 +15,7 @@ const DEARER_MIN: f64 = 2.0;
 
 pub(super) fn weigh(totals: &ArmTotals, parts: &Parts) -> Option<Finding> {
     let floor = totals.memory?;
-    let during = totals.surroundings.memory.and_then(|memory| memory.first_touch_ns);
-    let first_touch_ns = during.map_or(0.0, |Level(ns)| ns as f64).max(floor.first_touch_ns);
+    let first_touch_ns = totals.first_touch_ns();
     if first_touch_ns < floor.again_ns * DEARER_MIN {
         return None;
     }
