@@ -31,3 +31,4 @@ mod shared;
 mod show;
 mod stacks;
 mod studies;
+mod wrong_usage;
