@@ -144,9 +144,9 @@ fn below(State { share, text, now }: State<'_>, busy: &str, width: usize) -> Vec
             let gap = width - line.chars().count() - HINT.len();
             *line = format!("{line}{}{HINT}", " ".repeat(gap));
         }
-        None => lines.push(shortened(HINT, width).into_owned()),
+        None => lines.push(HINT.to_owned()),
     }
-    lines
+    lines.iter().map(|line| shortened(line, width).into_owned()).collect()
 }
 
 /// The terminal's size as it is now.
