@@ -17,7 +17,7 @@ const EXEC: &str = "exec";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
-  iotoll bench 'grep -r TODO src' 'rg TODO src'
+  iotoll bench 'grep -r error src' 'rg error src'
   iotoll bench 'gzip -k data' 'zstd -k data' --prepare 'rm -f data.gz data.zst'
   iotoll bench './old' './new' --threshold 1% --budget 5min";
 

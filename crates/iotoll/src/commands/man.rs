@@ -15,8 +15,12 @@ use crate::terminal::output;
     iotoll man compare > iotoll-compare.1")]
 pub(crate) struct ManArgs {
     /// Document this command [default: iotoll]
-    #[arg(value_parser = Offered::commands(), hide_possible_values = true)]
+    #[arg(value_parser = Offered::of(commands), hide_possible_values = true)]
     command: Option<String>,
+}
+
+fn commands() -> Vec<String> {
+    super::names().map(str::to_owned).collect()
 }
 
 pub(crate) fn run(args: &ManArgs) -> anyhow::Result<Exit> {
