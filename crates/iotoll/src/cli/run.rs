@@ -83,7 +83,7 @@ pub(crate) struct BaselineArgs {
     #[arg(long, value_name = "FILE|RUN", help_heading = heading::CI)]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Write the changes since then as JUnit's XML
+    /// Write the changes since then as `JUnit`'s XML
     #[arg(long, value_name = "FILE", requires = "baseline", help_heading = heading::CI)]
     pub(crate) junit: Option<PathBuf>,
 

@@ -41,6 +41,11 @@ Examples:
   iotoll load 'http://127.0.0.1:{port}/' --rate 300 \\
       --serve 'python3 -m http.server {port}'";
 
+const URL_HELP: &str = "\
+Load http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]
+
+With --serve, {port} is replaced by a free port.";
+
 const LOAD_NOTES: &str = "\
 Exit codes:
   0    success, even if there were errors or invalid steps, which are reported
@@ -55,9 +60,7 @@ Exit codes:
 // Each is a flag of the command line.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct LoadArgs {
-    /// Load http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]
-    ///
-    /// With --serve, {port} is replaced by a free port.
+    #[arg(help = "Load http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]", long_help = URL_HELP)]
     url: String,
 
     /// Start so many connections per second

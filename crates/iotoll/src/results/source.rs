@@ -133,17 +133,13 @@ pub(crate) fn entry(name: Option<&str>) -> anyhow::Result<(Store, Entry)> {
 fn absent() -> anyhow::Error {
     let entries = saving::if_any().ok().flatten().and_then(|store| store.list().ok());
     let entries = entries.unwrap_or_default();
-    let saved = match entries.as_slice() {
-        [] => "no runs are saved".to_owned(),
-        [.., _] => {
-            let latest = entries.iter().take(NAMED_MAX).map(Entry::short_id);
-            format!(
-                "the latest of {} are {} (`iotoll history` lists them)",
-                counted(entries.len() as u64, "saved run"),
-                latest.collect::<Vec<_>>().join(", ")
-            )
-        }
-    };
+    if entries.is_empty() {
+        return anyhow!("there is neither a file nor a saved run of that name; no runs are saved");
+    }
+    let latest = entries.iter().take(NAMED_MAX).map(Entry::short_id).collect::<Vec<_>>();
+    let saved = counted(entries.len() as u64, "saved run");
+    let saved =
+        format!("the latest of {saved} are {} (`iotoll history` lists them)", latest.join(", "));
     anyhow!("there is neither a file nor a saved run of that name; {saved}")
 }
 

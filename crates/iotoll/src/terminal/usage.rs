@@ -50,8 +50,8 @@ fn elsewhere(error: &Error, commands: &Command) -> Option<String> {
         let mut flags = command.get_arguments().filter(|flag| !flag.is_hide_set());
         flags.any(|known| known.get_long_and_visible_aliases().is_some_and(|l| l.contains(&flag)))
     };
-    let named = commands.get_subcommands().filter(|command| !command.is_hide_set()).filter(has_it);
-    let names: Vec<&str> = named.map(Command::get_name).collect();
+    let having = commands.get_subcommands().filter(|command| !command.is_hide_set()).filter(has_it);
+    let names: Vec<&str> = having.map(Command::get_name).collect();
     let (first, other) = (names.first()?, if names.len() > 1 { "s" } else { "" });
     let names = names.join(", ");
     Some(format!("\n--{flag} is a flag of the command{other} {names}: see `iotoll {first} -h`.\n"))
