@@ -50,6 +50,12 @@ impl Input {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
         let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
         let facts = file.metadata()?;
+        if facts.is_dir() {
+            return Err(io::Error::new(
+                ErrorKind::IsADirectory,
+                "it is a directory; name a file in it",
+            ));
+        }
         // Files of /proc have bytes and say that they have none.
         let size = (facts.is_file() && facts.len() > 0).then_some(facts.len());
         if size.is_some_and(|size| size > limit) {

@@ -16,18 +16,18 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::commands::Cli;
 use crate::measuring::launched;
 use crate::terminal::{output, usage};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match commands::parse() {
         Ok(cli) => cli,
-        Err(told) if launched::is_rank_zero() => return usage::explained(told),
+        Err(told) if launched::is_rank_zero() => {
+            return usage::explained(told, &commands::command_line());
+        }
         Err(_) => return launched::UNSPOKEN.into(),
     };
+    cli.color.apply();
     let exit = exit::guarded(|| {
         signals::ignore_file_size_signal()?;
         cli.command.run()

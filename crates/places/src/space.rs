@@ -18,6 +18,8 @@ use units::count;
 
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
+/// Sizes that are suggested are multiples of this.
+const SIZE_STEP: u64 = 16 * MIB;
 
 /// Why there is not enough space.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -26,8 +28,9 @@ pub enum SpaceError {
     /// The file system would come close to full.
     #[error(
         "{label}={place}: up to {} is needed there, but of the {} now free, at least {} must stay \
-         free{}; free some space, write less, or pass another directory",
-        ByteSize(*need_bytes), ByteSize(*free_bytes), ByteSize(*margin_bytes), others(*others_bytes)
+         free{}; {}",
+        ByteSize(*need_bytes), ByteSize(*free_bytes), ByteSize(*margin_bytes),
+        others(*others_bytes), remedy(*enough_bytes)
     )]
     FileSystem {
         /// The place's label.
@@ -42,6 +45,8 @@ pub enum SpaceError {
         margin_bytes: u64,
         /// What other places of the run take of it.
         others_bytes: u64,
+        /// The size that would be enough, of a place that is created.
+        enough_bytes: Option<u64>,
     },
     /// The file system would come close to having no inode left.
     #[error(
@@ -84,6 +89,17 @@ pub enum SpaceError {
         /// Whether a control group's limit is what is short, not the machine's memory.
         is_limited: bool,
     },
+}
+
+/// What to do.
+fn remedy(enough_bytes: Option<u64>) -> String {
+    match enough_bytes {
+        Some(bytes) => {
+            let size = units::exact_size(bytes).replace(' ', "");
+            format!("create it with a size of {size} or more, or write less")
+        }
+        None => "free some space, write less, or pass another directory".to_owned(),
+    }
 }
 
 /// Nothing where there are no others.
@@ -150,6 +166,9 @@ fn check_file_system(facts: &PlaceFacts, need: Need, others_bytes: u64) -> Resul
     let margin_bytes = file_system_margin_bytes(facts.total_bytes);
     let left_bytes = free_bytes.saturating_sub(margin_bytes).saturating_sub(others_bytes);
     if facts.total_bytes > 0 && need_bytes > left_bytes {
+        let taken_bytes = facts.total_bytes.saturating_sub(left_bytes);
+        let wanted_bytes = need_bytes.saturating_add(taken_bytes.saturating_sub(margin_bytes));
+        let enough_bytes = facts.created.is_some().then(|| enough_bytes(wanted_bytes));
         let error = SpaceError::FileSystem {
             label,
             place,
@@ -157,10 +176,21 @@ fn check_file_system(facts: &PlaceFacts, need: Need, others_bytes: u64) -> Resul
             free_bytes,
             margin_bytes,
             others_bytes,
+            enough_bytes,
         };
         return Err(error);
     }
     Ok(())
+}
+
+/// A size of a file system that has room for so much besides its margin, and for what its own
+/// structures take, which is known only once it is there: an eighth covers that.
+fn enough_bytes(wanted_bytes: u64) -> u64 {
+    let whole = wanted_bytes.saturating_add(wanted_bytes / 8);
+    // The margin is at most an eighth of the size, hence a seventh of the rest.
+    let margin_bytes = (whole / 7 + 1).min(file_system_margin_bytes(u64::MAX / 2));
+    let enough = whole.saturating_add(margin_bytes.max(whole / 99));
+    enough.div_ceil(SIZE_STEP).saturating_mul(SIZE_STEP)
 }
 
 fn check_memory(
@@ -323,6 +353,24 @@ mod tests {
         assert_eq!(check_space(&shm, bytes(56 * MIB), &machine), Ok(()));
         let error = check_space(&shm, bytes(57 * MIB), &machine).unwrap_err();
         assert!(matches!(error, SpaceError::FileSystem { .. }), "{error}");
+    }
+
+    #[test]
+    fn the_size_that_is_suggested_is_enough() {
+        let machine = memory(1 << 50, 1 << 50);
+        for need in [MIB, 50 * MIB, 448 * MIB, 700 * MIB, 10 * GIB, 500 * GIB] {
+            let of_size = |bytes| PlaceFacts {
+                created: Some("tmpfs".to_owned()),
+                ..place(StorageKind::Disk, bytes, bytes)
+            };
+            let error = check_space(&of_size(MIB), bytes(need), &machine).unwrap_err();
+            let SpaceError::FileSystem { enough_bytes: Some(enough), .. } = error else {
+                panic!("{error}")
+            };
+            assert_eq!(check_space(&of_size(enough), bytes(need), &machine), Ok(()), "{need}");
+            assert!(enough <= need + need / 2 + SIZE_STEP, "{need}: {enough}");
+            assert!(error.to_string().contains("create it with a size of"), "{error}");
+        }
     }
 
     #[test]

@@ -16,6 +16,22 @@ pub enum Error {
         /// What the kernel said.
         error: io::Error,
     },
+    /// There is no such command.
+    #[error(
+        "cannot run {program}: there is no program of that name{}; shell syntax such as pipes and \
+         && needs a shell, as in iotoll record -- sh -c 'COMMAND | COMMAND'",
+        if program.contains('/') { "" } else { " in PATH" }
+    )]
+    NoProgram {
+        /// As it was given.
+        program: String,
+    },
+    /// A directory was given for a command.
+    #[error("cannot run {program}: it is a directory; name a program in it")]
+    IsDirectory {
+        /// As it was given.
+        program: String,
+    },
     /// The command has more rights than whoever records it.
     #[error(
         "{program} runs with the rights of its file's owner or with capabilities of its own, \
@@ -66,7 +82,13 @@ pub enum Error {
 impl Error {
     /// Whether the user asked for what is not there.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::CannotRun { .. } | Self::NoProcess(_))
+        matches!(
+            self,
+            Self::CannotRun { .. }
+                | Self::NoProgram { .. }
+                | Self::IsDirectory { .. }
+                | Self::NoProcess(_)
+        )
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use host::process::Stat;
 use host::root::Root;
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use rustix::param::page_size;
 use sys::usage::Usage;
 use trace::{Header, Mechanism, OverheadNs, TraceWriter};
@@ -183,9 +184,15 @@ impl Recorder {
     pub fn check(&self, command: &Command) -> Result<(), Error> {
         let program = || command.get_program().to_string_lossy().into_owned();
         let cannot = |error| Error::CannotRun { program: program(), error };
-        let missing = || cannot(io::ErrorKind::NotFound.into());
+        let missing = || Error::NoProgram { program: program() };
         let file = file_of(command.get_program()).ok_or_else(missing)?;
-        access(&file, Access::EXEC_OK).map_err(|error| cannot(error.into()))?;
+        if file.is_dir() {
+            return Err(Error::IsDirectory { program: program() });
+        }
+        access(&file, Access::EXEC_OK).map_err(|error| match error {
+            Errno::NOENT => missing(),
+            error => cannot(error.into()),
+        })?;
         let loses_rights = matches!(self.means, Means::Ptrace) && !may_trace_them();
         if loses_rights && gives_rights(&file) {
             return Err(Error::Privileged { program: program() });

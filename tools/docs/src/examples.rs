@@ -111,7 +111,7 @@ fn measures(iotoll: &Path, plan: &Path, budget: &str) -> Result<bool> {
     let json = NamedTempFile::new()?;
     let mut compare = Command::new(iotoll);
     compare
-        .args(["compare", "--no-save", "--blocks", "1", "--budget", budget, "--plan"])
+        .args(["compare", "--no-save", "--rounds", "1", "--budget", budget, "--plan"])
         .arg(plan)
         .arg("--allow-commands")
         .arg(format!("disk={}", disk.path().display()))

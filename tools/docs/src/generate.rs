@@ -103,16 +103,19 @@ fn reference(iotoll: &Path) -> Result<String> {
 
 /// As on a terminal of 80 columns.
 fn help(iotoll: &Path, command: Option<&str>) -> Result<String> {
-    process::output(Command::new(iotoll).args(command).arg("--help").env("COLUMNS", "80"))
+    let mut asked = Command::new(iotoll);
+    let text = process::output(asked.args(command).arg("--help").env("COLUMNS", "80"))?;
+    // Between paragraphs there are blanks.
+    Ok(text.lines().map(|line| line.trim_end().to_owned() + "\n").collect())
 }
 
-/// The commands that the overview lists, each on a line that is set in by two.
+/// The commands that the overview lists in groups before the options, each on a line that is set
+/// in by two; but for clap's own.
 fn commands(overview: &str) -> impl Iterator<Item = &str> {
-    let listed = overview.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = overview.lines().take_while(|line| *line != "Options:");
     listed
-        .take_while(|line| !line.is_empty())
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
-        .filter(|name| !name.is_empty())
+        .filter(|name| !name.is_empty() && *name != "help")
 }
 
 fn describe(spec: &StudyDescription, text: &mut String) -> Result<()> {
@@ -190,7 +193,8 @@ mod tests {
 
     #[test]
     fn commands_are_those_in_their_section() {
-        let overview = "Usage: x\n\nCommands:\n  load   Send\n         requests\n  clean  Remove\n\nOptions:\n  -h\n";
+        let overview = "Usage: x\n\nMeasure:\n  load   Send\n         requests\n\nOther:\n  \
+                        clean  Remove\n  help   Print\n\nOptions:\n  -h\n";
         assert!(commands(overview).eq(["load", "clean"]));
     }
 

@@ -1,5 +1,8 @@
 //! Flags that several commands have.
 
+mod color;
+pub(crate) mod heading;
+mod offered;
 mod outputs;
 mod recorder;
 mod run;
@@ -9,11 +12,13 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use report::load::Layout;
 
+pub(crate) use self::color::ColorArg;
+pub(crate) use self::offered::Offered;
 pub(crate) use self::outputs::{
     Files, FormatsOfAny, FormatsOfComparison, FormatsOfDiff, FormatsOfLoad, FormatsOfSelftest,
     flags,
 };
-pub(crate) use self::recorder::{MechanismArg, RecorderArgs};
+pub(crate) use self::recorder::{MECHANISMS, MECHANISMS_OF_RUNNING, TraceArgs, Wanted};
 pub(crate) use self::run::{BaselineArgs, RunArgs, ShownArgs};
 
 /// How a load can be printed.

@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint, value_parser};
 use report::formats::{Choice, FORMATS, Format, Kind, Variant};
 
+use crate::cli::heading;
+
+/// What each of them has in common.
+const STDOUT: &str = "With - as FILE, print it in place of the report.";
 /// For a command that has results of any kind.
 const ANY: u8 = u8::MAX;
 
@@ -32,7 +36,9 @@ impl<const KIND: u8> Args for FormatArgs<KIND> {
     fn augment_args(command: Command) -> Command {
         formats(KIND).fold(command, |command, format| {
             let flag = Arg::new(format.flag).long(format.flag).value_name("FILE");
-            let flag = flag.value_parser(value_parser!(PathBuf)).help(format.help);
+            let flag = flag.value_parser(value_parser!(PathBuf)).help_heading(heading::OUTPUT);
+            let flag = flag.value_hint(ValueHint::FilePath).help(format.help);
+            let flag = flag.long_help(format!("{}\n\n{STDOUT}", format.help));
             command.arg(flag).args(format.choice.as_ref().map(|choice| chosen(format, choice)))
         })
     }
@@ -43,10 +49,16 @@ impl<const KIND: u8> Args for FormatArgs<KIND> {
 }
 
 /// The flag that chooses among a format's variants.
-fn chosen(format: &Format, Choice { flag, value_name, help, values }: &Choice) -> Arg {
-    let flag = Arg::new(*flag).long(*flag).value_name(*value_name).help(*help);
-    flag.value_parser(PossibleValuesParser::new(*values))
-        .default_value(values[0])
+fn chosen(format: &Format, choice: &Choice) -> Arg {
+    let Choice { flag, value_name, help, details, values } = choice;
+    let values = values.iter().map(|value| PossibleValue::new(value.name).aliases(value.aliases));
+    let flag = Arg::new(*flag).long(*flag).value_name(*value_name).help_heading(heading::OUTPUT);
+    flag.help(*help)
+        .long_help(format!("{help}\n\n{details}"))
+        .value_parser(PossibleValuesParser::new(values))
+        .default_value(choice.values[0].name)
+        .hide_default_value(true)
+        .hide_possible_values(true)
         .requires(format.flag)
 }
 

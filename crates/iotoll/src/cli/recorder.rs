@@ -2,28 +2,30 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
+use trace::Mechanism;
+
+/// The ways to see a command's calls; none for the first that can be used.
+pub(crate) const MECHANISMS: [(&str, Wanted); 4] = [
+    ("auto", Wanted(None)),
+    ("ebpf", Wanted(Some(Mechanism::Ebpf))),
+    ("preload", Wanted(Some(Mechanism::Preload))),
+    ("ptrace", Wanted(Some(Mechanism::Ptrace))),
+];
+
+/// Those of a process that runs already, into which no library can be loaded.
+pub(crate) const MECHANISMS_OF_RUNNING: [(&str, Wanted); 3] =
+    [MECHANISMS[0], MECHANISMS[1], MECHANISMS[3]];
+
+/// A mechanism that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted(pub(crate) Option<Mechanism>);
 
 #[derive(Args)]
-pub(crate) struct RecorderArgs {
-    /// Where to write the trace; another trace there is replaced [default: PROGRAM.trace]
+pub(crate) struct TraceArgs {
+    /// Write the trace here [default: PROGRAM.trace]
+    ///
+    /// Another trace of that name is replaced.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-
-    /// How to see the calls: by programs in the kernel, which needs root, or by stopping at each
-    #[arg(long, value_enum, default_value_t = MechanismArg::Auto)]
-    pub(crate) mechanism: MechanismArg,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MechanismArg {
-    /// The first of these that can be used
-    Auto,
-    /// Some 0.2 µs for each call; needs root, or `CAP_BPF` and `CAP_PERFMON`
-    Ebpf,
-    /// Some 0.1 µs for each call, 2 µs where the C library makes it by itself; needs no rights,
-    /// and records programs that load libraries
-    Preload,
-    /// 10 µs and more for each call; needs no rights
-    Ptrace,
 }

@@ -6,17 +6,19 @@ use clap::Args;
 use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
 use units::parse_size;
 
-use super::FormatsOfComparison;
+use super::{FormatsOfComparison, heading};
 
 // No comments of documentation on structs here: they would become the help texts of commands.
 #[derive(Args, Clone, Default)]
 pub(crate) struct ShownArgs {
-    /// While it runs, show one line on a terminal and nothing elsewhere
-    #[arg(long, short)]
+    /// Show a single line while it runs
+    ///
+    /// Elsewhere than on a terminal, show nothing.
+    #[arg(long, short, help_heading = heading::OUTPUT)]
     pub(crate) quiet: bool,
 
-    /// Print every table, cause and check after the answer
-    #[arg(long)]
+    /// Print every table, cause and check
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub(crate) full: bool,
 
     #[command(flatten)]
@@ -31,35 +33,41 @@ pub(crate) struct RunArgs {
     pub(crate) shown: ShownArgs,
 
     /// Do not keep the run for `iotoll show`
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub(crate) no_save: bool,
 
-    /// The most that may be written to storage that wears, all places but those in memory
-    /// together, before the run ends [default: 16 GiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub(crate) write_limit: Option<u64>,
-
-    /// Let neighbours come first: small slices with long pauses between them, and storage
-    /// that serves others first. Tolls may be higher, with caches gone cold in the pauses,
-    /// and the default budget is an hour
-    #[arg(long)]
-    pub(crate) gentle: bool,
-
-    /// Under mpirun: these places are on storage that each machine has its own of, and every
-    /// client works in its own directory there
-    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
-    pub(crate) local: Vec<String>,
-
-    /// Show what would be measured and at most written, without measuring
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-
-    /// Exit with status 4 if any comparison has no verdict
-    #[arg(long)]
+    /// Exit with 4 if anything is undecided
+    #[arg(long, help_heading = heading::CI)]
     pub(crate) require_verdict: bool,
 
     #[command(flatten)]
     pub(crate) baseline: BaselineArgs,
+
+    /// Show what would be done, and measure nothing
+    ///
+    /// This includes the most that would be written.
+    #[arg(long, help_heading = heading::SAFETY)]
+    pub(crate) dry_run: bool,
+
+    /// Use low I/O priority and long pauses
+    ///
+    /// Measure in small bursts, so that other programs on the storage come first. Times may be
+    /// higher, because caches go cold in the pauses. The default budget is an hour.
+    #[arg(long, help_heading = heading::SAFETY)]
+    pub(crate) gentle: bool,
+
+    /// Stop when this much is written [default: 16GiB]
+    ///
+    /// This spares storage that wears: all places count together, but for those in memory.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = heading::SAFETY)]
+    pub(crate) write_limit: Option<u64>,
+
+    /// Let each machine use its own storage there
+    ///
+    /// Under mpirun, name the places that the machines do not share. Every client then works in
+    /// its own directory.
+    #[arg(long, value_name = "LABEL", value_delimiter = ',', help_heading = heading::MPI)]
+    pub(crate) local: Vec<String>,
 
     /// Say on standard error when each block is complete and kept
     #[arg(long, hide = true)]
@@ -68,17 +76,19 @@ pub(crate) struct RunArgs {
 
 #[derive(Args, Default)]
 pub(crate) struct BaselineArgs {
-    /// Exit with status 5 if an arm is surely slower than in this earlier run, by more than
-    /// worth; `iotoll diff --help` says how that is told
-    #[arg(long, value_name = "FILE|RUN")]
+    /// Exit with 5 if slower than an earlier run
+    ///
+    /// Something must be surely slower, and by more than the threshold. `iotoll diff --help`
+    /// explains how two runs are compared.
+    #[arg(long, value_name = "FILE|RUN", help_heading = heading::CI)]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Write what changed since the baseline as XML of the kind that `JUnit` writes
-    #[arg(long, value_name = "FILE", requires = "baseline")]
+    /// Write the changes since then as `JUnit`'s XML
+    #[arg(long, value_name = "FILE", requires = "baseline", help_heading = heading::CI)]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Print what changed since the baseline as GitHub's annotations
-    #[arg(long, requires = "baseline")]
+    /// Print the changes as GitHub's annotations
+    #[arg(long, requires = "baseline", help_heading = heading::CI)]
     pub(crate) github: bool,
 }
 

@@ -10,20 +10,29 @@ use model::place_argument::PlaceArgument;
 use places::{CleanReport, Foreign};
 use units::{count, rough_size};
 
+use crate::cli::heading;
 use crate::exit::{Exit, UsageError};
 use crate::measuring::places_or_default;
 use crate::terminal::output;
 
-/// Remove the working folders and unfinished outputs that killed runs left in places
+/// Remove what killed runs left behind
+///
+/// These are working folders and unfinished outputs in places, and places that were created for
+/// a run. Each run also removes the leftovers in its own places.
 #[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    iotoll clean                          here and in /dev/shm\n  \
+    iotoll clean /srv /mnt/nfs --foreign  those of other hosts as well")]
 pub(crate) struct CleanArgs {
-    /// The places [default: disk=. ram=/dev/shm]
+    /// Clean these places [default: . /dev/shm]
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     places: Vec<PlaceArgument>,
 
-    /// Remove those of other hosts, earlier boots and other containers as well, once you
-    /// know that the runs named there have ended
-    #[arg(long)]
+    /// Remove those of other hosts as well
+    ///
+    /// This includes earlier boots and other containers. Use it once you know that the runs
+    /// which are named there have ended.
+    #[arg(long, help_heading = heading::SAFETY)]
     foreign: bool,
 }
 

@@ -17,7 +17,7 @@ use model::plan_file;
 use model::study::{ParamKind, StudyDescription, parse_error_rate, parse_threshold};
 use units::quoted;
 
-use crate::cli::RunArgs;
+use crate::cli::{Offered, RunArgs, heading};
 use crate::exit::{self, Exit, UsageError};
 use crate::measuring::{
     Comparison, Consent, Request, clients, default_places, launched, mine, named_places,
@@ -42,87 +42,128 @@ Examples:
 
 Your own files, of which copies are measured:
   iotoll compare --mine var/cache --mine var/log/shop.log --mine var/data/shop.db \
-      /srv /dev/shm --write-plan shop.toml";
+      /srv /dev/shm --write-plan shop.toml
 
-fn places_help() -> String {
+Names: `iotoll studies` lists studies, `iotoll studies log` strategies and keys.";
+
+fn places_details() -> String {
     format!(
-        "The places; the first is the base. A path by itself is labelled by its last part; {} are \
-         created for the run. A file that ends in .toml is a plan [default: disk=. ram=/dev/shm]",
+        "Directories to compare [default: disk=. ram=/dev/shm]\n\nEverything is compared with \
+         the first. A path without a label is labelled by its last part. {} are created for the \
+         run and removed after it. A file that ends in .toml is a plan.",
         model::created::forms()
     )
 }
 
 /// Measure file I/O on several places and report what differs
 #[derive(Args)]
-#[command(after_help = format!("{COMPARE_EXAMPLES}\n\n{}", exit::CODES))]
+#[command(after_help = COMPARE_EXAMPLES)]
+#[command(after_long_help = format!("{COMPARE_EXAMPLES}\n\n{}", exit::CODES))]
 pub(crate) struct CompareArgs {
-    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::AnyPath, help = places_help())]
+    /// Directories to compare [default: disk=. ram=/dev/shm]
+    #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(help_heading = heading::PLACES, long_help = places_details())]
     places: Vec<PlaceArgument>,
 
-    /// Measure with copies of your own: of a folder of many small files, of a page's files or of
-    /// templates, of a log's line sizes, of a SQLite database. Says what each path is taken for;
-    /// can be given again
+    /// Measure with copies of your own files
+    ///
+    /// Give a folder of many small files, a page's files or templates, a log, or a SQLite
+    /// database. iotoll says what it takes each path for, and only copies it. It can be given
+    /// again.
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(help_heading = heading::WORKLOAD)]
     mine: Vec<PathBuf>,
 
-    /// Run only these studies, besides those of --mine
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    /// Run only these studies, as in log,sqlite
+    ///
+    /// With --mine, run them as well.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = heading::WORKLOAD)]
+    #[arg(value_parser = Offered::studies(), hide_possible_values = true)]
     study: Vec<String>,
 
-    /// Run only these strategies; the first is the base
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    /// Run only these strategies
+    ///
+    /// The others are compared with the first.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = heading::WORKLOAD)]
+    #[arg(value_parser = Offered::strategies(), hide_possible_values = true)]
     strategy: Vec<String>,
 
-    /// Take this for what your application does now: everything else is compared with it
-    #[arg(long, value_name = "STUDY=STRATEGY|STUDY.KEY=VALUE")]
+    /// Compare everything with what you do now
+    ///
+    /// Give a strategy, as in log=held, or a value, as in log.sync=each.
+    #[arg(long, value_name = "STUDY=STRATEGY", help_heading = heading::WORKLOAD)]
+    #[arg(value_parser = Offered::ways(), hide_possible_values = true)]
     now: Vec<String>,
 
-    /// Set a parameter; each of several values makes an arm. Given again for the same
-    /// parameter, it adds values
-    #[arg(long, value_name = "STUDY.KEY=VALUE[,VALUE...]")]
+    /// Set a parameter, as in log.writers=1,4
+    ///
+    /// Several values are measured each. A second --set of the same parameter adds values.
+    /// `iotoll studies NAME` lists the parameters of a study.
+    #[arg(long, value_name = "STUDY.KEY=VALUE", help_heading = heading::WORKLOAD)]
+    #[arg(value_parser = Offered::keys(), hide_possible_values = true)]
     set: Vec<String>,
 
-    /// Read places, studies and parameters from a plan file; flags override it
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Read places, studies and values from a file
+    ///
+    /// Flags override the plan file.
+    #[arg(long, value_name = "FILE", help_heading = heading::WORKLOAD)]
+    #[arg(value_hint = ValueHint::FilePath)]
     plan: Option<PathBuf>,
 
-    /// Write all that is going to be measured to a plan file, which gives the same plan again
+    /// Write what will be measured to a plan file
+    ///
+    /// The file has all that is going to be measured, and gives the same plan again.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = heading::OUTPUT)]
     write_plan: Option<PathBuf>,
 
-    /// Agree to the commands, files and created places that the plan file brings
-    #[arg(long)]
-    allow_commands: bool,
-
-    /// The smallest relative difference that matters, as in 10% or 10 [default: 5%]
-    #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
-    threshold: Option<f64>,
-
-    /// The share of runs in which a verdict may be wrong, each by itself; for K verdicts
-    /// that must all be right, 5% divided by K [default: 5%]
-    #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
-    error_rate: Option<f64>,
-
-    /// The longest that the run may take, as in 5min, 90s or 90 [default: 30s]
-    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
-    budget: Option<Duration>,
-
-    /// End after so many blocks, decided or not: each has every arm once, or twice where
-    /// there are two
-    #[arg(long, value_name = "N")]
-    blocks: Option<NonZeroU32>,
-
-    /// How many operations a second your application does, in all studies or in one: says
-    /// what a change is worth to you
-    #[arg(long, value_name = "[STUDY=]N")]
+    /// Say how often your application does it
+    ///
+    /// Give the operations per second of all studies, or of one, as in log=300. The report
+    /// then says what a change saves.
+    #[arg(long, value_name = "[STUDY=]N", help_heading = heading::WORKLOAD)]
     per_second: Vec<String>,
 
-    /// Seed of the random order [default: random]
-    #[arg(long, value_name = "N")]
+    /// Ignore smaller differences [default: 5%]
+    ///
+    /// Report two combinations as the same where they differ by less, as in 10% or 10.
+    #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
+    #[arg(help_heading = heading::PRECISION)]
+    threshold: Option<f64>,
+
+    /// Chance that a verdict is wrong [default: 5%]
+    ///
+    /// It holds for each verdict. If all of K verdicts must be right, give 5% divided by K.
+    #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
+    #[arg(help_heading = heading::PRECISION)]
+    error_rate: Option<f64>,
+
+    /// Stop after this time [default: 30s]
+    ///
+    /// Write it as 5min, 90s or 90.
+    #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    #[arg(help_heading = heading::PRECISION)]
+    budget: Option<Duration>,
+
+    /// Stop after N rounds even if undecided
+    ///
+    /// A round measures every combination once, or twice where there are two.
+    #[arg(long, alias = "blocks", value_name = "N", help_heading = heading::PRECISION)]
+    rounds: Option<NonZeroU32>,
+
+    /// Set the seed of the random order
+    #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
     seed: Option<u64>,
 
     #[command(flatten)]
     run: RunArgs,
+
+    /// Run the commands that the plan file has
+    ///
+    /// Agree to the commands, the files and the created places of the plan file. Without this
+    /// flag, iotoll lists them and asks.
+    #[arg(long, help_heading = heading::SAFETY)]
+    allow_commands: bool,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
@@ -142,7 +183,7 @@ pub(crate) fn run(args: &CompareArgs) -> anyhow::Result<Exit> {
         let comparison = Comparison {
             plan: &plan,
             args: &args.run,
-            blocks: args.blocks,
+            rounds: args.rounds,
             chose_places: !named.places.is_empty() || named.plan.is_some(),
             article: &|_| None,
             others,

@@ -7,42 +7,55 @@ use clap::Args;
 use model::study::{parse_error_rate, parse_threshold};
 use report::formats::Content;
 
-use crate::cli::FormatsOfDiff;
+use crate::cli::{FormatsOfDiff, heading};
 use crate::exit::Exit;
 use crate::results::{Targets, baseline, cannot, confined, open, render};
 
 /// What is done with results, for a sentence about what keeps them from that.
 const COMPARE: &str = "compare";
 
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  iotoll diff                       the last run with the one before
+  iotoll diff 1a2b3c4d last         two saved runs
+  iotoll diff before.json after.json --threshold 10%";
+
 const DIFF_NOTES: &str = "\
-Two runs are not interleaved, so whatever else changed between them is part of
-the difference. The intervals allow for how much repeated runs vary: this is
-learned from neighbours in time among other saved runs of the same arms on the
-same setup, if enough are saved (four for a single arm, fewer for several), and
-otherwise assumed to be 5% (one standard deviation). By
-default, any of the intervals is wrong in at most 1 of 20 comparisons of two
-runs (--error-rate). See docs/runs.md.
+Two runs are not interleaved: other things that changed between them are part of
+the difference. The intervals allow for how much repeated runs vary. This is
+learned from neighbours in time among other saved runs of the same combinations
+on the same setup, if enough are saved: four for one combination, fewer for
+several. Otherwise it is assumed to be 5% (one standard deviation). By default,
+any of the intervals is wrong in at most 1 of 20 comparisons of two runs
+(--error-rate). See docs/runs.md.";
 
-A run is given by the beginning of its name, or as `last`, `last~1`, …";
-
-/// Say what changed from one run to another, arm by arm
+/// Compare two saved runs
 #[derive(Args)]
-#[command(after_help = DIFF_NOTES)]
+#[command(after_help = DIFF_EXAMPLES)]
+#[command(after_long_help = format!("{DIFF_EXAMPLES}\n\n{DIFF_NOTES}"))]
 pub(crate) struct DiffArgs {
-    /// The earlier run: a file written by --json, or a saved run [default: last~1]
+    /// Compare with this earlier run [default: last~1]
+    ///
+    /// Give a file written by --json, or a saved run: the beginning of its name, `last`, or
+    /// `last~1` for the one before.
     #[arg(value_name = "FILE|RUN")]
     before: Option<PathBuf>,
 
-    /// The later run [default: last]
+    /// Compare this later run [default: last]
     #[arg(value_name = "FILE|RUN")]
     after: Option<PathBuf>,
 
-    /// The smallest relative difference that matters [default: the later run's]
+    /// Ignore smaller differences, as in 10%
+    ///
+    /// [default: the later run's]
+    #[arg(help_heading = heading::PRECISION)]
     #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
     threshold: Option<f64>,
 
-    /// The share of comparisons of two runs in which any interval may be wrong [default: the
-    /// later run's]
+    /// Chance that any interval is wrong
+    ///
+    /// [default: the later run's]
+    #[arg(help_heading = heading::PRECISION)]
     #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
     error_rate: Option<f64>,
 

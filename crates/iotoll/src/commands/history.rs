@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::Args;
+use model::plan::find_study;
 use report::Listed;
 use serde::Serialize;
 use store::{Entry, Kind, State};
 use units::counted;
 
-use crate::cli::parse_age;
+use crate::cli::{Offered, parse_age};
 use crate::exit::Exit;
 use crate::results::{Destination, deliver_list, saving, summaries, trend};
 
@@ -20,30 +21,42 @@ const LISTED: usize = 20;
 
 /// List the saved runs, the latest first
 #[derive(Args)]
-#[command(after_help = "A run is given by the beginning of its name, or as `last`, `last~1`, …: \
-                        `iotoll show last~1`.")]
+#[command(after_help = "Examples:\n  \
+    iotoll history --since 7d\n  \
+    iotoll history --study log --limit 5\n  \
+    iotoll show last~1                    the run before the last\n\n\
+    Other commands take a run by the beginning of its name, or as `last`, `last~1`, …")]
 pub(crate) struct HistoryArgs {
-    /// Only runs of this study
-    #[arg(long, value_name = "NAME")]
+    /// List only runs of this study
+    #[arg(long, value_name = "NAME", value_parser = Offered::studies())]
+    #[arg(hide_possible_values = true)]
     study: Option<String>,
 
-    /// Only runs with a place of this label
+    /// List only runs with a place of this label
     #[arg(long, value_name = "LABEL")]
     place: Option<String>,
 
-    /// Only runs that began since then: a date, as in 2026-11-22, or an age, as in 7d
+    /// List only runs that began since then
+    ///
+    /// Give a date, as in 2026-11-22, or an age, as in 7d.
     #[arg(long, value_name = "DATE|AGE", value_parser = parse_since)]
     since: Option<SystemTime>,
 
-    /// List at most so many [default: 20, and all with --json]
+    /// List at most N runs [default: 20]
+    ///
+    /// With --json, the default is all.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Show how long each arm took over all runs, and when that changed
+    /// Show when combinations became slower or faster
+    ///
+    /// Draw how long each took over all runs, and say when that changed and what else did.
     #[arg(long)]
     trend: bool,
 
-    /// Write the list as JSON; - prints it instead
+    /// Write the list as JSON
+    ///
+    /// With - as FILE, print it in place of the list.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -68,6 +81,12 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
             && since.as_ref().is_none_or(|since| entry.started >= *since)
     };
     let mut entries = store.list()?;
+    if let Some(study) = &args.study
+        && entries.iter().all(|entry| !entry.studies.contains(study))
+    {
+        // A study of another version may be among those that are saved.
+        find_study(study, &studies::specs())?;
+    }
     entries.retain(is_wanted);
     if args.trend {
         entries.truncate(args.limit.unwrap_or(usize::MAX));

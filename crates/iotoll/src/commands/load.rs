@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use clap::Args;
+use clap::{Args, ValueHint};
 use host::input;
 use load::{
     Expect, Gap, HALF_WIDTH_MAX, HALF_WIDTH_MIN, Permission, Plan, Request, Reuse, Steps, Target,
@@ -19,7 +19,7 @@ use report::load::{Layout, render};
 use store::{Entry, Kind};
 use units::{parse_duration, parse_share, percent};
 
-use crate::cli::{FormatsOfLoad, LAYOUTS, one_of};
+use crate::cli::{FormatsOfLoad, LAYOUTS, heading, one_of};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::session;
 use crate::results::{Targets, deliver, saving};
@@ -36,27 +36,44 @@ const STEPS_MAX: usize = 1000;
 /// How long a server that is started here may take to listen.
 const SERVE_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Load an HTTP server in an open loop and report what its users would see
+const LOAD_EXAMPLES: &str = "\
+Examples:
+  iotoll load http://127.0.0.1:8080/ --rate 200,300
+  iotoll load http://127.0.0.1:8080/ --rate 500 --until 5%
+  iotoll load http://127.0.0.1:8080/ --rate max
+  iotoll load unix:/run/app.sock:/page --concurrency 8 --requests 10000
+  iotoll load 'http://127.0.0.1:{port}/' --rate 300 \\
+      --serve 'python3 -m http.server {port}'";
+
+const URL_HELP: &str = "\
+Load http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]
+
+With --serve, {port} is replaced by a free port.";
+
+const LOAD_NOTES: &str = "\
+Exit codes:
+  0    success, even if there were errors or invalid steps, which are reported
+  1    the load could not be run
+  2    invalid usage
+  130  interrupted; what was measured so far has been reported";
+
+/// Load an HTTP server at a given rate and report what users see
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 success, even if there were errors or invalid steps, which \
-    are reported; 1 the load could not be run; 2 invalid usage; 130 interrupted; what was \
-    measured so far has been reported.\n\nExamples:\n  \
-    iotoll load http://127.0.0.1:8080/ --rate 200,300\n  \
-    iotoll load http://127.0.0.1:8080/ --rate 500 --until 5%\n  \
-    iotoll load http://127.0.0.1:8080/ --rate max\n  \
-    iotoll load unix:/run/app.sock:/page --concurrency 8 --requests 10000 --keep-alive\n  \
-    iotoll load 'http://127.0.0.1:{port}/' --rate 300 --serve 'python3 -m http.server {port}'")]
+#[command(after_help = LOAD_EXAMPLES)]
+#[command(after_long_help = format!("{LOAD_EXAMPLES}\n\n{LOAD_NOTES}"))]
 // Each is a flag of the command line.
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct LoadArgs {
-    #[arg(help = "http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]; with --serve, {port} is \
-        replaced by a free port")]
+    #[arg(help = "Load http://HOST[:PORT]/PATH or unix:/SOCKET[:/PATH]", long_help = URL_HELP)]
     url: String,
 
-    /// Open loop: connections started per second, one step for each rate; `max`
-    /// searches for the highest rate that the server holds
+    /// Start so many connections per second
+    ///
+    /// This is an open loop, with a step for each rate. `max` searches for the highest rate that
+    /// the server holds.
     #[arg(
         long,
+        help_heading = heading::WORKLOAD,
         value_name = "R[,R...]|max",
         value_delimiter = ',',
         value_parser = parse_rate,
@@ -65,93 +82,131 @@ pub(crate) struct LoadArgs {
     )]
     rate: Vec<Rate>,
 
-    /// Connections in each step [default: ten seconds' worth]
+    /// Make N connections in each step
+    ///
+    /// [default: those of ten seconds]
+    #[arg(help_heading = heading::WORKLOAD)]
     #[arg(long, value_name = "N", requires = "rate", value_parser = at_least_one())]
     connections: Option<u64>,
 
+    /// Stop once percentiles are known so closely
+    ///
     /// End a step once p50, p90 and p99 are known within this, such as 5%; then --connections
     /// and --requests are its most [default with --rate: 100 seconds' worth]
     #[arg(long, value_name = "SHARE", value_parser = half_width)]
+    #[arg(help_heading = heading::PRECISION)]
     until: Option<f64>,
 
-    /// Distribution of the gaps between starts, whose mean is 1/rate
+    /// Space starts by this distribution
+    ///
+    /// Gaps are constant, uniform or exponential; their mean is 1/rate. [default: constant]
     #[arg(long, value_name = "GAP", default_value = "constant", value_parser = one_of(&GAPS))]
+    #[arg(help_heading = heading::WORKLOAD, hide_default_value = true)]
+    #[arg(hide_possible_values = true)]
     gap: Gap,
 
-    /// Seed of the random gaps
+    /// Set the seed of the random gaps
+    #[arg(help_heading = heading::WORKLOAD)]
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Closed loop: number of clients, each waiting for its reply
+    /// Have C clients wait for replies in turn
+    ///
+    /// This is a closed loop: a client sends its next request after the reply to its last.
+    #[arg(help_heading = heading::WORKLOAD)]
     #[arg(long, value_name = "C", requires = "requests",
         value_parser = clap::value_parser!(u32).range(1..))]
     concurrency: Option<u32>,
 
-    /// Closed loop: total number of requests
+    /// Send N requests in a closed loop
+    #[arg(help_heading = heading::WORKLOAD)]
     #[arg(long, value_name = "N", requires = "concurrency", value_parser = at_least_one())]
     requests: Option<u64>,
 
     /// Send several requests on each connection
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WORKLOAD)]
     keep_alive: bool,
 
-    /// Requests on each connection [default: 10; unlimited in a closed loop]
+    /// Send N requests on each [default: 10]
+    ///
+    /// In a closed loop, the default is unlimited.
+    #[arg(help_heading = heading::WORKLOAD)]
     #[arg(long, value_name = "N", requires = "keep_alive", value_parser = at_least_one())]
     requests_per_connection: Option<u64>,
 
-    /// Time limit of a request, from connecting to the last byte of its reply
+    /// Give a request up after this time
+    ///
+    /// The time counts from connecting to the last byte of the reply.
+    #[arg(help_heading = heading::WORKLOAD)]
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     timeout: Duration,
 
-    /// Check every body: text:TEXT (contains TEXT), sha256:HEX, or first (same
-    /// as the first reply's)
-    #[arg(long, value_name = "WHAT")]
+    /// Check the body of every reply
+    ///
+    /// Give text:TEXT if it must contain TEXT, sha256:HEX, or first if it must be the same as the
+    /// first.
+    #[arg(long, value_name = "WHAT", help_heading = heading::WORKLOAD)]
     expect: Option<String>,
 
-    /// Method of the request [default: GET, or POST with --body]
-    #[arg(long, value_name = "METHOD")]
+    /// Set the method [default: GET]
+    ///
+    /// With --body, the default is POST.
+    #[arg(long, value_name = "METHOD", help_heading = heading::WORKLOAD)]
     method: Option<String>,
 
-    /// A header to send, as 'Name: value'; may be repeated
-    #[arg(long = "header", short = 'H', value_name = "HEADER")]
+    /// Send this header, as 'Name: value'
+    ///
+    /// It may be given several times.
+    #[arg(long = "header", short = 'H', value_name = "HEADER", help_heading = heading::WORKLOAD)]
     headers: Vec<String>,
 
-    /// Send this file as the request's body
-    #[arg(long, value_name = "FILE")]
+    /// Send this file as the body of requests
+    #[arg(long, value_name = "FILE", help_heading = heading::WORKLOAD)]
+    #[arg(value_hint = ValueHint::FilePath)]
     body: Option<PathBuf>,
 
-    /// Version of HTTP
+    /// Speak HTTP 1.0 or 1.1 [default: 1.1]
     #[arg(long, value_name = "HTTP", default_value = "1.1", value_parser = one_of(&VERSIONS))]
+    #[arg(help_heading = heading::WORKLOAD, hide_default_value = true)]
+    #[arg(hide_possible_values = true)]
     http: Version,
 
-    /// Allow a server outside this machine and private networks
-    #[arg(long)]
+    /// Allow a server outside private networks
+    #[arg(long, help_heading = heading::SAFETY)]
     remote: bool,
 
-    /// Lift the limits: 100,000 connections a second and 20,000 clients on this machine,
-    /// 10,000 and 2,000 in private networks, 100 and 20, in steps of at most 10,000
-    /// requests, elsewhere
-    #[arg(long)]
+    /// Lift the limits of rates and clients
+    ///
+    /// They are 100,000 connections a second and 20,000 clients on this machine, 10,000 and 2,000
+    /// in private networks, and 100 and 20 elsewhere, in steps of at most 10,000 requests.
+    #[arg(long, help_heading = heading::SAFETY)]
     unlimited: bool,
 
-    /// Measure CPU, I/O and memory of the server with this process id
+    /// Measure CPU and I/O of this process
+    ///
+    /// It is the server. Its memory is measured as well.
+    #[arg(help_heading = heading::WORKLOAD)]
     #[arg(long, value_name = "PID", conflicts_with = "serve")]
     server_pid: Option<i32>,
 
-    /// Start this server with the shell, wait until it listens, measure it, and
-    /// stop it with its children; {port} is the URL's port
-    #[arg(long, value_name = "COMMAND")]
+    /// Start this server by the shell
+    ///
+    /// iotoll waits until it listens, measures it, and stops it with its children. {port} is
+    /// replaced by the port of the URL.
+    #[arg(long, value_name = "COMMAND", help_heading = heading::WORKLOAD)]
     serve: Option<String>,
 
     #[command(flatten)]
     formats: FormatsOfLoad,
 
     /// Do not keep the run for `iotoll show`
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     no_save: bool,
 
-    /// How to print the result
+    /// Lay it out as plain, httperf or ab
     #[arg(long, value_name = "LAYOUT", default_value = "plain", value_parser = one_of(&LAYOUTS))]
+    #[arg(help_heading = heading::OUTPUT, hide_default_value = true)]
+    #[arg(hide_possible_values = true)]
     layout: Layout,
 }
 

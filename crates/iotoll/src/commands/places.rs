@@ -9,6 +9,7 @@ use model::place_argument::PlaceArgument;
 use model::run::Machine;
 use serde::Serialize;
 
+use crate::cli::heading;
 use crate::exit::Exit;
 use crate::measuring::places_or_default;
 use crate::results::{Destination, deliver_list};
@@ -16,14 +17,20 @@ use crate::results::{Destination, deliver_list};
 /// The version of the format of `--json`.
 const SCHEMA: &str = "iotoll.places/1";
 
-/// Show what each place stands on, with where that was read
+/// Show the file system, mount options and device of directories
 #[derive(Args)]
+#[command(after_help = "Examples:\n  \
+    iotoll places                         here and /dev/shm\n  \
+    iotoll places /srv /var/log --json -")]
 pub(crate) struct PlacesArgs {
-    /// The places [default: disk=. ram=/dev/shm]
+    /// Show these places [default: . /dev/shm]
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     places: Vec<PlaceArgument>,
 
-    /// Write the facts as JSON; - prints it instead of the tree
+    /// Write the facts as JSON
+    ///
+    /// With - as FILE, print it in place of the tree.
+    #[arg(help_heading = heading::OUTPUT)]
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

@@ -14,23 +14,29 @@ use crate::terminal::output;
 
 /// Remove saved runs
 #[derive(Args)]
-#[command(after_help = "Without --dry-run, the listed runs are removed at once, without asking. \
-                        This cannot be undone.")]
+#[command(after_help = "Examples:\n  \
+    iotoll prune --keep 20 --dry-run      list what would be removed\n  \
+    iotoll prune --older-than 30d\n  \
+    iotoll prune last                     the last run\n\n\
+    Without --dry-run, the runs are removed at once, without asking. This cannot be undone.")]
 pub(crate) struct PruneArgs {
-    /// Remove these runs: the beginning of their names, `last`, or `last~1`, …
+    /// Remove these runs
+    ///
+    /// Give the beginnings of their names, `last`, or `last~1` for the one before.
     #[arg(value_name = "RUN", conflicts_with_all = ["keep", "older_than"])]
     runs: Vec<String>,
 
-    /// Remove all but the latest so many
+    /// Remove all but the latest N runs
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
 
-    /// Remove those that began longer ago than this, as in 30d; with --keep, but not the
-    /// latest so many
+    /// Remove runs older than this, as in 30d
+    ///
+    /// With --keep, the latest N runs stay.
     #[arg(long, value_name = "AGE", value_parser = parse_age)]
     older_than: Option<Duration>,
 
-    /// List what would be removed, and remove nothing
+    /// List what would be removed; remove nothing
     #[arg(long)]
     dry_run: bool,
 }

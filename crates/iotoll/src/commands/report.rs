@@ -13,16 +13,26 @@ use crate::terminal::output;
 /// What is done with a result, for a sentence about what keeps it from that.
 const REPORT: &str = "report";
 
-/// Write the report of one or several saved results as one file with charts
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  iotoll report                           the last run, as iotoll-RUN.html
+  iotoll report last~1 last -o both.html  two runs on one page
+  iotoll report run.json -o run.md        as Markdown";
+
+/// Write saved runs as one HTML page with charts
 #[derive(Args)]
+#[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// Files written by --json or --html, or saved runs by the beginnings of their names;
-    /// several are shown side by side [default: the last saved run]
+    /// Show these runs on the page [default: last]
+    ///
+    /// Give files written by --json or --html, or saved runs: the beginnings of their names,
+    /// `last`, or `last~1` for the one before. Several runs are shown side by side.
     #[arg(value_name = "FILE|RUN")]
     runs: Vec<PathBuf>,
 
-    /// Where to write it, as Markdown where the name ends in .md; - prints it [default:
-    /// iotoll-RUN.html here]
+    /// Write it here [default: iotoll-RUN.html]
+    ///
+    /// The file is Markdown where its name ends in .md. With - as FILE, print it.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

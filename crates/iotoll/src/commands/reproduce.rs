@@ -17,7 +17,7 @@ use studies::articles;
 use units::{exact_duration, parse_size, three_digits};
 
 use crate::articles::{originals, programs};
-use crate::cli::{RunArgs, ShownArgs};
+use crate::cli::{Offered, RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{Comparison, default_places, named_places};
 use crate::terminal::output;
@@ -26,57 +26,71 @@ use crate::terminal::output;
 const ORIGINALS: &str = "plan";
 const ALL: &str = "all";
 
-const REPRODUCE_NOTES: &str = "\
+const REPRODUCE_EXAMPLES: &str = "\
 Examples:
   iotoll reproduce                                  list the articles
   iotoll reproduce log-locking --quick              a tenth of one
   iotoll reproduce all --quick                      each of them, in ten minutes
   iotoll reproduce journal-compression --write-limit 200GB
-  iotoll reproduce shm-cache disk=/srv ram=/dev/shm elsewhere
+  iotoll reproduce shm-cache disk=/srv ram=/dev/shm elsewhere";
 
-What an article measured with is started where it is installed; the list says
-what is missing and how to install it. Native ways of doing the same are
-measured beside it. Its programs are written to the folder `originals` beside
-the saved runs. `iotoll show` prints the result again.";
+const REPRODUCE_NOTES: &str = "\
+The programs of an article run where they are installed. The list names those
+that are missing, and how to install them. Native ways of doing the same are
+measured as well. The programs are written to the folder `originals` next to the
+saved runs. `iotoll show` prints the result again.";
 
-/// Repeat a published measurement, and say whether its conclusions hold here
+/// Repeat a published measurement and check its conclusions
 #[derive(Args)]
-#[command(after_help = REPRODUCE_NOTES)]
+#[command(after_help = REPRODUCE_EXAMPLES)]
+#[command(after_long_help = format!("{REPRODUCE_EXAMPLES}\n\n{REPRODUCE_NOTES}"))]
 pub(crate) struct ReproduceArgs {
-    /// The article, or all; without one, the articles are listed
-    #[arg(value_name = "ARTICLE|all")]
+    /// Repeat this article; without one, list them
+    #[arg(value_name = "ARTICLE|all", value_parser = Offered::articles())]
+    #[arg(hide_possible_values = true)]
     article: Option<String>,
 
-    /// Two places: what stands for the article's disk, and what for its RAM
+    /// Use these two places
+    ///
+    /// The first stands for the article's disk, the second for its RAM.
     /// [default: disk=. ram=/dev/shm]
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath, requires = "article")]
     places: Vec<PlaceArgument>,
 
-    /// Take a tenth of the time, and of the counts that a slice has
-    #[arg(long, requires = "article")]
+    /// Take a tenth of the time
+    ///
+    /// Take a tenth of the article's counts as well.
+    #[arg(long, requires = "article", help_heading = heading::PRECISION)]
     quick: bool,
 
-    /// The longest that each run may take, as in 5min, 90s or 90 [default: the article's]
+    /// Stop each run after this time
+    ///
+    /// Write it as 5min, 90s or 90. [default: the article's]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    #[arg(help_heading = heading::PRECISION)]
     budget: Option<Duration>,
 
-    /// Seed of the random order [default: random]
-    #[arg(long, value_name = "N")]
+    /// Set the seed of the random order
+    #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
     seed: Option<u64>,
 
     #[command(flatten)]
     shown: ShownArgs,
 
     /// Do not keep the runs for `iotoll show`
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     no_save: bool,
 
-    /// The most that each run may write to storage that wears [default: 16 GiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    /// Stop when this much is written [default: 16GiB]
+    ///
+    /// It counts for each run, and for storage that wears.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = heading::SAFETY)]
     write_limit: Option<u64>,
 
-    /// Show what would be measured and at most written, without measuring
-    #[arg(long, requires = "article")]
+    /// Show what would be done, and measure nothing
+    ///
+    /// This includes the most that would be written.
+    #[arg(long, requires = "article", help_heading = heading::SAFETY)]
     dry_run: bool,
 }
 
@@ -147,7 +161,7 @@ fn one(
     let comparison = Comparison {
         plan: &plan,
         args: run_args,
-        blocks: None,
+        rounds: None,
         chose_places: !args.places.is_empty(),
         article: &|plan| Some(repetition.article(plan)),
         others: None,
@@ -180,7 +194,7 @@ fn held(
         let search = Comparison {
             plan: &plan,
             args: run_args,
-            blocks: None,
+            rounds: None,
             chose_places: !args.places.is_empty(),
             article: &|_| None,
             others: None,

@@ -12,51 +12,64 @@ use model::plan::{Draft, Plan, parse_budget};
 use model::run::Run;
 use units::counted;
 
-use crate::cli::{RunArgs, ShownArgs};
+use crate::cli::{RunArgs, ShownArgs, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{Comparison, Consent, Request};
 use crate::results::{Source, confined};
 
 const RERUN_NOTES: &str = "\
+Examples:
   iotoll rerun last                       the same again
   iotoll rerun run.json /srv /dev/shm     a run from another machine, here
   iotoll rerun 1a2b3c4d disk=/mnt/new     with one place moved
   iotoll diff 1a2b3c4d last               what changed";
 
-/// Measure again what a saved run measured, with its plan and seed
+/// Measure a saved run again, with its plan and seed
 #[derive(Args)]
 #[command(after_help = RERUN_NOTES)]
 pub(crate) struct RerunArgs {
-    /// The run: a file written by --json, or a saved run
+    /// The run to measure again
+    ///
+    /// Give a file written by --json, or a saved run: the beginning of its name, `last`, or
+    /// `last~1` for the one before.
     #[arg(value_name = "FILE|RUN")]
     run: PathBuf,
 
-    /// Other directories for its places: one for each, in their order, or some by their labels
-    /// [default: where it ran]
+    /// Use other directories as its places
+    ///
+    /// Give one for each place, in their order, or some by their labels. [default: where it ran]
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     places: Vec<PlaceArgument>,
 
-    /// The longest that the run may take, as in 5min, 90s or 90 [default: as then]
+    /// Stop after this time [default: as then]
+    ///
+    /// Write it as 5min, 90s or 90.
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
+    #[arg(help_heading = heading::PRECISION)]
     budget: Option<Duration>,
 
-    /// Seed of the random order [default: as then]
-    #[arg(long, value_name = "N")]
+    /// Set the seed of the random order
+    #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
     seed: Option<u64>,
 
-    /// Agree to the commands, files and created places that a file brings
-    #[arg(long)]
+    /// Run the commands that a file has
+    ///
+    /// Agree to the commands, the files and the created places of a result file. Without this
+    /// flag, iotoll lists them and asks.
+    #[arg(long, help_heading = heading::SAFETY)]
     allow_commands: bool,
 
     #[command(flatten)]
     shown: ShownArgs,
 
     /// Do not keep the run for `iotoll show`
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     no_save: bool,
 
-    /// Show what would be measured and at most written, without measuring
-    #[arg(long)]
+    /// Show what would be done, and measure nothing
+    ///
+    /// This includes the most that would be written.
+    #[arg(long, help_heading = heading::SAFETY)]
     dry_run: bool,
 }
 
@@ -92,7 +105,7 @@ pub(crate) fn run(args: &RerunArgs) -> anyhow::Result<Exit> {
     let comparison = Comparison {
         plan: &plan,
         args: &run_args,
-        blocks: None,
+        rounds: None,
         chose_places: true,
         article: &article,
         others: None,

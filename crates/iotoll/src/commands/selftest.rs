@@ -18,7 +18,7 @@ use process::StopFlag;
 use report::formats::Content;
 use store::{Entry, Kind};
 
-use crate::cli::FormatsOfSelftest;
+use crate::cli::{FormatsOfSelftest, heading};
 use crate::exit::{Exit, UsageError};
 use crate::measuring::{
     LocalEnvironment, Session, StopReason, default_places, named_places, preflight, session,
@@ -42,6 +42,11 @@ const PLANTINGS: [(PlantedKind, &str, &str, &[&str]); 4] = [
     (PlantedKind::Stalls, "log", "held", &[]),
 ];
 
+const SELFTEST_EXAMPLES: &str = "\
+Examples:
+  iotoll selftest                   this directory, for a minute
+  iotoll selftest /srv --budget 5min";
+
 const SELFTEST_NOTES: &str = "\
 Compares each place with itself many times, where any difference found is
 false; slows one side down by exactly 10% (in writing, in syncing, in cold
@@ -55,27 +60,33 @@ Exit codes:
   2    invalid usage or input
   130  interrupted; what was found so far has been reported";
 
-/// Find out whether verdicts from this machine can be trusted
+/// Check whether verdicts from this machine can be trusted
 #[derive(Args)]
-#[command(after_help = SELFTEST_NOTES)]
+#[command(after_help = SELFTEST_EXAMPLES)]
+#[command(after_long_help = format!("{SELFTEST_EXAMPLES}\n\n{SELFTEST_NOTES}"))]
 pub(crate) struct SelftestArgs {
-    /// The places, which share the budget equally [default: disk=.]
+    /// Test these places [default: .]
+    ///
+    /// They share the time equally.
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::DirPath)]
     places: Vec<PlaceArgument>,
 
-    /// The longest that the test may take, as in 5min, 90s or 90 [default: 60s]
+    /// Stop after this time [default: 60s]
+    ///
+    /// Write it as 5min, 90s or 90.
+    #[arg(help_heading = heading::PRECISION)]
     #[arg(long, value_name = "TIME", value_parser = parse_budget)]
     budget: Option<Duration>,
 
-    /// Seed of everything random [default: random]
-    #[arg(long, value_name = "N")]
+    /// Set the seed of everything random
+    #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
     seed: Option<u64>,
 
     #[command(flatten)]
     formats: FormatsOfSelftest,
 
     /// Do not keep the run for `iotoll show`
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     no_save: bool,
 }
 

@@ -23,6 +23,12 @@ const SHARE: &str = "share";
 /// A trace is copied in memory.
 const TRACE_BYTES_MAX: u64 = 1 << 30;
 
+const SHARE_EXAMPLES: &str = "\
+Examples:
+  iotoll share                      the last run, as iotoll-RUN.json
+  iotoll share -o report.html       as a report with charts
+  iotoll share clone.trace          the trace of a recording";
+
 const SHARE_NOTES: &str = "\
 Kept: all figures, the studies and strategies, processor and disk models, the
 kernel version, file systems and their mount options, and when it ran. Removed:
@@ -35,16 +41,21 @@ A trace of a recording keeps its calls with their times and sizes, and the
 structure of folders. Names become numbers, but for those that every machine has
 and endings such as .log.";
 
-/// Write a saved result as one file to post, without paths and names
+/// Write a saved run as a file without paths and names
 #[derive(Args)]
-#[command(after_help = SHARE_NOTES)]
+#[command(after_help = SHARE_EXAMPLES)]
+#[command(after_long_help = format!("{SHARE_EXAMPLES}\n\n{SHARE_NOTES}"))]
 pub(crate) struct ShareArgs {
-    /// The run: a file written by --json, a saved run, or the trace of a recording [default: last]
+    /// Share this run [default: last]
+    ///
+    /// Give a file written by --json, a saved run, or the trace of a recording.
     #[arg(value_name = "FILE|RUN")]
     run: Option<PathBuf>,
 
-    /// Where it goes: a result as JSON, or a report where the name ends in .html; - prints
-    /// the result [default: iotoll-RUN.json, and iotoll-shared.trace for a trace]
+    /// Write it here
+    ///
+    /// The file has the result as JSON, or a report where its name ends in .html. With - as FILE,
+    /// print the result. [default: iotoll-RUN.json, and iotoll-shared.trace for a trace]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

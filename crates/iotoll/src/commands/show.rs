@@ -14,7 +14,7 @@ use model::study::{parse_error_rate, parse_threshold};
 use report::formats::{Content, FORMATS, Kind};
 use report::load::Layout;
 
-use crate::cli::{FormatsOfAny, LAYOUTS, flags, one_of};
+use crate::cli::{FormatsOfAny, LAYOUTS, flags, heading, one_of};
 use crate::exit::{Exit, UsageError};
 use crate::recording::billed;
 use crate::results::{
@@ -29,41 +29,60 @@ const SHOW: &str = "show";
 const OF_COMPARISONS: [&str; 5] =
     ["--threshold", "--error-rate", "--per-second", "--full", "--how"];
 
-/// Print the report of a saved result
+const SHOW_EXAMPLES: &str = "\
+Examples:
+  iotoll show                       the last run
+  iotoll show --how                 how to make the changes that it advises
+  iotoll show last~1 --full         all tables of the run before
+  iotoll show run.json --threshold 10%
+  iotoll show clone.trace           the trace of a recording";
+
+/// Print the report of a saved run
 #[derive(Args)]
+#[command(after_help = SHOW_EXAMPLES)]
 pub(crate) struct ShowArgs {
-    /// A file written by --json or --html, the trace of a recording, or a saved run: the beginning
-    /// of its name, `last`, or `last~1` for the one before [default: last]
+    /// Show this run or file [default: last]
+    ///
+    /// Give a file written by --json or --html, the trace of a recording, or a saved run: the
+    /// beginning of its name, `last`, or `last~1` for the one before.
     #[arg(value_name = "FILE|RUN")]
     run: Option<PathBuf>,
 
-    /// For a comparison: decide again with this smallest difference
+    /// Decide again: ignore smaller differences
+    #[arg(help_heading = heading::PRECISION)]
     #[arg(long, alias = "worth", value_name = "SHARE", value_parser = parse_threshold)]
     threshold: Option<f64>,
 
-    /// For a comparison: decide again with this share of wrong verdicts
+    /// Decide again with this chance of being wrong
+    #[arg(help_heading = heading::PRECISION)]
     #[arg(long, value_name = "SHARE", value_parser = parse_error_rate)]
     error_rate: Option<f64>,
 
-    /// For a comparison: what a change is worth at so many operations a second
+    /// Say what changes save at N per second
+    ///
+    /// N is how many operations your application does in a second.
     #[arg(long, value_name = "N", value_parser = parse_per_second)]
+    #[arg(help_heading = heading::WORKLOAD)]
     per_second: Option<f64>,
 
-    /// For a run that repeats an article: show another run of it beside this one
-    #[arg(long, value_name = "FILE|RUN")]
+    /// Show another run of the same article as well
+    #[arg(long, value_name = "FILE|RUN", help_heading = heading::OUTPUT)]
     #[arg(conflicts_with_all = ["full"].into_iter().chain(FORMATS.iter().map(|format| format.flag)))]
     beside: Option<PathBuf>,
 
-    /// For a load: the layout of the report [default: plain]
+    /// Lay out a load: plain, httperf or ab
     #[arg(long, value_name = "LAYOUT", value_parser = one_of(&LAYOUTS))]
+    #[arg(help_heading = heading::OUTPUT, hide_possible_values = true)]
     layout: Option<Layout>,
 
-    /// Print every table, cause and check after the answer
-    #[arg(long)]
+    /// Print every table, cause and check
+    #[arg(long, help_heading = heading::OUTPUT)]
     full: bool,
 
-    /// Print how to make each advised change, to check that it took, and to undo it
-    #[arg(long, conflicts_with = "full")]
+    /// Print how to make each advised change
+    ///
+    /// Print how to check that it took, and how to undo it, as well.
+    #[arg(long, conflicts_with = "full", help_heading = heading::OUTPUT)]
     how: bool,
 
     #[command(flatten)]

@@ -8,17 +8,18 @@ use model::plan::parse_budget;
 use record::Recorder;
 use trace::TraceWriter;
 
-use crate::cli::RecorderArgs;
+use crate::cli::{MECHANISMS_OF_RUNNING, TraceArgs, Wanted, one_of};
 use crate::exit::Exit;
 use crate::recording::{self, RecordedRun, TraceFile};
 use crate::signals;
 use crate::terminal::output;
 
-const WATCH_NOTES: &str = "\
+const WATCH_EXAMPLES: &str = "\
 Examples:
   iotoll watch $(pidof -s nginx) --for 30s
-  iotoll watch 4711 -o server.trace
+  iotoll watch 4711 -o server.trace";
 
+const WATCH_NOTES: &str = "\
 Exit codes:
   0    it was recorded
   1    it could not be recorded
@@ -26,25 +27,37 @@ Exit codes:
 
 /// Record the file calls of a running process
 #[derive(Args)]
-#[command(after_help = WATCH_NOTES)]
+#[command(after_help = WATCH_EXAMPLES)]
+#[command(after_long_help = format!("{WATCH_EXAMPLES}\n\n{WATCH_NOTES}"))]
 pub(crate) struct WatchArgs {
-    /// The process, with all that descend from it
+    /// Record this process and all that descend from it
     #[arg(value_name = "PID")]
     process: u32,
 
-    /// How long, as in 30s or 5min [default: until Ctrl-C, or until it ends]
+    /// Stop after this time, as in 30s or 5min
+    ///
+    /// [default: at Ctrl-C, or when the process ends]
     #[arg(long = "for", value_name = "TIME", value_parser = parse_budget)]
     time: Option<Duration>,
 
     #[command(flatten)]
-    how: RecorderArgs,
+    trace: TraceArgs,
+
+    /// See the calls by auto, ebpf or ptrace
+    ///
+    /// auto: the first of the others that can be used. ebpf: some 0.2 µs for each call; needs
+    /// root, or `CAP_BPF` and `CAP_PERFMON`. ptrace: 10 µs and more for each call; needs no
+    /// rights. [default: auto]
+    #[arg(long, value_parser = one_of(&MECHANISMS_OF_RUNNING), default_value = "auto")]
+    #[arg(value_name = "HOW", hide_default_value = true, hide_possible_values = true)]
+    mechanism: Wanted,
 }
 
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let stop = signals::stop_flag()?;
-    let mut recorder = Recorder::new(recording::mechanism(args.how.mechanism), None)?;
+    let mut recorder = Recorder::new(args.mechanism.0, None)?;
     let program = recorder.check_process(args.process)?;
-    let file = TraceFile::at(recording::path(&args.how, &program))?;
+    let file = TraceFile::at(recording::path(&args.trace, &program))?;
     recording::calibrate(&mut recorder)?;
     let (file, written) = file.begin()?;
     let trace = TraceWriter::new(file, &recorder.header(&program, true))?;

@@ -36,8 +36,8 @@ use crate::terminal::{Progress, Shown, output};
 pub(crate) struct Comparison<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) args: &'a RunArgs,
-    /// End after so many.
-    pub(crate) blocks: Option<NonZeroU32>,
+    /// End after so many rounds.
+    pub(crate) rounds: Option<NonZeroU32>,
     /// Whether the user chose the places.
     pub(crate) chose_places: bool,
     /// The article that is repeated by what is measured in the end.
@@ -148,8 +148,8 @@ impl Comparison<'_> {
         }
         for unused in preflight::unused(plan, &work.job.arms) {
             output::note(&format!(
-                "{unused} has no effect on any arm of this run; `iotoll studies` says what it is \
-                 for"
+                "{unused} has no effect on any arm of this run; `iotoll studies NAME` says what it \
+                 is for"
             ));
         }
         let places = PreparedPlaces::look(plan.clone())?;
@@ -170,7 +170,7 @@ struct Work {
 impl Work {
     fn of(plan: &Plan, comparison: &Comparison<'_>) -> anyhow::Result<Self> {
         let mut job = Job {
-            blocks: comparison.blocks.map(|blocks| blocks.get() as usize),
+            blocks: comparison.rounds.map(|rounds| rounds.get() as usize),
             run_limits: comparison.args.run_limits(),
             ..Job::of(plan)
         };

@@ -12,27 +12,16 @@ use std::process::Command;
 use anyhow::Context as _;
 use record::{PassedOver, Recorded, Recorder};
 use report::paragraph;
-use trace::Mechanism;
 use units::{count, counted, rough_size};
 
 use self::trace_file::BegunTrace;
-use crate::cli::{MechanismArg, RecorderArgs};
+use crate::cli::TraceArgs;
 
 /// The hidden command that a recorder is calibrated by.
 pub(crate) const TIME_CALLS: &str = "__time-calls";
 
-/// What is asked for.
-pub(crate) fn mechanism(asked: MechanismArg) -> Option<Mechanism> {
-    match asked {
-        MechanismArg::Auto => None,
-        MechanismArg::Ebpf => Some(Mechanism::Ebpf),
-        MechanismArg::Preload => Some(Mechanism::Preload),
-        MechanismArg::Ptrace => Some(Mechanism::Ptrace),
-    }
-}
-
 /// Where the trace goes.
-pub(crate) fn path(how: &RecorderArgs, program: &OsStr) -> PathBuf {
+pub(crate) fn path(how: &TraceArgs, program: &OsStr) -> PathBuf {
     if let Some(path) = &how.output {
         return path.clone();
     }

@@ -4,7 +4,7 @@
 //! (`confined.rs`).
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ use model::selftest::{self, SelftestResult};
 use report::formats::Kind;
 use report::html::record;
 use store::{Content, Entry, State, Store};
+use units::counted;
 
 use crate::exit::UsageError;
 use crate::recording::billed;
@@ -25,6 +26,8 @@ use crate::terminal::output;
 
 /// What is looked at before the rest is read.
 const BEGINNING_BYTES: u64 = 64 << 10;
+/// How many runs are named where one is not found.
+const NAMED_MAX: usize = 3;
 /// What other programs wrote anew may name its schema further down, up to this size.
 const UNNAMED_BYTES_MAX: u64 = 16 << 20;
 
@@ -47,7 +50,10 @@ impl Source {
                     return Ok(Self::Trace(trace));
                 }
                 let (file, name) = file_and_name(path);
-                Ok(Self::File(Input::open(file, document::BYTES_MAX)?, name.map(str::to_owned)))
+                let input = Input::open(file, document::BYTES_MAX).map_err(|error| {
+                    if error.kind() == ErrorKind::NotFound { absent() } else { error.into() }
+                })?;
+                Ok(Self::File(input, name.map(str::to_owned)))
             }
             name => {
                 let (store, entry) = entry(name.and_then(Path::to_str))?;
@@ -116,8 +122,25 @@ pub(crate) fn loaded(store: &Store, entry: &Entry) -> anyhow::Result<Saved> {
 pub(crate) fn entry(name: Option<&str>) -> anyhow::Result<(Store, Entry)> {
     let mut store = saving::existing()?;
     saving::tell_killed(&mut store);
-    let entry = store.find(name.unwrap_or("last"))?;
+    let entry = match store.find(name.unwrap_or("last")) {
+        Err(store::Error::NoSuchRun(_)) => return Err(absent()),
+        found => found?,
+    };
     Ok((store, entry))
+}
+
+/// There is neither a file nor a run of a name; which runs there are.
+fn absent() -> anyhow::Error {
+    let entries = saving::if_any().ok().flatten().and_then(|store| store.list().ok());
+    let entries = entries.unwrap_or_default();
+    if entries.is_empty() {
+        return anyhow!("there is neither a file nor a saved run of that name; no runs are saved");
+    }
+    let latest = entries.iter().take(NAMED_MAX).map(Entry::short_id).collect::<Vec<_>>();
+    let saved = counted(entries.len() as u64, "saved run");
+    let saved =
+        format!("the latest of {saved} are {} (`iotoll history` lists them)", latest.join(", "));
+    anyhow!("there is neither a file nor a saved run of that name; {saved}")
 }
 
 /// Opens a result that `what` is to be done with.

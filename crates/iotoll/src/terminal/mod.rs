@@ -1,5 +1,6 @@
 //! What is printed, and what is drawn while something goes on.
 
+mod busy;
 mod live;
 pub(crate) mod output;
 pub(crate) mod progress;

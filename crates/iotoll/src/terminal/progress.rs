@@ -7,11 +7,12 @@
 //! would share, so that a load's bar has a thread of its own, behind a channel
 //! that drops what the terminal has no time for.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anstream::{AutoStream, ColorChoice};
 use engine::measure::{Event, STRETCHES, STRETCHES_MIN};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::arm::Arm;
@@ -19,15 +20,13 @@ use model::printable::shortened;
 use model::slice::Phase;
 use units::time;
 
-use crate::terminal::live::{self, Live};
+use crate::terminal::live::{self, Live, Size, State};
 use crate::terminal::output;
 
 /// How often a second the line is drawn.
 const DRAWN_PER_S: u8 = 4;
 /// How often it is said where nothing can be drawn.
 const SAID_EVERY: Duration = Duration::from_secs(10);
-/// What the bar before the text takes, with what stands around it.
-const BAR_COLUMNS: usize = 22;
 /// What a load may be ahead of the terminal by, in lines.
 const LINES_AHEAD: usize = 2;
 
@@ -45,8 +44,14 @@ pub(crate) enum Shown {
 pub(crate) struct Progress {
     bar: ProgressBar,
     began: Instant,
+    budget: Duration,
     state: String,
+    /// What is measured now.
+    now: String,
+    /// What is drawn, and the size that the terminal had then.
+    drawn: (String, Size),
     live: Option<Live>,
+    has_styles: bool,
     /// When the line was said last, where nothing can be drawn.
     said: Option<Instant>,
 }
@@ -54,25 +59,28 @@ pub(crate) struct Progress {
 impl Progress {
     /// Shows the run's time against its budget.
     pub(crate) fn new(began: Instant, budget: Duration, shown: Shown) -> Self {
-        let bar = line(Some(budget.as_millis() as u64), "{prefix}{bar:20} {msg:.dim}");
+        let bar = line(None, "{msg}");
         let is_terminal = io::stderr().is_terminal();
         let live = (is_terminal && shown == Shown::Table).then(Live::default);
         let said = (!is_terminal && shown == Shown::Table).then_some(began);
-        Self { bar, began, state: String::new(), live, said }
+        let drawn = (String::new(), live::size());
+        let (state, now) = Default::default();
+        let has_styles = AutoStream::choice(&io::stderr()) != ColorChoice::Never;
+        Self { bar, began, budget, state, now, drawn, live, has_styles, said }
     }
 
     /// Shows what happens.
     pub(crate) fn show(&mut self, event: &Event<'_>, arms: &[Arm]) {
-        if let Some(table) = self.live.as_mut().and_then(|live| live.table(event)) {
-            self.bar.set_prefix(table);
+        if let Some(live) = self.live.as_mut() {
+            live.take(event);
         }
         match event {
             Event::Slice { phase, arm } => {
                 if matches!(phase, Phase::Calibration | Phase::Warmup) {
                     "provisional, warming up".clone_into(&mut self.state);
                 }
-                let state = format!("{}, {}", self.state, arms[*arm].id);
-                self.show_state(&state);
+                self.now.clone_from(&arms[*arm].id);
+                self.draw();
                 self.say();
             }
             Event::Block { blocks, stretches, decided, comparisons, .. } => {
@@ -112,16 +120,48 @@ impl Progress {
 
     /// Shows what a run is doing.
     pub(crate) fn show_state(&mut self, state: &str) {
-        self.bar.set_position(self.began.elapsed().as_millis() as u64);
-        let text = format!("{}, {state}", self.time());
-        self.bar
-            .set_message(shortened(&text, live::width().saturating_sub(BAR_COLUMNS)).into_owned());
+        state.clone_into(&mut self.state);
+        self.draw();
+    }
+
+    /// Draws all of it, for the terminal as it is now.
+    fn draw(&mut self) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let size = live::size();
+        if size != self.drawn.1 {
+            self.erase(size);
+        }
+        let text = format!("{}, {}", self.time(), self.state);
+        let text = match self.live.as_mut() {
+            Some(live) => {
+                let share = self.began.elapsed().as_secs_f64() / self.budget.as_secs_f64();
+                live.text(State { share, text: &text, now: &self.now }, size)
+            }
+            None if self.now.is_empty() => shortened(&text, size.width - 1).into_owned(),
+            None => shortened(&format!("{text}, {}", self.now), size.width - 1).into_owned(),
+        };
+        let text = if self.has_styles { text } else { live::plain(&text) };
+        self.bar.set_message(text.clone());
+        self.drawn = (text, size);
+    }
+
+    /// Takes away what was drawn for a terminal of another size. Terminals break lines that have
+    /// become too long, which the bar does not know of.
+    fn erase(&self, size: Size) {
+        let broken = |line: &str| line.chars().count().saturating_sub(1) / size.width;
+        let more: usize = live::plain(&self.drawn.0).lines().map(broken).sum();
+        self.bar.suspend(|| {
+            let up = if more > 0 { format!("\u{1b}[{more}A") } else { String::new() };
+            // There is nowhere left to report that this failed.
+            let _ = write!(io::stderr(), "{up}\r\u{1b}[J");
+        });
     }
 
     /// `12 of 60 s`.
     fn time(&self) -> String {
-        let budget_s = self.bar.length().unwrap_or_default() / 1000;
-        format!("{} of {budget_s} s", self.began.elapsed().as_secs())
+        format!("{} of {} s", self.began.elapsed().as_secs(), self.budget.as_secs())
     }
 
     /// Takes what is drawn away.

@@ -32,3 +32,4 @@ mod show;
 mod slices;
 mod stacks;
 mod studies;
+mod wrong_usage;

@@ -89,7 +89,11 @@ fn the_last_run_and_any_by_the_beginning_of_its_name_are_shown_as_they_were_prin
         assert_eq!(shown(&[id, "--json", "-"]), *json);
     }
     let unknown = keeping(&data).args(["show", "0123456789abcdef"]).output().unwrap();
-    assert_fails(&unknown, 2, &["cannot show 0123456789abcdef: no saved run"]);
+    assert_fails(
+        &unknown,
+        2,
+        &["cannot show 0123456789abcdef: there is neither a file nor a saved run"],
+    );
 }
 
 #[test]

@@ -159,7 +159,8 @@ fn a_saved_run_is_exported_as_it_was_when_it_was_fresh() {
                 let file = format!("--{}={}", format.flag, name(prefix, format).display());
                 let choice = format.choice.as_ref();
                 let value = choice.and_then(|choice| choice.values.get(number));
-                let chosen = value.map(|value| format!("--{}={value}", choice.unwrap().flag));
+                let chosen =
+                    value.map(|value| format!("--{}={}", choice.unwrap().flag, value.name));
                 [file].into_iter().chain(chosen)
             });
             each.collect::<Vec<_>>()

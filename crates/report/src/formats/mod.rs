@@ -23,7 +23,7 @@ use crate::html::{self, Sheet};
 pub static FORMATS: [Format; 5] = [
     Format {
         flag: "json",
-        help: "Write the result as JSON; - prints it instead of the report",
+        help: "Write the result as JSON",
         choice: None,
         needs_slices: true,
         writers: &[Writers {
@@ -36,14 +36,19 @@ pub static FORMATS: [Format; 5] = [
     },
     Format {
         flag: "csv",
-        help: "Write the figures as CSV, for a chart or a spreadsheet; - prints them instead of \
-               the report",
+        help: "Write the figures as CSV",
         choice: Some(Choice {
             flag: "csv-rows",
             value_name: "ROWS",
-            help: "What a row of the CSV is: an arm, an arm in one block, or a bucket of an arm's \
-                   latency histogram",
-            values: &["arms", "blocks", "buckets"],
+            help: "Choose the rows: arms, rounds or buckets",
+            details: "A row is a combination of a study, a strategy, its parameters and a place \
+                      (arms), a combination in one round (rounds), or a bucket of its latency \
+                      histogram (buckets). [default: arms]",
+            values: &[
+                Value { name: "arms", aliases: &[] },
+                Value { name: "rounds", aliases: &["blocks"] },
+                Value { name: "buckets", aliases: &[] },
+            ],
         }),
         needs_slices: true,
         writers: &[
@@ -54,8 +59,7 @@ pub static FORMATS: [Format; 5] = [
     },
     Format {
         flag: "openmetrics",
-        help: "Write the figures as OpenMetrics, for Prometheus; - prints them instead of the \
-               report",
+        help: "Write the figures for Prometheus",
         choice: None,
         needs_slices: true,
         writers: &[Writers::of_comparisons(|run, analysis| {
@@ -64,7 +68,7 @@ pub static FORMATS: [Format; 5] = [
     },
     Format {
         flag: "html",
-        help: "Write the report as one HTML file with charts; - prints it instead of the report",
+        help: "Write the report as HTML with charts",
         choice: None,
         needs_slices: true,
         writers: &[Writers::of_comparisons(|run, analysis| {
@@ -73,8 +77,7 @@ pub static FORMATS: [Format; 5] = [
     },
     Format {
         flag: "markdown",
-        help: "Write the report as Markdown, to be pasted into an issue; - prints it instead of \
-               the report",
+        help: "Write the report as Markdown",
         choice: None,
         needs_slices: false,
         writers: &[Writers::of_comparisons(|run, analysis| {
@@ -110,8 +113,19 @@ pub struct Choice {
     pub value_name: &'static str,
     /// What it chooses.
     pub help: &'static str,
-    /// The names of the variants.
-    pub values: &'static [&'static str],
+    /// What each value means.
+    pub details: &'static str,
+    /// The variants.
+    pub values: &'static [Value],
+}
+
+/// The name of a variant.
+#[derive(Debug)]
+pub struct Value {
+    /// Its name.
+    pub name: &'static str,
+    /// Its former names, which go on working.
+    pub aliases: &'static [&'static str],
 }
 
 /// A format, in one of its variants.
@@ -179,7 +193,8 @@ impl Format {
     /// The variant of that name; the first one where there is no such name.
     pub fn variant(&'static self, name: &str) -> Variant {
         let values = self.choice.as_ref().map_or(&[][..], |choice| choice.values);
-        let choice = values.iter().position(|value| *value == name).unwrap_or_default();
+        let is_meant = |value: &Value| value.name == name || value.aliases.contains(&name);
+        let choice = values.iter().position(is_meant).unwrap_or_default();
         Variant { format: self, choice }
     }
 

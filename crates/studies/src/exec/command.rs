@@ -8,7 +8,7 @@ use engine::study::StudyError;
 use model::study::Params;
 use process::{Ended, Program};
 
-use super::spec::Output;
+use super::spec::{Output, WorksIn};
 use crate::shell::{PLACE, VARIANT, filled_in, names, shell};
 
 /// The most of standard output that is compared.
@@ -39,10 +39,12 @@ impl Command {
             );
         }
         let has = |what| [&command, &prepare, &check].into_iter().any(|text| names(text, what));
-        if !has(PLACE) {
+        let works_in = WorksIn::of(params.choice("works-in"))?;
+        if works_in == WorksIn::Place && !has(PLACE) {
             return unsuited(
                 "the command does the same in every place, for neither it nor exec.prepare contains \
-                 {place}; write {place} where the folder belongs that it is to work in",
+                 {place}; write {place} where the folder belongs that it is to work in, or set \
+                 exec.works-in=current if it works on files in the current directory",
             );
         }
         if !variant.is_empty() && !has(VARIANT) {

@@ -30,6 +30,14 @@ choices! {
     }
 }
 
+choices! {
+    /// Where the command finds its files.
+    pub(super) enum WorksIn {
+        Place = "place",
+        Current = "current",
+    }
+}
+
 const SHELL: ParamKind = ParamKind::Shell(
     "a command for the shell, in which {place}, {variant} and, in a plan file, {plan} are filled in",
 );
@@ -43,7 +51,7 @@ pub(super) const CASES: &[Case] = &[Case::of(
 pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
     StudyDescription {
         by_default: false,
-        compared: vec!["variant"],
+        compared: vec!["command", "variant"],
         params: vec![
             param("command", "what is timed; it works in {place}, a folder of its own", SHELL, ""),
             param("prepare", "run before each run, outside the clock, to fill {place}", SHELL, ""),
@@ -59,6 +67,13 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 "the text that replaces {variant} in command, prepare and check",
                 ParamKind::Name("a text"),
                 "",
+            ),
+            param(
+                "works-in",
+                "where the command works: in {place}, which it must then name, or in the current \
+                 directory, on files that are there",
+                ParamKind::Choice(WorksIn::NAMES),
+                "place",
             ),
             param(
                 "status",

@@ -251,7 +251,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
         )],
         ..StudyDescription::new(
             "serve",
-            "answer connections at a rate (toll: their median time)",
+            "answer connections at a rate, timed by their median",
             "connection",
         )
     }

@@ -234,7 +234,11 @@ fn a_running_program_is_watched_and_goes_on() {
     for mechanism in mechanisms("a_running_program_is_watched_and_goes_on") {
         if mechanism == "preload" {
             let watch = ["watch", "1", "--mechanism", mechanism];
-            common::assert_fails(&iotoll().args(watch).output().unwrap(), 1, &["runs already"]);
+            common::assert_fails(
+                &iotoll().args(watch).output().unwrap(),
+                2,
+                &["invalid value 'preload'"],
+            );
             continue;
         }
         let folder = tempfile::tempdir().unwrap();
