@@ -106,7 +106,8 @@ fn judged(comparison: &Comparison, full: bool) -> Vec<Cell> {
     let Difference { ratio, interval } = Difference::of(comparison);
     let mut cells = vec![Cell::new(ratio)];
     if full {
-        cells.push(Cell::new(interval));
+        // Shorter than in a sentence, for the room that a row has.
+        cells.push(Cell::new(interval.replace(" to ", "–")));
     }
     cells.push(verdict(comparison));
     cells

@@ -175,6 +175,6 @@ fn open(comparison: &Comparison) -> String {
         }
         Some(minutes) => format!("about {:.0} more hours may decide it", (minutes / 60.0).ceil()),
         None if comparison.ratio_low.is_none() => "measured too briefly to tell".to_owned(),
-        None => "too close to call".to_owned(),
+        None => comparison.why.clone().unwrap_or_else(|| "too close to call".to_owned()),
     }
 }

@@ -103,7 +103,7 @@ fn the_full_report_has_both_intervals_and_says_what_they_rest_on() {
     };
     let varied = full(&measured(1.2, Some(0.06)));
     assert!(varied.contains("What another run would find"), "{varied}");
-    assert!(varied.contains("in this run alone +"), "{varied}");
+    assert!(varied.contains("in this run alone 19–20%"), "{varied}");
     assert!(varied.contains("6 saved runs vary by 6%"), "{varied}");
     let alone = full(&measured(1.2, None));
     assert!(alone.contains("Intervals are of this run alone"), "{alone}");
