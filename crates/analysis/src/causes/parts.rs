@@ -125,19 +125,19 @@ impl Parts {
         let calls = totals.spent.calls.map_or(0.0, all_calls).max(1.0);
         let moves = totals.moved_bytes().is_some_and(|bytes| bytes / calls >= MOVES_BYTES);
         let by_page_ns = moving_ns(totals).unwrap_or(0.0);
-        let fault_ns = faults * memory.fault_ns;
+        let bare_ns = faults * memory.fault_ns;
         // Memory that a host took back costs as much again, though it was used before: no more
         // of it than what the pages take beyond what they cost before the run.
-        let beyond_ns = (kernel_ns - by_page_ns - fault_ns).max(0.0);
+        let beyond_ns = (kernel_ns - by_page_ns - bare_ns).max(0.0);
         let again = if moves && !names { totals.taken.first_more_ns.min(beyond_ns) } else { 0.0 };
         let first_touch_ns = take((touched * first_ns).max(again));
-        let faults_ns = take(fault_ns);
+        let faults_ns = take(bare_ns);
         let clearing_ns = take(clearing_ns(totals, kernel_ns - faults_ns - by_page_ns));
         let copying_ns = take(if moves && !names { f64::INFINITY } else { by_page_ns });
         // A mapped file's work is done in its faults, whatever more than a bare fault they
         // take.
         let by_faults = faults > calls.max(totals.operations as f64);
-        let parts = Self { faults_ns, first_touch_ns, clearing_ns, copying_ns, ..self };
+        let parts = Self { faults_ns, first_touch_ns, copying_ns, clearing_ns, ..self };
         if names {
             Self { names_ns: left_ns, ..parts }
         } else if by_faults {

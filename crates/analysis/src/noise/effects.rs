@@ -29,8 +29,9 @@ pub(crate) fn of_run(
     sources.retain(|source| !neighbours.any() || !is_writing_alone(source));
     sources.extend(neighbours.sources());
     sources.extend(limits::io(run, totals));
-    let memory = sources.iter_mut().find(|source| source.code == NoiseCode::MemoryLimit);
-    memory.into_iter().for_each(|source| limits::say_hits(source, totals));
+    for source in sources.iter_mut().filter(|source| source.code == NoiseCode::MemoryLimit) {
+        limits::say_hits(source, totals);
+    }
     for source in &mut sources {
         let lost = match source.code {
             NoiseCode::PlaceNeighbour => Some(neighbours.lost().to_vec()),

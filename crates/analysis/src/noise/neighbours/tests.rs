@@ -79,7 +79,7 @@ fn a_verdict_that_holds_without_the_neighbour_stands_and_the_neighbour_is_report
 
 #[test]
 fn rounds_without_the_neighbour_show_what_it_cost() {
-    let half = |block: usize| block % 2 == 0;
+    let half = |block: usize| block.is_multiple_of(2);
     // It was there in half of the rounds, and they took no longer.
     let (verdict, analysis) = analysed(&run([20e6, 15e6], 0.5, half, 1.0));
     assert_eq!(verdict, Verdict::Faster);
