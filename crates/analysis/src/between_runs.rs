@@ -13,6 +13,12 @@ use crate::facts::setting;
 /// An arm's time in a run says little with fewer slices.
 const SLICES_MIN: u64 = 5;
 
+/// Fewer saved runs would make intervals so wide that the second run of a machine decides less
+/// than its first.
+const RUNS_MIN: usize = 5;
+/// Runs that differ by more had other programs beside them, and tell nothing of this one.
+const DEVIATION_MAX: f64 = 0.1;
+
 /// What saved runs told of the arms' times, in the order in which they ran.
 pub struct Saved<'a> {
     /// The logarithms that are [`kept`] under a text.
@@ -48,6 +54,9 @@ fn learned(series: &[Vec<f64>]) -> Vec<Option<Learned>> {
     stats::moderate(&mut variations);
     let learned = |(variation, series): (Option<Variation>, &Vec<f64>)| {
         let Variation { deviation, degrees } = variation?;
+        if series.len() < RUNS_MIN || deviation > DEVIATION_MAX {
+            return None;
+        }
         Some(Learned { deviation, degrees, runs: series.len() as u64 })
     };
     variations.into_iter().zip(series).map(learned).collect()
@@ -101,12 +110,10 @@ mod tests {
     }
 
     #[test]
-    fn two_saved_runs_tell_where_three_comparisons_tell_together() {
-        let found = shown(2, 0.02);
-        assert!(
-            found.iter().all(|of| of.time.is_some_and(|time| time.degrees >= 2.0)),
-            "{found:?}"
-        );
+    fn few_saved_runs_and_runs_that_differ_widely_tell_nothing() {
+        assert_eq!(shown(RUNS_MIN - 1, 0.02), []);
+        assert_eq!(shown(8, 0.5), []);
+        assert!(shown(RUNS_MIN, 0.02).iter().all(|of| of.time.is_some()));
     }
 
     #[test]
@@ -114,7 +121,7 @@ mod tests {
         let run = testing::run(2, Vec::new());
         let settings = [0, 1].map(|arm| setting(&run, &run.plan.arms[arm]).unwrap_or_default());
         let wanted = of_tails(&settings[0], &settings[1]);
-        let of = |text: &str| if text == wanted { vec![0.0, 0.1, 0.0, 0.1] } else { Vec::new() };
+        let of = |text: &str| if text == wanted { vec![0.0, 0.02, 0.0, 0.02, 0.0] } else { Vec::new() };
         let found = between_runs(&run, &Saved { of: &of, ratios: &|_, _| Vec::new() });
         assert!(found[0].time.is_none() && found[0].p99.is_some(), "{found:?}");
     }
