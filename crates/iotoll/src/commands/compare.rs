@@ -41,8 +41,8 @@ Examples:
   iotoll compare plan.toml --json -             a plan file, the result as JSON
 
 Your own files, of which copies are measured:
-  iotoll compare --mine var/cache --mine var/log/shop.log --mine var/data/shop.db \
-      /srv /dev/shm --write-plan shop.toml";
+  iotoll compare --mine var/cache --mine var/log/shop.log \\
+      --mine var/data/shop.db /srv /dev/shm";
 
 fn places_help() -> String {
     format!(
@@ -59,9 +59,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "[LABEL=]PATH", value_hint = ValueHint::AnyPath, help = places_help())]
     places: Vec<PlaceArgument>,
 
-    /// Measure with copies of your own: of a folder of many small files, of a page's files or of
-    /// templates, of a log's line sizes, of a SQLite database. Says what each path is taken for;
-    /// can be given again
+    /// Measure with copies of your own files: a folder, a log or a SQLite database. Say first
+    /// what the path is taken for. Can be given again
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     mine: Vec<PathBuf>,
 
@@ -86,7 +85,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     plan: Option<PathBuf>,
 
-    /// Write all that is going to be measured to a plan file, which gives the same plan again
+    /// Write the plan to a file, which `iotoll compare FILE` measures again
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     write_plan: Option<PathBuf>,
 

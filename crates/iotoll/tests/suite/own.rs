@@ -123,7 +123,7 @@ fn every_study_works_on_copies_of_ones_own_and_says_so() {
         " your files: 2 files, 1.58 kB; left out: 1 link strategy place",
         " your files: a database of 8.19 kB, 2 statements a request: 1 read and 1 write strategy",
         " your files: record sizes of 2 lines, 9 B to 27 B, 18 B on average; contents are invented",
-        " Data page, cache, files: your files: 2 files, 1.58 kB; left out: 1 link. ",
+        " page, cache, files: your files: 2 files, 1.58 kB; left out: 1 link. ",
     ] {
         assert!(unwrapped(&text).contains(says), "{says}: {text}");
     }
@@ -139,7 +139,8 @@ fn what_is_invented_is_said_to_be() {
     assert_eq!((&page["own"], &page["own_by"]), (&Value::Bool(false), &Value::from("set")));
     assert!(stream.is_null());
     assert!(text.contains("\n  invented: 5 files of 212 kB together\n"), "{text}");
-    assert!(text.contains("Data    invented: page. For your own: --set page.set."), "{text}");
+    let said = "Generated data, not your files: add --mine PATH.";
+    assert!(unwrapped(&text).contains(said), "{text}");
 }
 
 #[test]
@@ -184,7 +185,7 @@ fn what_cannot_be_read_is_answered_with_a_sentence() {
     fails("page.set=/no/such", &["page/", "/no/such cannot be read", "check the path"]);
     fails("files.set=/dev/zero", &["files/", "Not a directory", "name a directory"]);
     fails("log.sample=/dev/zero", &["log/", "/dev/zero is a device", "a regular file is needed"]);
-    fails("sqlite.database=/dev/zero", &["sqlite/", "name one by statements"]);
+    fails("sqlite.database=/dev/zero", &["sqlite/", "/dev/zero is a device"]);
     fails("cache.set=/proc", &["cache/", "/proc"]);
     let fifo = app.path("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
