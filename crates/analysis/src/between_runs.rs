@@ -121,7 +121,8 @@ mod tests {
         let run = testing::run(2, Vec::new());
         let settings = [0, 1].map(|arm| setting(&run, &run.plan.arms[arm]).unwrap_or_default());
         let wanted = of_tails(&settings[0], &settings[1]);
-        let of = |text: &str| if text == wanted { vec![0.0, 0.02, 0.0, 0.02, 0.0] } else { Vec::new() };
+        let of =
+            |text: &str| if text == wanted { vec![0.0, 0.02, 0.0, 0.02, 0.0] } else { Vec::new() };
         let found = between_runs(&run, &Saved { of: &of, ratios: &|_, _| Vec::new() });
         assert!(found[0].time.is_none() && found[0].p99.is_some(), "{found:?}");
     }

@@ -27,8 +27,8 @@ pub struct Arm {
 
 impl Arm {
     /// Whether it is of that study and has that label.
-    fn is_of(&self, study: &str, label: &Option<String>) -> bool {
-        self.study.name == study && self.label == *label
+    fn is_of(&self, study: &str, label: Option<&str>) -> bool {
+        self.study.name == study && self.label.as_deref() == label
     }
 
     /// How many clients do it at the same time.
@@ -97,7 +97,7 @@ impl Plan {
     /// whether it means something.
     fn id(&self, (arm, told): &(Arm, Vec<bool>), arms: &[(Arm, Vec<bool>)]) -> String {
         let same_study =
-            || arms.iter().filter(|(other, _)| other.is_of(&arm.study.name, &arm.label));
+            || arms.iter().filter(|(other, _)| other.is_of(&arm.study.name, arm.label.as_deref()));
         let varies = |at: usize| {
             let values = same_study().filter(|(_, told)| told[at]).map(|(o, _)| &o.params.0[at]);
             values.into_iter().any(|value| *value != arm.params.0[at])
@@ -163,7 +163,8 @@ pub fn pairs(arms: &[Arm]) -> Vec<Pair> {
 fn does_the_same(a: &Arm, b: &Arm) -> bool {
     let compared = &a.study.compared;
     let mut pairs = a.params.0.iter().zip(&b.params.0);
-    a.is_of(&b.study.name, &b.label) && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
+    a.is_of(&b.study.name, b.label.as_deref())
+        && pairs.all(|(a, b)| a == b || compared.contains(&a.0))
 }
 
 #[cfg(test)]

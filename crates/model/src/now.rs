@@ -26,7 +26,7 @@ impl Draft {
             match key {
                 None => planned.begin_with(value.trim()).map_err(wrong)?,
                 Some(key) => {
-                    planned.begin_with_value(key, value).map_err(|error| wrong(error.0))?
+                    planned.begin_with_value(key, value).map_err(|error| wrong(error.0))?;
                 }
             }
             touched = true;

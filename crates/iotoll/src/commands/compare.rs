@@ -41,8 +41,8 @@ Examples:
   iotoll compare plan.toml --json -             a plan file, the result as JSON
 
 Your own files, of which copies are measured:
-  iotoll compare --mine var/cache --mine var/log/shop.log --mine var/data/shop.db \
-      /srv /dev/shm --write-plan shop.toml
+  iotoll compare --mine var/cache --mine var/log/shop.log \\
+      --mine var/data/shop.db /srv /dev/shm
 
 Names: `iotoll studies` lists studies, `iotoll studies log` strategies and keys.";
 

@@ -17,6 +17,7 @@ mod interrupt;
 mod launched;
 mod load;
 mod log;
+mod mine;
 mod neighbours;
 mod own;
 mod record;

@@ -140,10 +140,8 @@ fn what_is_invented_is_said_to_be() {
     assert_eq!((&page["own"], &page["own_by"]), (&Value::Bool(false), &Value::from("set")));
     assert!(stream.is_null());
     assert!(text.contains("\n  invented: 5 files of 212 kB together\n"), "{text}");
-    assert!(
-        unwrapped(&text).contains("Generated data, not your files: --set page.set for yours."),
-        "{text}"
-    );
+    let said = "Generated data, not your files: add --mine PATH.";
+    assert!(unwrapped(&text).contains(said), "{text}");
 }
 
 #[test]
@@ -188,7 +186,7 @@ fn what_cannot_be_read_is_answered_with_a_sentence() {
     fails("page.set=/no/such", &["page/", "/no/such cannot be read", "check the path"]);
     fails("files.set=/dev/zero", &["files/", "Not a directory", "name a directory"]);
     fails("log.sample=/dev/zero", &["log/", "/dev/zero is a device", "a regular file is needed"]);
-    fails("sqlite.database=/dev/zero", &["sqlite/", "name one by statements"]);
+    fails("sqlite.database=/dev/zero", &["sqlite/", "/dev/zero is a device"]);
     fails("cache.set=/proc", &["cache/", "/proc"]);
     let fifo = app.path("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());

@@ -200,10 +200,11 @@ fn plan(
         taken_for: _,
     } = plan;
     let labels = numbered("label", arms.iter().filter_map(|arm| arm.label.as_ref()));
-    let per_second = per_second.into_iter().map(|(subject, rate)| {
-        let renamed = arms.iter().find(|arm| arm.label.is_some() && arm.subject() == subject);
-        let renamed = renamed.map(|arm| relabelled(arm, &labels).subject());
-        (renamed.unwrap_or(subject), rate)
+    // A key that is no study's is somebody's text.
+    let per_second = per_second.into_iter().filter_map(|(subject, rate)| {
+        let arm = arms.iter().find(|arm| arm.subject() == subject || arm.study == subject)?;
+        let is_labelled = arm.study != subject;
+        Some((if is_labelled { relabelled(arm, &labels).subject() } else { subject }, rate))
     });
     let per_second = per_second.collect();
     let texts = arms.iter().flat_map(|arm| {

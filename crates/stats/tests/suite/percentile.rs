@@ -149,7 +149,9 @@ fn cut(values: &[f64]) -> Vec<Vec<(u64, u64)>> {
     }
     let subsample = |part: &[f64]| {
         let mut histogram = Histogram::new();
-        part.iter().for_each(|value| histogram.record(*value as u64));
+        for value in part {
+            histogram.record(*value as u64);
+        }
         histogram.buckets().map(|(value, times)| (value as u64, times)).collect()
     };
     values.chunks_exact(size).map(subsample).collect()

@@ -193,6 +193,11 @@ impl Seen {
         if is_most(self.databases) {
             return instead("is a folder of databases; name one of them");
         }
+        if self.databases > 0 {
+            return instead(
+                "has a database among its files; name that and the others each by itself",
+            );
+        }
         if is_most(self.logs) {
             return instead("is a folder of logs; name one of them");
         }

@@ -25,17 +25,34 @@ pub struct Suggestions {
     pub paths: Vec<String>,
 }
 
-/// What is in a folder, as far as that is found at little cost; nothing where it cannot be read.
+/// What is in a folder, or in one within it that is nothing by itself, as far as that is found
+/// at little cost; nothing where it cannot be read.
 pub fn suggestions(folder: &str) -> Suggestions {
     let mut names = names(folder);
     names.sort_unstable();
-    let path = |name: &String| {
-        let path = if folder == "." { name.into() } else { Path::new(folder).join(name) };
-        path.to_str().map(str::to_owned)
-    };
-    let paths = names.iter().filter_map(path).take(LOOKS_MAX);
-    let paths = paths.filter(|path| look(path, GLANCE).is_ok()).take(SUGGESTED_MAX).collect();
-    Suggestions { has_files: !names.is_empty(), paths }
+    let mut found = Suggestions { has_files: !names.is_empty(), paths: Vec::new() };
+    let mut looks = 0;
+    for path in names.iter().filter_map(|name| within(folder, name)) {
+        // Of each folder the first that is recognised.
+        let inner = self::names(&path);
+        let mut inner: Vec<String> = inner.iter().filter_map(|name| within(&path, name)).collect();
+        inner.sort_unstable();
+        let candidates = std::iter::once(path).chain(inner).take(LOOKS_MAX - looks);
+        let mut is_known = |path: &String| {
+            looks += 1;
+            look(path, GLANCE).is_ok()
+        };
+        found.paths.extend(candidates.into_iter().find(&mut is_known));
+        if found.paths.len() == SUGGESTED_MAX || looks == LOOKS_MAX {
+            break;
+        }
+    }
+    found
+}
+
+fn within(folder: &str, name: &str) -> Option<String> {
+    let path = if folder == "." { name.into() } else { Path::new(folder).join(name) };
+    path.to_str().map(str::to_owned)
 }
 
 /// The first names of a folder that are not hidden.

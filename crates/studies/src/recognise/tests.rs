@@ -224,4 +224,10 @@ fn at_most_three_things_of_a_folder_are_suggested_and_none_that_is_hidden() {
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found[0].ends_with("/b.log"), "{found:?}");
     assert_eq!(of("b.log"), Suggestions::default());
+    own.file("app/data/shop.db", b"SQLite format 3\0").file("app/log/a.log", lines(20));
+    own.files(12, |n| format!("app/cache/{n}"), 9);
+    let found = of("app").paths;
+    assert!(found.len() == 2 && found[0].ends_with("app/cache"), "{found:?}");
+    assert!(found[1].ends_with("app/log/a.log"), "{found:?}");
+    assert!(own.refused("app").contains("has a database among its files"));
 }

@@ -58,7 +58,11 @@ fn detail(name: &str) -> Detail {
 
 /// A run with something in each field that may have a text.
 fn full() -> Run {
-    let plan = plan();
+    let mut plan = plan();
+    let page = &mut plan.studies[1];
+    page.label = Some("alice.site".to_owned());
+    page.taken_for = Some("the files of alice's page".to_owned());
+    page.per_second = Some(4.0);
     let arms =
         (0..plan.arms().len()).map(|arm| ArmBehaviour::steady(4000.0 / (1 + arm % 3) as f64, 0.05));
     let mut run = run(&plan, &mut SimulatedRunner::new(arms.collect(), 1));
@@ -180,7 +184,7 @@ fn a_comparison_says_the_same_without_names() {
     let text = serde_json::to_string(&after).unwrap().to_lowercase();
     assert!(!text.contains("alice") && !text.contains("/home"), "{text}");
     for (arm, own) in after.plan.arms.iter().zip(&before.plan.arms) {
-        assert_eq!(arm.id, own.id.replace("@alice", "@place-1"));
+        assert_eq!(arm.id, own.id.replace("@alice", "@place-1").replace("alice.site", "label-1"));
     }
     let figures = |run: &Run| {
         let comparisons = analyse(run).comparisons;
