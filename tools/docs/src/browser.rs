@@ -11,8 +11,8 @@ use std::time::Duration;
 use analysis::analyse;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use model::article::{
-    Article, Is, Measure, MissingProgram, PublishedConclusion, PublishedFigure, Quantity,
-    SetAgainst, Test,
+    Article, Is, Measure, MissingProgram, Precondition, PublishedConclusion, PublishedFigure,
+    Quantity, ScaledServer, SetAgainst, Test,
 };
 use model::figure::Unit;
 use model::plan::Plan;
@@ -292,11 +292,13 @@ fn hostile_article() -> Article {
         against: None,
         original: Some(ratio.clone()),
         native: Some(ratio.clone()),
+        note: Some(text()),
     };
     let conclusion = PublishedConclusion {
         says: text(),
         original: vec![Test { of: ratio, is: Is::AtLeast(1e9) }],
         native: Vec::new(),
+        preconditions: vec![Precondition { says: text(), original: None, native: None }],
     };
     Article {
         name: text(),
@@ -308,6 +310,7 @@ fn hostile_article() -> Article {
         figures: vec![figure],
         conclusions: vec![conclusion],
         missing: vec![MissingProgram { what: text(), install: text() }],
+        scaled: vec![ScaledServer { arms: text(), held_then: 1.0, held_here: 2.0, times: 2.0 }],
     }
 }
 

@@ -77,7 +77,8 @@ fn of_article() -> Result<Run> {
     draft.places = labels.map(|label| PlaceRequest::directory(label, "/")).collect();
     let plan = draft.finish(1)?;
     let labels = ["disk", "ram"].map(str::to_owned);
-    let repetition = Repetition { spec, labels, is_quick: true, missing: Vec::new() };
+    let repetition =
+        Repetition { spec, labels, is_quick: true, missing: Vec::new(), held: Vec::new() };
     let article = repetition.article(&plan);
     Ok(small(testkit::run_article(&plan, article, &mut runner(&plan))))
 }
