@@ -200,8 +200,8 @@ impl<'a> LocalRunner<'a> {
         }
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
         let mut devices = || places.iter_mut().map(|place| place.device_bytes()).collect();
-        let devices = Devices { at, read: &mut devices };
-        self.meter.slice(&mut **workload, operations, folders, devices)
+        let mut devices = Devices { at, read: &mut devices };
+        self.meter.slice(&mut **workload, operations, folders, &mut devices)
     }
 
     /// Which process an arm's slices run in.

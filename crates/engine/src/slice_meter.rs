@@ -76,7 +76,7 @@ impl SliceMeter {
         workload: &mut dyn Workload,
         operations: u64,
         folders: SliceFolders<'_>,
-        devices: Devices<'_>,
+        devices: &mut Devices<'_>,
     ) -> Result<Slice, StudyError> {
         let timer = &mut self.timer;
         let folders = SliceFolders { clients: self.clients.as_ref(), ..folders };

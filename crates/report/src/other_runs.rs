@@ -47,7 +47,7 @@ run alone are narrower:";
 /// vary by 1.9%.`
 fn line(comparison: &Comparison, other_runs: &OtherRuns) -> String {
     let Comparison { base, other, ratio, ratio_low, ratio_high, p99, .. } = comparison;
-    let both = both(Difference::new(*ratio, *ratio_low, *ratio_high), *ratio, other_runs);
+    let both = both(&Difference::new(*ratio, *ratio_low, *ratio_high), *ratio, other_runs);
     let OtherRuns { runs_vary_by, learned_from, .. } = other_runs;
     let text = format!(
         "{other} against {base}: {both}. {} vary by {}.",
@@ -57,7 +57,7 @@ fn line(comparison: &Comparison, other_runs: &OtherRuns) -> String {
     text + &tail(p99)
 }
 
-fn both(another: Difference, ratio: Option<f64>, other_runs: &OtherRuns) -> String {
+fn both(another: &Difference, ratio: Option<f64>, other_runs: &OtherRuns) -> String {
     let OtherRuns { this_run_low, this_run_high, .. } = *other_runs;
     let this = Difference::new(ratio, this_run_low, this_run_high);
     let told = |interval: &str| {
@@ -70,7 +70,7 @@ fn both(another: Difference, ratio: Option<f64>, other_runs: &OtherRuns) -> Stri
 fn tail(p99: &TailComparison) -> String {
     let TailComparison { ratio, ratio_low, ratio_high, other_runs, .. } = *p99;
     other_runs.map_or_else(String::new, |of| {
-        let both = both(Difference::new(ratio, ratio_low, ratio_high), ratio, &of);
+        let both = both(&Difference::new(ratio, ratio_low, ratio_high), ratio, &of);
         format!(
             " 99th percentile: {both}. {} vary by {}.",
             counted(of.learned_from, "saved run"),

@@ -86,7 +86,7 @@ pub fn specs() -> Vec<&'static StudyDescription> {
 /// than these. A recipe never comes from a record, which may be anybody's.
 pub fn complete(studies: &mut [StudyDescription]) {
     for study in studies {
-        let Some(known) = find(&study.name).map(|study| study.spec()) else { continue };
+        let Some(known) = find(&study.name).map(Study::spec) else { continue };
         if study.mix.is_none() {
             study.mix.clone_from(&known.mix);
         }

@@ -44,7 +44,7 @@ pub(crate) fn of(subject: Subject) -> Vec<Advice> {
             .filter(|index| run.plan.pairs[*index].base == now && !spoken_for.contains(index));
         let candidates: Vec<Candidate> =
             others.filter_map(|index| Candidate::of(subject, index)).collect();
-        found.extend(answer(subject, now, candidates, &spoken_for));
+        found.extend(answer(subject, now, &candidates, &spoken_for));
     }
     // A set that one place suits has no line on those that do not.
     let changed: Vec<String> = found
@@ -55,12 +55,12 @@ pub(crate) fn of(subject: Subject) -> Vec<Advice> {
     found.retain(|(advice, _)| {
         advice.is_a_change() || !advice.now.iter().any(|now| changed.contains(now))
     });
-    in_order(found)
+    in_order(&found)
 }
 
 /// By group and condition; of these the study first that has the largest saving, and in each
 /// study in the order of the plan.
-fn in_order(found: Vec<Ranked>) -> Vec<Advice> {
+fn in_order(found: &[Ranked]) -> Vec<Advice> {
     let most_saved = |(of, rank): &Ranked| {
         let alike = found.iter().filter(|(advice, other)| {
             let (one, another) = ((&advice.study, &advice.label), (&of.study, &of.label));
@@ -86,7 +86,7 @@ type Ranked = (Advice, usize);
 fn answer(
     subject: Subject,
     now: usize,
-    candidates: Vec<Candidate>,
+    candidates: &[Candidate],
     spoken_for: &[usize],
 ) -> Vec<Ranked> {
     let paying = candidates.iter().filter(|candidate| candidate.chance == Chance::Pays);

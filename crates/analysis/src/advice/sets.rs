@@ -26,12 +26,14 @@ pub(super) fn advice(subject: Subject, questions: &[usize]) -> (Vec<Ranked>, Vec
     (found, spoken_for)
 }
 
+/// The parameters that arms of one set share.
+type Params<'a> = Vec<(&'a String, &'a String)>;
 /// What is done with the files of one set: each arm with how often.
 type Set = Vec<(usize, f64)>;
 
 /// The sets: questions of one study that differ in the parameter of its mix alone.
 fn sets(subject: Subject, questions: &[usize]) -> Vec<Set> {
-    let mut sets: Vec<(Vec<(&String, &String)>, String, Set)> = Vec::new();
+    let mut sets: Vec<(Params<'_>, String, Set)> = Vec::new();
     for &now in questions {
         let arm = &subject.run.plan.arms[now];
         let Some(mix) = subject.run.study(&arm.study).and_then(|study| study.mix.as_ref()) else {

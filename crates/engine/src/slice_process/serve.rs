@@ -100,9 +100,9 @@ impl Slices<'_> {
         };
         let read = |reader: &Option<DeviceReader>| Some(reader.as_ref()?.read().ok()?.traffic());
         let mut devices = || self.devices.iter().map(read).collect();
-        let devices = Devices { at: record.place, read: &mut devices };
+        let mut devices = Devices { at: record.place, read: &mut devices };
         let [fresh, kept] = folders.each_ref().map(|folder| folder.as_fd());
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
-        self.meter.slice(&mut **workload, operations, folders, devices)
+        self.meter.slice(&mut **workload, operations, folders, &mut devices)
     }
 }

@@ -46,6 +46,12 @@ pub(crate) struct Comparison<'a> {
     pub(crate) others: Option<&'a Leader>,
 }
 
+fn interrupted_before(places: PreparedPlaces) -> anyhow::Result<Exit> {
+    output::note("interrupted before anything was measured");
+    places.close()?;
+    Ok(Exit::Interrupted)
+}
+
 impl Comparison<'_> {
     /// Measures, and reports.
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
@@ -67,9 +73,7 @@ impl Comparison<'_> {
         let stop_reason = StopReason::new(signals::stop_flag()?);
         places.create(&stop_reason.stop)?;
         if stop_reason.stop.load(Ordering::Relaxed) {
-            output::note("interrupted before anything was measured");
-            places.close()?;
-            return Ok(Exit::Interrupted);
+            return interrupted_before(places);
         }
         // What was made is what counts, and some of it may not have been.
         let Work { job, workloads, needs } = work.without_left_out(&places.plan, self)?;

@@ -50,12 +50,12 @@ impl<'a> Grid<'a> {
         let order = subject.study_of(first)?.params.iter().map(|param| param.name.as_str());
         let varies =
             |name: &&str| arms.iter().any(|arm| arm.params.get(*name) != first.params.get(*name));
-        let mut varied: Vec<&str> = order.filter(varies).collect();
+        let mut factors: Vec<&str> = order.filter(varies).collect();
         let places = subject.run.places.len();
-        if places < PLACES_MIN && varied.len() < FACTORS_MIN {
+        if places < PLACES_MIN && factors.len() < FACTORS_MIN {
             return None;
         }
-        let across = if varied.len() < FACTORS_MIN { None } else { varied.pop() };
+        let across = if factors.len() < FACTORS_MIN { None } else { factors.pop() };
         let value = |arm: &ArmResult| {
             across.map_or_else(String::new, |name| {
                 let value = arm.params.get(name).map_or("", String::as_str);
@@ -66,7 +66,7 @@ impl<'a> Grid<'a> {
         let mut rows: Vec<(String, Vec<&ArmResult>)> = Vec::new();
         for arm in arms {
             push_new(&mut columns, (value(arm), arm.place.clone()));
-            let words = varied
+            let words = factors
                 .iter()
                 .filter_map(|name| Some(param(subject, arm, name, arm.params.get(*name)?)));
             let name = std::iter::once(called.clone()).chain(words).collect::<Vec<_>>().join(" ");
@@ -77,9 +77,9 @@ impl<'a> Grid<'a> {
         }
         // The places of one value beside each other.
         let mut values: Vec<String> = Vec::new();
-        columns
-            .iter()
-            .for_each(|(value, _): &(String, String)| push_new(&mut values, value.clone()));
+        for (value, _) in &columns {
+            push_new(&mut values, String::clone(value));
+        }
         columns.sort_by_key(|(value, _)| values.iter().position(|known| known == value));
         let cells = |arms: Vec<&'a ArmResult>| {
             let at = |(across, place): &(String, String)| {

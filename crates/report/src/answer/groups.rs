@@ -123,8 +123,8 @@ struct Columns {
 impl Columns {
     fn of(sections: &[Section], width: Width) -> Self {
         let entries = || sections.iter().flat_map(|section| &section.entries);
-        let widest = |of: fn(&Entry) -> String| {
-            entries().map(|entry| display_width(&of(entry))).max().unwrap_or_default()
+        let widest = |texts: &mut dyn Iterator<Item = String>| {
+            texts.map(|text| display_width(&text)).max().unwrap_or_default()
         };
         let ratios = entries().flat_map(|entry| {
             let advice = entry.advice;
@@ -139,8 +139,8 @@ impl Columns {
         let has_axis = width >= WIDTH_AXIS && !ratios.is_empty();
         Self {
             width,
-            now: widest(|entry| entry.now()),
-            then: widest(|entry| entry.then()),
+            now: widest(&mut entries().map(|entry| entry.now())),
+            then: widest(&mut entries().map(|entry| entry.then())),
             axis: has_axis.then(|| Axis::of(ratios.into_iter(), columns)),
             causes: width >= WIDTH_WIDE + 30,
         }
@@ -193,7 +193,7 @@ impl Columns {
         // What a set comes to takes a line of prose, and has no times of its own.
         if !entry.advice.is_a_change() && entry.advice.now.len() > 1 {
             let first = format!("{label}{:GAP$}", "");
-            return textwrap::fill(&change, self.wrapping(&first, &below, self.width)) + "\n";
+            return textwrap::fill(&change, wrapping(&first, &below, self.width)) + "\n";
         }
         let left = self.left();
         let gap = if change.is_empty() { 0 } else { GAP };
@@ -203,14 +203,14 @@ impl Columns {
             vec![format!("{label}{:pad$}{}", "", self.figures(entry, section, left + GAP))]
         } else {
             let from = left + GAP;
-            let wrapped = textwrap::wrap(&label, self.wrapping("", &below, self.width));
+            let wrapped = textwrap::wrap(&label, wrapping("", &below, self.width));
             let wrapped = wrapped.into_iter().map(std::borrow::Cow::into_owned);
             let figures = format!("{:from$}{}", "", self.figures(entry, section, from));
             wrapped.chain([figures]).collect()
         };
         if let Some(remark) = entry.remark() {
             let below = if lines.len() > 1 { " ".repeat(2 * GAP) } else { below };
-            let wrapping = self.wrapping(&below, &below, self.width);
+            let wrapping = wrapping(&below, &below, self.width);
             lines.extend(
                 textwrap::wrap(&printable(&remark), wrapping)
                     .into_iter()
@@ -218,14 +218,6 @@ impl Columns {
             );
         }
         lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
-    }
-
-    fn wrapping<'t>(&self, first: &'t str, rest: &'t str, width: usize) -> textwrap::Options<'t> {
-        textwrap::Options::new(width)
-            .initial_indent(first)
-            .subsequent_indent(rest)
-            .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-            .word_splitter(textwrap::WordSplitter::NoHyphenation)
     }
 
     /// `15.4 ms → 1.11 ms  14×      ├●┤`, beginning at a column.
@@ -255,6 +247,14 @@ impl Columns {
         }
         out
     }
+}
+
+fn wrapping<'t>(first: &'t str, rest: &'t str, width: usize) -> textwrap::Options<'t> {
+    textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
 
 /// A bar that starts at a column, after text that ends at another: as much of it as is not

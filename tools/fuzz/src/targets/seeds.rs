@@ -78,7 +78,7 @@ fn of_article() -> Result<Run> {
     let plan = draft.finish(1)?;
     let labels = ["disk", "ram"].map(str::to_owned);
     let repetition =
-        Repetition { spec, labels, is_quick: true, missing: Vec::new(), held: Default::default() };
+        Repetition { spec, labels, is_quick: true, missing: Vec::new(), held: Vec::new() };
     let article = repetition.article(&plan);
     Ok(small(testkit::run_article(&plan, article, &mut runner(&plan))))
 }
