@@ -17,6 +17,7 @@ use crate::noise::Noise;
 use crate::reproduction::Reproduction;
 use crate::run::Run;
 use crate::scaling::Scaling;
+use crate::subject::subject;
 pub use crate::time_part::{TimeKind, TimePart};
 
 /// What follows from a run.
@@ -421,6 +422,11 @@ impl Verdict {
 }
 
 impl ArmResult {
+    /// Its study with its label: `log:shop.log`.
+    pub fn subject(&self) -> String {
+        subject(&self.study, self.label.as_deref())
+    }
+
     /// The parameters in which another arm differs from it, with its own values.
     pub fn params_apart_from(&self, other: &Self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.params.iter();

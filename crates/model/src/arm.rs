@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Plan, StudyPlan};
 use crate::scaling::CLIENTS;
 use crate::study::{Params, StrategyDescription, StudyDescription};
+use crate::subject::subject;
 
 /// What is timed: a study, its strategy and parameters, and a place.
 #[derive(Clone, Debug)]
@@ -26,6 +27,11 @@ pub struct Arm {
 }
 
 impl Arm {
+    /// Its study with its label: `log:shop.log`. Arms of two subjects do different work.
+    pub fn subject(&self) -> String {
+        subject(&self.study.name, self.label.as_deref())
+    }
+
     /// Whether it is of that study and has that label.
     fn is_of(&self, study: &str, label: Option<&str>) -> bool {
         self.study.name == study && self.label.as_deref() == label

@@ -15,6 +15,7 @@ use crate::material::Material;
 use crate::place::PlaceFacts;
 use crate::plan::DEFAULT_ERROR_RATE;
 use crate::slice::{Latencies, Phase, Slice};
+use crate::subject::subject;
 use crate::watch::MachineReading;
 
 /// One run, whole. Times are in nanoseconds and sizes in bytes unless the name
@@ -388,5 +389,12 @@ impl Run {
         let studies = self.studies.iter().map(|study| study.name.clone());
         self.plan.per_second = studies.map(|study| (study, rate)).collect();
         self
+    }
+}
+
+impl ArmRecord {
+    /// Its study with its label: `log:shop.log`.
+    pub fn subject(&self) -> String {
+        subject(&self.study, self.label.as_deref())
     }
 }

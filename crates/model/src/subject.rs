@@ -2,10 +2,7 @@
 
 use thiserror::Error;
 
-use crate::analysis::ArmResult;
-use crate::arm::Arm;
 use crate::place::{LABEL_CHARS_MAX, is_label_char};
-use crate::run::ArmRecord;
 
 /// A label that would not read well in an arm's name.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -23,25 +20,4 @@ pub fn parse_label(text: &str) -> Result<String, LabelError> {
 /// A study with its label, where it has one: `log:shop.log`.
 pub(crate) fn subject(study: &str, label: Option<&str>) -> String {
     label.map_or_else(|| study.to_owned(), |label| format!("{study}:{label}"))
-}
-
-impl Arm {
-    /// Its study with its label: `log:shop.log`. Arms of two subjects do different work.
-    pub fn subject(&self) -> String {
-        subject(&self.study.name, self.label.as_deref())
-    }
-}
-
-impl ArmRecord {
-    /// Its study with its label: `log:shop.log`.
-    pub fn subject(&self) -> String {
-        subject(&self.study, self.label.as_deref())
-    }
-}
-
-impl ArmResult {
-    /// Its study with its label: `log:shop.log`.
-    pub fn subject(&self) -> String {
-        subject(&self.study, self.label.as_deref())
-    }
 }

@@ -6,6 +6,7 @@
 mod common;
 mod created;
 mod created_faults;
+mod created_for_users;
 mod foreign;
 mod place_faults;
 mod served;

@@ -140,7 +140,9 @@ fn each_thing_that_is_none_of_these_has_a_sentence() {
     let own = Own::new();
     let says = |name: &str, parts: &[&str]| {
         let why = own.refused(name);
-        parts.iter().for_each(|part| assert!(why.contains(part), "{part:?} is not in: {why}"));
+        for part in parts {
+            assert!(why.contains(part), "{part:?} is not in: {why}");
+        }
     };
     says("none", &["No such file", "check the path"]);
     own.file("nothing", "");
@@ -187,7 +189,7 @@ fn folders_beyond_the_bounds_are_answered_and_not_walked_to_the_end() {
     own.files(1, |_| "large/a".to_owned(), 1);
     File::options().write(true).open(own.path("large/a")).unwrap().set_len(65 << 20).unwrap();
     assert!(own.refused("large").contains("files of more than 64 MiB"));
-    for n in 0..ENTRIES_MAX as u32 + 1 {
+    for n in 0..=(ENTRIES_MAX as u32) {
         let name = own.path("bare").join(n.to_string());
         if n == 0 {
             fs::create_dir(own.path("bare")).unwrap();
