@@ -35,7 +35,9 @@ const RECORD_BYTES_MAX: u64 = 1 << 30;
 pub(crate) fn run() -> Result<Run> {
     let page = fs::read_to_string(process::root().join(RECORD)).context(RECORD)?;
     let json = record::read(&page, None, RECORD_BYTES_MAX).context(RECORD)?;
-    Ok(Run::read(&String::from_utf8(json)?)?)
+    let mut run = Run::read(&String::from_utf8(json)?)?;
+    studies::complete(&mut run.studies);
+    Ok(run)
 }
 
 /// All that is made from it.
