@@ -91,7 +91,7 @@ impl<'a> Entry<'a> {
                 others.clone().any(|arm| arm.params.get(*name) != Some(value))
             })?;
             let part = param(self.subject, base, name, value);
-            Some(format!("{part} {}", difference::in_short(comparison.ratio?)))
+            Some(format!("{part} {}", difference::told(comparison.ratio?)))
         });
         format!("{change}: {}", parts.collect::<Vec<_>>().join(", "))
     }

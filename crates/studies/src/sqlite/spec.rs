@@ -120,7 +120,7 @@ fn pragmas(strategy: Strategy) -> Recipe {
     let mut undo = "PRAGMA journal_mode=DELETE; PRAGMA synchronous=FULL;".to_owned();
     let mut adopt = mode;
     if one_transaction {
-        adopt = "BEGIN IMMEDIATE; before a request's first statement, COMMIT; after its last; "
+        adopt = "BEGIN IMMEDIATE before a request's first statement and COMMIT after its last. "
             .to_owned()
             + &adopt;
         check += "; strace -f -e fsync,fdatasync -p PID shows syncs once a request";
