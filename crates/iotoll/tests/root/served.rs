@@ -40,8 +40,11 @@ fn servers_of(child: &Child) -> Vec<Server> {
         let numbers = listed.unwrap_or_default();
         numbers.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<u32>>()
     };
+    // The run, the process of its slices, the server's supervisor, the server.
     let below = children(child.id()).into_iter().flat_map(children);
-    below.filter_map(server).collect()
+    let below: Vec<u32> = below.collect();
+    let deeper = below.clone().into_iter().flat_map(children);
+    below.iter().copied().chain(deeper).filter_map(server).collect()
 }
 
 fn server(process: u32) -> Option<Server> {
