@@ -246,7 +246,7 @@ mod tests {
             let values = format.choice.as_ref().map_or(1, |choice| choice.values.len());
             assert_eq!(format.variants().count(), values, "{}", format.flag);
             assert!(format.applies_to(Kind::Comparison), "{}", format.flag);
-            assert!(format.help.contains("; - prints"), "{}", format.flag);
+            assert!(!format.help.is_empty(), "{}", format.flag);
         }
         let all = flags.len();
         flags.sort_unstable();
