@@ -199,8 +199,9 @@ impl<'a> LocalRunner<'a> {
             return processes.slice(kind, (number, operations), &folders, &self.stop);
         }
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
-        let mut devices = || places.iter_mut().map(|place| place.device_bytes()).collect();
-        let mut devices = Devices { at, read: &mut devices };
+        let count = places.len();
+        let mut read = |place: usize| places[place].device_bytes();
+        let mut devices = Devices { at, places: count, read: &mut read };
         self.meter.slice(&mut **workload, operations, folders, &mut devices)
     }
 

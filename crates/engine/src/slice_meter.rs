@@ -20,14 +20,19 @@ use crate::study::{SliceFolders, Workload};
 /// The devices behind all places, and which place a slice is at.
 pub(crate) struct Devices<'a> {
     pub(crate) at: usize,
-    /// Reads their counters, place by place, where they can be read.
-    pub(crate) read: &'a mut dyn FnMut() -> Vec<Option<DeviceTraffic>>,
+    pub(crate) places: usize,
+    /// Reads the counters of a place's devices, where they can be read.
+    pub(crate) read: &'a mut dyn FnMut(usize) -> Option<DeviceTraffic>,
 }
 
 impl Devices<'_> {
+    fn all(&mut self) -> Vec<Option<DeviceTraffic>> {
+        (0..self.places).map(|place| (self.read)(place)).collect()
+    }
+
     /// Of the slice's own place.
-    fn own(&self, all: &[Option<DeviceTraffic>]) -> Option<DeviceTraffic> {
-        all.get(self.at).copied().flatten()
+    fn own(&mut self) -> Option<DeviceTraffic> {
+        (self.read)(self.at)
     }
 
     /// What the devices of other places did between two readings of all.
@@ -83,25 +88,24 @@ impl SliceMeter {
         let ready = workload.prepare(folders)?.ready(operations, timer)?;
 
         let cached_before = residency_of(folders, &mut self.residency_unread);
-        let all_before = (devices.read)();
+        let all_before = devices.all();
         let before = self.probes.before();
         timer.start();
         let ran = ready.run(timer);
         timer.finish();
         let after = self.probes.after();
-        let all_after = (devices.read)();
+        let all_after = devices.all();
         let cached = residency_of(folders, &mut self.residency_unread);
         let mut ran = ran?;
 
         let flush_began = self.clock.ticks();
         ran.flush()?;
         let flush_took = self.clock.between(flush_began, self.clock.ticks());
-        let all_flushed = (devices.read)();
-        let device_flushed = devices.own(&all_flushed);
+        let device_flushed = devices.own();
 
         let Reading { spent, surroundings } = after.since(before);
-        let device_after = devices.own(&all_after);
-        let device = device_after.since(devices.own(&all_before));
+        let device_after = all_after[devices.at];
+        let device = device_after.since(all_before[devices.at]);
         Ok(Slice {
             operations,
             spent: timer.spent(Spent { device, ..spent }),

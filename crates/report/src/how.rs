@@ -8,7 +8,8 @@ use model::place::{PlaceFacts, StorageKind};
 use model::run::Run;
 use model::strategy::Recipe;
 
-use crate::answer::{self, ScreenEntry};
+use crate::answer::{self, Entry};
+use crate::difference::Difference;
 use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading, paragraph};
 
@@ -37,16 +38,19 @@ pub(crate) struct Change {
 
 /// The changes that are advised, in the order of the screen.
 pub(crate) fn changes(subject: Subject) -> Vec<Change> {
-    let screen = answer::Screen::of(subject.run, subject.analysis);
-    let entries = screen.sections.iter().flat_map(|section| &section.entries);
-    let advised = entries.zip(&subject.analysis.advice).filter(|(_, advice)| advice.is_a_change());
-    let change = |(entry, advice): (&ScreenEntry, &Advice)| Change {
-        name: format!("{}: {}", entry.name, advice.change.as_deref().unwrap_or_default()),
-        saves: format!("{} → {}, {} ({})", entry.now, entry.then, entry.figure, entry.interval),
-        condition: advice.condition.clone(),
-        steps: steps(subject, advice),
+    let entries = answer::entries(subject);
+    let change = |entry: &Entry| {
+        let Advice { change, condition, ratio, ratio_low, ratio_high, .. } = entry.advice;
+        let difference = Difference::new(*ratio, *ratio_low, *ratio_high);
+        let (ratio, within) = (&difference.ratio, difference.in_brackets());
+        Change {
+            name: format!("{}: {}", entry.name, change.as_deref().unwrap_or_default()),
+            saves: format!("{} → {}, {ratio}{within}", entry.now(), entry.then()),
+            condition: condition.clone(),
+            steps: steps(subject, entry.advice),
+        }
     };
-    advised.map(change).collect()
+    entries.iter().filter(|entry| entry.advice.is_a_change()).map(change).collect()
 }
 
 impl Change {

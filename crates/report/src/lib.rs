@@ -46,7 +46,7 @@ mod trend;
 mod why;
 mod words;
 
-pub use answer::so_far;
+pub use answer::{so_far, title};
 pub use bill::{bill, command_of};
 pub use diff::diff;
 pub use history::{Listed, history};

@@ -1,5 +1,7 @@
 //! Headings and paragraphs of a given width.
 
+use std::borrow::Cow;
+
 use anstyle::Style;
 use model::printable::printable;
 
@@ -24,14 +26,17 @@ pub fn paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
 
 /// The same of a text with styles, whose other parts the caller has made printable.
 pub(crate) fn styled_paragraph(first: &str, rest: &str, text: &str, width: Width) -> String {
-    let options = textwrap::Options::new(width.max(30))
+    wrapped(first, rest, text, width.max(30)).join("\n") + "\n"
+}
+
+/// The lines of the same, without a least width.
+pub(crate) fn wrapped(first: &str, rest: &str, text: &str, width: Width) -> Vec<String> {
+    let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(rest)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let mut out = textwrap::fill(text, options);
-    out.push('\n');
-    out
+    textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
 }
 
 /// Adds what is not there yet.

@@ -5,8 +5,8 @@ use model::analysis::{ArmResult, Comparison, Verdict};
 use model::place::StorageKind;
 use model::run::{ArmRecord, Run};
 
+use super::Subject;
 use super::gives_up::GivesUp;
-use super::{Subject, is_sure};
 
 /// The share of one worker's time from which on a saving pays.
 const PAYS_SHARE: f64 = 0.01;
@@ -43,11 +43,9 @@ impl<'a> Candidate<'a> {
         let gives_up = GivesUp::of(subject.run, now, other)?;
         let chance =
             chance(comparison, subject.arms[pair.base].typical_ns, per_second(subject, now));
-        let params =
-            other.params.iter().filter(|(name, value)| now.params.get(*name) != Some(value));
         let changes = usize::from(now.strategy != other.strategy)
             + usize::from(now.place != other.place)
-            + params.count();
+            + differing(now, other).count();
         Some(Self { index, comparison, changes, gives_up, chance })
     }
 
@@ -131,14 +129,21 @@ fn unchanged(now: &ArmResult) -> Advice {
     }
 }
 
+/// The other's parameters that have another value now.
+fn differing<'a>(
+    now: &'a ArmRecord,
+    other: &'a ArmRecord,
+) -> impl Iterator<Item = (&'a String, &'a String)> {
+    other.params.iter().filter(|(name, value)| now.params.get(*name) != Some(value))
+}
+
 /// What is changed, in words: `WAL, synchronous=NORMAL in ram`.
 pub(super) fn in_words(run: &Run, now: &ArmRecord, other: &ArmRecord) -> String {
     let study = run.study(&other.study);
     let strategy = study.and_then(|study| study.strategy(&other.strategy));
     let strategy = strategy.map_or(other.strategy.as_str(), |strategy| strategy.shown());
     let way = (other.strategy != now.strategy).then(|| strategy.to_owned());
-    let params = other.params.iter().filter(|(name, value)| now.params.get(*name) != Some(value));
-    let params = params.map(|(name, value)| format!("{name} {value}"));
+    let params = differing(now, other).map(|(name, value)| format!("{name} {value}"));
     let mut words = way.into_iter().chain(params).collect::<Vec<_>>().join(", ");
     if other.place != now.place
         && let Some(place) = run.places.get(other.place)
@@ -167,7 +172,7 @@ pub(super) fn chance(
     };
     match comparison.verdict {
         Verdict::Faster if comparison.saves_ns_per_op.is_some_and(pays) => Chance::Pays,
-        _ if is_sure(comparison) => Chance::None,
+        verdict if verdict.is_sure() => Chance::None,
         Verdict::Invalid => Chance::Open,
         _ => {
             let at_best_ns = now_ns.zip(comparison.ratio_low).map(|(ns, low)| ns * (1.0 - low));

@@ -16,7 +16,7 @@ mod sets;
 mod tests;
 
 use model::advice::{Advice, Group};
-use model::analysis::{ArmResult, Comparison, Verdict};
+use model::analysis::{ArmResult, Comparison};
 use model::run::Run;
 
 use candidate::{Candidate, Chance};
@@ -152,9 +152,4 @@ fn in_its_group(mut advice: Advice, candidate: &Candidate) -> Ranked {
         advice.group = Group::OnlyIf;
     }
     (advice, rank)
-}
-
-/// Whether a comparison is decided.
-fn is_sure(comparison: &Comparison) -> bool {
-    !matches!(comparison.verdict, Verdict::Unclear | Verdict::Invalid)
 }

@@ -98,9 +98,9 @@ impl Slices<'_> {
             Some(workload) => workload,
             None => workload.insert(self.workloads.workload(record)?),
         };
-        let read = |reader: &Option<DeviceReader>| Some(reader.as_ref()?.read().ok()?.traffic());
-        let mut devices = || self.devices.iter().map(read).collect();
-        let mut devices = Devices { at: record.place, read: &mut devices };
+        let readers = &self.devices;
+        let mut read = |place: usize| Some(readers[place].as_ref()?.read().ok()?.traffic());
+        let mut devices = Devices { at: record.place, places: readers.len(), read: &mut read };
         let [fresh, kept] = folders.each_ref().map(|folder| folder.as_fd());
         let folders = SliceFolders::alone(fresh, kept, kept_is_new);
         self.meter.slice(&mut **workload, operations, folders, &mut devices)

@@ -71,11 +71,7 @@ impl Live {
     pub(crate) fn take(&mut self, event: &Event<'_>) {
         match event {
             Event::Begun(run) => {
-                let place = |place: &model::place::PlaceFacts| {
-                    format!("  {}={} ({})", place.label, place.shown(), place.filesystem)
-                };
-                let places: String = run.places.iter().map(place).collect();
-                self.title = printable(&format!("iotoll{places}")).into_owned();
+                self.title = printable(&report::title(run)).into_owned();
                 self.devices = BusyDevices::of(&run.places);
                 self.summary = Some(LiveSummary::new(run));
                 self.begun = Some((PairStates::of(run), Instant::now()));

@@ -17,13 +17,13 @@ const NAME_MAX: usize = 48;
 /// An advice with what it is about.
 pub(crate) struct Entry<'a> {
     pub(super) subject: Subject<'a>,
-    pub(super) advice: &'a Advice,
+    pub(crate) advice: &'a Advice,
     /// What it is, in short: `page cold`.
-    pub(super) name: String,
+    pub(crate) name: String,
 }
 
 /// All of them, in the order of the advice.
-pub(super) fn all(subject: Subject<'_>) -> Vec<Entry<'_>> {
+pub(crate) fn all(subject: Subject<'_>) -> Vec<Entry<'_>> {
     let all = &subject.analysis.advice;
     let named = || all.iter().filter(|advice| advice.now.len() == 1);
     let nows: Vec<&ArmResult> =
@@ -97,7 +97,7 @@ impl<'a> Entry<'a> {
     }
 
     /// What it takes now, or the highest rate that it holds.
-    pub(super) fn now(&self) -> String {
+    pub(crate) fn now(&self) -> String {
         let arm = self.advice.now.first().and_then(|id| self.subject.arm(id));
         match arm.filter(|_| !self.is_of_set()) {
             Some(arm) => words::typical(self.subject, arm),
@@ -106,7 +106,7 @@ impl<'a> Entry<'a> {
     }
 
     /// The same after the change; empty where nothing was compared.
-    pub(super) fn then(&self) -> String {
+    pub(crate) fn then(&self) -> String {
         let other = self.comparison().and_then(|c| self.subject.arm(&c.other));
         match other {
             Some(arm) => words::typical(self.subject, arm),

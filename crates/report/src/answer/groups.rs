@@ -8,7 +8,7 @@ use textwrap::core::display_width;
 
 use super::axis::Axis;
 use super::entry::Entry;
-use crate::text::Width;
+use crate::text::{self, Width};
 
 /// Narrower than this there is no room for the axis.
 const WIDTH_AXIS: Width = 76;
@@ -193,7 +193,7 @@ impl Columns {
         // What a set comes to takes a line of prose, and has no times of its own.
         if !entry.advice.is_a_change() && entry.advice.now.len() > 1 {
             let first = format!("{label}{:GAP$}", "");
-            return textwrap::fill(&change, wrapping(&first, &below, self.width)) + "\n";
+            return text::wrapped(&first, &below, &change, self.width).join("\n") + "\n";
         }
         let left = self.left();
         let gap = if change.is_empty() { 0 } else { GAP };
@@ -203,19 +203,13 @@ impl Columns {
             vec![format!("{label}{:pad$}{}", "", self.figures(entry, section, left + GAP))]
         } else {
             let from = left + GAP;
-            let wrapped = textwrap::wrap(&label, wrapping("", &below, self.width));
-            let wrapped = wrapped.into_iter().map(std::borrow::Cow::into_owned);
-            let figures = format!("{:from$}{}", "", self.figures(entry, section, from));
-            wrapped.chain([figures]).collect()
+            let mut lines = text::wrapped("", &below, &label, self.width);
+            lines.push(format!("{:from$}{}", "", self.figures(entry, section, from)));
+            lines
         };
         if let Some(remark) = entry.remark() {
             let below = if lines.len() > 1 { " ".repeat(2 * GAP) } else { below };
-            let wrapping = wrapping(&below, &below, self.width);
-            lines.extend(
-                textwrap::wrap(&printable(&remark), wrapping)
-                    .into_iter()
-                    .map(std::borrow::Cow::into_owned),
-            );
+            lines.extend(text::wrapped(&below, &below, &printable(&remark), self.width));
         }
         lines.into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
     }
@@ -247,14 +241,6 @@ impl Columns {
         }
         out
     }
-}
-
-fn wrapping<'t>(first: &'t str, rest: &'t str, width: usize) -> textwrap::Options<'t> {
-    textwrap::Options::new(width)
-        .initial_indent(first)
-        .subsequent_indent(rest)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation)
 }
 
 /// A bar that starts at a column, after text that ends at another: as much of it as is not

@@ -18,7 +18,9 @@ pub(crate) use screen::{Screen, ScreenEntry, ScreenSection};
 use model::analysis::Analysis;
 use model::run::Run;
 
+pub(crate) use entry::{Entry, all as entries};
 pub(crate) use opening::extent;
+pub use opening::title;
 pub(crate) use short::in_short;
 
 use crate::subject::Subject;

@@ -2,6 +2,8 @@
 //! taken for what an application does now.
 
 use model::analysis::ArmResult;
+use model::place::PlaceFacts;
+use model::run::Run;
 use units::counted;
 
 use crate::clients;
@@ -9,10 +11,7 @@ use crate::subject::Subject;
 use crate::text::{PROSE, Width, heading, paragraph, push_new};
 
 pub(super) fn lines(subject: Subject, width: Width) -> String {
-    let places = subject.run.places.iter();
-    let places =
-        places.map(|place| format!("{}={} ({})", place.label, place.shown(), place.filesystem));
-    let head = format!("iotoll  {}", places.collect::<Vec<_>>().join("  "));
+    let head = title(subject.run);
     let extent = extent(subject);
     let used = head.chars().count() + extent.chars().count();
     let bold = heading(&head);
@@ -23,6 +22,14 @@ pub(super) fn lines(subject: Subject, width: Width) -> String {
         format!("{}{extent}\n", wrapped.lines().map(heading).collect::<String>())
     };
     head + &paragraph("", "", &said(subject).join(" "), width.min(PROSE))
+}
+
+/// The program and the places: `iotoll  disk=/srv (ext4)  ram=/dev/shm (tmpfs)`.
+pub fn title(run: &Run) -> String {
+    let place =
+        |place: &PlaceFacts| format!("  {}={} ({})", place.label, place.shown(), place.filesystem);
+    let places: String = run.places.iter().map(place).collect();
+    format!("iotoll{places}")
 }
 
 /// What was worked on, and what is taken for now.

@@ -8,19 +8,18 @@ use std::thread;
 use std::time::Instant;
 
 use ::process::StopFlag;
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use engine::local::LocalRunner;
 use engine::runner::SliceRunner as _;
 use engine::slice_process::SliceProcesses;
 use engine::slice_timer::SliceTimer;
 use host::clock::Clock;
-use model::arm::Arm;
 use places::{Folder, WorkDir};
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, openat};
 use stats::Histogram;
 
 use super::fio;
-use super::memory::BenchPlace;
+use super::memory::{self, BenchPlace};
 use super::record::{RECORD_BYTES, bytes};
 use xtask::process;
 
@@ -98,18 +97,7 @@ pub(super) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     pub(super) fn new(work: &'a WorkDir, clock: &'a Clock) -> Result<Self> {
-        let log = studies::find("log").context("there is no study log")?;
-        let strategy = log.spec().strategy("held").context("log has no strategy held")?;
-        let params = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
-        let workload = log.workload(&strategy.name, &params)?;
-        let arm = Arm {
-            id: "log/held".to_owned(),
-            study: log.spec(),
-            label: None,
-            strategy,
-            place: 0,
-            params,
-        };
+        let (arm, workload) = memory::held()?;
         let facts = places::inspect("bench", work.path())?;
         let processes = SliceProcesses::new(slice::from_ref(&arm), &[facts], studies::user_data);
         let (place, stop) = (BenchPlace::boxed(work), StopFlag::default());

@@ -13,6 +13,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use engine::local::{LocalRunner, PlaceHandle};
 use engine::runner::SliceRunner as _;
+use engine::study::Workload;
 use model::arm::Arm;
 use model::slice::Slice;
 use model::spent::DeviceTraffic;
@@ -76,7 +77,8 @@ pub(crate) fn peak_kib() -> Result<u64> {
     Ok(kib.parse()?)
 }
 
-fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
+/// The arm that appends to one handle kept open, with its workload.
+pub(super) fn held() -> Result<(Arm, Box<dyn Workload>)> {
     let log = studies::find("log").context("there is no study log")?;
     let strategy = log.spec().strategy("held").context("log has no strategy held")?;
     let params = log.spec().params_with([]).map_err(anyhow::Error::msg)?;
@@ -89,6 +91,11 @@ fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
         place: 0,
         params,
     };
+    Ok((arm, workload))
+}
+
+fn measure(work: &WorkDir, operations: u64) -> Result<Vec<Slice>> {
+    let (arm, workload) = held()?;
     let place = BenchPlace::boxed(work);
     let (stop, began) = (StopFlag::default(), Instant::now());
     let mut runner = LocalRunner::new(&[arm], vec![workload], vec![place], stop, began);
