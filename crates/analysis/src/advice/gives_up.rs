@@ -1,10 +1,10 @@
-//! What a change gives up of what is promised now, and the condition that names it.
+//! The promises that a change gives up, and the condition that names them.
 
 use model::place::StorageKind;
 use model::promise::{Loss, Promise};
 use model::run::{ArmRecord, Run};
 
-/// What a change gives up; nothing where it keeps every promise.
+/// The promises that a change gives up; nothing where it keeps every one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GivesUp {
     /// What is lost when the machine dies, where that is more than now.

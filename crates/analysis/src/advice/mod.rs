@@ -1,7 +1,7 @@
 //! What to do about each thing that an application does with files.
 //!
-//! What it does now is compared with what else was tried: another place, another way of doing
-//! it, both. A change pays where what it saves is a share of one worker's time that anyone
+//! The present way is compared with every other one that was tried: another place, another way
+//! of doing it, both. A change pays where what it saves is a share of one worker's time that anyone
 //! would notice, at the rate at which the operation is done. Where nobody said what that is, a
 //! change that pays from a hundred operations a second on is worth it for most applications,
 //! one that pays from ten thousand on for some, and the rest for hardly any.
@@ -21,7 +21,7 @@ use model::run::Run;
 
 use candidate::{Candidate, Chance};
 
-/// What everything here is about.
+/// A run, with what is known of its arms and pairs.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) run: &'a Run,
