@@ -198,13 +198,16 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
     let arms = [0, 1].map(|place| Arm { id: place.to_string(), place, ..arm(strategy, 0) });
     let workloads = arms.iter().map(|arm| Situation.workload(strategy, &arm.params).unwrap());
     let (stop, began) = (StopFlag::default(), Instant::now());
+    // A run of short slices ends for its time, not for the files that each makes in memory.
+    let run_limits = RunLimits { write_limit_bytes: u64::MAX, ..RunLimits::default() };
     let mut runner = LocalRunner::new(
         &arms,
         workloads.collect(),
         folders.iter().map(place).collect(),
         stop,
         began,
-    );
+    )
+    .with(run_limits);
     let pairs = vec![Pair { base: 0, other: 1, axis: Axis::Place }];
     let job = Job {
         arms: arms.to_vec(),
@@ -217,7 +220,7 @@ pub(crate) fn compare(_alone: &Alone, strategy: &str, folders: [&Path; 2]) -> (R
         seed: 1,
         per_second: [].into(),
         taken_for: [].into(),
-        run_limits: RunLimits::default(),
+        run_limits,
     };
     let mut around = Folders(
         folders.iter().map(|folder| places::inspect("here", folder.path()).unwrap()).collect(),

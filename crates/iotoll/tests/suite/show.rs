@@ -101,7 +101,7 @@ fn what_cannot_be_shown_is_said_in_a_sentence() {
         assert_fails(&run(["show", &file]), 2, &[says]);
     }
     fs::remove_file(&file).unwrap();
-    assert_fails(&run(["show", &file]), 2, &["No such file"]);
+    assert_fails(&run(["show", &file]), 2, &["neither a file nor a saved run"]);
     let folder: &Path = places.disk.path();
     assert_fails(&run(["show", &folder.display().to_string()]), 2, &["cannot show"]);
 }
