@@ -6,7 +6,7 @@ use model::run::Run;
 
 use super::notes::Note;
 use super::{entry, extent, failures, groups, notes, opening};
-use crate::difference::Difference;
+use crate::difference::{self, Difference};
 use crate::subject::Subject;
 
 /// All that the screen says.
@@ -43,6 +43,8 @@ pub(crate) struct ScreenEntry {
     /// `13–15`.
     pub(crate) interval: String,
     pub(crate) is_sure: bool,
+    /// What is known where it is not sure: `1.5–1.9× faster`.
+    pub(crate) range: String,
     /// What more there is to say.
     pub(crate) remark: Option<String>,
     pub(crate) cause: String,
@@ -83,6 +85,7 @@ fn section(section: &groups::Section) -> ScreenSection {
             figure,
             interval,
             is_sure: entry.is_sure(),
+            range: difference::range(advice.ratio_low, advice.ratio_high),
             remark: entry.remark(),
             cause: entry.cause(),
         }

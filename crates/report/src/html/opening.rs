@@ -92,7 +92,7 @@ fn class(group: Group) -> &'static str {
 
 /// The sections, each with its heading as a row.
 fn table(screen: &Screen) -> Element {
-    let heads = ["", "change", "now", "then", "difference", "why"];
+    let heads = ["", "now", "then", "difference", "why"];
     let heads = heads.map(|head| match head {
         "" => el("th").attr("scope", "col").child(classed("span", "unseen").text("operation")),
         head => el("th").attr("scope", "col").text(head),
@@ -100,7 +100,7 @@ fn table(screen: &Screen) -> Element {
     let head = el("thead").child(el("tr").children(heads));
     let bodies = screen.sections.iter().map(|section| {
         let heading = el("span").attr("class", class(section.group)).text(&section.heading);
-        let heading = el("th").attr("scope", "rowgroup").attr("colspan", "6").child(heading);
+        let heading = el("th").attr("scope", "rowgroup").attr("colspan", "5").child(heading);
         let rows = section.entries.iter().map(table_row);
         el("tbody").child(el("tr").child(heading)).children(rows)
     });
@@ -108,16 +108,17 @@ fn table(screen: &Screen) -> Element {
 }
 
 fn table_row(entry: &ScreenEntry) -> Element {
-    let name = el("th").attr("scope", "row").text(&entry.name);
+    // A line of its own, so that the figures stay in sight on a telephone.
+    let change = classed("span", "change").text(&entry.change);
+    let name = el("th").attr("scope", "row").text(&entry.name).child(change);
     let remark = entry.remark.as_ref().map_or_else(String::new, |remark| format!(" {remark}"));
     let figure = if entry.is_sure {
         format!("{} ({})", entry.figure, entry.interval)
     } else {
-        entry.interval.clone()
+        entry.range.clone()
     };
     el("tr")
         .child(name)
-        .child(el("td").text(&entry.change))
         .child(classed("td", "n").text(&entry.now))
         .child(classed("td", "n").child(el("b").text(&entry.then)))
         .child(classed("td", "f").text(figure).child(classed("span", "dim").text(remark)))
