@@ -17,9 +17,9 @@ use xtask::{libtest_output, packages, process, site, timeout};
 use crate::cargo_build::{self, Built, TestProgram};
 use crate::{cargo_deny, limits, tidy};
 
-/// Programs of tests, by target, that tell situations apart by what else runs on the
-/// machine, and skip some where that is too much.
-const ALONE: [&str; 2] = ["causes", "selftest"];
+/// Programs of tests, by the end of their name, that tell situations apart by what else runs on
+/// the machine, and see others where that is too much.
+const ALONE: [&str; 3] = ["bench short", "causes", "selftest"];
 /// What CI may skip: it takes longer to install than to run, or needs what a machine may lack.
 const MAY_BE_SKIPPED: [&str; 3] =
     ["no cargo-deny", "cc does not make a program with [\"-m32\"]", "because others kept"];
