@@ -78,7 +78,8 @@ pub(crate) fn first(subject: Subject) -> Vec<String> {
         let called = advice.label.as_ref().unwrap_or(&advice.study);
         Some(format!("{called}: {}.", step.adopt.trim_end_matches('.')))
     });
-    told.next().into_iter().collect()
+    let first = told.next().unwrap_or_default();
+    first.split_inclusive(". ").map(|sentence| sentence.trim_end().to_owned()).collect()
 }
 
 /// One thing to change.

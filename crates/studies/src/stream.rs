@@ -65,11 +65,7 @@ static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
             param("total", "size of the file", ParamKind::Size { min: 1, max: 64 << 30 }, "32 MiB"),
         ],
-        ..StudyDescription::new(
-            "stream",
-            "write a large file from start to end, then sync it",
-            "block",
-        )
+        ..StudyDescription::new("stream", "write a large file and sync it, per block", "block")
     }
     .with_strategies(Strategy::descriptions())
 });

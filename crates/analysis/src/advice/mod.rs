@@ -30,7 +30,7 @@ pub(crate) struct Subject<'a> {
 }
 
 /// The condition of what saves a share of a worker's time at high rates alone.
-const OFTEN: &str = "it happens often";
+const OFTEN: &str = "you do it very often";
 
 /// The advice: by group, then by condition, the mildest first, then what saves most.
 pub(crate) fn of(subject: Subject) -> Vec<Advice> {

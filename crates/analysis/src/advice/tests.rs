@@ -114,7 +114,7 @@ fn a_rate_decides_what_is_worth_it() {
     let found = &analyse(&now_and_then).advice[0];
     assert_eq!((found.group, found.per_second), (Group::Do, Some(100_000.0)));
     assert!(found.pays_from_per_s.is_some_and(|from| (19e3..21e3).contains(&from)));
-    assert_eq!(advised(&run(10e3, [0.5, 0.9, 0.9])), [only_if("it happens often", 0)]);
+    assert_eq!(advised(&run(10e3, [0.5, 0.9, 0.9])), [only_if("you do it very often", 0)]);
 }
 
 #[test]

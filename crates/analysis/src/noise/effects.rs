@@ -14,9 +14,6 @@ use crate::causes;
 use crate::indexed::Indexed;
 use crate::totals::ArmTotals;
 
-/// More comparisons than this are counted, not named.
-const NAMED_MAX: usize = 3;
-
 /// What disturbed a run, the largest effect first, each with what it did.
 pub(crate) fn of_run(
     run: &Indexed<'_>,
@@ -117,10 +114,16 @@ fn times(log: f64) -> String {
     if log < 1.0 { percent(log.exp_m1()) } else { format!("{:.1}×", log.exp()) }
 }
 
+/// One by its id; of several how many, and of which studies.
 fn named(touched: &[String]) -> String {
-    match touched.len().saturating_sub(NAMED_MAX) {
-        0 => touched.join(", "),
-        1 => format!("{} and another", touched[..NAMED_MAX].join(", ")),
-        others => format!("{} and {others} others", touched[..NAMED_MAX].join(", ")),
+    if let [only] = touched {
+        return only.clone();
     }
+    let mut studies: Vec<&str> = Vec::new();
+    for study in touched.iter().filter_map(|id| id.split('/').next()) {
+        if !studies.contains(&study) {
+            studies.push(study);
+        }
+    }
+    format!("{} comparisons ({})", touched.len(), studies.join(", "))
 }

@@ -4,7 +4,7 @@
 //! place that is in memory, or on other devices. None of that traffic is the run's.
 //!
 //! Such a neighbour makes one side of a comparison slower, and not the other. Some rounds may have
-//! been without it: then those show how much it cost. Otherwise it cost no more than what the side
+//! been without it: then those show how much it cost, or how much the few with it cost at most. Otherwise it cost no more than what the side
 //! waited for its device. A verdict that would not hold without that is `unclear`.
 
 use std::collections::BTreeMap;
@@ -123,16 +123,8 @@ impl Neighbours {
             return comparison;
         }
         let lost = |arm: usize| self.lost.get(arm).copied().unwrap_or_default();
-        let (id, lost) = if lost(pair.base) > lost(pair.other) {
-            (&comparison.base, lost(pair.base))
-        } else {
-            (&comparison.other, lost(pair.other))
-        };
-        let why = format!(
-            "other programs used the device of {id} alone, which may have cost it up to {} of its \
-             time; without them the verdict might be another",
-            percent(lost)
-        );
+        let lost = percent(lost(pair.base).max(lost(pair.other)));
+        let why = format!("other programs used its disk, for up to {lost} of its time");
         let mut comparison = comparison;
         comparison.p99.verdict = Verdict::Unclear;
         Comparison { verdict: Verdict::Unclear, why: Some(why), ..comparison }
@@ -174,8 +166,8 @@ impl Neighbour {
                 ("rounds_with", *rounds_with as f64),
             ],
             format!(
-                "Other programs used the disk of `{label}` alone ({devices}) in {rounds_with} of \
-                 {rounds} rounds: {} while this run worked elsewhere, {rate} per second.",
+                "Other programs used the disk of `{label}` ({devices}) in {rounds_with} of {rounds} \
+                 rounds: {}, {rate} per second.",
                 rough_size(*bytes)
             ),
             "Stop what uses that disk, or measure when it is idle.",
@@ -228,17 +220,24 @@ fn works_elsewhere(own: Option<&PlaceFacts>, other: Option<&PlaceFacts>) -> bool
 }
 
 /// The share of its time that an arm lost to a neighbour, by the rounds without it; nothing where
-/// there are too few of either kind.
+/// there are too few of those.
 fn lost_by(run: &Indexed<'_>, arm: usize, seen: &BTreeMap<usize, Seen>) -> Option<f64> {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for slice in run.slices_of(arm) {
         let Some(round) = slice.block().and_then(|block| seen.get(&block)) else { continue };
         if round.is_disturbed() { &mut with } else { &mut without }.push(Slice::score_ns(slice));
     }
-    if with.len() < ROUNDS_MIN || without.len() < ROUNDS_MIN {
+    if without.len() < ROUNDS_MIN {
         return None;
     }
-    let share_with = with.len() as f64 / (with.len() + without.len()) as f64;
+    let rounds = (with.len() + without.len()) as f64;
+    if with.len() < ROUNDS_MIN {
+        // Too few to show what is usual, and so few that all they took beyond the others is little.
+        let usual = stats::median(&mut without);
+        let beyond: f64 = with.iter().map(|round| (round / usual).ln().max(0.0)).sum();
+        return Some(1.0 - (-beyond / rounds).exp());
+    }
+    let share_with = with.len() as f64 / rounds;
     if !is_larger(&with, &without) {
         return Some(0.0);
     }

@@ -93,7 +93,8 @@ impl<'a> Entry<'a> {
             let part = param(self.subject, base, name, value);
             Some(format!("{part} {}", difference::told(comparison.ratio?)))
         });
-        format!("{change}: {}", parts.collect::<Vec<_>>().join(", "))
+        let parts: Vec<String> = parts.chain(self.of_mix()).collect();
+        format!("{change}: {}", parts.join(", "))
     }
 
     /// What it takes now, or the highest rate that it holds.
@@ -135,6 +136,15 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// What a set comes to, and of which mix: `1.9× slower in all (1 write, 10 read, 1 unlink)`.
+    fn of_mix(&self) -> Option<String> {
+        let now = self.advice.now.first().and_then(|id| self.subject.arm(id))?;
+        let mix = self.subject.study_of(now)?.mix.as_ref()?;
+        let times: Vec<String> =
+            mix.times.iter().map(|(what, times)| format!("{times} {what}")).collect();
+        Some(format!("{} in all ({})", difference::told(self.advice.ratio?), times.join(", ")))
+    }
+
     /// What the change saves at the rate that was said; or from which rate on it pays.
     pub(super) fn saved(&self) -> Option<String> {
         let saves_ns = self.advice.saves_ns()?;
@@ -144,7 +154,9 @@ impl<'a> Entry<'a> {
         if self.advice.is_for_high_rates() {
             let from = words::rate(self.advice.pays_from_per_s?);
             let what = if of_core { "1% of a core" } else { "1% of a worker's time" };
-            return Some(format!("frees {what} from {from} a second on"));
+            let operation = self.advice.now.first().and_then(|id| self.subject.arm(id))?;
+            let operation = self.subject.operation(operation);
+            return Some(format!("frees {what} from {from} {operation}s a second on"));
         }
         let share = self.advice.per_second? * saves_ns / 1e9;
         Some(match (of_core, share < 1.0) {

@@ -8,7 +8,8 @@ use textwrap::core::display_width;
 
 use super::axis::Axis;
 use super::entry::Entry;
-use crate::text::{self, Width};
+use super::notes::some_of;
+use crate::text::{self, PROSE, Width, push_new};
 
 /// Narrower than this there is no room for the axis.
 const WIDTH_AXIS: Width = 76;
@@ -19,6 +20,8 @@ const AXIS: usize = 20;
 /// Columns of a figure such as `6.1×`. Longer ones are of small differences, and reach into
 /// the axis where that is empty.
 const FIGURE: usize = 4;
+/// What stands above the entries, left of the axis.
+const LEGEND: &str = "time per operation, now → then, with its 95% interval";
 /// Before each entry, and between its columns.
 const GAP: usize = 2;
 
@@ -48,12 +51,12 @@ fn section<'a>(entries: &'a [Entry<'a>]) -> Section<'a> {
     });
     let condition = advice.condition.as_deref().unwrap_or_default();
     let heading = match advice.group {
-        Group::Do => "DO THIS: faster, and keeps every promise".to_owned(),
+        Group::Do => "DO THIS: faster, and data is as safe as now".to_owned(),
         Group::OnlyIf => format!("ONLY IF {condition}"),
         Group::Leave if entries.iter().all(|entry| entry.advice.change.is_none()) => {
             "MEASURED".to_owned()
         }
-        Group::Leave => "LEAVE AS IT IS".to_owned(),
+        Group::Leave => "LEAVE AS IT IS: these changes do not pay".to_owned(),
         Group::Undecided => "NOT DECIDED".to_owned(),
     };
     let shared_words = shared.map_or_else(String::new, |change| {
@@ -83,7 +86,8 @@ impl Section<'_> {
 pub(super) struct Room {
     /// The most entries.
     pub(super) entries: usize,
-    /// Whether an empty line stands before each section.
+    /// Whether an empty line stands before each section, and what is to be left has rows of its
+    /// own.
     pub(super) apart: bool,
 }
 
@@ -91,11 +95,13 @@ pub(super) struct Room {
 pub(super) fn text(sections: &[Section<'_>], width: Width, room: Room) -> String {
     let columns = Columns::of(sections, width);
     let mut out = columns.heads();
-    let mut left = room.entries;
-    let all: usize = sections.iter().map(|section| section.entries.len()).sum();
-    for (number, section) in sections.iter().enumerate() {
-        if left == 0 {
-            break;
+    let shown = shown(sections, room.entries);
+    let mut untold: Vec<&str> = Vec::new();
+    for (number, (section, &shown)) in sections.iter().zip(&shown).enumerate() {
+        let rest = &section.entries[shown..];
+        rest.iter().for_each(|entry| push_new(&mut untold, entry.name.as_str()));
+        if shown == 0 {
+            continue;
         }
         if room.apart && number > 0 {
             out.push('\n');
@@ -103,12 +109,45 @@ pub(super) fn text(sections: &[Section<'_>], width: Width, room: Room) -> String
         let style = section.style();
         let heading = textwrap::fill(&printable(&section.heading), width.max(30));
         out += &format!("{style}{heading}{style:#}\n");
-        let shown = section.entries.len().min(left);
-        left -= shown;
-        out += &columns.entries(section, shown);
+        if section.group == Group::Leave && !room.apart {
+            out += &in_prose(section, shown, width);
+        } else {
+            out += &columns.entries(section, shown);
+        }
     }
-    let untold = all.saturating_sub(room.entries);
-    if untold > 0 { format!("{out}and {untold} more: --full\n") } else { out }
+    if untold.is_empty() {
+        return out;
+    }
+    let untold = format!("Left out here, see --full: {}.", some_of(&untold));
+    out + &text::paragraph("", "", &untold, width.min(PROSE))
+}
+
+/// The first entries of a section without columns of their own: `page warm in ram 29% more; …`.
+fn in_prose(section: &Section<'_>, shown: usize, width: Width) -> String {
+    let told = section.entries[..shown].iter().map(|entry| {
+        let mut words = vec![entry.name.clone(), section.change(entry)];
+        if entry.comparisons().count() == 1 {
+            words.push(entry.figure());
+        }
+        words.retain(|word| !word.is_empty());
+        words.join(" ")
+    });
+    let told = told.collect::<Vec<_>>().join("; ") + ".";
+    let indent = " ".repeat(GAP);
+    text::paragraph(&indent, &indent, &told, width.min(PROSE))
+}
+
+/// How many entries of each section are shown where there is room for so many: changes to leave
+/// alone are left out first.
+fn shown(sections: &[Section<'_>], room: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = sections.iter().map(|section| section.entries.len()).collect();
+    for group in [Group::Leave, Group::Undecided, Group::OnlyIf, Group::Do] {
+        for number in (0..sections.len()).rev().filter(|n| sections[*n].group == group) {
+            let excess = shown.iter().sum::<usize>().saturating_sub(room);
+            shown[number] -= shown[number].min(excess);
+        }
+    }
+    shown
 }
 
 /// How wide the parts of an entry are.
@@ -170,7 +209,7 @@ impl Columns {
         let Some(axis) = &self.axis else { return "\n".to_owned() };
         let dim = Style::new().dimmed();
         let from = self.left() + GAP + self.times() + GAP + FIGURE + 1;
-        format!("{dim}{:from$}{}{dim:#}\n", "", axis.heads())
+        format!("{dim}{:from$}{}{dim:#}\n", LEGEND, axis.heads())
     }
 
     /// The first entries of a section, names and changes below each other.

@@ -32,18 +32,18 @@ use groups::Room;
 const LINES_MAX: usize = 40;
 /// … and with a table of all places.
 const LINES_WITH_GRID_MAX: usize = 45;
-/// What is shown where that fits, with the most lines of each note; the first that does is
-/// taken …
-const SHORTER: [(Room, usize); 6] = [
-    (Room { entries: 24, apart: true }, 4),
-    (Room { entries: 24, apart: false }, 3),
-    (Room { entries: 16, apart: false }, 3),
-    (Room { entries: 12, apart: false }, 2),
-    (Room { entries: 10, apart: false }, 2),
-    (Room { entries: 8, apart: false }, 1),
-];
-/// … or else this.
-const SHORTEST: (Room, usize) = (Room { entries: 6, apart: false }, 1);
+/// What is shown where that fits, with the most lines of each note: first the notes become
+/// shorter, then there are fewer entries.
+fn rooms() -> impl Iterator<Item = (Room, usize)> {
+    let all = [(true, 5), (false, 5), (false, 3), (false, 2), (false, 1)];
+    let all = all.map(|(apart, note_lines)| (Room { entries: ENTRIES_MAX, apart }, note_lines));
+    let fewer = (ENTRIES_MIN..ENTRIES_MAX).rev();
+    all.into_iter().chain(fewer.map(|entries| (Room { entries, apart: false }, 1)))
+}
+
+const ENTRIES_MAX: usize = 24;
+/// So many entries are shown even where that is too long.
+const ENTRIES_MIN: usize = 6;
 
 /// The whole screen; it says where the detail is unless that follows (`full`).
 pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -> String {
@@ -56,7 +56,7 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
         return out + &nothing_known(run, width);
     }
     let sections = groups::sections(&entries);
-    let screen = |&(room, note_lines): &(Room, usize)| {
+    let screen = |(room, note_lines): (Room, usize)| {
         let advice = groups::text(&sections, width, room);
         let notes = notes::all(subject, &entries, full, width, note_lines);
         let grid = grid::text(subject, width, room.entries);
@@ -65,8 +65,9 @@ pub(crate) fn answer(run: &Run, analysis: &Analysis, full: bool, width: Width) -
     };
     let fits =
         |(screen, lines): &(String, usize)| screen.lines().count() <= lines_at(*lines, width);
-    let shorter = SHORTER.iter().map(screen).find(fits);
-    shorter.unwrap_or_else(|| screen(&SHORTEST)).0
+    let mut all = rooms().map(screen);
+    let first = all.find(fits);
+    first.or_else(|| rooms().last().map(screen)).map_or(out, |(screen, _)| screen)
 }
 
 /// What one must know of a run before relying on what it says, whatever that is.

@@ -4,10 +4,10 @@
 use anstyle::{AnsiColor, Style};
 use model::analysis::{ArmResult, Verdict};
 use model::place::{PlaceFacts, StorageKind};
-use units::{count, percent};
+use units::{count, counted, percent};
 
 use super::entry::Entry;
-use super::{labelled, lines_at};
+use super::{labelled, lines_at, opening};
 use crate::subject::Subject;
 use crate::text::{Width, push_new};
 use crate::{how, risk};
@@ -17,6 +17,8 @@ pub(super) const BROKEN: &str = "Broken";
 /// The words before what is not to be trusted, and what disturbed the run.
 const DOUBT: &str = "Doubt";
 const NOISE: &str = "Noise";
+/// How the first change is made.
+const TO_DO: &str = "To do";
 /// Longer notes than so many lines are cut, with a word on where the rest is.
 const NAMES_MAX: usize = 5;
 const WHY_LINES: usize = 3;
@@ -48,7 +50,8 @@ pub(super) fn cautions(subject: Subject, entries: &[Entry<'_>], width: Width) ->
 fn shown(Note { label, parts, lines }: &Note, lines_max: usize, width: Width) -> String {
     let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
     let style = if *label == BROKEN { red } else { Style::new().bold() };
-    fitting(label, style, parts, (*lines).min(lines_max), width)
+    let rest = if *label == TO_DO { "--how" } else { "--full" };
+    fitting(label, style, parts, rest, (*lines).min(lines_max), width)
 }
 
 /// A note, all of it.
@@ -66,13 +69,14 @@ pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<
     let note = |label, parts, lines| Note { label, parts, lines };
     let mut notes = vec![
         note(BROKEN, broken(subject), OPEN_LINES),
+        note("Rows", vec![opening::rows(subject)], usize::MAX),
         note("Why", why(entries), WHY_LINES),
-        note("To do", how::first(subject), TO_DO_LINES),
+        note(TO_DO, how::first(subject), TO_DO_LINES),
         note("Age", ages(subject), AGE_LINES),
         note(DOUBT, doubts(subject), OPEN_LINES),
         note(NOISE, noise(subject), NOISE_LINES),
         note("Risk", risks(subject), RISK_LINES),
-        note("More", more(subject, full), 3),
+        note("More", vec![more(subject, full).join(" ")], 3),
     ];
     notes.retain(|note| !note.parts.is_empty());
     notes
@@ -93,13 +97,20 @@ fn ages(subject: Subject) -> Vec<String> {
     vec![format!("{}.", each.join(", "))]
 }
 
-/// As many of the parts as there is room for.
-fn fitting(label: &str, style: Style, parts: &[String], lines: usize, width: Width) -> String {
+/// As many of the parts as there is room for, and where the rest is.
+fn fitting(
+    label: &str,
+    style: Style,
+    parts: &[String],
+    rest: &str,
+    lines: usize,
+    width: Width,
+) -> String {
     let whole = |told: usize| match parts.len() - told {
         0 => parts.join(" "),
         untold => {
             let told = parts[..told].join(" ");
-            format!("{}. And {untold} more: --full.", told.trim_end_matches([',', '.']))
+            format!("{}. And {untold} more: {rest}.", told.trim_end_matches([',', '.']))
         }
     };
     let text = |told: usize| labelled(label, style, &whole(told), width);
@@ -150,7 +161,7 @@ fn why(entries: &[Entry]) -> Vec<String> {
 }
 
 /// The names, or the first of them where there are many.
-fn some_of(names: &[&str]) -> String {
+pub(super) fn some_of(names: &[&str]) -> String {
     match names.len().saturating_sub(NAMES_MAX) {
         0 => names.join(", "),
         1 => format!("{} and another", names[..NAMES_MAX].join(", ")),
@@ -191,12 +202,15 @@ fn risks(subject: Subject) -> Vec<String> {
 
 /// How sure it is, and where the rest is.
 fn more(subject: Subject, full: bool) -> Vec<String> {
-    let sure = subject.analysis.comparisons.first().map(|c| {
+    let all = &subject.analysis.comparisons;
+    let sure = all.first().map(|c| {
         let (confidence, threshold) = (percent(c.confidence), percent(c.threshold));
-        format!("{confidence} confidence; a difference under {threshold} counts as none.")
+        let sure = all.iter().filter(|c| c.verdict.is_sure()).count();
+        let compared = counted(all.len() as u64, "comparison");
+        format!("{sure} of {compared} sure ({confidence}); under {threshold} counts as none.")
     });
     let rest = (!full).then(|| {
-        "iotoll show --how (all recipes), iotoll show --full (all figures), iotoll report (charts)."
+        "iotoll show --how: recipes. iotoll show --full: all figures. iotoll report: charts."
             .to_owned()
     });
     sure.into_iter().chain(rest).collect()

@@ -21,7 +21,7 @@ pub(super) fn lines(subject: Subject, width: Width) -> String {
         let wrapped = paragraph("", "        ", &head, width);
         format!("{}{extent}\n", wrapped.lines().map(heading).collect::<String>())
     };
-    head + &paragraph("", "", &said(subject).join(" "), width.min(PROSE))
+    head + &paragraph("", "", &data(subject).join(" "), width.min(PROSE))
 }
 
 /// The program and the places: `iotoll  disk=/srv (ext4)  ram=/dev/shm (tmpfs)`.
@@ -30,11 +30,6 @@ pub fn title(run: &Run) -> String {
         |place: &PlaceFacts| format!("  {}={} ({})", place.label, place.shown(), place.filesystem);
     let places: String = run.places.iter().map(place).collect();
     format!("iotoll{places}")
-}
-
-/// What was worked on, and what is taken for now.
-pub(super) fn said(subject: Subject) -> Vec<String> {
-    data(subject).into_iter().chain(now(subject)).collect()
 }
 
 /// `30 s, 33 of 35 sure`.
@@ -49,7 +44,7 @@ pub(crate) fn extent(Subject { run, analysis }: Subject) -> String {
 }
 
 /// Which studies worked on the user's own files, and which on generated ones.
-fn data(subject: Subject) -> Vec<String> {
+pub(super) fn data(subject: Subject) -> Vec<String> {
     let mut own: Vec<(String, Vec<String>)> = Vec::new();
     let (mut generated, mut params) = (Vec::new(), Vec::new());
     for arm in &subject.analysis.arms {
@@ -81,32 +76,29 @@ fn data(subject: Subject) -> Vec<String> {
     told
 }
 
-/// What is taken for what an application does now, where another way of doing it was tried,
-/// or it is not what the study does by itself.
-fn now(subject: Subject) -> Option<String> {
+/// Each study that was measured: its operation, and how that is taken to be done now where
+/// another way was tried or it is not the study's usual one.
+pub(super) fn rows(subject: Subject) -> String {
     let Subject { run, analysis } = subject;
     let mut seen: Vec<String> = Vec::new();
-    let mut told = Vec::new();
+    let mut rows = Vec::new();
     for arm in &analysis.arms {
+        let Some(study) = subject.study_of(arm) else { continue };
         if seen.contains(&arm.subject()) {
             continue;
         }
         seen.push(arm.subject());
         let is_other =
             |other: &ArmResult| other.subject() == arm.subject() && other.strategy != arm.strategy;
-        let study = subject.study_of(arm);
-        let is_first = study
-            .and_then(|study| study.strategies.first())
-            .is_some_and(|first| first.name == arm.strategy);
-        if !is_first || analysis.arms.iter().any(is_other) {
-            let strategy = study.and_then(|study| study.strategy(&arm.strategy));
-            let strategy = strategy.map_or(arm.strategy.as_str(), |strategy| strategy.shown());
-            told.push(format!("{}, {strategy}", subject.called(arm)));
-        }
+        let is_usual = study.strategies.first().is_some_and(|first| first.name == arm.strategy);
+        let is_told = !is_usual || analysis.arms.iter().any(is_other);
+        let way = study.strategy(&arm.strategy).filter(|_| is_told);
+        let way = way.map_or_else(String::new, |way| format!(" (now: {})", way.shown()));
+        rows.push(format!("{}: {}{way}", subject.called(arm), study.about));
     }
     let place = run.places.first().filter(|_| run.places.len() > 1);
-    told.extend(place.map(|place| format!("all files on {}", place.label)));
-    (!told.is_empty()).then(|| format!("Now: {}.", told.join("; ")))
+    let place = place.map_or_else(String::new, |place| format!("; all on {} now", place.label));
+    format!("{}{place} (--now changes that).", rows.join("; "))
 }
 
 /// `10 arms in 34 rounds`.

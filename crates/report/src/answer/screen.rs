@@ -64,7 +64,7 @@ impl Screen {
         let notes = if is_known { notes::whole(subject, shown, true) } else { Vec::new() };
         Self {
             extent: format!("{}, {}", opening::counts(subject), extent(subject)),
-            opening: opening::said(subject),
+            opening: opening::data(subject),
             nothing_known,
             sections: groups::sections(shown).iter().map(section).collect(),
             notes: notes.into_iter().map(|Note { label, parts, .. }| (label, parts)).collect(),

@@ -238,7 +238,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
         figures: [figures(), clients::figures()].concat(),
         ..StudyDescription::new(
             "blocks",
-            "read and write blocks of a large file, at random or in order",
+            "read or write a block of a large file, at random or in order",
             "block",
         )
     }

@@ -92,11 +92,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                  after a reboot (checked in every slice); on a place in memory it is never cold",
             ),
         ],
-        ..StudyDescription::new(
-            "cache",
-            "build and load a cache of compiled templates and its manifest",
-            "request",
-        )
+        ..StudyDescription::new("cache", "load or rebuild compiled templates", "request")
     }
     .with_strategies(&atomic_replace::strategies(Put::Rename))
 });

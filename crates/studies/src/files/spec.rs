@@ -122,11 +122,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
         ],
         figures: clients::figures(),
-        ..StudyDescription::new(
-            "files",
-            "write, read and remove files such as generated documents",
-            "file",
-        )
+        ..StudyDescription::new("files", "write, read or remove a document", "file")
     }
     .with_strategies(&atomic_replace::strategies(Put::Direct))
 });

@@ -227,11 +227,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                  journal.space=growing.",
             ),
         ],
-        ..StudyDescription::new(
-            "journal",
-            "commit transactions of 100 items to a store with a write-ahead journal",
-            "transaction",
-        )
+        ..StudyDescription::new("journal", "commit 100 items", "transaction")
     }
     .with_strategies(Strategy::descriptions())
 });

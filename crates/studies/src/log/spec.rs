@@ -158,7 +158,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
              one that was cut off; broken lines left behind: {killed_broken_lines}. This is what \
              a process crash does, not a power failure.",
         )],
-        ..StudyDescription::new("log", "append records to a log file", "record")
+        ..StudyDescription::new("log", "append a record to a log", "record")
     }
     .with_strategies(Strategy::descriptions())
 });

@@ -251,7 +251,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
         )],
         ..StudyDescription::new(
             "serve",
-            "answer connections at a rate, timed by their median",
+            "answer a connection while they come at a rate",
             "connection",
         )
     }

@@ -280,7 +280,7 @@ pub(crate) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                 )
             },
         ],
-        ..StudyDescription::new("sqlite", "answer a request from a SQLite database", "request")
+        ..StudyDescription::new("sqlite", "answer a request from a database", "request")
     }
     .with_strategies(Strategy::descriptions())
 });

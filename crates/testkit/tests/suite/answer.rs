@@ -87,7 +87,7 @@ fn noise_that_leaves_much_open_and_fifty_rows_fit_one_screen_too() {
     let many = plan(&["files"], &TWO, &sizes.each_ref().map(String::as_str));
     let text = printed(&measured(&many, 0.05), 80);
     fits(&text, LINES_MAX, 80);
-    assert!(text.contains("and 26 more: --full"), "{text}");
+    assert!(text.contains("Left out here, see --full: files size 25 KiB"), "{text}");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn each_study_has_its_charts_and_each_chart_a_table() {
     assert_eq!(count("<figure"), 8);
     assert_eq!(count("<svg class=\"chart\""), 8);
     assert_eq!(count("<details>"), 9);
-    assert!(count("<span class=\"maybe\">ONLY IF it happens often") == 1, "no advice");
+    assert!(count("<span class=\"maybe\">ONLY IF you do it very often") == 1, "no advice");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_verdict_that_a_neighbour_of_one_place_may_have_made_is_unclear() {
     let (verdict, analysis) = analysed(&run([20e6, 15e6], 0.5, |_| true, 1.0));
     assert_eq!(verdict, Verdict::Unclear);
     let why = analysis.comparisons[0].why.as_deref().unwrap();
-    assert!(why.contains("device of a alone") && why.contains("50%"), "{why}");
+    assert!(why.contains("used its disk,") && why.contains("50%"), "{why}");
     let source = neighbour(&analysis);
     assert_eq!(source.touched, ["b"]);
     assert!(source.text.contains("40 of 40 rounds: 40.0 MB"), "{}", source.text);
@@ -89,6 +89,17 @@ fn rounds_without_the_neighbour_show_what_it_cost() {
     assert_eq!(verdict, Verdict::Unclear);
     assert!(analysis.comparisons[0].why.as_deref().unwrap().contains("29%"));
     assert_eq!(neighbour(&analysis).touched, ["b"]);
+}
+
+#[test]
+fn few_rounds_with_a_neighbour_cost_no_more_than_they_took_beyond_the_others() {
+    let few = |block: usize| block == 3 || block == 20;
+    let (verdict, analysis) = analysed(&run([20e6, 15e6], 0.9, few, 3.0));
+    assert_eq!(verdict, Verdict::Faster);
+    let effect = neighbour(&analysis).effect.unwrap();
+    // Two of forty rounds took three times as long.
+    let expected = 1.0 - (-2.0 * 3.0_f64.ln() / 40.0).exp();
+    assert!((effect - expected).abs() < 0.01, "{effect} for {expected}");
 }
 
 #[test]
