@@ -228,7 +228,10 @@ fn verdict(state: &PairState, end: &str) -> (Verdict, Option<String>) {
         _ if state.mean.decision_of_this_run() != Decision::Open => {
             let this = decided(state.mean.decision_of_this_run()).as_str();
             let vary = state.mean.variation().map_or(0.0, |variation| variation.deviation);
-            format!("this run alone says {this}; saved runs differ by {}", percent(vary))
+            format!(
+                "{this} in this run, but saved runs differ from each other, by {}",
+                percent(vary)
+            )
         }
         blocks => format!("{end} after {blocks} blocks, before the interval was narrow enough"),
     });

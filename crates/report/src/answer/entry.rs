@@ -94,7 +94,7 @@ impl<'a> Entry<'a> {
             Some(format!("{part} {}", difference::told(comparison.ratio?)))
         });
         let parts: Vec<String> = parts.chain(self.of_mix()).collect();
-        format!("{change}: {}", parts.join(", "))
+        format!("{change}: {}", parts.join("; "))
     }
 
     /// What it takes now, or the highest rate that it holds.
@@ -136,13 +136,17 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What a set comes to, and of which mix: `1.9× slower in all (1 write, 10 read, 1 unlink)`.
+    /// What a set comes to, and of which mix: `all together, 1 write, 10 read, 1 unlink: 1.9× slower`.
     fn of_mix(&self) -> Option<String> {
         let now = self.advice.now.first().and_then(|id| self.subject.arm(id))?;
         let mix = self.subject.study_of(now)?.mix.as_ref()?;
         let times: Vec<String> =
             mix.times.iter().map(|(what, times)| format!("{times} {what}")).collect();
-        Some(format!("{} in all ({})", difference::told(self.advice.ratio?), times.join(", ")))
+        Some(format!(
+            "all together, {}: {}",
+            times.join(", "),
+            difference::told(self.advice.ratio?)
+        ))
     }
 
     /// What the change saves at the rate that was said; or from which rate on it pays.
@@ -156,7 +160,7 @@ impl<'a> Entry<'a> {
             let what = if of_core { "1% of a core" } else { "1% of a worker's time" };
             let operation = self.advice.now.first().and_then(|id| self.subject.arm(id))?;
             let operation = self.subject.operation(operation);
-            return Some(format!("frees {what} from {from} {operation}s a second on"));
+            return Some(format!("pays from {from} {operation}s a second on: frees {what}"));
         }
         let share = self.advice.per_second? * saves_ns / 1e9;
         Some(match (of_core, share < 1.0) {

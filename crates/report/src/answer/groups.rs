@@ -21,7 +21,7 @@ const AXIS: usize = 20;
 /// the axis where that is empty.
 const FIGURE: usize = 4;
 /// What stands above the entries, left of the axis.
-const LEGEND: &str = "time per operation, now → then, with its 95% interval";
+const LEGEND: &str = "time per operation: now → after; ├●┤ 95%, left is faster";
 /// Before each entry, and between its columns.
 const GAP: usize = 2;
 

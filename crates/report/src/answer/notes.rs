@@ -19,6 +19,8 @@ const DOUBT: &str = "Doubt";
 const NOISE: &str = "Noise";
 /// How the first change is made.
 const TO_DO: &str = "To do";
+/// A space at which no line ends; a plain one once lines are made.
+const NO_BREAK: &str = "\u{a0}";
 /// Longer notes than so many lines are cut, with a word on where the rest is.
 const NAMES_MAX: usize = 5;
 const WHY_LINES: usize = 3;
@@ -70,7 +72,7 @@ pub(super) fn whole(subject: Subject, entries: &[Entry<'_>], full: bool) -> Vec<
     let mut notes = vec![
         note(BROKEN, broken(subject), OPEN_LINES),
         note("Rows", vec![opening::rows(subject)], usize::MAX),
-        note("Why", why(entries), WHY_LINES),
+        note("Causes", why(entries), WHY_LINES),
         note(TO_DO, how::first(subject), TO_DO_LINES),
         note("Age", ages(subject), AGE_LINES),
         note(DOUBT, doubts(subject), OPEN_LINES),
@@ -110,10 +112,10 @@ fn fitting(
         0 => parts.join(" "),
         untold => {
             let told = parts[..told].join(" ");
-            format!("{}. And {untold} more: {rest}.", told.trim_end_matches([',', '.']))
+            format!("{}. {untold} more: {rest}.", told.trim_end_matches([',', '.']))
         }
     };
-    let text = |told: usize| labelled(label, style, &whole(told), width);
+    let text = |told: usize| labelled(label, style, &whole(told), width).replace(NO_BREAK, " ");
     let fits = |text: &String| text.lines().count() <= lines_at(lines, width);
     (1..=parts.len()).rev().map(text).find(fits).unwrap_or_else(|| text(1))
 }
@@ -207,11 +209,13 @@ fn more(subject: Subject, full: bool) -> Vec<String> {
         let (confidence, threshold) = (percent(c.confidence), percent(c.threshold));
         let sure = all.iter().filter(|c| c.verdict.is_sure()).count();
         let compared = counted(all.len() as u64, "comparison");
-        format!("{sure} of {compared} sure ({confidence}); under {threshold} counts as none.")
+        format!(
+            "{sure} of {compared} sure, each at {confidence}; under {threshold} counts as same."
+        )
     });
     let rest = (!full).then(|| {
-        "iotoll show --how: recipes. iotoll show --full: all figures. iotoll report: charts."
-            .to_owned()
+        "iotoll show --how (recipes), iotoll show --full, iotoll report (charts)."
+            .replace("w --", &format!("w{NO_BREAK}--"))
     });
     sure.into_iter().chain(rest).collect()
 }

@@ -97,8 +97,8 @@ pub(super) fn rows(subject: Subject) -> String {
         rows.push(format!("{}: {}{way}", subject.called(arm), study.about));
     }
     let place = run.places.first().filter(|_| run.places.len() > 1);
-    let place = place.map_or_else(String::new, |place| format!("; all on {} now", place.label));
-    format!("{}{place} (--now changes that).", rows.join("; "))
+    let place = place.map_or_else(String::new, |place| format!("; all on {}", place.label));
+    format!("{}{place}.", rows.join("; "))
 }
 
 /// `10 arms in 34 rounds`.

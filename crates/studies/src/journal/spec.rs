@@ -227,7 +227,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
                  journal.space=growing.",
             ),
         ],
-        ..StudyDescription::new("journal", "commit 100 items", "transaction")
+        ..StudyDescription::new("journal", "commit 100 items to a store", "transaction")
     }
     .with_strategies(Strategy::descriptions())
 });

@@ -153,7 +153,7 @@ pub(super) static SPEC: LazyLock<StudyDescription> = LazyLock::new(|| {
             ),
         ],
         figures: [figures(), clients::figures()].concat(),
-        ..StudyDescription::new("page", "read the files of a page", "page")
+        ..StudyDescription::new("page", "read the files of a web page", "page")
     }
     .with_strategies(Strategy::descriptions())
 });

@@ -49,7 +49,7 @@ fn a_difference_that_another_run_may_not_show_has_no_verdict() {
     let varied = compared(&measured(1.2, Some(0.06)));
     assert_eq!(varied.verdict, Verdict::Unclear);
     let why = varied.why.unwrap();
-    assert_eq!(why, "this run alone says slower; saved runs differ by 6%");
+    assert_eq!(why, "slower in this run, but saved runs differ from each other, by 6%");
     let other_runs = varied.other_runs.unwrap();
     assert_eq!(other_runs.learned_from, 6);
     assert!(other_runs.this_run_low > varied.ratio_low, "{other_runs:?}");
