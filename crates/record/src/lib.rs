@@ -31,6 +31,7 @@ mod sample;
 mod shared;
 mod start;
 mod table;
+mod timing;
 mod wanted;
 
 pub use error::Error;
