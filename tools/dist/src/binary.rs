@@ -73,21 +73,17 @@ fn settings(cargo: &mut Command, release: &Release, target: &Target, root: &Path
 }
 
 fn cross_compiler(cargo: &mut Command, target: &Target) {
-    let compiler = c_compiler(target);
+    let compiler = target.tool("gcc");
     let triple = target.triple.replace('-', "_");
     cargo.env(format!("CC_{triple}"), &compiler);
     cargo.env(format!("CARGO_TARGET_{}_LINKER", triple.to_uppercase()), &compiler);
-}
-
-fn c_compiler(target: &Target) -> String {
-    format!("{}-linux-gnu-gcc", target.machine)
 }
 
 /// A compiler that has the standard library for a target.
 fn rustc_for(target: &Target) -> Result<PathBuf, String> {
     let own = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
     if !target.is_native() {
-        let compiler = c_compiler(target);
+        let compiler = target.tool("gcc");
         let package = format!("gcc-{}-linux-gnu", target.machine);
         install_tools::program(&compiler, &package)?;
         let library = format!("libc6-dev-{}-cross", target.short);

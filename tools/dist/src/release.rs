@@ -83,6 +83,15 @@ impl Target {
         self.machine == std::env::consts::ARCH
     }
 
+    /// A tool of the C compiler for it.
+    pub(crate) fn tool(&self, name: &str) -> String {
+        if self.is_native() {
+            name.to_owned()
+        } else {
+            format!("{}-linux-gnu-{name}", self.machine)
+        }
+    }
+
     /// Runs a program for it.
     pub(crate) fn command(&self, program: &Path) -> Command {
         if self.is_native() {

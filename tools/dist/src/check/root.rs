@@ -93,7 +93,7 @@ impl Root {
     fn run(&self, before: &str, last: &str) -> Result<String> {
         let script = format!("set -e\nexec 2>&1\n{MOUNTS}{}{before}\n{last}", devices::MAKE);
         let mut command = Command::new("unshare");
-        command.args(["--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"]);
+        command.args(["--mount", "--propagation", "private"]);
         command.args(["sh", "-c", &script, "sh"]).arg(&self.folder).stdin(Stdio::null());
         // As at a login, with nothing of this machine's.
         command
