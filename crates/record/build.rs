@@ -1,10 +1,12 @@
-//! Makes the library that recorded programs take (`src/preload/library`), where it can be used.
+//! Makes the library that recorded programs take (`src/preload/library`) and the program that it is
+//! calibrated by, where they can be used.
 
 #[path = "src/shared.rs"]
 mod shared;
+#[path = "src/timing.rs"]
+mod timing;
 
 use std::env;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 const SOURCES: &[&str] = &[
@@ -45,31 +47,42 @@ const FLAGS: &[&str] = &[
     "-Wl,-z,noexecstack",
 ];
 
+/// The program that the library is calibrated by begins without `main`.
+const PROGRAM: &str = "src/preload/time_calls.c";
+const PROGRAM_FLAGS: &[&str] =
+    &["-std=gnu11", "-O2", "-fPIE", "-pie", "-nostartfiles", "-Wall", "-Wextra"];
+
 fn main() {
     let folder = Path::new("src/preload/library");
-    for file in [folder, Path::new("src/shared.rs")] {
+    for file in [folder, Path::new("src/shared.rs"), Path::new("src/timing.rs"), Path::new(PROGRAM)]
+    {
         println!("cargo::rerun-if-changed={}", file.display());
     }
     let target = |what: &str| env::var(format!("CARGO_CFG_TARGET_{what}")).unwrap_or_default();
     let headers = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let out = headers.join("preload.so");
+    let (library, program) = (headers.join("preload.so"), headers.join("time-calls"));
     let is_possible =
         target("ARCH") == "x86_64" && target("OS") == "linux" && target("ENV") == "gnu";
     if !is_possible {
-        write(&out, "");
+        write(&library, "");
+        write(&program, "");
         return;
     }
     write(&headers.join("constants.h"), &constants());
     write(&headers.join("places.h"), &assertions());
+    write(&headers.join("timing.h"), &timed());
+    let sources = SOURCES.iter().map(|source| folder.join(source));
+    compile(FLAGS, &headers, sources, &library);
+    compile(PROGRAM_FLAGS, &headers, [PathBuf::from(PROGRAM)], &program);
+}
+
+fn compile(flags: &[&str], headers: &Path, sources: impl IntoIterator<Item = PathBuf>, out: &Path) {
     let compiler = cc::Build::new().no_default_flags(true).warnings(false).get_compiler();
     let mut command = compiler.to_command();
-    command
-        .args(FLAGS)
-        .arg("-I")
-        .arg(&headers)
-        .args(SOURCES.iter().map(|source| OsString::from(folder.join(source))));
-    let done = command.arg("-o").arg(&out).status();
-    assert!(done.is_ok_and(|status| status.success()), "the library was not made: {command:?}");
+    // The linker's number for a build would differ by where it was built.
+    command.args(flags).arg("-Wl,--build-id=none").arg("-I").arg(headers).args(sources);
+    let done = command.arg("-o").arg(out).status();
+    assert!(done.is_ok_and(|status| status.success()), "it was not made: {command:?}");
 }
 
 fn write(file: &Path, text: &str) {
@@ -84,6 +97,12 @@ fn constants() -> String {
     };
     let text = |(name, text): &(&str, &str)| format!("#define {name} \"{text}\"\n");
     shared::CONSTANTS.iter().map(number).chain(shared::TEXTS.iter().map(text)).collect()
+}
+
+/// What the program for calibrating times.
+fn timed() -> String {
+    let (bytes, rounds, named) = (timing::CALL_BYTES, timing::ROUNDS, timing::NAMED);
+    format!("#define CALL_BYTES {bytes}\n#define ROUNDS {rounds}\n#define NAMED \"{named}\"\n")
 }
 
 /// What has to hold where the library has defined its structures, and may have defined a

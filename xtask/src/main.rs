@@ -63,6 +63,9 @@ enum Chore {
     Bench(Tool),
     /// Give everything that reads what others wrote inputs that nobody would write
     Fuzz(fuzz::Args),
+    /// Make the files of a release, in target/dist; --check checks them
+    #[command(disable_help_flag = true)]
+    Dist(Tool),
     /// Fail every system call that a run makes, in turn
     #[command(disable_help_flag = true)]
     Faults(Tool),
@@ -85,6 +88,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Generate(tool) => start_built("iotoll-docs", Some("generate"), tool),
         Chore::Screens(tool) => start_built("iotoll-docs", Some("screens"), tool),
         Chore::Bench(tool) => bench(tool),
+        Chore::Dist(tool) => dist(tool),
         Chore::Fuzz(args) => fuzz::run(&args),
         Chore::Faults(tool) => start_built("iotoll-faults", None, tool),
     }
@@ -102,6 +106,13 @@ fn start_built(name: &str, command: Option<&str>, tool: Tool) -> Result<()> {
     let wanted = ["--bin", name, "--bin", "iotoll", "--test", "short"];
     process::succeed(cargo_build::command("build").args(wanted))?;
     become_it(&mut Command::new(process::built_iotoll().with_file_name(name)), command, tool)
+}
+
+/// Builds what makes releases, and becomes it. It needs no crate of ours, and does without a build of
+/// all of them.
+fn dist(tool: Tool) -> Result<()> {
+    let mut cargo = process::cargo(&["run", "--quiet", "--package", "iotoll-dist"]);
+    become_it(cargo.arg("--"), None, tool)
 }
 
 fn become_it(program: &mut Command, command: Option<&str>, tool: Tool) -> Result<()> {

@@ -109,6 +109,10 @@ impl Clock {
         Self::told_or(told, Self::new)
     }
 
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "cycles are read without asking on x86-64 alone")
+    )]
     fn told_or(told: ClockTold, otherwise: impl FnOnce() -> Self) -> Self {
         #[cfg(target_arch = "x86_64")]
         if told.cycles {

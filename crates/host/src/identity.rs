@@ -5,7 +5,10 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags, statx};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Stat, Statx, StatxFlags, fstat, major, minor, stat, statx,
+};
+use rustix::io::Errno;
 
 /// A block device's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,12 +59,29 @@ impl Identity {
     /// Of an open file or directory.
     pub fn of(file: impl AsFd) -> io::Result<Self> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
-        Ok(Self::from_statx(&statx(file, "", AtFlags::EMPTY_PATH, wanted)?))
+        match statx(&file, "", AtFlags::EMPTY_PATH, wanted) {
+            Err(error) if is_missing(error) => Ok(Self::from_stat(&fstat(file)?)),
+            found => Ok(Self::from_statx(&found?)),
+        }
     }
 
     pub(crate) fn of_path(path: &Path) -> io::Result<Self> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
-        Ok(Self::from_statx(&statx(CWD, path, AtFlags::empty(), wanted)?))
+        match statx(CWD, path, AtFlags::empty(), wanted) {
+            Err(error) if is_missing(error) => Ok(Self::from_stat(&stat(path)?)),
+            found => Ok(Self::from_statx(&found?)),
+        }
+    }
+
+    /// Mounts are then found by device.
+    fn from_stat(stat: &Stat) -> Self {
+        let number = |packed| DeviceNumber { major: major(packed), minor: minor(packed) };
+        let is_node = FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice;
+        Self {
+            mount_id: None,
+            device: Some(number(stat.st_dev)),
+            node: is_node.then(|| number(stat.st_rdev)),
+        }
     }
 
     fn from_statx(stat: &Statx) -> Self {
@@ -72,6 +92,27 @@ impl Identity {
             mount_id: told.contains(StatxFlags::MNT_ID).then_some(stat.stx_mnt_id),
             device: Some(DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor }),
             node: is_node.then_some(node),
+        }
+    }
+}
+
+/// Kernels before 4.11 lack statx(2), and filters of older containers refuse it.
+fn is_missing(error: Errno) -> bool {
+    matches!(error, Errno::NOSYS | Errno::PERM)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn without_statx_devices_are_the_same() {
+        for path in ["/", "/dev/null", "/proc"] {
+            let (with, without) = (Identity::of_path(path.as_ref()).unwrap(), stat(path).unwrap());
+            let without = Identity::from_stat(&without);
+            assert_eq!((with.device, with.node), (without.device, without.node), "{path}");
         }
     }
 }

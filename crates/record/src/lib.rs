@@ -10,6 +10,24 @@
 //! What the program does is not changed: its descriptors, signals and exit code are its own, and
 //! it goes on if the recorder is killed. Neither contents of files nor arguments or environments
 //! are recorded.
+//!
+//! ```no_run
+//! use std::fs::File;
+//! use std::process::Command;
+//!
+//! use iotoll_record::Recorder;
+//! use iotoll_record::trace::TraceWriter;
+//!
+//! let mut command = Command::new("ls");
+//! let mut recorder = Recorder::new(None, Some(&command))?;
+//! let trace = TraceWriter::new(File::create("ls.trace")?, &recorder.header("ls".as_ref(), false))?;
+//! let recorded = recorder.record(&mut command, trace, |process| println!("process {process}"))?;
+//! println!("{} calls by {:?}", recorded.calls, recorder.mechanism());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Recorder::calibrate`] finds out before what recording costs, so that it can be taken out of the
+//! trace's figures.
 
 mod bytes;
 mod call_record;
@@ -31,6 +49,7 @@ mod sample;
 mod shared;
 mod start;
 mod table;
+mod timing;
 mod wanted;
 
 pub use error::Error;
@@ -39,3 +58,6 @@ pub use overhead::{Overhead, time_calls};
 pub use preload::fuzz;
 pub use recorder::{PassedOver, Recorder};
 pub use recording::Recorded;
+
+/// What is recorded, and how it is read again.
+pub use trace;

@@ -9,7 +9,7 @@
 //! the C library's function, which costs more where that is how calls are seen.
 #![expect(unsafe_code, reason = "the C library is what is timed")]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::hint::black_box;
 use std::io;
@@ -20,13 +20,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use trace::{Header, Mechanism, NamedOverhead, OverheadNs};
 
 use crate::raw_call::{Event, RawCall, Sink};
-
-/// The call that is timed writes so much: a line of a log.
-const CALL_BYTES: usize = 70;
-/// The call that is timed beside it asks for this, whose name is about as long as most are.
-const NAMED: &CStr = c"/proc/self/task/../../self/task/../fd";
-/// So many rounds are timed each time: short ones, most of which nothing interrupts.
-const ROUNDS: usize = 20;
+use crate::timing::{CALL_BYTES, NAMED, ROUNDS};
 
 /// What each call costs, by mechanism and machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +68,8 @@ fn time_rounds(calls: u32) -> io::Result<Vec<Round>> {
     let file = File::from(memfd_create("iotoll", MemfdFlags::CLOEXEC)?);
     let line = [b'x'; CALL_BYTES];
     let write = || file.write_all_at(black_box(&line), 0);
+    let named = CString::new(NAMED)?;
+    let ask = || ask(&named);
     // Of rustix, which makes the system call itself.
     let by_itself =
         || rustix::io::pwrite(&file, black_box(&line), 0).map(drop).map_err(io::Error::from);
@@ -86,9 +82,9 @@ fn time_rounds(calls: u32) -> io::Result<Vec<Round>> {
 }
 
 /// Whether a file is there, by the C library's function.
-fn ask() -> io::Result<()> {
+fn ask(name: &CStr) -> io::Result<()> {
     // SAFETY: the name ends with a 0, and is only read.
-    match unsafe { libc::access(black_box(NAMED).as_ptr(), libc::F_OK) } {
+    match unsafe { libc::access(black_box(name).as_ptr(), libc::F_OK) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -124,7 +120,7 @@ impl Sink for Took {
         let took_ns = |raw_call: &RawCall<'_>| raw_call.ended_ns.saturating_sub(raw_call.began_ns);
         if i64::from(raw_call.number) == libc::SYS_pwrite64 {
             self.plain.push(took_ns(raw_call));
-        } else if raw_call.path.is_some_and(|path| path == NAMED.to_bytes()) {
+        } else if raw_call.path.is_some_and(|path| path == NAMED.as_bytes()) {
             self.named.push(took_ns(raw_call));
         }
         Ok(())

@@ -94,14 +94,31 @@ impl Recorder {
         &self.passed_over
     }
 
+    /// The program that [`calibrate`](Self::calibrate) finds out the cost by.
+    pub fn calibrated_by(&self) -> &'static str {
+        match self.means {
+            Means::Preload(_) => "a small program that takes the library",
+            Means::Ebpf(_) | Means::Ptrace => "iotoll itself",
+        }
+    }
+
     /// What recording costs for each call, as [`calibrate`](Self::calibrate) found it.
     pub fn overhead(&self) -> Overhead {
         self.overhead
     }
 
     /// Finds out what recording costs here, by a command that has a number of calls timed
-    /// ([`time_calls`](crate::time_calls)) and prints what came of it.
+    /// ([`time_calls`](crate::time_calls)) and prints what came of it. A preloaded library is
+    /// calibrated by a program that comes with it instead: the command may be a static program.
     pub fn calibrate(&mut self, timing: impl Fn(u32) -> Command) -> Result<(), Error> {
+        if let Means::Preload(_) = self.means {
+            let program = Preload::timing_program().map_err(while_(TIMING))?;
+            return self.calibrate_by(|calls| program.command(calls));
+        }
+        self.calibrate_by(timing)
+    }
+
+    fn calibrate_by(&mut self, timing: impl Fn(u32) -> Command) -> Result<(), Error> {
         let calls = match self.means {
             Means::Ebpf(_) | Means::Preload(_) => 100,
             Means::Ptrace => 5,

@@ -8,23 +8,26 @@ use std::sync::LazyLock;
 use libc::{
     O_CLOEXEC, SYS_accept, SYS_accept4, SYS_chdir, SYS_chroot, SYS_close, SYS_close_range,
     SYS_copy_file_range, SYS_dup, SYS_dup3, SYS_epoll_create1, SYS_eventfd2, SYS_faccessat,
-    SYS_faccessat2, SYS_fadvise64, SYS_fallocate, SYS_fchdir, SYS_fchmod, SYS_fchmodat,
-    SYS_fchmodat2, SYS_fchown, SYS_fchownat, SYS_fcntl, SYS_fdatasync, SYS_fgetxattr,
-    SYS_flistxattr, SYS_flock, SYS_fremovexattr, SYS_fsetxattr, SYS_fstat, SYS_fstatfs, SYS_fsync,
-    SYS_ftruncate, SYS_getdents64, SYS_getxattr, SYS_inotify_init1, SYS_io_submit,
-    SYS_io_uring_enter, SYS_io_uring_setup, SYS_ioctl, SYS_lgetxattr, SYS_linkat, SYS_listxattr,
-    SYS_llistxattr, SYS_lremovexattr, SYS_lseek, SYS_lsetxattr, SYS_memfd_create, SYS_mkdirat,
-    SYS_mknodat, SYS_mmap, SYS_mount, SYS_msync, SYS_newfstatat, SYS_open_by_handle_at, SYS_openat,
-    SYS_openat2, SYS_pidfd_open, SYS_pipe2, SYS_pivot_root, SYS_pread64, SYS_preadv, SYS_preadv2,
-    SYS_pwrite64, SYS_pwritev, SYS_pwritev2, SYS_read, SYS_readahead, SYS_readlinkat, SYS_readv,
-    SYS_removexattr, SYS_renameat2, SYS_sendfile, SYS_setns, SYS_setxattr, SYS_signalfd4,
-    SYS_socket, SYS_socketpair, SYS_splice, SYS_statfs, SYS_statx, SYS_symlinkat, SYS_sync,
+    SYS_faccessat2, SYS_fadvise64, SYS_fallocate, SYS_fchdir, SYS_fchmod, SYS_fchmodat, SYS_fchown,
+    SYS_fchownat, SYS_fcntl, SYS_fdatasync, SYS_fgetxattr, SYS_flistxattr, SYS_flock,
+    SYS_fremovexattr, SYS_fsetxattr, SYS_fstat, SYS_fstatfs, SYS_fsync, SYS_ftruncate,
+    SYS_getdents64, SYS_getxattr, SYS_inotify_init1, SYS_io_submit, SYS_io_uring_enter,
+    SYS_io_uring_setup, SYS_ioctl, SYS_lgetxattr, SYS_linkat, SYS_listxattr, SYS_llistxattr,
+    SYS_lremovexattr, SYS_lseek, SYS_lsetxattr, SYS_memfd_create, SYS_mkdirat, SYS_mknodat,
+    SYS_mmap, SYS_mount, SYS_msync, SYS_newfstatat, SYS_open_by_handle_at, SYS_openat, SYS_openat2,
+    SYS_pidfd_open, SYS_pipe2, SYS_pivot_root, SYS_pread64, SYS_preadv, SYS_preadv2, SYS_pwrite64,
+    SYS_pwritev, SYS_pwritev2, SYS_read, SYS_readahead, SYS_readlinkat, SYS_readv, SYS_removexattr,
+    SYS_renameat2, SYS_sendfile, SYS_setns, SYS_setxattr, SYS_signalfd4, SYS_socket,
+    SYS_socketpair, SYS_splice, SYS_statfs, SYS_statx, SYS_symlinkat, SYS_sync,
     SYS_sync_file_range, SYS_syncfs, SYS_timerfd_create, SYS_truncate, SYS_umask, SYS_umount2,
     SYS_unlinkat, SYS_unshare, SYS_utimensat, SYS_wait4, SYS_waitid, SYS_write, SYS_writev, c_long,
 };
 use trace::{Op, Unseen};
 
 use crate::shared::NUMBERS;
+
+/// The same on all architectures; the crate `libc` lacks it on some.
+const SYS_FCHMODAT2: c_long = 452;
 
 /// What an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +174,7 @@ const RECORDED: &[(c_long, Op, &str)] = &[
     (SYS_symlinkat, Op::Symlink, "pot"),
     (SYS_fchmod, Op::Chmod, "fm"),
     (SYS_fchmodat, Op::Chmod, "fpm"),
-    (SYS_fchmodat2, Op::Chmod, "fpmg"),
+    (SYS_FCHMODAT2, Op::Chmod, "fpmg"),
     (SYS_fchown, Op::Chown, "f"),
     (SYS_fchownat, Op::Chown, "fp--g"),
     (SYS_utimensat, Op::Utime, "fp-g"),

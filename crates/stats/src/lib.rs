@@ -3,6 +3,21 @@
 //!
 //! The method of the comparisons is explained in `docs/statistics.md`, and
 //! what it promises is shown by simulation in `tests/suite/simulation`.
+//!
+//! ```
+//! use iotoll_stats::{Decision, Settings, Stretches, trimmed_mean};
+//!
+//! // The threshold is 5%, and one decision in twenty may be wrong.
+//! let mut comparison = Stretches::new(Settings { threshold: 0.05, error_rate: 0.05 });
+//! for stretch in 0..5 {
+//!     // The log ratios of the rounds of a stretch: the second takes twice as long, and a bit.
+//!     let rounds = [0.69, 0.71, 0.70, 0.68, 0.72].map(|ratio: f64| ratio + 0.001 * f64::from(stretch));
+//!     comparison.push(trimmed_mean(&rounds).unwrap_or_default());
+//! }
+//! assert_eq!(comparison.decision(), Decision::Greater);
+//! let interval = comparison.interval();
+//! assert!(interval.low.exp() > 1.9 && interval.high.exp() < 2.1);
+//! ```
 
 mod beta;
 mod between_runs;

@@ -6,6 +6,7 @@ mod offered;
 mod outputs;
 mod recorder;
 mod run;
+mod version;
 
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ pub(crate) use self::outputs::{
 };
 pub(crate) use self::recorder::{MECHANISMS, MECHANISMS_OF_RUNNING, TraceArgs, Wanted};
 pub(crate) use self::run::{BaselineArgs, RunArgs, ShownArgs};
+pub(crate) use self::version::version;
 
 /// How a load can be printed.
 pub(crate) const LAYOUTS: [(&str, Layout); 3] =

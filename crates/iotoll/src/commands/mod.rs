@@ -30,7 +30,7 @@ use std::fmt::Write as _;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::cli::ColorArg;
+use crate::cli::{ColorArg, version};
 use crate::exit::{self, Exit};
 use crate::measuring::launched;
 use crate::recording::TIME_CALLS;
@@ -43,7 +43,8 @@ Examples:
 
 /// Measure what file I/O costs your application, and whether moving it would pay.
 #[derive(Parser)]
-#[command(name = "iotoll", version, max_term_width = 80, propagate_version = true)]
+#[command(name = "iotoll", version, long_version = version(), max_term_width = 80)]
+#[command(propagate_version = true)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", exit::CODES))]
 pub(crate) struct Cli {
     /// The command.

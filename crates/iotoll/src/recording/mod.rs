@@ -30,7 +30,7 @@ pub(crate) fn path(how: &TraceArgs, program: &OsStr) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Finds out what recording costs, by this program itself.
+/// Finds out what recording costs, by this program itself where it can be recorded.
 pub(crate) fn calibrate(recorder: &mut Recorder) -> anyhow::Result<()> {
     let program = std::env::current_exe().context("finding this program's own file")?;
     recorder.calibrate(|calls| {
@@ -84,6 +84,8 @@ impl RecordedRun<'_> {
         said.extend(recorder.passed_over().iter().map(|PassedOver { mechanism, why }| {
             format!("Recording by {mechanism} would have cost less, but {why}.")
         }));
+        let by = recorder.calibrated_by();
+        said.push(format!("The overhead of recording was measured with {by}."));
         // Of what was watched, nothing need have ended.
         if outcome.summary.status.is_some() && outcome.left_running > 0 {
             said.push(format!(

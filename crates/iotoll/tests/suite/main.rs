@@ -19,6 +19,7 @@ mod load;
 mod log;
 mod mine;
 mod neighbours;
+mod old_kernels;
 mod own;
 mod record;
 mod reproduce;

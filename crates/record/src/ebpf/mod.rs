@@ -66,6 +66,9 @@ impl Ebpf {
             io::ErrorKind::PermissionDenied => {
                 format!("the kernel refuses its programs ({error}), as it does in most containers")
             }
+            io::ErrorKind::NotFound => {
+                "the kernel does not describe its types (BTF), as its programs need".to_owned()
+            }
             _ => format!("the kernel does not take its programs ({error})"),
         })
     }

@@ -2,7 +2,7 @@
 //! that is killed nothing is left.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -13,4 +13,20 @@ pub(super) fn file(name: &str) -> io::Result<OwnedFd> {
     let plain = MemfdFlags::CLOEXEC;
     let made = memfd_create(name, plain | MemfdFlags::NOEXEC_SEAL);
     Ok(made.or_else(|_| memfd_create(name, plain))?)
+}
+
+/// The same for a program.
+pub(super) fn program(name: &str) -> io::Result<OwnedFd> {
+    let plain = MemfdFlags::CLOEXEC;
+    let made = memfd_create(name, plain | MemfdFlags::EXEC);
+    Ok(made.or_else(|_| memfd_create(name, plain))?)
+}
+
+/// Writes all of a file's content.
+pub(super) fn write(file: impl AsFd, bytes: &[u8]) -> io::Result<()> {
+    let written = rustix::io::write(file, bytes)?;
+    if written != bytes.len() {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    Ok(())
 }

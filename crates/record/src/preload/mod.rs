@@ -18,6 +18,7 @@ mod memory;
 mod preload_support;
 mod ring;
 mod times;
+mod timing_program;
 mod tree;
 
 use std::ffi::OsString;
@@ -33,6 +34,7 @@ use sys::wait::wait_for_end;
 
 use self::ring::Ring;
 use self::times::Times;
+use self::timing_program::TimingProgram;
 use self::tree::Tree;
 use crate::error::{Error, while_};
 use crate::followed::Followed;
@@ -70,11 +72,13 @@ impl Preload {
         let mut bytes = LIBRARY.to_vec();
         put_path(&mut bytes, LIBRARY_MARK, library.as_raw_fd())?;
         put_path(&mut bytes, RING_MARK, ring.number())?;
-        rustix::io::write(&library, &bytes).map_err(io::Error::from).and_then(|written| {
-            let short = || io::ErrorKind::WriteZero.into();
-            (written == bytes.len()).then_some(()).ok_or_else(short)
-        })?;
+        memory::write(&library, &bytes)?;
         Ok(Self { library, ring, times })
+    }
+
+    /// The program to calibrate by: one that takes the library, as the programs do that are recorded.
+    pub(crate) fn timing_program() -> io::Result<TimingProgram> {
+        TimingProgram::make()
     }
 
     /// Has a command take the library, before those that it is given anyway.

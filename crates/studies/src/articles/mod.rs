@@ -50,11 +50,12 @@ pub struct OriginalFile {
 
 macro_rules! originals {
     ($($path:literal),* $(,)?) => {
-        /// The programs that the plans start, below what they call `{plan}`.
+        /// The programs that the plans start, below what they call `{plan}`. They are examples,
+        /// and links in this package, so that cargo publishes them with it.
         pub static ORIGINALS: &[OriginalFile] = &[
             $(OriginalFile {
                 path: $path,
-                text: include_str!(concat!("../../../../examples/", $path)),
+                text: include_str!(concat!("../../originals/", $path)),
             }),*
         ];
     };

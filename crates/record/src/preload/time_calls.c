@@ -1,0 +1,112 @@
+/* The program that a preloaded library is calibrated by. It makes the same small calls many times
+ * and prints how long each took, as `time_calls` in overhead.rs does. iotoll may be static, and a
+ * static program takes no library; this one is dynamic, as the programs are that are recorded.
+ *
+ * It begins by itself rather than by `__libc_start_main`, whose newest version glibc older than
+ * 2.34 lacks, so that a program built here runs there. */
+
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "timing.h" /* made of overhead.rs's figures by build.rs */
+
+__asm__(".globl _start\n"
+        "_start:\n"
+        "    xor %ebp, %ebp\n"
+        "    mov %rsp, %rdi\n"
+        "    and $-16, %rsp\n"
+        "    call begin\n"
+        "    hlt\n");
+
+static int file;
+static char line[CALL_BYTES];
+
+static void through_libc(void)
+{
+    if (pwrite64(file, line, CALL_BYTES, 0) != CALL_BYTES)
+        _exit(1);
+}
+
+static void named(void)
+{
+    if (access(NAMED, F_OK))
+        _exit(1);
+}
+
+static void without_libc(void)
+{
+    long result;
+    register long offset __asm__("r10") = 0;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(SYS_pwrite64), "D"((long)file), "S"(line), "d"((long)CALL_BYTES), "r"(offset)
+                     : "rcx", "r11", "memory");
+    if (result != CALL_BYTES)
+        _exit(1);
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t timed(uint64_t calls, void (*call)(void))
+{
+    uint64_t began = now();
+    for (uint64_t done = 0; done < calls; done++)
+        call();
+    return (now() - began) / calls;
+}
+
+/* Writes a number before `end`, and returns where it begins. */
+static char *number(char *end, uint64_t value)
+{
+    do
+        *--end = (char)('0' + value % 10);
+    while (value /= 10);
+    return end;
+}
+
+static void print(const uint64_t took[3])
+{
+    char text[3 * 21];
+    char *end = text + sizeof(text), *begin = end;
+    for (int kind = 2; kind >= 0; kind--) {
+        *--begin = kind == 2 ? '\n' : ' ';
+        begin = number(begin, took[kind]);
+    }
+    if (write(STDOUT_FILENO, begin, (size_t)(end - begin)) != end - begin)
+        _exit(1);
+}
+
+/* What is on the stack where a program begins: the number of its arguments, then these. */
+struct arguments {
+    long count;
+    const char *words[];
+};
+
+__attribute__((noreturn, used)) static void begin(const struct arguments *arguments)
+{
+    uint64_t calls = 0;
+    if (arguments->count > 1)
+        for (const char *digit = arguments->words[1]; *digit; digit++)
+            calls = calls * 10 + (uint64_t)(*digit - '0');
+    file = (int)syscall(SYS_memfd_create, "iotoll", 1u /* MFD_CLOEXEC */);
+    if (file < 0 || !calls)
+        _exit(1);
+    for (int byte = 0; byte < CALL_BYTES; byte++)
+        line[byte] = 'x';
+    /* The first round is for warming up. */
+    for (int round = 0; round <= ROUNDS; round++) {
+        uint64_t took[3] = {timed(calls, through_libc), timed(calls, named), timed(calls, without_libc)};
+        if (round)
+            print(took);
+    }
+    _exit(0);
+}

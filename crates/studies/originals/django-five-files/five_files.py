@@ -1,0 +1,1 @@
+../../../../examples/django-five-files/five_files.py

@@ -1,0 +1,1 @@
+../../../../examples/django-five-files/serve.sh

@@ -1,0 +1,1 @@
+../../../../examples/php-manifest-cache/make.php

@@ -1,0 +1,1 @@
+../../../../examples/php-sqlite/index.php

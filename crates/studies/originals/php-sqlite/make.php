@@ -1,0 +1,1 @@
+../../../../examples/php-sqlite/make.php

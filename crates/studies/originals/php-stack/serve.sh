@@ -1,0 +1,1 @@
+../../../../examples/php-stack/serve.sh

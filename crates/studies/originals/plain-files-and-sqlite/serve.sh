@@ -1,0 +1,1 @@
+../../../../examples/plain-files-and-sqlite/serve.sh

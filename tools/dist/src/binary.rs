@@ -1,0 +1,108 @@
+//! A static program, the same bits wherever it is built.
+//!
+//! It contains glibc, so that it starts on machines with an older one or none. iotoll looks up no
+//! users or hosts by name services and has no locales, which static programs lack.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use xtask::process;
+
+use crate::install_tools;
+use crate::release::{Release, Target};
+
+/// Debian's own compiler, which has the standard library for other machines in packages.
+const DEBIANS_RUSTC: &str = "/usr/bin/rustc";
+
+/// Builds it, or says why that is not possible here.
+pub(crate) fn build(release: &Release, target: &Target) -> Result<Result<PathBuf, String>> {
+    build_in(release, target, process::root(), &release.out.join("build"))
+}
+
+/// The same of a checkout in some folder.
+pub(crate) fn build_in(
+    release: &Release,
+    target: &Target,
+    checkout: &Path,
+    target_folder: &Path,
+) -> Result<Result<PathBuf, String>> {
+    let rustc = match rustc_for(target) {
+        Ok(rustc) => rustc,
+        Err(why) => return Ok(Err(why)),
+    };
+    install_tools::cargo_tool("cargo-auditable")?;
+    let checkout = checkout.canonicalize()?;
+    let mut cargo = process::cargo(&["auditable", "build", "--locked", "--profile", "dist"]);
+    cargo.args(["--package", "iotoll", "--target", target.triple]).current_dir(&checkout);
+    cargo.arg("--target-dir").arg(target_folder);
+    settings(&mut cargo, release, target, &checkout)?;
+    install_tools::add_to_path(&mut cargo);
+    cargo.env("RUSTC", rustc);
+    if !target.is_native() {
+        cross_compiler(&mut cargo, target);
+    }
+    process::succeed(&mut cargo)?;
+    let program = target_folder.join(target.triple).join("dist/iotoll");
+    ensure!(program.is_file(), "cargo made no {}", program.display());
+    Ok(Ok(program))
+}
+
+/// All that is in the program besides its sources. Paths of this machine are not.
+fn settings(cargo: &mut Command, release: &Release, target: &Target, root: &Path) -> Result<()> {
+    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = || std::env::home_dir().map(|home| home.join(".cargo"));
+    let cargo_home = cargo_home.or_else(home).context("finding cargo's folder")?;
+    let (root, cargo_home) = (root.display(), cargo_home.display());
+    cargo.env(
+        "RUSTFLAGS",
+        format!(
+            "-C target-feature=+crt-static --remap-path-prefix={root}=/iotoll \
+             --remap-path-prefix={cargo_home}=/cargo"
+        ),
+    );
+    let triple = target.triple.replace('-', "_");
+    let flags = format!("-ffile-prefix-map={root}=/iotoll -ffile-prefix-map={cargo_home}=/cargo");
+    cargo.env(format!("CFLAGS_{triple}"), flags);
+    cargo.env("SOURCE_DATE_EPOCH", &release.epoch);
+    cargo.env("CARGO_INCREMENTAL", "0");
+    cargo.env("CARGO_PROFILE_DIST_DEBUG", "false").env("CARGO_PROFILE_DIST_STRIP", "symbols");
+    cargo.env("IOTOLL_COMMIT", &release.commit);
+    cargo.env("IOTOLL_BUILD", format!("static, {}", target.machine));
+    Ok(())
+}
+
+fn cross_compiler(cargo: &mut Command, target: &Target) {
+    let compiler = target.tool("gcc");
+    let triple = target.triple.replace('-', "_");
+    cargo.env(format!("CC_{triple}"), &compiler);
+    cargo.env(format!("CARGO_TARGET_{}_LINKER", triple.to_uppercase()), &compiler);
+}
+
+/// A compiler that has the standard library for a target.
+fn rustc_for(target: &Target) -> Result<PathBuf, String> {
+    let own = std::env::var_os("RUSTC").map_or_else(|| PathBuf::from("rustc"), PathBuf::from);
+    if !target.is_native() {
+        let compiler = target.tool("gcc");
+        let package = format!("gcc-{}-linux-gnu", target.machine);
+        install_tools::program(&compiler, &package)?;
+        let library = format!("libc6-dev-{}-cross", target.short);
+        install_tools::file(&format!("/usr/{}-linux-gnu/lib/libc.a", target.machine), &library)?;
+    }
+    let has_target = |rustc: &Path| {
+        let mut command = Command::new(rustc);
+        command.args(["--print", "target-libdir", "--target", target.triple]);
+        let folder = process::output(&mut command).ok()?;
+        let mut files = std::fs::read_dir(folder.trim()).ok()?.flatten();
+        files.any(|file| file.file_name().to_string_lossy().starts_with("libstd-")).then_some(())
+    };
+    let rustcs = [own, PathBuf::from(DEBIANS_RUSTC)];
+    rustcs.into_iter().find(|rustc| has_target(rustc).is_some()).ok_or_else(|| {
+        format!(
+            "no standard library for {triple}; to have it: rustup target add {triple}, or on \
+             Debian apt-get install rustc-web libstd-rust-web-dev:{}",
+            target.short,
+            triple = target.triple
+        )
+    })
+}

@@ -1,0 +1,119 @@
+//! A root tree that is made for a check, and entered by chroot in a mount namespace, so that nothing
+//! stays mounted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use tempfile::TempDir;
+use xtask::process;
+
+use super::devices;
+use crate::install_tools;
+use crate::release::Release;
+
+/// What a root tree needs of the kernel.
+const MOUNTS: &str = "\
+mkdir -p \"$1/proc\" \"$1/sys\" \"$1/dev\" \"$1/tmp\"
+mount -t proc proc \"$1/proc\"
+mount --rbind /sys \"$1/sys\"
+mount -t tmpfs tmpfs \"$1/dev\"
+mkdir -p \"$1/dev/shm\"
+mount -t tmpfs tmpfs \"$1/dev/shm\"
+";
+
+/// It is removed when this is dropped, but for one that is somebody else's.
+pub(super) struct Root {
+    folder: PathBuf,
+    _own: Option<TempDir>,
+}
+
+impl Root {
+    /// One that is there already.
+    pub(super) fn at(folder: PathBuf) -> Self {
+        Self { folder, _own: None }
+    }
+
+    /// One with nothing in it.
+    pub(super) fn empty(release: &Release) -> Result<Self> {
+        let own = tempfile::tempdir_in(&release.out)?;
+        let folder = own.path().join("root");
+        fs::create_dir(&folder)?;
+        Ok(Self { folder, _own: Some(own) })
+    }
+
+    /// A fresh one of Debian, or why there is none. Packages are loaded once for each suite.
+    pub(super) fn debian(release: &Release, suite: &str) -> Result<Result<Self, String>> {
+        if !install_tools::is_root() {
+            return Ok(Err("making a root tree needs root".to_owned()));
+        }
+        if let Err(why) = install_tools::program("mmdebstrap", "mmdebstrap") {
+            return Ok(Err(why));
+        }
+        let packed = release.file(&format!("debian-{suite}.tar"));
+        if !packed.exists() {
+            let Some(mirror) = mirror() else {
+                return Ok(Err("apt-get knows no mirror of Debian".to_owned()));
+            };
+            let mut make = Command::new("mmdebstrap");
+            make.args(["--quiet", "--variant=apt", suite]).arg(&packed);
+            make.arg(format!("deb {mirror} {suite} main"));
+            if let Err(error) = process::output(&mut make) {
+                let _ = fs::remove_file(&packed);
+                return Ok(Err(format!("{suite} could not be had: {error}")));
+            }
+        }
+        let root = Self::empty(release)?;
+        let mut unpack = Command::new("tar");
+        unpack.arg("--extract").arg("--file").arg(packed).arg("-C").arg(&root.folder);
+        process::succeed(unpack.arg("--numeric-owner"))?;
+        Ok(Ok(root))
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What a shell's script prints in it, on either stream; nothing but success is none.
+    pub(super) fn script(&self, script: &str) -> Result<String> {
+        self.run("", &format!("exec chroot \"$1\" /bin/sh -e -c {}", quoted(script)))
+    }
+
+    /// The same after a script that changes the mounts below `$1`.
+    pub(super) fn script_after(&self, before: &str, script: &str) -> Result<String> {
+        self.run(before, &format!("exec chroot \"$1\" /bin/sh -e -c {}", quoted(script)))
+    }
+
+    /// The same of a program in a tree without a shell.
+    pub(super) fn program(&self, words: &str) -> Result<String> {
+        self.run("", &format!("exec chroot \"$1\" {words}"))
+    }
+
+    fn run(&self, before: &str, last: &str) -> Result<String> {
+        let script = format!("set -e\nexec 2>&1\n{MOUNTS}{}{before}\n{last}", devices::MAKE);
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--propagation", "private"]);
+        command.args(["sh", "-c", &script, "sh"]).arg(&self.folder).stdin(Stdio::null());
+        // As at a login, with nothing of this machine's.
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+        command.envs([("HOME", "/root"), ("LC_ALL", "C"), ("DEBIAN_FRONTEND", "noninteractive")]);
+        let output = command.output().context("running unshare")?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        ensure!(output.status.success(), "{} in {}:\n{text}", output.status, self.folder.display());
+        Ok(text)
+    }
+}
+
+/// From where this machine has its packages.
+fn mirror() -> Option<String> {
+    let mut list = Command::new("apt-get");
+    let text = process::output(list.args(["indextargets", "--format", "$(REPO_URI)"])).ok()?;
+    text.lines().find(|uri| uri.ends_with("/debian/")).map(str::to_owned)
+}
+
+fn quoted(script: &str) -> String {
+    format!("'{}'", script.replace('\'', r"'\''"))
+}

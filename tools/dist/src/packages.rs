@@ -1,0 +1,31 @@
+//! Packages for Debian and for Fedora and its kin, of the tree that is staged. What goes where is in
+//! `crates/iotoll/Cargo.toml`.
+
+use anyhow::Result;
+use xtask::process::{self, cargo};
+
+use crate::install_tools;
+use crate::release::{Release, Target};
+use crate::steps::Outcome;
+
+pub(crate) fn deb(release: &Release, target: &Target) -> Result<Outcome> {
+    install_tools::cargo_tool("cargo-deb")?;
+    let mut command =
+        cargo(&["deb", "--package", "iotoll", "--no-build", "--no-strip", "--locked"]);
+    command.args(["--target", target.triple, "--output"]).arg(release.deb(target));
+    command.env("SOURCE_DATE_EPOCH", &release.epoch);
+    install_tools::add_to_path(&mut command);
+    process::output(&mut command)?;
+    Ok(Outcome::Made(release.deb(target)))
+}
+
+pub(crate) fn rpm(release: &Release, target: &Target) -> Result<Outcome> {
+    install_tools::cargo_tool("cargo-generate-rpm")?;
+    let mut command = cargo(&["generate-rpm", "--package", "crates/iotoll"]);
+    command.args(["--arch", target.machine, "--auto-req", "disabled"]);
+    command.args(["--payload-compress", "xz", "--source-date", &release.epoch, "--output"]);
+    command.arg(release.rpm(target));
+    install_tools::add_to_path(&mut command);
+    process::output(&mut command)?;
+    Ok(Outcome::Made(release.rpm(target)))
+}
