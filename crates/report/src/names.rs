@@ -12,6 +12,13 @@ pub(crate) fn of_arm(arm: &ArmResult) -> String {
     }
 }
 
+/// `held(sync=each)`: an arm's name without its place.
+pub(crate) fn of_way(arm: &ArmResult) -> String {
+    let name = of_arm(arm);
+    let end = format!(" on {}", arm.place);
+    name.strip_suffix(&end).unwrap_or(&name).to_owned()
+}
+
 /// An arm's name without one of its parameters.
 pub(crate) fn without(arm: &ArmResult, param: &str) -> String {
     let value = arm.params.get(param).map_or("", String::as_str);

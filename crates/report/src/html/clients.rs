@@ -14,6 +14,7 @@ pub(super) fn curves(subject: Subject, study: &StudyDescription) -> Option<Curve
     let all: Vec<&Scaling> = all.collect();
     let knees: Vec<String> = all.iter().map(|scaling| said(scaling, subject)).collect();
     (!all.is_empty()).then(|| Curves {
+        subject: study.name.clone(),
         title: "All clients together, by their number".to_owned(),
         about: format!(
             "How many {}s all clients together get done in a second, from the first start to the \

@@ -14,7 +14,8 @@ const HEIGHT: f64 = 260.0;
 const LEGEND_LINE: f64 = 18.0;
 /// More curves than this cannot be told apart.
 pub(super) const CURVES_MAX: usize = 6;
-const CLASSES: [&str; CURVES_MAX] = ["c0", "c1", "c2", "c3", "c4", "c5"];
+/// The classes of their colours.
+pub(super) const CLASSES: [&str; CURVES_MAX] = ["c0", "c1", "c2", "c3", "c4", "c5"];
 
 /// Points of one kind, in order along the axis.
 pub(super) struct Curve {
@@ -37,6 +38,8 @@ pub(super) const RATES: Measured = Measured { at_axis: per_second, in_table: rat
 
 /// Curves of something that is measured against something else.
 pub(super) struct Curves {
+    /// The study, for the name of a file.
+    pub(super) subject: String,
     pub(super) title: String,
     pub(super) about: String,
     /// What they are against.
@@ -69,7 +72,8 @@ impl Curves {
             table.add_row([(self.written)(*value)].into_iter().chain(cells));
         }
         let drawing = self.drawing(&across, &up, &values);
-        Some(Chart { title: self.title, about: self.about, drawing, table })
+        let Self { subject, title, about, .. } = self;
+        Some(Chart { subject, title, about, reading: None, drawing, table })
     }
 
     fn drawing(&self, across: &Scale, up: &Scale, values: &[f64]) -> Drawing {

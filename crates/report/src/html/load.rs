@@ -54,6 +54,7 @@ fn curves(steps: &[(&Step, &StepAnalysis)]) -> Curves {
             .collect(),
     };
     Curves {
+        subject: "load".to_owned(),
         title: "Connection time by rate".to_owned(),
         about: "From the scheduled start of a connection to the last byte of its reply, at each \
                 rate."

@@ -55,6 +55,7 @@ fn of_param(subject: Subject, study: &str, param: &ParamDescription) -> Option<C
         more => format!(" {more} more are only in the table."),
     };
     Some(Curves {
+        subject: study.to_owned(),
         title: format!("Time by {}", param.name),
         about: format!("The toll at each value of {}: {}.{more}", param.name, param.about),
         against: param.name.clone(),
