@@ -122,6 +122,12 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
+    /// A line of words.
+    pub(super) fn words(class: &'static str, text: &str) -> Self {
+        let line = classed("text", class).attr("y", BASELINE).text(text);
+        Self { height: LINE + BELOW_ROW, parts: line.into() }
+    }
+
     /// This one, with another below it.
     pub(super) fn above(mut self, other: Self) -> Self {
         let below = el("svg")

@@ -36,5 +36,9 @@ fn said(scaling: &Scaling, subject: Subject) -> String {
 
 fn curve(scaling: &Scaling, subject: Subject) -> Curve {
     let points = scaling.points.iter().map(|point| (point.clients as f64, point.per_s));
-    Curve { name: scaling::name(scaling, subject.analysis), points: points.collect() }
+    Curve {
+        name: scaling::name(scaling, subject.analysis),
+        points: points.collect(),
+        ranges: Vec::new(),
+    }
 }

@@ -48,6 +48,7 @@ const PERCENTILES: [(&str, PercentileOf); 4] = [
 fn curves(steps: &[(&Step, &StepAnalysis)]) -> Curves {
     let curve = |(name, of): (&str, PercentileOf)| Curve {
         name: name.to_owned(),
+        ranges: Vec::new(),
         points: steps
             .iter()
             .filter_map(|(step, seen)| Some((step.rate?, of(&seen.connection_ms?) * 1e6)))

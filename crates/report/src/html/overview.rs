@@ -57,11 +57,13 @@ fn heading(section: &ScreenSection, axis: &ChangeAxis, y: f64) -> Markup {
     [grid, mark, text].into_iter().map(Markup::from).collect()
 }
 
+/// The words of a row. What stands between two of them is no plain blank, which some programs
+/// drop at the end of a span.
 fn words(entry: &ScreenEntry, y: f64) -> Markup {
     let [first, second] = BASELINES.map(|baseline| y + baseline);
     let middle = f64::midpoint(first, second);
     if entry.is_prose {
-        let name = el("tspan").attr("class", "strong").text(format!("{} ", entry.name));
+        let name = el("tspan").attr("class", "strong").text(format!("{}\u{2002}", entry.name));
         let line = el("text").attr("y", middle).child(name);
         return line.text(shortened(&entry.change, LINE_MAX)).into();
     }
@@ -76,7 +78,8 @@ fn words(entry: &ScreenEntry, y: f64) -> Markup {
     } else {
         (entry.range.as_str(), "")
     };
-    let interval = if interval.is_empty() { String::new() } else { format!(" ({interval})") };
+    let interval =
+        if interval.is_empty() { String::new() } else { format!("\u{2002}({interval})") };
     let right = |y: f64| el("text").attr("x", "100%").attr("y", y).attr("text-anchor", "end");
     let strong = |text: &str| el("tspan").attr("class", "strong").text(text);
     let difference = right(second).child(strong(figure));

@@ -46,7 +46,7 @@ pub fn overview(run: &Run, analysis: &Analysis, colours: Colours) -> Option<Stri
 }
 
 /// What a figure rests on, in a line below it.
-fn source(run: &Run, analysis: &Analysis) -> String {
+pub(super) fn source(run: &Run, analysis: &Analysis) -> String {
     let id: String = run.run.id.chars().take(ID_LETTERS).collect();
     let confidence = analysis.comparisons.first().map(|c| c.confidence);
     let confidence =
@@ -61,7 +61,7 @@ fn source(run: &Run, analysis: &Analysis) -> String {
 }
 
 /// A drawing under its title and over its source, as a file.
-fn file(title: &str, drawing: Drawing, source: &str, colours: Colours) -> String {
+pub(super) fn file(title: &str, drawing: Drawing, source: &str, colours: Colours) -> String {
     let Drawing { height, parts } = drawing;
     let lines = textwrap::wrap(title, TITLE_LETTERS);
     let top = MARGIN + lines.len() as f64 * TITLE_LINE + TITLE_GAP;
