@@ -26,12 +26,14 @@ pub fn how(run: &Run, analysis: &Analysis, width: Width) -> String {
 
 /// A change that is advised.
 pub(crate) struct Change {
+    /// The study.
+    pub(crate) study: String,
     /// `sqlite: WAL, synchronous=NORMAL`.
     pub(crate) name: String,
     /// What it saves.
-    saves: String,
+    pub(crate) saves: String,
     /// What must be so.
-    condition: Option<String>,
+    pub(crate) condition: Option<String>,
     /// What to change; nothing where the study stands for a program of the user's own.
     pub(crate) steps: Vec<Step>,
 }
@@ -44,6 +46,7 @@ pub(crate) fn changes(subject: Subject) -> Vec<Change> {
         let difference = Difference::new(*ratio, *ratio_low, *ratio_high);
         let (ratio, within) = (&difference.ratio, difference.in_brackets());
         Change {
+            study: entry.advice.study.clone(),
             name: format!("{}: {}", entry.name, change.as_deref().unwrap_or_default()),
             saves: format!("{} → {}, {ratio}{within}", entry.now(), entry.then()),
             condition: condition.clone(),

@@ -12,11 +12,19 @@ pub(crate) fn of_arm(arm: &ArmResult) -> String {
     }
 }
 
-/// An arm's name without one of its parameters.
-pub(crate) fn without(arm: &ArmResult, param: &str) -> String {
-    let value = arm.params.get(param).map_or("", String::as_str);
-    let shown = format!("{param}={value}");
+/// `held(sync=each)`: an arm's name without its place.
+pub(crate) fn of_way(arm: &ArmResult) -> String {
     let name = of_arm(arm);
-    let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
-    name.replace(&format!("({shown})"), "")
+    let end = format!(" on {}", arm.place);
+    name.strip_suffix(&end).unwrap_or(&name).to_owned()
+}
+
+/// An arm's name without some of its parameters.
+pub(crate) fn without(arm: &ArmResult, params: &[&str]) -> String {
+    params.iter().fold(of_arm(arm), |name, param| {
+        let value = arm.params.get(*param).map_or("", String::as_str);
+        let shown = format!("{param}={value}");
+        let name = name.replace(&format!(", {shown}"), "").replace(&format!("{shown}, "), "");
+        name.replace(&format!("({shown})"), "")
+    })
 }

@@ -44,7 +44,7 @@ fn sentence(
 /// What is done, how and where, whatever the number of clients.
 pub(crate) fn name(scaling: &Scaling, analysis: &Analysis) -> String {
     let first = scaling.points.first().and_then(|point| analysis.arms.get(point.arm));
-    first.map_or_else(String::new, |arm| names::without(arm, CLIENTS))
+    first.map_or_else(String::new, |arm| names::without(arm, &[CLIENTS]))
 }
 
 /// Where it ends to grow, in a sentence.

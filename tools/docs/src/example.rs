@@ -7,7 +7,7 @@ use std::fs;
 use analysis::analyse;
 use anyhow::{Context as _, Result};
 use model::run::Run;
-use report::html::picture::{Colours, against_now};
+use report::html::picture::{Colours, overview};
 use report::html::{Sheet, page, record};
 use report::terminal::{self, WIDTH};
 
@@ -17,8 +17,6 @@ use crate::generated::Generated;
 
 const RECORD: &str = "docs/example.html";
 const README: &str = "README.md";
-/// The study whose chart is shown.
-const STUDY: &str = "sqlite";
 /// What stands in the README before the screen, and what ends it.
 const BEFORE: &str =
     "<!-- `cargo xtask generate` writes this screen from docs/example.html. -->\n```text\n";
@@ -45,8 +43,8 @@ pub(crate) fn files() -> Result<[Generated; 4]> {
     let run = run()?;
     let analysis = analyse(&run);
     let chart = |colours| {
-        let chart = against_now(&run, &analysis, STUDY, colours);
-        chart.with_context(|| format!("{RECORD} compares nothing in {STUDY}"))
+        let chart = overview(&run, &analysis, colours);
+        chart.with_context(|| format!("{RECORD} compares nothing"))
     };
     let styled = terminal::report(&run, &analysis, false, WIDTH);
     let screen = anstream::adapter::strip_str(&styled).to_string();

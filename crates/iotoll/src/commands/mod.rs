@@ -3,6 +3,7 @@
 //! Each command has a file with its arguments and its `run`, and a line in the list below.
 
 mod bench;
+mod chart;
 mod clean;
 mod compare;
 mod completions;
@@ -140,6 +141,7 @@ commands! {
     "Results" {
         Show(show::ShowArgs),
         Report(report::ReportArgs),
+        Chart(chart::ChartArgs),
         History(history::HistoryArgs),
         Diff(diff::DiffArgs),
         Rerun(rerun::RerunArgs) alone,

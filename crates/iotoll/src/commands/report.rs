@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use report::html::Sheet;
+use report::html::{Rounds, Sheet};
 
 use crate::exit::{Exit, UsageError};
 use crate::results::{Analysed, Destination, Rendered, cannot, confined, open, usual_file};
@@ -35,6 +35,10 @@ pub(crate) struct ReportArgs {
     /// The file is Markdown where its name ends in .md. With - as FILE, print it.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Draw every round of every combination, and not only where something drifted
+    #[arg(long)]
+    rounds: bool,
 }
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
@@ -57,7 +61,9 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
             .map(|(run, saved)| Analysed::of(saved).map_err(|why| cannot(*run, REPORT, &why)));
         let runs: Vec<Analysed> = analysed.collect::<Result<_, _>>()?;
         let sheets: Vec<Sheet> = runs.iter().map(Analysed::sheet).collect();
-        let text = if is_markdown { markdown(&runs)? } else { report::html::page(&sheets) };
+        let rounds = if args.rounds { Rounds::All } else { Rounds::Drifting };
+        let page = || report::html::page_with(&sheets, rounds);
+        let text = if is_markdown { markdown(&runs)? } else { page() };
         let id = runs.first().map(Analysed::id).unwrap_or_default().to_owned();
         Ok(Rendered { id, files: vec![text.into_bytes()], ..Rendered::default() })
     })?;

@@ -8,6 +8,7 @@ mod axis;
 mod entry;
 mod grid;
 mod groups;
+mod headline;
 mod notes;
 mod opening;
 mod screen;
@@ -19,6 +20,7 @@ use model::analysis::Analysis;
 use model::run::Run;
 
 pub(crate) use entry::{Entry, all as entries};
+pub(crate) use headline::headline;
 pub(crate) use opening::extent;
 pub use opening::title;
 pub(crate) use short::in_short;

@@ -38,6 +38,12 @@ pub(crate) struct ScreenEntry {
     pub(crate) now: String,
     /// Empty where nothing was compared.
     pub(crate) then: String,
+    /// Whether its change is a line of prose that has the figures of several parts.
+    pub(crate) is_prose: bool,
+    /// The change's time over that of now, and its interval.
+    pub(crate) ratio: Option<f64>,
+    pub(crate) ratio_low: Option<f64>,
+    pub(crate) ratio_high: Option<f64>,
     /// `14× faster`, `26% less`.
     pub(crate) figure: String,
     /// `13–15`.
@@ -47,7 +53,13 @@ pub(crate) struct ScreenEntry {
     pub(crate) range: String,
     /// What more there is to say.
     pub(crate) remark: Option<String>,
-    pub(crate) cause: String,
+}
+
+impl ScreenEntry {
+    /// Whether there is something to draw of it.
+    pub(crate) fn has_bar(&self) -> bool {
+        self.ratio.is_some() && !self.is_prose
+    }
 }
 
 impl Screen {
@@ -82,12 +94,15 @@ fn section(section: &groups::Section) -> ScreenSection {
             change: section.change(entry),
             now: entry.now(),
             then: entry.then(),
+            is_prose: advice.now.len() > 1 && !advice.is_a_change(),
+            ratio: advice.ratio,
+            ratio_low: advice.ratio_low,
+            ratio_high: advice.ratio_high,
             figure,
             interval,
             is_sure: entry.is_sure(),
             range: difference::range(advice.ratio_low, advice.ratio_high),
             remark: entry.remark(),
-            cause: entry.cause(),
         }
     });
     let entries = entries.collect();

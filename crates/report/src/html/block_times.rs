@@ -1,9 +1,8 @@
-//! What each arm took in each block: the dots of the charts.
+//! What each combination took in each round: the dots of the charts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use model::arm::Pair;
 use model::run::Run;
 use model::slice::Slice;
 
@@ -31,13 +30,6 @@ impl BlockTimes {
     /// An arm's tolls.
     pub(super) fn arm(&self, arm: usize) -> Vec<OfBlock> {
         self.each(|typical_times| typical_times.get(&arm).copied())
-    }
-
-    /// The ratios of two arms that were in the same blocks.
-    pub(super) fn pair(&self, pair: Pair) -> Vec<OfBlock> {
-        self.each(|typical_times| {
-            Some(typical_times.get(&pair.other)? / typical_times.get(&pair.base)?)
-        })
     }
 
     fn each(&self, value: impl Fn(&BTreeMap<usize, f64>) -> Option<f64>) -> Vec<OfBlock> {

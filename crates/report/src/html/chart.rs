@@ -24,55 +24,121 @@ const BELOW_ROW: f64 = 8.0;
 const NEAR_END: f64 = 0.07;
 /// The width of a letter, as a part of the width of a chart on a telephone.
 const LETTER: f64 = 0.02;
+/// A file's name has at most so many letters.
+const FILE_NAME_MAX: usize = 80;
 /// How the class of a figure ends that there is no room for on a telephone.
 const WIDE: &str = "wide";
 
-/// The charts of a page, so that each has a name of its own.
+/// The charts of a page: each has its own id, and how to read a kind of them is said once.
 #[derive(Default)]
-pub(super) struct Ids(usize);
+pub(super) struct Ids {
+    charts: usize,
+    readings: Vec<&'static Reading>,
+}
+
+/// How a kind of chart is read.
+#[derive(PartialEq, Eq)]
+pub(super) struct Reading {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) text: &'static str,
+}
 
 impl Ids {
     fn next(&mut self) -> String {
-        self.0 += 1;
-        format!("chart-{}", self.0)
+        self.charts += 1;
+        format!("chart-{}", self.charts)
+    }
+
+    /// How to read the charts that were drawn so far, each kind once.
+    pub(super) fn readings(&self) -> Markup {
+        if self.readings.is_empty() {
+            return Markup::default();
+        }
+        let entry = |reading: &&Reading| {
+            let text = el("dd").attr("id", reading.id).text(reading.text);
+            [el("dt").text(reading.title), text]
+        };
+        let list = classed("dl", "readings").children(self.readings.iter().flat_map(entry));
+        let summary = el("summary").text("How to read the charts");
+        el("details").child(summary).child(list).into()
     }
 }
 
-/// A chart, how to read it, and the same as a table.
+/// A chart, and the same as a table.
 pub(super) struct Chart {
+    /// What it is of, for the name of a file: `sqlite`.
+    pub(super) subject: String,
     pub(super) title: String,
+    /// What there is to say of this one alone; may be empty.
     pub(super) about: String,
+    pub(super) reading: Option<&'static Reading>,
     pub(super) drawing: Drawing,
     pub(super) table: Table,
 }
 
 impl Chart {
     pub(super) fn figure(self, ids: &mut Ids) -> Markup {
-        let Self { title, about, drawing, table } = self;
+        let Self { subject, title, about, reading, drawing, table } = self;
         let id = ids.next();
-        let [titled, described] = [format!("{id}-title"), format!("{id}-about")];
-        let caption = el("figcaption")
-            .child(el("h3").attr("id", &titled).text(&title))
-            .child(el("p").attr("id", &described).text(&about));
+        let mut labelled_by = vec![format!("{id}-title")];
+        let mut caption = el("figcaption").child(el("h3").attr("id", &labelled_by[0]).text(&title));
+        if !about.is_empty() {
+            labelled_by.push(format!("{id}-about"));
+            caption = caption.child(el("p").attr("id", &labelled_by[1]).text(&about));
+        }
+        if let Some(reading) = reading {
+            labelled_by.push(reading.id.to_owned());
+            if !ids.readings.contains(&reading) {
+                ids.readings.push(reading);
+            }
+        }
         let summary = el("summary")
             .text("The same as a table")
             .child(classed("span", "unseen").text(format!(": {title}")));
         el("figure")
             .attr("id", &id)
+            .attr("data-file", file_name(&subject, &title))
             .child(caption)
-            .child(drawing.svg(&format!("{titled} {described}")))
+            .child(drawing.svg(&labelled_by.join(" ")))
             .child(el("details").child(summary).child(table.scrolling(&title)))
             .into()
     }
 }
 
+/// The name of a chart's file without its ending: `sqlite-where-the-time-goes`.
+pub(super) fn file_name(subject: &str, title: &str) -> String {
+    let whole = format!("{subject} {title}").to_lowercase();
+    let words = whole.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name: String = words.collect::<Vec<_>>().join("-");
+    name.chars().take(FILE_NAME_MAX).collect()
+}
+
 /// What is drawn, and how high it is.
+#[derive(Default)]
 pub(super) struct Drawing {
     pub(super) height: f64,
     pub(super) parts: Markup,
 }
 
 impl Drawing {
+    /// A line of words.
+    pub(super) fn words(class: &'static str, text: &str) -> Self {
+        let line = classed("text", class).attr("y", BASELINE).text(text);
+        Self { height: LINE + BELOW_ROW, parts: line.into() }
+    }
+
+    /// This one, with another below it.
+    pub(super) fn above(mut self, other: Self) -> Self {
+        let below = el("svg")
+            .attr("y", self.height)
+            .attr("width", "100%")
+            .attr("height", other.height)
+            .attr("overflow", "visible");
+        self.parts.push(below.child(other.parts));
+        Self { height: self.height + other.height, parts: self.parts }
+    }
+
     fn svg(self, labelled_by: &str) -> Element {
         let Self { height, parts } = self;
         classed("svg", "chart")

@@ -14,6 +14,7 @@ pub(super) fn curves(subject: Subject, study: &StudyDescription) -> Option<Curve
     let all: Vec<&Scaling> = all.collect();
     let knees: Vec<String> = all.iter().map(|scaling| said(scaling, subject)).collect();
     (!all.is_empty()).then(|| Curves {
+        subject: study.name.clone(),
         title: "All clients together, by their number".to_owned(),
         about: format!(
             "How many {}s all clients together get done in a second, from the first start to the \
@@ -35,5 +36,9 @@ fn said(scaling: &Scaling, subject: Subject) -> String {
 
 fn curve(scaling: &Scaling, subject: Subject) -> Curve {
     let points = scaling.points.iter().map(|point| (point.clients as f64, point.per_s));
-    Curve { name: scaling::name(scaling, subject.analysis), points: points.collect() }
+    Curve {
+        name: scaling::name(scaling, subject.analysis),
+        points: points.collect(),
+        ranges: Vec::new(),
+    }
 }

@@ -14,13 +14,16 @@ const HEIGHT: f64 = 260.0;
 const LEGEND_LINE: f64 = 18.0;
 /// More curves than this cannot be told apart.
 pub(super) const CURVES_MAX: usize = 6;
-const CLASSES: [&str; CURVES_MAX] = ["c0", "c1", "c2", "c3", "c4", "c5"];
+/// The classes of their colours.
+pub(super) const CLASSES: [&str; CURVES_MAX] = ["c0", "c1", "c2", "c3", "c4", "c5"];
 
 /// Points of one kind, in order along the axis.
 pub(super) struct Curve {
     pub(super) name: String,
     /// What it is against, and the time in nanoseconds, or the rate per second.
     pub(super) points: Vec<(f64, f64)>,
+    /// What the middle half of the rounds lies between, at each value where that is known.
+    pub(super) ranges: Vec<(f64, [f64; 2])>,
 }
 
 /// How what is measured is written: at the axis, and in the table.
@@ -37,6 +40,8 @@ pub(super) const RATES: Measured = Measured { at_axis: per_second, in_table: rat
 
 /// Curves of something that is measured against something else.
 pub(super) struct Curves {
+    /// The study, for the name of a file.
+    pub(super) subject: String,
     pub(super) title: String,
     pub(super) about: String,
     /// What they are against.
@@ -53,9 +58,7 @@ impl Curves {
         let all = || self.all.iter().flat_map(|curve| &curve.points);
         let across = Scale::log(all().map(|(x, _)| *x))?;
         let up = Scale::log(all().map(|(_, y)| *y))?;
-        let mut values: Vec<f64> = all().map(|(x, _)| *x).collect();
-        values.sort_by(f64::total_cmp);
-        values.dedup();
+        let values = self.values();
         let mut table = Table::new(
             1,
             [self.against.clone()].into_iter().chain(self.all.iter().map(|c| c.name.clone())),
@@ -68,12 +71,29 @@ impl Curves {
             let cells = self.all.iter().map(at);
             table.add_row([(self.written)(*value)].into_iter().chain(cells));
         }
-        let drawing = self.drawing(&across, &up, &values);
-        Some(Chart { title: self.title, about: self.about, drawing, table })
+        let drawing = self.drawing(&across, &up, &values, CURVES_MAX);
+        let Self { subject, title, about, .. } = self;
+        Some(Chart { subject, title, about, reading: None, drawing, table })
     }
 
-    fn drawing(&self, across: &Scale, up: &Scale, values: &[f64]) -> Drawing {
-        let drawn = &self.all[..self.all.len().min(CURVES_MAX)];
+    /// The values along the axis, each once.
+    pub(super) fn values(&self) -> Vec<f64> {
+        let points = self.all.iter().flat_map(|curve| &curve.points);
+        let mut values: Vec<f64> = points.map(|(x, _)| *x).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        values
+    }
+
+    /// The curves, as many as that, between these axes.
+    pub(super) fn drawing(
+        &self,
+        across: &Scale,
+        up: &Scale,
+        values: &[f64],
+        curves_max: usize,
+    ) -> Drawing {
+        let drawn = &self.all[..self.all.len().min(curves_max)];
         let top = LEGEND_LINE * drawn.len() as f64 + 12.0;
         let bottom = top + HEIGHT;
         let mut all = Markup::default();
@@ -101,10 +121,15 @@ impl Curves {
             let points = || curve.points.iter().map(|(x, y)| [across.at(*x), 1.0 - up.at(*y)]);
             let mut parts = Markup::from(path("curve", line(points())));
             parts.push(path("points", dots(points())));
+            let ranges = curve.ranges.iter().map(|(x, ends)| {
+                let [bottom, top] = ends.map(|end| top + (1.0 - up.at(end)) * HEIGHT);
+                upright(across.at(*x), top, bottom, "interval")
+            });
             let y = position as f64 * LEGEND_LINE;
             let sample = level(0.0, 0.06, y + 9.0, "curve");
             let text = el("text").attr("x", percent(0.08)).attr("y", y + 13.0).text(&curve.name);
-            let group = classed("g", class).child(plot(top, HEIGHT, parts)).child(sample);
+            let group = classed("g", class).children(ranges).child(plot(top, HEIGHT, parts));
+            let group = group.child(sample);
             all.push(group.child(text));
         }
         Drawing { height: bottom + 40.0, parts: all }

@@ -4,7 +4,7 @@ use model::run::Run;
 use units::{exact_duration, percent, time};
 
 use super::command;
-use super::markup::{Element, Markup, classed, el};
+use super::markup::{Markup, classed, el};
 use super::of_study::{command_line, list};
 use super::opening::day;
 use super::table::Table;
@@ -12,7 +12,7 @@ use crate::subject::Subject;
 use crate::{clients, manners, place, risk, steadiness, why};
 
 /// What was not the same throughout, and what came from outside.
-pub(super) fn disturbances(subject: Subject) -> Element {
+pub(super) fn disturbances(subject: Subject) -> Markup {
     let noise = &subject.analysis.noise;
     let sources: Vec<String> =
         noise.sources.iter().map(|source| format!("{} {}", source.text, source.remedy)).collect();
@@ -25,12 +25,11 @@ pub(super) fn disturbances(subject: Subject) -> Element {
     ];
     let is_known = parts.iter().any(|part| !part.is_empty());
     let none = el("p").text("Nothing was found that disturbed the run or changed during it.");
-    let section = el("section").child(el("h2").text("What disturbed the run")).children(parts);
-    if is_known { section } else { section.child(none) }
+    if is_known { parts.into_iter().collect() } else { none.into() }
 }
 
 /// The machine and the places.
-pub(super) fn machine_and_places(run: &Run) -> Element {
+pub(super) fn machine_and_places(run: &Run) -> Markup {
     let mut table = Table::new(3, ["place", "path", "file system and devices"]);
     for facts in &run.places {
         table.add_row([facts.label.clone(), place::where_it_is(facts), place::facts(facts)]);
@@ -53,18 +52,18 @@ pub(super) fn machine_and_places(run: &Run) -> Element {
     let clients = clients::sentence(&run.clients, &run.places);
     let more = [Some(floor), touch, manners::writes_sentence(run), gentle, unread];
     let more = more.into_iter().flatten().map(|text| el("p").text(text));
-    el("section")
-        .child(el("h2").text("The machine and the places"))
-        .child(el("p").text(format!("{}.", place::machine_facts(&run.machine))))
-        .children(clients.map(|text| el("p").text(format!("{text}."))))
-        .child(table.scrolling("The places"))
-        .child(list("What is unknown about them or changed during the run", &doubts))
-        .child(list("Risks of moving", &risks))
-        .children(more)
+    let clients = clients.map(|text| el("p").text(format!("{text}.")));
+    let mut out = Markup::from(el("p").text(format!("{}.", place::machine_facts(&run.machine))));
+    out.push(clients.into_iter().collect::<Markup>());
+    out.push(table.scrolling("The places"));
+    out.push(list("What is unknown about them or changed during the run", &doubts));
+    out.push(list("Risks of moving", &risks));
+    out.push(more.collect::<Markup>());
+    out
 }
 
 /// How to have the run again.
-pub(super) fn repeating(run: &Run) -> Element {
+pub(super) fn repeating(run: &Run) -> Markup {
     let facts = [
         ("run", run.run.id.clone()),
         ("began", day(&run.run.started)),
@@ -77,14 +76,13 @@ pub(super) fn repeating(run: &Run) -> Element {
     ];
     let entries =
         facts.iter().flat_map(|(name, value)| [el("dt").text(name), el("dd").text(value)]);
-    let mut out = el("section")
-        .child(el("h2").text("How to repeat it"))
-        .child(classed("dl", "pairs").children(entries));
+    let mut out = Markup::from(classed("dl", "pairs").children(entries));
     if let Some(command) = command::of(run) {
-        out = out.child(el("p").text("The same plan in the same random order:"));
-        out = out.child(command_line(&command));
+        out.push(el("p").text("The same plan in the same random order:"));
+        out.push(command_line(&command));
     }
-    out.child(kept())
+    out.push(kept());
+    out
 }
 
 fn kept() -> Markup {

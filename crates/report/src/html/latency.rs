@@ -1,23 +1,44 @@
-//! How long individual operations took: each arm's distribution on one axis of logarithms.
+//! How long single operations took: distributions on an axis of logarithms, those of all places
+//! over each other.
 
 use model::analysis::{ArmResult, Latency};
 use model::slice::Latencies;
 use units::{count, time};
 
-use super::chart::{ACROSS, Chart, DOWN, Rows, level, path, percent, plot, ticks, upright};
-use super::markup::{Markup, classed};
+use super::chart::{
+    ACROSS, Chart, DOWN, Drawing, Figures, Reading, Rows, path, percent, plot, ticks, upright,
+};
+use super::curves::CLASSES;
+use super::markup::{Markup, classed, el};
+use super::panels::{Panel, panels};
 use super::scale::Scale;
 use super::table::Table;
 use crate::names;
 use crate::subject::Subject;
 
-const HEIGHT: f64 = 26.0;
+const HEIGHT: f64 = 44.0;
 /// Latencies are known within 1%, so that steps of an outline are twice as wide at the least.
 const STEP_MIN: f64 = 0.02;
-const STEPS_MAX: f64 = 300.0;
+const STEPS_MAX: f64 = 200.0;
+/// What the legend takes.
+const LEGEND: f64 = 26.0;
+/// Letters of a maximum stand so far below the upper end of a row, and a line apart.
+const MAXIMUM_BASELINE: f64 = 10.0;
+const MAXIMUM_LINE: f64 = 13.0;
 
-/// An arm with how its operations' times are spread, in nanoseconds.
-struct Row<'a> {
+static READING: Reading = Reading {
+    id: "reading-latency",
+    title: "How long single operations take",
+    text: "Each outline shows how many operations took about that long, in the colour of its \
+           place. Its height is the square root of their share, so that rare ones stay visible. \
+           The tall mark is the median, the short ones are the 90th and 99th percentiles. The \
+           axis ends at the highest 99.9th percentile; the longest operation is written at that \
+           edge.",
+};
+
+/// A combination with how its operations' times are spread, in nanoseconds.
+#[derive(Clone)]
+struct Spread<'a> {
     arm: &'a ArmResult,
     latency: Latency,
     /// How many operations took about so long.
@@ -26,47 +47,98 @@ struct Row<'a> {
 
 /// The chart of a study; nothing where none of its operations were timed.
 pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
-    let rows = rows(subject, study);
-    let ends = rows.iter().flat_map(|row| {
-        let first = row.buckets.first().map(|(ns, _)| *ns);
-        first.into_iter().chain([row.latency.max, row.latency.p50])
-    });
-    let scale = Scale::log(ends)?;
-    let mut drawn = Rows::new(ticks(&scale, &scale.ticks(), short_time));
-    let heads = ["arm", "operations", "mean", "median", "90%", "99%", "99.9%", "longest"];
-    let mut table = Table::new(1, heads);
-    for row in &rows {
-        let name = names::of_arm(row.arm);
-        let Latency { mean, p50, p90, p99, p999, max } = row.latency;
-        let figures = [
-            ("strong", time(p50)),
-            ("dim", format!("99%: {}", time(p99))),
-            ("dim wide", format!("longest: {}", time(max))),
-        ];
-        drawn.row(&name, &figures, HEIGHT, |y| draw(row, &scale, y));
-        let times = [mean, p50, p90, p99, p999, max].map(time);
-        table.add_row([name, count(row.arm.operations)].into_iter().chain(times));
+    let spreads = spreads(subject, study);
+    if spreads.is_empty() {
+        return None;
     }
+    let heads = ["combination", "operations", "mean", "median", "90%", "99%", "99.9%", "longest"];
+    let mut table = Table::new(1, heads);
+    for Spread { arm, latency, .. } in &spreads {
+        let Latency { mean, p50, p90, p99, p999, max } = *latency;
+        let times = [mean, p50, p90, p99, p999, max].map(time);
+        let facts = [names::of_arm(arm), count(arm.operations)];
+        table.add_row(facts.into_iter().chain(times));
+    }
+    let places: Vec<&str> = subject.run.places.iter().map(|place| place.label.as_str()).collect();
+    let drawn = panels(subject, study);
+    let drawn = drawn.iter().filter_map(|panel| drawing(panel, &spreads, &places));
     Some(Chart {
-        title: "How long individual operations took".to_owned(),
-        about:
-            "The outline shows how many operations took about that long; its height is the square \
-             root of their share, so that rare ones stay visible. The tall mark is the median; the \
-             short ones are the 90th, 99th and 99.9th percentiles, and the ring is the longest \
-             operation."
-                .to_owned(),
-        drawing: drawn.finish(),
+        subject: study.to_owned(),
+        title: "How long single operations take".to_owned(),
+        about: String::new(),
+        reading: Some(&READING),
+        drawing: drawn.fold(legend(&places), Drawing::above),
         table,
     })
 }
 
-fn rows<'a>(subject: Subject<'a>, study: &str) -> Vec<Row<'a>> {
+/// The places with their colours.
+fn legend(places: &[&str]) -> Drawing {
+    let step = 1.0 / places.len().max(2) as f64;
+    let entry = |(position, place): (usize, &&str)| {
+        let at = position as f64 * step;
+        let sample = classed("rect", "spread").attr("x", percent(at)).attr("y", 3);
+        let sample = sample.attr("width", 12).attr("height", 12);
+        let name = el("text").attr("x", percent(at)).attr("dx", 18).attr("y", 13).text(place);
+        classed("g", class(position)).child(sample).child(name)
+    };
+    let parts = places.iter().enumerate().map(entry).collect();
+    Drawing { height: LEGEND, parts }
+}
+
+fn class(place: usize) -> &'static str {
+    CLASSES[place % CLASSES.len()]
+}
+
+/// The ways of a panel, each with the outlines of its places over each other.
+fn drawing(panel: &Panel, all: &[Spread], places: &[&str]) -> Option<Drawing> {
+    let spread = |arm: &ArmResult| all.iter().find(|spread| spread.arm.id == arm.id);
+    let own: Vec<&Spread> = panel.arms.iter().filter_map(|(_, arm)| spread(arm)).collect();
+    let ends = own.iter().flat_map(|spread| {
+        let first = spread.buckets.first().map(|(ns, _)| *ns);
+        first.into_iter().chain([spread.latency.p50, spread.latency.p999])
+    });
+    let scale = Scale::log(ends)?;
+    let mut rows = Rows::new(ticks(&scale, &scale.ticks(), short_time));
+    if !panel.heading.is_empty() {
+        rows.heading(&panel.heading);
+    }
+    let mut ways: Vec<Vec<&Spread>> = Vec::new();
+    for spread in own {
+        let is_same =
+            |way: &&mut Vec<&Spread>| names::of_way(way[0].arm) == names::of_way(spread.arm);
+        match ways.iter_mut().find(is_same) {
+            Some(way) => way.push(spread),
+            None => ways.push(vec![spread]),
+        }
+    }
+    for way in ways {
+        let placed: Vec<(usize, &Spread)> = way
+            .into_iter()
+            .filter_map(|spread| {
+                Some((places.iter().position(|p| *p == spread.arm.place)?, spread))
+            })
+            .collect();
+        let Some((_, first)) = placed.first() else { continue };
+        let name = names::of_way(first.arm);
+        rows.row(&name, &figures(&placed), HEIGHT, |y| draw(&placed, &scale, y));
+    }
+    Some(rows.finish())
+}
+
+/// The medians, each in the colour of its place.
+fn figures(placed: &[(usize, &Spread)]) -> Figures {
+    let figure = |(place, spread): &(usize, &Spread)| (class(*place), time(spread.latency.p50));
+    placed.iter().map(figure).collect()
+}
+
+fn spreads<'a>(subject: Subject<'a>, study: &str) -> Vec<Spread<'a>> {
     let arms = subject.analysis.arms.iter().zip(subject.run.latencies_by_arm());
     let row = |(arm, all): (&'a ArmResult, Latencies)| {
         let tick_ns = subject.run.floor.tick_ns;
         let buckets: Vec<(f64, u64)> =
             all.buckets.iter().map(|(ticks, times)| (*ticks as f64 * tick_ns, *times)).collect();
-        (!buckets.is_empty()).then_some(Row { arm, latency: arm.time_per_op_ns?, buckets })
+        (!buckets.is_empty()).then_some(Spread { arm, latency: arm.time_per_op_ns?, buckets })
     };
     arms.filter(|(arm, _)| arm.study == study).filter_map(row).collect()
 }
@@ -83,18 +155,22 @@ pub(super) fn short_time(ns: f64) -> String {
     format!("{number} {unit}")
 }
 
-fn draw(row: &Row, scale: &Scale, y: f64) -> Markup {
-    let Latency { p50, p90, p99, p999, max, .. } = row.latency;
+fn draw(placed: &[(usize, &Spread)], scale: &Scale, y: f64) -> Markup {
     let bottom = y + HEIGHT;
-    let first = row.buckets.first().map_or(p50, |(ns, _)| *ns);
-    let mut all = Markup::from(plot(y, HEIGHT, path("area", outline(&row.buckets, scale))));
-    all.push(level(scale.at(first), scale.at(max), bottom, "base"));
-    all.push(upright(scale.at(p50), y, bottom + 3.0, "median"));
-    for percentile in [p90, p99, p999] {
-        all.push(upright(scale.at(percentile), bottom - 7.0, bottom + 3.0, "mark"));
+    let mut all = Markup::default();
+    for (line, (place, spread)) in placed.iter().enumerate() {
+        let Latency { p50, p90, p99, max, .. } = spread.latency;
+        let outline = plot(y, HEIGHT, path("spread", outline(&spread.buckets, scale)));
+        let mut drawn = Markup::from(outline);
+        drawn.push(upright(scale.at(p50), y, bottom + 3.0, "interval"));
+        for percentile in [p90, p99] {
+            drawn.push(upright(scale.at(percentile), bottom - 7.0, bottom + 3.0, "interval"));
+        }
+        let text = classed("text", "maximum").attr("x", "100%").attr("text-anchor", "end");
+        let text = text.attr("y", y + MAXIMUM_BASELINE + line as f64 * MAXIMUM_LINE);
+        drawn.push(text.text(format!("longest {} →", time(max))));
+        all.push(classed("g", class(*place)).child(drawn));
     }
-    let ring = classed("circle", "ring").attr("cx", percent(scale.at(max)));
-    all.push(ring.attr("cy", bottom).attr("r", 3));
     all
 }
 
@@ -102,7 +178,7 @@ fn draw(row: &Row, scale: &Scale, y: f64) -> Markup {
 fn outline(buckets: &[(f64, u64)], scale: &Scale) -> String {
     let steps = (scale.log_width() / STEP_MIN).clamp(10.0, STEPS_MAX).floor();
     let mut held = vec![0_u64; steps as usize + 1];
-    for (ns, times) in buckets {
+    for (ns, times) in buckets.iter().filter(|(ns, _)| scale.holds(*ns)) {
         held[(scale.at(*ns) * steps) as usize] += times;
     }
     let most = held.iter().copied().max().unwrap_or_default().max(1) as f64;
@@ -130,7 +206,7 @@ mod tests {
         let scale = Scale::log([100.0, 10_000.0]).unwrap_or_else(|| panic!("it has ends"));
         let data = outline(&[(100.0, 1), (1000.0, 98), (10_000.0, 1)], &scale);
         assert_eq!(data.matches("V0").count(), 1, "{data}");
-        assert!(data.contains("H496V0H500"), "{data}");
+        assert!(data.contains("H495V0H500"), "{data}");
         assert_eq!(data.matches("V90").count(), 2, "{data}");
     }
 

@@ -48,12 +48,14 @@ const PERCENTILES: [(&str, PercentileOf); 4] = [
 fn curves(steps: &[(&Step, &StepAnalysis)]) -> Curves {
     let curve = |(name, of): (&str, PercentileOf)| Curve {
         name: name.to_owned(),
+        ranges: Vec::new(),
         points: steps
             .iter()
             .filter_map(|(step, seen)| Some((step.rate?, of(&seen.connection_ms?) * 1e6)))
             .collect(),
     };
     Curves {
+        subject: "load".to_owned(),
         title: "Connection time by rate".to_owned(),
         about: "From the scheduled start of a connection to the last byte of its reply, at each \
                 rate."

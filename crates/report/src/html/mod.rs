@@ -2,19 +2,25 @@
 //! be read. Its charts are drawn here, as SVG; the script can save them as files, and no
 //! more.
 //!
-//! It opens with the screen that `compare` ends with. Then each study has its charts, each
-//! with a table of the same, its causes and what became of its data; then come what
-//! disturbed the run, the machine and the places, and how to repeat it. The complete record
-//! rides inside ([`record`]).
+//! It opens with the answer: a title that says what was found, and a picture of all advice along
+//! one axis ([`answer`]). Each study follows behind a line that opens it: its charts, each with a
+//! table of the same, its causes, the recipe of each change, and what became of its data. Then
+//! come what disturbed the run, the machine and the places, and how to repeat it. The complete
+//! record rides inside ([`record`]).
 
+mod answer;
 mod block_times;
+mod change_axis;
 mod chart;
 mod clients;
 mod columns;
 mod command;
+mod contents;
 mod curves;
 mod facts;
+pub mod figure;
 mod forest;
+mod grid;
 mod latency;
 mod legend;
 mod load;
@@ -22,9 +28,12 @@ mod markup;
 mod of_study;
 mod opening;
 mod over_time;
+mod overview;
+mod panels;
 mod parameters;
 mod parts;
 pub mod picture;
+mod recipes;
 pub mod record;
 mod reproduction;
 mod scale;
@@ -41,9 +50,13 @@ use sha2::{Digest as _, Sha256};
 
 use self::block_times::BlockTimes;
 use self::chart::Ids;
+use self::contents::Contents;
 use self::markup::{Element, Markup, classed, el};
+pub use self::over_time::Rounds;
 use crate::subject::Subject;
 
+/// The id of what several runs have in common.
+const SIDE_BY_SIDE: &str = "side-by-side";
 const STYLE: &str = include_str!("style.css");
 /// What charts look like: apart, for a chart that is saved takes it along.
 const CHART_STYLE: &str = include_str!("chart.css");
@@ -69,30 +82,53 @@ pub enum Sheet<'a> {
 
 /// The page of one run, or of several side by side.
 pub fn page(sheets: &[Sheet]) -> String {
+    page_with(sheets, Rounds::Drifting)
+}
+
+/// The same, with the rounds of those combinations.
+pub fn page_with(sheets: &[Sheet], rounds: Rounds) -> String {
     let mut ids = Ids::default();
+    let mut contents = Contents::default();
+    if sheets.len() > 1 {
+        contents.add("Side by side", SIDE_BY_SIDE);
+    }
     let mut main = el("main").child(side_by_side::overview(sheets, &mut ids));
     let mut records = Markup::default();
     for (number, sheet) in sheets.iter().enumerate() {
-        let prefix = format!("run-{}", number + 1);
+        let id = format!("run-{}", number + 1);
+        if sheets.len() > 1 {
+            contents.add(&format!("Run {}", number + 1), &id);
+        }
+        let place = Place { id: &id, ids: &mut ids, contents: &mut contents };
         main = main.child(match sheet {
             Sheet::Comparison { run, analysis } => {
-                comparison(Subject { run, analysis }, &mut ids, &prefix)
+                comparison(Subject { run, analysis }, rounds, place)
             }
-            Sheet::Load { run, analysis } => load::section(run, analysis, &mut ids, &prefix),
+            Sheet::Load { run, analysis } => load::section(run, analysis, place.ids, &id),
         });
         records.push(record::embedded(sheet));
     }
-    let body =
-        el("body").child(main).child(records).child(el("script").child(Markup::of_ours(SCRIPT)));
+    let body = el("body")
+        .children(contents.nav())
+        .child(main.child(ids.readings()))
+        .child(records)
+        .child(el("script").child(Markup::of_ours(SCRIPT)));
     let html = el("html").attr("lang", "en").child(head(sheets)).child(body);
     let mut page = Markup::of_ours("<!doctype html>\n");
     page.push(html);
     page.into_string() + "\n"
 }
 
+/// Where a run's section goes, and what it adds to the page.
+struct Place<'a> {
+    id: &'a str,
+    ids: &'a mut Ids,
+    contents: &'a mut Contents,
+}
+
 fn head(sheets: &[Sheet]) -> Element {
     let title = match sheets {
-        [sheet] => sheet.subject(),
+        [sheet] => sheet.title(),
         several => format!("{} runs side by side", several.len()),
     };
     let meta =
@@ -122,43 +158,53 @@ fn policy() -> String {
 }
 
 impl Sheet<'_> {
-    /// What was measured, in a few words.
-    fn subject(&self) -> String {
+    /// What was found, or what was measured, in a line.
+    fn title(&self) -> String {
         match self {
-            Self::Comparison { run, .. } => opening::subject_line(run),
+            Self::Comparison { run, analysis } => {
+                let found = crate::answer::headline(Subject { run, analysis });
+                found.unwrap_or_else(|| opening::subject_line(run))
+            }
             Self::Load { run, .. } => run.plan.url.clone(),
         }
     }
 }
 
-fn comparison(subject: Subject, ids: &mut Ids, prefix: &str) -> Element {
+fn comparison(subject: Subject, rounds: Rounds, place: Place) -> Element {
     let run = subject.run;
+    let Place { id, ids, contents } = place;
     let typical_times = BlockTimes::of(run);
     let is_known = typical_times.blocks() > 0;
-    let studies: Vec<_> = run.studies.iter().filter(|_| is_known).collect();
-    let id = |number: usize| format!("{prefix}-study-{}", number + 1);
-    let links = studies.iter().enumerate().map(|(number, study)| {
-        let link = el("a").attr("href", format!("#{}", id(number))).text(&study.name);
-        el("li").child(link)
-    });
+    contents.add("Answer", &format!("{id}-answer"));
+    let answer = el("div").attr("id", format!("{id}-answer"));
     let mut section = classed("section", "run")
-        .attr("id", prefix)
-        .child(opening::title_and_warnings(subject))
-        .child(reproduction::section(subject, ids))
-        .child(opening::answer(subject));
-    if studies.len() > 1 {
-        let nav =
-            el("nav").attr("aria-label", "Studies of this run").child(el("ul").children(links));
-        section = section.child(nav);
+        .attr("id", id)
+        .child(answer.child(opening::title_and_warnings(subject)).child(opening::answer(subject)))
+        .child(opening::notes(subject))
+        .child(reproduction::section(subject, ids));
+    for study in run.studies.iter().filter(|_| is_known) {
+        let own = format!("{id}-{}", chart::file_name("study", &study.name));
+        contents.add(&study.name, &own);
+        let charts = of_study::charts(subject, study, &typical_times, rounds);
+        section = section.child(of_study::section(subject, study, charts, ids, &own));
     }
-    for (number, study) in studies.iter().enumerate() {
-        section =
-            section.child(of_study::section(subject, study, &typical_times, ids, &id(number)));
+    let sections = [
+        ("Disturbances", "disturbances", facts::disturbances(subject)),
+        ("Machine and places", "machine", facts::machine_and_places(run)),
+        ("How to repeat it", "repeat", facts::repeating(run)),
+    ];
+    for (title, end, content) in sections {
+        let own = format!("{id}-{end}");
+        contents.add(title, &own);
+        section = section.child(collapsed(title, &own, content));
     }
     section
-        .child(facts::disturbances(subject))
-        .child(facts::machine_and_places(run))
-        .child(facts::repeating(run))
+}
+
+/// A section behind its title, which a link to it opens.
+fn collapsed(title: &str, id: &str, content: Markup) -> Element {
+    let summary = el("summary").child(el("h2").text(title));
+    classed("details", "study").child(summary).child(el("div").attr("id", id).child(content))
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! What a run's page opens with: the screen that `compare` ends with, all of it.
+//! What a run's page opens with: what was found, as a title and as a picture, and what else one
+//! must know.
 
-use model::advice::Group;
 use model::run::Run;
 
+use super::answer;
 use super::markup::{Element, Markup, classed, el};
-use super::table::scrolling;
-use crate::answer::{Screen, ScreenEntry};
+use crate::answer::{Screen, headline};
+use crate::manners;
 use crate::subject::Subject;
-use crate::{how, manners};
 
 /// The title, and what must be known of the run as a whole.
 pub(super) fn title_and_warnings(subject: Subject) -> Markup {
     let Subject { run, analysis } = subject;
     let screen = Screen::of(run, analysis);
-    let mut out = Markup::from(title(run, &screen));
+    let mut out = Markup::from(title(subject, &screen));
     if let Some(why) = &run.run.ended_early {
         out.push(classed("p", "warning").text(format!("Ended early: {why}.")));
     }
@@ -26,38 +26,24 @@ pub(super) fn title_and_warnings(subject: Subject) -> Markup {
     out
 }
 
-/// The advice and the notes.
+/// The first picture: the advice along one axis.
 pub(super) fn answer(Subject { run, analysis }: Subject) -> Markup {
     let screen = Screen::of(run, analysis);
     let mut out = Markup::default();
     out.push(screen.nothing_known.iter().map(|text| el("p").prose(text)).collect::<Markup>());
-    out.push(
-        screen.opening.iter().map(|text| classed("p", "facts").prose(text)).collect::<Markup>(),
-    );
-    if !screen.sections.is_empty() {
-        out.push(scrolling("The answer", table(&screen)));
-    }
-    if !screen.notes.is_empty() {
-        out.push(notes(&screen));
-    }
-    let changes = how::changes(Subject { run, analysis });
-    if !changes.is_empty() {
-        out.push(recipes(&changes));
-    }
+    out.push(answer::table(&screen).into_iter().collect::<Markup>());
     out
 }
 
-/// How each change is made, behind a line to open.
-fn recipes(changes: &[how::Change]) -> Element {
-    let entries = changes.iter().flat_map(|change| {
-        let lines = change.steps.iter().flat_map(how::Step::lines);
-        let lines = lines
-            .map(|(word, text)| el("div").child(el("b").text(format!("{word}: "))).prose(text));
-        [el("dt").text(&change.name), el("dd").children(lines)]
-    });
-    el("details")
-        .child(el("summary").text("How to make each change, check it and undo it"))
-        .child(classed("dl", "recipes").children(entries))
+/// What else one must know.
+pub(super) fn notes(Subject { run, analysis }: Subject) -> Markup {
+    let screen = Screen::of(run, analysis);
+    let mut out: Markup =
+        screen.opening.iter().map(|text| classed("p", "facts").prose(text)).collect();
+    if !screen.notes.is_empty() {
+        out.push(notes_list(&screen));
+    }
+    out
 }
 
 /// What was measured, where and when.
@@ -67,11 +53,14 @@ pub(super) fn subject_line(run: &Run) -> String {
     format!("{} on {}", studies.join(", "), places.join(", "))
 }
 
-fn title(run: &Run, screen: &Screen) -> Element {
-    let facts = format!("iotoll {}: {}", run.run.version, screen.extent);
+fn title(subject: Subject, screen: &Screen) -> Element {
+    let run = subject.run;
+    let facts = format!("{}: {}", subject_line(run), screen.extent);
     let began = el("time").attr("datetime", &run.run.started).text(day(&run.run.started));
     let line = classed("p", "facts").text(facts).text(" · ").child(began);
-    el("header").child(el("h1").text(subject_line(run))).child(line)
+    let line = line.text(format!(" · iotoll {}", run.run.version));
+    let found = headline(subject).unwrap_or_else(|| subject_line(run));
+    el("header").child(el("h1").text(found)).child(line)
 }
 
 /// `2026-11-22 14:03 UTC` of a time in RFC 3339; anything else as it is.
@@ -82,50 +71,7 @@ pub(super) fn day(started: &str) -> String {
     }
 }
 
-fn class(group: Group) -> &'static str {
-    match group {
-        Group::Do => "do",
-        Group::OnlyIf | Group::Undecided => "maybe",
-        Group::Leave => "leave",
-    }
-}
-
-/// The sections, each with its heading as a row.
-fn table(screen: &Screen) -> Element {
-    let heads = ["", "now", "then", "difference", "why"];
-    let heads = heads.map(|head| match head {
-        "" => el("th").attr("scope", "col").child(classed("span", "unseen").text("operation")),
-        head => el("th").attr("scope", "col").text(head),
-    });
-    let head = el("thead").child(el("tr").children(heads));
-    let bodies = screen.sections.iter().map(|section| {
-        let heading = el("span").attr("class", class(section.group)).text(&section.heading);
-        let heading = el("th").attr("scope", "rowgroup").attr("colspan", "5").child(heading);
-        let rows = section.entries.iter().map(table_row);
-        el("tbody").child(el("tr").child(heading)).children(rows)
-    });
-    classed("table", "answer").child(head).children(bodies)
-}
-
-fn table_row(entry: &ScreenEntry) -> Element {
-    // A line of its own, so that the figures stay in sight on a telephone.
-    let change = classed("span", "change").text(&entry.change);
-    let name = el("th").attr("scope", "row").text(&entry.name).child(change);
-    let remark = entry.remark.as_ref().map_or_else(String::new, |remark| format!(" {remark}"));
-    let figure = if entry.is_sure {
-        format!("{} ({})", entry.figure, entry.interval)
-    } else {
-        entry.range.clone()
-    };
-    el("tr")
-        .child(name)
-        .child(classed("td", "n").text(&entry.now))
-        .child(classed("td", "n").child(el("b").text(&entry.then)))
-        .child(classed("td", "f").text(figure).child(classed("span", "dim").text(remark)))
-        .child(classed("td", "dim").text(&entry.cause))
-}
-
-fn notes(screen: &Screen) -> Element {
+fn notes_list(screen: &Screen) -> Element {
     let entries = screen
         .notes
         .iter()

@@ -1,10 +1,10 @@
-//! Each arm's toll block by block, from the run's beginning to its end.
+//! The time of combinations round by round, from the run's beginning to its end.
 
-use model::analysis::ArmResult;
+use model::analysis::{ArmResult, Comparison, Verdict};
 use units::{count, three_digits, time};
 
 use super::block_times::{BlockTimes, OfBlock, quantile, sorted};
-use super::chart::{Chart, Figures, Rows, Tick, dots, level, line, path, plot};
+use super::chart::{Chart, Figures, Reading, Rows, Tick, dots, level, line, path, plot};
 use super::markup::Markup;
 use super::scale::Scale;
 use super::table::Table;
@@ -33,9 +33,43 @@ impl Row<'_> {
     }
 }
 
-/// The chart of a study; nothing where it has no blocks.
-pub(super) fn chart(subject: Subject, study: &str, typical_times: &BlockTimes) -> Option<Chart> {
+static READING: Reading = Reading {
+    id: "reading-rounds",
+    title: "Every round",
+    text: "Each dot is the time per operation in one round, from the first to the last. The \
+           straight line is the time in a typical round, the other one a running median, which \
+           slopes where the time drifted.",
+};
+
+/// Which combinations have their rounds drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// Those that drifted, had two speeds, or are not to be trusted.
+    Drifting,
+    /// All of them.
+    All,
+}
+
+impl Rounds {
+    fn has(self, subject: Subject, arm: &ArmResult) -> bool {
+        let is_of = |c: &&Comparison| c.base == arm.id || c.other == arm.id;
+        let mut own = subject.analysis.comparisons.iter().filter(is_of);
+        self == Self::All
+            || arm.drift.is_some()
+            || arm.modes.is_some()
+            || own.any(|c| c.drift.is_some() || c.verdict == Verdict::Invalid)
+    }
+}
+
+/// The chart of a study; nothing where it has no rounds to be drawn.
+pub(super) fn chart(
+    subject: Subject,
+    study: &str,
+    typical_times: &BlockTimes,
+    rounds: Rounds,
+) -> Option<Chart> {
     let arms = subject.analysis.arms.iter().enumerate().filter(|(_, arm)| arm.study == study);
+    let arms = arms.filter(|(_, arm)| rounds.has(subject, arm));
     let rows = arms.filter_map(|(index, arm)| {
         let blocks = typical_times.arm(index);
         (!blocks.is_empty()).then_some(Row { arm, typical_ns: arm.typical_ns?, blocks })
@@ -43,8 +77,16 @@ pub(super) fn chart(subject: Subject, study: &str, typical_times: &BlockTimes) -
     let rows: Vec<Row> = rows.collect();
     let reach = reach(&rows)?;
     let mut drawn = Rows::new(marks(typical_times.blocks()));
-    let heads =
-        ["arm", "toll", "blocks", "lowest", "quarter", "median", "three quarters", "highest"];
+    let heads = [
+        "combination",
+        "time",
+        "rounds",
+        "lowest",
+        "quarter",
+        "median",
+        "three quarters",
+        "highest",
+    ];
     let mut table = Table::new(1, heads);
     for row in &rows {
         let name = names::of_arm(row.arm);
@@ -56,14 +98,15 @@ pub(super) fn chart(subject: Subject, study: &str, typical_times: &BlockTimes) -
         table.add_row([name, typical, count(sorted.len() as u64)].into_iter().chain(spread));
     }
     Some(Chart {
-        title: "Every block, from the first to the last".to_owned(),
+        subject: study.to_owned(),
+        title: "Every round".to_owned(),
         about: format!(
-            "Each dot is one arm's time per operation in one block. The straight line is the \
-             arm's toll, and the other a running median, which slopes where the toll drifted. A \
-             row spans ×{} (bottom) to ×{} (top) of the toll; blocks beyond are drawn at its edge.",
+            "A row spans ×{} (bottom) to ×{} (top) of the combination's time; rounds beyond are \
+             drawn at its edge.",
             three_digits(1.0 / reach),
             three_digits(reach)
         ),
+        reading: Some(&READING),
         drawing: drawn.finish(),
         table,
     })
@@ -85,7 +128,7 @@ fn marks(blocks: usize) -> Vec<Tick> {
     let is_block = |block: &f64| block.fract() == 0.0 && *block < blocks as f64;
     let whole = scale.ticks().into_iter().filter(is_block);
     let tick = |block: f64| {
-        let label = if block == 0.0 { "first block".to_owned() } else { count(block as u64 + 1) };
+        let label = if block == 0.0 { "first round".to_owned() } else { count(block as u64 + 1) };
         Tick { at: block / last, label, is_kept: false }
     };
     whole.map(tick).collect()
@@ -96,6 +139,10 @@ fn figures(subject: Subject, row: &Row) -> Figures {
     if let Some(drift) = &row.arm.drift {
         let [start, end] = [drift.start_ns, drift.end_ns].map(time);
         figures.push(("slower", format!("drifted {start} → {end}")));
+    }
+    if let Some(modes) = &row.arm.modes {
+        let [fast, slow] = [modes.fast_ns, modes.slow_ns].map(time);
+        figures.push(("slower wide", format!("two speeds: {fast} and {slow}")));
     }
     figures
 }
@@ -139,7 +186,7 @@ mod tests {
     #[test]
     fn marks_are_numbers_of_blocks() {
         let labels = |blocks| marks(blocks).into_iter().map(|tick| tick.label).collect::<Vec<_>>();
-        assert_eq!(labels(101), ["first block", "51", "101"]);
-        assert_eq!(labels(1), ["first block"]);
+        assert_eq!(labels(101), ["first round", "51", "101"]);
+        assert_eq!(labels(1), ["first round"]);
     }
 }

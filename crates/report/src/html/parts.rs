@@ -4,7 +4,7 @@
 use model::description::StudyDescription;
 use units::{percent as share_of, time};
 
-use super::chart::{Chart, Figures, Rows, band, percent, ticks};
+use super::chart::{Chart, Figures, Reading, Rows, band, percent, ticks};
 use super::latency::short_time;
 use super::legend;
 use super::markup::{Markup, classed};
@@ -22,6 +22,13 @@ const LETTER_FROM: f64 = 0.035;
 const LETTER_BASELINE: f64 = 12.0;
 const CLASSES: [&str; 8] = ["p-0", "p-1", "p-2", "p-3", "p-4", "p-5", "p-6", "p-7"];
 
+static READING: Reading = Reading {
+    id: "reading-parts",
+    title: "Part by part",
+    text: "A bar has the parts that the study itself accounts for, in the order in which their \
+           time is spent. These are means over all slices.",
+};
+
 /// The chart of a study; nothing where it does not account for its time.
 pub(super) fn chart(subject: Subject, study: &StudyDescription) -> Option<Chart> {
     let arms = subject.analysis.arms.iter();
@@ -34,7 +41,7 @@ pub(super) fn chart(subject: Subject, study: &StudyDescription) -> Option<Chart>
         .enumerate()
         .map(|(part, Kind { letter, title })| (class(part), format!("{letter}\u{2002}{title}")));
     drawn.above(legend::height(kinds.len()), |y| legend::legend(entries, y));
-    let heads = ["arm"].into_iter().chain(kinds.iter().map(|kind| kind.title.as_str()));
+    let heads = ["combination"].into_iter().chain(kinds.iter().map(|kind| kind.title.as_str()));
     let mut table = Table::new(1, heads.chain(["all"]));
     for arm in &arms {
         let name = names::of_arm(arm.arm);
@@ -44,11 +51,10 @@ pub(super) fn chart(subject: Subject, study: &StudyDescription) -> Option<Chart>
         drawn.row(&name, &figures(&kinds, arm), HEIGHT, |y| draw(&kinds, arm, &scale, y));
     }
     Some(Chart {
+        subject: study.name.clone(),
         title: format!("Time per {}, part by part", study.operation),
-        about: "What each arm spends its time on, as the study itself tells it, in the order in \
-                which it is spent. These are means over all slices; a toll is that of a typical \
-                one."
-            .to_owned(),
+        about: String::new(),
+        reading: Some(&READING),
         drawing: drawn.finish(),
         table,
     })

@@ -2,17 +2,29 @@
 //! README or an article, which have no style sheet of ours.
 
 use model::analysis::Analysis;
-use model::run::Run;
+use model::printable::shortened;
+use model::run::{Invocation, Run};
+use units::percent;
 
-use super::block_times::BlockTimes;
-use super::chart::{Chart, Drawing};
+use super::chart::Drawing;
 use super::markup::{Markup, classed, el};
-use super::{CHART_STYLE, STYLE, forest};
+use super::opening::day;
+use super::{CHART_STYLE, STYLE, overview};
+use crate::answer::headline;
 use crate::subject::Subject;
 
 /// The picture's width; its height follows from what is drawn.
 const WIDTH: f64 = 760.0;
 const MARGIN: f64 = 16.0;
+/// A title is broken into lines of so many letters, each so high.
+const TITLE_LETTERS: usize = 78;
+const TITLE_LINE: f64 = 22.0;
+const TITLE_GAP: f64 = 10.0;
+/// What the line with the source takes, and how many letters fit into it.
+const SOURCE: f64 = 26.0;
+const SOURCE_LETTERS: usize = 130;
+/// So many letters name a run.
+const ID_LETTERS: usize = 8;
 /// Where the page's style sheet begins to name colours: those for light, then for dark.
 const COLOURS: &str = ":root {";
 
@@ -25,34 +37,64 @@ pub enum Colours {
     Dark,
 }
 
-/// What the arms of a study differ by from what is done now; nothing where none are compared.
-pub fn against_now(
-    run: &Run,
-    analysis: &Analysis,
-    study: &str,
-    colours: Colours,
-) -> Option<String> {
-    let chart = forest::against_now(Subject { run, analysis }, study, &BlockTimes::of(run))?;
-    let Chart { title, drawing: Drawing { height, parts }, .. } = chart;
-    let all = height + 2.0 * MARGIN;
-    let inner = classed("svg", "chart")
+/// The first picture of a page, of all advice along one axis; nothing where no change was
+/// compared.
+pub fn overview(run: &Run, analysis: &Analysis, colours: Colours) -> Option<String> {
+    let subject = Subject { run, analysis };
+    let title = headline(subject)?;
+    Some(file(&title, overview::drawing(subject)?, &source(run, analysis), colours))
+}
+
+/// What a figure rests on, in a line below it.
+pub(super) fn source(run: &Run, analysis: &Analysis) -> String {
+    let id: String = run.run.id.chars().take(ID_LETTERS).collect();
+    let confidence = analysis.comparisons.first().map(|c| c.confidence);
+    let confidence =
+        confidence.map_or_else(String::new, |share| format!(", {} confidence", percent(share)));
+    let Invocation { version, started, seconds, .. } = &run.run;
+    format!(
+        "Source: iotoll {version}, run {id}, {}, {seconds:.0} s{confidence}; Linux {}, {}",
+        day(started),
+        run.machine.kernel,
+        run.machine.cpu
+    )
+}
+
+/// A drawing under its title and over its source, as a file.
+pub(super) fn file(title: &str, drawing: Drawing, source: &str, colours: Colours) -> String {
+    let Drawing { height, parts } = drawing;
+    let lines = textwrap::wrap(title, TITLE_LETTERS);
+    let top = MARGIN + lines.len() as f64 * TITLE_LINE + TITLE_GAP;
+    let all = top + height + SOURCE + MARGIN;
+    let titles = lines.iter().enumerate().map(|(line, text)| {
+        let y = MARGIN + (line as f64 + 0.75) * TITLE_LINE;
+        classed("text", "title").attr("x", MARGIN).attr("y", y).text(text)
+    });
+    let titles: Markup = titles.collect();
+    let inner = el("svg")
         .attr("x", MARGIN)
-        .attr("y", MARGIN)
+        .attr("y", top)
         .attr("width", WIDTH - 2.0 * MARGIN)
         .attr("height", height)
+        .attr("overflow", "visible")
         .child(parts);
+    let source = shortened(source, SOURCE_LETTERS);
+    let source_line = classed("text", "source").attr("x", MARGIN).attr("y", all - MARGIN);
     let paper = el("rect").attr("width", WIDTH).attr("height", all);
     let svg = el("svg")
         .attr("xmlns", "http://www.w3.org/2000/svg")
+        .attr("class", "chart")
         .attr("viewBox", format!("0 0 {WIDTH} {all}"))
         .attr("width", WIDTH)
         .attr("height", all)
         .attr("role", "img")
-        .child(el("title").text(format!("{study}: {title}")))
+        .child(el("title").text(title))
         .child(el("style").text(style(colours)))
         .child(paper.attr("fill", value("--paper", colours)))
-        .child(inner);
-    Some(Markup::from(svg).into_string().trim_start().to_owned() + "\n")
+        .child(titles)
+        .child(inner)
+        .child(source_line.text(source));
+    Markup::from(svg).into_string().trim_start().to_owned() + "\n"
 }
 
 /// The rules for charts with colours in the place of their names. A picture is scaled as a

@@ -108,6 +108,8 @@ fn chart(reproduction: &Reproduction, group: &[FigureHere]) -> Chart {
         },
     );
     Chart {
+        subject: reproduction.article.clone(),
+        reading: None,
         title: group[0].group.clone(),
         about: about(reproduction, group),
         drawing: rows.finish(),

@@ -49,7 +49,8 @@ impl Scale {
         if self.is_log { self.log_ticks() } else { self.linear_ticks() }
     }
 
-    fn holds(&self, value: f64) -> bool {
+    /// Whether a value is between the ends.
+    pub(crate) fn holds(&self, value: f64) -> bool {
         let value = if self.is_log { value.ln() } else { value };
         (self.low..=self.high).contains(&value)
     }

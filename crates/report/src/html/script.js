@@ -1,4 +1,5 @@
-// Saves a chart as a file. Everything else on the page is there without this.
+// Saves charts as files, copies commands, and opens what is printed. All that is to be read is
+// there without this.
 "use strict";
 (() => {
   const rules = document.getElementById("chart-style").textContent;
@@ -46,20 +47,60 @@
     picture.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
   };
 
+  const button = (text, label, action) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = text;
+    made.setAttribute("aria-label", label);
+    made.addEventListener("click", action);
+    return made;
+  };
+
   for (const figure of document.querySelectorAll("figure")) {
     const chart = figure.querySelector("svg");
     const title = figure.querySelector("h3").textContent;
-    const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
     const saving = document.createElement("div");
     saving.className = "saving";
     for (const [kind, action] of [["SVG", asSvg], ["PNG", asPng]]) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = "Save as " + kind;
-      button.setAttribute("aria-label", `Save “${title}” as ${kind}`);
-      button.addEventListener("click", () => action(chart, name));
-      saving.append(button);
+      const label = `Save “${title}” as ${kind}`;
+      saving.append(button("Save as " + kind, label, () => action(chart, figure.dataset.file)));
     }
     figure.querySelector("details").before(saving);
   }
+
+  // Where a page may not use the clipboard, as one that is a file, the text is selected.
+  const copy = async (code, told) => {
+    const range = document.createRange();
+    range.selectNodeContents(code);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    let done = false;
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      done = true;
+    } catch {
+      done = document.execCommand("copy");
+    }
+    told.textContent = done ? "copied" : "selected";
+    setTimeout(() => { told.textContent = "copy"; }, 1500);
+  };
+
+  for (const code of document.querySelectorAll("pre > code, .recipe code")) {
+    const made = button("copy", `Copy ${code.textContent}`, () => copy(code, made));
+    made.className = "copy";
+    made.setAttribute("aria-live", "polite");
+    const pre = code.closest("pre");
+    if (pre) {
+      const command = document.createElement("div");
+      command.className = "command";
+      pre.replaceWith(command);
+      command.append(pre, made);
+    } else {
+      code.after(made);
+    }
+  }
+
+  addEventListener("beforeprint", () => {
+    for (const study of document.querySelectorAll(".study")) study.open = true;
+  });
 })();

@@ -8,7 +8,7 @@ use model::run::Run;
 use units::count;
 
 use super::Sheet;
-use super::chart::{Chart, Ids, Rows, level, percent, ticks, upright};
+use super::chart::{Chart, Ids, Rows, ticks};
 use super::forest;
 use super::markup::{Markup, classed, el};
 use super::opening::{day, subject_line};
@@ -18,8 +18,6 @@ use super::table::Table;
 use crate::difference::Difference;
 use crate::subject::Subject;
 use crate::words;
-
-const HEIGHT: f64 = 14.0;
 
 /// A comparison's run with its number on the page.
 type Numbered<'a> = (usize, &'a Run, &'a Analysis);
@@ -38,7 +36,10 @@ pub(super) fn overview(sheets: &[Sheet], ids: &mut Ids) -> Markup {
         })
         .collect();
     let title = format!("{} runs side by side", sheets.len());
-    let mut section = classed("section", "run").child(el("h1").text(title)).child(list(sheets));
+    let mut section = classed("section", "run")
+        .attr("id", super::SIDE_BY_SIDE)
+        .child(el("h1").text(title))
+        .child(list(sheets));
     if runs.len() > 1 {
         let text = "Unlike the arms within a run, runs are not interleaved: the machine or its \
                     state may have changed between them. `iotoll diff` shows what differs by more \
@@ -132,7 +133,7 @@ fn drawn(runs: &[Numbered], pairs: &[(&str, &str)]) -> Option<Chart> {
     let ends = shared.iter().flatten().flat_map(|(_, c)| [c.ratio, c.ratio_low, c.ratio_high]);
     let threshold = 1.0 + shared.first()?.first()?.1.threshold;
     let scale = Scale::log(ends.flatten().chain([threshold, 1.0 / threshold]))?;
-    let marks = ticks(&scale, &ratio_ticks(&scale), forest::mark);
+    let marks = ticks(&scale, &ratio_ticks(&scale), forest::speed_mark);
     let mut rows = Rows::new(marks).with_behind(scale.at(1.0 / threshold), scale.at(threshold));
     let mut table = Table::new(4, ["arm", "against", "run", "verdict", "ratio", "interval"]);
     for found in &shared {
@@ -147,12 +148,14 @@ fn drawn(runs: &[Numbered], pairs: &[(&str, &str)]) -> Option<Chart> {
                 (forest::class(comparison.verdict), verdict.clone()),
             ];
             let name = format!("run {number}");
-            rows.row(&name, &figures, HEIGHT, |y| interval_at(comparison, &scale, y));
+            rows.row(&name, &figures, forest::HEIGHT, |y| forest::draw(comparison, &scale, y));
             let (other, base) = (comparison.other.clone(), comparison.base.clone());
             table.add_row([other, base, name, verdict, ratio, interval]);
         }
     }
     Some(Chart {
+        subject: "runs".to_owned(),
+        reading: None,
         title: "The same comparisons in each run".to_owned(),
         about: "Time per operation divided by that of the arm it is compared with, with its \
                 confidence interval, from each run alone."
@@ -160,17 +163,4 @@ fn drawn(runs: &[Numbered], pairs: &[(&str, &str)]) -> Option<Chart> {
         drawing: rows.finish(),
         table,
     })
-}
-
-fn interval_at(comparison: &Comparison, scale: &Scale, y: f64) -> Markup {
-    let Comparison { ratio, ratio_low, ratio_high, verdict, .. } = *comparison;
-    let middle = y + HEIGHT / 2.0;
-    let [low, high] = [
-        ratio_low.map_or(0.0, |ratio| scale.at(ratio)),
-        ratio_high.map_or(1.0, |ratio| scale.at(ratio)),
-    ];
-    let centre = classed("circle", "centre").attr("cx", percent(scale.at(ratio.unwrap_or(1.0))));
-    let drawn = classed("g", forest::class(verdict)).child(level(low, high, middle, "interval"));
-    let drawn = drawn.child(centre.attr("cy", middle).attr("r", 5));
-    [upright(scale.at(1.0), y, y + HEIGHT, "one").into(), Markup::from(drawn)].into_iter().collect()
 }

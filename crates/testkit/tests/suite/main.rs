@@ -10,6 +10,7 @@ mod articles;
 mod clients;
 mod diff;
 mod exports;
+mod figure;
 mod foreign;
 mod foreign_numbers;
 mod foreign_sizes;

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use analysis::analyse;
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
+use model::analysis::{Advice, Drift};
 use model::plan::Plan;
 use model::run::Run;
 use report::html::picture::{self, Colours};
-use report::html::{Sheet, page, record};
+use report::html::{Rounds, Sheet, page, page_with, record};
 
 const HOSTILE: &str = "</script><img src=x onerror='alert(1)'>\"&\u{202e}\n";
 
@@ -46,14 +47,54 @@ fn visible(page: &str) -> &str {
 fn each_study_has_its_charts_and_each_chart_a_table() {
     let page = page_of(&two_places());
     let count = |text: &str| visible(&page).matches(text).count();
-    // Nothing is known of where a simulated arm's time went but that it was no processor's.
-    for title in ["How the arms differ", "How long individual", "Every block", "Where the time"] {
-        assert_eq!(count(&format!("\">{title}")), 2, "{title}");
+    // Nothing is known of where a simulated combination's time went but that it was no processor's.
+    for title in ["Comparisons", "Where the time", "How long single"] {
+        assert_eq!(count(&format!("-title\">{title}")), 2, "{title}");
     }
-    assert_eq!(count("<figure"), 8);
-    assert_eq!(count("<svg class=\"chart\""), 8);
-    assert_eq!(count("<details>"), 9);
+    assert_eq!(count("<figure"), 6);
+    assert_eq!(count("The same as a table"), 6);
+    assert_eq!(count("<details class=\"study\">"), 5, "two studies, and three sections");
+    assert_eq!(count("id=\"reading-"), 3, "how to read a kind of chart is said once");
     assert!(count("<span class=\"maybe\">ONLY IF you do it very often") == 1, "no advice");
+}
+
+#[test]
+fn the_title_says_what_was_found_and_one_picture_has_all_rows() {
+    let run = two_places();
+    let page = page_of(&run);
+    let title = page.split_once("<title>").unwrap().1.split_once('<').unwrap().0;
+    assert!(title.contains("times faster"), "{title}");
+    assert!(visible(&page).contains(&format!("<h1>{}</h1>", title.trim_end_matches(" – iotoll"))));
+    let analysis = analyse(&run);
+    // A set that is to be left as it is has a line of words.
+    let is_drawn = |advice: &&Advice| advice.now.len() == 1 || advice.is_a_change();
+    let drawn = analysis.advice.iter().filter(is_drawn).filter(|a| a.ratio.is_some()).count();
+    let first = visible(&page).split_once("</table>").unwrap().0;
+    assert_eq!(first.matches("class=\"centre\"").count() - sections(first), drawn);
+    let contents = visible(&page).split_once("</nav>").unwrap().0;
+    for id in contents.split("href=\"#").skip(1).map(|rest| rest.split_once('"').unwrap().0) {
+        assert_eq!(visible(&page).matches(&format!(" id=\"{id}\"")).count(), 1, "{id}");
+    }
+}
+
+/// Headings of groups, each of which has a mark.
+fn sections(table: &str) -> usize {
+    table.matches("class=\"group\"").count()
+}
+
+#[test]
+fn rounds_are_drawn_where_something_drifted_or_they_are_asked_for() {
+    let run = two_places();
+    let analysis = analyse(&run);
+    let sheet = || Sheet::Comparison { run: &run, analysis: &analysis };
+    let drawn = |page: &str| visible(page).matches("-title\">Every round").count();
+    assert_eq!(drawn(&page(&[sheet()])), 0);
+    assert_eq!(drawn(&page_with(&[sheet()], Rounds::All)), 2);
+    let mut drifting = analysis.clone();
+    drifting.arms[0].drift = Some(Drift { start_ns: 100.0, end_ns: 900.0, why: None });
+    let page = page(&[Sheet::Comparison { run: &run, analysis: &drifting }]);
+    assert_eq!(drawn(&page), 1);
+    assert!(visible(&page).contains("drifted 100 ns → 900 ns"));
 }
 
 #[test]
@@ -117,7 +158,8 @@ fn whatever_a_run_says_stays_text() {
 fn a_chart_by_itself_needs_nothing_of_the_page() {
     let mut run = two_places();
     let picture = |run: &Run, colours| {
-        let svg = picture::against_now(run, &analyse(run), "log", colours).unwrap();
+        let svg = picture::overview(run, &analyse(run), colours).unwrap();
+        assert!(svg.contains("times faster") && svg.contains("Source: iotoll"));
         assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
         assert!(!svg.contains("var(--"));
         svg
@@ -125,7 +167,6 @@ fn a_chart_by_itself_needs_nothing_of_the_page() {
     let light = picture(&run, Colours::Light);
     assert!(!light.contains("\\n"), "what is escaped in it is no style");
     assert_ne!(light, picture(&run, Colours::Dark));
-    assert_eq!(picture::against_now(&run, &analyse(&run), "page", Colours::Light), None);
     run.plan.arms.iter_mut().for_each(|arm| arm.id = format!("{}{HOSTILE}", arm.id));
     assert!(!picture(&run, Colours::Light).contains("<img"));
 }
@@ -145,7 +186,7 @@ fn one_arm_is_compared_with_nothing_and_has_its_other_charts() {
     let plan = plan(&["log"], &["disk=/srv"], &[]);
     let only = Plan { ..plan };
     let page = page_of(&measured(&only));
-    assert!(visible(&page).contains("How long individual operations took"));
+    assert!(visible(&page).contains("How long single operations take"));
 }
 
 #[test]
