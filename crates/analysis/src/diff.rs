@@ -50,8 +50,8 @@ pub fn diff(
     for &(old, new) in &pairs {
         match (levels[0].of_arm(old), levels[1].of_arm(new)) {
             (Ok(old_level), Ok(new_level)) => both.push((old, new, old_level, new_level)),
-            (Err(why), _) => missing.push(lacking(after, new, "the earlier run", &why)),
-            (_, Err(why)) => missing.push(lacking(after, new, "the later run", &why)),
+            (Err(why), _) => missing.push(lacking(after, new, "the earlier run", &why, false)),
+            (_, Err(why)) => missing.push(lacking(after, new, "the later run", &why, true)),
         }
     }
     let each = Judged { error_rate: judged.error_rate / both.len().max(1) as f64, ..judged };
@@ -229,21 +229,22 @@ fn same_params(before: &Run, old: &ArmRecord, after: &Run, new: &ArmRecord) -> b
 
 /// The arms that only one of the runs has.
 fn unmatched(before: &Run, after: &Run, pairs: &[(usize, usize)]) -> Vec<Missing> {
-    let of = |arm: &ArmRecord, why: &str| Missing {
+    let of = |arm: &ArmRecord, why: &str, lost: bool| Missing {
         id: arm.id.clone(),
         why: why.to_owned(),
         failed: false,
+        lost,
     };
     let gone = before.plan.arms.iter().enumerate();
     let gone = gone.filter(|(arm, _)| pairs.iter().all(|(old, _)| old != arm));
     let added = after.plan.arms.iter().enumerate();
     let added = added.filter(|(arm, _)| pairs.iter().all(|(_, new)| new != arm));
-    gone.map(|(_, arm)| of(arm, "only in the earlier run"))
-        .chain(added.map(|(_, arm)| of(arm, "only in the later run")))
+    gone.map(|(_, arm)| of(arm, "only in the earlier run", true))
+        .chain(added.map(|(_, arm)| of(arm, "only in the later run", false)))
         .collect()
 }
 
-fn lacking(after: Analysed<'_>, arm: usize, which: &str, why: &str) -> Missing {
+fn lacking(after: Analysed<'_>, arm: usize, which: &str, why: &str, lost: bool) -> Missing {
     let id = after.analysis.arms[arm].id.clone();
-    Missing { id, why: format!("not measured in {which}: {why}"), failed: true }
+    Missing { id, why: format!("not measured in {which}: {why}"), failed: true, lost }
 }

@@ -23,6 +23,7 @@ pub mod document;
 pub mod figure;
 pub mod guarantee;
 pub mod integrity;
+pub mod limit;
 pub mod load;
 pub mod material;
 pub mod noise;

@@ -19,6 +19,7 @@ mod history;
 mod how;
 pub mod html;
 mod integrity;
+mod limits;
 pub mod load;
 #[cfg(test)]
 mod made_diff;
@@ -51,6 +52,7 @@ pub use bill::{bill, command_of};
 pub use diff::diff;
 pub use history::{Listed, history};
 pub use how::how;
+pub use limits::limits;
 pub use place::places;
 pub use places_tree::places_tree;
 pub use planned::planned;

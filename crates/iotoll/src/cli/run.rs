@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     pub(crate) require_verdict: bool,
 
     #[command(flatten)]
-    pub(crate) baseline: BaselineArgs,
+    pub(crate) gate: GateArgs,
 
     /// Show what would be done, and measure nothing
     ///
@@ -75,20 +75,27 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Args, Default)]
-pub(crate) struct BaselineArgs {
+pub(crate) struct GateArgs {
     /// Exit with 5 if slower than an earlier run
     ///
     /// Something must be surely slower, and by more than the threshold. `iotoll diff --help`
-    /// explains how two runs are compared.
+    /// explains how two runs are compared. Exit with 6 if a combination of the earlier run was
+    /// not measured.
     #[arg(long, value_name = "FILE|RUN", help_heading = heading::CI)]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Write the changes since then as `JUnit`'s XML
-    #[arg(long, value_name = "FILE", requires = "baseline", help_heading = heading::CI)]
+    /// Pass without combinations of the baseline
+    ///
+    /// Also pass if nothing can be compared with it.
+    #[arg(long, requires = "baseline", help_heading = heading::CI)]
+    pub(crate) allow_missing: bool,
+
+    /// Write what was judged as `JUnit`'s XML
+    #[arg(long, value_name = "FILE", help_heading = heading::CI)]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Print the changes as GitHub's annotations
-    #[arg(long, requires = "baseline", help_heading = heading::CI)]
+    /// Print what fails as GitHub's annotations
+    #[arg(long, help_heading = heading::CI)]
     pub(crate) github: bool,
 }
 
