@@ -25,6 +25,7 @@ pub mod guarantee;
 pub mod integrity;
 pub mod limit;
 pub mod load;
+pub mod matching;
 pub mod material;
 pub mod noise;
 mod now;

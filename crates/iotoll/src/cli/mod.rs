@@ -19,7 +19,7 @@ pub(crate) use self::outputs::{
     flags,
 };
 pub(crate) use self::recorder::{MECHANISMS, MECHANISMS_OF_RUNNING, TraceArgs, Wanted};
-pub(crate) use self::run::{GateArgs, RunArgs, ShownArgs};
+pub(crate) use self::run::{GateArgs, MatchArgs, RunArgs, ShownArgs};
 
 /// How a load can be printed.
 pub(crate) const LAYOUTS: [(&str, Layout); 3] =

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
+use model::matching::{AnyValue, Matching};
 use units::parse_size;
 
 use super::{FormatsOfComparison, heading};
@@ -90,6 +91,9 @@ pub(crate) struct GateArgs {
     #[arg(long, requires = "baseline", help_heading = heading::CI)]
     pub(crate) allow_missing: bool,
 
+    #[command(flatten)]
+    pub(crate) matching: MatchArgs,
+
     /// Write what was judged as `JUnit`'s XML
     #[arg(long, value_name = "FILE", help_heading = heading::CI)]
     pub(crate) junit: Option<PathBuf>,
@@ -97,6 +101,23 @@ pub(crate) struct GateArgs {
     /// Print what fails as GitHub's annotations
     #[arg(long, help_heading = heading::CI)]
     pub(crate) github: bool,
+}
+
+#[derive(Args, Clone, Default)]
+pub(crate) struct MatchArgs {
+    /// Pair rows that differ in this, as in exec.command=*
+    ///
+    /// Two runs are compared where study, strategy, place and all parameters are the same. This
+    /// pairs those that differ in this parameter alone. It can be given again.
+    #[arg(long = "match", value_name = "STUDY.KEY=*")]
+    any: Vec<AnyValue>,
+}
+
+impl MatchArgs {
+    /// How the rows of two runs are matched.
+    pub(crate) fn rule(&self) -> Matching {
+        Matching { any: self.any.clone() }
+    }
 }
 
 impl RunArgs {

@@ -2,6 +2,7 @@
 
 use analysis::{Analysed, Judged};
 use model::diff::Diff;
+use model::matching::Matching;
 use model::run::Run;
 use store::{Repeats, Store};
 
@@ -27,11 +28,12 @@ pub(crate) fn repeats() -> Repeats {
 pub(crate) fn diff(
     before: Analysed<'_>,
     after: Analysed<'_>,
+    matching: &Matching,
     judged: Judged,
     repeats: &Repeats,
 ) -> Diff {
     let but = [before.run.run.id.as_str(), after.run.run.id.as_str()];
-    analysis::diff(before, after, judged, &mut |setting| repeats.of(setting, but))
+    analysis::diff(before, after, matching, judged, &mut |setting| repeats.of(setting, but))
 }
 
 /// The store, with the tolls of the latest comparisons, of which an older version may have

@@ -4,6 +4,7 @@ use analysis::{Analysed, analyse};
 use anyhow::ensure;
 use model::analysis::Analysis;
 use model::diff::Diff;
+use model::matching::Matching;
 use model::plan::Plan;
 use model::run::Run;
 use units::{Judgement, Limit};
@@ -19,6 +20,7 @@ use crate::terminal::output;
 /// What a run is judged by, and where the judgement goes.
 pub(crate) struct Gate {
     baseline: Option<(Box<Run>, Analysis)>,
+    matching: Matching,
     limits: Vec<Limit>,
     allow_missing: bool,
     junit: Option<Destination>,
@@ -55,6 +57,7 @@ impl Gate {
         );
         Ok(Self {
             baseline,
+            matching: args.matching.rule(),
             limits: plan.fail.clone(),
             allow_missing: args.allow_missing,
             junit,
@@ -72,7 +75,7 @@ impl Gate {
         let after = Analysed { run, analysis };
         let diff = self.baseline.as_ref().map(|(before, of_before)| {
             let before = Analysed { run: before, analysis: of_before };
-            diff(before, after, judged(run, None, None), &repeats())
+            diff(before, after, &self.matching, judged(run, None, None), &repeats())
         });
         let limits = analysis::limited(run, analysis, &self.limits);
         let gate = report::ci::Gate {

@@ -113,6 +113,25 @@ fn a_limit_on_what_does_not_exist_is_refused_before_anything_is_measured() {
 }
 
 #[test]
+fn a_recording_is_limited_per_operation() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = |args: &[&str], command: &str| {
+        let mut recorder = common::iotoll();
+        recorder.current_dir(folder.path()).args(["record", "--mechanism", "ptrace"]);
+        recorder.args(args).args(["-o", "x.trace", "--", "sh", "-c", command]).output().unwrap()
+    };
+    let two = ": > a; sync a; sync a";
+    let met = recorded(&["--ops", "2", "--fail", "syncs > 1/op"], two);
+    assert_eq!(met.status.code(), Some(0), "{}", stderr(&met));
+    let missed = recorded(&["--ops", "2", "--fail", "syncs > 0.9/op"], two);
+    assert_fails(&missed, 5, &["a limit of --fail is missed"]);
+    let own = recorded(&["--fail", "syncs > 1"], ": > a; sync a; sync a; exit 7");
+    assert_eq!(own.status.code(), Some(7), "the command's own code comes first");
+    assert_fails(&recorded(&["--fail", "sincs > 1"], two), 2, &["there is no figure `sincs`"]);
+    assert_fails(&recorded(&["--fail", "syncs > 1/op"], two), 2, &["--ops 300"]);
+}
+
+#[test]
 fn a_baseline_is_a_gate_that_says_what_failed_it() {
     let kept = Kept::new();
     assert_eq!(kept.compare(&[]).status.code(), Some(0));

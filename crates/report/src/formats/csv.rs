@@ -100,7 +100,7 @@ fn name(arm: &ArmResult) -> [String; ARM.len()] {
 }
 
 /// A text that no spreadsheet takes for a formula, and no build server for a command.
-fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let may_be_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let is_formula = may_be_formula && text.parse::<f64>().is_err();
     let text = printable(text);

@@ -21,6 +21,7 @@ mod load;
 mod markup;
 mod of_study;
 mod opening;
+mod over_runs;
 mod over_time;
 mod parameters;
 mod parts;
@@ -30,18 +31,21 @@ mod reproduction;
 mod scale;
 mod side_by_side;
 mod table;
+mod tables;
 mod time;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::analysis::Analysis;
 use model::load::{LoadAnalysis, LoadRun};
+use model::matching::Matching;
 use model::run::Run;
 use sha2::{Digest as _, Sha256};
 
 use self::block_times::BlockTimes;
 use self::chart::Ids;
 use self::markup::{Element, Markup, classed, el};
+pub use self::tables::{page_of_tables, page_of_trend};
 use crate::subject::Subject;
 
 const STYLE: &str = include_str!("style.css");
@@ -69,8 +73,13 @@ pub enum Sheet<'a> {
 
 /// The page of one run, or of several side by side.
 pub fn page(sheets: &[Sheet]) -> String {
+    page_matched(sheets, &Matching::default())
+}
+
+/// The same with a rule for which combinations of several runs are the same.
+pub fn page_matched(sheets: &[Sheet], matching: &Matching) -> String {
     let mut ids = Ids::default();
-    let mut main = el("main").child(side_by_side::overview(sheets, &mut ids));
+    let mut main = el("main").child(side_by_side::overview(sheets, matching, &mut ids));
     let mut records = Markup::default();
     for (number, sheet) in sheets.iter().enumerate() {
         let prefix = format!("run-{}", number + 1);
@@ -82,19 +91,28 @@ pub fn page(sheets: &[Sheet]) -> String {
         });
         records.push(record::embedded(sheet));
     }
+    let title = match sheets {
+        [sheet] => sheet.subject(),
+        several => format!("{} runs side by side", several.len()),
+    };
+    document_with(&title, main, records)
+}
+
+/// A whole page.
+fn document(title: &str, main: Element) -> String {
+    document_with(title, main, Markup::default())
+}
+
+fn document_with(title: &str, main: Element, records: Markup) -> String {
     let body =
         el("body").child(main).child(records).child(el("script").child(Markup::of_ours(SCRIPT)));
-    let html = el("html").attr("lang", "en").child(head(sheets)).child(body);
+    let html = el("html").attr("lang", "en").child(head(title)).child(body);
     let mut page = Markup::of_ours("<!doctype html>\n");
     page.push(html);
     page.into_string() + "\n"
 }
 
-fn head(sheets: &[Sheet]) -> Element {
-    let title = match sheets {
-        [sheet] => sheet.subject(),
-        several => format!("{} runs side by side", several.len()),
-    };
+fn head(title: &str) -> Element {
     let meta =
         |name: &'static str, content: &str| el("meta").attr("name", name).attr("content", content);
     el("head")
