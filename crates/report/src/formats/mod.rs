@@ -6,6 +6,7 @@
 pub mod csv;
 pub mod markdown;
 pub mod openmetrics;
+mod parameters;
 
 use model::analysis::Analysis;
 use model::diff::Diff;
@@ -43,14 +44,16 @@ pub static FORMATS: [Format; 5] = [
         choice: Some(Choice {
             flag: "csv-rows",
             value_name: "ROWS",
-            help: "Choose the rows: arms, rounds or buckets",
+            help: "Choose the rows: arms, rounds, buckets or comparisons",
             details: "A row is a combination of a study, a strategy, its parameters and a place \
-                      (arms), a combination in one round (rounds), or a bucket of its latency \
-                      histogram (buckets). [default: arms]",
+                      (arms), a combination in one round (rounds), a bucket of its latency \
+                      histogram (buckets), or two that were compared (comparisons). [default: \
+                      arms]",
             values: &[
                 Value { name: "arms", aliases: &[] },
                 Value { name: "rounds", aliases: &["blocks"] },
                 Value { name: "buckets", aliases: &[] },
+                Value { name: "comparisons", aliases: &[] },
             ],
         }),
         needs_slices: true,
@@ -62,6 +65,9 @@ pub static FORMATS: [Format; 5] = [
             },
             Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Blocks))),
             Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Buckets))),
+            Writers::of_comparisons(|run, analysis| {
+                Ok(csv::table(run, analysis, Rows::Comparisons))
+            }),
         ],
     },
     Format {
