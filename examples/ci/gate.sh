@@ -1,6 +1,7 @@
 #!/bin/sh
-# Fails, with exit code 5, where file I/O takes surely more time than in an earlier run.
-# Without that run it measures one, for the next time.
+# Fails with exit code 5 if file I/O surely takes more time than in an earlier run, and with
+# exit code 6 if this run lacks something of the earlier one.
+# Without an earlier run it measures one, for the next time.
 #
 #     gate.sh BASELINE.json [arguments of iotoll compare]...
 #

@@ -4,12 +4,11 @@
 //! ([`stats::Variation`]), and
 //! all intervals hold together, since a change is looked for in every arm.
 
-use std::collections::BTreeMap;
-
 use model::analysis::{Analysis, Verdict};
 use model::description::Score;
 use model::diff::{ArmChange, Diff, Fact, Missing, SCHEMA, Side};
-use model::run::{ArmRecord, Run};
+use model::matching::{Matching, same_places};
+use model::run::Run;
 use stats::{ASSUMED_DEVIATION, Interval, Level, Variation};
 
 use crate::blocks::{self, Block, log_typicals};
@@ -39,19 +38,20 @@ pub struct Judged {
 pub fn diff(
     before: Analysed<'_>,
     after: Analysed<'_>,
+    matching: &Matching,
     judged: Judged,
     repeats: &mut dyn FnMut(&str) -> Vec<f64>,
 ) -> Diff {
     let places = same_places(before.run, after.run);
-    let pairs = same_arms(before.run, after.run, &places);
-    let mut missing = unmatched(before.run, after.run, &pairs);
+    let pairs = matching.arms(before.run, after.run);
+    let mut missing = matching.unmatched(before.run, after.run);
     let levels = [Levels::of(before), Levels::of(after)];
     let mut both = Vec::new();
     for &(old, new) in &pairs {
         match (levels[0].of_arm(old), levels[1].of_arm(new)) {
             (Ok(old_level), Ok(new_level)) => both.push((old, new, old_level, new_level)),
-            (Err(why), _) => missing.push(lacking(after, new, "the earlier run", &why)),
-            (_, Err(why)) => missing.push(lacking(after, new, "the later run", &why)),
+            (Err(why), _) => missing.push(lacking(after, new, "the earlier run", &why, false)),
+            (_, Err(why)) => missing.push(lacking(after, new, "the later run", &why, true)),
         }
     }
     let each = Judged { error_rate: judged.error_rate / both.len().max(1) as f64, ..judged };
@@ -174,76 +174,7 @@ pub fn facts_between(before: &Run, after: &Run) -> Vec<Fact> {
     apart(before, after, &same_places(before, after))
 }
 
-/// The places of the earlier run that are those of the later one: by their labels, and those
-/// that no label matches in their order.
-fn same_places(before: &Run, after: &Run) -> Vec<(usize, usize)> {
-    let labelled = |run: &Run, label: &str| run.places.iter().position(|p| p.label == label);
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for (old, place) in before.places.iter().enumerate() {
-        pairs.extend(labelled(after, &place.label).map(|new| (old, new)));
-    }
-    let mut unmatched =
-        (0..after.places.len()).filter(|new| labelled(before, &after.places[*new].label).is_none());
-    for (old, place) in before.places.iter().enumerate() {
-        if labelled(after, &place.label).is_none() {
-            pairs.extend(unmatched.next().map(|new| (old, new)));
-        }
-    }
-    pairs.sort_unstable();
-    pairs
-}
-
-/// The arms of the earlier run that are those of the later one, in the later one's order.
-fn same_arms(before: &Run, after: &Run, places: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let is_same = |old: &ArmRecord, new: &ArmRecord| {
-        let is_called_otherwise =
-            old.label.as_ref().zip(new.label.as_ref()).is_some_and(|(old, new)| old != new);
-        old.study == new.study
-            && !is_called_otherwise
-            && old.strategy == new.strategy
-            && places.contains(&(old.place, new.place))
-            && same_params(before, old, after, new)
-    };
-    let found = after.plan.arms.iter().enumerate().filter_map(|(new, arm)| {
-        let old = before.plan.arms.iter().position(|old| is_same(old, arm))?;
-        Some((old, new))
-    });
-    found.collect()
-}
-
-/// Whether all parameters are the same. One that only the other version of iotoll has must
-/// be at its default.
-fn same_params(before: &Run, old: &ArmRecord, after: &Run, new: &ArmRecord) -> bool {
-    let is_default = |run: &Run, arm: &ArmRecord, name: &str, value: &str| {
-        let param = run.study(&arm.study).and_then(|study| study.param(name));
-        param.and_then(|param| param.default.first()).is_some_and(|default| default == value)
-    };
-    let within = |run: &Run, arm: &ArmRecord, others: &BTreeMap<String, String>| {
-        arm.params.iter().all(|(name, value)| match others.get(name) {
-            Some(other) => other == value,
-            None => is_default(run, arm, name, value),
-        })
-    };
-    within(before, old, &new.params) && within(after, new, &old.params)
-}
-
-/// The arms that only one of the runs has.
-fn unmatched(before: &Run, after: &Run, pairs: &[(usize, usize)]) -> Vec<Missing> {
-    let of = |arm: &ArmRecord, why: &str| Missing {
-        id: arm.id.clone(),
-        why: why.to_owned(),
-        failed: false,
-    };
-    let gone = before.plan.arms.iter().enumerate();
-    let gone = gone.filter(|(arm, _)| pairs.iter().all(|(old, _)| old != arm));
-    let added = after.plan.arms.iter().enumerate();
-    let added = added.filter(|(arm, _)| pairs.iter().all(|(_, new)| new != arm));
-    gone.map(|(_, arm)| of(arm, "only in the earlier run"))
-        .chain(added.map(|(_, arm)| of(arm, "only in the later run")))
-        .collect()
-}
-
-fn lacking(after: Analysed<'_>, arm: usize, which: &str, why: &str) -> Missing {
+fn lacking(after: Analysed<'_>, arm: usize, which: &str, why: &str, lost: bool) -> Missing {
     let id = after.analysis.arms[arm].id.clone();
-    Missing { id, why: format!("not measured in {which}: {why}"), failed: true }
+    Missing { id, why: format!("not measured in {which}: {why}"), failed: true, lost }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::description::FigureDescription;
 use model::figure::{Fold, Unit};
+use model::slice::Slice;
 
 use crate::indexed::Indexed;
 
@@ -13,28 +14,31 @@ pub(crate) fn fold(
     arm: usize,
     figures: &[FigureDescription],
 ) -> BTreeMap<String, f64> {
-    let operations: u64 = run.slices_of(arm).map(|slice| slice.operations).sum();
-    let mut folded = BTreeMap::new();
-    for figure in figures {
-        let values: Vec<f64> =
-            run.slices_of(arm).filter_map(|slice| slice.figure(&figure.name)).collect();
-        if values.is_empty() {
-            continue;
+    let of = |figure: &FigureDescription| {
+        folded(run.slices_of(arm), figure).map(|value| (figure.name.clone(), value))
+    };
+    figures.iter().filter_map(of).collect()
+}
+
+/// A figure over the slices that have it; nothing where none does.
+pub(crate) fn folded<'a>(
+    slices: impl Iterator<Item = &'a Slice> + Clone,
+    figure: &FigureDescription,
+) -> Option<f64> {
+    let values: Vec<f64> = slices.clone().filter_map(|slice| slice.figure(&figure.name)).collect();
+    let sum: f64 = values.iter().sum();
+    let value = match figure.fold {
+        _ if values.is_empty() => return None,
+        // Of slices of one size, the rate of all together.
+        Fold::Mean if figure.unit == Unit::PerSecond => {
+            values.len() as f64 / values.iter().map(|rate| 1.0 / rate).sum::<f64>()
         }
-        let sum: f64 = values.iter().sum();
-        let value = match figure.fold {
-            // Of slices of one size, the rate of all together.
-            Fold::Mean if figure.unit == Unit::PerSecond => {
-                values.len() as f64 / values.iter().map(|rate| 1.0 / rate).sum::<f64>()
-            }
-            Fold::Mean => sum / values.len() as f64,
-            Fold::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            Fold::Sum => sum,
-            Fold::PerOperation => sum / operations.max(1) as f64,
-        };
-        folded.insert(figure.name.clone(), value);
-    }
-    folded
+        Fold::Mean => sum / values.len() as f64,
+        Fold::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        Fold::Sum => sum,
+        Fold::PerOperation => sum / slices.map(|slice| slice.operations).sum::<u64>().max(1) as f64,
+    };
+    Some(value)
 }
 
 /// What the application told of itself, as means over the slices that have it.

@@ -18,7 +18,7 @@ impl<'a> Indexed<'a> {
     }
 
     /// An arm's slices that count, in the order in which they ran.
-    pub(crate) fn slices_of(&self, arm: usize) -> impl Iterator<Item = &'a Slice> {
+    pub(crate) fn slices_of(&self, arm: usize) -> impl Iterator<Item = &'a Slice> + Clone {
         self.slices.get(arm).into_iter().flatten().copied()
     }
 

@@ -18,8 +18,9 @@ Exit codes:
   1    failure
   2    invalid usage or input
   3    a study found corrupted data
-  4    --require-verdict was given and a comparison has no verdict
-  5    --baseline was given and an arm is slower than in that run
+  4    a comparison has no verdict (--require-verdict), or a limit is undecided (--fail)
+  5    slower than in an earlier run (--baseline), or a limit is missed (--fail)
+  6    a combination of the earlier run was not measured (--baseline)
   130  interrupted; what was measured so far has been reported";
 
 /// How a command ended. The numbers are documented and relied on.
@@ -33,10 +34,12 @@ pub(crate) enum Exit {
     Usage,
     /// A study found corrupted data.
     BrokenData,
-    /// A verdict was required and none could be given.
+    /// A verdict was required and none could be given, or a limit is undecided.
     NoVerdict,
-    /// An arm is slower than in the run that was given as the baseline.
+    /// An arm is slower than in the run that was given as the baseline, or a limit is missed.
     Slower,
+    /// A combination of the baseline was not measured.
+    Missing,
     /// Interrupted; what was measured so far has been reported.
     Interrupted,
     /// As the command ended that was recorded.
@@ -52,6 +55,7 @@ impl Exit {
             Self::BrokenData => 3,
             Self::NoVerdict => 4,
             Self::Slower => 5,
+            Self::Missing => 6,
             Self::Interrupted => 130,
             Self::Command(code) => code,
         }

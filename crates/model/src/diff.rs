@@ -92,6 +92,9 @@ pub struct Missing {
     pub why: String,
     /// Whether both runs were to time it, and one could not.
     pub failed: bool,
+    /// Whether the earlier run measured it and the later one did not.
+    #[serde(default)]
+    pub lost: bool,
 }
 
 impl Diff {
@@ -105,6 +108,18 @@ impl Diff {
     /// The arms that are surely slower, by more than worth.
     pub fn slower(&self) -> impl Iterator<Item = &ArmChange> {
         self.arms.iter().filter(|arm| arm.verdict == Verdict::Slower)
+    }
+}
+
+impl Diff {
+    /// The combinations that the earlier run measured and the later one did not.
+    pub fn lost(&self) -> impl Iterator<Item = &Missing> {
+        self.missing.iter().filter(|missing| missing.lost)
+    }
+
+    /// Whether something of the earlier run was compared, and nothing of it is lost.
+    pub fn is_complete(&self) -> bool {
+        !self.arms.is_empty() && self.lost().next().is_none()
     }
 }
 

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use thiserror::Error;
-use units::{parse_duration, quoted};
+use units::{Limit, parse_duration, quoted};
 
 use crate::place::PlaceRequest;
 use crate::study::{
@@ -63,6 +63,8 @@ pub struct Draft {
     pub budget: Option<Duration>,
     /// What the random order is made from.
     pub seed: Option<u64>,
+    /// The limits that fail the run.
+    pub fail: Vec<Limit>,
     /// The places; the first is the base.
     pub places: Vec<PlaceRequest>,
     /// The studies. Empty means the default ones.
@@ -80,6 +82,8 @@ pub struct Plan {
     pub budget: Duration,
     /// What the random order is made from.
     pub seed: u64,
+    /// The limits that fail the run.
+    pub fail: Vec<Limit>,
     /// The places; the first is the base.
     pub places: Vec<PlaceRequest>,
     /// The studies, with the values of each parameter.
@@ -312,6 +316,7 @@ impl Draft {
             error_rate: self.error_rate.unwrap_or(DEFAULT_ERROR_RATE),
             budget: self.budget.unwrap_or(DEFAULT_BUDGET),
             seed: self.seed.unwrap_or(seed),
+            fail: self.fail,
             places: self.places,
             studies,
         };

@@ -47,6 +47,7 @@ impl Draft {
             error_rate: Some(*error_rate),
             budget: Some(budget.ok_or_else(invalid)?),
             seed: Some(run.run.seed),
+            fail: Vec::new(),
             places: run.places.iter().map(place).collect::<Result<_, _>>()?,
             studies,
         })

@@ -58,10 +58,12 @@ fn read_top(table: &DeTable<'_>, registry: &[&'static StudyDescription]) -> Resu
             "error_rate" => draft.error_rate = Some(read_text(value, parse_error_rate)?),
             "budget" => draft.budget = Some(read_text(value, parse_budget)?),
             "seed" => draft.seed = Some(read_seed(value)?),
+            "fail" => draft.fail = read_list(value, str::parse)?,
             "places" => draft.places = read_places(value)?,
             "study" => draft.studies = read_studies(value, registry)?,
             other => {
-                let known = ["threshold", "error_rate", "budget", "seed", "places", "study"];
+                let known =
+                    ["threshold", "error_rate", "budget", "seed", "fail", "places", "study"];
                 let message = format!("a plan has no key `{other}`{}", suggestion(other, known));
                 return Err((key.span(), message));
             }
@@ -153,9 +155,9 @@ fn read_values(
 }
 
 /// One value, or a list of at least one.
-fn read_list<T>(
+fn read_list<T, E: ToString>(
     value: &Spanned<DeValue<'_>>,
-    read: impl Fn(&str) -> Result<T, String>,
+    read: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Vec<T>, Mistake> {
     match value.get_ref() {
         DeValue::Array(items) if items.is_empty() => {

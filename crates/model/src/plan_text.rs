@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::absolute;
 
-use units::{exact_duration, parse_share};
+use units::{Limit, exact_duration, parse_share};
 
 use crate::place::{PlaceRequest, Target};
 use crate::plan::{Plan, PlanError, StudyPlan};
@@ -20,11 +20,12 @@ impl Plan {
             )));
         }
         let mut text = format!(
-            "threshold = {}\nerror_rate = {}\nbudget = {}\nseed = {}\n\n[places]\n",
+            "threshold = {}\nerror_rate = {}\nbudget = {}\nseed = {}\n{}\n[places]\n",
             quoted(&share(self.threshold)),
             quoted(&share(self.error_rate)),
             quoted(&exact_duration(self.budget)),
-            self.seed
+            self.seed,
+            limits(&self.fail)
         );
         for PlaceRequest { label, target } in &self.places {
             let target = match target {
@@ -66,6 +67,12 @@ fn write_study(text: &mut String, study: &StudyPlan) {
             values => writeln!(text, "{name} = [{}]", values.join(", ")),
         };
     }
+}
+
+/// A line with the limits; nothing where there are none.
+fn limits(limits: &[Limit]) -> String {
+    let texts: Vec<String> = limits.iter().map(|limit| quoted(&limit.text)).collect();
+    if texts.is_empty() { String::new() } else { format!("fail = [{}]\n", texts.join(", ")) }
 }
 
 /// A share as a percentage that is read as the same number, the shortest that is.
@@ -142,6 +149,7 @@ mod tests {
             error_rate: Some(0.05 / 3.0),
             budget: Some(Duration::from_millis(90_500)),
             seed: Some(7),
+            fail: vec!["made.p99 > 5ms".parse().unwrap(), "made.syncs > 3/op".parse().unwrap()],
             places: places.to_vec(),
             studies: vec![study("shop.log", odd), study("b", "/b"), StudyPlan::new(&SPEC)],
         };
@@ -164,6 +172,7 @@ mod tests {
             (plan.threshold.to_bits(), plan.error_rate.to_bits())
         );
         assert_eq!((again.budget, again.seed), (plan.budget, plan.seed));
+        assert_eq!((again.fail.len(), &again.fail), (2, &plan.fail));
         assert!(text.contains("threshold = \"7%\"\n"), "{text}");
     }
 

@@ -251,6 +251,7 @@ mod tests {
             id: "a".to_owned(),
             why: "only in the earlier run".to_owned(),
             failed: false,
+            lost: true,
         }];
         assert!(plain(&diff).contains("No arm was measured in both"), "{}", plain(&diff));
     }

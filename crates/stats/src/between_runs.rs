@@ -35,6 +35,12 @@ impl Level {
         let degrees = count - 1.0;
         Some(Self { log, error: (squares(stretches) / degrees / count).sqrt(), degrees })
     }
+
+    /// Where the level of this run lies, missing the truth in this share of cases.
+    pub fn interval(&self, error_rate: f64) -> Interval {
+        let reach = two_sided(error_rate, self.degrees) * self.error;
+        Interval { estimate: self.log, low: self.log - reach, high: self.log + reach }
+    }
 }
 
 fn squares(values: &[f64]) -> f64 {
@@ -76,6 +82,15 @@ mod tests {
         assert!((found.estimate - 0.1).abs() < 1e-12);
         assert!((found.high - found.estimate - (found.estimate - found.low)).abs() < 1e-12);
         found.high - found.estimate
+    }
+
+    #[test]
+    fn the_level_of_one_run_is_as_sure_as_its_stretches_agree() {
+        let level = Level::new(0.0, &[-0.2, -0.1, 0.0, 0.1, 0.2]).unwrap();
+        let Interval { estimate, low, high } = level.interval(0.05);
+        // Four degrees of freedom, and a standard error of 0.0707.
+        assert!((high - 2.776_445 * 0.005_f64.sqrt()).abs() < 1e-6 && estimate.abs() < 1e-12);
+        assert!((low + high).abs() < 1e-12);
     }
 
     #[test]

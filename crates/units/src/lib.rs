@@ -3,10 +3,12 @@
 //! Sizes are read with decimal (kB, MB) and binary (KiB, MiB) prefixes and
 //! written exactly, so that what was written reads back as the same number.
 
+mod limit;
 mod shell;
 
 use std::time::Duration;
 
+pub use limit::{Fails, Judgement, Limit, LimitError, Quantity, Range};
 pub use shell::quoted;
 use thiserror::Error;
 

@@ -12,6 +12,8 @@ use crate::cli::heading;
 const STDOUT: &str = "With - as FILE, print it in place of the report.";
 /// For a command that has results of any kind.
 const ANY: u8 = u8::MAX;
+/// For a command that compares two results: runs, or recordings.
+const DIFF: u8 = u8::MAX - 1;
 
 /// The files that are asked for, each with its format.
 pub(crate) type Files = [(Variant, PathBuf)];
@@ -19,7 +21,7 @@ pub(crate) type Files = [(Variant, PathBuf)];
 pub(crate) type FormatsOfComparison = FormatArgs<{ Kind::Comparison as u8 }>;
 pub(crate) type FormatsOfLoad = FormatArgs<{ Kind::Load as u8 }>;
 pub(crate) type FormatsOfSelftest = FormatArgs<{ Kind::Selftest as u8 }>;
-pub(crate) type FormatsOfDiff = FormatArgs<{ Kind::Diff as u8 }>;
+pub(crate) type FormatsOfDiff = FormatArgs<DIFF>;
 pub(crate) type FormatsOfAny = FormatArgs<ANY>;
 
 /// The flags of the formats that apply to a kind of result.
@@ -39,7 +41,8 @@ impl<const KIND: u8> Args for FormatArgs<KIND> {
             let flag = flag.value_parser(value_parser!(PathBuf)).help_heading(heading::OUTPUT);
             let flag = flag.value_hint(ValueHint::FilePath).help(format.help);
             let flag = flag.long_help(format!("{}\n\n{STDOUT}", format.help));
-            command.arg(flag).args(format.choice.as_ref().map(|choice| chosen(format, choice)))
+            let choice = format.choice.as_ref().filter(|_| has_variants(format, KIND));
+            command.arg(flag).args(choice.map(|choice| chosen(format, choice)))
         })
     }
 
@@ -62,9 +65,22 @@ fn chosen(format: &Format, choice: &Choice) -> Arg {
         .requires(format.flag)
 }
 
+/// The kinds of results that a command has.
+fn kinds(kind: u8) -> Vec<Kind> {
+    match kind {
+        ANY => Kind::ALL.to_vec(),
+        DIFF => vec![Kind::Diff, Kind::BillDiff],
+        one => Kind::ALL.into_iter().filter(|known| *known as u8 == one).collect(),
+    }
+}
+
 fn formats(kind: u8) -> impl Iterator<Item = &'static Format> {
-    let meant = Kind::ALL.into_iter().find(|known| *known as u8 == kind);
-    FORMATS.iter().filter(move |format| meant.is_none_or(|kind| format.applies_to(kind)))
+    let kinds = kinds(kind);
+    FORMATS.iter().filter(move |format| kinds.iter().any(|kind| format.applies_to(*kind)))
+}
+
+fn has_variants(format: &Format, kind: u8) -> bool {
+    kinds(kind).iter().any(|kind| format.variants_of(*kind) > 1)
 }
 
 impl<const KIND: u8> FromArgMatches for FormatArgs<KIND> {
@@ -72,7 +88,9 @@ impl<const KIND: u8> FromArgMatches for FormatArgs<KIND> {
         let file = |format: &'static Format| {
             let path = matches.get_one::<PathBuf>(format.flag)?;
             let choice = format.choice.as_ref();
-            let name = choice.and_then(|choice| matches.get_one::<String>(choice.flag));
+            // A command that has no such choice has no such flag.
+            let name =
+                choice.and_then(|choice| matches.try_get_one::<String>(choice.flag).ok().flatten());
             Some((format.variant(name.map_or("", String::as_str)), path.clone()))
         };
         Ok(Self(formats(KIND).filter_map(file).collect()))

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use engine::run_limits::{RunLimits, WRITE_LIMIT_BYTES};
+use model::matching::{AnyValue, Matching};
 use units::parse_size;
 
 use super::{FormatsOfComparison, heading};
@@ -41,7 +42,7 @@ pub(crate) struct RunArgs {
     pub(crate) require_verdict: bool,
 
     #[command(flatten)]
-    pub(crate) baseline: BaselineArgs,
+    pub(crate) gate: GateArgs,
 
     /// Show what would be done, and measure nothing
     ///
@@ -75,21 +76,48 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Args, Default)]
-pub(crate) struct BaselineArgs {
+pub(crate) struct GateArgs {
     /// Exit with 5 if slower than an earlier run
     ///
     /// Something must be surely slower, and by more than the threshold. `iotoll diff --help`
-    /// explains how two runs are compared.
+    /// explains how two runs are compared. Exit with 6 if a combination of the earlier run was
+    /// not measured.
     #[arg(long, value_name = "FILE|RUN", help_heading = heading::CI)]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Write the changes since then as `JUnit`'s XML
-    #[arg(long, value_name = "FILE", requires = "baseline", help_heading = heading::CI)]
+    /// Pass without combinations of the baseline
+    ///
+    /// Also pass if nothing can be compared with it.
+    #[arg(long, requires = "baseline", help_heading = heading::CI)]
+    pub(crate) allow_missing: bool,
+
+    #[command(flatten)]
+    pub(crate) matching: MatchArgs,
+
+    /// Write what was judged as `JUnit`'s XML
+    #[arg(long, value_name = "FILE", help_heading = heading::CI)]
     pub(crate) junit: Option<PathBuf>,
 
-    /// Print the changes as GitHub's annotations
-    #[arg(long, requires = "baseline", help_heading = heading::CI)]
+    /// Print what fails as GitHub's annotations
+    #[arg(long, help_heading = heading::CI)]
     pub(crate) github: bool,
+}
+
+#[derive(Args, Clone, Default)]
+pub(crate) struct MatchArgs {
+    /// Pair rows that differ in this, as in exec.command=*
+    ///
+    /// Two runs are compared where study, strategy, place and all parameters are the same. This
+    /// pairs those that differ in this parameter alone. It can be given again.
+    #[arg(long = "match", value_name = "STUDY.KEY=*")]
+    any: Vec<AnyValue>,
+}
+
+impl MatchArgs {
+    /// How the rows of two runs are matched.
+    pub(crate) fn rule(&self) -> Matching {
+        Matching { any: self.any.clone() }
+    }
 }
 
 impl RunArgs {

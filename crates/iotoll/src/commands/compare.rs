@@ -15,7 +15,7 @@ use model::place_argument::PlaceArgument;
 use model::plan::{Draft, GENTLE_BUDGET, Plan, StudyPlan, parse_budget};
 use model::plan_file;
 use model::study::{ParamKind, StudyDescription, parse_error_rate, parse_threshold};
-use units::quoted;
+use units::{Limit, quoted};
 
 use crate::cli::{Offered, RunArgs, heading};
 use crate::exit::{self, Exit, UsageError};
@@ -155,6 +155,14 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", help_heading = heading::PRECISION)]
     seed: Option<u64>,
 
+    /// Exit with 5 if a figure is beyond a limit
+    ///
+    /// Name a figure, a sign and a value, as in 'log.p99 > 5ms' or 'sqlite.syncs > 3'. The
+    /// figure must surely be beyond it; exit with 4 if that is undecided. All figures are per
+    /// operation. Name one combination as in 'log/held@disk.p99 > 5ms'. It can be given again.
+    #[arg(long, value_name = "LIMIT", help_heading = heading::CI)]
+    fail: Vec<Limit>,
+
     #[command(flatten)]
     run: RunArgs,
 
@@ -267,6 +275,7 @@ fn plan_of(args: &CompareArgs, named: &Named, clients: usize) -> anyhow::Result<
     draft.threshold = args.threshold.or(draft.threshold);
     draft.budget = args.budget.or(draft.budget).or(args.run.gentle.then_some(GENTLE_BUDGET));
     draft.seed = args.seed.or(draft.seed);
+    draft.fail.extend(args.fail.iter().cloned());
     Ok((draft.finish(u64::from(rand::random::<u32>()))?, typed))
 }
 

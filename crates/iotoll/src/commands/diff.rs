@@ -7,7 +7,7 @@ use clap::Args;
 use model::study::{parse_error_rate, parse_threshold};
 use report::formats::Content;
 
-use crate::cli::{FormatsOfDiff, heading};
+use crate::cli::{FormatsOfDiff, MatchArgs, heading};
 use crate::exit::Exit;
 use crate::results::{Targets, baseline, cannot, confined, open, render};
 
@@ -18,7 +18,8 @@ const DIFF_EXAMPLES: &str = "\
 Examples:
   iotoll diff                       the last run with the one before
   iotoll diff 1a2b3c4d last         two saved runs
-  iotoll diff before.json after.json --threshold 10%";
+  iotoll diff before.json after.json --threshold 10%
+  iotoll diff before.trace after.trace";
 
 const DIFF_NOTES: &str = "\
 Two runs are not interleaved: other things that changed between them are part of
@@ -29,15 +30,15 @@ several. Otherwise it is assumed to be 5% (one standard deviation). By default,
 any of the intervals is wrong in at most 1 of 20 comparisons of two runs
 (--error-rate). See docs/runs.md.";
 
-/// Compare two saved runs
+/// Compare two saved runs or recordings
 #[derive(Args)]
 #[command(after_help = DIFF_EXAMPLES)]
 #[command(after_long_help = format!("{DIFF_EXAMPLES}\n\n{DIFF_NOTES}"))]
 pub(crate) struct DiffArgs {
     /// Compare with this earlier run [default: last~1]
     ///
-    /// Give a file written by --json, or a saved run: the beginning of its name, `last`, or
-    /// `last~1` for the one before.
+    /// Give a file written by --json, the trace of a recording, or a saved run: the beginning of
+    /// its name, `last`, or `last~1` for the one before.
     #[arg(value_name = "FILE|RUN")]
     before: Option<PathBuf>,
 
@@ -60,6 +61,9 @@ pub(crate) struct DiffArgs {
     error_rate: Option<f64>,
 
     #[command(flatten)]
+    matching: MatchArgs,
+
+    #[command(flatten)]
     formats: FormatsOfDiff,
 }
 
@@ -70,15 +74,23 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Exit> {
     let sources = [open(before, COMPARE)?, open(after, COMPARE)?];
     // The child has no way to the saved runs.
     let repeats = baseline::repeats();
-    let asked = targets.asked();
+    let (asked, matching) = (targets.asked(), args.matching.rule());
     let rendered = confined::rendered(sources, |[first, second]| {
+        if first.is_trace() || second.is_trace() {
+            let [first, second] = [first.bill()?, second.bill()?];
+            let diff = report::recording::between(&first, &second);
+            let text = |width| diff.tables().text(width);
+            return render(&asked, Content::BillDiff(&diff), text);
+        }
         let before = first.comparison().map_err(|why| cannot(before, COMPARE, &why))?;
         let after = second.comparison().map_err(|why| cannot(after, COMPARE, &why))?;
+        matching.check([&before, &after])?;
         let analyses = [analyse(&before), analyse(&after)];
         let judged = baseline::judged(&after, args.threshold, args.error_rate);
         let diff = baseline::diff(
             Analysed { run: &before, analysis: &analyses[0] },
             Analysed { run: &after, analysis: &analyses[1] },
+            &matching,
             judged,
             &repeats,
         );

@@ -13,6 +13,7 @@ use units::counted;
 use crate::cli::{Offered, parse_age};
 use crate::exit::Exit;
 use crate::results::{Destination, deliver_list, saving, summaries, trend};
+use crate::terminal::output;
 
 /// The version of the list's format.
 const SCHEMA: &str = "iotoll.history/1";
@@ -59,12 +60,22 @@ pub(crate) struct HistoryArgs {
     /// With - as FILE, print it in place of the list.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Draw the times over all runs as a page
+    ///
+    /// Draw each combination run by run, with the runs at which it changed.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
     let json = args.json.as_deref().map(Destination::open).transpose()?;
+    let html = args.html.as_deref().map(Destination::open).transpose()?;
     let Some(mut store) = saving::if_any()? else {
         let none = |_| "no runs are saved yet; `iotoll compare` saves one\n".to_owned();
+        if let Some(page) = html {
+            page.write(report::html::page_of_trend(&analysis::trend(&[])).as_bytes())?;
+        }
         if args.trend {
             deliver_list(json, &analysis::trend(&[]), none)?;
         } else {
@@ -88,9 +99,19 @@ pub(crate) fn run(args: &HistoryArgs) -> anyhow::Result<Exit> {
         find_study(study, &studies::specs())?;
     }
     entries.retain(is_wanted);
-    if args.trend {
+    if args.trend || html.is_some() {
         entries.truncate(args.limit.unwrap_or(usize::MAX));
         let trend = trend::of(&mut store, entries);
+        if let Some(page) = html {
+            let (file, is_file) = (args.html.as_deref(), !page.is_stdout());
+            page.write(report::html::page_of_trend(&trend).as_bytes())?;
+            if let Some(file) = file.filter(|_| is_file) {
+                output::note(&format!("the page is in {}", file.display()));
+            }
+            if !args.trend {
+                return Ok(Exit::Done);
+            }
+        }
         deliver_list(json, &trend, |width| report::trend(&trend, width))?;
         return Ok(Exit::Done);
     }

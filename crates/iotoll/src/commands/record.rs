@@ -1,6 +1,7 @@
 //! `iotoll record`: a command, recorded from its first call to its end.
 
 use std::ffi::OsString;
+use std::num::NonZeroU64;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -10,10 +11,12 @@ use clap::{Args, ValueHint};
 use record::Recorder;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use sys::signals;
-use trace::TraceWriter;
+use trace::{Bill, TraceWriter};
+use units::Limit;
 
-use crate::cli::{MECHANISMS, TraceArgs, Wanted, one_of};
+use crate::cli::{MECHANISMS, TraceArgs, Wanted, heading, one_of};
 use crate::exit::Exit;
+use crate::recording::limits::{self, Limits};
 use crate::recording::{self, RecordedRun, TraceFile};
 use crate::terminal::output;
 
@@ -22,6 +25,7 @@ Examples:
   iotoll record -- php append.php
   iotoll record -o clone.trace -- git clone repository copy
   iotoll record -- sh -c 'make && make install'
+  iotoll record --ops 300 --fail 'syncs > 3/op' -- ./load-test
   iotoll show clone.trace";
 
 const RECORD_NOTES: &str = "\
@@ -32,6 +36,8 @@ does not record contents of files, arguments or environments.
 
 Exit codes:
   the command's own; if a signal ended it, the same signal ends iotoll
+  4    the command succeeded, and a limit of --fail is undecided
+  5    the command succeeded, and a limit of --fail is missed
   1    it could not be recorded, and was not run
   2    invalid usage or input, or the command cannot be run";
 
@@ -53,6 +59,19 @@ pub(crate) struct RecordArgs {
     #[arg(value_name = "HOW", hide_default_value = true, hide_possible_values = true)]
     mechanism: Wanted,
 
+    /// Exit with 5 if a figure is beyond a limit
+    ///
+    /// Name a figure, a sign and a value, as in 'syncs > 3/op', 'write.bytes > 1MiB' or
+    /// 'share > 20%'. Exit with 4 if that is undecided. It can be given again.
+    #[arg(long, value_name = "LIMIT", help_heading = heading::CI)]
+    fail: Vec<Limit>,
+
+    /// Say how many operations the command does
+    ///
+    /// Limits per operation need it, as in --fail 'syncs > 3/op'.
+    #[arg(long, value_name = "N", help_heading = heading::CI)]
+    ops: Option<NonZeroU64>,
+
     /// Run this command, with its arguments
     #[arg(value_name = "COMMAND", required = true, trailing_var_arg = true)]
     #[arg(value_hint = ValueHint::CommandWithArguments)]
@@ -61,6 +80,11 @@ pub(crate) struct RecordArgs {
 
 pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else { return Ok(Exit::Usage) };
+    let limits = Limits {
+        limits: &args.fail,
+        operations: args.ops.map(|operations| operations.get() as f64),
+    };
+    limits.check()?;
     let mut command = Command::new(program);
     command.args(arguments);
     let mut recorder = Recorder::new(args.mechanism.0, Some(&command))?;
@@ -73,9 +97,23 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Exit> {
     let begun = |process: u32| child.store(process.cast_signed(), Ordering::SeqCst);
     let outcome = recorder.record(&mut command, trace, begun)?;
     child.store(0, Ordering::SeqCst);
-    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written };
-    output::aside(|width| told.text(width));
-    Ok(outcome.summary.status.map_or(Exit::CouldNot, ended_as))
+    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written, limits };
+    let bill = told.bill();
+    output::aside(|width| told.text(bill.as_ref(), width));
+    match outcome.summary.status {
+        None => Ok(Exit::CouldNot),
+        Some(0) => judged(limits, bill),
+        Some(status) => Ok(ended_as(status)),
+    }
+}
+
+/// How a recording ends whose command succeeded.
+fn judged(limits: Limits<'_>, bill: Option<anyhow::Result<Bill>>) -> anyhow::Result<Exit> {
+    if limits.limits.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let bill = bill.context("the trace cannot be read again, so --fail was not checked")?;
+    Ok(limits::exit(&limits.judge(&bill?)))
 }
 
 /// Signals are for the command. Those of the terminal reach it without us; the others are

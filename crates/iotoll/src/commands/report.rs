@@ -3,11 +3,14 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
 use report::html::{Rounds, Sheet};
+use trace::Bill;
 
+use crate::cli::MatchArgs;
 use crate::exit::{Exit, UsageError};
-use crate::results::{Analysed, Destination, Rendered, cannot, confined, open, usual_file};
+use crate::results::{Analysed, Destination, Rendered, Source, cannot, confined, open, usual_file};
 use crate::terminal::output;
 
 /// What is done with a result, for a sentence about what keeps it from that.
@@ -17,16 +20,18 @@ const REPORT_EXAMPLES: &str = "\
 Examples:
   iotoll report                           the last run, as iotoll-RUN.html
   iotoll report last~1 last -o both.html  two runs on one page
-  iotoll report run.json -o run.md        as Markdown";
+  iotoll report run.json -o run.md        as Markdown
+  iotoll report app.trace -o app.html     a recording";
 
-/// Write saved runs as one HTML page with charts
+/// Write saved runs or recordings as an HTML page
 #[derive(Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportArgs {
     /// Show these runs on the page [default: last]
     ///
     /// Give files written by --json or --html, or saved runs: the beginnings of their names,
-    /// `last`, or `last~1` for the one before. Several runs are shown side by side.
+    /// `last`, or `last~1` for the one before. Several runs are shown side by side. A trace, or
+    /// two that are compared, are shown as tables.
     #[arg(value_name = "FILE|RUN")]
     runs: Vec<PathBuf>,
 
@@ -39,6 +44,9 @@ pub(crate) struct ReportArgs {
     /// Draw every round of every combination, and not only where something drifted
     #[arg(long)]
     rounds: bool,
+
+    #[command(flatten)]
+    matching: MatchArgs,
 }
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
@@ -50,7 +58,11 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let destination = named.map(Destination::open).transpose()?;
     let is_markdown = named.is_some_and(|file| file.extension() == Some(OsStr::new("md")));
     let sources = given.iter().map(|run| open(*run, REPORT)).collect::<Result<Vec<_>, _>>()?;
+    let matching = args.matching.rule();
     let rendered = confined::rendered(sources, |sources| {
+        if sources.iter().any(Source::is_trace) {
+            return recordings(sources, is_markdown);
+        }
         // All are read before any is analysed: what is too much together takes no more memory.
         let saved = given.iter().zip(sources).map(|(run, source)| {
             Ok((run, source.read().map_err(|why| cannot(*run, REPORT, &why))?))
@@ -62,7 +74,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
         let runs: Vec<Analysed> = analysed.collect::<Result<_, _>>()?;
         let sheets: Vec<Sheet> = runs.iter().map(Analysed::sheet).collect();
         let rounds = if args.rounds { Rounds::All } else { Rounds::Drifting };
-        let page = || report::html::page_with(&sheets, rounds);
+        let page = || report::html::page_with(&sheets, rounds, &matching);
         let text = if is_markdown { markdown(&runs)? } else { page() };
         let id = runs.first().map(Analysed::id).unwrap_or_default().to_owned();
         Ok(Rendered { id, files: vec![text.into_bytes()], ..Rendered::default() })
@@ -75,6 +87,21 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
         output::note(&format!("the report is in {}", file.display()));
     }
     Ok(Exit::Done)
+}
+
+/// One recording, or what differs between two.
+fn recordings(sources: Vec<Source>, is_markdown: bool) -> anyhow::Result<Rendered> {
+    let bills: Vec<Bill> = sources.into_iter().map(Source::bill).collect::<Result<_, _>>()?;
+    let tables = match bills.as_slice() {
+        [bill] => report::recording::tables(bill),
+        [before, after] => report::recording::between(before, after).tables(),
+        _ => bail!(UsageError(
+            "a report has one recording, or two that are compared; name fewer".to_owned()
+        )),
+    };
+    let text = if is_markdown { tables.markdown() } else { report::html::page_of_tables(&tables) };
+    let id = bills.first().map(|bill| bill.header.program.clone()).unwrap_or_default();
+    Ok(Rendered { id, files: vec![text.into_bytes()], ..Rendered::default() })
 }
 
 /// The runs as Markdown: those that repeat articles as a page of these, article by article.

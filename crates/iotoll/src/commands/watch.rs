@@ -10,6 +10,7 @@ use trace::TraceWriter;
 
 use crate::cli::{MECHANISMS_OF_RUNNING, TraceArgs, Wanted, one_of};
 use crate::exit::Exit;
+use crate::recording::limits::Limits;
 use crate::recording::{self, RecordedRun, TraceFile};
 use crate::signals;
 use crate::terminal::output;
@@ -65,7 +66,8 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let is_over =
         || stop.load(Ordering::SeqCst) || args.time.is_some_and(|time| began.elapsed() >= time);
     let outcome = recorder.watch(args.process, trace, is_over)?;
-    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written };
-    output::result(&told.text(output::width()))?;
+    let limits = Limits { limits: &[], operations: None };
+    let told = RecordedRun { recorder: &recorder, outcome: &outcome, trace: &written, limits };
+    output::result(&told.text(told.bill().as_ref(), output::width()))?;
     Ok(if outcome.cut.is_some() { Exit::CouldNot } else { Exit::Done })
 }

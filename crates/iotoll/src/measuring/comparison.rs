@@ -28,7 +28,7 @@ use crate::measuring::prepared_places::PreparedPlaces;
 use crate::measuring::session::{self, Session};
 use crate::measuring::stop_reason::StopReason;
 use crate::measuring::{clients, dry_run, preflight};
-use crate::results::{Baseline, RunSaver, Targets, deliver, saving, summaries};
+use crate::results::{Gate, RunSaver, Targets, deliver, saving, summaries};
 use crate::signals;
 use crate::terminal::{Progress, Shown, output};
 
@@ -65,7 +65,7 @@ impl Comparison<'_> {
         }
         let targets = Targets::open(args.shown.formats.files())?;
         let prints = targets.print_report();
-        let baseline = Baseline::open(&args.baseline, plan, prints)?;
+        let gate = Gate::open(&args.gate, plan, prints)?;
         let mut saver = RunSaver::new(saving::open(args.no_save));
         if args.gentle {
             step_back();
@@ -109,11 +109,11 @@ impl Comparison<'_> {
                 report::terminal::report(&run, &analysis, args.shown.full, width)
             });
         summaries::keep(store, &run, &analysis);
-        let slower = baseline.map(|baseline| baseline.report(&run, &analysis, prints)).transpose();
+        let judged = gate.judge(&run, &analysis, prints);
         drop(runner);
         let closed = session.close().and(places.close());
         delivered.and(closed)?;
-        let exit = exit_code(args, &run, &analysis, slower?.unwrap_or(false))?;
+        let exit = exit_code(args, &run, &analysis, judged?)?;
         if let (Exit::Done | Exit::NoVerdict, Some(why)) = (exit, stop_reason.why()) {
             output::note(&format!("ended early: {why}"));
             return Ok(Exit::CouldNot);
@@ -145,6 +145,7 @@ impl Comparison<'_> {
     /// What the plan comes to here, and whether that can be measured. Nothing is touched yet.
     fn prepare(&self) -> anyhow::Result<(PreparedPlaces, Work)> {
         let Self { plan, args, others, .. } = *self;
+        plan.check_limits()?;
         let work = Work::of(plan, self)?;
         clients::check(plan, &work.job.arms, &args.local, clients::count(others))?;
         if args.require_verdict && work.job.pairs.is_empty() {
@@ -219,12 +220,7 @@ fn step_back() {
     }
 }
 
-fn exit_code(
-    args: &RunArgs,
-    run: &Run,
-    analysis: &Analysis,
-    is_slower: bool,
-) -> anyhow::Result<Exit> {
+fn exit_code(args: &RunArgs, run: &Run, analysis: &Analysis, judged: Exit) -> anyhow::Result<Exit> {
     if run.run.interrupted {
         return Ok(Exit::Interrupted);
     }
@@ -242,8 +238,8 @@ fn exit_code(
         output::note("corrupted data was found: see the records in the report");
         return Ok(Exit::BrokenData);
     }
-    if is_slower {
-        return Ok(Exit::Slower);
+    if matches!(judged, Exit::Slower | Exit::Missing) {
+        return Ok(judged);
     }
     let without = |v| matches!(v, Verdict::Unclear | Verdict::Invalid);
     let lacks_verdict = || analysis.comparisons.iter().any(|c| without(c.verdict));
@@ -251,5 +247,5 @@ fn exit_code(
         output::note("--require-verdict was given, but not every comparison has a verdict");
         return Ok(Exit::NoVerdict);
     }
-    Ok(Exit::Done)
+    Ok(judged)
 }

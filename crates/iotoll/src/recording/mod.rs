@@ -1,6 +1,7 @@
 //! What `iotoll record` and `iotoll watch` have in common.
 
 pub(crate) mod billed;
+pub(crate) mod limits;
 pub(crate) mod trace_file;
 
 pub(crate) use self::trace_file::TraceFile;
@@ -12,8 +13,10 @@ use std::process::Command;
 use anyhow::Context as _;
 use record::{PassedOver, Recorded, Recorder};
 use report::paragraph;
+use trace::Bill;
 use units::{count, counted, rough_size};
 
+use self::limits::Limits;
 use self::trace_file::BegunTrace;
 use crate::cli::TraceArgs;
 
@@ -46,16 +49,27 @@ pub(crate) struct RecordedRun<'a> {
     pub(crate) recorder: &'a Recorder,
     pub(crate) outcome: &'a Recorded,
     pub(crate) trace: &'a BegunTrace,
+    pub(crate) limits: Limits<'a>,
 }
 
 impl RecordedRun<'_> {
-    /// The bill, and what it does not say.
-    pub(crate) fn text(&self, width: usize) -> String {
+    /// The bill, where the trace can be read again.
+    pub(crate) fn bill(&self) -> Option<anyhow::Result<Bill>> {
         let read = self.trace.read();
-        let bill = read.map(|trace| billed::bill_in(trace.context("reading the trace")?));
+        read.map(|trace| billed::bill_in(trace.context("reading the trace")?))
+    }
+
+    /// The bill with its limits, and what it does not say.
+    pub(crate) fn text(&self, bill: Option<&anyhow::Result<Bill>>, width: usize) -> String {
         let (mut text, mut said) = (String::new(), Vec::new());
         match bill {
-            Some(Ok(bill)) => text = report::bill(&bill, false, width) + "\n",
+            Some(Ok(bill)) => {
+                text = report::bill(bill, false, width) + "\n";
+                let limits = report::limits(&self.limits.judge(bill), width);
+                if !limits.is_empty() {
+                    text += &(limits + "\n");
+                }
+            }
             Some(Err(error)) => said.push(format!("There is no bill: {error:#}.")),
             None => said.push(self.in_short()),
         }
@@ -72,7 +86,7 @@ impl RecordedRun<'_> {
     }
 
     fn beside(&self) -> Vec<String> {
-        let Self { recorder, outcome, trace } = self;
+        let Self { recorder, outcome, trace, .. } = self;
         let size = rough_size(outcome.written_bytes);
         let mut said = vec![format!("The trace is in {} ({size}).", trace.path().display())];
         if let Some(error) = &outcome.cut {

@@ -17,6 +17,7 @@ use model::selftest::{self, SelftestResult};
 use report::formats::Kind;
 use report::html::record;
 use store::{Content, Entry, State, Store};
+use trace::Bill;
 use units::counted;
 
 use crate::exit::UsageError;
@@ -84,6 +85,23 @@ impl Source {
             }
             Self::File(input, name) => Saved::read(&read(input, name.as_deref())?),
             Self::Stored(saved) => Ok(*saved),
+        }
+    }
+
+    /// Whether it is a recording.
+    pub(crate) fn is_trace(&self) -> bool {
+        matches!(self, Self::Trace(_))
+    }
+
+    /// Reads a recording.
+    pub(crate) fn bill(self) -> anyhow::Result<Bill> {
+        match self {
+            Self::Trace(trace) => billed::bill_in(trace),
+            Self::File(..) | Self::Stored(_) => Err(UsageError(
+                "recordings and other results cannot be compared; name results of one kind"
+                    .to_owned(),
+            )
+            .into()),
         }
     }
 

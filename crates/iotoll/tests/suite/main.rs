@@ -13,6 +13,7 @@ mod consent;
 mod endings;
 mod footprint;
 mod foreign_messages;
+mod gates;
 mod interrupt;
 mod launched;
 mod load;

@@ -1,11 +1,11 @@
-//! Saved runs: listed, compared, run again, removed, and a gate made of one.
+//! Saved runs: listed, compared, run again and removed.
 
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,21 +19,22 @@ use tempfile::TempDir;
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// What a run is to be compared with another for.
-const TEN_BLOCKS: [&str; 6] = ["--budget", "30s", "--threshold", "100%", "--blocks", "10"];
+pub(crate) const TEN_BLOCKS: [&str; 6] =
+    ["--budget", "30s", "--threshold", "100%", "--blocks", "10"];
 
-fn alone(command: &mut Command) -> Output {
+pub(crate) fn alone(command: &mut Command) -> Output {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     command.output().unwrap()
 }
 
 /// A store and two places, with the commands that use them.
-struct Kept {
+pub(crate) struct Kept {
     folder: TempDir,
-    places: Places,
+    pub(crate) places: Places,
 }
 
 impl Kept {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), places: Places::new() }
     }
 
@@ -43,19 +44,19 @@ impl Kept {
         command
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
         alone(&mut self.command(args))
     }
 
     /// What it prints where all is well.
-    fn said(&self, args: &[&str]) -> String {
+    pub(crate) fn said(&self, args: &[&str]) -> String {
         let output = self.run(args);
         assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
         stdout(&output)
     }
 
     /// A run of ten blocks, with time for them on a machine that is busy.
-    fn compare(&self, more: &[&str]) -> Output {
+    pub(crate) fn compare(&self, more: &[&str]) -> Output {
         let places = self.places.args();
         let usual = ["compare", &places[0], &places[1], "--study", "log", "--strategy", "held"];
         self.run(&[&usual, &TEN_BLOCKS[..], more].concat())
@@ -69,12 +70,12 @@ impl Kept {
         store.save_copies(&last, None, times).unwrap();
     }
 
-    fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// The last run as a file, all its slices so many times as long.
-    fn scaled(&self, name: &str, factor: f64) -> String {
+    pub(crate) fn scaled(&self, name: &str, factor: f64) -> String {
         let file = self.file(name);
         let mut result: Value = serde_json::from_str(&self.said(&["show", "--json", "-"])).unwrap();
         for slice in result["slices"].as_array_mut().unwrap() {
@@ -87,7 +88,7 @@ impl Kept {
     }
 }
 
-fn json(text: &str) -> Value {
+pub(crate) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
@@ -325,70 +326,4 @@ fn a_trend_says_when_an_arm_changed_and_what_else_did() {
     let latest = json(&kept.said(&["history", "--trend", "--limit", "9", "--json", "-"]));
     assert_eq!(latest["arms"][0]["runs"].as_array().map(Vec::len), Some(9));
     assert_eq!(latest["arms"][0]["changes"], serde_json::json!([]));
-}
-
-#[test]
-fn a_baseline_is_a_gate_that_says_what_failed_it() {
-    let kept = Kept::new();
-    assert_eq!(kept.compare(&[]).status.code(), Some(0));
-    let (slow, fast) = (kept.scaled("slow.json", 3.0), kept.scaled("fast.json", 0.05));
-    let xml = kept.file("junit.xml").display().to_string();
-    let outputs = ["--junit", &xml, "--github"];
-    let passed = kept.compare(&[&["--baseline", &slow], &outputs[..]].concat());
-    assert_eq!(passed.status.code(), Some(0), "{}", stderr(&passed));
-    assert!(stdout(&passed).contains("0 of 2 arms are slower"), "{}", stdout(&passed));
-    assert!(fs::read_to_string(&xml).unwrap().contains("failures=\"0\""));
-    let failed = kept.compare(&[&["--baseline", &fast], &outputs[..]].concat());
-    assert_eq!(failed.status.code(), Some(5), "{}", stderr(&failed));
-    assert!(stderr(&failed).contains("an arm is slower than in that run"), "{}", stderr(&failed));
-    assert!(stdout(&failed).contains("::error title=log/held@disk is slower::log/held@disk is "));
-    assert!(stdout(&failed).contains("Slower: log/held@disk"), "{}", stdout(&failed));
-    assert!(fs::read_to_string(&xml).unwrap().contains("failures=\"2\""));
-    // The saved run is one, too, and what cannot be one is told before anything is measured.
-    let saved = kept.compare(&["--baseline", "last", "--json", "-"]);
-    assert!(matches!(saved.status.code(), Some(0 | 5)));
-    json(&stdout(&saved));
-    let other = kept.compare(&["--baseline", "none.json"]);
-    assert_fails(&other, 2, &["cannot use none.json as the baseline"]);
-    let ram = common::place("ram", kept.places.ram.path());
-    let other = kept.run(&["compare", &ram, "--study", "page", "--baseline", &slow]);
-    assert_fails(&other, 2, &["it measured none of this run's studies and strategies"]);
-    assert_fails(&kept.compare(&["--junit", &xml]), 2, &["--baseline"]);
-}
-
-#[test]
-fn the_example_of_a_gate_passes_and_fails() {
-    let kept = Kept::new();
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ci");
-    let binary = Path::new(env!("CARGO_BIN_EXE_iotoll"));
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{}:{path}", binary.parent().unwrap().display());
-    let work = tempfile::tempdir().unwrap();
-    let gate = |github: bool| {
-        let mut command = Command::new(examples.join("gate.sh"));
-        command.arg("baseline.json").args(kept.places.args());
-        command.args(["--study", "log", "--strategy", "held"]).args(TEN_BLOCKS);
-        command.current_dir(work.path()).env("PATH", &path);
-        command.env("IOTOLL_DIR", kept.file("runs")).env_remove("GITHUB_ACTIONS");
-        if github {
-            command.env("GITHUB_ACTIONS", "true");
-        }
-        alone(&mut command)
-    };
-    let (baseline, xml) = (work.path().join("baseline.json"), work.path().join("iotoll.xml"));
-    let first = gate(true);
-    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
-    assert!(baseline.exists() && !xml.exists());
-    fs::rename(kept.scaled("slow.json", 3.0), &baseline).unwrap();
-    let passed = gate(false);
-    assert_eq!(passed.status.code(), Some(0), "{}", stderr(&passed));
-    assert!(xml.exists() && !stdout(&passed).contains("::notice"));
-    fs::rename(kept.scaled("fast.json", 0.05), &baseline).unwrap();
-    let failed = gate(true);
-    assert_eq!(failed.status.code(), Some(5), "{}", stderr(&failed));
-    assert!(stdout(&failed).contains("::error "), "{}", stdout(&failed));
-    for file in ["github-actions.yml", "gitlab-ci.yml"] {
-        let text = fs::read_to_string(examples.join(file)).unwrap();
-        assert!(text.contains("gate.sh baseline.json . /dev/shm --study log"), "{file}");
-    }
 }

@@ -4,7 +4,7 @@
 mod beside;
 mod command;
 mod names;
-mod opening;
+pub(crate) mod opening;
 mod patterns;
 mod tables;
 #[cfg(test)]
@@ -13,6 +13,7 @@ mod tests;
 use trace::Bill;
 
 pub use self::command::command_of;
+pub(crate) use self::names::folder;
 use crate::text::{Width, heading, paragraph};
 
 /// A screen, of which patterns take what the rest leaves.

@@ -14,7 +14,7 @@ pub(super) fn file(bill: &Bill, path: &str) -> String {
 }
 
 /// A folder, the same way.
-pub(super) fn folder(bill: &Bill, path: &str) -> String {
+pub(crate) fn folder(bill: &Bill, path: &str) -> String {
     match inner(bill, path) {
         Some("") => "./".to_owned(),
         Some(inner) => format!("{inner}/"),

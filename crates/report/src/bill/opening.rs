@@ -11,7 +11,7 @@ const SECOND: f64 = 0.25;
 const NAMED: f64 = 0.005;
 
 /// `app spends 12% of its time with files: 9% waiting for fsync in data/.`
-pub(super) fn sentence(bill: &Bill) -> String {
+pub(crate) fn sentence(bill: &Bill) -> String {
     let program = &bill.header.program;
     if bill.files.calls == 0 {
         return format!("{program} did nothing with files that could be recorded.");
@@ -43,7 +43,7 @@ fn part(bill: &Bill, kind: &KindCost) -> String {
 }
 
 /// How long it took, and how much there was.
-pub(super) fn facts(bill: &Bill) -> String {
+pub(crate) fn facts(bill: &Bill) -> String {
     let mut text = format!(
         "Recorded: {} with {}, {} and {}.",
         time(bill.wall_ns as f64),

@@ -1,8 +1,8 @@
 //! A run as comma-separated values, for charts and spreadsheets: a row for each arm, for each
-//! arm in each block, or for each bucket of the arms' latency histograms.
+//! arm in each block, for each bucket of the arms' latency histograms, or for each comparison.
 //!
-//! Every table begins with the columns that name the arm, and ends with the label that the user
-//! gave its study. Times are in nanoseconds, sizes in
+//! Every table begins with the columns that name the arm, and ends with one for each parameter
+//! and the label that the user gave its study. Times are in nanoseconds, sizes in
 //! bytes, and what is not known is empty. A text stands in one line, and has
 //! an apostrophe before it where a spreadsheet would take it for a formula, or a build server
 //! for a command.
@@ -11,9 +11,12 @@ use std::borrow::Cow;
 
 use csv::Writer;
 use model::analysis::{Analysis, ArmResult, Comparison, Latency};
+use model::arm::Axis;
 use model::printable::{printable, without_commands};
 use model::run::Run;
 use model::slice::Slice;
+
+use super::parameters::Parameters;
 
 /// What a row of the table is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub enum Rows {
     Blocks,
     /// A bucket of an arm's latency histogram, the shortest latencies first.
     Buckets,
+    /// Two arms that were compared, in the order of the plan; the row is of the second.
+    Comparisons,
 }
 
 /// The columns that name an arm.
@@ -67,27 +72,56 @@ const OF_BLOCK: [&str; 16] = [
     "failed",
     "untrusted",
 ];
+const OF_COMPARISON: [&str; 18] = [
+    "name",
+    "compared_with",
+    "differs_in",
+    "toll_ns",
+    "compared_toll_ns",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "confidence",
+    "threshold",
+    "verdict",
+    "saves_ns_per_op",
+    "rounds",
+    "p99_ratio",
+    "p99_ratio_low",
+    "p99_ratio_high",
+    "p99_verdict",
+    "why",
+];
 const OF_BUCKET: [&str; 3] = ["latency_ns", "operations", "share_at_most"];
 
 /// The table, with a line of heads.
 pub fn table(run: &Run, analysis: &Analysis, rows: Rows) -> Vec<u8> {
+    let parameters = Parameters::of(run, analysis);
+    let of = |arm: &ArmResult| parameters.cells(run, arm);
     match rows {
-        Rows::Arms => written(&OF_ARM, arms(run, analysis)),
-        Rows::Blocks => written(&OF_BLOCK, blocks(run, analysis)),
-        Rows::Buckets => written(&OF_BUCKET, buckets(run, analysis)),
+        Rows::Arms => written(&OF_ARM, &parameters, of, arms(run, analysis)),
+        Rows::Blocks => written(&OF_BLOCK, &parameters, of, blocks(run, analysis)),
+        Rows::Buckets => written(&OF_BUCKET, &parameters, of, buckets(run, analysis)),
+        Rows::Comparisons => written(&OF_COMPARISON, &parameters, of, comparisons(run, analysis)),
     }
 }
 
 /// What a row has behind the arm's name.
 type Cells = Vec<String>;
 
-fn written<'a>(heads: &[&str], rows: impl Iterator<Item = (&'a ArmResult, Cells)>) -> Vec<u8> {
+fn written<'a>(
+    heads: &[&str],
+    parameters: &Parameters,
+    of_parameters: impl Fn(&ArmResult) -> Cells,
+    rows: impl Iterator<Item = (&'a ArmResult, Cells)>,
+) -> Vec<u8> {
     let mut table = Writer::from_writer(Vec::new());
     // Memory takes all that is written to it.
-    let _ = table.write_record(ARM.iter().chain(heads).chain([&LABEL]));
+    let all = ARM.into_iter().chain(heads.iter().copied()).chain(parameters.heads());
+    let _ = table.write_record(all.chain([LABEL]).map(|head| plain(head).into_owned()));
     for (arm, cells) in rows {
         let label = [arm.label.clone().unwrap_or_default()];
-        let cells = name(arm).into_iter().chain(cells).chain(label);
+        let cells = name(arm).into_iter().chain(cells).chain(of_parameters(arm)).chain(label);
         let _ = table.write_record(cells.map(|text| plain(&text).into_owned()));
     }
     table.into_inner().unwrap_or_default()
@@ -100,7 +134,7 @@ fn name(arm: &ArmResult) -> [String; ARM.len()] {
 }
 
 /// A text that no spreadsheet takes for a formula, and no build server for a command.
-fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     let may_be_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let is_formula = may_be_formula && text.parse::<f64>().is_err();
     let text = printable(text);
@@ -148,6 +182,45 @@ fn of_arm(arm: &ArmResult, comparison: Option<&Comparison>) -> Cells {
         number(comparison.and_then(|c| c.ratio_low)),
         number(comparison.and_then(|c| c.ratio_high)),
         comparison.map_or_else(String::new, |c| c.verdict.as_str().to_owned()),
+    ]
+}
+
+fn comparisons<'a>(
+    run: &'a Run,
+    analysis: &'a Analysis,
+) -> impl Iterator<Item = (&'a ArmResult, Cells)> {
+    analysis.comparisons.iter().zip(&run.plan.pairs).filter_map(|(comparison, pair)| {
+        let [base, other] = [pair.base, pair.other].map(|arm| analysis.arms.get(arm));
+        Some((other?, of_comparison(comparison, base?, other?)))
+    })
+}
+
+fn of_comparison(comparison: &Comparison, base: &ArmResult, other: &ArmResult) -> Cells {
+    let Comparison { ratio, ratio_low, ratio_high, p99, .. } = comparison;
+    let axis = match comparison.axis {
+        Axis::Place => "place",
+        Axis::Strategy => "strategy",
+        Axis::Both => "both",
+    };
+    vec![
+        other.id.clone(),
+        base.id.clone(),
+        axis.to_owned(),
+        number(other.typical_ns),
+        number(base.typical_ns),
+        number(*ratio),
+        number(*ratio_low),
+        number(*ratio_high),
+        comparison.confidence.to_string(),
+        comparison.threshold.to_string(),
+        comparison.verdict.as_str().to_owned(),
+        number(comparison.saves_ns_per_op),
+        comparison.blocks.to_string(),
+        number(p99.ratio),
+        number(p99.ratio_low),
+        number(p99.ratio_high),
+        p99.verdict.as_str().to_owned(),
+        comparison.why.clone().unwrap_or_default(),
     ]
 }
 

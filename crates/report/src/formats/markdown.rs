@@ -1,14 +1,19 @@
 //! A run as Markdown, to be pasted into an issue or a message: the answer as it stands in
 //! a terminal, and all the detail folded away below it.
 
-use model::analysis::Analysis;
+use model::analysis::{Analysis, Latency};
 use model::printable::without_commands;
 use model::run::Run;
+use units::time;
 
+use crate::difference::Difference;
 use crate::markdown_text::escaped;
 use crate::reproduction;
+use crate::subject::Subject;
+use crate::tables::Section;
 use crate::terminal;
 use crate::text::WIDTH;
+use crate::words;
 
 /// The answer in a block of plain text, whose columns stay in line wherever it is shown, and
 /// the full report in another one.
@@ -17,7 +22,8 @@ pub fn text(run: &Run, analysis: &Analysis) -> String {
         let styled = terminal::report(run, analysis, full, WIDTH);
         anstream::adapter::strip_str(&styled).to_string()
     };
-    let answer = reproduction::markdown(run, analysis).unwrap_or_else(|| fenced(&plain(false)));
+    let answer = reproduction::markdown(run, analysis)
+        .unwrap_or_else(|| fenced(&plain(false)) + &figures(run, analysis));
     let page = format!(
         "{}\n<details><summary>All figures, causes and facts</summary>\n\n{}\n</details>\n\n\
          Measured by iotoll {} at {}, seed {}.\n",
@@ -28,6 +34,26 @@ pub fn text(run: &Run, analysis: &Analysis) -> String {
         run.run.seed
     );
     without_commands(&page).into_owned()
+}
+
+/// Every combination as a row of a table, with how it compares with what is done now.
+fn figures(run: &Run, analysis: &Analysis) -> String {
+    let subject = Subject { run, analysis };
+    let rows = analysis.arms.iter().enumerate().map(|(index, arm)| {
+        let mut compared = analysis.comparisons.iter().zip(&run.plan.pairs);
+        let found = compared.find(|(c, pair)| pair.other == index && analysis.is_now(&c.base));
+        let percentile = |of: fn(&Latency) -> f64| {
+            arm.time_per_op_ns.as_ref().map_or_else(String::new, |latency| time(of(latency)))
+        };
+        let (against, verdict) = found.map_or_else(Default::default, |(comparison, _)| {
+            let Difference { ratio, interval } = Difference::of(comparison);
+            (format!("{ratio} ({interval})"), comparison.verdict.as_str().to_owned())
+        });
+        let [p50, p99] = [percentile(|latency| latency.p50), percentile(|latency| latency.p99)];
+        vec![arm.id.clone(), words::typical(subject, arm), p50, p99, against, verdict]
+    });
+    let heads = ["", "time", "p50", "p99", "compared with now", "verdict"];
+    format!("\n{}", Section::new("", &heads, rows).markdown())
 }
 
 /// A block of text that nothing in the text can end.

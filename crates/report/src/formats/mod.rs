@@ -6,6 +6,7 @@
 pub mod csv;
 pub mod markdown;
 pub mod openmetrics;
+mod parameters;
 
 use model::analysis::Analysis;
 use model::diff::Diff;
@@ -18,6 +19,8 @@ use trace::Bill;
 
 use self::csv::Rows;
 use crate::html::{self, Sheet};
+use crate::recording::{self, BillDiff};
+use crate::tables;
 
 /// All of them, in the order of the help.
 pub static FORMATS: [Format; 5] = [
@@ -32,6 +35,7 @@ pub static FORMATS: [Format; 5] = [
             selftest: Some(json),
             diff: Some(json),
             bill: Some(json),
+            bill_diff: Some(json),
         }],
     },
     Format {
@@ -40,21 +44,30 @@ pub static FORMATS: [Format; 5] = [
         choice: Some(Choice {
             flag: "csv-rows",
             value_name: "ROWS",
-            help: "Choose the rows: arms, rounds or buckets",
+            help: "Choose the rows: arms, rounds, buckets or comparisons",
             details: "A row is a combination of a study, a strategy, its parameters and a place \
-                      (arms), a combination in one round (rounds), or a bucket of its latency \
-                      histogram (buckets). [default: arms]",
+                      (arms), a combination in one round (rounds), a bucket of its latency \
+                      histogram (buckets), or two that were compared (comparisons). [default: \
+                      arms]",
             values: &[
                 Value { name: "arms", aliases: &[] },
                 Value { name: "rounds", aliases: &["blocks"] },
                 Value { name: "buckets", aliases: &[] },
+                Value { name: "comparisons", aliases: &[] },
             ],
         }),
         needs_slices: true,
         writers: &[
-            Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Arms))),
+            Writers {
+                bill: Some(|bill| Ok(tables::csv(recording::rows(bill)))),
+                bill_diff: Some(|diff| Ok(tables::csv(diff.rows()))),
+                ..Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Arms)))
+            },
             Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Blocks))),
             Writers::of_comparisons(|run, analysis| Ok(csv::table(run, analysis, Rows::Buckets))),
+            Writers::of_comparisons(|run, analysis| {
+                Ok(csv::table(run, analysis, Rows::Comparisons))
+            }),
         ],
     },
     Format {
@@ -71,18 +84,26 @@ pub static FORMATS: [Format; 5] = [
         help: "Write the report as HTML with charts",
         choice: None,
         needs_slices: true,
-        writers: &[Writers::of_comparisons(|run, analysis| {
-            Ok(html::page(&[Sheet::Comparison { run, analysis }]).into_bytes())
-        })],
+        writers: &[Writers {
+            bill: Some(|bill| Ok(html::page_of_tables(&recording::tables(bill)).into_bytes())),
+            bill_diff: Some(|diff| Ok(html::page_of_tables(&diff.tables()).into_bytes())),
+            ..Writers::of_comparisons(|run, analysis| {
+                Ok(html::page(&[Sheet::Comparison { run, analysis }]).into_bytes())
+            })
+        }],
     },
     Format {
         flag: "markdown",
         help: "Write the report as Markdown",
         choice: None,
         needs_slices: false,
-        writers: &[Writers::of_comparisons(|run, analysis| {
-            Ok(markdown::text(run, analysis).into_bytes())
-        })],
+        writers: &[Writers {
+            bill: Some(|bill| Ok(recording::tables(bill).markdown().into_bytes())),
+            bill_diff: Some(|diff| Ok(diff.tables().markdown().into_bytes())),
+            ..Writers::of_comparisons(
+                |run, analysis| Ok(markdown::text(run, analysis).into_bytes()),
+            )
+        }],
     },
 ];
 
@@ -146,6 +167,7 @@ pub enum Content<'a> {
     Selftest(&'a SelftestResult),
     Diff(&'a Diff),
     Bill(&'a Bill),
+    BillDiff(&'a BillDiff),
 }
 
 /// The kinds of results.
@@ -157,12 +179,13 @@ pub enum Kind {
     Selftest,
     Diff,
     Bill,
+    BillDiff,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Comparison, Self::Load, Self::Selftest, Self::Diff, Self::Bill];
+    pub const ALL: [Self; 6] =
+        [Self::Comparison, Self::Load, Self::Selftest, Self::Diff, Self::Bill, Self::BillDiff];
 }
 
 /// A file's bytes.
@@ -176,11 +199,13 @@ struct Writers {
     selftest: Option<fn(&SelftestResult) -> Written>,
     diff: Option<fn(&Diff) -> Written>,
     bill: Option<fn(&Bill) -> Written>,
+    bill_diff: Option<fn(&BillDiff) -> Written>,
 }
 
 impl Writers {
     const fn of_comparisons(write: fn(&Run, &Analysis) -> Written) -> Self {
-        Self { comparison: Some(write), load: None, selftest: None, diff: None, bill: None }
+        let (load, selftest, diff, bill, bill_diff) = (None, None, None, None, None);
+        Self { comparison: Some(write), load, selftest, diff, bill, bill_diff }
     }
 }
 
@@ -200,13 +225,20 @@ impl Format {
 
     /// Whether results of that kind can be written in it.
     pub fn applies_to(&self, kind: Kind) -> bool {
-        self.writers.iter().any(|writers| match kind {
+        self.variants_of(kind) > 0
+    }
+
+    /// In how many of its variants results of that kind can be written.
+    pub fn variants_of(&self, kind: Kind) -> usize {
+        let applies = |writers: &&Writers| match kind {
             Kind::Comparison => writers.comparison.is_some(),
             Kind::Load => writers.load.is_some(),
             Kind::Selftest => writers.selftest.is_some(),
             Kind::Diff => writers.diff.is_some(),
             Kind::Bill => writers.bill.is_some(),
-        })
+            Kind::BillDiff => writers.bill_diff.is_some(),
+        };
+        self.writers.iter().filter(applies).count()
     }
 }
 
@@ -220,6 +252,7 @@ impl Variant {
             Content::Selftest(result) => writers.selftest?(result),
             Content::Diff(diff) => writers.diff?(diff),
             Content::Bill(bill) => writers.bill?(bill),
+            Content::BillDiff(diff) => writers.bill_diff?(diff),
         })
     }
 }

@@ -218,8 +218,7 @@ fn about_tolls(page: &mut Page, arms: &[Arm]) {
         let known = latency.flat_map(|l| {
             [("0.5", l.p50), ("0.9", l.p90), ("0.99", l.p99), ("0.999", l.p999), ("1.0", l.max)]
         });
-        known
-            .map(move |(share, ns)| (arm.labels.clone().with("quantile", share), Some(seconds(ns))))
+        known.map(move |(share, ns)| (arm.labels.clone().with("q", share), Some(seconds(ns))))
     });
     page.gauge(&quantile, quantiles);
 }

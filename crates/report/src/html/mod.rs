@@ -27,6 +27,7 @@ mod load;
 mod markup;
 mod of_study;
 mod opening;
+mod over_runs;
 mod over_time;
 mod overview;
 mod panels;
@@ -39,12 +40,14 @@ mod reproduction;
 mod scale;
 mod side_by_side;
 mod table;
+mod tables;
 mod time;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::analysis::Analysis;
 use model::load::{LoadAnalysis, LoadRun};
+use model::matching::Matching;
 use model::run::Run;
 use sha2::{Digest as _, Sha256};
 
@@ -53,6 +56,7 @@ use self::chart::Ids;
 use self::contents::Contents;
 use self::markup::{Element, Markup, classed, el};
 pub use self::over_time::Rounds;
+pub use self::tables::{page_of_tables, page_of_trend};
 use crate::subject::Subject;
 
 /// The id of what several runs have in common.
@@ -82,17 +86,18 @@ pub enum Sheet<'a> {
 
 /// The page of one run, or of several side by side.
 pub fn page(sheets: &[Sheet]) -> String {
-    page_with(sheets, Rounds::Drifting)
+    page_with(sheets, Rounds::Drifting, &Matching::default())
 }
 
-/// The same, with the rounds of those combinations.
-pub fn page_with(sheets: &[Sheet], rounds: Rounds) -> String {
+/// The same, with the rounds of those combinations, and a rule for which combinations of several
+/// runs are the same.
+pub fn page_with(sheets: &[Sheet], rounds: Rounds, matching: &Matching) -> String {
     let mut ids = Ids::default();
     let mut contents = Contents::default();
     if sheets.len() > 1 {
         contents.add("Side by side", SIDE_BY_SIDE);
     }
-    let mut main = el("main").child(side_by_side::overview(sheets, &mut ids));
+    let mut main = el("main").child(side_by_side::overview(sheets, matching, &mut ids));
     let mut records = Markup::default();
     for (number, sheet) in sheets.iter().enumerate() {
         let id = format!("run-{}", number + 1);
@@ -108,12 +113,26 @@ pub fn page_with(sheets: &[Sheet], rounds: Rounds) -> String {
         });
         records.push(record::embedded(sheet));
     }
+    let title = match sheets {
+        [sheet] => sheet.title(),
+        several => format!("{} runs side by side", several.len()),
+    };
+    let main = main.child(ids.readings());
+    document_with(&title, contents.nav(), main, records)
+}
+
+/// A whole page.
+fn document(title: &str, main: Element) -> String {
+    document_with(title, None, main, Markup::default())
+}
+
+fn document_with(title: &str, nav: Option<Element>, main: Element, records: Markup) -> String {
     let body = el("body")
-        .children(contents.nav())
-        .child(main.child(ids.readings()))
+        .children(nav)
+        .child(main)
         .child(records)
         .child(el("script").child(Markup::of_ours(SCRIPT)));
-    let html = el("html").attr("lang", "en").child(head(sheets)).child(body);
+    let html = el("html").attr("lang", "en").child(head(title)).child(body);
     let mut page = Markup::of_ours("<!doctype html>\n");
     page.push(html);
     page.into_string() + "\n"
@@ -126,11 +145,7 @@ struct Place<'a> {
     contents: &'a mut Contents,
 }
 
-fn head(sheets: &[Sheet]) -> Element {
-    let title = match sheets {
-        [sheet] => sheet.title(),
-        several => format!("{} runs side by side", several.len()),
-    };
+fn head(title: &str) -> Element {
     let meta =
         |name: &'static str, content: &str| el("meta").attr("name", name).attr("content", content);
     el("head")

@@ -1,16 +1,19 @@
-//! Several runs, side by side: each arm's toll in each of them, and what each of them says
-//! of the same comparison.
+//! Several runs, side by side: how long each combination takes in each of them, and what each
+//! of them says of the same comparison. What is the same is decided as `diff` decides it.
 //!
 //! Runs are not interleaved as arms are, so nothing is said here of how they differ.
 
 use model::analysis::{Analysis, Comparison};
+use model::arm::Pair;
+use model::diff::Missing;
+use model::matching::Matching;
 use model::run::Run;
 use units::count;
 
 use super::Sheet;
-use super::chart::{Chart, Ids, Rows, ticks};
+use super::chart::{self, Chart, Ids, ticks};
 use super::forest;
-use super::markup::{Markup, classed, el};
+use super::markup::{Element, Markup, classed, el};
 use super::opening::{day, subject_line};
 use super::reproduction;
 use super::scale::{Scale, ratio_ticks};
@@ -23,7 +26,7 @@ use crate::words;
 type Numbered<'a> = (usize, &'a Run, &'a Analysis);
 
 /// What several runs have in common; nothing where there is one.
-pub(super) fn overview(sheets: &[Sheet], ids: &mut Ids) -> Markup {
+pub(super) fn overview(sheets: &[Sheet], matching: &Matching, ids: &mut Ids) -> Markup {
     if sheets.len() < 2 {
         return Markup::default();
     }
@@ -49,9 +52,11 @@ pub(super) fn overview(sheets: &[Sheet], ids: &mut Ids) -> Markup {
             .iter()
             .filter_map(|(number, _, analysis)| Some((*number, analysis.reproduction.as_ref()?)));
         section = section.child(reproduction::beside(&repeated.collect::<Vec<_>>()));
-        section =
-            section.child(el("h2").text("Tolls")).child(typical_times(&runs).scrolling("Tolls"));
-        section = section.children(comparisons(&runs).map(|chart| chart.figure(ids)));
+        let rows = Rows::of(&runs, matching);
+        let times = typical_times(&runs, &rows).scrolling("Time per operation");
+        section = section.child(el("h2").text("Time per operation")).child(times);
+        section = section.children(kept_apart(&runs, matching));
+        section = section.children(comparisons(&runs, &rows).map(|chart| chart.figure(ids)));
     }
     section.into()
 }
@@ -78,63 +83,105 @@ fn list(sheets: &[Sheet]) -> Markup {
     el("ol").children(sheets.iter().enumerate().map(item)).into()
 }
 
-/// The arms of all runs, each once, in the order in which they come.
-fn ids_of<'a>(runs: &[Numbered<'a>]) -> Vec<&'a str> {
-    let mut ids: Vec<&str> = Vec::new();
-    for (_, _, analysis) in runs {
-        for arm in &analysis.arms {
-            if !ids.contains(&arm.id.as_str()) {
-                ids.push(&arm.id);
-            }
-        }
-    }
-    ids
+/// The combinations of all runs, each once, in the order in which they come.
+struct Rows {
+    /// Their names in the first run that has each.
+    names: Vec<String>,
+    /// For each run, which of these each of its arms is.
+    of_run: Vec<Vec<usize>>,
 }
 
-fn typical_times(runs: &[Numbered]) -> Table {
+impl Rows {
+    fn of(runs: &[Numbered], matching: &Matching) -> Self {
+        let mut rows = Self { names: Vec::new(), of_run: Vec::new() };
+        for (at, (_, run, _)) in runs.iter().enumerate() {
+            let mut own: Vec<Option<usize>> = vec![None; run.plan.arms.len()];
+            for (earlier, (_, before, _)) in runs[..at].iter().enumerate() {
+                for (old, new) in matching.arms(before, run) {
+                    own[new] = own[new].or(Some(rows.of_run[earlier][old]));
+                }
+            }
+            let own = own.into_iter().zip(&run.plan.arms).map(|(row, arm)| {
+                row.unwrap_or_else(|| {
+                    rows.names.push(arm.id.clone());
+                    rows.names.len() - 1
+                })
+            });
+            let own = own.collect();
+            rows.of_run.push(own);
+        }
+        rows
+    }
+
+    /// The arm of a run that is that row.
+    fn arm(&self, run: usize, row: usize) -> Option<usize> {
+        self.of_run[run].iter().position(|own| *own == row)
+    }
+
+    /// Which rows a comparison of a run is of.
+    fn compared(&self, run: usize, pair: &Pair) -> (usize, usize) {
+        (self.of_run[run][pair.base], self.of_run[run][pair.other])
+    }
+}
+
+fn typical_times(runs: &[Numbered], rows: &Rows) -> Table {
     let heads = runs.iter().map(|(number, ..)| format!("run {number}"));
-    let mut table = Table::new(1, std::iter::once("arm".to_owned()).chain(heads));
-    for id in ids_of(runs) {
-        let typical = |(_, run, analysis): &Numbered| {
-            let arm = analysis.arm(id);
+    let mut table = Table::new(1, std::iter::once(String::new()).chain(heads));
+    for (row, name) in rows.names.iter().enumerate() {
+        let typical = |(at, (_, run, analysis)): (usize, &Numbered)| {
+            let arm = rows.arm(at, row).and_then(|arm| analysis.arms.get(arm));
             arm.map_or_else(String::new, |arm| words::typical(Subject { run, analysis }, arm))
         };
-        table.add_row(std::iter::once(id.to_owned()).chain(runs.iter().map(typical)));
+        table.add_row(std::iter::once(name.clone()).chain(runs.iter().enumerate().map(typical)));
     }
     table
 }
 
-/// What two or more of the runs compare.
-fn comparisons(runs: &[Numbered]) -> Option<Chart> {
-    let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for comparison in runs.iter().flat_map(|(_, _, analysis)| &analysis.comparisons) {
-        let pair = (comparison.base.as_str(), comparison.other.as_str());
-        if !pairs.contains(&pair) {
-            pairs.push(pair);
-        }
+/// What keeps combinations apart that only one of two runs has.
+fn kept_apart(runs: &[Numbered], matching: &Matching) -> Option<Element> {
+    let [(_, before, _), (_, after, _)] = runs else { return None };
+    let missing = matching.unmatched(before, after);
+    if missing.is_empty() {
+        return None;
     }
-    drawn(runs, &pairs)
+    let item = |missing: &Missing| el("li").text(format!("{}: {}", missing.id, missing.why));
+    let list = el("ul").children(missing.iter().map(item));
+    Some(el("div").child(el("p").text("Only one of the two runs has these:")).child(list))
 }
 
-fn drawn(runs: &[Numbered], pairs: &[(&str, &str)]) -> Option<Chart> {
-    let of_pair = |base: &str, other: &str| -> Vec<(usize, Comparison)> {
-        let found = runs.iter().filter_map(|(number, _, analysis)| {
-            let mut all = analysis.comparisons.iter();
-            let found = all.find(|c| c.base == base && c.other == other && c.ratio.is_some());
-            found.map(|comparison| (*number, comparison.clone()))
+/// What two or more of the runs compare.
+fn comparisons(runs: &[Numbered], rows: &Rows) -> Option<Chart> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (at, (_, run, _)) in runs.iter().enumerate() {
+        for pair in &run.plan.pairs {
+            let pair = rows.compared(at, pair);
+            if !pairs.contains(&pair) {
+                pairs.push(pair);
+            }
+        }
+    }
+    drawn(runs, rows, &pairs)
+}
+
+fn drawn(runs: &[Numbered], rows: &Rows, pairs: &[(usize, usize)]) -> Option<Chart> {
+    let of_pair = |wanted: (usize, usize)| -> Vec<(usize, Comparison)> {
+        let found = runs.iter().enumerate().filter_map(|(at, (number, run, analysis))| {
+            let mut all = analysis.comparisons.iter().zip(&run.plan.pairs);
+            let is_wanted = |(comparison, pair): &(&Comparison, &Pair)| {
+                rows.compared(at, pair) == wanted && comparison.ratio.is_some()
+            };
+            all.find(is_wanted).map(|(comparison, _)| (*number, comparison.clone()))
         });
         found.collect()
     };
-    let shared: Vec<Vec<(usize, Comparison)>> = pairs
-        .iter()
-        .map(|(base, other)| of_pair(base, other))
-        .filter(|found| found.len() > 1)
-        .collect();
+    let shared: Vec<Vec<(usize, Comparison)>> =
+        pairs.iter().map(|pair| of_pair(*pair)).filter(|found| found.len() > 1).collect();
     let ends = shared.iter().flatten().flat_map(|(_, c)| [c.ratio, c.ratio_low, c.ratio_high]);
     let threshold = 1.0 + shared.first()?.first()?.1.threshold;
     let scale = Scale::log(ends.flatten().chain([threshold, 1.0 / threshold]))?;
     let marks = ticks(&scale, &ratio_ticks(&scale), forest::speed_mark);
-    let mut rows = Rows::new(marks).with_behind(scale.at(1.0 / threshold), scale.at(threshold));
+    let mut rows =
+        chart::Rows::new(marks).with_behind(scale.at(1.0 / threshold), scale.at(threshold));
     let mut table = Table::new(4, ["arm", "against", "run", "verdict", "ratio", "interval"]);
     for found in &shared {
         let (_, first) = found.first()?;

@@ -9,6 +9,7 @@ use analysis::{Analysed, Judged, analyse, diff, setting};
 use iotoll_testkit::{ArmBehaviour, SimulatedRunner, run};
 use model::analysis::{Analysis, Verdict};
 use model::diff::Diff;
+use model::matching::Matching;
 use model::plan::{Draft, Plan, StudyPlan};
 use model::run::Run;
 use rand::SeedableRng as _;
@@ -60,7 +61,7 @@ fn compared(
 ) -> Diff {
     let [before, after] = [before, after].map(|(run, analysis)| Analysed { run, analysis });
     let mut repeats = |setting: &str| saved.get(setting).cloned().unwrap_or_default();
-    diff(before, after, JUDGED, &mut repeats)
+    diff(before, after, &Matching::default(), JUDGED, &mut repeats)
 }
 
 /// What is kept of runs: the log tolls by their settings.
@@ -185,6 +186,31 @@ fn arms_are_matched_by_what_they_do_and_places_by_label_or_in_order() {
     assert_eq!(found.arms.len(), 2, "{found:?}");
     assert_eq!(found.missing.len(), 4, "{found:?}");
     assert!(found.missing.iter().all(|missing| !missing.failed));
+}
+
+#[test]
+fn a_parameter_that_keeps_arms_apart_is_named_and_may_be_any_if_that_is_asked_for() {
+    let before = measured(&usual(), 1.0, 1);
+    let mut after = measured(&usual(), 1.0, 2);
+    for arm in &mut after.0.plan.arms {
+        arm.params.insert("record".to_owned(), "0.07 kB".to_owned());
+    }
+    let found = compared(&before, &after, &HashMap::new());
+    assert_eq!((found.arms.len(), found.is_complete()), (4, true), "0.07 kB is 70 B: {found:?}");
+    for arm in &mut after.0.plan.arms {
+        arm.params.insert("record".to_owned(), "71 B".to_owned());
+    }
+    let found = compared(&before, &after, &HashMap::new());
+    assert_eq!((found.arms.len(), found.missing.len(), found.lost().count()), (0, 8, 4));
+    let why = &found.missing[0].why;
+    assert!(why.contains("record is `70 B` here and `71 B` in the later run"), "{why}");
+    assert!(why.contains("`--match log.record=*` pairs them"), "{why}");
+    let any = Matching { any: vec!["log.record=*".parse().unwrap()] };
+    assert_eq!(any.arms(&before.0, &after.0), [(0, 0), (1, 1), (2, 2), (3, 3)]);
+    assert_eq!(any.unmatched(&before.0, &after.0), []);
+    assert!(any.check([&before.0, &after.0]).is_ok());
+    let typo = Matching { any: vec!["log.recrod=*".parse().unwrap()] };
+    assert!(typo.check([&before.0, &after.0]).unwrap_err().0.contains("did you mean"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use load::analyse_load;
 use model::analysis::Analysis;
 use model::document::{self, Document};
 use model::load::LoadRun;
+use model::matching::Matching;
 use model::plan::Draft;
 use model::run::Run;
 use model::selftest::SelftestResult;
@@ -151,7 +152,9 @@ fn diff(bytes: &[u8]) -> bool {
         [Analysed { run: whole, analysis: of_whole }, Analysed { run: &run, analysis: &analysis }];
     let judged = Judged { threshold: run.plan.threshold, error_rate: run.plan.error_rate };
     for [before, after] in [[sides[0], sides[1]], [sides[1], sides[0]]] {
-        let diff = analysis::diff(before, after, judged, &mut |_| vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+        let diff = analysis::diff(before, after, &Matching::default(), judged, &mut |_| {
+            vec![1.0, 2.0, 3.0, 4.0, 5.0]
+        });
         compared(&diff, width(bytes));
     }
     if let Ok(plan) = Draft::of_run(&run, &studies::specs()).and_then(|draft| draft.finish(1)) {
@@ -163,8 +166,9 @@ fn diff(bytes: &[u8]) -> bool {
 
 fn compared(diff: &Diff, width: usize) {
     checks::printed("a difference", &report::diff(diff, width));
-    checks::plain("annotations", &report::ci::github(diff));
-    let junit = report::ci::junit(diff, 1.0);
+    let gate = report::ci::Gate { diff: Some(diff), ..report::ci::Gate::default() };
+    checks::plain("annotations", &gate.github());
+    let junit = gate.junit();
     checks::plain("JUnit", &junit);
     checks::markup("JUnit", &junit);
 }

@@ -80,6 +80,22 @@ fn a_row_for_each_arm_tells_how_it_compares_with_what_is_done_now() {
 }
 
 #[test]
+fn a_row_for_each_comparison_has_both_times_and_parameters_are_plain_numbers() {
+    let run = log_run();
+    let analysis = analyse(&run);
+    let rows = rows(&run, Rows::Comparisons);
+    assert_eq!(rows.len(), analysis.comparisons.len());
+    for (row, comparison) in rows.iter().zip(&analysis.comparisons) {
+        assert_eq!([&row["compared_with"], &row["name"]], [&comparison.base, &comparison.other]);
+        assert_eq!(row["verdict"], comparison.verdict.as_str());
+        assert_eq!(Some(figure(row, "ratio")), comparison.ratio);
+        assert!(figure(row, "toll_ns") > 0.0 && figure(row, "compared_toll_ns") > 0.0);
+        assert_eq!([&row["param_record_min_bytes"], &row["param_writers"]], ["70", "1"]);
+        assert_eq!(row["param_rate_per_second"], "", "max is no number");
+    }
+}
+
+#[test]
 fn a_row_for_each_block_holds_what_its_slices_took() {
     let run = log_run_at(&["disk=/var/lib/app"]);
     let rows = rows(&run, Rows::Blocks);

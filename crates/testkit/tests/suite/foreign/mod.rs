@@ -8,6 +8,7 @@ use model::analysis::Analysis;
 use model::anonymous::{load_without_names, without_names};
 use model::document::{self, Document};
 use model::load::LoadRun;
+use model::matching::Matching;
 use model::plan::Draft;
 use model::printable::without_commands;
 use model::run::Run;
@@ -169,11 +170,19 @@ fn history(run: &Run, analysis: &Analysis) -> String {
 fn of_diff(before: Analysed<'_>, after: Analysed<'_>) -> Vec<Output> {
     let judged =
         Judged { threshold: after.run.plan.threshold, error_rate: after.run.plan.error_rate };
-    let diff = analysis::diff(before, after, judged, &mut |_| vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+    let diff = analysis::diff(before, after, &Matching::default(), judged, &mut |_| {
+        vec![1.0, 2.0, 3.0, 4.0, 5.0]
+    });
+    let gate = report::ci::Gate {
+        diff: Some(&diff),
+        started: &after.run.run.started,
+        seconds: after.run.run.seconds,
+        ..report::ci::Gate::default()
+    };
     vec![
         printed("diff", &report::diff(&diff, 80)),
-        output("github", Form::Commands, report::ci::github(&diff)),
-        output("junit", Form::Xml, report::ci::junit(&diff, after.run.run.seconds)),
+        output("github", Form::Commands, gate.github()),
+        output("junit", Form::Xml, gate.junit()),
         json("diff as json", &diff),
     ]
 }
