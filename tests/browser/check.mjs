@@ -2,10 +2,12 @@
 //
 //   node check.mjs [--shots FOLDER] CHROMIUM REPORT.html...
 //
-// Each report is opened light and dark, wide and narrow, and once without JavaScript.
-// Everywhere every chart must be drawn with data, within the page, with no text over
-// another, and with a table of the same; nothing may be asked of the network, and nothing
-// said on the console. axe-core may have no serious finding.
+// Each report is opened light and dark, at three widths, and once without JavaScript. As it is
+// opened it must not be too high, its first picture must be in sight, and at each width each row
+// of that has its name, its times and its difference within the page, none over another. Then
+// everything is opened: every chart must be drawn with data, within the page, with no text over
+// another, and with a table of the same; nothing may be asked of the network, and nothing said
+// on the console. Nothing moves sideways but what says so. axe-core may have no serious finding.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,11 +19,16 @@ const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
-const WIDE = { width: 1280, height: 900 };
+const WIDE = { width: 1200, height: 900 };
+// As it is opened a page of one run has at most so many pixels, and its picture ends by there.
+const HEIGHT_MAX = 8000;
+const PICTURE_BEGINS_MAX = 700;
+const MIDDLE = { width: 768, height: 1024 };
 const NARROW = { width: 390, height: 844 };
 const WAYS = [
   { name: "light", colorScheme: "light", viewport: WIDE },
   { name: "dark", colorScheme: "dark", viewport: WIDE },
+  { name: "light-middle", colorScheme: "light", viewport: MIDDLE },
   { name: "light-narrow", colorScheme: "light", viewport: NARROW },
   { name: "dark-narrow", colorScheme: "dark", viewport: NARROW },
   { name: "without-javascript", colorScheme: "light", viewport: NARROW, javaScriptEnabled: false },
@@ -37,13 +44,54 @@ const width = () => {
   return scrollWidth > clientWidth ? [`the page is ${scrollWidth} wide in ${clientWidth}`] : [];
 };
 
+// What is wrong with a page of one run before anything is opened: runs in the browser.
+const faultsAtFirst = ([heightMax, beginsMax]) => {
+  const found = [];
+  const runs = document.querySelectorAll("section.run");
+  const table = document.querySelector(".answer");
+  if (runs.length !== 1 || !table) return found;
+  const page = document.documentElement;
+  if (page.clientWidth >= 1200) {
+    if (page.scrollHeight > heightMax) found.push(`it is ${page.scrollHeight} pixels high`);
+    const begins = table.getBoundingClientRect().top;
+    if (begins > beginsMax) found.push(`its first picture begins at ${begins}`);
+  }
+  for (const row of table.querySelectorAll("tbody tr:not(.group, .prose)")) {
+    const name = row.querySelector(".name b").textContent;
+    const parts = [".name", ".times", ".verdict", ".bar"].map((part) => [part, row.querySelector(part)]);
+    const boxes = parts.map(([part, element]) => [part, element.getBoundingClientRect()]);
+    for (const [index, [part, box]] of boxes.entries()) {
+      if (box.width < 20 || box.height < 10) found.push(`${name}: ${part} is not in sight`);
+      if (box.left < 0 || box.right > page.clientWidth + 1) found.push(`${name}: ${part} is beyond the edge`);
+      for (const [other, its] of boxes.slice(index + 1)) {
+        const across = Math.min(box.right, its.right) - Math.max(box.left, its.left);
+        const down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top);
+        if (across > 1 && down > 1) found.push(`${name}: ${part} is over ${other}`);
+      }
+    }
+  }
+  const nav = document.querySelector("nav");
+  if (getComputedStyle(nav).position !== "sticky") found.push("the contents do not stay in sight");
+  return found.slice(0, 12);
+};
+
+// What is moved sideways and does not say so: runs in the browser.
+const sideways = () => [...document.querySelectorAll("body *")]
+  .filter((element) => element.scrollWidth > element.clientWidth + 1)
+  .filter((element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX))
+  .filter((element) => !element.matches(".scroll, nav ol"))
+  .map((element) => `${element.outerHTML.slice(0, 80)} is moved sideways and does not say so`);
+
+// Opens all that can be opened: runs in the browser.
+const openAll = () => document.querySelectorAll("details").forEach((details) => { details.open = true; });
+
 // What is wrong with a report as it is drawn: runs in the browser.
 const faults = () => {
   const found = [];
   const inside = (box, frame) =>
     box.left >= frame.left - 4 && box.right <= frame.right + 4 && box.top >= frame.top - 4 &&
     box.bottom <= frame.bottom + 4;
-  const marks = ".dots, .area, .centre, .curve, .points, .median, rect[class^='t-']";
+  const marks = ".dots, .spread, .centre, .curve, .points, .median, rect[class^='t-'], rect[class^='p-']";
   for (const figure of document.querySelectorAll("figure")) {
     const title = figure.querySelector("h3").textContent;
     const chart = figure.querySelector("svg.chart");
@@ -130,20 +178,36 @@ const checkWay = async (browser, file, { name, ...options }, shots) => {
   await page.evaluate(hasScript ? drawn : laidOut);
   times.push([where, performance.now() - began]);
   (await page.evaluate(width)).forEach(complain);
+  (await page.evaluate(faultsAtFirst, [HEIGHT_MAX, PICTURE_BEGINS_MAX])).forEach(complain);
+  if (shots) await page.screenshot({ path: join(shots, `${basename(file, ".html")}-${name}.png`), fullPage: true });
+  if (name === "light") await checkContents(page, complain);
+  await page.evaluate(openAll);
+  (await page.evaluate(width)).forEach(complain);
+  (await page.evaluate(sideways)).forEach(complain);
   (await page.evaluate(faults)).forEach(complain);
   if (name === "light") await checkHandling(context, page, complain);
   if (hasScript) {
     await page.evaluate(axe);
     (await page.evaluate(seriousFindings)).forEach(complain);
   }
-  if (shots) await page.screenshot({ path: join(shots, `${basename(file, ".html")}-${name}.png`), fullPage: true });
   await context.close();
+};
+
+// A link of the contents opens what it leads to, the keyboard too.
+const checkContents = async (page, complain) => {
+  const link = page.locator("nav a", { hasText: /machine/i }).first();
+  if ((await link.count()) === 0) return;
+  await link.focus();
+  await page.keyboard.press("Enter");
+  const target = page.locator(await link.getAttribute("href"));
+  if (!(await target.isVisible())) complain("a link of the contents opens nothing");
 };
 
 // The keyboard opens tables, and charts are saved as files that stand by themselves.
 const checkHandling = async (context, page, complain) => {
   const figure = page.locator("figure").first();
   if ((await figure.count()) === 0) return;
+  await figure.locator("details").evaluate((details) => { details.open = false; });
   await figure.locator("summary").focus();
   await page.keyboard.press("Enter");
   if (!(await figure.locator("table").isVisible())) complain("the keyboard opens no table");
@@ -158,6 +222,8 @@ const checkHandling = async (context, page, complain) => {
   if (png.subarray(1, 4).toString() !== "PNG" || png.length < 5000) {
     complain(`the saved PNG has ${png.length} bytes`);
   }
+  const copy = page.locator(".command .copy").first();
+  if ((await copy.count()) === 0) complain("no command has a button that copies it");
   const svg = (await saved("SVG")).toString();
   if (svg.includes("var(--")) complain("the saved SVG has colours that only the page knows");
   const alone = await context.newPage();

@@ -5,6 +5,7 @@
 mod bad_input;
 mod bill;
 mod bounds;
+mod chart;
 mod commands;
 mod common;
 mod compare;

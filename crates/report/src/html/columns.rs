@@ -214,7 +214,7 @@ impl<'a> Column<'a> {
         match self {
             Self::Rows(values) => serde_json::to_writer(&mut *out, values.get(row)?).ok()?,
             Self::Numbers(numbers) => {
-                out.extend_from_slice(numbers.get(row)?.to_string().as_bytes())
+                out.extend_from_slice(numbers.get(row)?.to_string().as_bytes());
             }
             Self::Objects(columns) => {
                 out.push(b'{');

@@ -5,6 +5,7 @@ use units::{count, time};
 
 use super::chart::{Chart, Drawing, dots, label, level, line, path, percent, plot, ticks, upright};
 use super::latency::short_time;
+use super::legend::SERIES;
 use super::markup::{Markup, classed, el};
 use super::scale::Scale;
 use super::table::Table;
@@ -13,9 +14,7 @@ use crate::words::rate;
 const HEIGHT: f64 = 260.0;
 const LEGEND_LINE: f64 = 18.0;
 /// More curves than this cannot be told apart.
-pub(super) const CURVES_MAX: usize = 6;
-/// The classes of their colours.
-pub(super) const CLASSES: [&str; CURVES_MAX] = ["c0", "c1", "c2", "c3", "c4", "c5"];
+pub(super) const CURVES_MAX: usize = SERIES.len();
 
 /// Points of one kind, in order along the axis.
 pub(super) struct Curve {
@@ -117,7 +116,7 @@ impl Curves {
             let written = (self.measured.at_axis)(value);
             all.push(classed("text", "dim").attr("x", 0).attr("y", y - 3.0).text(written));
         }
-        for (position, (curve, class)) in drawn.iter().zip(CLASSES).enumerate() {
+        for (position, (curve, class)) in drawn.iter().zip(SERIES).enumerate() {
             let points = || curve.points.iter().map(|(x, y)| [across.at(*x), 1.0 - up.at(*y)]);
             let mut parts = Markup::from(path("curve", line(points())));
             parts.push(path("points", dots(points())));

@@ -196,13 +196,13 @@ fn lines(
 /// be.
 fn x_of<'a>(
     study: &'a StudyDescription,
-    named: Option<&str>,
+    asked: Option<&str>,
     has_lines: impl Fn(&ParamDescription) -> bool,
 ) -> Result<&'a ParamDescription, FigureError> {
-    let able: Vec<&ParamDescription> =
+    let candidates: Vec<&ParamDescription> =
         study.params.iter().filter(|param| has_lines(param)).collect();
-    let names: Vec<&str> = able.iter().map(|param| param.name.as_str()).collect();
-    if let Some(name) = named {
+    let names: Vec<&str> = candidates.iter().map(|param| param.name.as_str()).collect();
+    if let Some(name) = asked {
         let found = param(study, name)?;
         return if names.contains(&name) {
             Ok(found)
@@ -210,7 +210,7 @@ fn x_of<'a>(
             Err(no_numbers(study, name, &names))
         };
     }
-    match able.as_slice() {
+    match candidates.as_slice() {
         [only] => Ok(only),
         [] => Err(no_numbers(study, "a parameter", &[])),
         _ => Err(FigureError::WhichX(study.name.clone(), names.join(", "))),

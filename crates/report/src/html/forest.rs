@@ -50,7 +50,9 @@ pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
             "rounds",
         ],
     );
-    rows.iter().for_each(|row| table.add_row(cells(row)));
+    for row in &rows {
+        table.add_row(cells(row));
+    }
     Some(Chart {
         subject: study.to_owned(),
         title: "Comparisons".to_owned(),

@@ -8,7 +8,7 @@ use units::{count, time};
 use super::chart::{
     ACROSS, Chart, DOWN, Drawing, Figures, Reading, Rows, path, percent, plot, ticks, upright,
 };
-use super::curves::CLASSES;
+use super::legend::SERIES;
 use super::markup::{Markup, classed, el};
 use super::panels::{Panel, panels};
 use super::scale::Scale;
@@ -16,12 +16,15 @@ use super::table::Table;
 use crate::names;
 use crate::subject::Subject;
 
+/// The height of a row, unless it has more places.
 const HEIGHT: f64 = 44.0;
 /// Latencies are known within 1%, so that steps of an outline are twice as wide at the least.
 const STEP_MIN: f64 = 0.02;
 const STEPS_MAX: f64 = 200.0;
 /// What the legend takes.
 const LEGEND: f64 = 26.0;
+/// What is left free above the lines of the maxima.
+const MAXIMUM_TOP: f64 = 6.0;
 /// Letters of a maximum stand so far below the upper end of a row, and a line apart.
 const MAXIMUM_BASELINE: f64 = 10.0;
 const MAXIMUM_LINE: f64 = 13.0;
@@ -87,7 +90,7 @@ fn legend(places: &[&str]) -> Drawing {
 }
 
 fn class(place: usize) -> &'static str {
-    CLASSES[place % CLASSES.len()]
+    SERIES[place % SERIES.len()]
 }
 
 /// The ways of a panel, each with the outlines of its places over each other.
@@ -113,15 +116,16 @@ fn drawing(panel: &Panel, all: &[Spread], places: &[&str]) -> Option<Drawing> {
         }
     }
     for way in ways {
-        let placed: Vec<(usize, &Spread)> = way
+        let outlines: Vec<(usize, &Spread)> = way
             .into_iter()
             .filter_map(|spread| {
                 Some((places.iter().position(|p| *p == spread.arm.place)?, spread))
             })
             .collect();
-        let Some((_, first)) = placed.first() else { continue };
+        let Some((_, first)) = outlines.first() else { continue };
         let name = names::of_way(first.arm);
-        rows.row(&name, &figures(&placed), HEIGHT, |y| draw(&placed, &scale, y));
+        let height = HEIGHT.max(MAXIMUM_TOP + MAXIMUM_LINE * outlines.len() as f64);
+        rows.row(&name, &figures(&outlines), height, |y| draw(&outlines, &scale, y, height));
     }
     Some(rows.finish())
 }
@@ -155,12 +159,12 @@ pub(super) fn short_time(ns: f64) -> String {
     format!("{number} {unit}")
 }
 
-fn draw(placed: &[(usize, &Spread)], scale: &Scale, y: f64) -> Markup {
-    let bottom = y + HEIGHT;
+fn draw(placed: &[(usize, &Spread)], scale: &Scale, y: f64, height: f64) -> Markup {
+    let bottom = y + height;
     let mut all = Markup::default();
     for (line, (place, spread)) in placed.iter().enumerate() {
         let Latency { p50, p90, p99, max, .. } = spread.latency;
-        let outline = plot(y, HEIGHT, path("spread", outline(&spread.buckets, scale)));
+        let outline = plot(y, height, path("spread", outline(&spread.buckets, scale)));
         let mut drawn = Markup::from(outline);
         drawn.push(upright(scale.at(p50), y, bottom + 3.0, "interval"));
         for percentile in [p90, p99] {

@@ -3,6 +3,8 @@
 use super::chart::percent;
 use super::markup::{Markup, classed, el};
 
+/// The classes of what is told apart by its colour.
+pub(super) const SERIES: [&str; 6] = ["c0", "c1", "c2", "c3", "c4", "c5"];
 /// Two entries stand beside each other.
 const BESIDE: usize = 2;
 const LINE: f64 = 18.0;

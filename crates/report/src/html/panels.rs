@@ -30,7 +30,9 @@ pub(super) fn panels<'a>(subject: Subject<'a>, study: &str) -> Vec<Panel<'a>> {
             groups[into].extend(moved);
         }
     }
-    groups.iter_mut().for_each(|group| group.sort_by_key(|(position, _)| *position));
+    for group in &mut groups {
+        group.sort_by_key(|(position, _)| *position);
+    }
     let headings: Vec<String> = groups.iter().map(|group| heading(group, &groups)).collect();
     let panel = |(arms, heading)| Panel { heading, arms };
     groups.into_iter().zip(headings).map(panel).collect()

@@ -26,7 +26,9 @@ static READING: Reading = Reading {
 /// The chart of a study; nothing where it is not known of any of its arms.
 pub(super) fn chart(subject: Subject, study: &str) -> Option<Chart> {
     let mut panels = panels(subject, study);
-    panels.iter_mut().for_each(|panel| panel.arms.retain(|(_, arm)| whole(&arm.time) > 0.0));
+    for panel in &mut panels {
+        panel.arms.retain(|(_, arm)| whole(&arm.time) > 0.0);
+    }
     panels.retain(|panel| !panel.arms.is_empty());
     let arms = || panels.iter().flat_map(|panel| &panel.arms).map(|(_, arm)| *arm);
     let present = |kind: &TimeKind| arms().flat_map(|arm| &arm.time).any(|p| p.kind == *kind);
