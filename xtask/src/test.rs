@@ -27,6 +27,9 @@ const MAY_BE_SKIPPED: [&str; 3] =
 const ENGINES: &str = "bench/engines/Cargo.toml";
 /// The others wait for servers, devices and budgets half of the time.
 const AT_ONCE: usize = 3;
+/// Programs whose tests wait for most of their time, and how many of those run at once. The others
+/// run as many as there are processors.
+const WAITING: [(&str, &str); 2] = [("iotoll suite", "4"), ("docs", "3")];
 /// Begun first, in this order, so that no long one is left over at the end.
 const LONGEST: [&str; 7] = [
     "iotoll suite",
@@ -247,8 +250,12 @@ fn at_once(many: usize, jobs: Vec<Job<'_, ()>>) -> Result<()> {
 /// Runs a program of tests, of which all that it prints is shown where one fails, and
 /// counts what they say was skipped.
 fn watch(program: &TestProgram, count: &Count) -> Result<()> {
-    let output = outcome(program, program.command())
-        .inspect_err(|_| _ = count.failed.fetch_add(1, Relaxed))?;
+    let mut command = program.command();
+    if let Some((_, threads)) = WAITING.iter().find(|(name, _)| *name == program.name) {
+        command.env("RUST_TEST_THREADS", threads);
+    }
+    let output =
+        outcome(program, command).inspect_err(|_| _ = count.failed.fetch_add(1, Relaxed))?;
     let told = String::from_utf8_lossy(&output.stdout);
     count.skip(&program.name, libtest_output::skipped(&told));
     let (passed, failed) = libtest_output::counts(&told);

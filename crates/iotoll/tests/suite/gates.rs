@@ -79,7 +79,7 @@ fn limits_are_met_missed_or_undecided() {
     // One round has no stretches that could agree on a time, and counts are exact.
     let one = ["--blocks", "1", "--set", "log.sync=each"];
     let one = |limit| {
-        let places = kept.places.args();
+        let places = kept.places().args();
         let run = ["compare", &places[0], &places[1], "--study", "log", "--strategy", "held"];
         kept.run(&[&run[..], &one[..], &["--fail", limit]].concat())
     };
@@ -154,7 +154,7 @@ fn a_baseline_is_a_gate_that_says_what_failed_it() {
     json(&stdout(&saved));
     let other = kept.compare(&["--baseline", "none.json"]);
     assert_fails(&other, 2, &["cannot use none.json as the baseline"]);
-    let ram = common::place("ram", kept.places.ram.path());
+    let ram = common::place("ram", kept.places().ram.path());
     let others = ["compare", &ram, "--study", "page", "--blocks", "1", "--baseline", &slow];
     assert_fails(&kept.run(&others), 6, &["nothing of --baseline was measured"]);
     assert_fails(&kept.compare(&["--junit", &xml]), 2, &["--junit needs", "--baseline RUN"]);
@@ -170,7 +170,7 @@ fn the_example_of_a_gate_passes_and_fails() {
     let work = tempfile::tempdir().unwrap();
     let gate = |github: bool| {
         let mut command = Command::new(examples.join("gate.sh"));
-        command.arg("baseline.json").args(kept.places.args());
+        command.arg("baseline.json").args(kept.places().args());
         command.args(["--study", "log", "--strategy", "held"]).args(TEN_BLOCKS);
         command.current_dir(work.path()).env("PATH", &path);
         command.env("IOTOLL_DIR", kept.file("runs")).env_remove("GITHUB_ACTIONS");

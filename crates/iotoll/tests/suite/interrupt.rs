@@ -5,12 +5,13 @@
 
 use crate::common;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Places, entries, iotoll, place, run, stdout};
+use common::{Places, at_once, entries, iotoll, place, run, slice_folders, stdout};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A run that goes on for minutes, in the midst of its blocks: a place held
@@ -37,11 +38,12 @@ fn running(places: &Places, json: &Path) -> Child {
         .spawn()
         .unwrap();
     let waited = Instant::now();
-    while entries(places.ram.path()).len() < 2 {
-        assert!(waited.elapsed() < Duration::from_secs(60), "no working folder was made");
-        sleep(Duration::from_millis(20));
+    let mut slices = HashSet::new();
+    while slices.len() < 5 {
+        assert!(waited.elapsed() < Duration::from_secs(60), "only {} slices ran", slices.len());
+        slices.extend(slice_folders(places.ram.path()));
+        sleep(Duration::from_millis(5));
     }
-    sleep(Duration::from_secs(2));
     child
 }
 
@@ -51,21 +53,24 @@ fn signal(child: &Child, signal: Signal) {
 
 #[test]
 fn ctrl_c_reports_what_was_measured_and_leaves_nothing() {
-    for which in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let places = Places::new();
-        let results = tempfile::tempdir().unwrap();
-        let json = results.path().join("partial.json");
-        let child = running(&places, &json);
-        signal(&child, which);
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130));
-        assert!(stdout(&output).contains("interrupted after"), "{}", stdout(&output));
-        places.assert_empty();
-        let text = std::fs::read_to_string(json).unwrap();
-        let result: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(result["run"]["interrupted"], true);
-        assert!(result["slices"].as_array().unwrap().len() > 1);
-    }
+    at_once(3, [Signal::INT, Signal::TERM, Signal::HUP], end_by);
+}
+
+/// Ends a run by a signal, and checks its result and its places.
+fn end_by(which: Signal) {
+    let places = Places::new();
+    let results = tempfile::tempdir().unwrap();
+    let json = results.path().join("partial.json");
+    let child = running(&places, &json);
+    signal(&child, which);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(stdout(&output).contains("interrupted after"), "{}", stdout(&output));
+    places.assert_empty();
+    let text = std::fs::read_to_string(json).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["run"]["interrupted"], true);
+    assert!(result["slices"].as_array().unwrap().len() > 1);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use common::{Places, assert_fails, run, stderr, stdout};
+use common::{Places, assert_fails, at_once, run, stderr, stdout};
 use report::formats::{FORMATS, Format, JSON};
 use serde_json::Value;
 
@@ -43,13 +43,13 @@ fn every_study_is_shown_as_it_was_printed() {
         &["--study", "sqlite"],
         &["--study", "serve", "--set", "serve.connections=20"],
     ];
-    for study in studies {
+    at_once(3, studies, |study| {
         let places = Places::new();
         let (printed, file) = saved(&places, study);
         assert_eq!(shown(&file, &[]), printed, "{study:?}");
         fs::remove_file(file).unwrap();
         places.assert_empty();
-    }
+    });
 }
 
 #[test]

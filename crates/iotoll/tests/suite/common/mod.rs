@@ -8,7 +8,8 @@ pub(crate) mod gluster;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
+use std::thread::scope;
 
 use tempfile::TempDir;
 
@@ -145,9 +146,33 @@ pub(crate) fn assert_fails(output: &Output, code: i32, says: &[&str]) {
     assert!(!text.contains("panicked") && !text.contains("backtrace"), "{text}");
 }
 
-/// Copies the program. Another process does it: a copy that this one had open for writing
-/// while it starts another could not be run (`ETXTBSY`).
+/// Checks each, several at once because a run waits most of its time.
+pub(crate) fn at_once<T: Send>(
+    many: usize,
+    all: impl IntoIterator<Item = T, IntoIter: Send>,
+    check: impl Fn(T) + Sync,
+) {
+    let rest = Mutex::new(all.into_iter());
+    let next = || rest.lock().unwrap().next();
+    scope(|scope| {
+        for _ in 0..many {
+            scope.spawn(|| {
+                while let Some(one) = next() {
+                    check(one);
+                }
+            });
+        }
+    });
+}
+
+/// Copies the binary.
 pub(crate) fn copy_program(to: &Path) {
-    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_iotoll")).arg(to).status();
+    copy_executable(Path::new(env!("CARGO_BIN_EXE_iotoll")), to);
+}
+
+/// Copies a program. Another process does it: a copy that this one had open for writing
+/// while it starts another could not be run (`ETXTBSY`).
+pub(crate) fn copy_executable(program: &Path, to: &Path) {
+    let copied = Command::new("cp").arg(program).arg(to).status();
     assert!(copied.unwrap().success());
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
+use crate::common::at_once;
 use trial::{LEFT_AFTER, Marked, Refused, Running, Trial};
 
 /// The system's own, which every user may run.
@@ -25,6 +26,8 @@ const STUBBORN: &str = "(setsid sh -c 'trap \"\" TERM INT HUP; while :; do sleep
                         exec /usr/bin/python3 -m http.server --bind 127.0.0.1 {port}";
 /// More than any test waits for.
 const ENDLESS: u64 = 100_000;
+/// Calls whose refusal is tried at once.
+const AT_ONCE: usize = 4;
 
 /// Calls that older kernels lack, or that filters of containers refuse.
 fn refusals() -> Vec<Refused> {
@@ -101,7 +104,7 @@ fn a_server_is_ended_where_calls_are_refused() {
     if is_skipped(PYTHON) {
         return;
     }
-    for refused in refusals() {
+    at_once(AT_ONCE, refusals(), |refused| {
         let trial = || Trial::new().refused(refused);
         if cannot_begin(refused) {
             let mut running = trial().load(20, STUBBORN).start();
@@ -110,7 +113,7 @@ fn a_server_is_ended_where_calls_are_refused() {
             assert!(said.contains("cannot start /bin/sh: Operation not permitted"), "{said}");
             assert!(!said.contains("internal error"), "{said}");
             running.assert_gone();
-            continue;
+            return;
         }
         scope(|scope| {
             scope.spawn(|| {
@@ -127,7 +130,7 @@ fn a_server_is_ended_where_calls_are_refused() {
                 });
             }
         });
-    }
+    });
 }
 
 #[test]
@@ -160,14 +163,15 @@ fn a_server_is_ended_where_nothing_tells_what_is_open() {
 fn workers_are_ended_where_calls_are_refused() {
     let endless = ["--study", "log", "--set", "log.writers=2", "--budget", "10min"];
     let endless = [&endless[..], &["--strategy", "held,flock", "--threshold", "0.0001%"]].concat();
-    for refused in refusals().into_iter().filter(|refused| !cannot_begin(*refused)) {
+    let refusals = refusals().into_iter().filter(|refused| !cannot_begin(*refused));
+    at_once(AT_ONCE, refusals, |refused| {
         scope(|scope| {
             for signal in [Signal::TERM, Signal::KILL] {
                 let trial = Trial::new().refused(refused).compare(&endless);
                 scope.spawn(move || interrupted(trial, signal, "__worker"));
             }
         });
-    }
+    });
 }
 
 #[test]
@@ -177,7 +181,8 @@ fn a_refused_ring_is_told_and_the_other_arms_are_measured() {
     {
         for error in [libc::ENOSYS, libc::EPERM] {
             let strategy = format!("{held},{uring}");
-            let args = ["--study", study, "--strategy", &strategy, "--budget", "2s"];
+            let args = ["--study", study, "--strategy", &strategy, "--rounds", "2"];
+            let args = [&args[..], &["--budget", "60s"]].concat();
             let refused = ("io_uring_setup", libc::SYS_io_uring_setup, error);
             let mut running = Trial::new().refused(refused).compare(&args).start();
             let status = running.await_end();

@@ -8,7 +8,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use trace::{Bill, Journal, Pattern, PatternKind, TraceReader, bill_of};
 
-use crate::common::{iotoll, skip, stderr};
+use crate::common::{at_once, iotoll, skip, stderr};
 
 /// A program, and what it does.
 struct Real {
@@ -142,19 +142,21 @@ fn is_database(what: &PatternKind, journal: Journal, name: &str) -> bool {
 #[test]
 fn what_real_programs_do_is_known_and_the_command_answers() {
     let test = "what_real_programs_do_is_known_and_the_command_answers";
-    for real in PROGRAMS {
-        let installed = Command::new(real.needs).arg("--version").output();
-        if !installed.is_ok_and(|output| output.status.success()) {
-            skip(test, &format!("{}: there is no {}", real.name, real.needs));
-            continue;
-        }
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let bill = recorded(real, &folder);
-        let Some(pattern) = bill.patterns.iter().find(|pattern| (real.does)(&pattern.what)) else {
-            panic!("{}: {:#?}", real.name, bill.patterns);
-        };
-        pasted(real, folder.path(), pattern);
+    at_once(3, PROGRAMS, |real| is_known_and_answered(test, real));
+}
+
+fn is_known_and_answered(test: &str, real: &Real) {
+    let installed = Command::new(real.needs).arg("--version").output();
+    if !installed.is_ok_and(|output| output.status.success()) {
+        skip(test, &format!("{}: there is no {}", real.name, real.needs));
+        return;
     }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let bill = recorded(real, &folder);
+    let Some(pattern) = bill.patterns.iter().find(|pattern| (real.does)(&pattern.what)) else {
+        panic!("{}: {:#?}", real.name, bill.patterns);
+    };
+    pasted(real, folder.path(), pattern);
 }
 
 /// The bill of a program, which was recorded in a folder.
@@ -169,7 +171,7 @@ fn recorded(real: &Real, folder: &TempDir) -> Bill {
         .unwrap()
 }
 
-/// Runs a pattern's command for a moment; it may leave nothing.
+/// Runs a pattern's command for a round; it may leave nothing.
 fn pasted(real: &Real, folder: &Path, pattern: &Pattern) {
     let names = || {
         let mut names: Vec<_> =
@@ -181,7 +183,7 @@ fn pasted(real: &Real, folder: &Path, pattern: &Pattern) {
     let program = iotoll();
     let own = pattern.command.replacen("iotoll", &program.get_program().to_string_lossy(), 1);
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("{own} --budget 1s --no-save")]).current_dir(folder);
+    shell.args(["-c", &format!("{own} --rounds 1 --budget 10s --no-save")]).current_dir(folder);
     shell.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let output = shell.output().unwrap();
     let said = stderr(&output);

@@ -1,30 +1,38 @@
 //! Runs programs under `iotoll record`, and reads what was recorded.
 
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use tempfile::TempDir;
 use trace::{Call, Entry, FileFacts, FileKind, Op, PathId, Summary, TraceReader};
 
-use crate::common::{iotoll, skip, stderr};
+use crate::common::{copy_executable, iotoll, skip, stderr};
 
 /// Those that can be used here; the others are skipped aloud.
 pub(crate) fn mechanisms(test: &str) -> Vec<&'static str> {
-    let usable = |mechanism: &&'static str| {
-        let output = iotoll()
-            .args(["record", "--mechanism", mechanism, "-o", "/dev/null", "--", "true"])
-            .output()
-            .unwrap();
-        if output.status.code() == Some(1) {
-            skip(test, &format!("{mechanism}: {}", stderr(&output)));
-            return false;
+    static PROBED: LazyLock<[(&str, Result<(), String>); 3]> =
+        LazyLock::new(|| ["ebpf", "preload", "ptrace"].map(|name| (name, probe(name))));
+    let usable = PROBED.iter().filter_map(|(mechanism, probed)| match probed {
+        Ok(()) => Some(*mechanism),
+        Err(why) => {
+            skip(test, &format!("{mechanism}: {why}"));
+            None
         }
-        assert!(output.status.success(), "{mechanism}: {}", stderr(&output));
-        true
-    };
-    ["ebpf", "preload", "ptrace"].into_iter().filter(usable).collect()
+    });
+    usable.collect()
+}
+
+/// Whether a mechanism records here, or why not.
+fn probe(mechanism: &str) -> Result<(), String> {
+    let output = recording(mechanism, Path::new("/dev/null")).arg("true").output().unwrap();
+    if output.status.code() == Some(1) {
+        return Err(stderr(&output));
+    }
+    assert!(output.status.success(), "{mechanism}: {}", stderr(&output));
+    Ok(())
 }
 
 /// A program that makes known calls, as the C compiler here makes it.
@@ -39,15 +47,13 @@ impl Program {
     }
 
     pub(crate) fn built_of(source: &str, test: &str, flags: &[&str]) -> Option<Self> {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("program");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/record").join(source);
-        let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-pthread", "-o"]).arg(&file).args(flags).arg(source).arg("-lm");
-        if !compiler.output().is_ok_and(|output| output.status.success()) {
+        let Some(built) = compiled(source, flags) else {
             skip(test, &format!("cc does not make a program with {flags:?}"));
             return None;
-        }
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("program");
+        copy_executable(&built, &file);
         Some(Self { folder, file })
     }
 
@@ -57,6 +63,28 @@ impl Program {
         let words = [self.file.display().to_string(), what.into(), times.to_string()];
         [&words[..], &[log.display().to_string()]].concat()
     }
+}
+
+/// The program of a source. It is compiled once for all tests of this process.
+fn compiled(source: &str, flags: &[&str]) -> Option<PathBuf> {
+    static COMPILED: Mutex<BTreeMap<String, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
+    let name = format!("recorded-{source}{}", flags.concat());
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
+    let compile = || {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let fresh = folder.path().join("program");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/record").join(source);
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O1", "-pthread", "-o"]).arg(&fresh).args(flags).arg(source).arg("-lm");
+        if !compiler.output().is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        // Other processes that test may be copying the old one.
+        fs::rename(fresh, &file).unwrap();
+        Some(file)
+    };
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    compiled.entry(name).or_insert_with(compile).clone()
 }
 
 /// A recording that was read back.
