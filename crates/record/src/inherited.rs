@@ -40,6 +40,15 @@ pub(crate) fn threads(process: u32) -> Vec<u32> {
     threads
 }
 
+/// Whether one of a process's threads is on a processor, or waits for one.
+pub(crate) fn runs(process: u32) -> bool {
+    threads(process).into_iter().any(|thread| {
+        let stat = fs::read_to_string(format!("/proc/{process}/task/{thread}/stat"));
+        // Behind the name, which is in brackets and may have any.
+        stat.is_ok_and(|stat| stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" R")))
+    })
+}
+
 fn numbers_in(folder: &str) -> Vec<u32> {
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.parse().ok()).collect()

@@ -18,6 +18,8 @@ mod error;
 mod files;
 mod followed;
 mod inherited;
+mod kernel_work;
+mod mapped;
 mod overhead;
 mod pace;
 mod preload;

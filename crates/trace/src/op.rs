@@ -117,7 +117,7 @@ ops! {
     /// mmap of a file: `offset`, `length`, the protection in the lower 32 bits of `flags` and
     /// the flags of mmap in the upper ones.
     Map = 35, "mmap";
-    /// msync: `length`, `flags`. Which file it is of is not known.
+    /// msync: `length`, `flags`, and the mapped file in `path` where the recorder knows it.
     Msync = 36, "msync";
     /// sendfile: from `fd` to `other`, `offset` in the former, `length`.
     Sendfile = 37, "sendfile";
@@ -147,4 +147,32 @@ ops! {
     Wait = 48, "wait";
     /// unshare: `flags`. A thread with `CLONE_FILES` has a table of its own from here on.
     Unshare = 49, "unshare";
+    /// A page of a mapped file that the kernel had to bring, while no recorded call was under way:
+    /// the file in `path`, `offset`, the page in `length`, 1 in `flags` for a write; the result is 1
+    /// where the page had to be read.
+    Fault = 56, "page fault";
+    /// A read by `io_uring`, from when it was handed in until it was done; the thread goes on
+    /// meanwhile. The file is `fd`, or `path` where the ring has it registered.
+    RingRead = 57, "io_uring read";
+    /// A write by `io_uring`, as `RingRead`.
+    RingWrite = 58, "io_uring write";
+    /// A sync by `io_uring`, as `RingRead`.
+    RingSync = 59, "io_uring sync";
+    /// Anything else that `io_uring` does with a file, as `RingRead`.
+    RingOther = 60, "io_uring operation";
+}
+
+impl Op {
+    /// More than the largest number.
+    pub(crate) const NUMBERS: usize = 64;
+
+    /// Whether it is a system call of its thread, and not what the kernel does for it otherwise.
+    pub const fn is_call(self) -> bool {
+        !matches!(self, Self::Fault) && !self.is_of_ring()
+    }
+
+    /// Whether it was done by `io_uring`, while its thread went on.
+    pub const fn is_of_ring(self) -> bool {
+        matches!(self, Self::RingRead | Self::RingWrite | Self::RingSync | Self::RingOther)
+    }
 }
