@@ -13,6 +13,7 @@
 
 mod bytes;
 mod call_record;
+mod connections;
 mod ebpf;
 mod error;
 mod files;

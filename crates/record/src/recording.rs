@@ -120,6 +120,9 @@ impl<W: Write> Recording<W> {
         let becomes = self.becoming == Some(process);
         if !becomes {
             self.mapped.meet(process);
+            if inherited::has_other_mounts(process) {
+                self.count_unseen(Unseen::Namespaces, 1);
+            }
         }
         self.living.insert(process);
         self.push_followed(&fork(0, process, false))?;

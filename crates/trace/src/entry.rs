@@ -104,6 +104,9 @@ pub enum Entry {
     },
 }
 
+/// Behind the path of an inherited socket, as `/proc` has it: a connection that the process accepted.
+pub const ACCEPTED: &[u8] = b" accepted";
+
 /// What a path stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "fuzz", derive(Serialize, Deserialize, schemars::JsonSchema))]

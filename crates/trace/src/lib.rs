@@ -79,11 +79,11 @@ mod writer;
 pub use anonymise::anonymise;
 pub use bill::{
     Bill, Bound, Cost, Divided, FileCost, FolderCost, Kind, KindCost, Missing, RangeNs, SCHEMA,
-    Share, UnseenCount,
+    Share, Unit, UnitCost, UnseenCount,
 };
 pub use build::bill_of;
 pub use call::{Call, HERE, NO_FD, PathId, WORKING_FOLDER};
-pub use entry::{Entry, FileFacts, FileKind, Unseen};
+pub use entry::{ACCEPTED, Entry, FileFacts, FileKind, Unseen};
 pub use error::Error;
 pub use follow::{Followed, Follower, OpenFile, OpenKind, Place};
 pub use header::{Header, Mechanism, NamedOverhead, OverheadNs, Sees, Summary};

@@ -127,7 +127,8 @@ ops! {
     Splice = 39, "splice";
     /// pipe, pipe2: `fd` is the new end to read from, `other` the one to write to; `flags`.
     Pipe = 40, "pipe";
-    /// socket, accept, accept4: the result is the descriptor, `SOCK_CLOEXEC` in `flags`.
+    /// socket, accept, accept4: the result is the descriptor, `SOCK_CLOEXEC` in `flags`; `fd` is the
+    /// socket that a connection was accepted on.
     Socket = 41, "socket";
     /// socketpair: the two new descriptors are `fd` and `other`; `flags` as of `Socket`.
     Socketpair = 42, "socketpair";
@@ -160,6 +161,10 @@ ops! {
     RingSync = 59, "io_uring sync";
     /// Anything else that `io_uring` does with a file, as `RingRead`.
     RingOther = 60, "io_uring operation";
+    /// recvfrom, recvmsg: the result is how much.
+    Receive = 61, "recv";
+    /// sendto, sendmsg.
+    Send = 62, "send";
 }
 
 impl Op {

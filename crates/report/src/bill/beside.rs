@@ -47,7 +47,11 @@ fn unseen(bill: &Bill) -> Option<String> {
         parts.push(format!("Operations by io_uring{operations} need no call and are not in this."));
     }
     for (kind, name, what) in [
-        (Unseen::Namespaces, "call", "changed mounts, after which paths may mean other files"),
+        (
+            Unseen::Namespaces,
+            "process or call",
+            "has other mounts than this machine: names may mean other files, so no command is given",
+        ),
         (Unseen::Programs, "program", "could not be followed, as those with rights of their own"),
         (Unseen::Paths, "path", "could not be read"),
         (Unseen::Calls, "call", "acted on files in ways that the recorder does not know"),

@@ -1,6 +1,6 @@
 //! What a bill begins with: the whole of it in a sentence, and what was recorded.
 
-use trace::{Bill, Cost, KindCost, Missing, RangeNs};
+use trace::{Bill, Cost, KindCost, Missing, RangeNs, Unit, UnitCost};
 use units::{count, counted, percent, time};
 
 use super::names::{folder, share};
@@ -26,7 +26,7 @@ pub(super) fn sentence(bill: &Bill) -> String {
     let share = share(bill.files.busy_share);
     let spent = if was_idle(bill) {
         format!(
-            "was busy for {} of {}, and spent {at_least}{share} of that with files{parts}.",
+            "was busy for {} of {}, and {spends} {at_least}{share} of that with files{parts}.",
             time(middle(bill.busy_ns)),
             time(bill.wall_ns as f64)
         )
@@ -104,6 +104,7 @@ pub(super) fn facts(bill: &Bill) -> String {
             of_file_calls(bill)
         );
     }
+    text += &bill.unit.map_or_else(String::new, |unit| each(bill, unit));
     text += &divided(&bill.files);
     let (once, summed) = (middle(bill.files.once_ns), middle(bill.files.summed_ns));
     if summed > once * 1.02 {
@@ -115,6 +116,28 @@ pub(super) fn facts(bill: &Bill) -> String {
         );
     }
     text
+}
+
+/// `A request takes 1.75 ms, of which files 1.24 ms, 98% of it waiting for fsync in data/.`
+fn each(bill: &Bill, unit: UnitCost) -> String {
+    let [one, names] = match unit.unit {
+        Unit::Operation => ["An operation", "operation"],
+        Unit::Request => ["A request", "request"],
+        Unit::Transaction => ["A transaction", "transaction"],
+    };
+    let most = bill.kinds.first().filter(|_| unit.files_ns > 0).map(|kind| {
+        let part = middle(kind.cost.once_ns) / middle(bill.files.once_ns).max(1.0);
+        let place = kind.folder.as_ref().map(|path| format!(" in {}", folder(bill, path)));
+        let doing = kind.kind.doing(kind.cost.mostly_waits());
+        format!(", {} of that {doing}{}", percent(part.min(1.0)), place.unwrap_or_default())
+    });
+    format!(
+        " {one} takes {}, of which files {}{}; there were {}.",
+        time(unit.busy_ns as f64),
+        time(unit.files_ns as f64),
+        most.unwrap_or_default(),
+        counted(unit.count, names)
+    )
 }
 
 /// What of the processor time is that of file calls.

@@ -11,6 +11,7 @@ use super::folders::{FolderId, Folders, above};
 use super::kind::{KINDS, Kind};
 use super::order::{InOrder, Interval};
 use super::range::RangeNs;
+use super::requests::Requests;
 use super::uses::Uses;
 use super::{Bill, FileCost, FolderCost, KindCost, SCHEMA, UnseenCount};
 use crate::call::{Call, WORKING_FOLDER};
@@ -50,6 +51,7 @@ pub(crate) struct BillBuilder {
     unseen: BTreeMap<Unseen, u64>,
     busy: Busy,
     waits: Waits,
+    requests: Requests,
     calls: u64,
     /// The recorder's toll on all calls …
     overhead_ns: OverheadNs,
@@ -78,6 +80,7 @@ impl BillBuilder {
             unseen: BTreeMap::new(),
             busy: Busy::default(),
             waits: Waits::default(),
+            requests: Requests::default(),
             calls: 0,
             overhead_ns: OverheadNs::default(),
             overhead_of: HashMap::new(),
@@ -94,6 +97,9 @@ impl BillBuilder {
         match entry {
             Entry::Call(call) => {
                 self.count(call);
+                if let Some(followed) = &followed {
+                    self.requests.take(call, followed);
+                }
                 if let (Some(mut followed), Some(kind)) = (followed, Kind::of(call.op)) {
                     let kind = written_to(call, &mut followed).unwrap_or(kind);
                     self.bill(call, &followed, kind);
@@ -198,8 +204,9 @@ impl BillBuilder {
         }
     }
 
-    /// The bill, as yet without patterns, and what they are found in.
-    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> (Bill, Uses) {
+    /// The bill, as yet without patterns, what they are found in, and how many requests were
+    /// answered.
+    pub(crate) fn finish(mut self, summary: Option<&Summary>, lost: u64) -> (Bill, Uses, u64) {
         while let Some(interval) = self.order.pop() {
             self.cover(&interval);
         }
@@ -228,6 +235,7 @@ impl BillBuilder {
             own_wall_ns,
             busy_ns,
             bound: Bound::of(&files, &sight),
+            unit: None,
             user_ns: summary.map(|summary| summary.user_ns),
             system_ns: summary.map(|summary| summary.system_ns),
             status: summary.and_then(|summary| summary.status),
@@ -248,7 +256,7 @@ impl BillBuilder {
             patterns: Vec::new(),
             header: self.header,
         };
-        (bill, self.uses)
+        (bill, self.uses, self.requests.answered())
     }
 
     /// The wall time without the recorder. Its toll was on the way at least as often as the

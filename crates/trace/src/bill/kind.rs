@@ -119,7 +119,9 @@ impl Kind {
             | Op::Chroot
             | Op::Umask
             | Op::Wait
-            | Op::Unshare => return None,
+            | Op::Unshare
+            | Op::Receive
+            | Op::Send => return None,
         })
     }
 }

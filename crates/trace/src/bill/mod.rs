@@ -17,6 +17,8 @@ mod folders;
 mod kind;
 mod order;
 mod range;
+mod requests;
+mod unit;
 mod uses;
 
 use serde::Serialize;
@@ -27,6 +29,7 @@ pub use self::cost::{Cost, Divided};
 pub(crate) use self::folders::above;
 pub use self::kind::Kind;
 pub use self::range::{RangeNs, Share};
+pub use self::unit::{Unit, UnitCost};
 pub(crate) use self::uses::{FileUse, Looks, Uses};
 use crate::entry::Unseen;
 use crate::header::Header;
@@ -54,6 +57,8 @@ pub struct Bill {
     pub busy_ns: RangeNs,
     /// What no move of files can beat.
     pub bound: Bound,
+    /// What a unit of the program's work costs, where units can be counted.
+    pub unit: Option<UnitCost>,
     /// Processor time outside the kernel, of all processes; none where the trace was cut short.
     pub user_ns: Option<u64>,
     /// Processor time within the kernel, with the recorder's own part.

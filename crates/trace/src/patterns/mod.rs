@@ -81,7 +81,8 @@ impl Evidence<'_> {
 
     fn pattern(&self, what: PatternKind, summed_ns: u64) -> Pattern {
         let share = Share::of_sum(summed_ns, self.bill.busy_ns);
-        let command = (self.command_of)(&what, self.bill.working_folder.as_deref());
+        let folder = self.bill.working_folder.as_deref().filter(|_| !self.bill.header.attached);
+        let command = (self.command_of)(&what, folder);
         Pattern { what, summed_ns, share, command }
     }
 }

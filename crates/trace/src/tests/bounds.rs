@@ -8,7 +8,7 @@ use crate::entry::{Entry, Unseen};
 use crate::header::{Header, Sees};
 use crate::op::Op;
 use crate::planted::{Planted, header};
-use crate::{Kind, Missing};
+use crate::{Kind, Missing, Unit};
 
 const MS: u64 = 1_000_000;
 
@@ -102,4 +102,40 @@ fn a_bound_has_a_margin_for_warm_caches() {
     assert!((told(10) - 0.501).abs() < 0.001, "{}", told(10));
     // No more than half of what is computed.
     assert!((told(2_000) - 0.75).abs() < 0.01, "{}", told(2_000));
+}
+
+/// Fails where the requests are counted of a connection that the program made itself.
+#[test]
+fn requests_are_what_was_read_and_answered_on_accepted_connections() {
+    let mut planted = Planted::new("/srv");
+    planted.open("log", 1, 3);
+    planted.call(1, Op::Socket, 1_000, |call| (call.fd, call.result) = (9, 4));
+    planted.call(1, Op::Socket, 1_000, |call| call.result = 5);
+    let path = planted.path("socket:[7] accepted");
+    planted.push(&Entry::Inherited { process: 1, fd: 6, path, flags: 2, offset: 0 });
+    for _ in 0..20 {
+        for fd in [4, 5, 6] {
+            planted.moved(Op::Read, fd, 10, 1_000);
+            planted.on(Op::Fsync, 3, MS);
+            planted.moved(Op::Write, fd, 10, 1_000);
+            planted.moved(Op::Write, fd, 10, 1_000);
+        }
+    }
+    let unit = bill(&planted.finish()).unit.unwrap();
+    assert_eq!((unit.unit, unit.count), (Unit::Request, 40));
+    assert_eq!(unit.files_ns / 1_000, 1_500);
+}
+
+/// Fails where a path within a changed root is taken for one of the machine.
+#[test]
+fn paths_after_chroot_are_those_of_the_machine() {
+    let mut planted = Planted::new("/srv");
+    planted.named(Op::Chroot, "jail", 1_000, 0);
+    planted.named(Op::Chdir, "/", 1_000, 0);
+    planted.named(Op::Stat, "/etc/a", MS, 0);
+    planted.named(Op::Stat, "b", MS, 0);
+    let bill = bill(&planted.finish());
+    let mut paths: Vec<_> = bill.top_files.iter().map(|file| file.path.as_str()).collect();
+    paths.sort_unstable();
+    assert_eq!(&paths[paths.len() - 2..], ["/srv/jail/b", "/srv/jail/etc/a"], "{paths:?}");
 }
