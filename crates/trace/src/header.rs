@@ -28,7 +28,7 @@ pub struct Header {
     /// do not.
     #[serde(default)]
     pub sees_waiting: bool,
-    /// What else the recorder sees beside calls. Recorders before 2.1 saw none of it.
+    /// What the recorder sees beside calls. Older recorders saw none of it.
     #[serde(default)]
     pub sees: Sees,
     /// How many operations of the program's own the command did, where its user said so.

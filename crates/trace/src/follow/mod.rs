@@ -256,7 +256,7 @@ impl Follower {
                 *self.thread(call.thread).folder.borrow_mut() = followed.path.clone().or(opened);
             }
             Op::Chroot => {
-                *self.thread(call.thread).root.borrow_mut() = followed.path.clone();
+                self.thread(call.thread).root.borrow_mut().clone_from(&followed.path);
             }
             Op::Unshare => {
                 if call.flags & CLONE_FILES > 0 {
