@@ -45,7 +45,8 @@ impl TraceFile {
 
     /// Takes its name. Gives the file to write to, and the trace to read afterwards.
     pub(crate) fn begin(self) -> anyhow::Result<(File, BegunTrace)> {
-        if let Some(old) = self.output.old().context("looking at the trace that is there")?
+        // Looked at only now: it may have been begun meanwhile.
+        if let Some(Ok(old)) = self.output.file().map(File::open)
             && matches!(old.try_lock_shared(), Err(TryLockError::WouldBlock))
         {
             return self.begin_beside();
